@@ -1,0 +1,57 @@
+# The chores. `make` lists them; the hooks and the CI call the same words.
+
+PYTHON := .venv/bin/python
+BOOTSTRAP := inform_site/bootstrap.py
+CPU_INDEX := https://download.pytorch.org/whl/cpu
+
+.DEFAULT_GOAL := help
+.PHONY: help run setup test check fix fuzz eval calibrate bench lock python
+
+help: ## list the chores
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: python ## install what is missing and run the site on http://127.0.0.1:8000 (PORT changes it) until Ctrl-C
+	@exec python3 -I $(BOOTSTRAP) run
+
+setup: python ## install everything that development needs into .venv
+	@exec python3 -I $(BOOTSTRAP) setup
+
+test: python ## run all tests (ARGS goes to pytest: make test ARGS="-k fuse")
+	@exec python3 -I $(BOOTSTRAP) test $(ARGS)
+
+check: setup ## format, lint, types, import layers, migrations, templates, deployment; changes nothing
+	@exec $(PYTHON) tests/check.py
+
+fix: setup ## format, and mend what a tool can mend
+	$(PYTHON) -m ruff check --quiet --fix .
+	$(PYTHON) -m ruff format --quiet .
+
+fuzz: setup ## read 100,000 made-up texts for citation markers
+	FUZZED=100000 $(PYTHON) -m pytest -q tests/pipeline/test_citations.py -k "leave or survives"
+
+eval: setup ## measure the answers to the golden questions
+	@$(PYTHON) manage.py prepare && $(PYTHON) manage.py index_corpus && \
+	    exec $(PYTHON) manage.py evaluate golden corpus/golden_dev.jsonl --baseline tests/data/baseline.json
+
+calibrate: setup ## fit every estimate again and rewrite docs/confidence.md (ARGS: --benchmark FOLDER)
+	@$(PYTHON) manage.py prepare && $(PYTHON) manage.py index_corpus && exec $(PYTHON) manage.py calibrate all $(ARGS)
+
+bench: setup ## time the encoder and the search
+	@exec $(PYTHON) manage.py bench
+
+lock: setup ## write the pins of requirements/*.in, with their hashes
+	@for name in base dev; do \
+	    echo "requirements/$$name.lock"; \
+	    draft=$$(mktemp); \
+	    sed 's/^\(torch==[0-9.]*\) /\1+cpu /' requirements/$$name.lock > $$draft; \
+	    $(PYTHON) -m uv pip compile --quiet --generate-hashes --python-version 3.11 --output-file $$draft \
+	        --no-header --no-annotate --no-emit-index-url --no-emit-find-links \
+	        $(if $(PIP_FIND_LINKS),--find-links $(PIP_FIND_LINKS),--extra-index-url $(CPU_INDEX) --index-strategy unsafe-best-match) \
+	        requirements/$$name.in || exit 1; \
+	    if grep -qE '^(nvidia|triton|cuda)' $$draft; then echo "The CUDA build of torch came along: is $(CPU_INDEX) in reach?" >&2; exit 1; fi; \
+	    sed 's/^\(torch==[0-9.]*\)+cpu /\1 /' $$draft > requirements/$$name.lock; \
+	    rm -f $$draft; \
+	done
+
+python:
+	@command -v python3 > /dev/null || { echo "InForm needs Python 3.11 or newer, and there is no python3 here: install it and try again." >&2; exit 1; }

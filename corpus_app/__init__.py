@@ -1,0 +1,1 @@
+"""The corpus: what curators keep, and how it is found."""

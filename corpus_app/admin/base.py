@@ -1,0 +1,290 @@
+"""What all desks share: saving through `curation` in one act, and errors as messages."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.contrib.admin.views.main import ERROR_FLAG
+from django.contrib.auth.models import User
+from django.core.exceptions import NON_FIELD_ERRORS, BadRequest, ValidationError
+from django.db import DataError, IntegrityError, ProgrammingError, models, transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.text import capfirst
+
+from corpus_app import curation
+from corpus_app.sources import text_fault
+
+CLASH = "Nothing was saved: somebody else saved something at the same moment that stands in its way. Look again, then repeat."
+UNANSWERABLE = "The address asked for something that cannot be looked up, so that part was left out."
+SEEN_FIELDS = ("seen", "seen_version")
+NOT_SAVED = "_not_saved"  # the attribute of a request whose page could not be saved
+
+
+def curator(request: HttpRequest) -> User:
+    return cast(User, request.user)  # every view of the admin asks for a signed-in one
+
+
+if TYPE_CHECKING:  # generic for the type checker alone
+    ModelForm = forms.ModelForm[Any]
+    InlineFormSet = forms.BaseInlineFormSet[Any, Any, Any]
+    ModelAdmin = admin.ModelAdmin[Any]
+    StackedInline = admin.StackedInline[Any, Any]
+    TabularInline = admin.TabularInline[Any, Any]
+else:
+    ModelForm = forms.ModelForm
+    InlineFormSet = forms.BaseInlineFormSet
+    ModelAdmin = admin.ModelAdmin
+    StackedInline = admin.StackedInline
+    TabularInline = admin.TabularInline
+
+
+class CleanTextForm(ModelForm):
+    """Refuses text with characters that no text needs, at its field, and says what saving could not do."""
+
+    not_saved: tuple[str, ...] = ()  # why the same page could not be saved a moment ago; see CurationAdmin.get_form
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        for name, value in list(cleaned.items()):
+            fault = curation.find_text_fault(name, value) if isinstance(value, str) else None
+            if fault:
+                self.add_error(name, fault)
+        for reason in self.not_saved:
+            self.add_error(None, reason)
+        return cleaned
+
+
+class SeenField(forms.CharField):
+    """What the curator saw when the page was made, to notice that somebody else saved since."""
+
+    widget = forms.HiddenInput
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(required=False, **options)
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return False
+
+
+class SeenForm(CleanTextForm):
+    """Refuses to overwrite what somebody else saved since the page was made: the row's fields and those of its inlines."""
+
+    seen = SeenField()
+    seen_fields: tuple[str, ...] = ()
+    seen_inlines: Mapping[str, tuple[str, ...]] = {}  # by the name under which the row reaches them
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if not self.instance._state.adding:
+            self.fields["seen"].initial = self._print_of(self.instance)
+
+    def clean(self) -> dict[str, Any]:
+        """Locks the row until it is saved, so that what was seen cannot change between the check and the save."""
+        cleaned = super().clean()
+        if self.instance._state.adding:
+            return cleaned
+        rows = type(self.instance)._default_manager.select_for_update(no_key=True)
+        stored = rows.filter(pk=self.instance.pk).first()
+        if stored and cleaned.get("seen") != self._print_of(stored, lock=True):
+            self.add_error(None, str(curation.EditConflict(f"this {stored._meta.verbose_name}")))
+        return cleaned
+
+    def _print_of(self, row: models.Model, *, lock: bool = False) -> str:
+        parts: list[Any] = [getattr(row, name) for name in self.seen_fields]
+        for inline, names in self.seen_inlines.items():
+            rows = getattr(row, inline).order_by("pk")
+            rows = rows.select_for_update(no_key=True) if lock else rows
+            parts.append(list(rows.values_list("pk", *names)))
+        return fingerprint(parts)
+
+
+def fingerprint(values: list[Any]) -> str:
+    return hashlib.sha256(repr(values).encode()).hexdigest()
+
+
+class LinesField(forms.CharField):
+    """A list of short texts, one on each line."""
+
+    def __init__(self, *, max_length: int = 200, rows: int = 4, **options: Any) -> None:
+        options.setdefault("help_text", "One on each line.")
+        super().__init__(widget=forms.Textarea(attrs={"rows": rows, "cols": 60}), required=False, **options)
+        self.line_length = max_length
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(value) if isinstance(value, list | tuple) else value
+
+    def to_python(self, value: Any) -> Any:
+        return [line.strip() for line in (value or "").splitlines() if line.strip()]
+
+    def validate(self, value: Any) -> None:
+        for line in value:
+            if fault := text_fault(line, limit=self.line_length, one_line=True):
+                raise ValidationError(f"“{line[:60]}” {fault}")
+            if fault := curation.find_text_fault("", line):
+                raise ValidationError(fault)
+
+    def run_validators(self, value: Any) -> None:
+        return
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return bool(list(initial or []) != self.to_python(data))
+
+
+class LabelledFormSet(InlineFormSet):
+    def add_fields(self, form: Any, index: int | None) -> None:
+        super().add_fields(form, index)
+        if "DELETE" in form.fields:
+            form.fields["DELETE"].widget.attrs["aria-label"] = (
+                f"Delete {form.instance}" if form.instance.pk else "Delete"
+            )
+
+
+class LabelledTabularInline(TabularInline):
+    """A table whose inputs have names of their own, for those who do not see the head of the column."""
+
+    formset = LabelledFormSet
+
+    def formfield_for_dbfield(self, db_field: Any, request: Any, **options: Any) -> Any:
+        field = super().formfield_for_dbfield(db_field, request, **options)
+        if field is not None and field.widget is not None:
+            widget: Any = getattr(field.widget, "widget", field.widget)  # within the wrapper of related rows
+            widget.attrs["aria-label"] = str(field.label)
+        return field
+
+
+class DeskAdmin(ModelAdmin):
+    """Answers an address that asks for what no row can hold with a message, instead of failing."""
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Without what forms alone need, for those who only read."""
+        fieldsets = super().get_fieldsets(request, obj)
+        if obj is None or self.has_change_permission(request, obj):
+            return fieldsets
+        return [
+            (name, {**options, "fields": [field for field in options["fields"] if field not in SEEN_FIELDS]})
+            for name, options in fieldsets
+        ]
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+        return None if "\0" in object_id else super().get_object(request, object_id, from_field)
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: models.QuerySet[Any], search_term: str
+    ) -> tuple[models.QuerySet[Any], bool]:
+        if "\0" in search_term:
+            return queryset.none(), False
+        return super().get_search_results(request, queryset, search_term)
+
+    def changelist_view(self, request: HttpRequest, *args: Any, **options: Any) -> Any:
+        return self._or_plain(request, lambda: super(DeskAdmin, self).changelist_view(request, *args, **options))
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **options: Any) -> Any:
+        return self._or_plain(request, lambda: super(DeskAdmin, self).changeform_view(request, *args, **options))
+
+    def _or_plain(self, request: HttpRequest, view: Callable[[], Any]) -> HttpResponse:
+        """The page, or the way to the same page without a query where the query is one that the database cannot answer."""
+        asked = [part for name, values in request.GET.lists() for part in (name, *values)]
+        if ERROR_FLAG not in request.GET and not any("\0" in part for part in asked):
+            try:
+                with transaction.atomic():
+                    return cast(HttpResponse, view())
+            except (DataError, ProgrammingError) as error:
+                if request.method == "POST" and isinstance(error, DataError):
+                    raise BadRequest("What was posted holds what no row can hold.") from error
+                if not asked or request.method == "POST":
+                    raise
+        self.message_user(request, UNANSWERABLE, messages.ERROR)
+        return HttpResponseRedirect(request.path)
+
+
+class CurationAdmin(DeskAdmin):
+    """Form and inlines are one act. `save_related` does it all, for there both are at hand."""
+
+    show_full_result_count = False
+    list_per_page = 50
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """Left to `save_related`, which comes next."""
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        with curation.act(by=curator(request)):
+            self.curate(request, form, formsets, change)
+
+    def curate(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        curation.save_entry(form.instance, by=curator(request))
+        for formset in formsets:
+            save_entries(request, formset)
+
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        curation.delete_entry(obj, by=curator(request))
+
+    def delete_queryset(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> None:
+        with curation.act(by=curator(request)):
+            for obj in queryset:
+                self.delete_model(request, obj)
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:
+        form: Any = super().get_form(request, obj, change=change, **options)
+        form.not_saved = getattr(request, NOT_SAVED, ())
+        return form
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **options: Any) -> Any:
+        """What could not be saved is shown again as it was typed, with the reason above it."""
+        view = super().changeform_view
+        try:
+            return view(request, *args, **options)
+        except FORESEEN as error:
+            setattr(request, NOT_SAVED, reasons(error))
+        return self._or_message(request, lambda: view(request, *args, **options))
+
+    def delete_view(self, request: HttpRequest, *args: Any, **options: Any) -> Any:
+        return self._or_message(request, lambda: super(CurationAdmin, self).delete_view(request, *args, **options))
+
+    def changelist_view(self, request: HttpRequest, *args: Any, **options: Any) -> Any:
+        def view() -> Any:
+            for key in request.POST.getlist(ACTION_CHECKBOX_NAME):
+                self.opts.pk.to_python(key)
+            return super(CurationAdmin, self).changelist_view(request, *args, **options)
+
+        return self._or_message(request, view)
+
+    def _or_message(self, request: HttpRequest, view: Callable[[], Any]) -> HttpResponse:
+        """What the forms could not foresee, such as two curators saving at once, becomes a message; all of it is undone."""
+        try:
+            return cast(HttpResponse, view())
+        except FORESEEN as error:
+            said = reasons(error)
+        for reason in said:
+            self.message_user(request, reason, messages.ERROR)
+        return HttpResponseRedirect(request.get_full_path())
+
+
+FORESEEN = (curation.CurationError, ValidationError, IntegrityError, models.ProtectedError)
+
+
+def reasons(error: Exception) -> tuple[str, ...]:
+    if isinstance(error, curation.CurationError):
+        return (str(error),)
+    if not isinstance(error, ValidationError):
+        return (CLASH,)
+    if not hasattr(error, "error_dict"):
+        return tuple(error.messages)
+    return tuple(
+        text if name == NON_FIELD_ERRORS else f"{capfirst(name.replace('_', ' '))}: {text}"
+        for name, texts in error.message_dict.items()
+        for text in texts
+    )
+
+
+def save_entries(request: HttpRequest, formset: Any) -> None:
+    """The rows of an inline, deleted ones first so that what they held is free."""
+    saved = formset.save(commit=False)
+    for entry in formset.deleted_objects:
+        curation.delete_entry(entry, by=curator(request))
+    for entry in saved:
+        curation.save_entry(entry, by=curator(request))

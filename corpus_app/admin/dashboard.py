@@ -1,0 +1,78 @@
+"""What the corpus holds and what waits there, for the curators' front page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import urlencode
+
+from django.contrib.auth.models import User
+from django.db.models import Count
+from django.urls import reverse
+
+from corpus_app import gate
+from corpus_app.admin.index_state import FAILED, WAITING, in_state
+from corpus_app.models import Collection, ImportJob, Passage, Study
+from corpus_app.records import Design, Figure, Notice, Panel, Status
+
+LEAST = {
+    Status.DRAFT: "drafts",
+    Status.IN_REVIEW: "in review",
+    Status.PUBLISHED: "published",
+    Status.WITHDRAWN: "withdrawn",
+}
+
+
+def panels(by: User) -> Iterator[Panel]:
+    """For those who may see studies; nothing for anybody else."""
+    if not by.has_perm("corpus_app.view_study"):
+        return
+    yield Panel("Studies", tuple(_by_status()))
+    yield Panel("Wants looking after", tuple(_care()))
+    yield Panel("Collections", tuple(_by_collection()), as_bars=True)
+    yield Panel("Designs", tuple(_by("design", dict.fromkeys(Design))), as_bars=True)
+    yield Panel("Years", tuple(_by_year()), as_bars=True)
+
+
+def studies(**query: str | int) -> str:
+    return f"{reverse('admin:corpus_app_study_changelist')}?{urlencode(query)}"
+
+
+def _by_status() -> Iterator[Figure]:
+    counts = dict(Study.objects.order_by().values_list("status").annotate(n=Count("pk")))
+    for status, label in LEAST.items():
+        yield Figure(label, counts.get(status.value, 0), studies(status__exact=status.value))
+
+
+def _care() -> Iterator[Figure]:
+    waiting = Study.objects.filter(status=Status.IN_REVIEW).count()
+    yield Figure("studies to review", waiting, studies(status__exact=Status.IN_REVIEW.value), needs_care=True)
+    lacking = {state: in_state(Passage.objects.order_by(), state).count() for state in (WAITING, FAILED)}
+    passages = reverse("admin:corpus_app_passage_changelist")
+    yield Figure("passages not indexed yet", lacking[WAITING], f"{passages}?indexed={WAITING}")
+    yield Figure("passages that could not be indexed", lacking[FAILED], f"{passages}?indexed={FAILED}", True)
+    yield Figure("passages with broken text", gate.known_open().count(), f"{passages}?text=open", True)
+    imports = reverse("admin:corpus_app_importjob_changelist")
+    jobs = dict(ImportJob.objects.order_by().values_list("status").annotate(n=Count("pk")))
+    for status, needs_care in ((ImportJob.Status.PREVIEWED, False), (ImportJob.Status.FAILED, True)):
+        label = "imports waiting for a choice" if status is ImportJob.Status.PREVIEWED else "imports that failed"
+        yield Figure(label, jobs.get(status.value, 0), f"{imports}?status__exact={status.value}", needs_care)
+    marked = dict(Study.objects.order_by().values_list("notice").annotate(n=Count("pk")))
+    for notice in (Notice.RETRACTED, Notice.EXPRESSION_OF_CONCERN, Notice.CORRECTED):
+        yield Figure(notice.value.replace("_", " "), marked.get(notice.value, 0), studies(notice__exact=notice.value))
+
+
+def _by_collection() -> Iterator[Figure]:
+    for collection in Collection.objects.annotate(n=Count("studies")):
+        yield Figure(collection.name, collection.n, studies(collection__slug__exact=collection.pk))
+
+
+def _by(field: str, values: dict[Design, None]) -> Iterator[Figure]:
+    counts = dict(Study.objects.order_by().values_list(field).annotate(n=Count("pk")))
+    for value in sorted(values, key=lambda value: (-counts.get(value.value, 0), value.value)):
+        if n := counts.get(value.value):
+            yield Figure(value.value.replace("_", " "), n, studies(**{f"{field}__exact": value.value}))
+
+
+def _by_year() -> Iterator[Figure]:
+    for year, n in Study.objects.exclude(year=None).order_by("-year").values_list("year").annotate(n=Count("pk"))[:12]:
+        yield Figure(str(year), n, studies(year=year))

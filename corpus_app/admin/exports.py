@@ -1,0 +1,86 @@
+"""Studies out of the desk: as our folder, or for other programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from django import forms
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+
+from corpus_app import curation, sources
+from corpus_app.models import Study
+from corpus_app.sources import StudyDraft
+
+WRITERS: dict[str, tuple[str, str, str, Callable[[list[StudyDraft]], bytes]]] = {
+    "csv": ("CSV, for spreadsheets", "csv", "text/csv", sources.to_csv),
+    "ris": ("RIS, for reference managers", "ris", "application/x-research-info-systems", sources.to_ris),
+    "bibtex": ("BibTeX", "bib", "application/x-bibtex", sources.to_bibtex),
+    "csl": ("CSL-JSON", "json", "application/vnd.citationstyles.csl+json", sources.to_csl_json),
+}
+FOLDER = "folder"
+
+
+class ExportForm(forms.Form):
+    form = forms.ChoiceField(
+        label="As",
+        widget=forms.RadioSelect,
+        initial=FOLDER,
+        choices=[
+            (FOLDER, "our folder in a zip: everything, with passages and concepts; import_corpus reads it again"),
+            *((key, words) for key, (words, _, _, _) in WRITERS.items()),
+        ],
+    )
+    ids = forms.CharField(widget=forms.HiddenInput, required=False)
+
+    def clean_ids(self) -> list[int]:
+        return [int(key) for key in self.cleaned_data["ids"].split(",") if key.isdecimal() and len(key) < 19]
+
+
+def export(model_admin: admin.ModelAdmin[Study], request: HttpRequest) -> HttpResponse:
+    """GET asks for the form of `ids` or, with `all`, of the whole corpus; POST hands the file over."""
+    if not request.user.has_perm("corpus_app.view_study"):
+        raise PermissionDenied
+    if request.method == "POST":
+        form = ExportForm(request.POST)
+        if form.is_valid():
+            chosen = None if "all" in request.POST else form.cleaned_data["ids"]
+            return _file(form.cleaned_data["form"], chosen)
+        return ask(model_admin, request, [], form=form)
+    keys = [int(key) for key in request.GET.getlist("ids") if key.isdecimal() and len(key) < 19]
+    return ask(model_admin, request, None if "all" in request.GET else keys)
+
+
+def ask(
+    model_admin: admin.ModelAdmin[Study],
+    request: HttpRequest,
+    keys: Collection[int] | None,
+    *,
+    form: ExportForm | None = None,
+) -> HttpResponse:
+    """The page that asks for the form; None is the whole corpus."""
+    form = form or ExportForm(initial={"ids": ",".join(map(str, keys or ()))})
+    context = {
+        **model_admin.admin_site.each_context(request),
+        "title": "Export studies",
+        "opts": model_admin.opts,
+        "form": form,
+        "is_all": keys is None,
+        "number": Study.objects.count() if keys is None else len(keys),
+    }
+    return TemplateResponse(request, "admin/corpus_app/study/export.html", context)
+
+
+def _file(form: str, keys: Collection[int] | None) -> HttpResponse:
+    wanted = None if keys is None else list(Study.objects.filter(pk__in=keys).values_list("study_id", flat=True))
+    drafts, vocabulary = curation.snapshot(wanted)
+    if form == FOLDER:
+        return _attached(curation.zipped(drafts, vocabulary), "corpus.zip", "application/zip")
+    _, suffix, kind, write = WRITERS[form]
+    return _attached(write(drafts), f"studies.{suffix}", kind)
+
+
+def _attached(content: bytes, name: str, kind: str) -> HttpResponse:
+    return HttpResponse(content, content_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})

@@ -1,0 +1,212 @@
+"""An act: what one person changes at once, with its events, its corpus version and the work it leaves for the index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import connection, transaction
+from django.utils import timezone
+from django.utils.module_loading import import_string
+
+from corpus_app import indexing
+from corpus_app.models import CorpusEvent, CorpusVersion, Passage, Study
+from corpus_app.records import Status
+from corpus_app.waking import wake
+
+INDEX_TASK = "corpus_app.tasks.index_stale_passages"
+VERSION_LOCK = 7_301_002  # an advisory lock: versions rise in the order in which they are committed
+
+
+class CurationError(Exception):
+    """Something the curator asked for cannot be done; the message says why and what to do."""
+
+
+class UnknownStudy(CurationError):
+    def __init__(self, study_id: str) -> None:
+        super().__init__(f"There is no study {study_id}.")
+        self.study_id = study_id
+
+
+class NotPublishable(CurationError):
+    def __init__(self, study_id: str, reason: str) -> None:
+        super().__init__(f"{study_id} cannot be published: {reason}")
+        self.study_id = study_id
+        self.reason = reason
+
+
+class LastPassage(CurationError):
+    """A published study would be left without a passage."""
+
+    def __init__(self) -> None:
+        super().__init__("A published study keeps at least one passage: withdraw it first, or add another passage.")
+
+
+class NotAllowed(CurationError):
+    def __init__(self, study_id: str) -> None:
+        super().__init__(
+            f"{study_id} is published, and here only reviewers change what readers see: "
+            "ask one of them, or withdraw it, change it, and hand it over for review."
+        )
+
+
+class NotDeletable(CurationError):
+    def __init__(self, study_id: str, reason: str) -> None:
+        super().__init__(f"{study_id} cannot be deleted: {reason}")
+        self.study_id = study_id
+        self.reason = reason
+
+
+class EditConflict(CurationError):
+    """Somebody else saved since the caller read."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"Someone else has saved {name} in the meantime. Open it again to see their changes, then make yours."
+        )
+
+
+class ReasonMissing(CurationError):
+    def __init__(self) -> None:
+        super().__init__("Give the reason: it is kept with the study and in its history.")
+
+
+class Act:
+    """Collects events and touched studies; `act()` closes it."""
+
+    def __init__(self, *, by: User | None, by_name: str, at: datetime) -> None:
+        self.by = by
+        self.by_name = by.get_username() if by else by_name
+        self.at = at
+        self.is_noticeable = False
+        self.has_work = False
+        self._events: list[CorpusEvent] = []
+        self._touched: dict[int, Study] = {}
+        self._published_before: set[int] = set()
+
+    def study(self, study_id: str) -> Study:
+        """A study to be changed, its row locked until the act is over."""
+        study = Study.objects.select_for_update(of=("self",), no_key=True).filter(study_id=study_id).first()
+        if study is None:
+            raise UnknownStudy(study_id)
+        if study.status == Status.PUBLISHED:
+            self._published_before.add(study.pk)
+        return study
+
+    def passage(self, passage_id: int) -> Passage:
+        """A passage to be changed, its study's row locked."""
+        study_id = Study.objects.filter(passages=passage_id).values_list("study_id", flat=True).first()
+        if study_id is None:
+            raise CurationError(f"There is no passage {passage_id} any more.")
+        study = self.study(study_id)
+        passage = Passage.objects.get(pk=passage_id)
+        passage.study = study
+        return passage
+
+    def touch(self, study: Study, *, is_new: bool = False, noticeable: bool = True, is_content: bool = True) -> None:
+        """This study's rows have changed: its version rises, its index is brought in step when the act closes.
+
+        Where a second person's review is required, only reviewers change what readers see; raises NotAllowed.
+        """
+        is_public = study.pk in self._published_before and noticeable and is_content
+        if is_public and settings.REVIEW_REQUIRED and self.by and not self.by.has_perm("corpus_app.review_study"):
+            raise NotAllowed(study.study_id)
+        if not is_new:
+            study.version += 1
+            study.save(update_fields=["version", "updated_at"])
+        self._touched[study.pk] = study
+        if noticeable and (study.pk in self._published_before or study.status == Status.PUBLISHED):
+            self.is_noticeable = True
+
+    def leave_work(self) -> None:
+        """There is something for the worker to do, also where no study was touched."""
+        self.has_work = True
+
+    def forget(self, study: Study) -> None:
+        """This study is going to be deleted."""
+        self._touched.pop(study.pk, None)
+
+    def record(
+        self, action: str, *, study: str = "", passage: int | None = None, reason: str = "", **detail: Any
+    ) -> None:
+        self._events.append(
+            CorpusEvent(
+                at=self.at,
+                actor=self.by,
+                actor_name=self.by_name,
+                action=action,
+                study_key=study,
+                passage_key=passage,
+                detail=detail,
+                reason=reason,
+            )
+        )
+
+    def close(self) -> None:
+        for study in self._touched.values():
+            if study.status == Status.PUBLISHED and not study.passages.exists():
+                raise LastPassage
+            indexing.sync_study(study)
+        version = self._raise_version() if self.is_noticeable else None
+        for event in self._events:
+            event.corpus_version = version
+        CorpusEvent.objects.bulk_create(self._events)
+        self._check_published()
+
+    def _check_published(self) -> None:
+        """Asks those whom settings name whether what is published now may be. They see the corpus as it would be."""
+        new = [
+            study.study_id
+            for study in self._touched.values()
+            if study.status == Status.PUBLISHED and study.pk not in self._published_before
+        ]
+        for name in settings.PUBLISH_CHECKS if new else ():
+            for reason in import_string(name)(new):
+                raise NotPublishable(", ".join(new), reason)
+
+    def _raise_version(self) -> CorpusVersion:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [VERSION_LOCK])
+        last = CorpusVersion.objects.first()
+        return CorpusVersion.objects.create(number=last.number + 1 if last else 1, at=self.at, summary=self._summary())
+
+    def _summary(self) -> str:
+        actions = list(dict.fromkeys(event.action for event in self._events))
+        studies = list(dict.fromkeys(event.study_key for event in self._events if event.study_key))
+        shown = ", ".join(studies[:5]) + (f" and {len(studies) - 5} more" if len(studies) > 5 else "")
+        return f"{', '.join(actions)} {shown}".strip().replace("_", " ")[:300]
+
+
+_current: ContextVar[Act | None] = ContextVar("curation_act", default=None)
+
+
+@contextmanager
+def act(*, by: User | None, by_name: str = "", wake: bool = True) -> Iterator[Act]:
+    """One transaction and one act. Inside another act of the same person it joins that one."""
+    if (outer := _current.get()) is not None:
+        if outer.by != by:
+            raise CurationError("An act has one actor.")
+        yield outer
+        return
+    if by is None and not by_name:
+        raise CurationError("Say who does this: by, or by_name for a command.")
+    with transaction.atomic():
+        opened = Act(by=by, by_name=by_name, at=timezone.now())
+        mark = _current.set(opened)
+        try:
+            yield opened
+        finally:
+            _current.reset(mark)
+        opened.close()
+        if wake and (opened._touched or opened.has_work):
+            transaction.on_commit(wake_indexing)
+
+
+def wake_indexing() -> None:
+    """Asks a worker to index what waits; the sweep finds what is not asked for."""
+    wake(INDEX_TASK)

@@ -1,0 +1,148 @@
+"""Concepts, their aliases and relations, collections, and the small rows of a study: saved and deleted one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import models
+
+from corpus_app.curation import rows
+from corpus_app.curation.acts import Act, act
+from corpus_app.models import (
+    Collection,
+    Concept,
+    ConceptAlias,
+    ConceptCollection,
+    ConceptRelation,
+    ConceptRelationStudy,
+    Finding,
+    StudyConcept,
+)
+from corpus_app.sources import ConceptDraft
+
+Entry = (
+    Collection
+    | Concept
+    | ConceptAlias
+    | ConceptCollection
+    | ConceptRelation
+    | ConceptRelationStudy
+    | Finding
+    | StudyConcept
+)
+
+# The row under which each entry has its place.
+_OWNER: Mapping[type[models.Model], str | None] = {
+    Collection: None,
+    Concept: None,
+    ConceptAlias: "concept",
+    ConceptCollection: "concept",
+    ConceptRelation: None,
+    ConceptRelationStudy: "relation",
+    Finding: "study",
+    StudyConcept: "study",
+}
+
+
+def save_entry(entry: Entry, *, by: User | None, by_name: str = "") -> None:
+    """Saves a new or changed entry; a new one goes to the end of its list."""
+    with act(by=by, by_name=by_name) as current:
+        values = _values(entry)
+        rows.check_texts(values)
+        _lock_study(current, entry)
+        stored = None if entry._state.adding else type(entry)._default_manager.filter(pk=entry.pk).first()
+        if stored is None:
+            entry.position = entry.position or _next_position(entry)
+        else:
+            values["position"] = entry.position
+        changes = rows.change(stored, values) if stored else {}
+        if stored and not changes:
+            return
+        entry.save()
+        _note(current, "revise" if stored else "add", entry, changes=changes)
+
+
+def delete_entry(entry: Entry, *, by: User | None, by_name: str = "") -> None:
+    """Deletes an entry; raises ProtectedError where studies still rest on it."""
+    with act(by=by, by_name=by_name) as current:
+        _lock_study(current, entry)
+        gone = {name: rows.plain(value) for name, value in _values(entry).items()}
+        key = entry.pk
+        entry.delete()
+        entry.pk = key  # the caller may still want to name it
+        _note(current, "delete", entry, was=gone)
+
+
+def _values(entry: Entry) -> dict[str, Any]:
+    own = [
+        field.attname for field in entry._meta.concrete_fields if not field.generated
+    ]  # the database makes the others
+    return {name: getattr(entry, name) for name in own}
+
+
+def _next_position(entry: Entry) -> int:
+    owner = _OWNER[type(entry)]
+    siblings = type(entry)._default_manager.all()
+    if owner:
+        siblings = siblings.filter(**{owner: getattr(entry, owner)})
+    last = siblings.aggregate(last=models.Max("position"))["last"]
+    return 0 if last is None else last + 1
+
+
+def _lock_study(current: Act, entry: Entry) -> None:
+    if isinstance(entry, Finding | StudyConcept):
+        entry.study = current.study(entry.study.study_id)
+
+
+def _note(current: Act, verb: str, entry: Entry, **detail: Any) -> None:
+    action = f"{verb}_{entry._meta.verbose_name}".replace(" ", "_")
+    detail |= {"model": entry._meta.model_name, "key": str(entry.pk)}
+    if isinstance(entry, Finding | StudyConcept):
+        current.touch(entry.study)
+        current.record(action, study=entry.study.study_id, entry=str(entry), **detail)
+        return
+    current.is_noticeable = True
+    current.record(action, entry=str(entry), **detail)
+
+
+def save_concept(draft: ConceptDraft, *, by: User | None, by_name: str = "") -> rows.Changes:
+    """A concept with exactly these aliases and collections, in this order. What that changed."""
+    with act(by=by, by_name=by_name) as current:
+        concept = Concept.objects.filter(pk=draft.concept_id).first()
+        is_new = concept is None
+        concept = concept or Concept(concept_id=draft.concept_id, position=_next_position(Concept()))
+        values = {"name": draft.name, "kind": draft.kind, "definition": draft.definition}
+        rows.check_texts(values | {"aliases": draft.aliases}, may_be_unseen=True)  # files are judged as they are read
+        changes = rows.change(concept, values)
+        if changes or is_new:
+            concept.save()
+        changes |= _set_aliases(concept, draft.aliases) | _set_collections(concept, draft.collections)
+        if changes:
+            current.is_noticeable = True
+            current.record("add_concept" if is_new else "revise_concept", entry=draft.concept_id, changes=changes)
+        return changes
+
+
+def _set_aliases(concept: Concept, names: tuple[str, ...]) -> rows.Changes:
+    before = list(concept.aliases.order_by("position").values_list("name", flat=True))
+    if before == list(names):
+        return {}
+    concept.aliases.all().delete()
+    ConceptAlias.objects.bulk_create(
+        ConceptAlias(concept=concept, name=name, position=position) for position, name in enumerate(names)
+    )
+    return {"aliases": {"before": before, "after": list(names)}}
+
+
+def _set_collections(concept: Concept, slugs: tuple[str, ...]) -> rows.Changes:
+    links = ConceptCollection.objects.filter(concept=concept)
+    before = list(links.order_by("position").values_list("collection_id", flat=True))
+    if before == list(slugs):
+        return {}
+    links.delete()
+    ConceptCollection.objects.bulk_create(
+        ConceptCollection(concept=concept, collection_id=slug, position=position) for position, slug in enumerate(slugs)
+    )
+    return {"collections": {"before": before, "after": list(slugs)}}

@@ -1,0 +1,186 @@
+"""Rows back to the files of the corpus folder."""
+
+from __future__ import annotations
+
+import io
+import os
+import tempfile
+import zipfile
+from collections.abc import Collection, Set
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from django.db import connection, transaction
+
+from corpus_app import models
+from corpus_app.models import Concept, ConceptRelation, Study
+from corpus_app.records import AgeGroup, Design, Direction, Notice, PassageKind, Section, Sex, Status, TrainingStatus
+from corpus_app.sources import (
+    CONCEPTS,
+    MASTER,
+    STUDIES,
+    CollectionDraft,
+    ConceptDraft,
+    FindingDraft,
+    PassageDraft,
+    RelationDraft,
+    StudyDraft,
+    Vocabulary,
+    concepts_json,
+    master_csv,
+    study_json,
+)
+
+NO_REASON = "No reason was given."
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    studies: int
+    passages: int
+    concepts: int
+
+
+def export_corpus(folder: Path) -> Exported:
+    """Writes all studies, whatever their status, and the concepts. Each file is whole or as it was before."""
+    studies, vocabulary = snapshot()
+    files = corpus_files(studies, vocabulary)
+    (folder / STUDIES).mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        _write(folder / name, content)
+    return Exported(len(studies), sum(len(study.passages) for study in studies), len(vocabulary.concepts))
+
+
+def corpus_files(studies: list[StudyDraft], vocabulary: Vocabulary) -> dict[str, bytes]:
+    """Every file of the folder by its name in it."""
+    files = {f"{STUDIES}/{study.study_id}.json": study_json(study) for study in studies}
+    return files | {MASTER: master_csv(studies), CONCEPTS: concepts_json(vocabulary)}
+
+
+def zipped(studies: list[StudyDraft], vocabulary: Vocabulary) -> bytes:
+    """The folder in a zip, the same bytes for the same corpus."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in corpus_files(studies, vocabulary).items():
+            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
+    return packed.getvalue()
+
+
+def _write(path: Path, content: bytes) -> None:
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(content)
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def snapshot(study_ids: Collection[str] | None = None) -> tuple[list[StudyDraft], Vocabulary]:
+    """Studies, all or these, and the vocabulary as they are at one moment, while others write.
+
+    Of a selection the relations name those studies only that are in it.
+    """
+    is_outermost = not connection.in_atomic_block
+    with transaction.atomic():
+        if is_outermost:
+            with connection.cursor() as cursor:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        rows = Study.objects.prefetch_related("passages", "findings", "studyconcept_set").order_by("study_id")
+        if study_ids is None:
+            return [draft_of(study) for study in rows], vocabulary_now()
+        drafts = [draft_of(study) for study in rows.filter(study_id__in=study_ids)]
+        return drafts, _about(vocabulary_now(), {draft.study_id for draft in drafts})
+
+
+def _about(vocabulary: Vocabulary, study_ids: Set[str]) -> Vocabulary:
+    relations = [
+        replace(relation, studies=tuple(study_id for study_id in relation.studies if study_id in study_ids))
+        for relation in vocabulary.relations
+    ]
+    return replace(vocabulary, relations=tuple(relation for relation in relations if relation.studies))
+
+
+def draft_of(study: Study) -> StudyDraft:
+    """A study as its file would say it."""
+    needs_reason = study.status in {Status.DRAFT, Status.WITHDRAWN}
+    return StudyDraft(
+        study_id=study.study_id,
+        title=study.title,
+        authors=tuple(study.authors),
+        year=study.year,
+        journal=study.journal,
+        doi=study.doi,
+        pmid=study.pmid,
+        url=study.url,
+        design=Design(study.design),
+        peer_reviewed=study.peer_reviewed,
+        collection=study.collection_id,
+        population=study.population,
+        training_status=TrainingStatus(study.training_status),
+        age_group=AgeGroup(study.age_group),
+        sex=Sex(study.sex),
+        n_studies=study.n_studies,
+        n_participants=study.n_participants,
+        duration_weeks_min=_plain(study.duration_weeks_min),
+        duration_weeks_max=_plain(study.duration_weeks_max),
+        concepts=tuple(link.concept_id for link in study.studyconcept_set.all()),
+        findings=tuple(
+            FindingDraft(row.intervention, row.comparator, row.outcome, Direction(row.direction), row.statement)
+            for row in study.findings.all()
+        ),
+        licence=study.licence,
+        curator_notes=study.curator_notes,
+        status=Status(study.status),
+        status_reason=study.status_reason or (NO_REASON if needs_reason else ""),
+        notice=Notice(study.notice),
+        notice_reason=study.notice_reason,
+        derived_numbers=tuple(study.derived_numbers),
+        passages=tuple(
+            PassageDraft(Section(row.section), row.text, row.page, PassageKind(row.kind))
+            for row in study.passages.all()
+        ),
+        source_ref=study.source_ref,
+        empty_keys=tuple(study.empty_keys),
+    )
+
+
+def _plain(weeks: float | None) -> float | None:
+    return int(weeks) if weeks is not None and weeks == int(weeks) else weeks
+
+
+def vocabulary_now() -> Vocabulary:
+    """Concepts, relations and collections as their file would say them."""
+    return Vocabulary(
+        collections=tuple(
+            CollectionDraft(row.slug, row.name, row.description, tuple(row.keywords))
+            for row in models.Collection.objects.order_by("position", "slug")
+        ),
+        concepts=tuple(
+            ConceptDraft(
+                row.concept_id,
+                row.name,
+                row.kind,
+                tuple(alias.name for alias in row.aliases.all()),
+                row.definition,
+                tuple(link.collection_id for link in row.conceptcollection_set.all()),
+            )
+            for row in Concept.objects.prefetch_related("aliases", "conceptcollection_set").order_by(
+                "position", "concept_id"
+            )
+        ),
+        relations=tuple(
+            RelationDraft(
+                row.source_id,
+                row.relation,
+                row.target_id,
+                tuple(link.study.study_id for link in row.conceptrelationstudy_set.all()),
+            )
+            for row in ConceptRelation.objects.prefetch_related("conceptrelationstudy_set__study").order_by(
+                "position", "id"
+            )
+        ),
+        is_given=True,
+    )

@@ -1,0 +1,75 @@
+"""Two studies that are one: what is worth keeping goes into one of them, the other is withdrawn and says where it went."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from django.contrib.auth.models import User
+
+from corpus_app import gate
+from corpus_app.curation import rows, studies
+from corpus_app.curation.acts import CurationError, ReasonMissing, act
+from corpus_app.curation.exporting import draft_of
+from corpus_app.models import Passage, Study
+from corpus_app.records import Notice, Status
+
+_LISTS = frozenset({"concepts", "findings"})
+TAKEABLE = frozenset(studies.EDITABLE) - {"status_reason", "source_ref", "derived_numbers"} | _LISTS
+
+
+class CannotMerge(CurationError):
+    """These two cannot become one as they are; the message says what to do first."""
+
+
+def merge(
+    keep: str,
+    other: str,
+    *,
+    take: Collection[str],
+    passages: Collection[int],
+    reason: str,
+    by: User | None,
+    by_name: str = "",
+) -> Study:
+    """Takes the fields `take` and the passages (by key) of the other study into the one that is kept, and withdraws the other.
+
+    Concepts and findings are added to those that are there. Raises CannotMerge, ReasonMissing, and what the door raises.
+    """
+    if not reason.strip():
+        raise ReasonMissing
+    if keep == other:
+        raise CannotMerge("A study is not merged with itself.")
+    if unknown := set(take) - TAKEABLE:
+        raise TypeError(f"Not a field that can be taken: {', '.join(sorted(unknown))}")
+    rows.check_texts({"reason": reason})
+    with act(by=by, by_name=by_name) as current:
+        both = {
+            study_id: current.study(study_id) for study_id in sorted((keep, other))
+        }  # in one order, like every writer
+        kept, gone = both[keep], both[other]
+        if gone.notice != Notice.NONE and gone.notice != kept.notice:
+            raise CannotMerge(f"{other} carries a notice ({gone.notice.replace('_', ' ')}): set that of {keep} first.")
+        chosen = list(Passage.objects.filter(study=gone, pk__in=list(passages)).order_by("position"))
+        present = set(kept.passages.values_list("text", flat=True))
+        new = [passage for passage in chosen if passage.text not in present]
+        if kept.status == Status.PUBLISHED and gate.blocking(passage.text for passage in new):
+            raise CannotMerge(f"{keep} is published, and a passage of {other} looks broken: mend it first.")
+        values = {name: getattr(gone, name) for name in take if name not in _LISTS}
+        moved = {name: None for name in ("doi", "pmid") if values.get(name)}
+        if moved:  # one study only can have them
+            studies.revise_study(other, by=by, by_name=by_name, **moved)
+        if values:
+            studies.revise_study(keep, by=by, by_name=by_name, **values)
+        ours, theirs = draft_of(kept), draft_of(gone)
+        if "concepts" in take:
+            studies.set_concepts(keep, [*ours.concepts, *theirs.concepts], by=by, by_name=by_name)
+        if "findings" in take:
+            added = [finding for finding in theirs.findings if finding not in ours.findings]
+            studies.set_findings(keep, [*ours.findings, *added], by=by, by_name=by_name)
+        for passage in new:
+            fields = {name: getattr(passage, name) for name in studies.PASSAGE_FIELDS}
+            studies.add_passage(keep, by=by, by_name=by_name, **fields)
+        why = f"Merged into {keep}. {reason.strip()}"
+        studies.retire(other, by=by, by_name=by_name, reason=why)
+        current.record("merge_study", study=keep, reason=reason.strip(), other=other, took=sorted(take), added=len(new))
+        return Study.objects.get(study_id=keep)

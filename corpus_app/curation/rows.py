@@ -1,0 +1,193 @@
+"""Changes to a study's rows, each handing back what it changed: field by field, before and after."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import models
+
+from corpus_app import passages
+from corpus_app.models import Finding, Passage, Study, StudyConcept
+from corpus_app.sources import FindingDraft, PassageDraft, text_fault
+
+Changes = dict[str, dict[str, Any]]
+
+ONE_LINE = {"title", "journal", "doi", "pmid", "url", "licence", "study_id", "name"}
+
+
+def change(row: models.Model, values: Mapping[str, Any]) -> Changes:
+    """Sets those values that differ; the caller saves the row."""
+    changes: Changes = {}
+    for name, value in values.items():
+        before = getattr(row, name)
+        if before != value:
+            changes[name] = {"before": plain(before), "after": plain(value)}
+            setattr(row, name, value)
+    return changes
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON can hold it."""
+    if isinstance(value, models.Model):
+        return value.pk
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    return value if isinstance(value, int | float | str | bool | None) else str(value)
+
+
+def find_text_fault(name: str, text: str, *, may_be_unseen: bool = False) -> str | None:
+    """Why this text cannot be kept in the field of this name, in a sentence, or None. Empty is no fault here."""
+    if fault := text_fault(text, one_line=name in ONE_LINE):
+        return f"This text {fault}"
+    if not may_be_unseen and text.strip() and not _can_be_seen(text):
+        return "This text holds nothing that can be seen: write words, or leave the field empty."
+    return None
+
+
+_UNSEEN_LETTERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")  # letters and signs by name, blank by design
+
+
+def _can_be_seen(text: str) -> bool:
+    """Whether anything stands there beside spaces, controls, and marks that combine with what is not there."""
+    return any(unicodedata.category(char)[0] not in "ZCM" and char not in _UNSEEN_LETTERS for char in text)
+
+
+def check_texts(values: Mapping[str, Any], *, may_be_unseen: bool = False) -> None:
+    """Raises ValidationError for text with characters that no text needs, which PostgreSQL or a page would trip over."""
+    faults = {}
+    for name, value in values.items():
+        for text in value if isinstance(value, list | tuple) else [value]:
+            if isinstance(text, str) and (fault := find_text_fault(name, text, may_be_unseen=may_be_unseen)):
+                faults[name] = fault
+    if faults:
+        raise ValidationError(faults)
+
+
+def save_study(study: Study, changes: Changes) -> None:
+    """Saves a study, and its title into the headings of its passages."""
+    study.save()
+    if "title" in changes:
+        _repeat_title(study)
+
+
+def _repeat_title(study: Study) -> None:
+    for passage in study.passages.all():
+        passage.heading = study.title
+        passage.content_hash = passages.content_hash(heading=passage.heading, text=passage.text)
+        passage.save(update_fields=["heading", "content_hash"])
+
+
+def change_passage(passage: Passage, values: Mapping[str, Any], *, at: datetime) -> Changes:
+    """New words are a new version of the passage; another section or page is not."""
+    changes = change(passage, values)
+    if "text" in changes:
+        passage.version += 1
+        passage.text_changed_at = at
+        passage.content_hash = passages.content_hash(heading=passage.heading, text=passage.text)
+    if changes:
+        _check_passage(passage)
+        passage.save()
+    return changes
+
+
+def _check_passage(passage: Passage) -> None:
+    if not passage.text.strip():
+        raise ValidationError({"text": "A passage has words."})
+    passage.clean_fields(exclude=["study", "lexemes"])
+
+
+def create_passage(study: Study, *, position: int, **values: Any) -> Passage:
+    passage = _new_passage(study, position=position, **values)
+    passage.save()
+    return passage
+
+
+def _new_passage(study: Study, *, position: int, **values: Any) -> Passage:
+    content_hash = passages.content_hash(heading=study.title, text=values["text"])
+    passage = Passage(study=study, position=position, heading=study.title, content_hash=content_hash, **values)
+    _check_passage(passage)
+    return passage
+
+
+def arrange(study: Study, passage_ids: Sequence[int]) -> bool:
+    """Puts the passages into this order; those not named follow. Whether anything moved."""
+    rows = list(study.passages.order_by("position", "pk"))
+    order = {pk: index for index, pk in enumerate(passage_ids)}
+    rows.sort(key=lambda row: order.get(row.pk, len(order)))
+    moved = [row for index, row in enumerate(rows) if row.position != index]
+    for index, row in enumerate(rows):
+        row.position = index
+    Passage.objects.bulk_update(moved, ["position"])
+    return bool(moved)
+
+
+def match_passages(rows: Sequence[Passage], drafts: Sequence[PassageDraft]) -> dict[int, Passage]:
+    """Which row each draft continues: the one with its words, else the one in its place, else the next of its section."""
+    matched: dict[int, Passage] = {}
+    free = list(rows)
+
+    def take(index: int, candidates: Sequence[Passage]) -> None:
+        if index not in matched and candidates:
+            matched[index] = candidates[0]
+            free.remove(candidates[0])
+
+    for index, draft in enumerate(drafts):
+        same = [row for row in free if row.text == draft.text]
+        take(index, sorted(same, key=lambda row: abs(row.position - index)))
+    for index in range(len(drafts)):
+        take(index, [row for row in free if row.position == index])
+    for index, draft in enumerate(drafts):
+        take(index, [row for row in free if row.section == draft.section])
+    return matched
+
+
+def replace_passages(study: Study, drafts: Sequence[PassageDraft], *, at: datetime) -> list[dict[str, Any]]:
+    """Passages as drafted. Unchanged ones keep their rows; a changed one keeps its row as a new version."""
+    rows = list(study.passages.order_by("position"))
+    matched = match_passages(rows, drafts)
+    kept = {row.pk for row in matched.values()}
+    done: list[dict[str, Any]] = [{"removed": row.pk, "text": row.text} for row in rows if row.pk not in kept]
+    Passage.objects.filter(pk__in=[row.pk for row in rows if row.pk not in kept]).delete()
+    new: list[Passage] = []
+    for index, draft in enumerate(drafts):
+        values = {"section": draft.section.value, "text": draft.text, "page": draft.page, "kind": draft.kind.value}
+        if row := matched.get(index):
+            changes = change_passage(row, values | {"position": index}, at=at)
+            if changes:
+                done.append({"revised": row.pk, "changes": changes})
+        else:
+            new.append(_new_passage(study, position=index, **values))
+    return done + [{"added": row.pk} for row in Passage.objects.bulk_create(new)]
+
+
+FINDING_FIELDS = ("intervention", "comparator", "outcome", "direction", "statement")
+
+
+def replace_findings(study: Study, drafts: Sequence[FindingDraft]) -> Changes:
+    before = list(study.findings.order_by("position"))
+    values = [{name: str(getattr(draft, name)) for name in FINDING_FIELDS} for draft in drafts]
+    present = [{name: getattr(row, name) for name in FINDING_FIELDS} for row in before]
+    if present == values:
+        return {}
+    study.findings.all().delete()
+    Finding.objects.bulk_create(
+        Finding(study=study, position=position, **fields) for position, fields in enumerate(values)
+    )
+    return {"findings": {"before": present, "after": values}}
+
+
+def replace_concepts(study: Study, concept_ids: Sequence[str]) -> Changes:
+    rows = StudyConcept.objects.filter(study=study).order_by("position")
+    before = list(rows.values_list("concept_id", flat=True))
+    if before == list(concept_ids):
+        return {}
+    rows.delete()
+    StudyConcept.objects.bulk_create(
+        StudyConcept(study=study, concept_id=concept_id, position=position)
+        for position, concept_id in enumerate(concept_ids)
+    )
+    return {"concepts": {"before": before, "after": list(concept_ids)}}

@@ -1,0 +1,69 @@
+"""What an administrator does with vectors: have passages embedded again, change the encoder, go back, let go of the former."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.contrib.auth.models import User
+
+from corpus_app import embedding, indexing
+from corpus_app.curation.acts import CurationError, act
+from corpus_app.models import Passage
+
+
+class CannotChangeEncoder(CurationError):
+    """The message says why."""
+
+
+def embed_again(
+    *, passages: Sequence[int] | None = None, studies: Sequence[str] | None = None, by: User | None, by_name: str = ""
+) -> int:
+    """Has these passages, those of these studies, or (neither given) all embedded anew; says how many. Search stays up."""
+    with act(by=by, by_name=by_name) as current:
+        rows = Passage.objects.all()
+        if passages is not None:
+            rows = rows.filter(pk__in=passages)
+        if studies is not None:
+            rows = rows.filter(study__study_id__in=studies)
+        asked = indexing.embed_again(rows)
+        named = list(rows.order_by("study__study_id").values_list("study__study_id", flat=True).distinct()[:20])
+        everything = passages is None and studies is None
+        current.record("embed_again", passages=asked, studies="all" if everything else named)
+        current.leave_work()
+        return asked
+
+
+def change_encoder(name: str, *, used: str, by: User | None, by_name: str = "") -> None:
+    """Has everything embedded with another encoder. Search goes on with `used`, whose vectors are kept for a return.
+
+    Raises CannotChangeEncoder.
+    """
+    if name == embedding.active_name():
+        raise CannotChangeEncoder("Passages are embedded with it already.")
+    if not name or name not in {*embedding.on_offer(), embedding.kept_name()}:
+        raise CannotChangeEncoder("This installation has no such encoder.")
+    with act(by=by, by_name=by_name) as current:
+        current.record("change_encoder", encoder=name, kept=used)
+        current.leave_work()
+        indexing.forgive()
+        _choose(name, keeps=used if used != name else embedding.active_name())
+
+
+def drop_former_vectors(*, by: User | None, by_name: str = "") -> None:
+    """Lets go of the vectors of the former encoder: there is no way back at once after this. Raises CannotChangeEncoder."""
+    kept = embedding.kept_name()
+    if not kept:
+        raise CannotChangeEncoder("No former vectors are kept.")
+    if indexing.has_work():
+        raise CannotChangeEncoder("Search may still need them: wait until every passage has its new vector.")
+    with act(by=by, by_name=by_name) as current:
+        current.record("drop_former_vectors", encoder=kept)
+        _choose(embedding.active_name(), keeps="")
+        indexing.drop_superseded()
+
+
+def _choose(name: str, *, keeps: str) -> None:
+    try:
+        embedding.choose(name, keeps=keeps)
+    except OSError as error:
+        raise CannotChangeEncoder(f"The data folder cannot be written: {error.strerror}.") from error

@@ -1,0 +1,35 @@
+"""What every form of the encoder has in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Matrix = NDArray[np.float32]
+
+LONGEST_TEXT = 8_000  # characters; the model reads 256 tokens, its tokeniser would chew on all of them first
+
+
+class Encoder(Protocol):
+    @property
+    def name(self) -> str:
+        """Which vectors these are: model and number format. Only vectors of one name are ever compared."""
+        ...
+
+    @property
+    def dimensions(self) -> int: ...
+
+    def encode(self, texts: Sequence[str], *, threads: int = 1) -> Matrix:
+        """A row of unit length for each text."""
+        ...
+
+
+class EncoderUnavailable(Exception):
+    """The encoder cannot be loaded; the message says why and what to do."""
+
+
+def first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or ["no reason given"])[0][:300]

@@ -1,0 +1,178 @@
+"""manage.py import_corpus PATH [--dry-run] [--publish] [--submit] [--collection SLUG] [--by USER]"""
+
+from __future__ import annotations
+
+import time
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.management.base import BaseCommand, CommandError
+
+from corpus_app import curation, sources
+from corpus_app.curation import jobs
+from corpus_app.models import ImportItem, ImportJob
+
+WAIT_SECONDS = 0.5
+MOST_SHOWN = 50  # problems of a file on a terminal
+
+
+class Command(BaseCommand):
+    help = (
+        "Imports a corpus folder (studies/*.json, concepts.json, studies_master.csv), a studies_master.csv alone, or a file of "
+        "any format that the desk reads (RIS, NBIB, BibTeX, EndNote and PubMed XML, JATS, CSV, JSON, BEIR, a zip of these). "
+        "Sound studies are imported, broken ones are named with file, line, field and reason. Safe to repeat."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("path", type=Path, help="the folder or the file")
+        parser.add_argument("--dry-run", action="store_true", help="say what would happen, and change nothing")
+        parser.add_argument(
+            "--publish", action="store_true", help="publish the studies whose file says so, or that come in"
+        )
+        parser.add_argument("--submit", action="store_true", help="hand what comes in from a file over for review")
+        parser.add_argument("--collection", default="", metavar="SLUG", help="for studies whose file names none")
+        parser.add_argument("--by", metavar="USER", help="whose act this is in the history (a user name)")
+
+    def handle(self, *, path: Path | str, dry_run: bool, publish: bool, by: str | None, **options: Any) -> None:
+        path, actor = Path(path), _user(by) if by else None
+        if not _is_ours(path):
+            asked = jobs.Options(collection=options["collection"], submit=options["submit"], publish=publish)
+            self._bring_in(path, asked, by=actor, dry_run=dry_run)
+            return
+        try:
+            corpus = sources.read(path, known=curation.known())
+        except sources.Unreadable as error:
+            raise CommandError(str(error)) from None
+        report = curation.import_corpus(
+            corpus,
+            by=actor,
+            by_name="import_corpus",
+            publish=publish,
+            dry_run=dry_run,
+            on_progress=self._progress,
+        )
+        self._print(report, dry_run=dry_run)
+        if report.problems:
+            was = "would be" if dry_run else "was"
+            raise CommandError(
+                f"Problems: {len(report.problems)}. What is sound {was} imported; correct the rest and repeat."
+            )
+
+    def _progress(self, done: int, total: int) -> None:
+        if self.stdout.isatty():
+            self.stdout.write(f"\rReading studies: {done} of {total}", ending="\n" if done == total else "")
+            self.stdout.flush()
+        elif done == total or done % 50 == 0:
+            self.stdout.write(f"Reading studies: {done} of {total}")
+
+    def _print(self, report: curation.ImportReport, *, dry_run: bool) -> None:
+        for problem in report.problems:
+            self.stderr.write(str(problem))
+        for note in report.notes:
+            self.stdout.write(note)
+        self.stdout.write(
+            f"{'Dry run, nothing was changed. ' if dry_run else ''}"
+            f"Studies: {report.created} new, {report.updated} changed, {report.unchanged} unchanged, {report.broken} broken; "
+            f"{report.published} published. Passages: {report.passages}. Concepts and relations: {report.concepts}."
+        )
+        if report.publishable:
+            self.stdout.write(f"{report.publishable} studies are ready to be published: repeat with --publish.")
+
+    # --- A file of any format, by the way of the desk
+
+    def _bring_in(self, path: Path, options: jobs.Options, *, by: User | None, dry_run: bool) -> None:
+        try:
+            source = sources.source_of(path)
+            with source.open() as stream:
+                content = stream.read()
+        except (sources.Unreadable, sources.Refused) as error:
+            raise CommandError(f"{path}: {error}" if isinstance(error, sources.Refused) else str(error)) from None
+        job = jobs.order(content, file_name=source.name, by=by, by_name="import_corpus")
+        try:
+            self._carry_on(job)
+            self._print_preview(job)
+            if not dry_run and job.items.filter(chosen=True).exists():
+                jobs.confirm(job, options, by=by)
+                self._carry_on(job)
+                self._print_outcome(job)
+        except curation.CurationError as error:
+            job.delete()
+            raise CommandError(str(error)) from None
+        if dry_run:
+            job.delete()
+            self.stdout.write("Dry run, nothing was changed.")
+        if job.status == ImportJob.Status.FAILED:
+            raise CommandError(job.error)
+        refused = 0 if dry_run else job.items.filter(outcome=ImportItem.Outcome.REFUSED).count()
+        if wrong := job.report.get("broken", 0) + refused:
+            raise CommandError(f"Problems: {wrong}. Correct them and repeat: what is there already comes in only once.")
+
+    def _carry_on(self, job: ImportJob) -> None:
+        said = False
+        while True:
+            with jobs.turn() as ours:
+                if ours:
+                    self._shown = -1
+                    jobs.carry_on(job, on_progress=self._show)
+                    return
+            if not said:
+                self.stdout.write("A worker is importing already; waiting for it.")
+                said = True
+            time.sleep(WAIT_SECONDS)
+
+    def _show(self, job: ImportJob) -> None:
+        """A line that is written over on a terminal; elsewhere one for each tenth part."""
+        what = "Reading" if job.status in jobs.TO_READ else "Bringing in"
+        if self.stdout.isatty():
+            self.stdout.write(f"\r{what}: {job.done} of {job.total}", ending="\n" if job.done == job.total else "")
+            self.stdout.flush()
+            return
+        share = job.done * 10 // max(1, job.total)
+        if share > self._shown:
+            self._shown = share
+            self.stdout.write(f"{what}: {job.done} of {job.total}")
+
+    def _print_preview(self, job: ImportJob) -> None:
+        for kept in job.problems[:MOST_SHOWN]:
+            self.stderr.write(str(sources.keeping.problem_of(kept)))
+        if len(job.problems) > MOST_SHOWN:
+            self.stderr.write(f"and {job.report['problems'] - MOST_SHOWN} more.")
+        for item in job.items.filter(effect__in=["duplicate", "alike", "unmatched"])[:MOST_SHOWN]:
+            other = f" {item.other_key}" if item.other_key else ""
+            self.stdout.write(f"Left out: {item}: {item.get_effect_display()}{other}.")
+        counts = ", ".join(f"{number} {effect.label}" for effect, number in jobs.effects(job).items())
+        self.stdout.write(f"{job.format or job.file_name}: {counts or 'nothing that could be imported'}.")
+
+    def _print_outcome(self, job: ImportJob) -> None:
+        for item in job.items.filter(outcome=ImportItem.Outcome.REFUSED)[:MOST_SHOWN]:
+            self.stderr.write(f"{item}: {item.outcome_reason}")
+        counts = ", ".join(f"{number} {outcome}" for outcome, number in job.report.get("outcomes", {}).items())
+        self.stdout.write(f"Brought in: {counts}. Published: {len(job.report.get('published', []))}.")
+        if why := job.report.get("not_published"):
+            self.stdout.write(why)
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether it is a corpus folder or its master CSV; those have a way of their own, with their concepts."""
+    if path.is_dir():
+        return not any((path / name).is_file() for name in ("corpus.jsonl", "corpus.jsonl.gz"))
+    if not path.is_file():
+        return True
+    if path.suffix.lower() != ".csv":
+        return False
+    with path.open("rb") as stream:
+        first = stream.readline(10_000)
+    return path.name == sources.MASTER or {b"study_id", b"collection"} <= {
+        cell.strip(b' "\r\n\xef\xbb\xbf') for cell in first.split(b",")
+    }
+
+
+def _user(name: str) -> User:
+    try:
+        return User.objects.get(username=name)
+    except User.DoesNotExist:
+        raise CommandError(
+            f"There is no user {name!r}. Make one with manage.py createsuperuser, or leave --by out."
+        ) from None

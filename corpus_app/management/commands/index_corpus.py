@@ -1,0 +1,82 @@
+"""`manage.py index_corpus`: embeds passages in the foreground."""
+
+from __future__ import annotations
+
+import sys
+import time
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from corpus_app import indexing
+from corpus_app.embedding import EncoderUnavailable
+from corpus_app.models import ANN_FROM
+
+BAR_WIDTH = 30
+WAIT_SECONDS = 0.5
+
+
+class Command(BaseCommand):
+    help = "Embed the passages that wait to be indexed, with progress. Does what the worker does in the background."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--all", action="store_true", help="embed every passage anew, and drop the vectors of other encoders"
+        )
+        parser.add_argument(
+            "--ann",
+            action="store_true",
+            help=f"then build the approximate indexes, which search uses above {ANN_FROM:,} passages",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        self._shown = -1
+        try:
+            indexed = self._index(options["all"])
+        except EncoderUnavailable as error:
+            raise CommandError(str(error)) from error
+        progress = indexing.progress()
+        self.stdout.write(
+            f"Indexed now: {indexed.count}. Indexed in all: {progress.done} of {progress.total} passages."
+        )
+        given_up = progress.total - progress.done
+        if given_up:
+            raise CommandError(f"Not indexed: {given_up}. `manage.py check_corpus` says which, and why.")
+
+        if options["ann"]:
+            self._build_ann()
+
+    def _build_ann(self) -> None:
+        started = time.monotonic()
+        names = indexing.build_ann()
+        recall = indexing.measure_ann()
+        self.stdout.write(
+            f"Approximate indexes: {len(names)}, in {time.monotonic() - started:.1f} s. "
+            f"They find {recall.share:.1%} of the 20 nearest passages (recall@20, {recall.questions} questions)."
+        )
+
+    def _index(self, everything: bool) -> indexing.Indexed:
+        said = False
+        while True:
+            with indexing.turn() as ours:
+                if ours:
+                    index = indexing.index_all if everything else indexing.index_stale
+                    return index(on_progress=self._show)
+            if not said:
+                self.stdout.write("A worker is indexing already; waiting for it.")
+                said = True
+            time.sleep(WAIT_SECONDS)
+
+    def _show(self, progress: indexing.Progress) -> None:
+        """A bar on a terminal; elsewhere a line for each tenth part."""
+        share = progress.done / progress.total if progress.total else 1.0
+        if sys.stdout.isatty() and self.stdout._out is sys.stdout:
+            filled = round(share * BAR_WIDTH)
+            end = "\n" if progress.done == progress.total else ""
+            bar = "#" * filled + "." * (BAR_WIDTH - filled)
+            self.stdout.write(f"\r[{bar}] {progress.done} of {progress.total} passages", ending=end)
+            self.stdout.flush()
+        elif int(share * 10) > self._shown:
+            self._shown = int(share * 10)
+            self.stdout.write(f"{progress.done} of {progress.total} passages")

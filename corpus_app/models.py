@@ -1,0 +1,670 @@
+"""Tables of the corpus. Every write goes through `curation` (studies, passages, concepts) or `indexing` (what is derived from them)."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.search import SearchVectorField
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Lower
+from django.urls import reverse
+from pgvector.django import HalfVectorField, VectorField
+
+from corpus_app import records
+
+TEXT_SEARCH_CONFIG = "english"
+# Up to here a question is compared with every vector: that takes less than 10 ms and misses nothing.
+ANN_FROM = 20_000
+ANN_EF = 400  # how many vectors HNSW keeps in view: twice the hits of a leg
+
+
+def choices(values: type[Any]) -> list[tuple[str, str]]:
+    """Choices of a model field from a StrEnum of records: the value, and the value in words."""
+    return [(value.value, value.value.replace("_", " ")) for value in values]
+
+
+def one_of(field: str, values: type[Any]) -> Q:
+    return Q(**{f"{field}__in": [value.value for value in values]})
+
+
+class SearchText(models.Func):
+    """The normalised shadow of a text that serves search: NFKD, without combining marks, zero-width and soft-hyphen characters.
+
+    Made by Postgres, so that it can never lag behind the text; the text itself is never rewritten.
+    """
+
+    template = (
+        "regexp_replace(normalize(%(expressions)s, NFKD), "
+        "'[\\u0300-\\u036F\\u00AD\\u034F\\u061C\\u115F\\u1160\\u17B4\\u17B5\\u180B-\\u180F\\u200B-\\u200F\\u202A-\\u202E"
+        "\\u2060-\\u206F\\uFE00-\\uFE0F\\uFEFF]', '', 'g')"
+    )
+    output_field = models.TextField()
+
+
+class WeightedLexemes(models.Func):
+    """A tsvector with the heading as weight A and the text as weight D, over their normalised shadows."""
+
+    template = (
+        f"(setweight(to_tsvector('{TEXT_SEARCH_CONFIG}', %(heading)s), 'A') || "
+        f"setweight(to_tsvector('{TEXT_SEARCH_CONFIG}', %(text)s), 'D'))"
+    )
+    output_field = SearchVectorField()
+
+    def __init__(self, heading: str, text: str) -> None:
+        super().__init__(SearchText(F(heading)), SearchText(F(text)))
+
+    def as_sql(self, compiler: Any, connection: Any, *args: Any, **extra: Any) -> Any:
+        heading, text = self.source_expressions
+        heading_sql, heading_params = compiler.compile(heading)
+        text_sql, text_params = compiler.compile(text)
+        return self.template % {"heading": heading_sql, "text": text_sql}, (*heading_params, *text_params)
+
+
+class WordsHash(models.Func):
+    """Tells whether any of some texts has changed."""
+
+    template = "md5(%(expressions)s)"
+    arg_joiner = " || chr(10) || "
+    output_field = models.CharField(max_length=32)
+
+
+class Collection(models.Model):
+    slug = models.SlugField(primary_key=True, max_length=60)
+    name = models.CharField(max_length=200)
+    description = models.TextField(blank=True)
+    keywords = ArrayField(models.CharField(max_length=200), default=list, blank=True)
+    position = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ["position", "slug"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class StudyQuerySet(models.QuerySet["Study"]):
+    def published(self) -> StudyQuerySet:
+        return self.filter(status=records.Status.PUBLISHED)
+
+    def searchable(self) -> StudyQuerySet:
+        """Published and not retracted: what a question may draw on."""
+        return self.published().exclude(notice=records.Notice.RETRACTED)
+
+
+class Study(models.Model):
+    study_id = models.CharField(
+        max_length=40,
+        unique=True,
+        validators=[
+            RegexValidator(r"^[A-Za-z0-9][A-Za-z0-9._-]*$", "Use letters, digits, dot, dash and underscore only.")
+        ],
+        help_text="The study's own stable name, such as S018. It stands in addresses and exports.",
+    )
+    title = models.CharField(max_length=1000)
+    authors = ArrayField(models.CharField(max_length=200), default=list, blank=True)
+    year = models.PositiveIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(1800), MaxValueValidator(2100)]
+    )
+    journal = models.CharField(max_length=500, null=True, blank=True)
+    doi = models.CharField("DOI", max_length=300, null=True, blank=True)
+    pmid = models.CharField("PMID", max_length=20, null=True, blank=True)
+    url = models.URLField("URL", max_length=1000, null=True, blank=True)
+    design = models.CharField(max_length=40, choices=choices(records.Design))
+    peer_reviewed = models.BooleanField(default=True)
+    collection = models.ForeignKey(Collection, on_delete=models.PROTECT, related_name="studies")
+
+    population = models.TextField(blank=True, help_text="Who was studied, in words.")
+    training_status = models.CharField(
+        max_length=40, choices=choices(records.TrainingStatus), default=records.TrainingStatus.NOT_REPORTED.value
+    )
+    age_group = models.CharField(
+        max_length=40, choices=choices(records.AgeGroup), default=records.AgeGroup.NOT_REPORTED.value
+    )
+    sex = models.CharField(max_length=40, choices=choices(records.Sex), default=records.Sex.NOT_REPORTED.value)
+    n_studies = models.PositiveIntegerField("included studies", null=True, blank=True)
+    n_participants = models.PositiveIntegerField("participants", null=True, blank=True)
+    duration_weeks_min = models.FloatField(null=True, blank=True, validators=[MinValueValidator(0)])
+    duration_weeks_max = models.FloatField(null=True, blank=True, validators=[MinValueValidator(0)])
+    concepts: models.ManyToManyField[Concept, StudyConcept] = models.ManyToManyField(
+        "Concept", through="StudyConcept", related_name="studies"
+    )
+
+    licence = models.CharField(max_length=200, blank=True)
+    curator_notes = models.TextField(blank=True)
+    status = models.CharField(max_length=20, choices=choices(records.Status), default=records.Status.DRAFT.value)
+    status_reason = models.TextField(blank=True)
+    notice = models.CharField(max_length=30, choices=choices(records.Notice), default=records.Notice.NONE.value)
+    notice_reason = models.TextField(blank=True)
+    state_changed_at = models.DateTimeField(null=True, blank=True, help_text="When status or notice last changed.")
+
+    derived_numbers = models.JSONField(
+        default=list,
+        blank=True,
+        help_text="Numbers in the text that were computed from the study's figures, as written.",
+    )
+    source_ref = models.PositiveIntegerField(null=True, blank=True)
+    empty_keys = ArrayField(
+        models.CharField(max_length=40),
+        default=list,
+        blank=True,
+        help_text="Keys that the imported file held without a value; an export gives them back.",
+    )
+    import_hash = models.CharField(max_length=64, blank=True, help_text="SHA-256 of the last imported draft.")
+
+    version = models.PositiveIntegerField(default=1)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    objects = StudyQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["study_id"]
+        verbose_name_plural = "studies"
+        permissions = [
+            ("publish_study", "Can publish and withdraw studies"),
+            ("set_notice_study", "Can set a study's notice"),
+            ("review_study", "Can publish what somebody else handed over for review"),
+        ]
+        constraints = [
+            models.UniqueConstraint(
+                Lower("doi"), name="study_doi_unique", violation_error_message="Another study has this DOI."
+            ),
+            models.UniqueConstraint(fields=["pmid"], name="study_pmid_unique"),
+            models.CheckConstraint(condition=one_of("status", records.Status), name="study_status_known"),
+            models.CheckConstraint(condition=one_of("notice", records.Notice), name="study_notice_known"),
+            models.CheckConstraint(condition=one_of("design", records.Design), name="study_design_known"),
+            models.CheckConstraint(
+                condition=one_of("training_status", records.TrainingStatus), name="study_training_known"
+            ),
+            models.CheckConstraint(condition=one_of("age_group", records.AgeGroup), name="study_age_group_known"),
+            models.CheckConstraint(condition=one_of("sex", records.Sex), name="study_sex_known"),
+            models.CheckConstraint(
+                condition=Q(duration_weeks_min__isnull=True)
+                | Q(duration_weeks_max__isnull=True)
+                | Q(duration_weeks_min__lte=F("duration_weeks_max")),
+                name="study_duration_in_order",
+                violation_error_message="The shortest duration is longer than the longest.",
+            ),
+            models.CheckConstraint(
+                condition=~Q(title="") & ~Q(doi="") & ~Q(pmid="") & ~Q(url="") & ~Q(journal=""),
+                name="study_absent_is_null",
+            ),
+            models.CheckConstraint(condition=Q(version__gte=1), name="study_version_positive"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.study_id} {self.title}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("study", args=[self.study_id])
+
+    @property
+    def is_searchable(self) -> bool:
+        return self.status == records.Status.PUBLISHED and self.notice != records.Notice.RETRACTED
+
+
+class PassageQuerySet(models.QuerySet["Passage"]):
+    def searchable(self) -> PassageQuerySet:
+        return self.filter(study__status=records.Status.PUBLISHED).exclude(study__notice=records.Notice.RETRACTED)
+
+
+class Passage(models.Model):
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="passages")
+    position = models.PositiveIntegerField()
+    section = models.CharField(max_length=40, choices=choices(records.Section))
+    page = models.PositiveIntegerField(null=True, blank=True)
+    heading = models.CharField(max_length=1000, blank=True, help_text="The study's title, repeated for weighting.")
+    text = models.TextField()
+    kind = models.CharField(
+        max_length=20, choices=choices(records.PassageKind), default=records.PassageKind.SUMMARY.value
+    )
+    version = models.PositiveIntegerField(default=1)
+    content_hash = models.CharField(
+        max_length=64, editable=False, help_text="SHA-256 of heading and text; see passages.content_hash."
+    )
+    text_changed_at = models.DateTimeField(null=True, blank=True, editable=False)
+    index_attempts = models.PositiveSmallIntegerField(default=0, editable=False)
+    index_error = models.TextField(blank=True, editable=False, help_text="Why the passage could not be indexed.")
+    lexemes = models.GeneratedField(
+        expression=WeightedLexemes("heading", "text"), output_field=SearchVectorField(), db_persist=True
+    )
+
+    objects = PassageQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["study", "position"]
+        indexes = [GinIndex(fields=["lexemes"], name="passage_lexemes")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["study", "position"], name="passage_position_unique", deferrable=models.Deferrable.DEFERRED
+            ),
+            models.CheckConstraint(condition=one_of("section", records.Section), name="passage_section_known"),
+            models.CheckConstraint(condition=one_of("kind", records.PassageKind), name="passage_kind_known"),
+            models.CheckConstraint(condition=~Q(text=""), name="passage_text_present"),
+            models.CheckConstraint(condition=Q(version__gte=1), name="passage_version_positive"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.study.study_id} {self.section} {self.position + 1}"
+
+
+class PassageSentence(models.Model):
+    """A sentence of a passage: code points start to end of its text, and its vector once it is indexed."""
+
+    passage = models.ForeignKey(Passage, on_delete=models.CASCADE, related_name="sentences")
+    position = models.PositiveIntegerField()
+    start = models.PositiveIntegerField()
+    end = models.PositiveIntegerField()
+    encoder = models.CharField(max_length=200, blank=True)
+    vector = VectorField(null=True, blank=True)
+    kept_encoder = models.CharField(max_length=200, blank=True, default="")
+    kept_vector = VectorField(null=True, blank=True, help_text="Of the encoder before: while another one takes over.")
+
+    class Meta:
+        ordering = ["passage", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["passage", "position"], name="sentence_position_unique"),
+            models.CheckConstraint(condition=Q(start__lt=F("end")), name="sentence_not_empty"),
+            models.CheckConstraint(
+                condition=Q(vector__isnull=True, encoder="") | (Q(vector__isnull=False) & ~Q(encoder="")),
+                name="sentence_vector_has_encoder",
+            ),
+            models.CheckConstraint(
+                condition=Q(kept_vector__isnull=True, kept_encoder="")
+                | (Q(kept_vector__isnull=False) & ~Q(kept_encoder="")),
+                name="sentence_kept_vector_has_encoder",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.passage_id}:{self.start}-{self.end}"
+
+
+class PassageVector(models.Model):
+    """A passage's vector, apart from its text: the table that the dense leg scans.
+
+    In sixteen bits a number: the scan waits for memory, and a cosine is off by some hundred-thousandths.
+    """
+
+    passage = models.ForeignKey(Passage, on_delete=models.CASCADE, related_name="vectors")
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="+")
+    encoder = models.CharField(max_length=200)
+    content_hash = models.CharField(max_length=64)
+    searchable = models.BooleanField(default=False)
+    vector = HalfVectorField()
+
+    class Meta:
+        permissions = [("manage_vectors", "Can have passages embedded again and change the encoder")]
+        constraints = [models.UniqueConstraint(fields=["passage", "encoder"], name="vector_once_per_encoder")]
+
+    def __str__(self) -> str:
+        return f"{self.passage_id} {self.encoder}"
+
+    @staticmethod
+    def ann_index(encoder: str, collection: str | None = None) -> str:
+        """The name of the approximate index over an encoder's searchable vectors, of all collections or of one."""
+        digest = hashlib.sha256(f"{encoder}/{collection or ''}".encode()).hexdigest()
+        return f"vector_ann_{digest[:16]}"
+
+
+class PassageTerm(models.Model):
+    """A lexeme of a searchable passage: the term statistics behind BM25. Rows exist for searchable passages only.
+
+    One more row a passage has the empty lexeme and its length: they give the number of passages and their mean length.
+    """
+
+    passage = models.ForeignKey(Passage, on_delete=models.CASCADE, related_name="terms", db_index=False)
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="+", db_index=False)
+    lexeme = models.TextField()
+    frequency = models.FloatField(help_text="Occurrences in the text, those in the heading weighted.")
+    length = models.FloatField(help_text="The sum of the passage's frequencies, repeated here for the scan.")
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["lexeme"], include=["passage", "collection", "frequency", "length"], name="term_by_lexeme"
+            ),
+        ]
+        constraints = [models.UniqueConstraint(fields=["passage", "lexeme"], name="term_once_per_passage")]
+
+    def __str__(self) -> str:
+        return f"{self.lexeme} {self.passage_id}"
+
+
+class Concept(models.Model):
+    concept_id = models.SlugField(primary_key=True, max_length=80)
+    name = models.CharField(max_length=200)
+    kind = models.CharField(max_length=40)
+    definition = models.TextField(blank=True)
+    collections = models.ManyToManyField(Collection, through="ConceptCollection", related_name="concepts")
+    position = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ["position", "concept_id"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ConceptCollection(models.Model):
+    concept = models.ForeignKey(Concept, on_delete=models.CASCADE)
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE)
+    position = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ["concept", "position"]
+        constraints = [models.UniqueConstraint(fields=["concept", "collection"], name="concept_collection_once")]
+
+    def __str__(self) -> str:
+        return f"{self.concept_id} in {self.collection_id}"
+
+
+class ConceptAlias(models.Model):
+    concept = models.ForeignKey(Concept, on_delete=models.CASCADE, related_name="aliases")
+    name = models.CharField(max_length=200)
+    position = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ["concept", "position"]
+        verbose_name_plural = "concept aliases"
+        constraints = [
+            models.UniqueConstraint(
+                Lower("name"), name="alias_names_one_concept", violation_error_message="Another concept has this alias."
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ConceptRelation(models.Model):
+    source = models.ForeignKey(Concept, on_delete=models.CASCADE, related_name="relations_out")
+    relation = models.CharField(max_length=40)
+    target = models.ForeignKey(Concept, on_delete=models.CASCADE, related_name="relations_in")
+    studies = models.ManyToManyField(Study, through="ConceptRelationStudy", related_name="relations")
+    position = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ["position", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["source", "relation", "target"], name="relation_once"),
+            models.CheckConstraint(condition=~Q(source=F("target")), name="relation_not_to_itself"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.source_id} {self.relation} {self.target_id}"
+
+
+class ConceptRelationStudy(models.Model):
+    relation = models.ForeignKey(ConceptRelation, on_delete=models.CASCADE)
+    study = models.ForeignKey(Study, on_delete=models.CASCADE)
+    position = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ["relation", "position"]
+        constraints = [models.UniqueConstraint(fields=["relation", "study"], name="relation_study_once")]
+
+    def __str__(self) -> str:
+        return f"{self.relation_id} {self.study_id}"
+
+
+class StudyConcept(models.Model):
+    study = models.ForeignKey(Study, on_delete=models.CASCADE)
+    concept = models.ForeignKey(Concept, on_delete=models.PROTECT)
+    position = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ["study", "position"]
+        constraints = [models.UniqueConstraint(fields=["study", "concept"], name="study_concept_once")]
+
+    def __str__(self) -> str:
+        return f"{self.study_id} {self.concept_id}"
+
+
+class Finding(models.Model):
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="findings")
+    position = models.PositiveIntegerField()
+    intervention = models.TextField()
+    comparator = models.TextField(blank=True)
+    outcome = models.TextField()
+    direction = models.CharField(max_length=30, choices=choices(records.Direction))
+    statement = models.TextField()
+    content_hash = models.GeneratedField(
+        expression=WordsHash("intervention", "comparator", "outcome", "statement"),
+        output_field=models.CharField(max_length=32),
+        db_persist=True,
+    )
+    index_attempts = models.PositiveSmallIntegerField(default=0, editable=False)
+    index_error = models.TextField(blank=True, editable=False, help_text="Why the finding could not be indexed.")
+
+    class Meta:
+        ordering = ["study", "position"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["study", "position"], name="finding_position_unique", deferrable=models.Deferrable.DEFERRED
+            ),
+            models.CheckConstraint(condition=one_of("direction", records.Direction), name="finding_direction_known"),
+        ]
+
+    def __str__(self) -> str:
+        return self.statement
+
+
+class StudyComment(models.Model):
+    """What curators say to each other about a study. Readers never see it."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="comments")
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    author_name = models.CharField(max_length=200)
+    at = models.DateTimeField()
+    text = models.TextField(max_length=4_000)
+
+    class Meta:
+        ordering = ["study", "id"]
+        constraints = [models.CheckConstraint(condition=~Q(text=""), name="comment_says_something")]
+
+    def __str__(self) -> str:
+        return self.text[:80]
+
+
+class PassageCheck(models.Model):
+    """What the text-quality gate found in a passage: kept, so that publishing a hundred studies does not read them all again."""
+
+    passage = models.OneToOneField(Passage, on_delete=models.CASCADE, related_name="check_of_text")
+    content_hash = models.CharField(max_length=64, help_text="The passage's content hash when it was checked.")
+    gate = models.CharField(max_length=16, help_text="Which edition of the gate looked.")
+    findings = models.JSONField(default=list)
+    n_open = models.PositiveIntegerField(
+        default=0, help_text="Findings that stand in the way of publishing and are not waived."
+    )
+
+    class Meta:
+        indexes = [models.Index(fields=["passage"], condition=Q(n_open__gt=0), name="check_open")]
+
+    def __str__(self) -> str:
+        return f"{self.passage_id}: {self.n_open}"
+
+
+class QualityWaiver(models.Model):
+    """Why a curator lets a finding of the gate stand. It falls when the words of the passage change."""
+
+    passage = models.ForeignKey(Passage, on_delete=models.CASCADE, related_name="waivers")
+    kind = models.CharField(max_length=40)
+    words = models.TextField(help_text="What the gate pointed at.")
+    words_hash = models.CharField(max_length=64, help_text="SHA-256 of the passage's text and of the place in it.")
+    reason = models.TextField()
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    by_name = models.CharField(max_length=200)
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["passage", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["passage", "kind", "words_hash"], name="waiver_once"),
+            models.CheckConstraint(condition=~Q(reason=""), name="waiver_has_reason"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.reason}"
+
+
+class ImportJob(models.Model):
+    """A file on its way into the corpus: read, shown, confirmed, carried out. A worker takes it up where another stopped."""
+
+    class Status(models.TextChoices):
+        WAITING = "waiting", "waiting to be read"
+        READING = "reading", "being read"
+        PREVIEWED = "previewed", "waiting for you to choose"
+        CONFIRMED = "confirmed", "waiting to be carried out"
+        RUNNING = "running", "being carried out"
+        DONE = "done", "done"
+        FAILED = "failed", "failed"
+
+    class Way(models.TextChoices):
+        FILE = "file", "file"
+        TEXT = "text", "pasted text"
+        LOOKUP = "lookup", "look-up"
+
+    asked_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    asked_by_name = models.CharField("asked by", max_length=200)
+    asked_at = models.DateTimeField()
+    way = models.CharField(max_length=10, choices=Way.choices, default=Way.FILE)
+    file_name = models.CharField(max_length=300)
+    content = models.BinaryField(help_text="The bytes as they came.")
+    content_hash = models.CharField(max_length=64, help_text="SHA-256 of the bytes.")
+    format = models.CharField(max_length=60, blank=True)
+    options = models.JSONField(default=dict, blank=True)
+    status = models.CharField(max_length=20, choices=Status.choices, default=Status.WAITING)
+    done = models.PositiveIntegerField(default=0)
+    total = models.PositiveIntegerField(default=0)
+    beat_at = models.DateTimeField(null=True, blank=True, help_text="When a worker last gave a sign of life.")
+    finished_at = models.DateTimeField(null=True, blank=True)
+    problems = models.JSONField(default=list, blank=True, help_text="What was found in the file, by line.")
+    report = models.JSONField(default=dict, blank=True)
+    error = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+        verbose_name = "import"
+        indexes = [
+            models.Index(
+                fields=["id"],
+                condition=Q(status__in=["waiting", "reading", "confirmed", "running"]),
+                name="import_to_do",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.file_name
+
+
+class ImportItem(models.Model):
+    """One study, notice or set of passages of a file: what it would do, whether it was chosen, what came of it."""
+
+    class Kind(models.TextChoices):
+        STUDY = "study", "study"
+        PASSAGES = "passages", "passages"
+        NOTICE = "notice", "notice"
+
+    class Effect(models.TextChoices):
+        NEW = "new", "new"
+        CHANGES = "changes", "changes"
+        SAME = "same", "same"
+        DUPLICATE = "duplicate", "duplicate"
+        ALIKE = "alike", "alike"
+        UNMATCHED = "unmatched", "for no study here"
+
+    class Outcome(models.TextChoices):
+        CREATED = "created", "created"
+        UPDATED = "updated", "changed"
+        UNCHANGED = "unchanged", "unchanged"
+        REFUSED = "refused", "refused"
+        LEFT = "left", "left out"
+
+    job = models.ForeignKey(ImportJob, on_delete=models.CASCADE, related_name="items")
+    position = models.PositiveIntegerField()
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    study_key = models.CharField(max_length=40)
+    title = models.CharField(max_length=1000, blank=True)
+    line = models.PositiveIntegerField(null=True, blank=True)
+    draft = models.JSONField()
+    effect = models.CharField(max_length=10, choices=Effect.choices)
+    other_key = models.CharField(max_length=40, blank=True, help_text="The study that it doubles or resembles.")
+    n_passages = models.PositiveIntegerField(default=0)
+    n_blocking = models.PositiveIntegerField(default=0, help_text="Findings of the gate that stand in the way.")
+    chosen = models.BooleanField(default=False)
+    outcome = models.CharField(max_length=10, choices=Outcome.choices, blank=True)
+    outcome_reason = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["job", "position"]
+        constraints = [models.UniqueConstraint(fields=["job", "position"], name="import_item_once")]
+
+    def __str__(self) -> str:
+        return f"{self.study_key} {self.title}".strip()
+
+
+class FindingVector(models.Model):
+    """A finding's vector: what was compared, the outcome and the statement, in one text. Goes with its finding."""
+
+    finding = models.ForeignKey(Finding, on_delete=models.CASCADE, related_name="vectors")
+    encoder = models.CharField(max_length=200)
+    content_hash = models.CharField(max_length=32)
+    vector = VectorField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["finding", "encoder"], name="finding_vector_once_per_encoder")]
+
+    def __str__(self) -> str:
+        return f"{self.finding_id} {self.encoder}"
+
+
+class CorpusVersion(models.Model):
+    """A number that rises with every change that a reader could notice."""
+
+    number = models.PositiveIntegerField(primary_key=True)
+    at = models.DateTimeField()
+    summary = models.CharField(max_length=300)
+
+    class Meta:
+        ordering = ["-number"]
+
+    def __str__(self) -> str:
+        return f"{self.number}: {self.summary}"
+
+
+class CorpusEvent(models.Model):
+    """Who did what when. Rows are written once; those of a deleted study stay, without its words."""
+
+    at = models.DateTimeField()
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    actor_name = models.CharField(
+        max_length=200, help_text="As it was then; the command's name where nobody was signed in."
+    )
+    action = models.CharField(max_length=40)
+    study_key = models.CharField(max_length=40, blank=True, db_index=True)
+    passage_key = models.BigIntegerField(null=True, blank=True)
+    detail = models.JSONField(default=dict, blank=True)
+    reason = models.TextField(blank=True)
+    corpus_version = models.ForeignKey(
+        CorpusVersion, on_delete=models.PROTECT, null=True, blank=True, related_name="events"
+    )
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [models.Index(fields=["action", "-id"], name="event_by_action")]
+
+    def __str__(self) -> str:
+        return f"{self.at:%Y-%m-%d %H:%M} {self.actor_name} {self.action} {self.study_key}".strip()

@@ -1,0 +1,199 @@
+"""A passage's text as data: its content hash, its sentences as offsets, and a section's text cut into passages.
+
+The sentence rules are our own rather than Punkt's: untrained, Punkt comes down to its list of abbreviations, it scores
+lower on scientific prose, and importing NLTK costs a second and brings in scipy and scikit-learn.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise, zip_longest
+
+from corpus_app.records import Section
+
+Span = tuple[int, int]
+
+FEWEST_WORDS, MOST_WORDS = (
+    40,
+    120,
+)  # of a passage that an import makes; a shorter section or a longer sentence stays whole
+_BEST_WORDS = 80
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# These stand before a name, a number or further words: a full stop after one never ends a sentence.
+_NEVER_LAST = _words(
+    "acad approx assoc ca cf cfr chap dr drs e.g ed eds eg eq eqs esp fig figs gov i.e ie messrs mr mrs ms mt n° natl nos p "
+    "ph pp prof ref refs resp rev sect sep spp ssp st subsp suppl var viz vol vols vs"
+)
+# These may end a sentence: a capital after one decides that it did.
+_PERHAPS_LAST = _words(
+    "al apr aug avg cm co conc corp dec dept diam etc ext feb ft hr hrs inc int jan jr jul jun kg km lb lbs ltd mar max mg min "
+    "mins mm mo mos no nov oct oz sci sec secs sept sp sr temp univ wk wks wt yr yrs"
+)
+# Words that open a sentence far more often than they name somebody: an initial before one ended a sentence ("vitamin D. The").
+_OPENERS = _words(
+    "a after all although among an and another as at based because before both but by compared consequently despite did do "
+    "does during each finally first for four from furthermore he her here his how however i if in interestingly is it its "
+    "last many moreover most my nevertheless next no nonetheless notably of on one only other our overall participants "
+    "previous she similarly since so some studies subjects such taken that the their then there therefore these they third "
+    "this those three thus to two under using was we were what when whereas whether which while who with within you "
+    "your"
+)
+# A letter after one of these is a label, not somebody's initial ("group B. Strength rose").
+_LABELLED = _words(
+    "arm class condition figure figures grade group groups hepatitis panel panels phase metaphase protein schedule table type "
+    "vitamin"
+)
+
+# White space parts tokens, and so does a lost space after a full stop ("rose.The group"). All repeats are bounded or cannot
+# overlap what follows them: the scan is linear in the text.
+_TOKEN = re.compile(r"\S+?(?=\s|\Z|(?<=[a-z)\]][a-z)\]][.?!])[A-Z][a-z]{0,20}[\s,])")
+# The end of a token that may end a sentence: stop, closing marks, reference numbers ("rose.", "rose.)", "rose.[12]", "rose.12").
+_END = re.compile(
+    r"(?P<stop>[.?!…。！？])(?P<close>[\"'”’»)\]}]{0,9})"
+    r"(?:(?:\[[\d,;–-]{1,20}\]){1,3}|(?<=[a-z%)\]][.?!])\d{1,3}(?:[,–-]\d{1,3}){0,5}|[⁰¹²³⁴-⁹⁻,–-]{1,20})?\Z"
+)
+_OPENING = "\"'“‘«([{*†‡§•"
+_LABEL = re.compile(r"\(?[a-z](?:[,–-][a-z])?[:)]")
+_REFERENCE = re.compile(r"\[\d[\d,;–-]*\][.,;]?\Z")
+_MARKER = re.compile(r"(?:[-–*•‣⁃]|[(\[]?(?:\d{1,3}|[A-Za-z])[.)\]]{1,2})\Z")
+_INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]\Z")
+_LONGEST_END = 60  # characters of a token's end that a rule looks at
+
+
+def content_hash(*, heading: str, text: str) -> str:
+    """SHA-256 of what is indexed of a passage. The NUL keeps words from moving between heading and text unseen."""
+    return hashlib.sha256(f"{heading}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def split_sentences(text: str) -> tuple[Span, ...]:
+    """Sentences as code points start to end (exclusive): in order, trimmed, together covering all that is not white space."""
+    tokens = [match.span() for match in _TOKEN.finditer(text)]
+    sentences: list[Span] = []
+    first = 0
+    for index, (token, following) in enumerate(zip_longest(tokens, tokens[1:])):
+        if following is None or _is_boundary(text, tokens, first, index):
+            sentences.append((tokens[first][0], token[1]))
+            first = index + 1
+    return tuple(sentences)
+
+
+@dataclass(frozen=True, slots=True)
+class SectionText:
+    """A section as it was read: paragraphs with an empty line between them, and where the first character stands in the source."""
+
+    section: Section
+    heading: str
+    text: str
+    start: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A passage to be: `text` is the source's text from `start` to `end` (exclusive)."""
+
+    section: Section
+    heading: str
+    text: str
+    start: int
+    end: int
+
+
+def cut(sections: Sequence[SectionText]) -> tuple[Piece, ...]:
+    """Whole sentences, 40 to 120 words where the section has them, never across a section, broken at paragraphs if possible."""
+    return tuple(
+        Piece(part.section, part.heading, part.text[start:end], part.start + start, part.start + end)
+        for part in sections
+        for start, end in cut_text(part.text)
+    )
+
+
+def cut_text(text: str) -> tuple[Span, ...]:
+    """The cheapest way to cut a section: first as few passages out of bounds as possible, then their evenness and breaks."""
+    sentences = split_sentences(text)
+    words = [len(text[start:end].split()) for start, end in sentences]
+    ends_paragraph = ["\n\n" in text[here[1] : there[0]] for here, there in pairwise(sentences)] + [True]
+    best: list[tuple[float, int]] = [(0.0, 0)]  # up to each sentence: the cost, and where its last passage begins
+    for end in range(1, len(sentences) + 1):
+        choices: list[tuple[float, int]] = []
+        held = 0
+        for begin in range(end - 1, -1, -1):
+            held += words[begin]
+            if held > MOST_WORDS and choices:
+                break
+            choices.append((best[begin][0] + _cost(held, end - begin, breaks_well=ends_paragraph[end - 1]), begin))
+        best.append(min(choices))
+    spans: list[Span] = []
+    end = len(sentences)
+    while end:
+        begin = best[end][1]
+        spans.append((sentences[begin][0], sentences[end - 1][1]))
+        end = begin
+    return tuple(reversed(spans))
+
+
+def _cost(words: int, sentences: int, *, breaks_well: bool) -> float:
+    """What a passage of so many words costs. A full one ends in mid-paragraph rather than outside the bounds."""
+    outside = max(0, FEWEST_WORDS - words, (words - MOST_WORDS) if sentences > 1 else 0)
+    return (
+        10.0 * (outside > 0)
+        + 0.2 * outside
+        + ((words - _BEST_WORDS) / _BEST_WORDS) ** 2
+        + (0.0 if breaks_well else 0.5)
+    )
+
+
+def _is_boundary(text: str, tokens: list[Span], first: int, index: int) -> bool:
+    """Whether a sentence that began with token `first` ends with token `index`; another token follows."""
+    end, (next_start, next_end) = tokens[index][1], tokens[index + 1]
+    following = text[next_start : min(next_end, next_start + _LONGEST_END)]
+    line_ends = text.count("\n", end, next_start)
+    if line_ends > 1 or (line_ends and _MARKER.match(following)):
+        return True  # a paragraph or an item of a list ends here, whatever it ends with
+    return _ends_sentence(text, tokens, first, index, following)
+
+
+def _ends_sentence(text: str, tokens: list[Span], first: int, index: int, following: str) -> bool:
+    start, end = tokens[index]
+    token = text[max(start, end - _LONGEST_END) : end]
+    found = _END.search(token)
+    if found is None or not _may_open(following):
+        return False
+    before = text[slice(*tokens[index - 1])][-_LONGEST_END:] if index > first else ""
+    if _MARKER.match(token) and (not before or (index == first + 1 and _MARKER.match(before))):
+        return False  # "1." opens an item, it does not end one
+    word = token[: found.start()].lstrip(_OPENING)
+    if not word and token[0] in _OPENING:
+        return False  # "[...]" and "(.)" stand for something left out or shown
+    return found["stop"] != "." or not _is_abbreviation(word, found["close"], before, following)
+
+
+def _may_open(following: str) -> bool:
+    """Whether a sentence could begin so: not with a small letter, except in names such as "mRNA" or "p53", or a label."""
+    if _REFERENCE.match(following):
+        return False  # it belongs to the words before it
+    word = following.lstrip(_OPENING)
+    if not word.strip(".?!…\"'”’»)]}"):
+        return False  # an ellipsis goes on
+    if not word[0].islower():
+        return following[0] not in ",;:)]}%=<>" and following not in {"&", "+", "±", "×"}
+    name = word.rstrip(".,;:?!)\"'”’]")
+    return bool(_LABEL.match(following)) or any(char.isupper() or char.isdigit() for char in name)
+
+
+def _is_abbreviation(word: str, close: str, before: str, following: str) -> bool:
+    """Whether the full stop after `word` belongs to the word and ends nothing."""
+    opener = following.lstrip(_OPENING)
+    if _INITIALS.match(word) and (word.isupper() or "." in word) and word.lower() not in _NEVER_LAST:
+        return not close and before.lower() not in _LABELLED and opener.rstrip(",;:.").lower() not in _OPENERS
+    known = word.lower() or before.lower()  # "et al ." has its full stop apart
+    if known in _NEVER_LAST:
+        return not close
+    return known in _PERHAPS_LAST and (following[0] in "([" or not opener[:1].isupper())

@@ -1,0 +1,54 @@
+"""The text-quality gate: what is wrong with a passage's text before anybody publishes it. Pure; it changes nothing.
+
+`check` finds, `mended` applies the mends that are sure of themselves, and `planting` measures how much is found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from corpus_app.quality.findings import Finding, Kind, Severity
+from corpus_app.quality.lexicon import Lexicon, standard
+from corpus_app.quality.marks import characters, codes, operators
+from corpus_app.quality.numbers import lost_minus
+from corpus_app.quality.prose import instructions, references
+from corpus_app.quality.spelling import broken_words, missing_spaces, run_together
+
+__all__ = ["Finding", "Kind", "Lexicon", "Severity", "check", "mended", "standard"]
+
+
+def check(text: str, lexicon: Lexicon | None = None) -> tuple[Finding, ...]:
+    """What is wrong with a text, in its order; each place is told once, by the kind that stands first in the code."""
+    lexicon = lexicon or standard()
+    kept: list[Finding] = []
+    for finding in _all(text, lexicon):
+        if not any(
+            finding.start < other.end and other.start < finding.end
+            for other in kept
+            if other.kind is not Kind.REFERENCE_LIST
+        ):
+            kept.append(finding)
+    return tuple(sorted(kept))
+
+
+def _all(text: str, lexicon: Lexicon) -> Iterator[Finding]:
+    yield from characters(text)
+    yield from codes(text)
+    yield from operators(text)
+    yield from lost_minus(text)
+    yield from references(text)
+    yield from instructions(text)
+    yield from broken_words(text, lexicon)
+    yield from missing_spaces(text, lexicon)
+    yield from run_together(text, lexicon)
+
+
+def mended(text: str, findings: Sequence[Finding] | Iterable[Finding]) -> str:
+    """The text with the proposed mends in it; what has none stays as it is."""
+    parts: list[str] = []
+    at = 0
+    for finding in sorted(findings):
+        if finding.mend is not None and finding.start >= at:
+            parts += [text[at : finding.start], finding.mend]
+            at = finding.end
+    return "".join([*parts, text[at:]])

@@ -1,0 +1,70 @@
+"""The words of scientific English by how often they stand in it, for telling one word from two."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from functools import cache
+from importlib import resources
+
+UNKNOWN = -99.0
+
+
+class Lexicon:
+    """Words in the order of their frequency, most frequent first."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self._ranks: dict[str, int] = {}
+        for word in words:
+            self._ranks.setdefault(word, len(self._ranks) + 1)
+
+    def __contains__(self, word: str) -> bool:
+        return self.rank(word) is not None
+
+    def rank(self, word: str) -> int | None:
+        return self._ranks.get(word.lower())
+
+    def weight(self, word: str) -> float:
+        """Logarithm of the word's share of all words, by Zipf's law; UNKNOWN where it is not known."""
+        rank = self.rank(word)
+        return UNKNOWN if rank is None else -math.log(rank * 11)  # the harmonic number of some 25,000 words
+
+    def knows(self, word: str) -> bool:
+        """Whether the word is known, or built from a known one with the usual beginnings and endings."""
+        word = word.lower()
+        return word in self._ranks or any(stem in self._ranks for stem in _stems(word))
+
+    def with_words(self, words: Iterable[str]) -> Lexicon:
+        """This lexicon, and words of the corpus behind it."""
+        return Lexicon([*self._ranks, *(word.lower() for word in words)])
+
+
+_ENDINGS = (
+    ("ies", "y"), ("es", ""), ("s", ""), ("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"), ("ly", ""), ("ally", ""), ("er", ""), ("ers", ""), ("ness", ""),
+    ("ity", ""), ("ity", "e"), ("al", ""), ("ic", ""), ("ation", "e"), ("ization", "ize"), ("isation", "ise"), ("able", ""), ("like", ""), ("less", ""), ("ly", "le"),
+    ("ised", "ized"), ("ise", "ize"), ("ising", "izing"), ("our", "or"), ("ours", "ors"), ("aemia", "emia"), ("aemic", "emic"), ("ist", ""), ("ists", ""), ("ally", "al"),
+)  # fmt: skip
+_BEGINNINGS = (
+    "non", "un", "anti", "pre", "post", "re", "sub", "super", "inter", "intra", "multi", "over", "under", "hyper", "hypo", "micro", "macro", "neuro", "cardio",
+    "bio", "auto", "co", "counter", "dis", "electro", "endo", "extra", "immuno", "mis", "mono", "myo", "para", "peri", "poly", "pseudo", "psycho",
+    "semi", "supra", "tele", "trans", "tri", "ultra", "uni", "bi", "iso", "photo", "thermo", "gluco", "lipo", "nano", "radio",
+)  # fmt: skip
+
+
+def _stems(word: str) -> Iterable[str]:
+    for ending, instead in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) > 3:
+            yield word[: len(word) - len(ending)] + instead
+    for beginning in _BEGINNINGS:
+        if word.startswith(beginning) and len(word) - len(beginning) > 3:
+            rest = word[len(beginning) :]
+            yield rest
+            for ending, instead in _ENDINGS[:8]:
+                if rest.endswith(ending) and len(rest) - len(ending) > 3:
+                    yield rest[: len(rest) - len(ending)] + instead
+
+
+@cache
+def standard() -> Lexicon:
+    """The words that come with the code: those of some thousand open abstracts and articles (docs/importing.md)."""
+    return Lexicon(resources.files("corpus_app.quality").joinpath("words.txt").read_text(encoding="utf-8").split())

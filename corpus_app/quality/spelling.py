@@ -1,0 +1,193 @@
+"""Defects that only a knowledge of words betrays: words in two, two words in one, letters that a ligature took along."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from corpus_app.quality.findings import Finding, Kind
+from corpus_app.quality.lexicon import UNKNOWN, Lexicon
+
+_BROKEN = re.compile(r"(?P<left>[^\W\d_]{2,})(?P<gap>[-‐\u00ad¬]\s*\n\s*|[-‐¬]\s+|\s*[¬]\s*)(?P<right>[^\W\d_]{2,})")
+_PAIR = re.compile(r"(?<![\w'’/.])(?P<left>[^\W\d_]+)(?P<gap>[ \u00a0]|\s*\n\s*)(?P<right>[^\W\d_]+)(?![\w'’\-–/])")
+_WORD = re.compile(r"(?<![\w/.@])[^\W\d_]{4,}(?![\w@]|[-–]\w*\d)")
+_LOST = ("fi", "fl", "ff", "ffi", "ffl")
+_FUNCTION = frozenset(
+    "the of and in to with for was were from by on at as that this these than their after between during not is are be been or which who had have has an it its all but into "
+    "both each no we our they there when while also more most".split()
+)
+_HANGING = frozenset("and or to nor but versus vs through as than with compared relative rather und bis".split())
+
+
+def broken_words(text: str, lexicon: Lexicon) -> Iterator[Finding]:
+    for match in _BROKEN.finditer(text):
+        left, right = match["left"], match["right"]
+        if "\n" not in match["gap"] and right.lower() in _HANGING:
+            continue  # "low- and high-load"
+        joined = left + right
+        keeps = right[0].isupper() or (not lexicon.knows(joined) and lexicon.knows(left) and lexicon.knows(right))
+        yield Finding(match.start(), match.end(), Kind.SPLIT_WORD, match[0], f"{left}-{right}" if keeps else joined)
+    at = 0
+    while pair := _PAIR.search(text, at):
+        at = pair.start("right")
+        left, right = pair["left"], pair["right"]
+        if _is_one_word(left, right, lexicon):
+            yield Finding(pair.start(), pair.end(), Kind.SPLIT_WORD, pair[0], left + right)
+        elif mend := _with_ligature_between(left, right, lexicon):
+            yield Finding(pair.start(), pair.end(), Kind.LIGATURE, pair[0], mend)
+
+
+def _is_one_word(left: str, right: str, lexicon: Lexicon) -> bool:
+    joined = left + right
+    if (
+        len(joined) < 5
+        or left in {"a", "A", "I"}
+        or right == "a"
+        or not (right.islower() and (left.islower() or left.istitle()))
+    ):
+        return False
+    whole = lexicon.weight(joined)
+    if whole == UNKNOWN:
+        return False
+    parts = [lexicon.weight(left), lexicon.weight(right)]
+    if len(left) == 1:
+        parts[0] = UNKNOWN
+    if len(right) == 1:
+        parts[1] = UNKNOWN
+    if UNKNOWN in parts:
+        return True
+    return min(parts) < whole - 2.0 and min(len(left), len(right)) < 4 and min(parts) < -10.5
+
+
+def run_together(text: str, lexicon: Lexicon) -> Iterator[Finding]:
+    for match in _WORD.finditer(text):
+        word = match[0]
+        if not (word.islower() or word.istitle()) or lexicon.knows(word):
+            continue
+        if mend := _with_ligature(word, lexicon):
+            yield Finding(match.start(), match.end(), Kind.LIGATURE, word, mend)
+        elif split := _two_words(word, lexicon) or (_several_words(word.lower(), lexicon) if len(word) > 11 else None):
+            yield Finding(match.start(), match.end(), Kind.RUN_TOGETHER, word, split)
+
+
+def _several_words(word: str, lexicon: Lexicon) -> str | None:
+    """Three words or more that stand together: "increasedstrengthin"."""
+    best: list[tuple[float, tuple[str, ...]] | None] = [(0.0, ())] + [None] * len(word)
+    for end in range(2, len(word) + 1):
+        for begin in range(max(0, end - 18), end - 1):
+            piece, before = word[begin:end], best[begin]
+            if before is None or (len(piece) < 4 and piece not in _FUNCTION) or (lexicon.rank(piece) or 99_999) > 6_000:
+                continue
+            weight = before[0] + lexicon.weight(piece)
+            if best[end] is None or weight > best[end][0]:  # type: ignore[index]
+                best[end] = (weight, (*before[1], piece))
+    found = best[len(word)]
+    return " ".join(found[1]) if found and len(found[1]) > 2 and found[0] / len(found[1]) > -10.5 else None
+
+
+_LIKE_ENDINGS = frozenset("or is in on as to by at an the all had held able".split())  # "connector" is not "connect or"
+_LIKE_BEGINNINGS = frozenset(
+    {"in", "on", "an", "for", "with", "out", "over", "under", "after", "up", "by", "be", "or"}
+)  # nor "indrawing" "in drawing"
+
+
+def _two_words(word: str, lexicon: Lexicon) -> str | None:
+    if len(word) < 6 and not any({word[:at].lower(), word[at:]} <= _FUNCTION for at in range(2, len(word) - 1)):
+        return None  # as short as that, it is a name or a term; but "ofthe" is none
+    best, found = -15.5, None
+    for at in range(1, len(word)):
+        left, right = word[:at], word[at:]
+        if (at == 1 and left not in "aA") or len(right) < 2:
+            continue
+        weight = lexicon.weight(left) + lexicon.weight(right)
+        if right in _LIKE_ENDINGS and (lexicon.rank(left) or 99_999) > 1_500:
+            continue
+        if left in _LIKE_BEGINNINGS and (lexicon.rank(right) or 99_999) > 2_500:
+            continue
+        if word[0].isupper() and (left.lower() not in _FUNCTION or right in _LIKE_ENDINGS or len(right) < 4):
+            continue  # most likely a name
+        if left.lower() in _FUNCTION or right.lower() in _FUNCTION:
+            weight += 3.0
+        if min(len(left), len(right)) < 3 and not {left.lower(), right.lower()} & _FUNCTION:
+            weight -= 4.0
+        if min(len(left), len(right)) > 3 and len(word) > 9 and word.islower():
+            weight += 4.5 if min(lexicon.weight(left), lexicon.weight(right)) > -11.6 else 0.0
+        if weight > best:
+            best, found = weight, f"{left} {right}"
+    return found
+
+
+def _with_ligature(word: str, lexicon: Lexicon) -> str | None:
+    """The word that it was before its ligature was lost: "signicant", "dierence"."""
+    for at in range(len(word) + 1):
+        for letters in _LOST:
+            whole = word[:at] + letters + word[at:]
+            if (lexicon.rank(whole) or 99_999) < 9_000:
+                return whole
+    return None
+
+
+def _with_ligature_between(left: str, right: str, lexicon: Lexicon) -> str | None:
+    """The word that a ligature held together: "signi cant", "e ects", "con rms"."""
+    if not right.islower() or len(left) + len(right) < 3:
+        return None
+    weights = [UNKNOWN if len(part) == 1 and part not in "aAI" else lexicon.weight(part) for part in (left, right)]
+    if min(weights) > -11.0:
+        return None
+    for letters in _LOST:
+        whole = left + letters + right
+        if (lexicon.rank(whole) or 99_999) < 9_000 and (
+            UNKNOWN in weights or lexicon.weight(whole) > min(weights) + 1.5
+        ):
+            return whole
+    return None
+
+
+# --- Spaces between words and signs -------------------------------------------------------------------------------------
+
+_ADDRESS = re.compile(
+    r"\b(?:https?://|www\.|doi\b|10\.\d{4})\S*|\S+@\S+|\b[\w-]+\.(?:com|org|gov|net|edu|uk|eu|io|de|ca|au)\b\S*",
+    re.IGNORECASE,
+)
+_SPACES: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"(?<=[a-z]{2}|[a-z\d%][)\]])(?P<at>[.;:?!])(?=[A-Z][a-z])"), "{0} "),
+    (re.compile(r"(?<=[a-z]{2})(?P<at>[,;])(?=[A-Za-z]{2})"), "{0} "),
+    (re.compile(r"(?<=[a-z]{3})(?P<at>\()(?=[A-Za-z]{2,} |[nNpPMd] ?[=<>]|\d+(?:\.\d+)? ?(?:%|±|[a-z]+\b)|9\d%)"), " {0}"),
+    (re.compile(r"(?<=[\w.%])(?P<at>\))(?=[A-Za-z]{3})"), "{0} "),
+    (re.compile(r"(?<=\d)(?P<at>)(?=(?:weeks?|days?|years?|months?|hours?|minutes?|seconds?|participants|subjects|patients|studies|trials|men|women|adults|sets|repetitions|sessions|groups|of|and|to|in|was|were|with|for|the)\b)"), " "),
+    (re.compile(r"\b(?:of|the|and|in|was|were|to|with|for|from|by|at|than|about|over|after|least|between|approximately|averaged|included|nearly|aged|were|mean|only|total|another|among|per)(?P<at>)(?=\d)"), " "),
+    (re.compile(r"(?<=[a-z]{3})(?P<at>)(?=[A-Z][a-z]{2,}\b)"), " "),
+    (re.compile(r"(?<=[a-z]{2})(?P<at>)(?=\d+(?:\.\d+)?\s?(?:%|±|kg|mg|weeks?|days?|years?|cm|mm|min|h\b))"), " "),
+    (re.compile(r"(?<=\d%)(?P<at>)(?=[a-z]{2,})"), " "),
+)  # fmt: skip
+_CAPITAL = 6  # a small letter before a capital: perhaps the name of a product
+
+
+def missing_spaces(text: str, lexicon: Lexicon) -> Iterator[Finding]:
+    addresses = [match.span() for match in _ADDRESS.finditer(text)]
+    for index, (pattern, mend) in enumerate(_SPACES):
+        for match in pattern.finditer(text):
+            place = match.start("at")
+            if any(start <= place < end for start, end in addresses):
+                continue
+            start, end = _token(text, place)
+            token = text[start:end]
+            if index == _CAPITAL and not _are_words(
+                text[start:place].strip("("), re.sub(r"\W.*", "", text[place:end]), lexicon
+            ):
+                continue
+            before, after = text[start:place], text[match.end("at") : end]
+            yield Finding(start, end, Kind.MISSING_SPACE, token, before + mend.format(match["at"]) + after)
+
+
+def _are_words(left: str, right: str, lexicon: Lexicon) -> bool:
+    return (left.islower() or right.lower() in _FUNCTION) and lexicon.knows(left) and lexicon.knows(right)
+
+
+def _token(text: str, at: int) -> tuple[int, int]:
+    start, end = at, at
+    while start and not text[start - 1].isspace() and at - start < 40:
+        start -= 1
+    while end < len(text) and not text[end].isspace() and end - at < 40:
+        end += 1
+    return start, max(end, start + 1)

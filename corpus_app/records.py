@@ -1,0 +1,302 @@
+"""Frozen values that corpus_app hands out: what a study, a passage and a hit are to everybody else."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class Section(StrEnum):
+    ABSTRACT = "abstract"
+    INTRODUCTION = "introduction"
+    BACKGROUND = "background"
+    METHODS = "methods"
+    RESULTS = "results"
+    DISCUSSION = "discussion"
+    CONCLUSION = "conclusion"
+    LIMITATIONS = "limitations"
+    PRACTICAL_APPLICATIONS = "practical_applications"
+
+
+class Design(StrEnum):
+    META_ANALYSIS = "meta_analysis"
+    SYSTEMATIC_REVIEW = "systematic_review"
+    SCOPING_REVIEW = "scoping_review"
+    UMBRELLA_REVIEW = "umbrella_review"
+    NARRATIVE_REVIEW = "narrative_review"
+    RANDOMIZED_CONTROLLED_TRIAL = "randomized_controlled_trial"
+    NONRANDOMIZED_TRIAL = "nonrandomized_trial"
+    CROSSOVER_TRIAL = "crossover_trial"
+    COHORT_STUDY = "cohort_study"
+    CROSS_SECTIONAL_STUDY = "cross_sectional_study"
+    POSITION_STAND = "position_stand"
+    GUIDELINE = "guideline"
+    THESIS = "thesis"
+    PREPRINT = "preprint"
+    OTHER = "other"
+
+
+class TrainingStatus(StrEnum):
+    UNTRAINED = "untrained"
+    RECREATIONALLY_TRAINED = "recreationally_trained"
+    TRAINED = "trained"
+    ATHLETES = "athletes"
+    MIXED = "mixed"
+    NOT_REPORTED = "not_reported"
+    NOT_APPLICABLE = "not_applicable"
+
+
+class AgeGroup(StrEnum):
+    YOUTH = "youth"
+    ADULTS = "adults"
+    OLDER_ADULTS = "older_adults"
+    MIXED = "mixed"
+    NOT_REPORTED = "not_reported"
+
+
+class Sex(StrEnum):
+    FEMALE = "female"
+    MALE = "male"
+    BOTH = "both"
+    NOT_REPORTED = "not_reported"
+
+
+class Status(StrEnum):
+    DRAFT = "draft"
+    IN_REVIEW = "in_review"
+    PUBLISHED = "published"
+    WITHDRAWN = "withdrawn"
+
+
+class Notice(StrEnum):
+    NONE = "none"
+    CORRECTED = "corrected"
+    EXPRESSION_OF_CONCERN = "expression_of_concern"
+    RETRACTED = "retracted"
+
+
+class Direction(StrEnum):
+    INCREASE = "increase"
+    DECREASE = "decrease"
+    NO_DIFFERENCE = "no_difference"
+    MIXED = "mixed"
+    FAVOURS_INTERVENTION = "favours_intervention"
+    FAVOURS_COMPARATOR = "favours_comparator"
+    UNCLEAR = "unclear"
+
+
+class PassageKind(StrEnum):
+    SUMMARY = "summary"
+    """The curator's own words about the study."""
+    EXCERPT = "excerpt"
+    """The source's words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """A study as readers see it."""
+
+    study_id: str
+    title: str
+    authors: tuple[str, ...]
+    year: int | None
+    journal: str | None
+    doi: str | None
+    url: str | None
+    design: Design
+    peer_reviewed: bool
+    collection: str
+    population: str
+    training_status: TrainingStatus
+    age_group: AgeGroup
+    sex: Sex
+    status: Status
+    notice: Notice
+    concepts: tuple[str, ...] = ()
+    """Ids of what the study is about, in the curator's order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a passage: code points `start` to `end` (exclusive) of its text."""
+
+    start: int
+    end: int
+    vector: tuple[float, ...] | NDArray[np.float32] | None = field(default=None, compare=False, repr=False)
+    """Unit length, of the encoder in use; None while the passage waits to be indexed. Read-only; says nothing about equality."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    passage_id: int
+    version: int
+    study: Study
+    position: int
+    section: Section
+    page: int | None
+    heading: str
+    text: str
+    kind: PassageKind
+    sentences: tuple[Sentence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage that a leg of the search found, with the raw scores of both legs."""
+
+    passage_id: int
+    bm25: float
+    """0.0 where no word of the question stands in the passage."""
+    cosine: float | None
+    """None where the passage has no vector yet, or the dense leg did not run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """How one half of a search went; `error` names what failed, in words for a reader."""
+
+    ok: bool
+    candidates: int
+    error: str | None = None
+    lowest: float = 0.0
+    """The lowest and highest raw score among all candidates of both legs."""
+    highest: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one search of the corpus gave: the best hits of each leg, at one corpus version."""
+
+    hits: tuple[Hit, ...]
+    lexical: Leg
+    dense: Leg
+    corpus_version: int
+    lexemes: tuple[str, ...] = ()
+    """The question's lexemes, as Postgres reads them."""
+    document_frequency: tuple[tuple[str, int], ...] = ()
+    """In how many searchable passages each of them stands."""
+    searchable_passages: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Concept:
+    concept_id: str
+    name: str
+    kind: str
+    aliases: tuple[str, ...]
+    definition: str
+    collections: tuple[str, ...]
+    neighbours: tuple[str, ...] = ()
+    """Ids one hop away, over relations that a published study stands behind, strongest first."""
+    rarity: float = 0.0
+    """Inverse document frequency among published studies: a concept of few studies tells more."""
+
+    def __hash__(self) -> int:  # what is worked out of all concepts is kept by them, and looked up with every question
+        return hash(self.concept_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    intervention: str
+    comparator: str
+    outcome: str
+    direction: Direction
+    statement: str
+    finding_id: int = 0
+    """0 for one that was not read from the corpus."""
+    study_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NearFinding:
+    """The finding of a study that comes closest to a question."""
+
+    study_id: str
+    number: int
+    """Its place in the study, from 1."""
+    cosine: float
+    passage_ids: tuple[int, ...]
+    """Which of the passages asked about are the study's."""
+
+
+@dataclass(frozen=True, slots=True)
+class StudyPage:
+    """A published study with all that readers may see of it."""
+
+    study: Study
+    passages: tuple[Passage, ...]
+    """Without their sentences."""
+    findings: tuple[Finding, ...]
+    concepts: tuple[Concept, ...]
+    included_studies: int | None = None
+    participants: int | None = None
+    weeks: tuple[float | None, float | None] = (None, None)
+    """The shortest and the longest that it lasted, or what it included."""
+
+
+def rarity(carrying: int, total: int) -> float:
+    """Inverse document frequency in the form of BM25: how much it tells that `carrying` of `total` have something."""
+    return math.log(1 + (total - carrying + 0.5) / (carrying + 0.5))
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    slug: str
+    name: str
+    description: str
+    keywords: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number on the curators' front page; it leads to the list behind it."""
+
+    label: str
+    number: int
+    address: str
+    needs_care: bool = False
+    """Whether somebody should look at it while it is not 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    title: str
+    figures: tuple[Figure, ...]
+    as_bars: bool = False
+    empty: str = "Nothing yet."
+
+
+@dataclass(frozen=True, slots=True)
+class Impact:
+    """What rests on a study or passage elsewhere, and what becomes of it when the words are gone."""
+
+    headline: str
+    """What, and how much of it, in words."""
+    details: tuple[tuple[str, str | None], ...] = ()
+    """The first few, each with the address of its page."""
+    keeps: bool = False
+    """Whether it keeps the study from being deleted: withdrawn, its words can come back."""
+
+
+@dataclass(frozen=True, slots=True)
+class StudyState:
+    """What has become of a study since an answer cited it."""
+
+    study_id: str
+    status: Status
+    notice: Notice
+    changed_at: str | None
+    """ISO 8601, when status or notice last changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class PassageState:
+    passage_id: int
+    version: int
+    changed_at: str | None

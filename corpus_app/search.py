@@ -1,0 +1,732 @@
+"""The reading door: all that is asked of the corpus, and every retrieval query.
+
+Readers see published studies only; questions draw on those that are not retracted either. Both are decided here,
+inside each query, from the rows of one snapshot.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import logging
+import struct
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, TypeVar
+
+import numpy as np
+import psycopg
+from django.db import DatabaseError, connection, transaction
+from django.db.models import Count, Q
+from psycopg import pq
+from psycopg.adapt import Dumper
+
+from corpus_app import embedding, models, quality, records
+from corpus_app.embedding import ORIGINAL as ORIGINAL
+from corpus_app.embedding import EncoderUnavailable as EncoderUnavailable  # callers catch it by this door
+from corpus_app.models import ANN_EF, TEXT_SEARCH_CONFIG, SearchText
+
+K1 = 1.2
+B = 0.75
+K3 = 4.0  # how soon a word that the question repeats counts no more: twice is 1.67 times once (Okapi at TREC-3, 1994)
+PREPARE_THRESHOLD = 5  # the driver's own default, which Django switches off; it lets us prepare a statement by name
+PATIENCE_SECONDS = 60.0
+LOOK_EVERY_SECONDS = 0.25
+VECTOR_HEADER_BYTES = 4  # vector_send: dimensions and an unused field, then big-endian floats
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+Version = tuple[int, datetime.datetime | None]
+
+
+# --- Questions --------------------------------------------------------------------------------------------------------
+
+
+class QuestionVector(tuple[float, ...]):
+    """A vector that knows the encoder it comes from: a search compares it with vectors of that one only."""
+
+    encoder: str
+
+
+def encoder_name() -> str:
+    """The encoder that questions and passages are compared by, without loading it.
+
+    It is the one that most searchable passages have a vector of: while a new one embeds them, that is still the old one,
+    and the change comes with the last passage.
+    """
+    global _settled
+    active = embedding.active_name()
+    if embedding.is_chosen() or _settled == active:
+        return active
+    with connection.cursor() as cursor:
+        cursor.execute(_ENCODERS, [active])
+        found = [name for (name,) in cursor.fetchall()]
+    if found[:1] == [active]:
+        _settled = active
+    return found[0] if found else active
+
+
+_settled = ""  # the active encoder, once this process has seen that no other has more vectors: none will
+_ENCODERS = """
+    SELECT encoder FROM corpus_app_passagevector WHERE searchable
+    GROUP BY encoder ORDER BY count(*) DESC, encoder = %s DESC, encoder
+"""
+
+
+def encode_question(text: str) -> QuestionVector:
+    """The question's vector, of unit length. Raises EncoderUnavailable."""
+    return encode_questions([text])[0]
+
+
+def encode_questions(texts: Sequence[str]) -> list[QuestionVector]:
+    """The same for several at once."""
+    encoder = embedding.get(encoder_name())
+    vectors = [QuestionVector(row) for row in encoder.encode(texts).tolist()]
+    for vector in vectors:
+        vector.encoder = encoder.name
+    return vectors
+
+
+def warm_up() -> None:
+    """Loads the encoder, so that the first question does not wait for it. Raises EncoderUnavailable.
+
+    In a new installation it waits for the worker to settle which form of the encoder is used: loading the other one
+    would cost time and memory for nothing.
+    """
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not embedding.is_prepared() and time.monotonic() < deadline:
+        time.sleep(LOOK_EVERY_SECONDS)
+    try:
+        encode_question("How many sets a week?")
+    finally:
+        if not connection.in_atomic_block:
+            connection.close()  # at the start of the site this is a thread of its own, and nobody else would
+
+
+@contextmanager
+def snapshot() -> Iterator[None]:
+    """Everything read inside belongs to one corpus version. Inside another transaction it is that one's view."""
+    is_inner = connection.in_atomic_block
+    with transaction.atomic():
+        if not is_inner:
+            with connection.cursor() as cursor:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        token = _snapshot_version.set(_read_version())
+        try:
+            yield
+        finally:
+            _snapshot_version.reset(token)
+
+
+_snapshot_version: ContextVar[Version | None] = ContextVar("snapshot_version", default=None)
+
+
+def find(
+    text: str,
+    vector: Sequence[float] | None,
+    *,
+    collection: str | None = None,
+    limit: int = 200,
+    dense_error: str | None = None,
+) -> records.Found:
+    """The best `limit` passages of each leg, by BM25 over the question's words (any of them) and by cosine to its vector.
+
+    Each hit has the raw scores of both legs. Without a vector the dense leg is missing, for the reason `dense_error`;
+    a leg that fails is named in the result, and the other still answers. Raises DatabaseError where both fail.
+    """
+    parameters = {
+        "text": text,
+        "vector": None if vector is None else _Half(vector),
+        "encoder": vector.encoder if isinstance(vector, QuestionVector) else encoder_name(),
+        "collection": collection,
+        "limit": limit,
+        "k1": K1,
+        "b": B,
+        "k3": K3,
+        "config": TEXT_SEARCH_CONFIG,
+    }
+    if vector is None:
+        return _found(_run(_LEXICAL, _NO_DENSE, parameters), dense_error=dense_error or "The question has no vector.")
+    dense = _dense(parameters, vector)
+    try:
+        found = _found(_run(_LEXICAL, dense, parameters))
+    except DatabaseError:
+        return _find_with_one_leg(parameters, dense)
+    _size["passages"] = found.searchable_passages
+    return found
+
+
+def _find_with_one_leg(parameters: dict[str, Any], dense: str) -> records.Found:
+    try:
+        return _found(_run(_LEXICAL, _NO_DENSE, parameters), dense_error="The search by meaning failed.")
+    except DatabaseError:
+        return _found(_run(_NO_LEXICAL, dense, parameters), lexical_error="The search by words failed.")
+
+
+def _dense(parameters: dict[str, Any], vector: Sequence[float]) -> str:
+    """The dense leg: exact, or approximate in a large corpus that has the index for it."""
+    if _size["passages"] <= models.ANN_FROM or not _has_ann(parameters["encoder"], parameters["collection"]):
+        return _DENSE
+    parameters["opposite"] = _Half([-number for number in vector])
+    return _APPROXIMATE.replace("{dimensions}", str(len(vector)))
+
+
+class _Half:
+    """A vector as pgvector takes it in: dimensions, an unused field, the numbers in sixteen bits, the high byte first."""
+
+    def __init__(self, vector: Sequence[float]) -> None:
+        self.sent = struct.pack(">HH", len(vector), 0) + np.asarray(vector, dtype=">f2").tobytes()
+
+
+class _HalfDumper(Dumper):
+    format = pq.Format.BINARY
+    oid = 0  # the cast beside it says the type
+
+    def dump(self, obj: _Half) -> bytes:
+        return obj.sent
+
+
+_size = {"passages": 0}  # as the last search of this process found it
+
+
+def _has_ann(encoder: str, collection: str | None) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)",
+            [models.PassageVector.ann_index(encoder, collection)],
+        )
+        return bool(cursor.fetchone() == (True,))
+
+
+# BM25 in Lucene's form, as bm25s counts it. All statistics are those of the whole searchable corpus, also in a collection.
+# The rows of the empty lexeme give the number of passages and their lengths (see indexing). What depends on the corpus or
+# on a lexeme alone is worked out once, not for each of thousands of postings. `{in_collection}` is filled in last.
+_LEXICAL = """
+    WITH question AS MATERIALIZED (
+        SELECT lexeme, (%(k3)s::float8 + 1) * cardinality(positions) / (%(k3)s::float8 + cardinality(positions)) AS weight
+        FROM unnest(to_tsvector(%(config)s::regconfig, {shadow}))
+    ),
+    corpus AS MATERIALIZED (
+        SELECT count(*) AS passages, %(k1)s::float8 * (1 - %(b)s::float8) AS base,
+               %(k1)s::float8 * %(b)s::float8 / coalesce(nullif(avg(length), 0), 1) AS per_length
+        FROM corpus_app_passageterm WHERE lexeme = ''
+    ),
+    rarity AS MATERIALIZED (
+        SELECT lexeme, standing.passages, weight
+               * ln(1 + (corpus.passages - standing.passages + 0.5::float8) / (standing.passages + 0.5::float8)) AS idf
+        FROM question
+        CROSS JOIN corpus
+        CROSS JOIN LATERAL (
+            SELECT count(*) AS passages FROM corpus_app_passageterm t WHERE t.lexeme = question.lexeme
+        ) standing
+    ),
+    lexical AS MATERIALIZED (
+        -- Rounded, so that the order in which rows are added up cannot decide between equals.
+        SELECT passage_id, round(1e9::float8 * sum(
+            idf * frequency / (frequency + corpus.base + corpus.per_length * length)
+        )) / 1e9::float8 AS bm25
+        FROM rarity
+        JOIN corpus_app_passageterm t USING (lexeme)
+        CROSS JOIN corpus
+        WHERE true {in_collection}
+        GROUP BY passage_id
+    ),
+""".replace("{shadow}", SearchText.template % {"expressions": "%(text)s::text"})
+_NO_LEXICAL = """
+    WITH corpus AS (SELECT 0::bigint AS passages),
+    rarity AS (SELECT NULL::text AS lexeme, 0::bigint AS passages WHERE false),
+    lexical AS (SELECT NULL::bigint AS passage_id, NULL::float8 AS bm25 WHERE false),
+"""
+_DENSE = """
+    dense AS MATERIALIZED (
+        SELECT passage_id, -(vector <#> %(vector)s::halfvec) AS cosine
+        FROM corpus_app_passagevector WHERE encoder = %(encoder)s AND searchable {in_collection}
+    ),
+"""
+# The nearest by HNSW, and those that the words found. The lowest cosine of all, which the fusion needs, would take a scan
+# of everything: in its place stands that of the passage found nearest to the opposite of the question.
+_APPROXIMATE = """
+    vectors AS NOT MATERIALIZED (
+        SELECT passage_id, vector::halfvec({dimensions}) AS vector
+        FROM corpus_app_passagevector WHERE encoder = %(encoder)s AND searchable {in_collection}
+    ),
+    dense AS MATERIALIZED (
+        (SELECT passage_id, -(vector <#> %(vector)s::halfvec) AS cosine
+         FROM vectors ORDER BY vector <#> %(vector)s::halfvec LIMIT %(limit)s)
+        UNION
+        (SELECT passage_id, -(vector <#> %(vector)s::halfvec)
+         FROM (SELECT passage_id FROM lexical ORDER BY bm25 DESC, passage_id LIMIT %(limit)s) best
+         JOIN vectors USING (passage_id))
+        UNION
+        (SELECT passage_id, -(vector <#> %(vector)s::halfvec)
+         FROM (SELECT * FROM vectors ORDER BY vector <#> %(opposite)s::halfvec LIMIT 1) farthest)
+    ),
+"""
+_IN_COLLECTION = "AND collection_id = %(collection)s"
+_NO_DENSE = """
+    dense AS (SELECT NULL::bigint AS passage_id, NULL::float8 AS cosine WHERE false),
+"""
+_BOTH = """
+    best AS (
+        (SELECT passage_id FROM lexical ORDER BY bm25 DESC, passage_id LIMIT %(limit)s)
+        UNION
+        (SELECT passage_id FROM dense ORDER BY cosine DESC, passage_id LIMIT %(limit)s)
+    ),
+    lexical_extent AS (
+        SELECT count(*) AS candidates, coalesce(min(bm25), 0) AS lowest, coalesce(max(bm25), 0) AS highest FROM lexical
+    ),
+    dense_extent AS (
+        SELECT count(*) AS candidates, coalesce(min(cosine), 0) AS lowest, coalesce(max(cosine), 0) AS highest FROM dense
+    )
+    SELECT l.candidates,
+           CASE WHEN d.candidates > l.candidates THEN 0  -- a candidate without any of the words has none of their score
+                WHEN EXISTS (SELECT FROM dense WHERE passage_id NOT IN (SELECT passage_id FROM lexical)) THEN 0
+                ELSE l.lowest END,
+           l.highest, d.candidates, d.lowest, d.highest,
+           (SELECT coalesce(max(number), 0) FROM corpus_app_corpusversion),
+           (SELECT passages FROM corpus),
+           (SELECT array_agg(lexeme ORDER BY lexeme) FROM rarity),
+           (SELECT array_agg(passages ORDER BY lexeme) FROM rarity),
+           ranked.*
+    FROM lexical_extent l
+    CROSS JOIN dense_extent d
+    -- One row of arrays: hundreds of rows that repeat the columns above would take longer to read than to find.
+    CROSS JOIN (
+        SELECT array_agg(passage_id), array_agg(bm25), array_agg(cosine)
+        FROM (
+            SELECT passage_id, coalesce(bm25, 0) AS bm25, cosine
+            FROM best LEFT JOIN lexical USING (passage_id) LEFT JOIN dense USING (passage_id)
+            ORDER BY lexical.bm25 DESC NULLS LAST, cosine DESC NULLS LAST, passage_id
+        ) AS in_order
+    ) AS ranked
+"""
+# To start a helper or a compiler takes longer than the whole search, and to plan it nearly as long: the exact search is
+# planned once a connection. The approximate one is planned each time, for its indexes hold for one encoder and collection.
+_SETTINGS = "SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL jit = off;"
+_EXACT_SETTINGS = f"{_SETTINGS} SET LOCAL plan_cache_mode = force_generic_plan"
+_ANN_SETTINGS = f"{_SETTINGS} SET LOCAL plan_cache_mode = auto; SET LOCAL hnsw.ef_search = {ANN_EF}; SET LOCAL hnsw.iterative_scan = strict_order"
+
+
+def _run(lexical: str, dense: str, parameters: dict[str, Any]) -> tuple[Any, ...]:
+    """By a cursor of the driver's own: Django's plans every statement anew and writes every value out as text."""
+    is_exact = "opposite" not in parameters
+    in_collection = "" if parameters["collection"] is None else _IN_COLLECTION
+    statement = (lexical + dense + _BOTH).replace("{in_collection}", in_collection)
+    with transaction.atomic(), connection.cursor() as settings:
+        settings.execute(_EXACT_SETTINGS if is_exact else _ANN_SETTINGS)
+        driver = connection.connection
+        driver.prepare_threshold = PREPARE_THRESHOLD
+        with connection.wrap_database_errors, psycopg.Cursor(driver) as cursor:
+            cursor.adapters.register_dumper(_Half, _HalfDumper)
+            cursor.execute(statement, parameters, prepare=is_exact, binary=True)
+            (row,) = cursor.fetchall()
+    return tuple(row)
+
+
+def _found(row: tuple[Any, ...], *, lexical_error: str | None = None, dense_error: str | None = None) -> records.Found:
+    lexical, bm25_lowest, bm25_highest, dense, cosine_lowest, cosine_highest, version, *rest = row
+    passages, lexemes, counts, *hits = rest
+    return records.Found(
+        hits=tuple(map(records.Hit, *(column or () for column in hits))),
+        lexical=records.Leg(lexical_error is None, lexical, lexical_error, bm25_lowest, bm25_highest),
+        dense=records.Leg(dense_error is None, dense, dense_error, cosine_lowest, cosine_highest),
+        corpus_version=version,
+        lexemes=tuple(lexemes or ()),
+        document_frequency=tuple(zip(lexemes or (), counts or (), strict=True)),
+        searchable_passages=passages,
+    )
+
+
+# --- Passages and studies ---------------------------------------------------------------------------------------------
+
+
+def load_passages(ids: Sequence[int]) -> tuple[records.Passage, ...]:
+    """These passages in this order; those that are not searchable are left out."""
+    kept = _kept_here(_kept_passages)
+    found = {pk: passage for pk in ids if (passage := kept.get(pk))}  # asked once: other threads let go of some
+    for passage in _passages(_SEARCHABLE_AMONG, [pk for pk in ids if pk not in found]):
+        found[passage.passage_id] = passage
+        if all(sentence.vector is not None for sentence in passage.sentences):  # else it will have them soon
+            kept[passage.passage_id] = passage
+    _thin_out(kept)
+    return tuple(found[pk] for pk in ids if pk in found)
+
+
+KEPT_MOST = 2_000  # passages with their sentences' vectors: about 20 MB
+_kept_passages: dict[Any, dict[int, records.Passage]] = {}
+_kept_findings: dict[Any, dict[str, tuple[records.Finding, ...]]] = {}
+
+
+def _kept_here(store: dict[Any, dict[Any, T]]) -> dict[Any, T]:
+    """What was read before of the present corpus version and encoder: it cannot have changed. Nothing outside a snapshot."""
+    version = _snapshot_version.get()
+    if version is None or version[0] == 0:
+        return {}
+    key = (version, encoder_name())
+    kept = store.get(key)
+    if kept is None:
+        kept = {}
+        store.clear()  # another thread may do the same; at worst something is read twice
+        store[key] = kept
+    return kept
+
+
+def _thin_out(kept: dict[Any, Any]) -> None:
+    """Lets go of what was kept first."""
+    for pk in list(kept)[: max(0, len(kept) - KEPT_MOST)]:
+        kept.pop(pk, None)
+
+
+def searchable_passages() -> tuple[records.Passage, ...]:
+    """All of them, in the order of their ids."""
+    return _passages(_SEARCHABLE, None)
+
+
+def find_passage(passage_id: int) -> records.Passage | None:
+    """A passage of a published study, retracted ones included."""
+    found = _passages(_WITH_ID, passage_id)
+    return found[0] if found else None
+
+
+def find_study(study_id: str) -> records.StudyPage | None:
+    """A published study, retracted ones included; a draft or a withdrawn one is None like one that never was."""
+    study = models.Study.objects.published().filter(study_id=study_id).first()
+    if study is None:
+        return None
+    named = list(study.studyconcept_set.order_by("position").values_list("concept", flat=True))
+    return records.StudyPage(
+        study=as_record(study, named),
+        passages=_passages(_OF_STUDY, study_id, with_sentences=False),
+        findings=tuple(
+            _finding(study_id, f.pk, f.intervention, f.comparator, f.outcome, f.direction, f.statement)
+            for f in study.findings.order_by("position")
+        ),
+        concepts=tuple(concept for concept in concepts() if concept.concept_id in named),
+        included_studies=study.n_studies,
+        participants=study.n_participants,
+        weeks=(study.duration_weeks_min, study.duration_weeks_max),
+    )
+
+
+def as_record(study: models.Study, concepts: Sequence[str]) -> records.Study:
+    """A row of the table as it is handed out, with the ids of its concepts in their order."""
+    return _study([*(getattr(study, name) for name in _STUDY_FIELDS[:-1]), concepts])
+
+
+def findings(study_ids: Sequence[str]) -> tuple[records.Finding, ...]:
+    """What these studies found, in the order of the ids and of the curator; of published, unretracted ones only."""
+    kept = _kept_here(_kept_findings)
+    found = {study_id: own for study_id in study_ids if (own := kept.get(study_id)) is not None}
+    if missing := [study_id for study_id in study_ids if study_id not in found]:
+        with connection.cursor() as cursor:
+            cursor.execute(_FINDINGS, [missing])
+            rows = [_finding(*row) for row in cursor.fetchall()]
+        for study_id in missing:
+            found[study_id] = kept[study_id] = tuple(f for f in rows if f.study_id == study_id)
+    _thin_out(kept)
+    return tuple(finding for study_id in study_ids for finding in found[study_id])
+
+
+_FINDINGS = """
+    SELECT s.study_id, f.id, f.intervention, f.comparator, f.outcome, f.direction, f.statement
+    FROM unnest(%s::text[]) WITH ORDINALITY AS wanted (study_id, place)
+    JOIN corpus_app_study s USING (study_id)
+    JOIN corpus_app_finding f ON f.study_id = s.id
+    WHERE s.status = 'published' AND s.notice <> 'retracted'
+    ORDER BY wanted.place, f.position
+"""
+
+
+def near_findings(vector: Sequence[float], passage_ids: Sequence[int]) -> tuple[records.NearFinding, ...]:
+    """Of each study that one of these passages is from, the finding that comes closest to the question.
+
+    Studies none of whose findings has a vector yet are left out, as are those that are not searchable. Where the comparison
+    fails there are none: the passages still answer.
+    """
+    encoder = vector.encoder if isinstance(vector, QuestionVector) else encoder_name()
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(_NEAR_FINDINGS, [list(passage_ids), _written(vector), encoder])
+            rows = cursor.fetchall()
+    except DatabaseError as error:
+        logger.warning("Findings could not be compared: %s", error)
+        return ()
+    return tuple(records.NearFinding(study_id, number, cosine, tuple(ids)) for study_id, number, cosine, ids in rows)
+
+
+_NEAR_FINDINGS = """
+    WITH study AS MATERIALIZED (
+        SELECT s.id, s.study_id, array_agg(p.id ORDER BY p.id) AS passage_ids
+        FROM corpus_app_passage p
+        JOIN corpus_app_study s ON s.id = p.study_id
+        WHERE p.id = ANY(%s) AND s.status = 'published' AND s.notice <> 'retracted'
+        GROUP BY s.id
+    ),
+    near AS (
+        SELECT f.study_id AS id, f.position + 1 AS number, -(v.vector <#> %s::vector) AS cosine
+        FROM study
+        JOIN corpus_app_finding f ON f.study_id = study.id
+        JOIN corpus_app_findingvector v ON v.finding_id = f.id AND v.content_hash = f.content_hash
+        WHERE v.encoder = %s
+    )
+    SELECT DISTINCT ON (study.study_id) study.study_id, near.number, near.cosine, study.passage_ids
+    FROM study
+    JOIN near USING (id)
+    ORDER BY study.study_id, near.cosine DESC, near.number
+"""
+
+
+def _written(vector: Sequence[float]) -> str:
+    """As pgvector reads it. Nine digits give back every number of single precision."""
+    return "[" + ",".join([f"{number:.9g}" for number in vector]) + "]"
+
+
+def _finding(
+    study_id: str, pk: int, intervention: str, comparator: str, outcome: str, direction: str, statement: str
+) -> records.Finding:
+    return records.Finding(
+        intervention, comparator, outcome, records.Direction(direction), statement, finding_id=pk, study_id=study_id
+    )
+
+
+def study_states(ids: Iterable[str]) -> dict[str, records.StudyState]:
+    """What has become of these studies; deleted ones are absent."""
+    rows = models.Study.objects.filter(study_id__in=set(ids)).values_list(
+        "study_id", "status", "notice", "state_changed_at"
+    )
+    return {
+        study_id: records.StudyState(study_id, records.Status(status), records.Notice(notice), _iso(changed_at))
+        for study_id, status, notice, changed_at in rows
+    }
+
+
+def passage_states(ids: Iterable[int]) -> dict[int, records.PassageState]:
+    """What has become of these passages; deleted ones are absent."""
+    rows = models.Passage.objects.filter(pk__in=set(ids)).values_list("pk", "version", "text_changed_at")
+    return {pk: records.PassageState(pk, version, _iso(changed_at)) for pk, version, changed_at in rows}
+
+
+# Plain SQL: for forty passages the ORM would take longer to write these queries than PostgreSQL takes to answer them.
+_PASSAGES = """
+    SELECT p.id, p.version, p.position, p.section, p.page, p.heading, p.text, p.kind,
+           s.study_id, s.title, s.authors, s.year, s.journal, s.doi, s.url, s.design, s.peer_reviewed, s.collection_id,
+           s.population, s.training_status, s.age_group, s.sex, s.status, s.notice,
+           ARRAY(SELECT c.concept_id FROM corpus_app_studyconcept c WHERE c.study_id = s.id ORDER BY c.position)
+    FROM corpus_app_passage p
+    JOIN corpus_app_study s ON s.id = p.study_id
+    WHERE s.status = 'published'
+"""
+_SEARCHABLE_AMONG = "AND s.notice <> 'retracted' AND p.id = ANY(%s)"
+_SEARCHABLE = "AND s.notice <> 'retracted' AND %s::int IS NULL ORDER BY p.id"
+_WITH_ID = "AND p.id = %s"
+_OF_STUDY = "AND s.study_id = %s ORDER BY p.position"
+_PASSAGE_COLUMNS = 8
+_STUDY_FIELDS = (
+    "study_id title authors year journal doi url design peer_reviewed collection_id "
+    "population training_status age_group sex status notice concepts"
+).split()
+# Vectors are sent as bytes: reading hundreds of them as text would take longer than the search itself.
+_SENTENCES = """
+    SELECT passage_id, start, "end", CASE %s WHEN encoder THEN vector_send(vector) WHEN kept_encoder THEN vector_send(kept_vector) END
+    FROM corpus_app_passagesentence WHERE passage_id = ANY(%s) ORDER BY passage_id, position
+"""
+
+
+def _passages(which: str, value: Any, *, with_sentences: bool = True) -> tuple[records.Passage, ...]:
+    """Two queries, however many passages there are; one where nobody asks for their sentences."""
+    if value == []:
+        return ()
+    with connection.cursor() as cursor:
+        cursor.execute(_PASSAGES + which, [value])
+        rows = cursor.fetchall()
+    sentences = _sentences([row[0] for row in rows]) if with_sentences else defaultdict(list)
+    studies: dict[str, records.Study] = {}
+    passages = []
+    for row in rows:
+        pk, version, position, section, page, heading, text, kind = row[:_PASSAGE_COLUMNS]
+        study_id = row[_PASSAGE_COLUMNS]
+        if study_id not in studies:
+            studies[study_id] = _study(row[_PASSAGE_COLUMNS:])
+        passages.append(
+            records.Passage(
+                passage_id=pk,
+                version=version,
+                study=studies[study_id],
+                position=position,
+                section=records.Section(section),
+                page=page,
+                heading=heading,
+                text=text,
+                kind=records.PassageKind(kind),
+                sentences=tuple(sentences[pk]),
+            )
+        )
+    return tuple(passages)
+
+
+def _study(row: Sequence[Any]) -> records.Study:
+    fields = dict(zip(_STUDY_FIELDS, row, strict=True))
+    return records.Study(
+        study_id=fields["study_id"],
+        title=fields["title"],
+        authors=tuple(fields["authors"]),
+        year=fields["year"],
+        journal=fields["journal"],
+        doi=fields["doi"],
+        url=fields["url"],
+        design=records.Design(fields["design"]),
+        peer_reviewed=fields["peer_reviewed"],
+        collection=fields["collection_id"],
+        population=fields["population"],
+        training_status=records.TrainingStatus(fields["training_status"]),
+        age_group=records.AgeGroup(fields["age_group"]),
+        sex=records.Sex(fields["sex"]),
+        status=records.Status(fields["status"]),
+        notice=records.Notice(fields["notice"]),
+        concepts=tuple(fields["concepts"]),
+    )
+
+
+def _sentences(passage_ids: list[int]) -> dict[int, list[records.Sentence]]:
+    with connection.cursor() as cursor:
+        cursor.execute(_SENTENCES, [encoder_name(), passage_ids])
+        rows = cursor.fetchall()
+    found: dict[int, list[records.Sentence]] = defaultdict(list)
+    for passage_pk, start, end, sent in rows:
+        found[passage_pk].append(records.Sentence(start, end, None if sent is None else _unpack(sent)))
+    return found
+
+
+def _unpack(sent: bytes) -> embedding.Matrix:
+    vector = np.frombuffer(sent, dtype=">f4", offset=VECTOR_HEADER_BYTES).astype(np.float32)
+    vector.flags.writeable = False
+    return vector
+
+
+def _iso(moment: datetime.datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat()
+
+
+# --- The corpus as a whole --------------------------------------------------------------------------------------------
+
+
+def corpus_version() -> int:
+    """0 before anything was published."""
+    return _version()[0]
+
+
+def collections() -> tuple[records.Collection, ...]:
+    return once_per_version(_read_collections)
+
+
+def concepts() -> tuple[records.Concept, ...]:
+    return once_per_version(_read_concepts)
+
+
+def vocabulary() -> Mapping[str, int]:
+    """Words of the searchable passages as they are written, lower case, and in how many passages each stands."""
+    return once_per_version(_read_vocabulary)
+
+
+def is_word(word: str) -> bool:
+    """Whether scientific English has this word, whatever the corpus says. Lower case."""
+    return word in quality.standard()
+
+
+def corpus_figures() -> dict[str, Any]:
+    """How many published studies and searchable passages there are, and the studies of each collection."""
+    studies = Counter(models.Study.objects.published().order_by().values_list("collection", flat=True))
+    return {
+        "studies": studies.total(),
+        "passages": models.Passage.objects.searchable().count(),
+        "collections": [
+            {"slug": c.slug, "name": c.name, "description": c.description, "studies": studies[c.slug]}
+            for c in collections()
+        ],
+        "corpus_version": corpus_version(),
+    }
+
+
+def corpus_digest() -> dict[str, Any]:
+    """`passages`, and `sha256` over what the searchable ones say, study by study: two corpora with one digest read alike."""
+    rows = models.Passage.objects.searchable().order_by("study__study_id", "position")
+    read = list(rows.values_list("study__study_id", "content_hash"))
+    return {"passages": len(read), "sha256": hashlib.sha256(repr(read).encode()).hexdigest()}
+
+
+def _version() -> Version:
+    return _snapshot_version.get() or _read_version()
+
+
+def _read_version() -> Version:
+    return models.CorpusVersion.objects.order_by("-number").values_list("number", "at").first() or (0, None)
+
+
+_WRITTEN_WORDS = """
+    SELECT to_tsvector('simple', {shadow})
+    FROM corpus_app_passage p JOIN corpus_app_study s ON s.id = p.study_id
+    WHERE s.status = 'published' AND s.notice <> 'retracted'
+""".replace("{shadow}", SearchText.template % {"expressions": "p.text"})
+_kept: dict[Callable[[], Any], tuple[Any, Any]] = {}
+
+
+def once_per_version(read: Callable[[], T]) -> T:
+    """What `read` gave at this corpus version; before the first version it is read each time."""
+    version = _version()
+    kept_at, value = _kept.get(read, (None, None))
+    if kept_at != version or version[0] == 0:
+        value = read()
+        _kept[read] = (version, value)
+    found: T = value
+    return found
+
+
+def _read_collections() -> tuple[records.Collection, ...]:
+    return tuple(
+        records.Collection(c.slug, c.name, c.description, tuple(c.keywords)) for c in models.Collection.objects.all()
+    )
+
+
+def _read_vocabulary() -> Mapping[str, int]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT word, ndoc FROM ts_stat(%s) WHERE word !~ '[^a-z]'", [_WRITTEN_WORDS])
+        return dict(cursor.fetchall())
+
+
+def _read_concepts() -> tuple[records.Concept, ...]:
+    neighbours = _neighbours()
+    published = models.Study.objects.published().count()
+    carried = Count("studies", filter=Q(studies__status=records.Status.PUBLISHED))
+    return tuple(
+        records.Concept(
+            concept_id=concept.concept_id,
+            name=concept.name,
+            kind=concept.kind,
+            aliases=tuple(alias.name for alias in concept.aliases.all()),
+            definition=concept.definition,
+            collections=tuple(link.collection_id for link in concept.conceptcollection_set.all()),
+            neighbours=neighbours.get(concept.concept_id, ()),
+            rarity=records.rarity(concept.carried, published),
+        )
+        for concept in models.Concept.objects.annotate(carried=carried).prefetch_related(
+            "aliases", "conceptcollection_set"
+        )
+    )
+
+
+def _neighbours() -> dict[str, tuple[str, ...]]:
+    """One hop in both directions, those with the most published studies behind them first."""
+    published = Count("studies", filter=Q(studies__status=records.Status.PUBLISHED))
+    relations = models.ConceptRelation.objects.annotate(behind=published).filter(behind__gt=0)
+    strength: dict[str, Counter[str]] = defaultdict(Counter)
+    for source, target, behind in relations.values_list("source", "target", "behind"):
+        strength[source][target] += behind
+        strength[target][source] += behind
+    return {
+        concept: tuple(sorted(others, key=lambda other: (-others[other], other)))
+        for concept, others in strength.items()
+    }

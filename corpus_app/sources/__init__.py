@@ -1,0 +1,112 @@
+"""Files to study drafts, with the problems found in them line by line; and drafts back to the same files.
+
+One way in for every format: `source_of` a path (or `Source(name, bytes)`), `detect` its reader, `read_file` it whole or `stream` it
+(docs/importing.md). A folder of ours goes through `read`.
+
+A folder holds `studies/*.json`, `concepts.json` and `studies_master.csv` (corpus/FORMAT.md). The JSON files are the truth; the
+CSV repeats their metadata, and alone it gives studies without passages. A broken study gives problems and no draft.
+"""
+
+from corpus_app.sources import keeping
+from corpus_app.sources.bibliography import Intake
+from corpus_app.sources.citing import to_bibtex, to_csl_json, to_csv, to_ris
+from corpus_app.sources.drafts import (
+    AddedPassages,
+    CollectionDraft,
+    ConceptDraft,
+    CorpusDraft,
+    FindingDraft,
+    Known,
+    NoticeDraft,
+    PassageDraft,
+    Problem,
+    RelationDraft,
+    StudyDraft,
+    Unreadable,
+    Vocabulary,
+    Weight,
+)
+from corpus_app.sources.duplicates import Duplicate, Sameness, differences, duplicates, known_of, merged
+from corpus_app.sources.files import Refused
+from corpus_app.sources.formats import (
+    READERS,
+    Item,
+    Reader,
+    Reading,
+    detect,
+    name_of,
+    read_file,
+    reading_of,
+    source_of,
+    stream,
+    with_collection,
+)
+from corpus_app.sources.intake import Source
+from corpus_app.sources.layout import CONCEPTS, MASTER, STUDIES
+from corpus_app.sources.pdf import PdfText, text_of_pdf
+from corpus_app.sources.plain_text import passages_of
+from corpus_app.sources.reading import read
+from corpus_app.sources.studies import study_from
+from corpus_app.sources.values import doi_fault, normal_doi, pmid_fault, text_fault, url_fault
+from corpus_app.sources.vocabulary import vocabulary_from
+from corpus_app.sources.writing import concepts_json, digest, master_csv, study_json
+
+__all__ = [
+    "CONCEPTS",
+    "MASTER",
+    "READERS",
+    "STUDIES",
+    "AddedPassages",
+    "CollectionDraft",
+    "ConceptDraft",
+    "CorpusDraft",
+    "Duplicate",
+    "FindingDraft",
+    "Intake",
+    "Item",
+    "Known",
+    "NoticeDraft",
+    "PassageDraft",
+    "PdfText",
+    "Problem",
+    "Reader",
+    "Reading",
+    "Refused",
+    "RelationDraft",
+    "Sameness",
+    "Source",
+    "StudyDraft",
+    "Unreadable",
+    "Vocabulary",
+    "Weight",
+    "concepts_json",
+    "detect",
+    "differences",
+    "digest",
+    "doi_fault",
+    "duplicates",
+    "keeping",
+    "known_of",
+    "master_csv",
+    "merged",
+    "name_of",
+    "normal_doi",
+    "passages_of",
+    "pmid_fault",
+    "read",
+    "read_file",
+    "reading_of",
+    "source_of",
+    "stream",
+    "study_from",
+    "study_json",
+    "text_fault",
+    "text_of_pdf",
+    "to_bibtex",
+    "to_csl_json",
+    "to_csv",
+    "to_ris",
+    "url_fault",
+    "vocabulary_from",
+    "with_collection",
+]

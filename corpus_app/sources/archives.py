@@ -1,0 +1,62 @@
+"""A zip of files, read in memory and with suspicion: nothing is written, no name is followed, nothing unpacks without end."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from corpus_app.sources.files import Refused
+from corpus_app.sources.intake import MAX_BYTES, Source
+
+MAX_MEMBERS = 5_000
+MAX_RATIO = 200  # text packs to a tenth; a bomb to a thousandth
+_HARMLESS_BYTES = 1_000_000  # a small file may pack as well as it likes
+
+
+def is_zip(head: bytes) -> bool:
+    return head.startswith((b"PK\x03\x04", b"PK\x05\x06"))
+
+
+def members(source: Source) -> Iterator[Source]:
+    """Each file of a zip that can be imported, one at a time. Raises Refused before anything is unpacked that should not be."""
+    with source.open() as stream:
+        content = stream.read()
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            yield from _members(source.name, archive)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
+        raise Refused(f"is a damaged or locked zip file: {error}.") from None
+
+
+def _members(name: str, archive: zipfile.ZipFile) -> Iterator[Source]:
+    found = archive.infolist()
+    if len(found) > MAX_MEMBERS:
+        raise Refused(f"holds {len(found):,} files; at most {MAX_MEMBERS:,} are read.")
+    total = 0
+    for member in found:
+        _check_name(member.filename)
+        total += member.file_size
+        if member.file_size > _HARMLESS_BYTES and member.file_size > MAX_RATIO * max(1, member.compress_size):
+            raise Refused(
+                f"holds {member.filename[:80]!r}, which unpacks to {member.file_size // max(1, member.compress_size):,} times its size."
+            )
+    if total > MAX_BYTES:
+        raise Refused(f"unpacks to {total // 1_000_000:,} MB; at most {MAX_BYTES // 1_000_000} MB are read. Split it.")
+    for member in found:
+        path = PurePosixPath(member.filename)
+        if member.is_dir() or path.name.startswith(".") or "__MACOSX" in path.parts:
+            continue
+        with archive.open(member) as packed:
+            content = packed.read(member.file_size + 1)
+        if len(content) > member.file_size:
+            raise Refused(f"says a wrong size for {member.filename[:80]!r}.")
+        yield Source(member.filename, content)
+
+
+def _check_name(name: str) -> None:
+    parts = PurePosixPath(name.replace("\\", "/"))
+    if parts.is_absolute() or ".." in parts.parts or "\0" in name or (len(name) > 1 and name[1] == ":"):
+        raise Refused(f"holds the name {name[:80]!r}, which leads out of the archive. Pack the folder once more.")

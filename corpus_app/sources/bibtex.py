@@ -1,0 +1,294 @@
+"""BibTeX and BibLaTeX: entries with braces, quotes, macros and LaTeX accents; a broken entry does not break the next one."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from corpus_app.sources.bibliography import Intake, Item, Record, items_of
+from corpus_app.sources.drafts import Problem, Weight
+from corpus_app.sources.files import Refused
+from corpus_app.sources.intake import Source, encoding_of, text_of
+from corpus_app.sources.tagged import split_abstract
+
+_ENTRY = re.compile(r"@\s*([A-Za-z]+)\s*([{(])")
+_MONTHS = {name: name for name in "jan feb mar apr may jun jul aug sep oct nov dec".split()}
+_REVIEWED = frozenset(
+    "article inproceedings conference proceedings incollection review suppperiodical periodical".split()
+)
+_NO_RECORDS = frozenset({"comment", "preamble", "string", "set", "xdata"})
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    kind: str
+    key: str
+    line: int
+    fields: dict[str, str]
+    """Values with their LaTeX still in them, by name in small letters."""
+    lines: dict[str, int]
+
+
+def is_bibtex(head: str) -> bool:
+    return bool(
+        re.search(
+            r"^\s*@\s*[A-Za-z]+\s*[{(]\s*[^@\s,={}]*\s*,|^\s*@(?:string|comment|preamble)\s*[{(]|\A\s*% Encoding:",
+            head,
+            re.MULTILINE | re.IGNORECASE,
+        )
+    )
+
+
+def items(source: Source, intake: Intake) -> Iterator[Item]:
+    encoding = encoding_of(source)
+    if encoding.note:
+        yield Problem(source.name, None, "", encoding.note, Weight.TOLD)
+    entries: dict[str, Entry] = {}
+    found: list[Entry | Problem] = [*read_entries(text_of(source, encoding), source.name)]
+    entries = {entry.key.lower(): entry for entry in reversed(found) if isinstance(entry, Entry) and entry.key}
+    if not any(isinstance(entry, Entry) for entry in found):
+        found.append(
+            Problem(
+                source.name,
+                None,
+                "",
+                "holds no entry that can be imported. An entry looks like “@article{key, title = {…}}”.",
+            )
+        )
+    for entry in found:
+        if isinstance(entry, Problem):
+            yield entry
+        else:
+            yield from items_of(_record(entry, entries, source.name), intake)
+
+
+def read_entries(text: str, file: str) -> Iterator[Entry | Problem]:
+    """The entries in order, and what is wrong where. Linear in the text: every character is passed once, or twice after a fault."""
+    macros = dict(_MONTHS)
+    at, line, counted = 0, 1, 0
+    while match := _ENTRY.search(text, at):
+        line += text.count("\n", counted, match.start())
+        counted = match.start()
+        kind = match[1].lower()
+        if kind == "comment":
+            at = match.end()
+            continue
+        try:
+            entry, at = _entry(text, match, line, macros, kind)
+        except Refused as refused:
+            yield Problem(
+                file, refused.line or line, "", f"the entry that begins on line {line} cannot be read: {refused.reason}"
+            )
+            at = _next_line_with_at(text, match.end())
+            continue
+        if kind == "string":
+            macros |= entry.fields
+        elif kind not in _NO_RECORDS:
+            yield entry
+
+
+def _next_line_with_at(text: str, at: int) -> int:
+    found = re.compile(r"^\s*@", re.MULTILINE).search(text, at)
+    return found.start() if found else len(text)
+
+
+_KEY = re.compile(r"\s*([^\s,={}()\"]*)\s*,")
+_NAME = re.compile(r"\s*([A-Za-z][\w:.+/-]*)\s*=\s*")
+_BARE = re.compile(r"[^\s,#{}()\"]+")
+
+
+def _entry(text: str, match: re.Match[str], line: int, macros: dict[str, str], kind: str) -> tuple[Entry, int]:
+    close = "}" if match[2] == "{" else ")"
+    at, key = match.end(), ""
+    if kind == "preamble":
+        _, at = _value(text, at, macros, line)
+        return Entry(kind, "", line, {}, {}), at
+    if kind != "string" and (found := _KEY.match(text, at)):
+        key, at = found[1], found.end()
+    elif kind != "string" and (bare := re.compile(rf"\s*([^\s,={{}}]*)\s*{re.escape(close)}").match(text, at)):
+        return Entry(kind, bare[1], line, {}, {}), bare.end()
+    fields: dict[str, str] = {}
+    lines: dict[str, int] = {}
+    while True:
+        at = _blank(text, at)
+        if at >= len(text):
+            raise Refused("it has no end; a brace is missing.")
+        if text[at] == close:
+            return Entry(kind, key, line, fields, lines), at + 1
+        if text[at] == ",":
+            at += 1
+            continue
+        found = _NAME.match(text, at)
+        here = line + text.count("\n", match.start(), at)
+        if not found:
+            raise Refused(
+                f"“{text[at : at + 30].splitlines()[0]}” is no field; a field looks like “title = {{…}},”.", here
+            )
+        name = found[1].lower()
+        value, at = _value(text, found.end(), macros, here)
+        fields.setdefault(name, value)
+        lines.setdefault(name, here)
+
+
+def _blank(text: str, at: int) -> int:
+    while at < len(text) and text[at].isspace():
+        at += 1
+    return at
+
+
+def _value(text: str, at: int, macros: dict[str, str], line: int) -> tuple[str, int]:
+    """A value: parts in braces, in quotes, numbers or macros, with # between."""
+    parts: list[str] = []
+    while True:
+        at = _blank(text, at)
+        if text[at : at + 1] == "{" or text[at : at + 1] == '"':
+            end = _closing(text, at, line)
+            parts.append(text[at + 1 : end])
+            at = end + 1
+        elif found := _BARE.match(text, at):
+            parts.append(macros.get(found[0].lower(), found[0]))
+            at = found.end()
+        else:
+            return "".join(parts), at
+        at = _blank(text, at)
+        if text[at : at + 1] != "#":
+            return "".join(parts), at
+        at += 1
+
+
+_MARKS = re.compile(r'[{}"\\]')
+
+
+def _closing(text: str, at: int, line: int) -> int:
+    """The brace or quote that closes the one at `at`."""
+    quoted, depth, place = text[at] == '"', 0, at + 1
+    while match := _MARKS.search(text, place):
+        mark = match[0]
+        place = match.end()
+        if mark == "\\":
+            place += 1
+        elif mark == "{":
+            depth += 1
+        elif mark == "}":
+            if depth == 0 and not quoted:
+                return match.start()
+            depth -= 1
+        elif quoted and depth == 0:
+            return match.start()
+    raise Refused("its value has no end; a brace or quote is missing.", line)
+
+
+# --- LaTeX to text ------------------------------------------------------------------------------------------------------
+
+_ACCENTS = {
+    "`": "\u0300", "'": "\u0301", "^": "\u0302", "~": "\u0303", '"': "\u0308", "=": "\u0304", ".": "\u0307", "u": "\u0306",
+    "v": "\u030c", "H": "\u030b", "c": "\u0327", "k": "\u0328", "r": "\u030a", "d": "\u0323", "b": "\u0331", "t": "\u0361",
+}  # fmt: skip
+_SIGNS = {
+    "ss": "ß", "o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "aa": "å", "AA": "Å", "i": "ı", "j": "ȷ",
+    "dh": "ð", "DH": "Ð", "th": "þ", "TH": "Þ", "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "Delta": "Δ", "epsilon": "ε", "eta": "η",
+    "theta": "θ", "kappa": "κ", "lambda": "λ", "mu": "μ", "pi": "π", "rho": "ρ", "sigma": "σ", "tau": "τ", "phi": "φ", "chi": "χ", "psi": "ψ",
+    "omega": "ω", "Omega": "Ω", "pm": "±", "times": "×", "leq": "≤", "le": "≤", "geq": "≥", "ge": "≥", "neq": "≠", "approx": "≈", "sim": "∼",
+    "cdot": "·", "degree": "°", "textdegree": "°", "infty": "∞", "rightarrow": "→", "to": "→", "textendash": "–", "textemdash": "—", "ldots": "…",
+    "dots": "…", "textquoteright": "’", "textquoteleft": "‘", "textquotedblleft": "“", "textquotedblright": "”", "textmu": "µ", "copyright": "©",
+    "textregistered": "®", "texttrademark": "™", "S": "§", "P": "¶", "dag": "†", "ddag": "‡", "euro": "€", "pounds": "£", "textasciitilde": "~", "textasciicircum": "^",
+    "textless": "<", "textgreater": ">", "textbackslash": "\\", "textbar": "|", "textunderscore": "_", "quad": " ", "qquad": " ",
+}  # fmt: skip
+_LATEX = re.compile(
+    r"\\(?P<accent>[`'^~\"=.])\s*(?:\{\s*(?P<braced>\\?[A-Za-z]?)\s*\}|(?P<plain>\\?[A-Za-z]))|\\(?P<letter>[uvHckrdbt])(?:\s*\{\s*(?P<held>\\?[A-Za-z]{1,2})\s*\}|\s+(?P<apart>[A-Za-z]))"
+    r"|\\(?P<word>[A-Za-z]+)\*?\s?(?:\{\})?|\\(?P<escaped>[&%$#_{}~^\\ ,;!/-])|(?P<dash>---?)|(?P<tie>(?<!\\)~)|(?P<quotes>``|'')|(?P<math>\$)|(?P<brace>[{}])"
+)
+
+
+def plain(value: str, *, keep_braces: bool = False) -> str:
+    """LaTeX to text: accents composed, signs named, commands and braces out."""
+
+    def said(match: re.Match[str]) -> str:
+        group = match.lastgroup
+        mark = match["accent"] or match["letter"]
+        if mark:
+            base = (match["braced"] or match["plain"] or match["held"] or match["apart"] or "").lstrip("\\")
+            return unicodedata.normalize("NFC", base[:1] + _ACCENTS[mark] + base[1:]) if base else ""
+        if match["word"] is not None:
+            return _SIGNS.get(match["word"], "")
+        if match["escaped"] is not None:
+            return {"~": "~", " ": " ", ",": " ", "\\": " ", ";": " ", "!": "", "/": "", "-": ""}.get(
+                match["escaped"], match["escaped"]
+            )
+        if group == "dash":
+            return "—" if match["dash"] == "---" else "–"
+        if group == "tie":
+            return " "
+        if group == "quotes":
+            return "“" if match["quotes"] == "``" else "”"
+        return match[0] if group == "brace" and keep_braces else ""
+
+    return _LATEX.sub(said, value)
+
+
+# --- Entry to record ----------------------------------------------------------------------------------------------------
+
+
+def _record(entry: Entry, entries: dict[str, Entry], file: str) -> Record:
+    fields = dict(entry.fields)
+    parent = entries.get(fields.get("crossref", "").strip().lower())
+    if parent and parent is not entry:
+        fields = (
+            {"booktitle": parent.fields.get("title", "")}
+            | {key: value for key, value in parent.fields.items() if key != "title"}
+            | fields
+        )
+
+    def value(*names: str) -> str:
+        return next((text for name in names if (text := plain(fields.get(name, "")).strip())), "")
+
+    record = Record(
+        file,
+        entry.line,
+        title=value("title"),
+        authors=names_of(fields.get("author", "")) or (names_of(fields.get("editor", "")) if entry.kind in {"book", "proceedings", "collection"} else []),
+        year=value("year", "date"),
+        journal=value("journal", "journaltitle", "booktitle", "journal-abbreviation"),
+        dois=[text for text in (value("doi", "article-doi"), value("note") if "doi.org" in value("note") else "") if text],
+        pmid=value("pmid") or (value("eprint") if value("eprinttype", "archiveprefix").lower() == "pubmed" else ""),
+        urls=[text for text in (value("url"), value("howpublished") if "http" in value("howpublished") else "") if text],
+        kinds=[{"phdthesis": "thesis", "mastersthesis": "thesis", "thesis": "thesis", "unpublished": "unpublished work"}.get(entry.kind, ""), value("type", "pubtype")],
+        is_reviewed=entry.kind in _REVIEWED,
+        lines=entry.lines,
+    )  # fmt: skip
+    if subtitle := value("subtitle"):
+        record.title = f"{record.title}: {subtitle}"
+    record.urls = [re.sub(r"^\\url\s*|[<>]", "", url) for url in record.urls]
+    if abstract := value("abstract"):
+        record.abstract = split_abstract(abstract)
+    record.lines = {"authors": entry.lines.get("author", entry.line), **entry.lines}
+    if not record.is_reviewed:
+        record.tell(
+            "peer_reviewed",
+            f"an entry @{entry.kind} is no journal article: taken as not peer reviewed. Correct it where it is.",
+        )
+    return record
+
+
+def names_of(field: str) -> list[str]:
+    """Names with `and` between, outside braces."""
+    names: list[str] = []
+    depth = start = 0
+    for match in re.finditer(r"[{}]|\s+and\s+", field, re.IGNORECASE):
+        if match[0] == "{":
+            depth += 1
+        elif match[0] == "}":
+            depth -= 1
+        elif depth <= 0:
+            names.append(field[start : match.start()])
+            start = match.end()
+    names.append(field[start:])
+    return [_name(name.strip()) for name in names if name.strip() and name.strip().lower() != "others"]
+
+
+def _name(name: str) -> str:
+    whole = re.fullmatch(r"\{((?:[^{}]|\{[^{}]*\})*)\}", name)
+    text = " ".join(plain(whole[1] if whole else name).split())
+    return "{" + text + "}" if whole and " " in text else text

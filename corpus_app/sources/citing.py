@@ -1,0 +1,149 @@
+"""Studies for other programs: CSV for spreadsheets, RIS, BibTeX and CSL-JSON for reference managers. Bibliography only, no text."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from corpus_app.records import Design, Notice
+from corpus_app.sources.drafts import StudyDraft
+from corpus_app.sources.values import safe_cell
+
+CSV_COLUMNS = (
+    "study_id", "title", "authors", "year", "journal", "doi", "pmid", "url", "design", "peer_reviewed", "collection", "population", "training_status", "age_group",
+    "sex", "n_studies", "n_participants", "duration_weeks_min", "duration_weeks_max", "concepts", "licence", "status", "notice", "notice_reason",
+)  # fmt: skip
+
+_RIS_TYPES = {Design.THESIS: "THES", Design.PREPRINT: "UNPB"}
+_BIBTEX_TYPES = {Design.THESIS: "phdthesis", Design.PREPRINT: "unpublished"}
+_CSL_TYPES = {Design.THESIS: "thesis", Design.PREPRINT: "article"}
+
+
+def to_csv(drafts: Iterable[StudyDraft]) -> bytes:
+    """One row a study, with a byte order mark so that spreadsheets see the accents, and no cell that one would run."""
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(CSV_COLUMNS)
+    for draft in drafts:
+        writer.writerow([safe_cell(_cell(getattr(draft, column))) for column in CSV_COLUMNS])
+    return b"\xef\xbb\xbf" + out.getvalue().encode()
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, tuple):
+        return "; ".join(map(str, value))
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "" if value is None else str(value)
+
+
+def name_parts(author: str) -> tuple[str, str]:
+    """Family name and initials of `Family AB`; a body has no initials."""
+    family, _, last = author.rpartition(" ")
+    return (family, last) if family and re.fullmatch(r"[A-ZÀ-ÖØ-Þ]{1,5}", last) else (author, "")
+
+
+# --- RIS ----------------------------------------------------------------------------------------------------------------
+
+
+def to_ris(drafts: Iterable[StudyDraft]) -> bytes:
+    return "".join(
+        f"{tag}  - {_line(value)}\r\n" if tag != "ER" else "ER  - \r\n\r\n"
+        for draft in drafts
+        for tag, value in _ris(draft)
+    ).encode()
+
+
+def _ris(draft: StudyDraft) -> Iterator[tuple[str, str]]:
+    yield "TY", _RIS_TYPES.get(draft.design, "JOUR")
+    yield "ID", draft.study_id
+    yield "TI", draft.title
+    for author in draft.authors:
+        family, initials = name_parts(author)
+        yield "AU", f"{family}, {' '.join(f'{letter}.' for letter in initials)}" if initials else author
+    optional = (
+        ("PY", draft.year), ("JF", draft.journal), ("DO", draft.doi), ("U1", f"{draft.pmid}[pmid]" if draft.pmid else None), ("UR", draft.url), ("N1", _noted(draft)),
+    )  # fmt: skip
+    yield from ((tag, str(value)) for tag, value in optional if value)
+    yield from (("KW", concept) for concept in draft.concepts)
+    yield "ER", ""
+
+
+def _line(value: str) -> str:
+    return " ".join(value.split())
+
+
+def _noted(draft: StudyDraft) -> str:
+    return (
+        "" if draft.notice is Notice.NONE else f"{draft.notice.replace('_', ' ').capitalize()}: {draft.notice_reason}"
+    )
+
+
+# --- BibTeX -------------------------------------------------------------------------------------------------------------
+
+_ESCAPES = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+}  # fmt: skip
+
+
+def to_bibtex(drafts: Iterable[StudyDraft]) -> bytes:
+    """In UTF-8, as biber and today's BibTeX managers read it. Titles stand in double braces, so that their capitals stay."""
+    return "\n".join(_entry(draft) for draft in drafts).encode()
+
+
+def _entry(draft: StudyDraft) -> str:
+    names = []
+    for author in draft.authors:
+        family, initials = name_parts(author)
+        names.append(
+            f"{_escaped(family)}, {' '.join(f'{letter}.' for letter in initials)}"
+            if initials
+            else "{" + _escaped(author) + "}"
+        )
+    values = {
+        "title": "{" + _escaped(draft.title) + "}",
+        "author": " and ".join(names),
+        "year": str(draft.year or ""),
+        "journal": _escaped(draft.journal or ""),
+        "doi": draft.doi or "",
+        "pmid": draft.pmid or "",
+        "url": draft.url or "",
+        "note": _escaped(_noted(draft)),
+    }
+    lines = "".join(f"  {name} = {{{value}}},\n" for name, value in values.items() if value)
+    return f"@{_BIBTEX_TYPES.get(draft.design, 'article')}{{{draft.study_id},\n{lines}}}\n"
+
+
+def _escaped(text: str) -> str:
+    escaped = "".join(_ESCAPES.get(char, char) for char in _line(text))
+    return escaped.replace("--", "-{}-").replace("``", "`{}`").replace("''", "'{}'")
+
+
+# --- CSL-JSON -----------------------------------------------------------------------------------------------------------
+
+
+def to_csl_json(drafts: Sequence[StudyDraft]) -> bytes:
+    return (json.dumps([_csl(draft) for draft in drafts], indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def _csl(draft: StudyDraft) -> dict[str, Any]:
+    values: dict[str, Any] = {
+        "id": draft.study_id,
+        "type": _CSL_TYPES.get(draft.design, "article-journal"),
+        "title": draft.title,
+        "author": [
+            {"family": family, "given": initials} if initials else {"literal": family}
+            for family, initials in map(name_parts, draft.authors)
+        ],
+        "issued": {"date-parts": [[draft.year]]} if draft.year else None,
+        "container-title": draft.journal,
+        "DOI": draft.doi,
+        "PMID": draft.pmid,
+        "URL": draft.url,
+        "note": _noted(draft),
+    }
+    return {key: value for key, value in values.items() if value}

@@ -1,0 +1,243 @@
+"""One way in for every format: which reader a file needs, and what the file gives."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from corpus_app.sources import archives, beir_folder, bibtex, endnote, jats, pubmed, tables, tagged
+from corpus_app.sources.bibliography import Intake
+from corpus_app.sources.bibliography import Item as DraftItem
+from corpus_app.sources.drafts import AddedPassages, Known, NoticeDraft, Problem, StudyDraft, Unreadable, Weight
+from corpus_app.sources.files import Refused
+from corpus_app.sources.intake import Source, encoding_of
+from corpus_app.sources.layout import CONCEPTS
+from corpus_app.sources.values import listed
+
+Item = DraftItem | AddedPassages
+
+_HEAD_BYTES = 16_384
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    key: str
+    name: str
+    suffixes: tuple[str, ...]
+    items: Callable[[Source, Intake], Iterator[Item]]
+
+
+RIS = Reader("ris", "RIS", (".ris", ".txt"), tagged.ris_items)
+NBIB = Reader("nbib", "NBIB (PubMed)", (".nbib", ".txt"), tagged.nbib_items)
+BIBTEX = Reader("bibtex", "BibTeX", (".bib",), bibtex.items)
+ENDNOTE = Reader("endnote", "EndNote XML", (".xml",), endnote.items)
+PUBMED = Reader("pubmed", "PubMed XML", (".xml",), pubmed.items)
+JATS = Reader("jats", "JATS XML (PMC, PLOS, eLife)", (".xml", ".nxml"), jats.items)
+CSV = Reader("csv", "CSV of studies or passages", (".csv", ".tsv"), tables.csv_items)
+JSON = Reader("json", "JSON of studies or passages", (".json", ".jsonl"), tables.json_items)
+BEIR = Reader("beir", "BEIR documents", (".jsonl", ".jsonl.gz"), beir_folder.items)
+READERS = (RIS, NBIB, BIBTEX, ENDNOTE, PUBMED, JATS, CSV, JSON, BEIR)
+
+_ROOTS = {
+    "PubmedArticleSet": PUBMED, "PubmedArticle": PUBMED, "PubmedBookArticle": PUBMED, "article": JATS, "pmc-articleset": JATS,
+    "records": ENDNOTE, "xml": ENDNOTE,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a file gave. `problems` holds everything that a curator should see, in the order of the file; see `Weight`."""
+
+    reader: str
+    studies: tuple[StudyDraft, ...]
+    passages: tuple[AddedPassages, ...]
+    notices: tuple[NoticeDraft, ...]
+    problems: tuple[Problem, ...]
+
+    @property
+    def broken(self) -> int:
+        return sum(problem.weight is Weight.BROKEN for problem in self.problems)
+
+
+def detect(source: Source) -> Reader:
+    """The reader of a file, by what stands in it and not by its name; raises Refused where nothing fits."""
+    head = source.head(_HEAD_BYTES)
+    if not head.strip():
+        raise Refused("is empty.")
+    if head[:1024].lstrip().startswith(b"%PDF-"):
+        raise Refused("is a PDF. Its text is an aid for pasting only: open it in the form for pasted text.")
+    if archives.is_zip(head):
+        raise Refused("is a zip file; it is read file by file.")
+    if (root := _xml_root(head)) is not None:
+        if root in _ROOTS:
+            return _ROOTS[root]
+        raise Refused(f"is XML of a kind that is not known (<{root[:40]}>); known are JATS, PubMed and EndNote.", 1)
+    encoding = encoding_of(source)
+    text = (
+        head[: len(head) // 4 * 4]
+        .decode(encoding.codec, "replace")
+        .replace("\r\n", "\n")
+        .replace("\r", "\n")
+        .lstrip("\ufeff")
+    )
+    if tables.is_json(text):
+        return BEIR if beir_folder.is_beir(text) else JSON
+    for is_format, reader in (
+        (tagged.is_nbib, NBIB),
+        (tagged.is_ris, RIS),
+        (bibtex.is_bibtex, BIBTEX),
+        (tables.is_csv, CSV),
+    ):
+        if is_format(text):
+            return reader
+    if re.match(r"FN [A-Z]|VR 1\.0|PT [JBSP]\n", text):
+        raise Refused("is in the tagged format of Web of Science; export it once more as RIS.", 1)
+    raise Refused(
+        f"is none of the formats that can be read ({', '.join(reader.name for reader in READERS)}). Plain text is pasted into the form.",
+        1,
+    )
+
+
+def stream(source: Source, intake: Intake, reader: Reader | None = None) -> Iterator[Item]:
+    """Drafts and problems as they are read, in the order of the file; a file that is refused ends with the problem that says why."""
+    try:
+        if reader is None and archives.is_zip(source.head(4)):
+            yield from _stream_zip(source, intake)
+            return
+        yield from (reader or detect(source)).items(source, intake)
+    except Refused as refused:
+        yield Problem(source.name, refused.line, "", refused.reason)
+    except UnicodeError as error:
+        yield Problem(source.name, None, "", f"cannot be read as text: {error}.")
+
+
+def _stream_zip(source: Source, intake: Intake) -> Iterator[Item]:
+    is_empty = True
+    for member in archives.members(source):
+        is_empty = False
+        if PurePosixPath(member.name).name in {CONCEPTS, "studies_master.csv"}:
+            yield Problem(
+                member.name,
+                None,
+                "",
+                "is read from a folder only: unpack the archive and use manage.py import_corpus.",
+                Weight.TOLD,
+            )
+        elif archives.is_zip(member.head(4)):
+            yield Problem(member.name, None, "", "is a zip file inside a zip file; unpack it first.")
+        else:
+            yield from stream(member, intake)
+    if is_empty:
+        yield Problem(source.name, None, "", "holds no file.")
+
+
+def read_file(source: Source, intake: Intake, *, known: Known | None = None, reader: Reader | None = None) -> Reading:
+    """The whole of a file that fits into memory: every study once, and each with a collection that exists."""
+    return reading_of(reader.name if reader else name_of(source), stream(source, intake, reader), known=known)
+
+
+def reading_of(name: str, items: Iterable[Item], *, known: Known | None = None) -> Reading:
+    """What the items of a reader come to, without twins."""
+    studies: dict[str, StudyDraft] = {}
+    taken: dict[tuple[str, str], StudyDraft] = {}
+    passages: list[AddedPassages] = []
+    notices: list[NoticeDraft] = []
+    problems: list[Problem] = []
+    for item in items:
+        match item:
+            case Problem():
+                problems.append(item)
+            case NoticeDraft():
+                notices.append(item)
+            case AddedPassages():
+                passages.append(item)
+            case StudyDraft():
+                found = [*_twins(item, taken), *(_unknown(item, known) if known else ())]
+                problems += found
+                if not found:
+                    studies[item.study_id] = item
+                    taken |= dict.fromkeys(_identities(item), item)
+    return Reading(name, tuple(studies.values()), tuple(passages), tuple(notices), tuple(problems))
+
+
+def name_of(source: Source) -> str:
+    """The format of a file in words; empty where it is refused."""
+    try:
+        return "Zip of files" if archives.is_zip(source.head(4)) else detect(source).name
+    except Refused:
+        return ""
+
+
+def source_of(path: Path, *, name: str = "") -> Source:
+    """A file, or the documents of a BEIR folder; raises Unreadable where there is nothing to read."""
+    if path.is_dir():
+        for member in ("corpus.jsonl", "corpus.jsonl.gz"):
+            if (path / member).is_file():
+                return Source(f"{path.name}/{member}", path / member)
+        raise Unreadable(
+            f"{path} is a folder without studies/, studies_master.csv or corpus.jsonl; there is nothing to import."
+        )
+    if not path.is_file():
+        raise Unreadable(f"{path} does not exist.")
+    return Source(name or path.name, path)
+
+
+def with_collection(studies: Iterable[StudyDraft], collection: str) -> tuple[StudyDraft, ...]:
+    """The drafts that name no collection of their own, put into one."""
+    return tuple(draft if draft.collection else replace(draft, collection=collection) for draft in studies)
+
+
+def _identities(draft: StudyDraft) -> Iterator[tuple[str, str]]:
+    yield "study_id", draft.study_id
+    if draft.doi:
+        yield "doi", draft.doi
+    if draft.pmid:
+        yield "pmid", draft.pmid
+
+
+def _twins(draft: StudyDraft, taken: dict[tuple[str, str], StudyDraft]) -> Iterator[Problem]:
+    for name, value in _identities(draft):
+        if other := taken.get((name, value)):
+            what = "the same record stands" if name == "study_id" else f"{value} stands"
+            yield draft.problem(name, f"{what} in {other.origin}, line {other.line}, already; this one was left out.")
+            return
+
+
+def _unknown(draft: StudyDraft, known: Known) -> Iterator[Problem]:
+    if draft.collection and draft.collection not in known.collections:
+        yield draft.problem("collection", f"{draft.collection!r} is no collection; known: {listed(known.collections)}.")
+
+
+def _xml_root(head: bytes) -> str | None:
+    """The first element of an XML file, whatever its encoding; None where it is no XML."""
+    text = head.replace(b"\0", b"").decode("latin-1").lstrip("\xef\xbb\xbf\xfe\xff \t\r\n")
+    if not text.startswith("<"):
+        return None
+    at = 0
+    while at < len(text) and text[at] == "<":
+        if text.startswith("<?", at):
+            end = text.find("?>", at) + 2
+        elif text.startswith("<!--", at):
+            end = text.find("-->", at) + 3
+        elif text.startswith("<!", at):
+            end = _after_doctype(text, at)
+        else:
+            name = text[at + 1 :].split(">", 1)[0].split("/", 1)[0].split(None, 1)[0:1]
+            return name[0].rpartition(":")[2] if name else ""
+        if end < 3:
+            return ""
+        at = end + len(text[end:]) - len(text[end:].lstrip())
+    return ""
+
+
+def _after_doctype(text: str, at: int) -> int:
+    """Behind `<!DOCTYPE …>`. A declaration of entities inside it is found by the parser, which refuses it."""
+    inner, close = text.find("[", at), text.find(">", at)
+    if inner != -1 and inner < close:
+        if "<!ENTITY" in text[inner:]:
+            line = text.count("\n", 0, text.index("<!ENTITY", inner)) + 1
+            raise Refused("declares entities of its own; such files are not read. Remove the declaration.", line)
+        close = text.find(">", text.find("]", inner))
+    return close + 1

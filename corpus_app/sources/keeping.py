@@ -1,0 +1,60 @@
+"""Drafts as plain JSON and back, exactly: what an import keeps between the preview and the act."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from corpus_app.records import AgeGroup, Design, Direction, Notice, PassageKind, Section, Sex, Status, TrainingStatus
+from corpus_app.sources.drafts import (
+    AddedPassages,
+    FindingDraft,
+    NoticeDraft,
+    PassageDraft,
+    Problem,
+    StudyDraft,
+    Weight,
+)
+
+_CHOICES = {
+    "design": Design,
+    "status": Status,
+    "training_status": TrainingStatus,
+    "age_group": AgeGroup,
+    "sex": Sex,
+    "notice": Notice,
+}
+_TUPLES = ("authors", "concepts", "derived_numbers", "empty_keys")
+
+
+def values_of(draft: StudyDraft | AddedPassages | NoticeDraft | Problem) -> dict[str, Any]:
+    return asdict(draft)
+
+
+def study_draft(values: Mapping[str, Any]) -> StudyDraft:
+    kept = dict(values)
+    kept |= {name: choices(kept[name]) for name, choices in _CHOICES.items()}
+    kept |= {name: tuple(kept[name]) for name in _TUPLES}
+    kept["columns"] = None if kept["columns"] is None else tuple(kept["columns"])
+    kept["passages"] = tuple(_passage(row) for row in kept["passages"])
+    kept["findings"] = tuple(
+        FindingDraft(**{**row, "direction": Direction(row["direction"])}) for row in kept["findings"]
+    )
+    return StudyDraft(**kept)
+
+
+def added_passages(values: Mapping[str, Any]) -> AddedPassages:
+    return AddedPassages(**{**values, "passages": tuple(_passage(row) for row in values["passages"])})
+
+
+def notice_draft(values: Mapping[str, Any]) -> NoticeDraft:
+    return NoticeDraft(**{**values, "notice": Notice(values["notice"])})
+
+
+def problem_of(values: Mapping[str, Any]) -> Problem:
+    return Problem(**{**values, "weight": Weight(values["weight"])})
+
+
+def _passage(values: Mapping[str, Any]) -> PassageDraft:
+    return PassageDraft(**{**values, "section": Section(values["section"]), "kind": PassageKind(values["kind"])})

@@ -1,0 +1,73 @@
+"""The folder format of corpus/FORMAT.md: its files, keys and columns, in the order in which they are written."""
+
+from __future__ import annotations
+
+STUDIES = "studies"
+MASTER = "studies_master.csv"
+CONCEPTS = "concepts.json"
+
+MASTER_COLUMNS = (
+    "study_id",
+    "title",
+    "authors",
+    "year",
+    "journal",
+    "doi",
+    "url",
+    "design",
+    "peer_reviewed",
+    "collection",
+    "training_status",
+    "age_group",
+    "sex",
+    "n_studies",
+    "n_participants",
+    "duration_weeks_min",
+    "duration_weeks_max",
+    "concepts",
+    "status",
+    "status_reason",
+    "curator_notes",
+    "n_passages",
+)
+MASTER_REQUIRED = ("study_id", "title", "authors", "design", "peer_reviewed", "collection", "status")
+
+STUDY_KEYS = (
+    "study_id",
+    "title",
+    "authors",
+    "year",
+    "journal",
+    "doi",
+    "pmid",
+    "url",
+    "design",
+    "peer_reviewed",
+    "collection",
+    "population",
+    "n_studies",
+    "n_participants",
+    "duration_weeks",
+    "concepts",
+    "findings",
+    "licence",
+    "curator_notes",
+    "status",
+    "status_reason",
+    "notice",
+    "notice_reason",
+    "derived_numbers",
+    "passages",
+    "source_ref",
+)
+REQUIRED_KEYS = ("study_id", "title", "authors", "design", "peer_reviewed", "collection", "status", "passages")
+
+POPULATION_KEYS = ("description", "training_status", "age_group", "sex")
+DURATION_KEYS = ("min", "max")
+FINDING_KEYS = ("intervention", "comparator", "outcome", "direction", "statement")
+FINDING_REQUIRED = ("intervention", "outcome", "direction", "statement")
+PASSAGE_KEYS = ("section", "text", "page", "kind")
+PASSAGE_REQUIRED = ("section", "text")
+CONCEPT_KEYS = ("id", "name", "kind", "aliases", "definition", "collections")
+RELATION_KEYS = ("source", "relation", "target", "studies")
+COLLECTION_KEYS = ("id", "name", "description", "keywords")

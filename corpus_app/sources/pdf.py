@@ -1,0 +1,62 @@
+"""The text of a PDF, as an aid for pasting: read by pypdf in a process of its own with little time, memory and few pages.
+
+The text of a PDF is never imported as it is: columns, ligatures and lost signs need a curator's eye, and the gate's.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from corpus_app.sources.files import Refused
+from corpus_app.sources.intake import Source
+
+MAX_PAGES = 60
+MAX_SECONDS = 20
+MAX_MEMORY_BYTES = 512_000_000
+MAX_CHARACTERS = 600_000
+
+_WORKER = Path(__file__).with_name("pdf_worker.py")
+
+
+@dataclass(frozen=True, slots=True)
+class PdfText:
+    pages: tuple[str, ...]
+    """The text of each page, in the order of the file."""
+    title: str
+    left_out: int
+    """Pages beyond the limit."""
+
+
+def text_of_pdf(source: Source, *, seconds: float = MAX_SECONDS) -> PdfText:
+    """Raises Refused where the file is no PDF, is locked, is too large, or takes too long."""
+    with source.open() as stream:
+        content = stream.read()
+    if not content[:1024].lstrip().startswith(b"%PDF-"):
+        raise Refused("is no PDF.")
+    with tempfile.TemporaryFile() as given:
+        given.write(content)
+        given.seek(0)
+        limits = [str(limit) for limit in (MAX_PAGES, MAX_MEMORY_BYTES, int(seconds) + 1, MAX_CHARACTERS)]
+        try:
+            done = subprocess.run(
+                [sys.executable, "-I", str(_WORKER), *limits],
+                stdin=given,
+                capture_output=True,
+                timeout=seconds,
+                check=False,
+                env={},
+            )
+        except subprocess.TimeoutExpired:
+            raise Refused(f"took longer than {seconds:g} seconds to read; paste its text by hand.") from None
+    try:
+        reply = json.loads(done.stdout)
+    except ValueError:
+        raise Refused("cannot be read within the memory that a PDF is given; paste its text by hand.") from None
+    if "error" in reply:
+        raise Refused(reply["error"])
+    return PdfText(tuple(reply["pages"]), reply["title"], reply["left_out"])

@@ -1,0 +1,136 @@
+"""A folder or a master CSV to one corpus of drafts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from corpus_app.sources import master as master_csv
+from corpus_app.sources.drafts import (
+    CollectionDraft,
+    ConceptDraft,
+    CorpusDraft,
+    Known,
+    Problem,
+    StudyDraft,
+    Unreadable,
+    Vocabulary,
+)
+from corpus_app.sources.layout import CONCEPTS, MASTER, STUDIES
+from corpus_app.sources.studies import read_study
+from corpus_app.sources.values import listed
+from corpus_app.sources.vocabulary import read_vocabulary
+
+
+def read(path: Path, *, known: Known | None = None) -> CorpusDraft:
+    """The corpus in a folder, or in a master CSV alone; raises Unreadable where there is neither."""
+    known = known or Known()
+    if path.is_dir():
+        return _read_folder(path, known)
+    if not path.exists():
+        raise Unreadable(f"{path} does not exist.")
+    if path.suffix.lower() != ".csv":
+        raise Unreadable(
+            f"{path} is neither a folder nor a CSV file. Name the folder that holds {STUDIES}/, or a {MASTER}."
+        )
+    master = master_csv.read_master(path)
+    return _assemble(Vocabulary(), [*master.rows.values()], list(master.problems), known, broken=master.broken)
+
+
+def _read_folder(folder: Path, known: Known) -> CorpusDraft:
+    studies_folder, master_path = folder / STUDIES, folder / MASTER
+    if not studies_folder.is_dir() and not master_path.is_file():
+        raise Unreadable(f"{folder} holds neither a folder {STUDIES}/ nor a file {MASTER}; there is nothing to import.")
+    vocabulary, problems = read_vocabulary(folder / CONCEPTS)
+    master = master_csv.read_master(master_path) if master_path.is_file() else master_csv.Master()
+    problems += master.problems
+    if not studies_folder.is_dir():
+        return _assemble(vocabulary, [*master.rows.values()], problems, known, broken=master.broken)
+    drafts: list[StudyDraft] = []
+    broken_ids: set[str] = set()
+    paths = sorted(path for path in studies_folder.glob("*.json") if not path.name.startswith("."))
+    for path in paths:
+        draft, found = read_study(path, f"{STUDIES}/{path.name}")
+        problems += found
+        if draft is None:
+            broken_ids.add(path.stem)
+        else:
+            drafts.append(draft)
+    problems += master_csv.compare(master, drafts, broken_ids)
+    known = replace(known, studies=known.studies | broken_ids)
+    return _assemble(vocabulary, drafts, problems, known, broken=len(broken_ids))
+
+
+def _assemble(
+    vocabulary: Vocabulary, drafts: list[StudyDraft], problems: list[Problem], known: Known, *, broken: int
+) -> CorpusDraft:
+    """The drafts that stand beside each other: no id or DOI twice, no collection or concept that nobody knows."""
+    vocabulary = _with_implied(vocabulary, drafts, known)
+    sound: list[StudyDraft] = []
+    taken: dict[tuple[str, str], StudyDraft] = {}
+    collections = known.collections | {draft.slug for draft in vocabulary.collections}
+    concepts = known.concepts | {draft.concept_id for draft in vocabulary.concepts}
+    for draft in drafts:
+        found = [*_clashes(draft, taken), *_unknown_names(draft, collections, concepts)]
+        problems += found
+        if not found:
+            sound.append(draft)
+            taken |= dict.fromkeys(_identities(draft), draft)
+    study_ids = known.studies | {draft.study_id for draft in drafts}
+    problems += _unknown_studies(vocabulary, study_ids)
+    return CorpusDraft(vocabulary, tuple(sound), tuple(problems), broken + len(drafts) - len(sound))
+
+
+def _with_implied(vocabulary: Vocabulary, drafts: Sequence[StudyDraft], known: Known) -> Vocabulary:
+    """Where neither a file nor the corpus knows any concept, the ids that the studies name are taken on trust."""
+    if vocabulary.is_given or known.collections or known.concepts:
+        return vocabulary
+    slugs = sorted({draft.collection for draft in drafts})
+    ids = sorted({concept for draft in drafts for concept in draft.concepts})
+    return replace(
+        vocabulary,
+        collections=tuple(CollectionDraft(slug, _words(slug).capitalize()) for slug in slugs),
+        concepts=tuple(ConceptDraft(concept_id, _words(concept_id), "other") for concept_id in ids),
+    )
+
+
+def _words(slug: str) -> str:
+    return slug.replace("-", " ").replace("_", " ")
+
+
+def _identities(draft: StudyDraft) -> Iterator[tuple[str, str]]:
+    yield "study_id", draft.study_id
+    if draft.doi:
+        yield "doi", draft.doi
+    if draft.pmid:
+        yield "pmid", draft.pmid
+
+
+def _clashes(draft: StudyDraft, taken: Mapping[tuple[str, str], StudyDraft]) -> Iterator[Problem]:
+    for name, value in _identities(draft):
+        if other := taken.get((name, value)):
+            place = other.origin if other.line is None else f"{other.origin}:{other.line}"
+            yield draft.problem(name, f"{value} is taken by {other.study_id} in {place}; keep one of the two.")
+
+
+def _unknown_names(draft: StudyDraft, collections: Collection[str], concepts: Collection[str]) -> Iterator[Problem]:
+    if draft.collection not in collections:
+        yield draft.problem(
+            "collection", f"{draft.collection!r} is not a sound collection of {CONCEPTS}; known: {listed(collections)}."
+        )
+    for concept in draft.concepts:
+        if concept not in concepts:
+            yield draft.problem(
+                "concepts", f"{concept!r} is not a sound concept of {CONCEPTS}; add or correct it there."
+            )
+
+
+def _unknown_studies(vocabulary: Vocabulary, study_ids: Collection[str]) -> Iterator[Problem]:
+    for relation in vocabulary.relations:
+        for study_id in relation.studies:
+            if study_id not in study_ids:
+                name = f"relations {relation.source} {relation.relation} {relation.target}"
+                yield Problem(
+                    CONCEPTS, None, name, f"study {study_id} is not there, so it does not support this relation."
+                )

@@ -1,0 +1,341 @@
+"""Files of lines that begin with a tag: RIS and NBIB (the MEDLINE format of PubMed).
+
+Our own reading rather than rispy's: a record that is broken must be told by its line while the others are imported, and
+real exporters leave out blanks, wrap values and write lines between the records.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from corpus_app.records import Notice
+from corpus_app.sources.bibliography import Intake, Item, Record, found_doi, items_of
+from corpus_app.sources.drafts import Problem, Weight
+from corpus_app.sources.intake import Encoding, Source, encoding_of, lines_of
+from corpus_app.sources.values import shown
+
+MAX_RECORD_LINES = 20_000
+
+
+@dataclass(slots=True)
+class Tagged:
+    """One record: its values by tag, each with its line, in the order of the file."""
+
+    line: int
+    values: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
+    last: str = ""
+    count: int = 0
+
+    def add(self, tag: str, value: str, line: int) -> None:
+        self.values.setdefault(tag, []).append((line, value))
+        self.last = tag
+        self.count += 1
+
+    def go_on(self, words: str, *, joint: str = " ") -> None:
+        line, value = self.values[self.last][-1]
+        self.values[self.last][-1] = (line, f"{value}{joint}{words}" if value else words)
+        self.count += 1
+
+    def all(self, *tags: str) -> list[str]:
+        return [value.strip() for tag in tags for _, value in self.values.get(tag, []) if value.strip()]
+
+    def first(self, *tags: str) -> str:
+        return next(iter(self.all(*tags)), "")
+
+    def line_of(self, *tags: str) -> int:
+        return next((self.values[tag][0][0] for tag in tags if tag in self.values), self.line)
+
+
+# --- RIS ----------------------------------------------------------------------------------------------------------------
+
+_RIS_LINE = re.compile(r"\s?([A-Z][A-Z0-9])(?: {1,2}-(?: |$)| -$| {2}-)(.*)")
+_RIS_END = re.compile(r"\s?ER\s*-?\s*")
+_REVIEWED = frozenset("JOUR JFULL MGZN EJOU ABST INPR CPAPER CONF SER".split())
+_RIS_KINDS = {
+    "THES": "thesis", "UNPB": "unpublished work", "STAND": "standard", "RPRT": "report", "NEWS": "news", "BOOK": "book",
+    "CHAP": "book chapter", "CPAPER": "conference paper", "CONF": "conference", "ELEC": "web page", "ICOMM": "web page",
+}  # fmt: skip
+
+
+def is_ris(head: str) -> bool:
+    return bool(re.search(r"^\s?(?:TY  ?-|(?:T1|TI|AU|A1|JF|DO) {2}- ).*$", head, re.MULTILINE) and not is_nbib(head))
+
+
+def ris_items(source: Source, intake: Intake) -> Iterator[Item]:
+    form = "A RIS record begins with “TY  - ” and ends with “ER  - ”."
+    return _items(source, intake, _ris_records, _from_ris, form)
+
+
+def _items(
+    source: Source,
+    intake: Intake,
+    records: Callable[[Source, Encoding], Iterator[Tagged | Problem]],
+    from_record: Callable[[Tagged, str], Record],
+    form: str,
+) -> Iterator[Item]:
+    """What each record of a file holds, and its problems; a file without any is told what a record looks like."""
+    encoding = encoding_of(source)
+    yield from _encoding_note(source, encoding)
+    is_empty = True
+    for found in records(source, encoding):
+        if isinstance(found, Problem):
+            yield found
+            continue
+        is_empty = False
+        yield from items_of(from_record(found, source.name), intake)
+    if is_empty:
+        yield Problem(source.name, None, "", f"holds no record that can be imported. {form}")
+
+
+def _ris_records(source: Source, encoding: Encoding) -> Iterator[Tagged | Problem]:
+    record: Tagged | None = None
+    for number, line in lines_of(source, encoding):
+        if record is not None and _RIS_END.fullmatch(line):
+            yield record
+            record = None
+            continue
+        match = _RIS_LINE.match(line)
+        if match and match[1] == "TY":
+            if record is not None:
+                reason = f"this record has no end: another begins on line {number}. Close it with “ER  - ”."
+                yield Problem(source.name, record.line, "ER", reason, Weight.TOLD)
+                yield record
+            record = Tagged(number)
+        elif record is None:
+            if match is None:
+                continue  # headings of the exporter, numbers between records, blank lines
+            reason = "this record does not begin with “TY  - ”; it was taken as a journal article."
+            yield Problem(source.name, number, "TY", reason, Weight.TOLD)
+            record = Tagged(number)
+            record.add("TY", "JOUR", number)
+        if match:
+            record.add(match[1], match[2].strip(), number)
+        elif line.strip() and record.last:
+            record.go_on(
+                line.strip(), joint="\n" if record.last in {"AB", "N2", "N1"} and line.startswith((" ", "\t")) else " "
+            )
+        if record.count > MAX_RECORD_LINES:
+            yield Problem(
+                source.name,
+                record.line,
+                "",
+                f"has more than {MAX_RECORD_LINES:,} lines in one record; it is no list of studies.",
+            )
+            return
+    if record is not None:
+        yield Problem(
+            source.name,
+            record.line,
+            "ER",
+            "this record has no end before the file ends. Close it with “ER  - ”.",
+            Weight.TOLD,
+        )
+        yield record
+
+
+def _from_ris(found: Tagged, file: str) -> Record:
+    kind = found.first("TY").upper()
+    record = Record(
+        file,
+        found.line,
+        title=found.first("TI", "T1") or (found.first("BT", "CT") if kind in {"BOOK", "CHAP"} else ""),
+        authors=found.all("AU", "A1") or found.all("A2", "ED", "A3") if kind == "BOOK" else found.all("AU", "A1"),
+        year=found.first("PY") or found.first("Y1", "DA"),
+        journal=found.first("JF", "T2", "JO", "JA", "J2", "J1"),
+        dois=[
+            *found.all("DO"),
+            *(value for value in found.all("M3", "N1", "L3") if found_doi(value) and len(value) < 100),
+        ],
+        urls=found.all("UR", "L2"),
+        kinds=[_RIS_KINDS.get(kind, ""), *found.all("M3")],
+        is_reviewed=kind in _REVIEWED,
+    )
+    record.pmid = _ris_pmid(found)
+    if abstract := found.first("AB", "N2"):
+        record.abstract = split_abstract(abstract)
+    record.lines = {
+        "title": found.line_of("TI", "T1"), "year": found.line_of("PY", "Y1", "DA"), "doi": found.line_of("DO", "M3", "N1"),
+        "authors": found.line_of("AU", "A1", "A2"), "url": found.line_of("UR"), "journal": found.line_of("JF", "T2", "JO"),
+    }  # fmt: skip
+    if kind and kind not in _REVIEWED:
+        record.tell(
+            "peer_reviewed",
+            f"the type {shown(kind)} is no journal article: taken as not peer reviewed. Correct it where it is.",
+        )
+    return record
+
+
+def _ris_pmid(found: Tagged) -> str:
+    for value in found.all("U1", "U2", "C2", "AN", "M1", "C7"):
+        if match := re.fullmatch(r"(?:PMID:?\s*)?(\d{1,12})\s*\[pmid\]|PMID:?\s*(\d{1,12})", value, re.IGNORECASE):
+            return match[1] or match[2]
+    if found.first("DB", "DP").lower() in {"pubmed", "medline", "nlm"} and found.first("AN").isdigit():
+        return found.first("AN")
+    for url in found.all("UR", "L2"):
+        if match := re.search(r"(?:pubmed\.ncbi\.nlm\.nih\.gov|ncbi\.nlm\.nih\.gov/pubmed)/(\d{1,12})", url):
+            return match[1]
+    return ""
+
+
+# --- NBIB ---------------------------------------------------------------------------------------------------------------
+
+_NBIB_LINE = re.compile(r"([A-Z][A-Z0-9]{1,3}) {0,3}- ?(.*)")
+_NBIB_NOTICES = {
+    "ROF": Notice.RETRACTED, "EFR": Notice.CORRECTED, "ECF": Notice.EXPRESSION_OF_CONCERN, "CRF": Notice.CORRECTED,
+}  # fmt: skip
+_NBIB_NOTED = {
+    "RIN": (Notice.RETRACTED, "Retracted"), "ECI": (Notice.EXPRESSION_OF_CONCERN, "Expression of concern"),
+    "EIN": (Notice.CORRECTED, "Erratum"), "CRI": (Notice.CORRECTED, "Corrected and republished"),
+}  # fmt: skip
+
+
+def is_nbib(head: str) -> bool:
+    return bool(
+        re.search(r"^(?:PMID|OWN |STAT|DCOM|PMC |MHDA|FAU|JT  |TA  |LID |AID )\s?- ?", head, re.MULTILINE)
+    ) or bool(re.search(r"^TI  - .*\n(?:      |FAU |PMID)", head, re.MULTILINE))
+
+
+def nbib_items(source: Source, intake: Intake) -> Iterator[Item]:
+    form = "A record has a line “PMID- ” and a line “TI  - ”."
+    return _items(source, intake, _nbib_records, _from_nbib, form)
+
+
+def _nbib_records(source: Source, encoding: Encoding) -> Iterator[Tagged | Problem]:
+    record: Tagged | None = None
+    for number, line in lines_of(source, encoding):
+        if not line.strip():
+            if record is not None and record.last != "AB":
+                yield record
+                record = None
+            continue
+        match = _NBIB_LINE.match(line)
+        if match and not line.startswith(" "):
+            if record is not None and match[1] == "PMID" and "PMID" in record.values:
+                yield record
+                record = None
+            record = record or Tagged(number)
+            record.add(match[1], match[2].strip(), number)
+        elif record is not None and record.last and line.startswith(" "):
+            record.go_on(line.strip())
+        elif record is not None:
+            yield Problem(
+                source.name,
+                number,
+                "",
+                f"{shown(line)} has no tag, and was left out. A line begins with a tag or with six blanks.",
+                Weight.DROPPED,
+            )
+        elif not line.strip().rstrip(".").isdigit():
+            yield Problem(
+                source.name, number, "", f"{shown(line)} stands outside any record, and was left out.", Weight.TOLD
+            )
+        if record is not None and record.count > MAX_RECORD_LINES:
+            yield Problem(
+                source.name,
+                record.line,
+                "",
+                f"has more than {MAX_RECORD_LINES:,} lines in one record; it is no list of studies.",
+            )
+            return
+    if record is not None:
+        yield record
+
+
+def _from_nbib(found: Tagged, file: str) -> Record:
+    record = Record(
+        file,
+        found.line,
+        title=found.first("TI", "TT", "BTI", "CTI"),
+        authors=found.all("FAU") or found.all("AU"),
+        year=found.first("DP", "DEP", "EDAT", "DA"),
+        journal=found.first("JT", "TA"),
+        dois=[value for value in found.all("LID", "AID", "SO", "DOI") if "[doi]" in value or "doi:" in value.lower() or value.startswith("10.")],
+        pmid=found.first("PMID"),
+        kinds=found.all("PT"),
+    )  # fmt: skip
+    if bodies := found.all("CN"):
+        record.authors = record.authors or ["{" + body + "}" for body in bodies]
+        if not record.authors[0].startswith("{"):
+            record.tell(
+                "authors",
+                f"the group {shown('; '.join(bodies))} stands beside the persons; add it where it is an author too.",
+            )
+    if abstract := "\n\n".join(found.all("AB", "OAB")):
+        record.abstract = split_abstract(abstract)
+    record.urls = (
+        [f"https://pubmed.ncbi.nlm.nih.gov/{record.pmid}/"] if record.pmid.isdigit() and not record.dois else []
+    )
+    record.lines = {
+        "title": found.line_of("TI", "BTI"),
+        "pmid": found.line_of("PMID"),
+        "year": found.line_of("DP"),
+        "doi": found.line_of("LID", "AID"),
+        "authors": found.line_of("FAU", "AU"),
+    }
+    set_reviewed(record)
+    for tag, notice in _NBIB_NOTICES.items():
+        for value in found.all(tag):
+            pmid = re.search(r"PMID:\s*(\d+)", value)
+            if doi := found_doi(value):
+                record.notices_of.append((notice, doi, pmid[1] if pmid else ""))
+            elif pmid:
+                record.notices_of.append((notice, "", pmid[1]))
+    for tag, (notice, words) in _NBIB_NOTED.items():
+        if record.notice is Notice.NONE and (value := found.first(tag)):
+            record.notice, record.notice_reason = notice, f"{words}: {value}"
+    mark_by_kind(record)
+    return record
+
+
+# --- What both, and PubMed's XML, share ---------------------------------------------------------------------------------
+
+_UNREVIEWED = re.compile(
+    r"preprint|editorial|letter|comment|news|book|biography|thesis|dissertation|interview|address|webcast|patient education",
+    re.IGNORECASE,
+)
+_LABEL = re.compile(
+    r"(?:(?<=\s)|\A)(?P<label>(?:BACKGROUND|INTRODUCTION|CONTEXT|RATIONALE|OBJECTIVES?|AIMS?|PURPOSES?|HYPOTHESIS|IMPORTANCE|METHODS?|MATERIALS? AND METHODS|STUDY DESIGN|DESIGN|SETTING|PARTICIPANTS|PATIENTS|"
+    r"SUBJECTS|INTERVENTIONS?|(?:MAIN )?OUTCOME MEASURES?|MEASUREMENTS|DATA SOURCES|STUDY SELECTION|DATA EXTRACTION|DATA SYNTHESIS|METHODS AND (?:RESULTS|FINDINGS)|(?:MAIN )?RESULTS|FINDINGS|DISCUSSION|"
+    r"CONCLUSIONS?|INTERPRETATION|LIMITATIONS?|PRACTICAL APPLICATIONS?|CLINICAL RELEVANCE|SIGNIFICANCE|FUNDING|TRIAL REGISTRATION|REGISTRATION|CLINICAL TRIAL REGISTRATION)(?:[ /,&A-Z-]{0,40})?):\s"
+)  # fmt: skip
+
+
+def split_abstract(text: str) -> list[tuple[str, str]]:
+    """The labelled parts of a structured abstract; one part without a label where it is not."""
+    marks = [*_LABEL.finditer(text)]
+    if not marks:
+        return [("", text)]
+    parts = [("", text[: marks[0].start()])] if text[: marks[0].start()].strip() else []
+    for mark, following in zip(marks, [*marks[1:], None], strict=True):
+        if mark["label"] not in {"FUNDING", "TRIAL REGISTRATION", "REGISTRATION", "CLINICAL TRIAL REGISTRATION"}:
+            parts.append((mark["label"].capitalize(), text[mark.end() : following.start() if following else len(text)]))
+    return parts
+
+
+def set_reviewed(record: Record) -> None:
+    record.is_reviewed = not any(_UNREVIEWED.search(kind) for kind in record.kinds)
+    if not record.is_reviewed:
+        record.tell(
+            "peer_reviewed",
+            f"is called {', '.join(record.kinds)[:100]}: taken as not peer reviewed. Correct it where it is.",
+        )
+
+
+def mark_by_kind(record: Record) -> None:
+    kinds = {kind.lower() for kind in record.kinds}
+    if record.notice is Notice.NONE and "retracted publication" in kinds:
+        record.notice, record.notice_reason = Notice.RETRACTED, "PubMed marks it as a retracted publication."
+    if not record.notices_of and kinds & {
+        "retraction of publication",
+        "retraction notice",
+        "published erratum",
+        "expression of concern",
+    }:
+        record.tell("", "is a notice that does not name its study; set the notice by hand.")
+
+
+def _encoding_note(source: Source, encoding: Encoding) -> Iterator[Problem]:
+    if encoding.note:
+        yield Problem(source.name, None, "", encoding.note, Weight.TOLD)

@@ -1,0 +1,112 @@
+"""Drafts back to the files they came from, byte for byte."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from corpus_app.records import Notice, PassageKind
+from corpus_app.sources.drafts import PassageDraft, StudyDraft, Vocabulary
+from corpus_app.sources.layout import FINDING_KEYS, MASTER_COLUMNS, RELATION_KEYS, REQUIRED_KEYS, STUDY_KEYS
+from corpus_app.sources.values import safe_cell
+
+
+def study_json(draft: StudyDraft) -> bytes:
+    """A study's file: keys without a value are left out but for those that the imported file held."""
+    return (json.dumps(study_values(draft), indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def study_values(draft: StudyDraft) -> dict[str, Any]:
+    empty = dict(key.split("=", 1) for key in draft.empty_keys)
+    weeks = {"min": draft.duration_weeks_min, "max": draft.duration_weeks_max}
+    values: dict[str, Any] = {key: getattr(draft, key) for key in STUDY_KEYS if hasattr(draft, key)}
+    values |= {
+        "population": {
+            "description": draft.population,
+            "training_status": draft.training_status,
+            "age_group": draft.age_group,
+            "sex": draft.sex,
+        },
+        "duration_weeks": {
+            key: value for key, value in weeks.items() if value is not None or f"duration_weeks.{key}" in empty
+        },
+        "findings": [{key: getattr(finding, key) for key in FINDING_KEYS} for finding in draft.findings],
+        "passages": [_passage_values(passage) for passage in draft.passages],
+        "notice": None if draft.notice is Notice.NONE else draft.notice,
+    }
+    kept: dict[str, Any] = {}
+    for key in STUDY_KEYS:
+        if key in REQUIRED_KEYS or not _is_empty(values[key]):
+            kept[key] = values[key]
+        elif key in empty:
+            kept[key] = json.loads(empty[key])
+    return kept
+
+
+def _passage_values(passage: PassageDraft) -> dict[str, Any]:
+    values: dict[str, Any] = {"section": passage.section, "text": passage.text}
+    if passage.page is not None:
+        values["page"] = passage.page
+    if passage.kind is not PassageKind.SUMMARY:
+        values["kind"] = passage.kind
+    return values
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or value in ("", [], (), {})
+
+
+def digest(draft: StudyDraft) -> str:
+    """SHA-256 of what a draft says: the same for files that differ in layout only."""
+    stated = ",".join(draft.columns) if draft.columns is not None else "*"
+    return hashlib.sha256(stated.encode() + b"\0" + study_json(draft)).hexdigest()
+
+
+def master_row(draft: StudyDraft) -> dict[str, str]:
+    cells: dict[str, Any] = {column: getattr(draft, column) for column in MASTER_COLUMNS if column != "n_passages"}
+    cells |= {
+        "authors": ";".join(draft.authors),
+        "concepts": ";".join(draft.concepts),
+        "peer_reviewed": "true" if draft.peer_reviewed else "false",
+        "n_passages": len(draft.passages),
+    }
+    return {column: "" if cells[column] is None else str(cells[column]) for column in MASTER_COLUMNS}
+
+
+def master_csv(drafts: Iterable[StudyDraft]) -> bytes:
+    out = io.StringIO(newline="")
+    writer = csv.DictWriter(out, MASTER_COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({column: safe_cell(cell) for column, cell in master_row(draft).items()} for draft in drafts)
+    return out.getvalue().encode()
+
+
+def concepts_json(vocabulary: Vocabulary) -> bytes:
+    """concepts.json: one object a line, so that a change shows as one line."""
+    concepts = [
+        {
+            "id": draft.concept_id,
+            "name": draft.name,
+            "kind": draft.kind,
+            "aliases": draft.aliases,
+            "definition": draft.definition,
+            "collections": draft.collections,
+        }
+        for draft in vocabulary.concepts
+    ]
+    relations = [{key: getattr(draft, key) for key in RELATION_KEYS} for draft in vocabulary.relations]
+    collections = [
+        {"id": draft.slug, "name": draft.name, "description": draft.description, "keywords": draft.keywords}
+        for draft in vocabulary.collections
+    ]
+    parts = {"concepts": concepts, "relations": relations, "collections": collections}
+    body = ",\n".join(f'"{name}": {_one_a_line(objects)}' for name, objects in parts.items())
+    return f"{{\n{body}\n}}\n".encode()
+
+
+def _one_a_line(objects: Sequence[Mapping[str, Any]]) -> str:
+    return "[\n" + ",\n".join(json.dumps(found, ensure_ascii=False) for found in objects) + "\n]"

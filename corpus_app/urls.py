@@ -1,0 +1,27 @@
+"""Addresses of the corpus."""
+
+from django.urls import path, register_converter
+from django.urls.converters import StringConverter
+
+from corpus_app import feeds, views
+
+
+class StudyId(StringConverter):
+    regex = "[A-Za-z0-9][A-Za-z0-9._-]{0,39}"
+
+
+class ConceptId(StringConverter):
+    regex = "[A-Za-z0-9_-]{1,80}"
+
+
+register_converter(StudyId, "study_id")
+register_converter(ConceptId, "concept_id")
+
+urlpatterns = [
+    path("corpus/", views.browse, name="corpus"),
+    path("studies/<study_id:study_id>/", views.study, name="study"),
+    path("topics/", views.topics, name="topics"),
+    path("topics/<concept_id:concept_id>/", views.topic, name="topic"),
+    path("changes/", views.recent, name="changes"),
+    path("changes/atom.xml", feeds.recent, name="changes_feed"),
+]

@@ -1,0 +1,29 @@
+"""Wake-up calls to the worker. What there is to do, the rows say: a call that is lost costs only time."""
+
+from __future__ import annotations
+
+import logging
+import threading
+
+import celery
+
+logger = logging.getLogger(__name__)
+
+QUEUE_WAIT_SECONDS = 1.0  # a page waits no longer for the queue; the schedule finds what it missed
+
+
+def wake(task: str) -> None:
+    """Asks a worker for a task by its name. Never raises and never holds a page up."""
+    sender = threading.Thread(target=_send, args=[task], name=f"wake-{task}", daemon=True)
+    sender.start()
+    sender.join(QUEUE_WAIT_SECONDS)
+    if sender.is_alive():
+        # The first message of a process waits while a worker is listening: pgmq creates the queue under the same lock.
+        logger.debug("The queue takes its time; %s runs once it answers, or when the schedule comes round.", task)
+
+
+def _send(task: str) -> None:
+    try:
+        celery.current_app.send_task(task, retry=False)
+    except Exception as error:  # a broker fails in many ways, and saving must not
+        logger.warning("The queue cannot be reached (%s); %s runs on schedule.", type(error).__name__, task)

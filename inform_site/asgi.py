@@ -1,0 +1,32 @@
+"""The ASGI entry, which the site is served by."""
+
+import logging
+import os
+import threading
+
+from django.core.asgi import get_asgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "inform_site.settings")
+
+application = get_asgi_application()
+
+
+def _warm_up() -> None:
+    """Loads the models beside the start, so that the first question does not wait for them."""
+    from corpus_app import search
+    from qa_app import answering
+    from qa_app.pipeline.ports import RerankerFailed
+
+    try:
+        search.warm_up()
+    except search.EncoderUnavailable as error:
+        logging.getLogger(__name__).warning("%s Questions are searched by words alone.", error)
+    reranker = answering.reranker()
+    try:
+        if reranker is not None:
+            reranker.prepare()
+    except RerankerFailed as error:
+        logging.getLogger(__name__).warning("INFORM_RERANKER %s. Passages stay in the built-in order.", error)
+
+
+threading.Thread(target=_warm_up, name="warm-up", daemon=True).start()

@@ -1,0 +1,11 @@
+"""The Celery application: a wake-up call for work that the rows themselves describe."""
+
+import os
+
+from celery import Celery
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "inform_site.settings")
+
+app = Celery("inform")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks()

@@ -1,0 +1,109 @@
+"""Django's command line, with a database behind each command and one clear sentence for each expected failure."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from typing import NoReturn
+
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management import execute_from_command_line
+
+from inform_site.postgres import PostgresError
+
+# `up` has an order of its own; the others touch no rows. Anything not named here gets a running database.
+WITHOUT_DATABASE = frozenset(
+    "check collectstatic compilemessages diffsettings findstatic help makemessages makemigrations "
+    "startapp startproject up version".split()
+)
+WITHOUT_COMMAND = frozenset({"-h", "--help", "--version"})
+
+INTERRUPTED = 128 + signal.SIGINT
+
+
+def execute(argv: Sequence[str]) -> None:
+    """Runs a management command; ends the process with a sentence and a status when it fails in an expected way.
+
+    `--traceback` lets the exception through instead.
+    """
+    try:
+        with _database(argv):
+            execute_from_command_line(list(argv))
+    except KeyboardInterrupt:
+        _end("Stopped.", INTERRUPTED)
+    except Exception as error:
+        if "--traceback" in argv or (failure := _expected(error)) is None:
+            raise
+        _end(*failure)
+
+
+def needs_database(argv: Sequence[str]) -> bool:
+    if len(argv) < 2 or WITHOUT_COMMAND & set(argv):
+        return False
+    return argv[1] not in WITHOUT_DATABASE or "--database" in argv
+
+
+@contextlib.contextmanager
+def _database(argv: Sequence[str]) -> Iterator[None]:
+    """Holds the embedded server for the commands that need it; with a DATABASE_URL there is nothing to hold."""
+    if not needs_database(argv):
+        yield
+        return
+    from django.conf import settings
+
+    if settings.EMBEDDED_POSTGRES is None:
+        yield
+        return
+    signal.signal(signal.SIGTERM, _leave_in_order)
+    with settings.EMBEDDED_POSTGRES.hold(database=settings.EMBEDDED_DATABASE_NAME):
+        yield
+
+
+def _leave_in_order(number: int, frame: object) -> NoReturn:
+    """Lets `with` blocks end, so that the last user stops the server."""
+    sys.exit(128 + number)
+
+
+def _expected(error: Exception) -> tuple[str, int] | None:
+    """The sentence and the exit status for a failure that a person can mend, None for a mistake of ours."""
+    import psycopg
+    from kombu.exceptions import OperationalError as QueueError
+
+    causes = list(_causes(error))
+    if any(isinstance(cause, psycopg.errors.DiskFull) or _errno(cause) == errno.ENOSPC for cause in causes):
+        return "The disk is full: free some space and start again; nothing that was saved is lost.", os.EX_IOERR
+    for cause in causes:
+        if isinstance(cause, ImproperlyConfigured):
+            return str(cause), os.EX_CONFIG
+        if isinstance(cause, PostgresError):
+            return str(cause), os.EX_UNAVAILABLE
+        if isinstance(cause, psycopg.errors.UndefinedTable):
+            return "The database is not prepared yet: run `manage.py prepare` (or `make run`) first.", os.EX_CONFIG
+        if isinstance(cause, QueueError):
+            return f"The queue cannot be reached: {_one_line(cause)}.", os.EX_UNAVAILABLE
+        if isinstance(cause, psycopg.OperationalError) and cause.sqlstate is None:
+            return f"The database cannot be reached: {_one_line(cause)}.", os.EX_UNAVAILABLE
+    return None
+
+
+def _errno(error: BaseException) -> int | None:
+    return error.errno if isinstance(error, OSError) else None
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split()).rstrip(".")
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__
+
+
+def _end(sentence: str, status: int) -> NoReturn:
+    print(sentence, file=sys.stderr)
+    sys.exit(status)

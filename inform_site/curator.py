@@ -1,0 +1,26 @@
+"""The first curator of a development site, so that the desk can be tried at once."""
+
+from __future__ import annotations
+
+import secrets
+
+from django.conf import settings
+from django.contrib.auth.models import Group, User
+from django.db import transaction
+
+CURATORS = "Curators"
+NAME = "curator"
+
+
+@transaction.atomic
+def ensure_development_curator() -> tuple[str, str] | None:
+    """Makes a curator and returns name and password, which is kept nowhere else.
+
+    None in production, and when somebody may enter the desk already.
+    """
+    if settings.PRODUCTION or User.objects.filter(is_staff=True).exists():
+        return None
+    password = secrets.token_urlsafe(12)
+    curator = User.objects.create_user(NAME, password=password, is_staff=True)
+    curator.groups.add(Group.objects.get_or_create(name=CURATORS)[0])
+    return NAME, password

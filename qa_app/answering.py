@@ -1,0 +1,284 @@
+"""From a checked question to a stored answer."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import secrets
+import uuid
+from dataclasses import asdict, replace
+from datetime import datetime
+from functools import cache, lru_cache
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.urls import reverse
+
+from corpus_app import search
+from qa_app import payload
+from qa_app.backends.corpus import SearchedCorpus
+from qa_app.backends.model_server import Deadline, ModelServer, Price, ServerSettings
+from qa_app.backends.model_writer import ModelWriter
+from qa_app.backends.reranking import CrossEncoderReranker, ModelReranker
+from qa_app.backends.spending import DailyBudget
+from qa_app.models import Answer, AnswerCitation, AnswerSentence, Gap, SafetyReply
+from qa_app.pipeline import calibration
+from qa_app.pipeline import policy as policies
+from qa_app.pipeline.generation import ExtractiveWriter
+from qa_app.pipeline.policy import Policy
+from qa_app.pipeline.ports import Reranker, Writer
+from qa_app.pipeline.records import Answer as Answered
+from qa_app.pipeline.records import Attempt, Declined, Outcome, Question
+from qa_app.pipeline.retrieval import Clock
+from qa_app.pipeline.run import Gathered, answer_question
+from qa_app.pipeline.run import gather as gather_evidence
+
+ID_BYTES = 17  # an address that cannot be guessed: more than 128 random bits, whatever is drawn anew
+logger = logging.getLogger(__name__)
+POLICY = policies.read(settings.INFORM_POLICY)  # once; the settings have refused what cannot be read
+FILED = frozenset(outcome for outcome in Outcome if not outcome.is_answer or outcome is Outcome.PARTIAL)
+"""Outcomes that leave a question, or a part of it, for curators to fill."""
+
+
+def answer(
+    question: Question, *, writer: str, parent: str | None, now: datetime, policy: Policy = POLICY
+) -> payload.Payload:
+    """Runs the pipeline, stores what it gave and returns it as clients see it."""
+    start = perf_counter()
+    return store(make(question, writer=writer, policy=policy), parent=parent, now=now, started=start)
+
+
+def make(question: Question, *, writer: str, policy: Policy = POLICY) -> Answered:
+    """The answer, not yet stored."""
+    first, *fallbacks = writers(writer)
+    answered = answer_question(
+        question,
+        corpus=SearchedCorpus(),
+        writer=first,
+        fallbacks=fallbacks,
+        policy=in_use(policy),
+        reviewed=reviewed,
+        reranker=reranker(),
+    )
+    if writer == "llm" and not fallbacks and answered.outcome.is_answer:
+        # Asked for, but no model is configured: the reader is told who wrote instead.
+        instead = replace(answered.generator, fallback_from="llm", fallback_reason="not_configured")
+        answered = replace(answered, generator=instead)
+    return answered
+
+
+def gather(question: Question, *, policy: Policy, clock: Clock) -> Gathered | Answered:
+    """The frozen evidence of a question, or its refusal; nothing is written or stored."""
+    return gather_evidence(
+        question, corpus=SearchedCorpus(), policy=policy, clock=clock, reviewed=reviewed, reranker=reranker()
+    )
+
+
+def in_use(policy: Policy) -> Policy:
+    """The policy with the models fitted for the encoder in use; where there are none, it trusts no cosine and refuses more.
+
+    A policy whose models are not those that come with the code keeps them: it was kept with an answer, or measured.
+    """
+    if policy.models() != POLICY.models() or not policy.trusts_cosines:
+        return policy
+    try:
+        return policy.calibrated(*_calibrations(search.encoder_name(), settings.CALIBRATIONS))
+    except calibration.BadCalibration as error:
+        _warn(str(error))
+        return replace(policy, trusts_cosines=False)
+
+
+def calibration_trouble() -> str | None:
+    """Why no fitted models can be used, in words for whoever runs the site; None where all is well."""
+    try:
+        _calibrations(search.encoder_name(), settings.CALIBRATIONS)
+    except calibration.BadCalibration as error:
+        return str(error)
+    return None
+
+
+@lru_cache(maxsize=8)
+def _calibrations(encoder: str, own: str) -> tuple[calibration.Calibration, ...]:
+    """Files of one's own come first, each by itself; what is not among them is taken from those that come with the code."""
+    return tuple(calibration.load(calibration_folder(encoder, own, kind), kind, encoder) for kind in calibration.KINDS)
+
+
+def calibration_folder(encoder: str, own: str, kind: str) -> Path:
+    """Where the calibration of this kind is taken from, whether it is there or not."""
+    return Path(own) if own and (Path(own) / f"{kind}.json").exists() else calibration.folder_of(encoder)
+
+
+@cache
+def _warn(trouble: str) -> None:
+    logger.warning("%s Until then questions are judged by their words alone, and more of them are refused.", trouble)
+
+
+def reviewed(declined: Declined) -> Declined:
+    """With the words that curators have approved for its route; as built in where there are none."""
+    reply = SafetyReply.objects.find_approved(declined.route)
+    return replace(declined, message=reply.message, version=reply.version) if reply else declined
+
+
+def reranker() -> Reranker | None:
+    """The model that reads question and passage together, made once; None where none is configured."""
+    kind, _, model = settings.INFORM_RERANKER.partition(":")
+    if kind == "cross-encoder":
+        return _cross_encoder(model.strip())
+    server = model_server() if kind == "llm" else None
+    return ModelReranker(server) if server else None
+
+
+@cache
+def _cross_encoder(model: str) -> Reranker:
+    return CrossEncoderReranker(model)
+
+
+def writers(wanted: str) -> tuple[Writer, ...]:
+    """Who writes, and who steps in. The model writes when one is configured, unless the extractive writer was asked for."""
+    server = None if wanted == "extractive" else model_server()
+    if server is None:
+        return (ExtractiveWriter(),)
+    deadline = Deadline.after(settings.OPENAI_TIMEOUT_SECONDS)
+    return ModelWriter(server, deadline), ModelWriter(server, deadline, is_strict=True), ExtractiveWriter()
+
+
+def model_server() -> ModelServer | None:
+    """The process's one door to the language model; None where none is configured."""
+    if not settings.OPENAI_MODEL:
+        return None
+    return _model_server(
+        ServerSettings(
+            model=settings.OPENAI_MODEL,
+            api_key=settings.OPENAI_API_KEY,
+            base_url=settings.OPENAI_BASE_URL,
+            price=Price(settings.OPENAI_PRICE_PROMPT, settings.OPENAI_PRICE_REPLY),
+            reply_tokens=settings.OPENAI_REPLY_TOKENS,
+            breaker_failures=settings.OPENAI_BREAKER_FAILURES,
+            breaker_pause_seconds=settings.OPENAI_BREAKER_PAUSE_SECONDS,
+        ),
+        settings.OPENAI_DAILY_LIMIT,
+    )
+
+
+@cache
+def _model_server(chosen: ServerSettings, daily_limit: float) -> ModelServer:
+    return ModelServer(chosen, budget=DailyBudget(daily_limit))
+
+
+def store(
+    answered: Answered, *, parent: str | None, now: datetime, started: float | None = None, files_gap: bool = True
+) -> payload.Payload:
+    """Writes the answer with its sentences and citations in one transaction; a refusal files its question as a gap."""
+    answer_id, request_id = new_id(), uuid.uuid4()
+    body = payload.of_answer(
+        answered,
+        answer_id=answer_id,
+        url=reverse("answer", args=[answer_id]),
+        request_id=str(request_id),
+        parent=parent,
+        encoder=search.encoder_name(),
+        created_at=now.isoformat(timespec="seconds"),
+    )
+    writing = perf_counter()
+    with transaction.atomic():
+        # The sentences come first, their answer last (the database checks at commit), so that its payload holds the time they took.
+        _store_sentences(answer_id, body)
+        end = perf_counter()
+        body["timings_ms"] |= {
+            "store": _milliseconds(writing, end),
+            "total": _milliseconds(writing if started is None else started, end),
+        }
+        row = Answer.objects.create(
+            id=answer_id,
+            request_id=request_id,
+            question=answered.question.text,
+            mode=answered.question.mode.value,
+            collection=answered.question.collection,
+            outcome=answered.outcome.value,
+            corpus_version=answered.corpus_version,
+            policy=answered.policy.values(),
+            payload=body,
+            drafts=[_draft(attempt) for attempt in answered.attempts],
+            engine=engine(),
+            parent_id=parent,
+            created_at=now,
+        )
+        if files_gap and answered.outcome in FILED:
+            missing = list(answered.signals.missing_terms) if answered.signals else []
+            Gap.objects.file(row, missing=missing)
+    return payload.in_contract_order(body)
+
+
+@cache
+def engine() -> str:
+    """What makes answers, as a hash of its code: the same engine, policy and corpus version give the same bytes."""
+    digest = hashlib.sha256()
+    for path in sorted((Path(__file__).parent / "pipeline").glob("**/*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _draft(attempt: Attempt) -> dict[str, Any]:
+    """An attempt as it is kept: who wrote, the draft as received, and the verdict on each of its sentences."""
+    draft = attempt.draft
+    return {
+        "writer": attempt.generator.name,
+        "generator": asdict(attempt.generator),
+        "failure": attempt.failure,
+        **{
+            part: [asdict(sentence) | {"text": payload.keepable(sentence.text)} for sentence in sentences]
+            for part, sentences in (("summary", draft.summary), ("answer", draft.answer))
+        },
+        "dropped": [asdict(entry) | {"text": payload.keepable(entry.text or "")} for entry in draft.dropped],
+        "verdicts": list(attempt.verdicts),
+        "received": {part: payload.keepable(text) for part, text in draft.received.items()},
+        "labels": dict(draft.labels),
+    }
+
+
+def _store_sentences(answer_id: str, body: payload.Payload) -> None:
+    drafts = [
+        (
+            AnswerSentence(
+                answer_id=answer_id, part=part, position=n, text=s["text"], kind=s["kind"], verdict=s["verdict"]
+            ),
+            [span for span in s["support"] if "finding_ids" not in span],
+        )
+        for part in ("summary", "answer")
+        for n, s in enumerate(body[part]["sentences"])
+    ]
+    AnswerSentence.objects.bulk_create([sentence for sentence, _ in drafts])
+    index_of = {citation["study_id"]: citation["index"] for citation in body["citations"]}
+    # A passage or study deleted since it was read keeps its words here, without a link.
+    studies = search.study_states(list(index_of))
+    passages = search.passage_states([span["passage_id"] for _, support in drafts for span in support])
+    AnswerCitation.objects.bulk_create(
+        AnswerCitation(
+            sentence=sentence,
+            index=index_of[span["study_id"]],
+            study_id=span["study_id"] if span["study_id"] in studies else None,
+            study_key=span["study_id"],
+            passage_id=span["passage_id"] if span["passage_id"] in passages else None,
+            passage_key=span["passage_id"],
+            passage_version=span["passage_version"],
+            start=span["start"],
+            end=span["end"],
+            quote=span["quote"],
+        )
+        for sentence, support in drafts
+        for span in support
+    )
+
+
+def new_id() -> str:
+    """Url-safe and random; not beginning with a dash, which a command line would take for an option."""
+    while (drawn := secrets.token_urlsafe(ID_BYTES)).startswith("-"):
+        pass
+    return drawn
+
+
+def _milliseconds(start: float, end: float) -> float:
+    return round(1000 * (end - start), 3)

@@ -1,0 +1,346 @@
+"""The door for questions: ask one, or read an answer again beside the present corpus."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from copy import deepcopy
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from django.db import IntegrityError
+from django.utils import timezone
+
+from corpus_app import search
+from corpus_app.records import Notice, PassageState, Status, StudyState
+from qa_app import answering, contexts, evaluation, workings
+from qa_app.contexts import ExpiredContext, Opened, UnknownContext, WrittenPart
+from qa_app.evaluation import BadGolden
+from qa_app.evaluation import worse as worse_than
+from qa_app.models import Answer, AnswerCitation, Feedback
+from qa_app.payload import Payload, in_contract_order
+from qa_app.pipeline.citations import with_markers
+from qa_app.pipeline.policy import BadPolicy
+from qa_app.pipeline.policy import named as named_policy
+from qa_app.pipeline.policy import read as read_policy
+from qa_app.pipeline.records import InsufficientEvidence, Mode, Question
+from qa_app.pipeline.text import clean
+
+LONGEST_QUESTION = 2_000  # characters
+LONGEST_FEEDBACK = 1_000
+WRITERS = ("auto", "extractive", "llm")
+STANCES = ("favours", "no_difference", "against", "unclear")
+WITHDRAWN = "A source was withdrawn."
+NAMELESS: Payload = {
+    "title": WITHDRAWN, "authors": [], "year": None, "journal": None, "doi": None, "url": None, "population": "",
+}  # fmt: skip
+__all__ = [
+    "BadFeedback", "BadGolden", "BadInput", "BadPolicy", "BadQuestion", "ExpiredContext", "InsufficientEvidence", "UnknownContext", "ask", "beside_present_corpus", "check", "evaluate_golden", "examples", "find_answer", "front_page", "give_feedback", "how_it_works", "open_context", "worse_than", "write_part",
+]  # fmt: skip
+EXAMPLES = (
+    "How many sets per week for muscle growth?",
+    "Do I have to train to failure?",
+    "How much protein do older adults need to keep their muscle?",
+    "Is creatine safe for the kidneys?",
+    "Light or heavy weights: which builds more muscle?",
+    "Does lifting help people with sarcopenia?",
+)
+NOT_DECODED = "\ufffd"  # what a form holds in place of bytes that are not UTF-8
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class BadInput(ValueError):
+    """What cannot be taken: which field, a short code, and what to do, in words for a reader."""
+
+    def __init__(self, field: str, code: str, detail: str) -> None:
+        super().__init__(detail)
+        self.field, self.code, self.detail = field, code, detail
+
+
+class BadQuestion(BadInput):
+    """A question that cannot be asked."""
+
+
+class BadFeedback(BadInput):
+    """Feedback that cannot be kept."""
+
+
+def ask(
+    *,
+    question: str,
+    mode: str = Mode.BEGINNER.value,
+    collection: str | None = None,
+    writer: str = "auto",
+    parent: str | None = None,
+    now: datetime | None = None,
+    preset: str | None = None,
+) -> Payload:
+    """Answers a question and keeps the answer. Raises BadQuestion, before any model runs, and BadPolicy.
+
+    A `preset` (with figures changed in it, see `policy.read`) takes the place of the site's own policy.
+    """
+    policy = answering.POLICY if preset is None else read_policy(preset)
+    checked = check(question=question, mode=mode, collection=collection, writer=writer, parent=parent)
+    now = now or timezone.now()
+    try:
+        return answering.answer(checked, writer=writer, parent=parent, now=now, policy=policy)
+    except IntegrityError:
+        # A source was deleted between reading and storing: once more, without it.
+        return answering.answer(checked, writer=writer, parent=parent, now=now, policy=policy)
+
+
+def open_context(
+    *, question: str, mode: str = Mode.BEGINNER.value, collection: str | None = None, now: datetime | None = None
+) -> Opened:
+    """Searches and freezes the evidence of a question, for its parts to be written one by one. Raises BadQuestion."""
+    checked = check(question=question, mode=mode, collection=collection, writer="auto", parent=None)
+    return contexts.open_context(checked, now=now or timezone.now())
+
+
+def write_part(
+    request_id: str, part: contexts.Part, *, writer: str = "auto", now: datetime | None = None
+) -> WrittenPart:
+    """Summary or answer from frozen evidence. Raises UnknownContext, ExpiredContext, InsufficientEvidence."""
+    return contexts.write_part(request_id, part, writer=writer, now=now or timezone.now())
+
+
+def check(*, question: object, mode: object, collection: object, writer: object, parent: object) -> Question:
+    """The question, fit to be searched. Raises BadQuestion."""
+    text = _checked_text(question)
+    if mode not in [m.value for m in Mode]:
+        raise BadQuestion("mode", "unknown", f"Choose a mode: {' or '.join(m.value for m in Mode)}.")
+    if writer not in WRITERS:
+        raise BadQuestion("writer", "unknown", f"Choose a writer: {', '.join(WRITERS)}.")
+    slugs = [c.slug for c in search.collections()]
+    if collection is not None and collection not in slugs:
+        raise BadQuestion(
+            "collection", "unknown", f"There is no such collection. Choose one of {', '.join(slugs)}, or none."
+        )
+    if parent is not None and not (
+        isinstance(parent, str) and _storable(parent) and Answer.objects.filter(pk=parent).exists()
+    ):
+        raise BadQuestion("parent", "unknown", "There is no answer with this id to follow.")
+    return Question(
+        text=text,
+        searched=clean(text)[
+            :LONGEST_QUESTION
+        ],  # one character may become eighteen: no model sees more than was allowed
+        mode=Mode(mode),
+        collection=collection if isinstance(collection, str) else None,
+    )
+
+
+def _checked_text(question: object) -> str:
+    if not isinstance(question, str):
+        raise BadQuestion("question", "not_text", "Send the question as text.")
+    if len(question) > 4 * LONGEST_QUESTION or len(text := question.strip()) > LONGEST_QUESTION:
+        raise BadQuestion(
+            "question", "too_long", f"The question is longer than {LONGEST_QUESTION:,} characters. Please shorten it."
+        )
+    if not _storable(text) or NOT_DECODED in text:
+        raise BadQuestion(
+            "question", "not_text", "The question holds characters that are not text. Please type it again."
+        )
+    if not clean(text):
+        raise BadQuestion("question", "blank", "Please type a question.")
+    return text
+
+
+def _storable(text: str) -> bool:
+    return "\0" not in text and _SURROGATE.search(text) is None
+
+
+def give_feedback(
+    answer_id: str, *, is_helpful: object, reasons: object = (), said: object = "", now: datetime | None = None
+) -> Feedback | None:
+    """Keeps what a reader thought of an answer; None where there is no such answer. Raises BadFeedback."""
+    if not isinstance(is_helpful, bool):
+        raise BadFeedback("helpful", "not_boolean", "Say whether the answer helped: true or false.")
+    known = list(Feedback.Reason.values)
+    if not isinstance(reasons, list | tuple) or any(reason not in known for reason in reasons):
+        raise BadFeedback("reasons", "unknown", f"Choose reasons from this list, or none: {', '.join(known)}.")
+    if not isinstance(said, str) or not _storable(said) or NOT_DECODED in said:
+        raise BadFeedback("words", "not_text", "Send your words as text.")
+    if len(said.strip()) > LONGEST_FEEDBACK:
+        raise BadFeedback("words", "too_long", f"Please say it in {LONGEST_FEEDBACK:,} characters.")
+    answer = Answer.objects.filter(pk=answer_id).first() if _storable(answer_id) else None
+    if answer is None:
+        return None
+    return Feedback.objects.create(
+        answer=answer,
+        is_helpful=is_helpful,
+        reasons=[reason for reason in known if reason in reasons],
+        words=said.strip(),
+        given_at=now or timezone.now(),
+    )
+
+
+def writer() -> dict[str, str | None]:
+    """Who writes by default: `name`, and of a language model its `model` and its `circuit` (closed, open, half_open)."""
+    server = answering.model_server()
+    if server is None:
+        return {"name": "extractive", "model": None, "circuit": None}
+    return {"name": "llm", "model": server.model, "circuit": server.breaker.state}
+
+
+def calibration_trouble() -> str | None:
+    """Why fitted models cannot be used, and more is refused meanwhile; None where all is well."""
+    return answering.calibration_trouble()
+
+
+def examples() -> list[str]:
+    return list(EXAMPLES)
+
+
+def front_page() -> dict[str, Any]:
+    """Figures of the corpus: `studies`, `passages`, `collections` with their counts, `corpus_version`."""
+    return search.corpus_figures()
+
+
+def how_it_works() -> dict[str, Any]:
+    """What steers answers at this moment, see `workings.describe`; with it the fixed limits and who writes."""
+    return workings.describe() | {
+        "writer": writer(),
+        "longest_question": LONGEST_QUESTION,
+        "calibration_trouble": calibration_trouble(),
+    }
+
+
+def evaluate_golden(
+    path: Path, *, on_progress: Callable[[int], None], preset: str | None = None, changes: Iterable[str] = ()
+) -> dict[str, Any]:
+    """Figures of the running system on a file of golden questions. Raises BadGolden naming the line, and BadPolicy.
+
+    Without a preset, of the site's own policy.
+    """
+    policy = answering.POLICY if preset is None and not changes else named_policy(preset or "default", changes)
+    golden = evaluation.read_golden(path)
+    return evaluation.report(evaluation.evaluate(golden, policy=policy, on_progress=on_progress), policy)
+
+
+def find_answer(answer_id: str) -> Payload | None:
+    """The answer as it was given, marked with what has become of its sources; None where there is none.
+
+    Of a study that has left the public only "A source was withdrawn." remains.
+    """
+    if not _storable(answer_id):
+        return None
+    row = Answer.objects.filter(pk=answer_id).first()
+    return None if row is None else beside_present_corpus(row.payload)
+
+
+def beside_present_corpus(stored: Payload) -> Payload:
+    """A stored payload with `notices` filled, citations' status and notice as they are now, and withdrawn words hidden.
+
+    All of one moment: a retraction marks every place of an answer at once.
+    """
+    with search.snapshot():
+        return _beside(deepcopy(stored))
+
+
+def _beside(body: Payload) -> Payload:
+    cited = {c["study_id"] for c in body["citations"]}
+    used = cited | {e["study_id"] for e in body["evidence"]}
+    named = used | {o.get("study_id") for o in body["left_out"]} - {None}
+    studies = search.study_states(sorted(named))
+    quoted = _passages_used(body)
+    passages = search.passage_states(sorted(quoted))
+    hidden = {s for s in named if s not in studies or studies[s].status is not Status.PUBLISHED}
+    hidden |= _deleted(body, used - cited, {quoted[pk][0] for pk in passages})
+    _hide(body, hidden)
+    for citation in body["citations"]:
+        state = studies.get(citation["study_id"])
+        if citation["study_id"] in hidden:
+            citation |= NAMELESS
+        citation["status"] = (Status.WITHDRAWN if citation["study_id"] in hidden else Status.PUBLISHED).value
+        citation["notice"] = state.notice.value if state else Notice.NONE.value
+    body["notices"] = [
+        *_study_notices(sorted(used), studies, hidden),
+        *_passage_notices(quoted, passages, hidden),
+        *_newer_corpus(body["corpus_version"]),
+    ]
+    return in_contract_order(body)
+
+
+def _deleted(body: Payload, shown: set[str], remaining: set[str]) -> set[str]:
+    """Studies that were deleted since, also where another one has taken their name.
+
+    A citation of a deleted study has lost its link; one that was only shown has no passage left of those that were.
+    """
+    unlinked = AnswerCitation.objects.filter(sentence__answer=body["id"], study=None).values_list(
+        "study_key", flat=True
+    )
+    return set(unlinked) | (shown - remaining)
+
+
+def _passages_used(body: Payload) -> dict[int, tuple[str, int]]:
+    """Study and version of every passage that is quoted or shown, those quoted first."""
+    spans = [span for part in ("summary", "answer") for s in body[part]["sentences"] for span in s["support"]]
+    used: dict[int, tuple[str, int]] = {}
+    for row in (*(span for span in spans if "finding_ids" not in span), *body["evidence"]):
+        used.setdefault(row["passage_id"], (row["study_id"], row["passage_version"]))
+    return used
+
+
+def _hide(body: Payload, hidden: set[str]) -> None:
+    """Takes every word of the hidden studies out of a payload."""
+    if not hidden:
+        return
+    for name in ("summary", "answer"):
+        sentences = body[name]["sentences"]
+        for sentence in sentences:
+            if any(span["study_id"] in hidden for span in sentence["support"]):
+                sentence |= {"text": WITHDRAWN, "support": []}
+        body[name]["text"] = with_markers((s["text"], s["citations"], s["paragraph"]) for s in sentences)
+    if agreement := body.get("agreement"):
+        _hide_stances(agreement, hidden)
+        for split in agreement["by_population"]:
+            _hide_stances(split, hidden)
+        agreement["by_population"] = [s for s in agreement["by_population"] if any(s[name] for name in STANCES)]
+    body["evidence"] = [entry for entry in body["evidence"] if entry["study_id"] not in hidden]
+    body["left_out"] = [
+        entry for entry in body["left_out"] if entry["what"] == "passage" and entry["study_id"] not in hidden
+    ]
+
+
+def _hide_stances(stances: Payload, hidden: set[str]) -> None:
+    for name in STANCES:
+        stances[name] = [row for row in stances[name] if row["study_id"] not in hidden]
+
+
+def _study_notices(used: list[str], studies: dict[str, StudyState], hidden: set[str]) -> list[Payload]:
+    notices = []
+    for study_id in used:
+        state = studies.get(study_id)
+        if study_id in hidden:
+            notices.append({"study_id": study_id, "kind": "withdrawn", "at": state.changed_at if state else None})
+        elif state and state.notice is not Notice.NONE:
+            notices.append({"study_id": study_id, "kind": state.notice.value, "at": state.changed_at})
+    return notices
+
+
+def _passage_notices(
+    quoted: dict[int, tuple[str, int]], passages: dict[int, PassageState], hidden: set[str]
+) -> list[Payload]:
+    """One notice for each passage that was edited or removed since the answer used it."""
+    notices = []
+    for passage_id, (study_id, version) in quoted.items():
+        state = passages.get(passage_id)
+        if study_id in hidden or (state is not None and state.version == version):
+            continue
+        notices.append(
+            {
+                "study_id": study_id,
+                "kind": "passage_changed",
+                "passage_id": passage_id,
+                "gone": state is None,
+                "at": state.changed_at if state else None,
+            }
+        )
+    return notices
+
+
+def _newer_corpus(version: int) -> list[Payload]:
+    now = search.corpus_version()
+    return [{"study_id": None, "kind": "newer_corpus", "at": None, "corpus_version": now}] if now > version else []

@@ -1,0 +1,60 @@
+"""The real corpus behind the pipeline's port."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+
+from django.db import DatabaseError
+
+from corpus_app import search
+from corpus_app.records import Collection, Concept, Finding, Found, NearFinding, Passage
+from qa_app.pipeline.ports import LegFailed
+
+
+class SearchedCorpus:
+    """The corpus by its reading door."""
+
+    def version(self) -> int:
+        return search.corpus_version()
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        return search.snapshot()
+
+    def encode_all(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        try:
+            return search.encode_questions(texts)
+        except search.EncoderUnavailable as error:
+            raise LegFailed(str(error)) from error
+
+    def find(
+        self, text: str, vector: Sequence[float] | None, *, collection: str | None, limit: int, dense_error: str | None
+    ) -> Found:
+        return search.find(text, vector, collection=collection, limit=limit, dense_error=dense_error)
+
+    def find_linked(self, text: str, vector: Sequence[float] | None, *, collection: str | None, limit: int) -> Found:
+        try:
+            return search.find(text, vector, collection=collection, limit=limit)
+        except DatabaseError as error:
+            raise LegFailed("The search by related topics failed.") from error
+
+    def load(self, passage_ids: Sequence[int]) -> tuple[Passage, ...]:
+        return search.load_passages(passage_ids)
+
+    def findings(self, study_ids: Sequence[str]) -> tuple[Finding, ...]:
+        return search.findings(study_ids)
+
+    def near_findings(self, vector: Sequence[float], passage_ids: Sequence[int]) -> tuple[NearFinding, ...]:
+        return search.near_findings(vector, passage_ids)
+
+    def concepts(self) -> tuple[Concept, ...]:
+        return search.concepts()
+
+    def collections(self) -> tuple[Collection, ...]:
+        return search.collections()
+
+    def vocabulary(self) -> Mapping[str, int]:
+        return search.vocabulary()
+
+    def is_word(self, word: str) -> bool:
+        return search.is_word(word)

@@ -1,0 +1,163 @@
+"""Evidence frozen under a request id: summary and answer are written from the same passages, whenever they are asked for."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Literal
+
+from django.conf import settings
+
+from corpus_app import search
+from corpus_app.records import Notice, Status
+from qa_app import answering, payload
+from qa_app.keeping import NotReadable, freeze, thaw
+from qa_app.models import EvidenceContext
+from qa_app.pipeline import citations, run, writing
+from qa_app.pipeline.policy import Policy
+from qa_app.pipeline.records import Answer, Candidate, Evidence, InsufficientEvidence, Outcome, Question
+from qa_app.pipeline.retrieval import Clock
+
+Part = Literal["summary", "answer"]
+
+
+class UnknownContext(LookupError):
+    """No evidence was ever frozen under this id, or it was forgotten long ago."""
+
+
+class ExpiredContext(LookupError):
+    """The evidence of this id is kept no longer: ask the question again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What was found for a question, before anything is written."""
+
+    request_id: str
+    outcome: str
+    message: str | None
+    evidence: list[payload.Payload]
+    """The passages as the contract describes them; those that came nearest, for a refusal."""
+    expires_at: datetime
+    timings_ms: Mapping[str, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenPart:
+    """One part, verified, with its own numbering of the studies it cites."""
+
+    part: payload.Payload
+    citations: list[payload.Payload]
+    generator: payload.Payload
+    evidence: list[payload.Payload]
+    timings_ms: Mapping[str, float | None]
+
+
+def open_context(question: Question, *, now: datetime) -> Opened:
+    """Searches, freezes what is to be written from, and hands out the id that it is kept under."""
+    clock = Clock()
+    policy = answering.in_use(answering.POLICY)
+    gathered = answering.gather(question, policy=policy, clock=clock)
+    if isinstance(gathered, Answer):
+        outcome, message, evidence = gathered.outcome, gathered.message, None
+        shown, understanding, version = gathered.evidence, gathered.understanding, gathered.corpus_version
+    else:
+        outcome, message, evidence = Outcome.ANSWERED, None, gathered.evidence
+        shown, understanding = evidence.passages, evidence.understanding
+        version = gathered.search.found.corpus_version
+    row = EvidenceContext.objects.create(
+        request_id=uuid.uuid4(),
+        question=question.text,
+        outcome=outcome.value,
+        message=message or "",
+        evidence=None if evidence is None else freeze(evidence),
+        corpus_version=version,
+        policy=policy.values(),
+        created_at=now,
+        expires_at=now + timedelta(seconds=settings.CONTEXT_SECONDS),
+    )
+    return Opened(
+        request_id=str(row.request_id),
+        outcome=outcome.value,
+        message=message,
+        evidence=payload.evidence_rows(shown, understanding),
+        expires_at=row.expires_at,
+        timings_ms=clock.spent,
+    )
+
+
+def write_part(request_id: str, part: Part, *, writer: str, now: datetime) -> WrittenPart:
+    """Writes one part from the frozen evidence, what has left the public since taken out.
+
+    Raises UnknownContext, ExpiredContext, and InsufficientEvidence where there is nothing to write from.
+    """
+    row = _find(request_id, now)
+    if row.evidence is None:
+        raise InsufficientEvidence(row.message or "The studies kept here do not answer this question.")
+    try:
+        evidence, policy = thaw(Evidence, row.evidence), thaw(Policy, row.policy)
+    except NotReadable as error:  # frozen by a release that is no longer running
+        raise ExpiredContext from error
+    evidence = _still_public(evidence)
+    clock = Clock()
+    written = writing.write(answering.writers(writer), evidence, policy, clock)
+    sentences = written.summary if part == "summary" else written.answer
+    numbers = citations.number_studies(sentences, evidence)
+    if not numbers:
+        raise InsufficientEvidence("No sentence could be verified.")
+    return WrittenPart(
+        part=payload.part(run.numbered(sentences, numbers)),
+        citations=payload.citation_rows(citations.citations(numbers, evidence)),
+        generator=payload.generator_row(written.generator),
+        evidence=payload.evidence_rows(evidence.passages, evidence.understanding),
+        timings_ms=clock.spent,
+    )
+
+
+def _find(request_id: str, now: datetime) -> EvidenceContext:
+    try:
+        key = uuid.UUID(request_id)
+    except (ValueError, AttributeError, TypeError) as error:
+        raise UnknownContext from error
+    row = EvidenceContext.objects.filter(pk=key).first()
+    if row is None:
+        raise UnknownContext
+    if row.expires_at <= now:
+        raise ExpiredContext
+    return row
+
+
+def _still_public(evidence: Evidence) -> Evidence:
+    """Without studies withdrawn, retracted or deleted since, and without passages edited since.
+
+    Raises InsufficientEvidence where nothing is left.
+    """
+    studies = search.study_states([study.study_id for study in evidence.studies])
+    passages = search.passage_states([c.passage.passage_id for c in evidence.passages])
+
+    def stands(candidate: Candidate) -> bool:
+        study, passage = studies.get(candidate.passage.study.study_id), passages.get(candidate.passage.passage_id)
+        return (
+            study is not None
+            and study.status is Status.PUBLISHED
+            and study.notice is not Notice.RETRACTED
+            and passage is not None
+            and passage.version == candidate.passage.version
+        )
+
+    kept = tuple(candidate for candidate in evidence.passages if stands(candidate))
+    public = {candidate.passage.study.study_id for candidate in kept}
+    return replace(
+        evidence,
+        passages=kept,
+        findings=tuple(finding for finding in evidence.findings if finding.study_id in public),
+        agreement=evidence.agreement if len(kept) == len(evidence.passages) else None,
+    )
+
+
+def forget(now: datetime) -> int:
+    """Deletes contexts that expired a day ago and more (until then their id says "expired", not "unknown"); how many."""
+    deleted, _ = EvidenceContext.objects.filter(expires_at__lt=now - timedelta(days=1)).delete()
+    return deleted

@@ -1,0 +1,35 @@
+"""The question form. It carries what was typed there and back; whether it can be asked is the door's to say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from qa_app import asking
+
+
+class QuestionForm(forms.Form):
+    question = forms.CharField(required=False, strip=False)
+    mode = forms.CharField(required=False, strip=False)
+    collection = forms.CharField(required=False, strip=False)
+    example = forms.CharField(required=False, strip=False)
+    """The question of a clicked example, which goes before what stands in the box."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        for field in self.fields.values():
+            field.validators = []  # the door's words, not Django's
+
+    def ask(self) -> dict[str, Any] | None:
+        """The answer's payload; None when the question cannot be asked, with the reason among the errors."""
+        self.full_clean()
+        typed = self.cleaned_data
+        question = (typed["example"] or typed["question"]).replace("\r\n", "\n")
+        try:
+            return asking.ask(
+                question=question, mode=typed["mode"] or "beginner", collection=typed["collection"] or None
+            )
+        except asking.BadQuestion as bad:
+            self.add_error(bad.field if bad.field in self.fields else None, bad.detail)
+            return None

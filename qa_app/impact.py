@@ -1,0 +1,74 @@
+"""What stored answers and golden questions rest on: told to curators before they take it away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from django.db.models import Count, QuerySet
+from django.urls import reverse
+
+from corpus_app.records import Impact
+from qa_app.models import Answer, AnswerCitation, AnswerSentence, GoldenQuestion
+
+SHOWN = 8
+MAIN_SOURCE = 2  # the grade of a study that answers a golden question by itself
+
+
+def of_sources(study_ids: Sequence[str], passage_ids: Sequence[int] | None = None) -> Iterator[Impact]:
+    """Answers that quote these studies (or these passages of theirs), and golden questions that need them."""
+    yield from _answers(study_ids, passage_ids)
+    yield from _golden(study_ids)
+
+
+def count_answers(study_ids: Sequence[str]) -> dict[str, int]:
+    """How many stored answers quote each of these studies; one that none quotes is absent."""
+    quoting = AnswerCitation.objects.filter(study_key__in=study_ids).order_by()  # an order would keep equals apart
+    return dict(quoting.values_list("study_key").annotate(n=Count("sentence__answer", distinct=True)))
+
+
+def _answers(study_ids: Sequence[str], passage_ids: Sequence[int] | None) -> Iterator[Impact]:
+    quoting = AnswerCitation.objects.filter(study_key__in=study_ids)
+    if passage_ids is not None:
+        quoting = quoting.filter(passage_key__in=passage_ids)
+    total = quoting.aggregate(n=Count("sentence__answer", distinct=True))["n"]
+    if not total:
+        return
+    ids = quoting.values("sentence__answer")
+    newest = list(Answer.objects.filter(pk__in=ids).defer("payload", "policy", "drafts")[:SHOWN])
+    lost = _sentences(AnswerSentence.objects.filter(pk__in=quoting.values("sentence")), newest)
+    held = _sentences(AnswerSentence.objects.all(), newest)
+    details = tuple(
+        (f"{answer.question} ({lost[answer.pk]} of {held[answer.pk]} sentences quote it)", answer.get_absolute_url())
+        for answer in newest
+    )
+    yield Impact(_counted(total, "stored answer quotes it", "stored answers quote it"), details, keeps=True)
+
+
+def _sentences(rows: QuerySet[AnswerSentence], answers: Sequence[Answer]) -> dict[str, int]:
+    """How many of these sentences each of the answers has."""
+    counts = rows.filter(answer__in=answers).order_by().values_list("answer").annotate(n=Count("pk"))
+    return dict(counts)
+
+
+def _golden(study_ids: Sequence[str]) -> Iterator[Impact]:
+    gone = set(study_ids)
+    needing: list[GoldenQuestion] = []
+    left_without: list[GoldenQuestion] = []
+    for question in GoldenQuestion.objects.filter(is_active=True):
+        main = {study for study, grade in question.relevant.items() if grade == MAIN_SOURCE}
+        if main & gone:
+            (needing if main - gone else left_without).append(question)
+
+    def shown(questions: list[GoldenQuestion]) -> tuple[tuple[str, str], ...]:
+        return tuple((str(q), reverse("admin:qa_app_goldenquestion_change", args=[q.pk])) for q in questions[:SHOWN])
+
+    if left_without:
+        one, many = "golden question has no other main source", "golden questions have no other main source"
+        yield Impact(_counted(len(left_without), one, many), shown(left_without))
+    if needing:
+        one, many = "golden question has it among its main sources", "golden questions have it among their main sources"
+        yield Impact(_counted(len(needing), one, many), shown(needing))
+
+
+def _counted(n: int, one: str, many: str) -> str:
+    return f"{n:,} {one if n == 1 else many}"

@@ -1,0 +1,83 @@
+"""Asks one question in the terminal."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import textwrap
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from qa_app import asking
+
+WIDEST = 96
+
+
+class Command(BaseCommand):
+    help = "Answers a question from the published studies, and keeps the answer."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("question")
+        parser.add_argument("--mode", default="beginner", help="beginner (default) or intermediate")
+        parser.add_argument("--collection", help="search this collection, and the others only where it holds no answer")
+        parser.add_argument("--writer", default="auto", help="auto (default), extractive or llm")
+        parser.add_argument("--preset", help='a policy instead of the site\'s own, as "seed-002, evidence_passages=8"')
+        parser.add_argument("--json", action="store_true", help="the answer as clients see it")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            payload = asking.ask(**{k: options[k] for k in ("question", "mode", "collection", "writer", "preset")})
+        except asking.BadPolicy as bad:
+            raise CommandError(str(bad)) from bad
+        except asking.BadQuestion as bad:
+            raise CommandError(bad.detail) from bad
+        if options["json"]:
+            self.stdout.write(json.dumps(payload, ensure_ascii=False, indent=2))
+        else:
+            self.show(payload)
+
+    def show(self, payload: dict[str, Any]) -> None:
+        self.paragraph(payload["question"], style=self.style.MIGRATE_HEADING)
+        if payload["message"]:
+            for part in payload["message"].split("\n\n"):
+                self.paragraph(part)
+        for name in ("summary", "answer"):
+            if payload[name]["text"]:
+                self.stdout.write(self.style.MIGRATE_LABEL({"summary": "In short", "answer": "In detail"}[name]))
+            for part in payload[name]["text"].split("\n\n"):
+                if part:
+                    self.paragraph(part, indent="  ")
+        if payload["citations"]:
+            self.stdout.write(self.style.MIGRATE_LABEL("Sources"))
+            for citation in payload["citations"]:
+                self.source(citation)
+            self.stdout.write("")
+        elif payload["evidence"]:
+            self.stdout.write(self.style.MIGRATE_LABEL("Nearest passages (not an answer)"))
+            for entry in payload["evidence"][:3]:
+                self.paragraph(f"{entry['title']} ({entry['section'].replace('_', ' ')}): {entry['text']}", indent="  ")
+        if payload["confidence"]:
+            confidence = payload["confidence"]
+            reasons = "; ".join(confidence["reasons"])
+            self.paragraph(f"Confidence: {confidence['label']} ({confidence['score']} of 100): {reasons}.")
+        self.stdout.write(self.style.HTTP_INFO(f"{payload['url']}  corpus version {payload['corpus_version']}"))
+
+    def source(self, citation: dict[str, Any]) -> None:
+        authors = (
+            citation["authors"][0] + (" et al" if len(citation["authors"]) > 1 else "") if citation["authors"] else ""
+        )
+        parts = [authors, str(citation["year"] or ""), citation["title"], citation["url"] or ""]
+        marker = f"  [{citation['index']}] "
+        self.paragraph(". ".join(part for part in parts if part), first=marker, indent=" " * len(marker), after=False)
+
+    def paragraph(
+        self, text: str, *, indent: str = "", first: str | None = None, style: Any = None, after: bool = True
+    ) -> None:
+        text = "".join(char if char.isprintable() else " " for char in text)  # nothing that a terminal would obey
+        width = min(WIDEST, shutil.get_terminal_size().columns)
+        wrapped = textwrap.fill(
+            text, width, initial_indent=indent if first is None else first, subsequent_indent=indent,
+            break_long_words=False, break_on_hyphens=False,
+        )  # fmt: skip
+        self.stdout.write((style(wrapped) if style else wrapped) + ("\n" if after else ""))

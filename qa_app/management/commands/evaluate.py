@@ -1,0 +1,288 @@
+"""Measures the running system on questions with labels, and its retrieval on public benchmarks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from qa_app import ablation, asking, edits, evaluation, judging, trials
+from qa_app.pipeline import policy as policies
+from qa_app.pipeline.policy import PRESETS
+
+TOLERANCE = 0.005  # a figure counts as worse when it falls by more than this
+
+
+class Command(BaseCommand):
+    help = "Measures answers on golden questions, or retrieval on a benchmark folder, and prints the figures."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        kinds = parser.add_subparsers(dest="what", required=True)
+        golden = kinds.add_parser("golden", help="questions with labels, against the live corpus")
+        golden.add_argument("file", type=Path, help="questions with labels, one JSON object a line")
+        golden.add_argument("--json", type=Path, dest="out", help="write the figures here")
+        golden.add_argument("--preset", help=f"instead of the site's policy: {', '.join(PRESETS)}")
+        golden.add_argument(
+            "--set", action="append", default=[], metavar="NAME=VALUE", dest="changes", help="another figure in it"
+        )
+        golden.add_argument("--baseline", type=Path, help="exit 1 when a figure is worse than in this file")
+        retrieval = kinds.add_parser("retrieval", help="a BEIR folder, in a throw-away database beside the live one")
+        retrieval.add_argument("--corpus", type=Path, required=True, help="folder of corpus, queries and qrels")
+        retrieval.add_argument("--preset", default="default", help=f"the policy to measure: {', '.join(PRESETS)}")
+        retrieval.add_argument(
+            "--set", action="append", default=[], metavar="NAME=VALUE", dest="changes", help="another figure in it"
+        )
+        retrieval.add_argument(
+            "--legs", default=",".join(trials.DEFAULT_LEGS), help=f"some of {', '.join(trials.Leg)}, commas between"
+        )
+        retrieval.add_argument("--limit-queries", type=int, metavar="N", help="only N of the questions, drawn by lot")
+        retrieval.add_argument("--json", type=Path, dest="out", help="write the figures here")
+        retrieval.add_argument("--run", type=Path, dest="trec", help="write TREC runs here, and one beside it a leg")
+        points = kinds.add_parser("points", help="which answer points of golden questions the answers make")
+        points.add_argument("file", type=Path, help="questions with answer points, one JSON object a line")
+        points.add_argument("--json", type=Path, dest="out", help="write the figures here")
+        blind = kinds.add_parser("blind", help="answers beside plain lists of passages, for readers who judge blindly")
+        blind.add_argument("file", type=Path, help="questions with labels, one JSON object a line")
+        blind.add_argument("--out", type=Path, required=True, help="the sheet; its key goes beside it as .key.json")
+        blind.add_argument("--n", type=int, default=40, help="questions (default 40)")
+        blind.add_argument("--seed", type=int, default=1, help="of the lot that draws questions and order (default 1)")
+
+        ablation = kinds.add_parser(
+            "ablation", help="each feature of retrieval changed alone, on questions with labels"
+        )
+        ablation.add_argument("file", type=Path, help="questions with labels, against the live corpus")
+        ablation.add_argument("--preset", default="default", help="the policy whose features are changed")
+        ablation.add_argument(
+            "--corpus",
+            type=Path,
+            action="append",
+            default=[],
+            dest="folders",
+            help="a BEIR folder as well; may be repeated",
+        )
+        ablation.add_argument(
+            "--limit-queries", type=int, metavar="N", help="only N questions of each folder, drawn by lot"
+        )
+        ablation.add_argument("--json", type=Path, dest="out", help="write the figures here")
+        ablation.add_argument("--markdown", type=Path, help="write the tables here")
+
+        edited = kinds.add_parser(
+            "verification", help="edited sentences of the live corpus, and of abstracts in a file"
+        )
+        edited.add_argument("--abstracts", type=Path, action="append", default=[], help="abstracts as SciFact has them")
+        edited.add_argument("--n", type=int, default=5_000, help="how many sentences in all (default 5,000)")
+        edited.add_argument("--seed", type=int, default=1, help="draws other sentences")
+        edited.add_argument("--json", type=Path, dest="out", help="write the figures here, with every wrong verdict")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["what"] == "golden":
+            self.golden(**{k: options[k] for k in ("file", "out", "baseline", "preset", "changes")})
+        elif options["what"] == "points":
+            self.points(options["file"], options["out"])
+        elif options["what"] == "blind":
+            self.blind(options["file"], options["out"], n=options["n"], seed=options["seed"])
+        elif options["what"] == "ablation":
+            self.ablation(**{k: options[k] for k in ("file", "preset", "folders", "limit_queries", "out", "markdown")})
+        elif options["what"] == "verification":
+            self.verification(options["abstracts"], options["n"], options["seed"], options["out"])
+        else:
+            self.retrieval(
+                **{k: options[k] for k in ("corpus", "preset", "changes", "legs", "limit_queries", "out", "trec")}
+            )
+
+    # --- Golden questions ---------------------------------------------------------------------------------------------
+
+    def golden(
+        self, *, file: Path, out: Path | None, baseline: Path | None, preset: str | None, changes: list[str]
+    ) -> None:
+        try:
+            before = self.read(baseline)
+            figures = asking.evaluate_golden(
+                file, on_progress=lambda done: self.progress("questions", done), preset=preset, changes=changes
+            )
+        except (OSError, asking.BadGolden, asking.BadPolicy) as error:
+            raise CommandError(str(error)) from error
+        self.show(figures)
+        write(figures, out)
+        if before is not None:
+            self.compare(figures, before)
+
+    def ablation(
+        self,
+        *,
+        file: Path,
+        preset: str,
+        folders: list[Path],
+        limit_queries: int | None,
+        out: Path | None,
+        markdown: Path | None,
+    ) -> None:
+        if limit_queries is not None and limit_queries < 1:
+            raise CommandError("--limit-queries must be 1 or more.")
+        try:
+            policy = policies.named(preset)
+            golden = ablation.on_golden(evaluation.read_golden(file), policy, on_progress=self.progress)
+            benchmarks = [
+                ablation.on_benchmark(
+                    folder, policy, limit=limit_queries, cache=settings.DATA_DIR / "cache", report=self.progress
+                )
+                for folder in folders
+            ]
+        except (OSError, evaluation.BadGolden, trials.BadBenchmark, policies.BadPolicy) as error:
+            raise CommandError(str(error)) from error
+        text = ablation.table(golden, benchmarks)
+        self.stdout.write(text)
+        write({"golden": golden, "benchmarks": benchmarks}, out)
+        if markdown:
+            markdown.write_text(text, encoding="utf-8")
+
+    def points(self, file: Path, out: Path | None) -> None:
+        try:
+            figures = judging.measure_points(file, on_progress=lambda done: self.progress("questions", done))
+        except (OSError, evaluation.BadGolden) as error:
+            raise CommandError(str(error)) from error
+        for which in ("points of answered questions", "points of all questions"):
+            for name, figure in figures[which].items():
+                self.stdout.write(f"{which}, {name}: {share_of(figure)}.")
+        write(figures, out)
+
+    def blind(self, file: Path, out: Path, *, n: int, seed: int) -> None:
+        try:
+            sheet, key = judging.blind_sheet(
+                file, n=n, seed=seed, on_progress=lambda done: self.progress("questions", done)
+            )
+            out.write_text(sheet, encoding="utf-8")
+            out.with_suffix(".key.json").write_text(json.dumps(key, indent=1) + "\n", encoding="utf-8")
+        except (OSError, evaluation.BadGolden) as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(f"{out}: {len(key)} questions; the key is {out.with_suffix('.key.json')}.")
+
+    def read(self, path: Path | None) -> dict[str, Any] | None:
+        """The figures of an earlier run, before the long one begins."""
+        if path is None:
+            return None
+        try:
+            return dict(json.loads(path.read_text(encoding="utf-8")))
+        except (ValueError, TypeError) as error:
+            raise CommandError(f"{path} holds no figures of an earlier run: {error}") from error
+
+    def progress(self, what: str, done: int, total: int = 0) -> None:
+        if self.stderr.isatty():
+            self.stderr.write(f"\r\033[K{what} {done}{f' of {total}' if total else ''} ", ending="")
+            self.stderr.flush()
+
+    def show(self, figures: dict[str, Any]) -> None:
+        columns = ("n", "ndcg@10", "recall@10", "main recall@5", "section hit", "answered", "refused", "guardrail")
+        self.stdout.write(f"\n{'':24}" + "".join(f"{column:>15}" for column in columns))
+        for kind, row in {**figures["by_kind"], "all answerable": figures["answerable"]}.items():
+            self.stdout.write(f"{kind:24}" + "".join(f"{row.get(column, ''):>15}" for column in columns))
+        answered = figures["answered"]
+        self.stdout.write(
+            f"\nOf {answered['n']} answers, {answered['cites a main study']:.1%} cite a main study; "
+            f"{answered['cited studies relevant']:.1%} of the studies cited are relevant."
+        )
+        final, abstention = figures["final passages"], figures["abstention"]
+        self.stdout.write(
+            f"Of {final['n']} final passages, {final['distinct places after']:.1%} stand at a place of their own "
+            f"({final['distinct places before']:.1%} before the filter); {final['near duplicates']:.1%} of the pairs are near duplicates."
+        )
+        for name in ("precision", "recall", "refused near", "refused far", "wrongly refused"):
+            self.stdout.write(f"Abstention, {name}: {share_of(abstention[name])}.")
+        self.stdout.write(f"Not guarded wrongly: {share_of(figures['no false guardrail'])}.")
+        self.stdout.write(f"Questions that came to the search without candidates: {figures['without candidates']}.")
+        self.stdout.write(f"Sentences without exact words behind them: {figures['unsupported sentences']}.")
+        times = figures["milliseconds"]
+        self.stdout.write(f"Milliseconds an answer: p50 {times['p50']:.1f}, p95 {times['p95']:.1f}.")
+        for stage, spent in figures["stages"].items():
+            self.stdout.write(f"  {stage:12} p50 {spent['p50']:.1f}, p95 {spent['p95']:.1f}")
+
+    def compare(self, figures: dict[str, Any], baseline: dict[str, Any]) -> None:
+        worse = asking.worse_than(figures, baseline, tolerance=TOLERANCE)
+        if worse:
+            raise CommandError("Worse than the baseline:\n" + "\n".join(worse))
+        self.stdout.write(self.style.SUCCESS("No figure is worse than the baseline."))
+
+    # --- Retrieval ----------------------------------------------------------------------------------------------------
+
+    def retrieval(
+        self, *, corpus: Path, preset: str, changes: list[str], legs: str, limit_queries: int | None, out: Path | None,
+        trec: Path | None,
+    ) -> None:  # fmt: skip
+        if limit_queries is not None and limit_queries < 1:
+            raise CommandError("--limit-queries must be 1 or more.")
+        try:
+            done = trials.run(
+                corpus,
+                chosen=trials.legs(legs),
+                policy=policies.named(preset, changes),
+                limit=limit_queries,
+                cache=settings.DATA_DIR / "cache",
+                report=self.progress,
+            )
+            figures = trials.figures(done)
+            self.show_legs(figures)
+            write(figures, out)
+            for path in trials.write_runs(done, trec) if trec else ():
+                self.stdout.write(f"{path}")
+        except (OSError, trials.BadBenchmark, trials.BadOption, policies.BadPolicy) as error:
+            raise CommandError(str(error)) from error
+
+    def show_legs(self, figures: dict[str, Any]) -> None:
+        self.stdout.write(
+            f"\n{figures['corpus']}: {figures['questions']} questions, {figures['documents']} documents, "
+            f"{figures['encoder']}, policy {figures['policy']}. In brackets 95 % intervals over the questions."
+        )
+        self.stdout.write(
+            f"{'':14}" + "".join(f"{name:>24}" for name in trials.MEASURES) + f"{'empty':>8}{'p50 ms':>9}{'p95 ms':>9}"
+        )
+        for leg, row in figures["legs"].items():
+            times = row["milliseconds"]
+            self.stdout.write(
+                f"{leg:14}" + "".join(f"{spell(row[name]):>24}" for name in trials.MEASURES)
+                + f"{row['no candidates']:>8.1%}{times['p50']:>9.1f}{times['p95']:>9.1f}"
+            )  # fmt: skip
+        for difference, row in figures["differences"].items():
+            self.stdout.write(f"{difference:28} ndcg@10 {spell(row['ndcg@10'], '+')}")
+        times = figures["encoding milliseconds"]
+        self.stdout.write(
+            f"Encoding a question, included where a leg needs it: p50 {times['p50']:.1f}, p95 {times['p95']:.1f} ms."
+        )
+        if figures["judgments of unknown documents"]:
+            self.stdout.write(
+                f"{figures['judgments of unknown documents']} judgments are of documents that are not there."
+            )
+
+    # --- Verification -------------------------------------------------------------------------------------------------
+
+    def verification(self, abstracts: list[Path], n: int, seed: int, out: Path | None) -> None:
+        try:
+            figures = edits.evaluate(abstracts, n=n, seed=seed, report=lambda name: self.progress(name, 0))
+        except (OSError, ValueError, KeyError) as error:
+            raise CommandError(str(error)) from error
+        for name, row in figures.items():
+            self.stdout.write(f"\n{name}: {row['n']} sentences")
+            for kind, row_of_kind in row["kinds"].items():
+                what = "kept" if "kept" in row_of_kind else "caught"
+                low, high = row_of_kind["interval"]
+                self.stdout.write(
+                    f"  {kind:12} {what:6} {row_of_kind[what]:7.2%} of {row_of_kind['n']} (95 %: {low:.2%} to {high:.2%})"
+                )
+        write(figures, out)
+
+
+def share_of(figure: dict[str, Any]) -> str:
+    low, high = figure["interval"]
+    return f"{figure['share']:.1%} of {figure['n']} (95 %: {low:.0%} to {high:.0%})"
+
+
+def spell(figure: dict[str, Any], sign: str = "") -> str:
+    low, high = figure["interval"]
+    return f"{figure['mean']:{sign}.4f} [{low:{sign}.3f}, {high:{sign}.3f}]"
+
+
+def write(figures: dict[str, Any], path: Path | None) -> None:
+    if path:
+        path.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")

@@ -1,0 +1,127 @@
+"""Measures of ranking and answering, each defined once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+RESAMPLES = 10_000  # of a bootstrap: the third digit of an interval no longer moves
+RESAMPLES_AT_ONCE = 500
+NORMAL_95 = 1.959964  # standard deviations either side that hold 95 % of a normal distribution
+
+
+def ndcg(ranked: Sequence[str], grades: Mapping[str, int], k: int) -> float:
+    """Normalised discounted cumulative gain at k with gain 2^grade - 1 (Burges et al. 2005); 0.0 without a relevant item."""
+    ideal = sorted(grades.values(), reverse=True)[:k]
+    best = sum(_gain(grade, place) for place, grade in enumerate(ideal))
+    found = sum(_gain(grades.get(item, 0), place) for place, item in enumerate(ranked[:k]))
+    return found / best if best else 0.0
+
+
+def _gain(grade: int, place: int) -> float:
+    return float((2**grade - 1) / math.log2(place + 2))
+
+
+def recall(ranked: Sequence[str], grades: Mapping[str, int], k: int, *, least: int = 1) -> float:
+    """Share of the items graded at least `least` among the first k; 0.0 without any."""
+    wanted = {item for item, grade in grades.items() if grade >= least}
+    return len(wanted & set(ranked[:k])) / len(wanted) if wanted else 0.0
+
+
+def share(flags: Sequence[bool]) -> float:
+    """Share of true; 0.0 of nothing."""
+    return sum(flags) / len(flags) if flags else 0.0
+
+
+def mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
+
+
+def percentile(values: Sequence[float], p: float) -> float:
+    """The nearest-rank percentile, p from 0 to 100; 0.0 of nothing."""
+    ordered = sorted(values)
+    return ordered[max(0, math.ceil(p / 100 * len(ordered)) - 1)] if ordered else 0.0
+
+
+def bootstrap_interval(values: Sequence[float], *, seed: int = 0) -> tuple[float, float]:
+    """The middle 95 % of the means of samples drawn from the values with replacement; the same for the same values."""
+    if not values:
+        return 0.0, 0.0
+    drawn = np.asarray(values, dtype=np.float64)
+    dice = np.random.default_rng(seed)
+    means = np.concatenate(
+        [
+            drawn[dice.integers(len(drawn), size=(RESAMPLES_AT_ONCE, len(drawn)))].mean(axis=1)
+            for _ in range(RESAMPLES // RESAMPLES_AT_ONCE)
+        ]
+    )
+    low, high = np.percentile(means, [2.5, 97.5])
+    return float(low), float(high)
+
+
+def wilson_interval(successes: int, n: int) -> tuple[float, float]:
+    """The 95 % interval of a share (Wilson 1927), which holds for few and for extreme ones too; all of it for none."""
+    if not n:
+        return 0.0, 1.0
+    z, p = NORMAL_95, successes / n
+    middle = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def auroc(estimates: Sequence[float], right: Sequence[bool]) -> float:
+    """Chance that a right one is estimated higher than a wrong one, ties counting half; 0.5 where there is only one kind."""
+    values, truth = np.asarray(estimates, dtype=np.float64), np.asarray(right, dtype=bool)
+    above, below = values[truth], np.sort(values[~truth])
+    if not len(above) or not len(below):
+        return 0.5
+    higher = np.searchsorted(below, above, side="left") + np.searchsorted(below, above, side="right")
+    return float(higher.sum() / (2 * len(above) * len(below)))
+
+
+def brier(estimates: Sequence[float], right: Sequence[bool]) -> float:
+    """Mean squared difference between estimates and what was (Brier 1950); 0.0 of nothing."""
+    return mean([(estimate - was) ** 2 for estimate, was in zip(estimates, right, strict=True)])
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Estimates that lie near each other: how many, their mean, and the share that was right."""
+
+    n: int
+    estimated: float
+    was: float
+
+
+def reliability(estimates: Sequence[float], right: Sequence[bool], bins: int = 10) -> tuple[Bin, ...]:
+    """Bins of equal width from 0 to 1; empty ones are left out."""
+    held: dict[int, list[tuple[float, bool]]] = {}
+    for estimate, was in zip(estimates, right, strict=True):
+        held.setdefault(min(bins - 1, int(estimate * bins)), []).append((estimate, was))
+    return tuple(Bin(len(b), mean([e for e, _ in b]), share([w for _, w in b])) for _, b in sorted(held.items()))
+
+
+def calibration_error(estimates: Sequence[float], right: Sequence[bool], bins: int = 10) -> float:
+    """Expected calibration error: mean distance of a bin's estimate from what was, by its size (Guo et al. 2017)."""
+    return sum(b.n * abs(b.estimated - b.was) for b in reliability(estimates, right, bins)) / max(1, len(right))
+
+
+def resampled_interval(
+    measure: Callable[[Sequence[float], Sequence[bool]], float],
+    estimates: Sequence[float],
+    right: Sequence[bool],
+    *,
+    resamples: int = 1_000,
+    seed: int = 0,
+) -> tuple[float, float]:
+    """The middle 95 % of a measure over samples of the same size, drawn with replacement; the same for the same values."""
+    if not len(right):
+        return 0.0, 1.0
+    values, truth = np.asarray(estimates, dtype=np.float64), np.asarray(right, dtype=bool)
+    dice = np.random.default_rng(seed)
+    drawn = (dice.integers(len(truth), size=len(truth)) for _ in range(resamples))
+    low, high = np.percentile([measure(values[d].tolist(), truth[d].tolist()) for d in drawn], [2.5, 97.5])
+    return float(low), float(high)

@@ -1,0 +1,404 @@
+"""Answers as they were given, what readers thought of them, questions that got none, and the fixed replies.
+
+Answers and approved replies stay as they were; pages join them with the present corpus.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.db import models, transaction
+from django.db.models import F, Q
+from django.db.models.functions import Greatest
+from django.urls import reverse
+from pgvector.django import VectorField
+
+from qa_app.pipeline.scope import ROUTES, with_instead
+from qa_app.pipeline.text import clean, words
+
+
+class Answer(models.Model):
+    """One answered (or declined) question; `payload` is its public part as docs/contract.md describes it."""
+
+    id = models.CharField(primary_key=True, max_length=40, help_text="128 random bits, url-safe.")
+    request_id = models.UUIDField(unique=True)
+    question = models.TextField()
+    mode = models.CharField(max_length=20)
+    collection = models.CharField(max_length=60, null=True, blank=True)  # null: the whole corpus
+    outcome = models.CharField(max_length=30)
+    corpus_version = models.PositiveIntegerField()
+    policy = models.JSONField(help_text="Every number that steered this answer.")
+    payload = models.JSONField()
+    drafts = models.JSONField(default=list, blank=True, help_text="As received from the writers, before verification.")
+    engine = models.CharField(max_length=40, blank=True, help_text="The release of InForm that made it.")
+    parent = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, blank=True, related_name="followed_by")
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-created_at", "id"]
+        indexes = [models.Index(fields=["-created_at", "id"], name="answer_newest_first")]
+        constraints = [
+            models.CheckConstraint(condition=Q(mode__in=["beginner", "intermediate"]), name="answer_mode_known"),
+            models.CheckConstraint(
+                condition=Q(
+                    outcome__in=[
+                        "answered",
+                        "partial",
+                        "conflicting",
+                        "insufficient_evidence",
+                        "out_of_scope",
+                        "guardrail",
+                    ]
+                ),
+                name="answer_outcome_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.question[:80]
+
+    def save(self, *args: Any, **options: Any) -> None:
+        if not self._state.adding:
+            raise TypeError("An answer is written once; ask again instead.")
+        super().save(*args, **options)
+
+    def get_absolute_url(self) -> str:
+        return reverse("answer", args=[self.id])
+
+
+class AnswerSentence(models.Model):
+    answer = models.ForeignKey(Answer, on_delete=models.CASCADE, related_name="sentences")
+    part = models.CharField(max_length=10, choices=[("summary", "summary"), ("answer", "answer")])
+    position = models.PositiveIntegerField()
+    text = models.TextField()
+    kind = models.CharField(max_length=20)
+    verdict = models.CharField(max_length=20)
+
+    class Meta:
+        ordering = ["answer", "part", "position"]
+        constraints = [models.UniqueConstraint(fields=["answer", "part", "position"], name="answer_sentence_once")]
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class AnswerCitation(models.Model):
+    """The words behind a sentence: a span of a passage's text as it was then. They outlive edits of the passage."""
+
+    sentence = models.ForeignKey(AnswerSentence, on_delete=models.CASCADE, related_name="citations")
+    index = models.PositiveIntegerField()
+    study = models.ForeignKey(
+        "corpus_app.Study", to_field="study_id", on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    study_key = models.CharField(max_length=40, db_index=True)
+    passage = models.ForeignKey("corpus_app.Passage", on_delete=models.SET_NULL, null=True, related_name="+")
+    passage_key = models.BigIntegerField()
+    passage_version = models.PositiveIntegerField()
+    start = models.PositiveIntegerField()
+    end = models.PositiveIntegerField()
+    quote = models.TextField()
+
+    class Meta:
+        ordering = ["sentence", "index", "id"]
+        constraints = [
+            models.CheckConstraint(condition=Q(start__lt=F("end")), name="citation_span_not_empty"),
+            models.CheckConstraint(condition=Q(index__gte=1), name="citation_index_from_one"),
+        ]
+
+    def __str__(self) -> str:
+        return f"[{self.index}] {self.quote}"
+
+
+class EvidenceContext(models.Model):
+    """Evidence that is frozen for a while, so that summary and answer can be asked for one after the other."""
+
+    request_id = models.UUIDField(primary_key=True, editable=False)
+    question = models.TextField()
+    outcome = models.CharField(
+        max_length=30, help_text="`answered` where there is evidence to write from, else the refusal."
+    )
+    message = models.TextField(blank=True)
+    evidence = models.JSONField(null=True, help_text="What is written from; null for a refusal.")
+    corpus_version = models.PositiveIntegerField()
+    policy = models.JSONField()
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return self.question[:80]
+
+
+class Feedback(models.Model):
+    """What a reader thought of an answer. Anybody may give it, so it holds no name and no address."""
+
+    class Reason(models.TextChoices):
+        CLEAR = "clear", "clear and to the point"
+        NEW = "new", "told me something new"
+        NOT_ANSWERED = "not_answered", "does not answer my question"
+        WRONG = "wrong", "says something wrong"
+        INCOMPLETE = "incomplete", "leaves out something important"
+        HARD = "hard", "hard to understand"
+        OUTDATED = "outdated", "newer evidence exists"
+
+    answer = models.ForeignKey(Answer, on_delete=models.CASCADE, related_name="feedback")
+    is_helpful = models.BooleanField()
+    reasons = models.JSONField(default=list, blank=True, help_text="Codes from the list of reasons.")
+    words = models.TextField(max_length=1_000, blank=True)
+    given_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name_plural = "feedback"
+        ordering = ["-given_at", "-id"]
+
+    def __str__(self) -> str:
+        return f"{'helpful' if self.is_helpful else 'not helpful'}: {self.answer}"
+
+
+class GapQuerySet(models.QuerySet["Gap"]):
+    def file(self, answer: Answer, *, missing: list[str]) -> Gap:
+        """Counts a question that went without an answer, or without a part of one, under its words."""
+        key = question_key(answer.question)
+        known = {"question": answer.question, "first_asked_at": answer.created_at, "last_asked_at": answer.created_at}
+        with transaction.atomic():
+            gap, _ = self.get_or_create(key=key, collection=answer.collection or "", defaults=known)
+            self.filter(pk=gap.pk).update(
+                asked=F("asked") + 1,
+                outcome=answer.outcome,
+                missing=missing,
+                last_answer=answer,
+                last_asked_at=Greatest(F("last_asked_at"), answer.created_at),
+            )
+        gap.refresh_from_db()
+        return gap
+
+
+class Gap(models.Model):
+    """A question that the corpus did not answer, or not wholly, however often it was asked in these words."""
+
+    class Status(models.TextChoices):
+        OPEN = "open"
+        CLOSED = "closed"
+
+    key = models.CharField(max_length=64, help_text="Hash of the question's words, without case and punctuation.")
+    collection = models.CharField(max_length=60, blank=True)  # empty: the whole corpus
+    question = models.TextField(help_text="As it was first asked.")
+    outcome = models.CharField(max_length=30, help_text="What came of it the last time.")
+    missing = models.JSONField(default=list, help_text="Words of the question that the nearest passages do not hold.")
+    asked = models.PositiveIntegerField(default=0)
+    first_asked_at = models.DateTimeField()
+    last_asked_at = models.DateTimeField()
+    last_answer = models.ForeignKey(Answer, on_delete=models.SET_NULL, null=True, related_name="+")
+    status = models.CharField(max_length=10, choices=Status, default=Status.OPEN)
+    assigned_to = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    note = models.TextField(max_length=2_000, blank=True)
+    vector = VectorField(null=True, blank=True, editable=False)
+    encoder = models.CharField(max_length=200, blank=True, editable=False)
+    leader = models.ForeignKey(
+        "self", on_delete=models.SET_NULL, null=True, blank=True, editable=False, related_name="followers",
+        help_text="The first question that meant the same; null for the first one itself.",
+    )  # fmt: skip
+    asked_again_version = models.PositiveIntegerField(null=True, blank=True, editable=False)
+    result = models.ForeignKey(
+        Answer, on_delete=models.SET_NULL, null=True, blank=True, editable=False, related_name="+",
+        help_text="What it got when it was asked again with newer evidence.",
+    )  # fmt: skip
+
+    objects = GapQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-asked", "-last_asked_at"]
+        constraints = [models.UniqueConstraint(fields=["key", "collection"], name="gap_once")]
+
+    def __str__(self) -> str:
+        return self.question[:80]
+
+
+class GoldenQuestion(models.Model):
+    """A curators' test question: what it should be answered from, as corpus/golden_README.md describes."""
+
+    key = models.CharField(
+        max_length=60, unique=True, help_text="Its id in the file that it came from, such as lay-001."
+    )
+    question = models.TextField(max_length=2_000)
+    mode = models.CharField(max_length=20, choices=[("beginner", "beginner"), ("intermediate", "intermediate")])
+    kind = models.CharField(max_length=40)
+    collection = models.CharField(max_length=60, null=True, blank=True)
+    relevant = models.JSONField(
+        default=dict, blank=True, help_text="Study ids and their grade: 2 answers it, 1 bears on it."
+    )
+    answer_points = models.JSONField(default=list, blank=True)
+    sections = models.JSONField(default=list, blank=True)
+    note = models.TextField(blank=True)
+    is_active = models.BooleanField(default=True)
+
+    class Meta:
+        ordering = ["key"]
+
+    def __str__(self) -> str:
+        return f"{self.key}: {self.question}"[:100]
+
+    def as_row(self) -> dict[str, Any]:
+        """The question as a line of the file."""
+        return {
+            "id": self.key, "question": self.question, "mode": self.mode, "kind": self.kind, "collection": self.collection,
+            "relevant": self.relevant, "answer_points": self.answer_points, "sections": self.sections, "note": self.note,
+        }  # fmt: skip
+
+
+class EvaluationRun(models.Model):
+    """The active golden questions asked once, in the background: the figures, and what came of each question."""
+
+    class Status(models.TextChoices):
+        WAITING = "waiting"
+        RUNNING = "running"
+        DONE = "done"
+        FAILED = "failed"
+
+    status = models.CharField(max_length=10, choices=Status, default=Status.WAITING)
+    asked_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    asked_at = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True, blank=True)
+    beat_at = models.DateTimeField(null=True, blank=True, help_text="When the worker last gave a sign.")
+    done = models.PositiveIntegerField(default=0)
+    total = models.PositiveIntegerField(default=0)
+    corpus_version = models.PositiveIntegerField(null=True, blank=True)
+    policy = models.CharField(max_length=80, blank=True)
+    engine = models.CharField(max_length=40, blank=True)
+    figures = models.JSONField(default=dict, blank=True)
+    results = models.JSONField(default=list, blank=True)
+    error = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"{self.asked_at:%Y-%m-%d %H:%M}, corpus version {self.corpus_version or '?'}"
+
+
+def question_key(question: str) -> str:
+    """The same for questions that differ in case, punctuation and spaces only."""
+    return hashlib.sha256(" ".join(words(clean(question))).encode()).hexdigest()
+
+
+class ModelSpend(models.Model):
+    """What the language model was used for on a day, by all processes together."""
+
+    day = models.DateField(primary_key=True)
+    tokens = models.PositiveBigIntegerField(default=0)
+    cost = models.DecimalField(
+        max_digits=16, decimal_places=6, default=Decimal(0), help_text="Spent and set aside, in the unit of the prices."
+    )
+
+    class Meta:
+        ordering = ["-day"]
+        constraints = [models.CheckConstraint(condition=Q(cost__gte=0), name="model_spend_not_negative")]
+
+    def __str__(self) -> str:
+        return f"{self.day}: {self.cost} for {self.tokens} tokens"
+
+
+class SafetyReplyQuerySet(models.QuerySet["SafetyReply"]):
+    def find_approved(self, route: str) -> SafetyReply | None:
+        """The reply that readers see; None where the built-in words stand in."""
+        return self.filter(route=route, status=SafetyReply.Status.APPROVED).first()
+
+    def draft(self, *, route: str, text: str, instead: str, by: User, now: datetime) -> SafetyReply:
+        """A new version of a route's reply, which readers do not see before somebody has approved it."""
+        with transaction.atomic():
+            newest = self.select_for_update().filter(route=route).order_by("-version").first()
+            version = newest.version + 1 if newest else 1
+            return self.create(route=route, version=version, text=text, instead=instead, written_by=by, written_at=now)
+
+
+class SafetyReply(models.Model):
+    """One version of the fixed reply to a kind of question. A draft may be edited; what was approved stays as it was."""
+
+    class Status(models.TextChoices):
+        DRAFT = "draft"
+        APPROVED = "approved"
+        REPLACED = "replaced"
+
+    route = models.CharField(max_length=40, choices=[(route.name, route.name.replace("_", " ")) for route in ROUTES])
+    version = models.PositiveIntegerField()
+    text = models.TextField(max_length=2_000, help_text="What the reader is told. No training advice and no doses.")
+    instead = models.TextField(
+        "what the site can do instead", max_length=1_000, blank=True, help_text="A paragraph of its own."
+    )
+    status = models.CharField(max_length=10, choices=Status, default=Status.DRAFT)
+    written_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )  # null: built in, or the person is gone
+    written_at = models.DateTimeField()
+    reviewed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    reviewed_at = models.DateTimeField(null=True, blank=True)
+
+    objects = SafetyReplyQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = "safety reply"
+        verbose_name_plural = "safety replies"
+        ordering = ["route", "-version"]
+        permissions = [("approve_safetyreply", "Can approve a safety reply")]
+        constraints = [
+            models.UniqueConstraint(fields=["route", "version"], name="safety_reply_version_once"),
+            models.UniqueConstraint(fields=["route"], condition=Q(status="approved"), name="safety_reply_one_approved"),
+            models.CheckConstraint(
+                condition=Q(status="draft", reviewed_at=None)
+                | Q(status__in=["approved", "replaced"], reviewed_at__isnull=False),
+                name="safety_reply_reviewed_unless_draft",
+            ),
+            models.CheckConstraint(condition=Q(version__gte=1), name="safety_reply_version_from_one"),
+            models.CheckConstraint(condition=~Q(text=""), name="safety_reply_says_something"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_route_display()}, version {self.version}"
+
+    def save(self, *args: Any, **options: Any) -> None:
+        if not self._state.adding and not SafetyReply.objects.filter(pk=self.pk, status=self.Status.DRAFT).exists():
+            raise TypeError("An approved reply stays as it was; save a new version instead.")
+        super().save(*args, **options)
+
+    @property
+    def message(self) -> str:
+        return with_instead(self.text, self.instead)
+
+    @property
+    def is_draft(self) -> bool:
+        return self.status == self.Status.DRAFT
+
+    def obstacle_to_approval(self, by: User) -> str | None:
+        """Why this person cannot approve it, in words for them."""
+        if not self.is_draft:
+            return "It was approved before. Save it as a new version to use its words again."
+        if self.written_by_id == by.pk and not by.is_superuser:
+            return "You wrote it: another curator has to read and approve it."
+        return None
+
+    def approve(self, *, by: User, now: datetime, seen: datetime | None) -> None:
+        """From now on readers see these words. `seen` is when the words that were read had been written.
+
+        Raises ValidationError, also where they have been edited since.
+        """
+        with transaction.atomic():
+            siblings = SafetyReply.objects.select_for_update().filter(route=self.route)
+            mine = {reply.pk: reply for reply in siblings.order_by("pk")}[self.pk]
+            if obstacle := mine.obstacle_to_approval(by):
+                raise ValidationError(obstacle)
+            if mine.written_at != seen:
+                raise ValidationError("Somebody has edited it since you opened this page. Read it again.")
+            siblings.filter(status=self.Status.APPROVED).update(status=self.Status.REPLACED)
+            siblings.filter(pk=self.pk).update(status=self.Status.APPROVED, reviewed_by=by, reviewed_at=now)
+        self.refresh_from_db()

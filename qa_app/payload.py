@@ -1,0 +1,304 @@
+"""An answer as clients see it: docs/contract.md, field by field."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from qa_app.pipeline import citations
+from qa_app.pipeline.records import (
+    Agreement,
+    Answer,
+    Candidate,
+    Citation,
+    Generator,
+    LeftOut,
+    Leg,
+    Searched,
+    Sentence,
+    Stance,
+    Study,
+    StudyStance,
+    Understanding,
+)
+from qa_app.pipeline.text import highlights, stems
+
+Payload = dict[str, Any]
+
+
+def of_answer(
+    answer: Answer, *, answer_id: str, url: str, request_id: str, parent: str | None, encoder: str, created_at: str
+) -> Payload:
+    """The public part of an answer; `notices` is empty until it is read again beside the present corpus."""
+    return {
+        "id": answer_id,
+        "url": url,
+        "request_id": request_id,
+        "question": answer.question.text,
+        "mode": answer.question.mode.value,
+        "collection": answer.question.collection,
+        "parent": parent,
+        "scope": {
+            "collection": answer.question.collection or answer.understanding.collection,
+            "searched": answer.scope.value,
+            "detail": _scope_in_words(answer),
+        },
+        "outcome": answer.outcome.value,
+        "code": answer.outcome.code,
+        "message": answer.message,
+        "guardrail": {"route": answer.declined.route, "version": answer.declined.version} if answer.declined else None,
+        "summary": part(answer.summary),
+        "answer": part(answer.answer),
+        "citations": citation_rows(answer.citations),
+        "confidence": _confidence(answer),
+        "evidence": evidence_rows(answer.evidence, answer.understanding),
+        "left_out": [_left_out(entry) for entry in answer.left_out],
+        "definitions": [{"id": c.concept_id, "name": c.name, "definition": c.definition} for c in answer.definitions],
+        "agreement": _agreement(answer.agreement),
+        "target_sections": [section.value for section in answer.understanding.target_sections],
+        "also_searched": list(answer.understanding.also_searched),
+        "related_topics": [{"id": concept.concept_id, "name": concept.name} for concept in answer.related],
+        "legs": _legs(answer),
+        "pool": {"found": len(answer.found.hits) if answer.found else 0, "ranked": answer.ranked},
+        "generator": generator_row(answer.generator),
+        "understood": _understood(answer),
+        "corpus_version": answer.corpus_version,
+        "policy": answer.policy.label,
+        "encoder": encoder,
+        "notices": [],
+        "timings_ms": dict(answer.timings_ms),
+        "created_at": created_at,
+    }
+
+
+_ORDER = {
+    key: place
+    for place, key in enumerate(
+        "id url request_id question mode parent scope collection searched outcome code message summary answer sentences "
+        "citations confidence evidence left_out definitions definition agreement outcome_concept outcome_name subject_concept favours no_difference against "
+        "unclear by_population finding_id statement target_sections understood also_searched related_topics legs "
+        "lexical dense linked pool found ranked generator rank index what reason passage_id passage_version study_id finding_ids title authors year journal "
+        "doi design peer_reviewed population notice status section kind text verdict support_level paragraph support start "
+        "end quote score lexical_score dense_score distance label reasons calibration keyword_hits highlights because step "
+        "effect value detail ok candidates error name version model prompt fallback_from fallback_reason tokens cost intents concepts terms "
+        "corrections typed population age_groups training sexes numbers asks_for_figures signals corpus_version policy encoder notices gone at timings_ms understand encode rerank verify "
+        "store total guardrail route created_at".split()
+    )
+}
+
+
+def keepable(text: str) -> str:
+    """What a model made up may hold what PostgreSQL cannot keep: NUL, and half a surrogate pair."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+
+
+def in_contract_order(body: Payload) -> Payload:
+    """The payload with its keys in one order: the database keeps none, and an answer is to read the same twice."""
+    ordered = sorted(body.items(), key=lambda pair: (_ORDER.get(pair[0], len(_ORDER)), pair[0]))
+    return {key: _inner_in_order(value) for key, value in ordered}
+
+
+def _inner_in_order(value: Any) -> Any:
+    if isinstance(value, dict):
+        return in_contract_order(value)
+    return [_inner_in_order(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _scope_in_words(answer: Answer) -> str | None:
+    """What a reader who chose a collection, or was led to one, has to know; None where everything was searched at once."""
+    if answer.scope is Searched.COLLECTION:
+        return "Only this collection was searched."
+    if answer.scope is not Searched.COLLECTION_THEN_GLOBAL:
+        return None
+    if not answer.outcome.is_answer:
+        return "This collection was searched first, then all the others, and they hold no answer either."
+    return "This collection holds too little on the question, so all the others were searched too."
+
+
+def _understood(answer: Answer) -> Payload:
+    """What the question was taken for, and the raw signals that decided whether it is answered."""
+    read = answer.understanding
+    return {
+        "intents": list(read.intents),
+        "concepts": [concept.concept_id for concept in read.concepts],
+        "terms": list(read.terms),
+        "corrections": [{"typed": typed, "searched": meant} for typed, meant in read.corrections],
+        "population": {
+            "age_groups": [group.value for group in read.population.age_groups],
+            "training": [status.value for status in read.population.training],
+            "sexes": [sex.value for sex in read.population.sexes],
+        },
+        "numbers": [str(number) for number in read.numbers],
+        "asks_for_figures": read.asks_for_figures,
+        "signals": {} if answer.signals is None else {k: round(v, 4) for k, v in answer.signals.values.items()},
+    }
+
+
+def part(sentences: tuple[Sentence, ...]) -> Payload:
+    """Summary or answer: its text with markers, and its sentences."""
+    return {
+        "text": citations.with_markers((s.text, s.citations, s.paragraph) for s in sentences),
+        "sentences": [
+            {
+                "text": sentence.text,
+                "citations": list(sentence.citations),
+                "verdict": sentence.verdict.value,
+                "support_level": sentence.support_level,
+                "kind": sentence.kind.value,
+                "paragraph": sentence.paragraph,
+                "support": [
+                    {
+                        "passage_id": span.passage_id,
+                        "passage_version": span.passage_version,
+                        "study_id": span.study_id,
+                        "start": span.start,
+                        "end": span.end,
+                        "quote": span.quote,
+                    }
+                    for span in sentence.support
+                ]
+                + [{"study_id": study_id, "finding_ids": ids} for study_id, ids in _counted(sentence)],
+            }
+            for sentence in sentences
+        ],
+    }
+
+
+def _counted(sentence: Sentence) -> list[tuple[str, list[int]]]:
+    """Behind a counted sentence: each study with its findings, in the place of spans."""
+    by_study: dict[str, list[int]] = {}
+    for finding in sentence.counted:
+        by_study.setdefault(finding.study_id, []).append(finding.finding_id)
+    return list(by_study.items())
+
+
+def generator_row(generator: Generator) -> Payload:
+    """Who wrote, and at what cost."""
+    return {
+        "name": generator.name,
+        "version": generator.version,
+        "model": generator.model,
+        "prompt": generator.prompt,
+        "fallback_from": generator.fallback_from,
+        "tokens": generator.tokens,
+        "cost": generator.cost,
+        "fallback_reason": generator.fallback_reason,
+    }
+
+
+def citation_rows(cited: Iterable[Citation]) -> list[Payload]:
+    """The studies cited, by their numbers."""
+    return [_citation(citation) for citation in cited]
+
+
+def evidence_rows(passages: Iterable[Candidate], understanding: Understanding) -> list[Payload]:
+    """The passages in rank order."""
+    return [_evidence(rank, candidate, understanding) for rank, candidate in enumerate(passages, start=1)]
+
+
+def _citation(citation: Citation) -> Payload:
+    study = citation.study
+    return {
+        "index": citation.index,
+        "study_id": study.study_id,
+        "title": study.title,
+        "authors": list(study.authors),
+        "year": study.year,
+        "journal": study.journal,
+        "doi": study.doi,
+        "url": link(study),
+        "design": study.design.value,
+        "peer_reviewed": study.peer_reviewed,
+        "population": study.population,
+        "notice": study.notice.value,
+        "status": study.status.value,
+    }
+
+
+def link(study: Study) -> str | None:
+    """Where the study can be read: its own address or its DOI's; never anything but http or https."""
+    if study.url and study.url.lower().startswith(("https://", "http://")):
+        return study.url
+    return f"https://doi.org/{study.doi}" if study.doi else None
+
+
+def _confidence(answer: Answer) -> Payload | None:
+    if answer.confidence is None:
+        return None
+    return {
+        "score": answer.confidence.score,
+        "label": answer.confidence.label,
+        "reasons": list(answer.confidence.reasons),
+        "calibration": answer.confidence.calibration,
+    }
+
+
+def _evidence(rank: int, candidate: Candidate, understanding: Understanding) -> Payload:
+    passage, hit = candidate.passage, candidate.hit
+    cosine = None if hit.cosine is None else round(hit.cosine, 6)
+    terms = frozenset((*understanding.terms, *stems(" ".join(c.name for c in understanding.concepts))))
+    return {
+        "rank": rank,
+        "passage_id": passage.passage_id,
+        "passage_version": passage.version,
+        "study_id": passage.study.study_id,
+        "title": passage.study.title,
+        "section": passage.section.value,
+        "kind": passage.kind.value,
+        "text": passage.text,
+        "score": round(candidate.score, 6),
+        "lexical_score": round(hit.bm25, 6),
+        "dense_score": cosine,
+        "distance": None if cosine is None else round(1 - cosine, 6),
+        "confidence": candidate.bears,
+        "keyword_hits": candidate.keyword_hits,
+        "highlights": [list(span) for span in highlights(passage.text, terms)],
+        "because": [{"step": b.step, "effect": b.effect, "value": b.value} for b in candidate.because],
+    }
+
+
+def _left_out(entry: LeftOut) -> Payload:
+    row: Payload = {"what": entry.what, "reason": entry.reason.value, "detail": entry.detail}
+    if entry.what == "passage":
+        return {**row, "passage_id": entry.passage_id, "study_id": entry.study_id}
+    return {**row, "text": keepable(entry.text or "")}
+
+
+def _agreement(agreement: Agreement | None) -> Payload | None:
+    """Where each study stands, with the findings that say so."""
+    if agreement is None:
+        return None
+    return {
+        "outcome_concept": agreement.outcome.concept_id,
+        "outcome_name": agreement.outcome.name,
+        "subject_concept": agreement.subject.concept_id if agreement.subject else None,
+        **_by_stance(agreement.studies),
+        "by_population": [{"population": s.population, **_by_stance(s.studies)} for s in agreement.by_population],
+    }
+
+
+def _by_stance(rows: tuple[StudyStance, ...]) -> Payload:
+    return {
+        stance.value: [
+            {"study_id": row.study_id, "finding_id": finding.finding_id, "statement": finding.statement}
+            for row in rows
+            if row.stance is stance
+            for finding in row.findings
+        ]
+        for stance in Stance
+    }
+
+
+def _legs(answer: Answer) -> Payload:
+    """All three legs; the linked one searches on from neighbouring concepts where the others found little."""
+    idle = Leg(True, 0)
+    found = answer.found
+    return {
+        "lexical": _leg(found.lexical if found else idle),
+        "dense": _leg(found.dense if found else idle),
+        "linked": _leg(answer.linked or idle),
+    }
+
+
+def _leg(leg: Leg) -> Payload:
+    return {"ok": leg.ok, "candidates": leg.candidates, "error": leg.error}

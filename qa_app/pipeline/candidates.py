@@ -1,0 +1,125 @@
+"""Candidates and their fusion: raw scores of both halves, brought to one scale."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from qa_app.pipeline.policy import Fusion, Policy
+from qa_app.pipeline.records import Because, Candidate, Found, Hit, NearFinding, Passage
+
+
+@dataclass(frozen=True, slots=True)
+class FusedHit:
+    hit: Hit
+    score: float
+    because: tuple[Because, ...]
+
+
+def fuse(found: Found, policy: Policy, near: Sequence[NearFinding] = ()) -> tuple[FusedHit, ...]:
+    """The pool, best first, ties by passage id. The policy says how the halves are brought together.
+
+    What the studies found counts too, where `near` says how close it comes. Fused scores order the hits of one question;
+    they say nothing across questions.
+    """
+    if policy.fusion is Fusion.COSINE and found.dense.ok:
+        lexical, dense = [0.0] * len(found.hits), _cosines(found)
+    else:
+        fusion = _by_ranks if policy.fusion is Fusion.RECIPROCAL_RANK else _by_scores
+        lexical, dense = fusion(found, policy)
+    findings = _by_findings(found, near)
+    gains = [policy.finding_weight * cosine for _, cosine in findings]
+    scores = [sum(parts) for parts in zip(lexical, dense, gains, strict=True)]
+    best = sorted(range(len(scores)), key=lambda place: (-scores[place], found.hits[place].passage_id))[: policy.pool]
+    return tuple(
+        FusedHit(
+            found.hits[place],
+            scores[place],
+            (
+                Because("words", "+", round(lexical[place], 4)),
+                Because("meaning", "+", round(dense[place], 4)),
+                *([Because(findings[place][0], "+", round(gains[place], 4))] if gains[place] else []),
+            ),
+        )
+        for place in best
+    )
+
+
+def _by_scores(found: Found, policy: Policy) -> tuple[list[float], list[float]]:
+    """Weighted min-max scores over all candidates of both halves; they are added up.
+
+    A half that did not run leaves its weight to the other; so does the meaning of a passage that waits for its vector.
+    """
+    lexical_weight = policy.lexical_weight if found.lexical.ok else 0.0
+    dense_weight = policy.dense_weight if found.dense.ok else 0.0
+    total = (lexical_weight + dense_weight) or 1.0
+    words = _words(found)
+    meaning = [
+        own if hit.cosine is None else min_max(hit.cosine, found.dense.lowest, found.dense.highest)
+        for own, hit in zip(words, found.hits, strict=True)
+    ]
+    return [lexical_weight / total * value for value in words], [dense_weight / total * value for value in meaning]
+
+
+def _words(found: Found) -> list[float]:
+    return [min_max(hit.bm25, found.lexical.lowest, found.lexical.highest) for hit in found.hits]
+
+
+def _by_ranks(found: Found, policy: Policy) -> tuple[list[float], list[float]]:
+    """1 / (k + rank) in each half (Cormack et al. 2009), brought to at most 1 by what two first places give.
+
+    The ranks of a half are known down to its `leg_limit`; what it ranks below counts nothing.
+    """
+    lexical = _ranks({hit.passage_id: hit.bm25 for hit in found.hits if hit.bm25 > 0}, policy)
+    dense = _ranks({hit.passage_id: hit.cosine for hit in found.hits if hit.cosine is not None}, policy)
+    most = 2 / (policy.fusion_k + 1)
+    ids = [hit.passage_id for hit in found.hits]
+    return [lexical.get(pk, 0.0) / most for pk in ids], [dense.get(pk, 0.0) / most for pk in ids]
+
+
+def _ranks(scores: Mapping[int, float], policy: Policy) -> dict[int, float]:
+    best = sorted(scores, key=lambda pk: (-scores[pk], pk))[: policy.leg_limit]
+    return {pk: 1 / (policy.fusion_k + rank) for rank, pk in enumerate(best, start=1)}
+
+
+def _by_findings(found: Found, near: Sequence[NearFinding]) -> list[tuple[str, float]]:
+    """For each hit the closest finding of its study: the name of the step, and the cosine.
+
+    For a study without findings, or whose findings wait for their vectors, the passage's own cosine stands in, and its
+    words where it has none: nobody is put behind for what a curator has not written. Where no study has any, none counts.
+    """
+    if not near:
+        return [("", 0.0)] * len(found.hits)
+    stand_ins = _cosines(found, lowest=min(n.cosine for n in near), highest=max(n.cosine for n in near))
+    by_passage = {pk: (f"finding {n.number}", n.cosine) for n in near for pk in n.passage_ids}
+    return [
+        by_passage.get(hit.passage_id) or ("meaning for finding", cosine)
+        for hit, cosine in zip(found.hits, stand_ins, strict=True)
+    ]
+
+
+def _cosines(found: Found, *, lowest: float | None = None, highest: float | None = None) -> list[float]:
+    """Of each hit; one that waits for its vector stands by its words between the lowest and the highest, by default those found."""
+    low = found.dense.lowest if lowest is None else lowest
+    high = (found.dense.highest or 1.0) if highest is None else highest
+    return [
+        low + words * (high - low) if hit.cosine is None else hit.cosine
+        for hit, words in zip(found.hits, _words(found), strict=True)
+    ]
+
+
+def min_max(value: float, lowest: float, highest: float) -> float:
+    """The value's place between the lowest and highest, 0.0 to 1.0; 0.0 where all are equal."""
+    if highest <= lowest:
+        return 0.0
+    return min(1.0, max(0.0, (value - lowest) / (highest - lowest)))
+
+
+def join(pool: tuple[FusedHit, ...], passages: tuple[Passage, ...]) -> tuple[Candidate, ...]:
+    """The pool with its passages; a hit whose passage has gone since is no candidate."""
+    by_id = {passage.passage_id: passage for passage in passages}
+    return tuple(
+        Candidate(by_id[entry.hit.passage_id], entry.hit, entry.score, entry.score, entry.because)
+        for entry in pool
+        if entry.hit.passage_id in by_id
+    )

@@ -1,0 +1,93 @@
+"""Citation markers: read, checked against the evidence, numbered by first appearance."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from qa_app.pipeline.records import Citation, Evidence, Sentence
+
+# [1], [1, 3], [1-3] and full-width forms; [^1], [[1]], [p3], [#1] and 【1†source】 as models write them; a link's target goes with it.
+_OPEN, _CLOSE = r"[\[\uff3b\u3010\u3014]", r"[\]\uff3d\u3011\u3015]"
+_DASH = r"[-\u2010-\u2015\u2212\uff0d]"
+_ITEM = rf"\^?\s*(?:(?:p|passage|source|ref|study|s)\.?\s*|#)?\d+(?:\s*{_DASH}\s*\^?\d+)?(?:\s*\u2020[^\[\]\uff3b\uff3d\u3010\u3011]*)?"
+MARKER = re.compile(
+    rf"(?<!\s)\s*{_OPEN}{{1,2}}\s*({_ITEM}(?:\s*[,;\uff0c\u3001\uff1b&]\s*{_ITEM})*)\s*{_CLOSE}{{1,2}}"
+    r"(?:\((?:[^()\s]|\([^()\s]*\))*\))?",
+    re.IGNORECASE,
+)
+_NUMBERED = re.compile(rf"\^?\s*(\d{{1,9}})(?:\s*{_DASH}\s*\^?(\d{{1,9}}))?(?:\s*\u2020.*)?", re.DOTALL)
+BRACKET = re.compile(r"[\[\]\uff3b\uff3d\u3010\u3011\u3014\u3015]")
+LONGEST_RANGE = 12  # no evidence has more passages
+_PLACE = "\ue000"  # stands for a marker while the text around it is cleaned
+_PLACED = re.compile(f"{_PLACE}(\\d+){_PLACE}")
+
+
+def parse_markers(text: str) -> tuple[str, tuple[int, ...]]:
+    """The text without its markers, and the numbers they held, in order and without repeats."""
+    numbers: dict[int, None] = {}
+    for _ in range(2):  # twice, as taking one out may close up another: [[[1] 2]
+        numbers |= dict.fromkeys(n for match in MARKER.finditer(text) for n in _numbers(match.group(1)))
+        text = MARKER.sub("", text)
+    if MARKER.search(text):  # nested deeper than any writer means
+        text = BRACKET.sub("", text)
+    return text.strip(), tuple(numbers)
+
+
+def renumber(text: str, known: Collection[int]) -> tuple[str, tuple[int, ...]]:
+    """The text with its markers as [1][2], counted by first appearance, those of unknown numbers gone; and the numbers they had."""
+    order: dict[int, int] = {}
+
+    def placed(match: re.Match[str]) -> str:
+        cited = dict.fromkeys(n for n in _numbers(match.group(1)) if n in known)
+        space = " " if match.group().startswith(tuple(" \t\n")) and cited else ""
+        return space + "".join(f"{_PLACE}{order.setdefault(n, len(order) + 1)}{_PLACE}" for n in cited)
+
+    text = MARKER.sub(placed, text.replace(_PLACE, ""))
+    while MARKER.search(_PLACED.sub("", text)) or MARKER.search(text):  # what closing up has made
+        text = BRACKET.sub("", text)
+    text = _PLACED.sub(r"[\1]", text).strip()
+    return text, tuple(order)
+
+
+def _numbers(marker: str) -> Iterator[int]:
+    for part in re.split(r"[,;\uff0c\u3001\uff1b&]", marker):
+        found = _NUMBERED.fullmatch(part.strip())
+        if found is None:  # a passage's label, or more digits than anybody counts to
+            continue
+        first, last = int(found[1]), int(found[2] or found[1])
+        yield from range(first, last + 1) if 0 <= last - first < LONGEST_RANGE else (first, last)
+
+
+def number_studies(sentences: Iterable[Sentence], evidence: Evidence) -> dict[str, int]:
+    """Index by study id, from 1, in order of first appearance; a study outside the evidence cannot appear."""
+    known = {study.study_id for study in evidence.studies}
+    order = dict.fromkeys(study for sentence in sentences for study in sentence.study_ids if study in known)
+    return {study_id: index for index, study_id in enumerate(order, start=1)}
+
+
+def citations(numbers: dict[str, int], evidence: Evidence) -> tuple[Citation, ...]:
+    studies = {study.study_id: study for study in evidence.studies}
+    return tuple(
+        Citation(index, studies[study_id]) for study_id, index in sorted(numbers.items(), key=lambda pair: pair[1])
+    )
+
+
+def with_markers(sentences: Iterable[tuple[str, Sequence[int], int]]) -> str:
+    """Sentences (text, citations, paragraph) as one text, markers in place, a blank line between paragraphs."""
+    paragraphs: dict[int, list[str]] = {}
+    for text, numbers, paragraph in sentences:
+        paragraphs.setdefault(paragraph, []).append(marked(text, numbers))
+    return "\n\n".join(" ".join(parts) for parts in paragraphs.values())
+
+
+def marked(text: str, numbers: Sequence[int]) -> str:
+    """`It grows [1].` - the markers stand before the closing punctuation; those that the words of a source bring along go."""
+    text = parse_markers(text)[0] if MARKER.search(text) else text
+    if not numbers:
+        return text
+    markers = "".join(f"[{number}]" for number in numbers)
+    body, end = text.rstrip(), ""
+    if body[-1:] in {".", "!", "?"}:
+        body, end = body[:-1], body[-1]
+    return f"{body} {markers}{end}"

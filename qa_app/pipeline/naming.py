@@ -1,0 +1,112 @@
+"""Which concepts of the knowledge graph a text names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from corpus_app.records import Concept
+from qa_app.pipeline.text import folded, words
+
+MOST_KEPT = 20_000  # texts
+
+
+def find_concepts(said: str, concepts: Sequence[Concept]) -> tuple[Concept, ...]:
+    """Concepts named in the text, in order: the longest alias first, whole words, no word counted twice."""
+    tokens = words(said)
+    by_name, lengths = _names(tuple(concepts))
+    taken = [False] * len(tokens)
+    found: list[tuple[int, Concept]] = []
+    for length in lengths:
+        for start in range(len(tokens) - length + 1):
+            concept = by_name.get(tuple(tokens[start : start + length]))
+            if concept is not None and not any(taken[start : start + length]):
+                taken[start : start + length] = [True] * length
+                found.append((start, concept))
+    ordered = [concept for _, concept in sorted(found, key=lambda pair: pair[0])]
+    return tuple({concept.concept_id: concept for concept in ordered}.values())
+
+
+@lru_cache(maxsize=4)
+def _names(concepts: tuple[Concept, ...]) -> tuple[dict[tuple[str, ...], Concept], tuple[int, ...]]:
+    """Every name as its words, and the lengths that occur, longest first. A name claimed twice stays with the first."""
+    by_name = {
+        tuple(words(name)): concept for concept in reversed(concepts) for name in (*concept.aliases, concept.name)
+    }
+    by_name.pop((), None)
+    return by_name, tuple(sorted({len(name) for name in by_name}, reverse=True))
+
+
+def names(text: str, concept: Concept) -> bool:
+    """Whether the text names this concept, by any of its names, whole words."""
+    spaced = _spaced(text)
+    return any(f" {name} " in spaced for name in _spelt(concept))
+
+
+@lru_cache(maxsize=8_192)
+def _spaced(text: str) -> str:
+    return f" {' '.join(words(text))} "
+
+
+class Names:
+    """All names of a set of concepts, to look for in many texts."""
+
+    def __init__(self, concepts: tuple[Concept, ...]) -> None:
+        self._concepts = concepts
+        self._kept: dict[str, frozenset[str]] = {}
+
+    @staticmethod
+    @lru_cache(maxsize=4)
+    def of(concepts: tuple[Concept, ...]) -> Names:
+        return Names(concepts)
+
+    def ids_in(self, text: str) -> frozenset[str]:
+        """Ids of the concepts that a text names, the longest name first. Kept: the same findings are read again and again."""
+        if text not in self._kept:
+            if len(self._kept) >= MOST_KEPT:
+                self._kept.clear()
+            self._kept[text] = frozenset(c.concept_id for c in find_concepts(folded(text), self._concepts))
+        return self._kept[text]
+
+
+_NUMBER = r"(?:\d{1,2}[a-z]?|iii|ii|iv|i|[b-hj-z]\d{0,2})(?![\w%])"
+_HEAD = r"\b(type|subtype|grade|stage|class|phase|category|zone|factor|vitamin|omega|hepatitis|interleukin|coenzyme)s?[\s-]+"
+_AND = r"(?:\s*(?:,|/|and|or|vs\.?|versus|&)\s*)"
+_NUMBERED = re.compile(f"{_HEAD}({_NUMBER}(?:{_AND}{_NUMBER})*)")
+_JOINED = re.compile(r"\b(?!pre-|post-|weeks?-|days?-|over-|under-)([a-z]{2,})-(\d{1,3})(?![\w%.-]|,\d)")
+_ROMAN = {"i": "1", "ii": "2", "iii": "3", "iv": "4"}
+
+
+@lru_cache(maxsize=4_096)
+def find_numbered(text: str) -> tuple[str, ...]:
+    """Names that a number or a letter belongs to, each once: type 2, vitamin d, omega 3, GLP-1 as glp 1.
+
+    Roman numbers count as the others; of "types 1 and 2" both are named.
+    """
+    said = _HYPHEN.sub("-", folded(text))
+    found = [
+        f"{match[1]} {_ROMAN.get(number, number)}"
+        for match in _NUMBERED.finditer(said)
+        for number in re.split(_AND, match[2])
+    ]
+    return tuple(dict.fromkeys((*found, *(f"{match[1]} {match[2]}" for match in _JOINED.finditer(said)))))
+
+
+_HYPHEN = re.compile("[\u2010\u2011\u2012\u2013]")
+
+
+HARD = frozenset({"training_variable", "mechanism", "measure", "condition", "method", "nutrient", "intervention"})
+
+
+def find_terms(texts: Sequence[str], concepts: Sequence[Concept], *, besides: Sequence[Concept]) -> tuple[Concept, ...]:
+    """Terms of the field in these texts that have a definition, in order of appearance, but for those the reader used."""
+    names, known = Names.of(tuple(concepts)), {concept.concept_id for concept in besides}
+    by_id = {c.concept_id: c for c in concepts if c.kind in HARD and c.definition and c.concept_id not in known}
+    found = dict.fromkeys(i for text in texts for i in sorted(names.ids_in(text)) if i in by_id)
+    return tuple(by_id[concept_id] for concept_id in found)
+
+
+@lru_cache(maxsize=1_024)
+def _spelt(concept: Concept) -> tuple[str, ...]:
+    return tuple(" ".join(words(name)) for name in (concept.name, *concept.aliases))

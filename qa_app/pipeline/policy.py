@@ -1,0 +1,319 @@
+"""The one Policy: every number that steers an answer, and the fitted models that it uses."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields, replace
+from enum import StrEnum
+from typing import Any
+
+from qa_app.pipeline.calibration import Calibration, Fitted, Logistic, shipped
+
+
+class Fusion(StrEnum):
+    """How the halves of the search are brought together."""
+
+    MIN_MAX = "min_max"
+    RECIPROCAL_RANK = "reciprocal_rank"
+    COSINE = "cosine"
+    """No fusion: the passage's closeness in meaning as it is; the words count where there is no vector."""
+
+
+class Order(StrEnum):
+    """What the ranking goes by."""
+
+    SCORE = "score"
+    KEYWORD_HITS = "keyword_hits"
+    """The question's words in the passage first, then how close its meaning is."""
+
+
+def _threshold(fitted: Fitted) -> float:
+    """Of a calibration that comes without one, nothing passes."""
+    return 1.0 if fitted.threshold is None else fitted.threshold
+
+
+ANSWERABILITY = shipped("answerability")
+CONFIDENCE = shipped("confidence")
+BEARING = shipped("bearing")
+_SHIPPED_FROM = _threshold(ANSWERABILITY.by_meaning)
+_SHIPPED_BY_WORDS_FROM = _threshold(ANSWERABILITY.by_words)
+_BY_THE_THRESHOLD = ("answerable_from", "scope_enough", "linked_below")
+
+
+# Fitted on the twelve best studies of each answered question: is the study labelled relevant?
+CITING = Logistic(
+    intercept=-7.349,
+    weights=(("cosine", 0.915), ("keywords", 1.649), ("place", 1.937), ("score", 6.554)),
+    fitted_on="golden_dev-1",
+)
+CITING_BY_WORDS = Logistic(
+    intercept=-6.701,
+    weights=(("keywords", 2.734), ("place", 0.828), ("score", 6.910)),
+    fitted_on="golden_dev-1-words",
+)
+# Fitted on the sentences of the studies that may be quoted: does the sentence hold an answer point of the question?
+SENTENCE = Logistic(
+    intercept=-8.168,
+    weights=(
+        ("cosine", 1.222), ("coverage", 1.401), ("passage", 3.292), ("leading", 0.982), ("closest", 0.380), ("figures", 0.739),
+        ("finding", 1.465), ("outcome", 0.209), ("target", 0.538), ("limits", 2.181), ("methods", 1.414), ("aside", -0.444),
+        ("claim", 0.313), ("short", -1.966), ("context", -0.505), ("practical", 0.526), ("others", -2.897),
+    ),
+    fitted_on="golden_dev-1",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Every number that steers an answer; stored with it."""
+
+    name: str = "default"
+    lexical_weight: float = 0.35
+    dense_weight: float = 0.65
+    expand_lay_words: bool = False  # search for the field terms of concepts named in other words, too
+    leg_limit: int = 200  # hits that each leg hands over
+    reranker_top_k: int = 25
+    pool_cap: int = 50
+    section_boost_exact: float = 1.1
+    section_boost_related: float = 1.05
+    keyword_weight: float = 0.0  # share of the question's terms in the passage, added to the fused score
+    sentence_weight: float = 1.0  # the passage's best sentence, added to the fused score
+    finding_weight: float = 1.0  # cosine of the study's finding that comes closest, added to the fused score
+    concept_weight: float = 0.0  # concepts that question and study share, by rarity, added to the fused score
+    concept_words_weight: float = 0.4  # the question's words in the names of the study's concepts, added too
+    leading_weight: float = 0.6  # what a study shares with the best ones, added too
+    leading_studies: int = 3  # how many those are
+    leading_closeness: float = 0.1  # how far below the best score one counts 1/e
+    design_weight: float = 0.02  # evidence by design, added to the fused score
+    mode_weight: float = 0.0  # what suits the reader, added to the fused score
+    recency_band: float = 0.02  # scores this close count as equal, and the newer study leads
+    location_group: int = 3  # passages of one study and section whose position // 3 is equal stand at one place
+    evidence_passages: int = 12
+    evidence_studies: int = 5
+    passages_per_study: int = 3
+    passages_per_cited_study: int = 6  # of a study that the answer may quote
+    bears_from: int = (
+        40  # chance that a passage bears on the question below which it is no evidence beside a better one
+    )
+    bears_share: float = 0.6  # and the share of the best passage's chance that it must reach
+    cites_from: float = 0.62  # chance that a study bears on the question from which it may be quoted beside the first
+    near_duplicate_jaccard: float = 0.8
+    answerable_from: float = _SHIPPED_FROM  # estimate below which nothing is written
+    answerable_by_words_from: float = _SHIPPED_BY_WORDS_FROM  # the same where the search by meaning gave nothing
+    in_scope_from: float = (
+        0.3  # best sentence's cosine below which, without a known concept, a question is off the topic
+    )
+    counted_from: int = 2  # studies with a clear stance that a counted line needs
+    counted_rarity_from: float = (
+        1.0  # rarity of a concept from which studies are counted on it: what most share divides none
+    )
+    conflict_from: int = 1  # good studies on either side from which they are in conflict
+    summary_within: float = 3.0  # how far below the best sentence, in log odds, one may stand in the summary
+    answer_within: float = 4.0  # and in the answer
+    limit_within: float = 3.0  # and a limitation that ends it
+    answer_sentences: int = 12
+    answer_per_study: int = 4
+    neighbour_gain: float = 0.5  # log odds that a sentence gains where it goes on from a chosen one
+    plain_weight: float = 0.5  # log odds that advice and conclusions gain for a beginner
+    statistics_weight: float = 0.5  # and lose for each mark of statistics
+    long_weight: float = 0.3
+    summary_sentences_beginner: int = 3
+    summary_sentences_intermediate: int = 4
+    summary_sentences_least: int = 3
+    words_summary: int = 160
+    words_beginner: int = 120
+    words_intermediate: int = 250
+    retry_passages: int = 6  # the strongest by words, from which a model writes a second time
+    confidence_high: int = 90
+    confidence_medium: int = 75
+    answerability: Logistic = ANSWERABILITY.by_meaning.model
+    answerability_by_words: Logistic = ANSWERABILITY.by_words.model
+    confidence: Logistic = CONFIDENCE.by_meaning.model
+    confidence_by_words: Logistic = CONFIDENCE.by_words.model
+    bearing: Logistic = BEARING.by_meaning.model
+    bearing_by_words: Logistic = BEARING.by_words.model
+    citing: Logistic = CITING
+    citing_by_words: Logistic = CITING_BY_WORDS
+    sentence: Logistic = SENTENCE
+    support_high: float = 0.8  # score of a free paraphrase from which it counts as supported
+    support_medium: float = 0.6  # and below which it falls; between the two it is marked as weak
+    quote_answers_from: float = (
+        0.5  # share of the question's terms from which a quote takes the place of a weak paraphrase
+    )
+    trusts_cosines: bool = True  # False where the encoder in use is not the one that the models were fitted with
+    probed_words: int = 6  # words of the question that no passage holds, each tried out by leaving it away
+    unmet_name: float = (
+        0.35  # what a name with a number that no passage holds (type 1) counts at least as an unmet word
+    )
+    fusion: Fusion = Fusion.MIN_MAX
+    fusion_k: int = 60  # of reciprocal rank fusion, as in Cormack et al. 2009
+    order: Order = Order.SCORE
+    distance_gate: float = 0.0  # squared Euclidean distance of unit vectors beyond which a passage is out; 0: no gate
+    neighbour_weight: float = 0.0  # study on a concept one hop from those of the question, added to the fused score
+    population_weight: float = 0.0  # study of the people that the question names, added; of others, taken away
+    number_weight: float = 0.0  # share of the question's numbers that the passage holds, added
+    linked_below: float = 0.0  # estimate of answerability below which related concepts are searched too; 0: never
+    linked_hub: int = 12  # a concept with more neighbours than this leads everywhere, so nowhere
+    linked_most: int = 4  # concepts that a second pass adds
+    linked_weight: float = 0.3  # what the second pass adds at most to the fused score
+    scope_detected: bool = False  # search the collection that the question points at first
+    leave_chosen_from: float = (
+        0.92  # estimate for the whole corpus from which a chosen collection without an answer is left
+    )
+    scope_enough: float = _SHIPPED_FROM  # estimate of answerability from which a collection's own passages are enough
+    reranker_weight: float = 1.0  # of a configured model's order against the built-in one
+    reranker_seconds: float = 2.0  # that the model may take
+
+    def models(self) -> tuple[Logistic, ...]:
+        """The fitted models that a calibration replaces."""
+        return (
+            self.answerability,
+            self.answerability_by_words,
+            self.confidence,
+            self.confidence_by_words,
+            self.bearing,
+            self.bearing_by_words,
+        )
+
+    def calibrated(self, *found: Calibration) -> Policy:
+        """The same with the fitted models of these calibrations; a threshold that was changed stays as it was set."""
+        changes: dict[str, Any] = {}
+        for one in found:
+            changes |= {one.kind: one.by_meaning.model, f"{one.kind}_by_words": one.by_words.model}
+            if one.kind == "answerability":
+                mine = _threshold(one.by_meaning)
+                changes |= {name: mine for name in _BY_THE_THRESHOLD if getattr(self, name) == _SHIPPED_FROM}
+                if self.answerable_by_words_from == _SHIPPED_BY_WORDS_FROM:
+                    changes["answerable_by_words_from"] = _threshold(one.by_words)
+        return replace(self, **changes)
+
+    @property
+    def pool(self) -> int:
+        return min(self.pool_cap, 2 * self.reranker_top_k)
+
+    def values(self) -> dict[str, object]:
+        """Every figure, as it is stored with an answer."""
+        return asdict(self)
+
+    @property
+    def label(self) -> str:
+        """The preset's name and a hash of its figures."""
+        text = json.dumps(self.values(), sort_keys=True)
+        return f"{self.name}-{hashlib.sha256(text.encode()).hexdigest()[:10]}"
+
+
+class BadPolicy(ValueError):
+    """A preset or a figure that there is not; the message says what there is."""
+
+
+# What the ranking adds by itself, taken away: each preset below holds what its document names, and nothing else.
+_PLAIN: dict[str, Any] = {
+    "lexical_weight": 0.4,
+    "dense_weight": 0.6,
+    "section_boost_exact": 1.0,
+    "section_boost_related": 1.0,
+    "sentence_weight": 0.0,
+    "finding_weight": 0.0,
+    "concept_weight": 0.0,
+    "concept_words_weight": 0.0,
+    "leading_weight": 0.0,
+    "design_weight": 0.0,
+    "recency_band": 0.0,
+    "passages_per_study": 5,
+    "passages_per_cited_study": 5,
+    "bears_from": 0,
+    "bears_share": 0.0,
+}
+DEFAULT = Policy()
+PRESETS: dict[str, Policy] = {
+    preset.name: preset
+    for preset in (
+        DEFAULT,
+        # 0.4 words, 0.6 meaning; the newer one where relevance is comparable; the reader's mode counts.
+        replace(
+            DEFAULT,
+            name="seed-000",
+            **_PLAIN | {"lexical_weight": 0.4, "dense_weight": 0.6, "recency_band": 0.02, "mode_weight": 0.05},
+        ),
+        # Twelve passages by meaning and twelve by words, of the collection first; neighbouring concepts count a little and
+        # are searched for where little was found; five are kept.
+        replace(
+            DEFAULT,
+            name="seed-001",
+            **_PLAIN,
+            leg_limit=12,
+            reranker_top_k=12,
+            evidence_passages=5,
+            neighbour_weight=0.1,
+            linked_below=DEFAULT.answerable_from,
+            scope_detected=True,
+        ),
+        # A pool of forty by meaning; sections aimed at count double, related ones 1.3 times; five from different places.
+        replace(
+            DEFAULT,
+            name="seed-002",
+            **_PLAIN | {"section_boost_exact": 2.0, "section_boost_related": 1.3},
+            fusion=Fusion.COSINE,
+            reranker_top_k=20,
+            evidence_passages=5,
+        ),
+        # The 24 nearest, the question's words first and distance second, none farther than 1.5; five are kept.
+        replace(
+            DEFAULT,
+            name="seed-004",
+            **_PLAIN,
+            fusion=Fusion.COSINE,
+            order=Order.KEYWORD_HITS,
+            reranker_top_k=12,
+            evidence_passages=5,
+            distance_gate=1.5,
+        ),
+    )
+}
+_NEVER_ZERO = frozenset(
+    "leg_limit reranker_top_k pool_cap location_group evidence_passages evidence_studies passages_per_study".split()
+)
+_ABOVE_ZERO = frozenset({"leading_closeness"})  # divided by
+_BOOLEANS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+
+
+def read(text: str) -> Policy:
+    """A preset and figures changed in it: "seed-002, evidence_passages=8". Raises BadPolicy."""
+    preset, *changes = [part for part in re.split(r"[\s,]+", text) if part] or [DEFAULT.name]
+    return named(DEFAULT.name, (preset, *changes)) if "=" in preset else named(preset, changes)
+
+
+def named(preset: str, changes: Iterable[str] = ()) -> Policy:
+    """The preset with single figures changed, each as name=value. Raises BadPolicy."""
+    if preset not in PRESETS:
+        raise BadPolicy(f"There is no preset {preset!r}; there are {', '.join(PRESETS)}.")
+    chosen = PRESETS[preset]
+    kinds = {f.name: type(getattr(chosen, f.name)) for f in fields(Policy) if f.name != "name"}
+    figures: dict[str, Any] = {}
+    for change in changes:
+        name, _, value = change.partition("=")
+        kind = kinds.get(name)
+        if kind is None or not issubclass(kind, int | float | str):
+            raise BadPolicy(f"{name!r} is no figure of the policy.")
+        figures[name] = _figure(name, kind, value)
+    return replace(chosen, **figures)
+
+
+def _figure(name: str, kind: type, value: str) -> Any:
+    if kind is bool:
+        if value.lower() not in _BOOLEANS:
+            raise BadPolicy(f"{name} is true or false, not {value!r}.")
+        return _BOOLEANS[value.lower()]
+    try:
+        figure = kind(value)
+    except ValueError as error:
+        raise BadPolicy(f"{name}={value} cannot be read: {error}.") from None
+    if name in _ABOVE_ZERO and figure == 0:
+        raise BadPolicy(f"{name} must be more than 0, not {value}.")
+    if isinstance(figure, int | float) and not (math.isfinite(figure) and figure >= (name in _NEVER_ZERO)):
+        raise BadPolicy(f"{name} must be {1 if name in _NEVER_ZERO else 0} or more, not {value}.")
+    return figure

@@ -1,0 +1,151 @@
+"""Whom a question is about, and which numbers it names: whole words, field terms and lay ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from corpus_app.records import AgeGroup, Sex, TrainingStatus
+from qa_app.pipeline.records import Number, Population
+
+GROWN_UP = 18  # years
+MIDDLE_AGED = 50  # from here on studies of adults and studies of older adults both count people in
+OLDER = 60
+OLDEST = 110
+
+
+def _words(*forms: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(forms)})(?!\w)")
+
+
+_PEOPLE = r"(?:people|ppl|persons?|individuals|adults?|men|man|women|woman|males?|females?|guys?|folks?|lifters?|trainees?|athletes?|exercisers?|subjects|participants|populations?|ladies|lady)"
+_GRANDMOTHERS = ("grandma", "grandmas", "grandmothers?", "granny", "grannies", "gran", "nana?")
+_GRANDFATHERS = ("grandpa", "grandpas", "grandfathers?", "grand?dads?", "grampa", "grandad")
+_AGES: tuple[tuple[re.Pattern[str], tuple[AgeGroup, ...]], ...] = (
+    (
+        _words(
+            "older (?:\\w+ )?" + _PEOPLE, "old(?: age|er ages?)", r"(?<!year )(?<!years )(?<!yr )(?<!yrs )old " + _PEOPLE, "oldest[- ]old", "(?:the )?elderly", "elders?",
+            "aged " + _PEOPLE, "seniors?", "senior citizens?", "pensioners?", "retirees?", "retired", "geriatric", "old timers?", "aging", "ageing",
+            "grandparents?", *_GRANDMOTHERS, *_GRANDFATHERS, "post-?menopausal", "(?:after|past|since) (?:the )?menopause", "sarcopeni\\w+",
+            "osteosarcopeni\\w+", "frail", "frailty", r"young(?:er)? (?:vs\.?|versus|and|or) old(?:er)?", r"old(?:er)? (?:vs\.?|versus|and|or) young(?:er)?", "later life", "late in life", "nursing home",
+        ),
+        (AgeGroup.OLDER_ADULTS,),
+    ),
+    (_words("young(?:er)? " + _PEOPLE, "young", "middle[- ]aged?", "college[- ]aged?"), (AgeGroup.ADULTS,)),
+    (
+        _words("child", "children", "childhood", "kids?", "teens?", "teenagers?", "teenaged?", "adolescents?", "adolescence", "youths?", "pre-?pubertal", "pubertal", "schoolchildren", "toddlers?", "minors"),
+        (AgeGroup.YOUTH,),
+    ),
+)  # fmt: skip
+_SEXES: tuple[tuple[re.Pattern[str], tuple[Sex, ...]], ...] = (
+    (
+        _words(
+            "wom[ae]n", "females?", "lady", "ladies", "girls?", "mums?", "moms?", "mothers?", "wife", "wives", "girlfriends?", "sisters?", "daughters?", "aunts?", "she",
+            "(?:post-?|peri-?|pre-?)?menopausal", "menopause", *_GRANDMOTHERS,
+        ),
+        (Sex.FEMALE,),
+    ),
+    (
+        _words(
+            "m[ae]n", "males?", "(?<!you )guys?", "blokes?", "dudes?", "lads?", "boys?", "dads?", "fathers?", "husbands?", "boyfriends?", "brothers?", "sons?", "uncles?", "he",
+            *_GRANDFATHERS,
+        ),
+        (Sex.MALE,),
+    ),
+    (_words("(?:sex|gender|sex-based)(?: |-)(?:differences?|gap|comparisons?|specific)", "both sexes"), (Sex.FEMALE, Sex.MALE)),
+)  # fmt: skip
+_SPORTS = "(?:swimmers?|runners?|cyclists?|rowers?|footballers?|sprinters?|powerlifters?|weightlifters?|triathletes?|gymnasts?|(?:football|rugby|soccer|basketball|hockey|tennis) players?)"
+_TRAININGS: tuple[tuple[re.Pattern[str], tuple[TrainingStatus, ...]], ...] = (
+    (
+        _words(
+            "untrained", "un-?conditioned", "newb(?:ie|ies|s)?", "noobs?", "beginners?", "novices?", "newcomers?", "rookies?", "sedentary", "inactive", "couch potato(?:es)?",
+            "out of shape", "new to (?:the )?(?:gym|weights?|lifting|training|exercise|it|this)", "never (?:\\w+ )?(?:lifted|trained|exercised|been to (?:a|the) gym)",
+            "(?:just|only just|recently|newly) start(?:ed|ing)", "(?:who|when i|when you|when they|i) start(?:s|ed)?(?: to)? (?:lift|lifting|training|exercising|working out)", "starting out",
+            "first[- ]timers?",
+        ),
+        (TrainingStatus.UNTRAINED,),
+    ),
+    (
+        _words(
+            "trained " + _PEOPLE, "(?:resistance|well|highly|strength|weight)[- ]trained", "trained (?:and|or|vs\\.?|versus) untrained", "untrained (?:and|or|vs\\.?|versus) trained",
+            "(?:advanced|experienced|seasoned|intermediate|serious|veteran|long-?time) (?:\\w+ )?" + _PEOPLE, "bodybuilders?", "already (?:lift|train|work out)", "gym rats?",
+            "(?:been|be) (?:lifting|training|working out) (?:for )?(?:\\w+ )?(?:years|ages|long|a while)", "years of (?:lifting|training)", "training experience",
+        ),
+        (TrainingStatus.TRAINED,),
+    ),
+    (_words("recreational(?:ly)?", "physically active", "hobby (?:lifters?|athletes?)"), (TrainingStatus.RECREATIONALLY_TRAINED,)),
+    (_words("athletes?", "athletic (?:people|populations?)", "elite", "competitive", "competitors?", _SPORTS), (TrainingStatus.ATHLETES,)),
+)  # fmt: skip
+
+_DECADES = {"fift": 50, "sixt": 60, "sevent": 70, "eight": 80, "ninet": 90}
+_UNIT = (
+    r"(?:%|percent|per ?cent|(?:k|m|µ|u|mc)?g(?:rams?)?(?:/kg)?(?:/d(?:ay)?)?|kilos?|lbs?|pounds?|ml|l|iu|kcal|calories|cal|cm|mm|km|miles?|metres?|meters?|"
+    r"s|secs?|seconds?|mins?|minutes?|h|hrs?|hours?|d|days?|wks?|weeks?|months?|y|yrs?|years?|sets?|reps?|repetitions?|rm|sessions?|workouts?|rides?|times|x|"
+    r"steps|studies|trials|people|women|men|participants|subjects)(?![\w])"
+)
+_NO_UNIT = rf"(?!\s*-?\s*(?:{_UNIT}))(?![\d.,:/]*\d)(?!\s*(?:-|–|to)\s*\d)"
+_OLD = r"[- ]?(?:(?:years?|yrs?)(?:[- ]olds?| of age)|y\.?/?o\.?(?![a-z])|yrs?(?! of)|y(?![a-z])|olds?)"
+_AGE = re.compile(
+    rf"(?<![\d.,])(?:"
+    rf"(?P<old>\d{{1,3}}){_OLD}(?!\w)"
+    rf"|(?<!\w)age[ds]?(?: of| over| above| under| below)? (?P<aged>\d{{1,3}})(?!\d)"
+    rf"|(?<!\w)(?:over|late|mid|early|my|his|her|their|your|the|our)[- ]?(?:late |mid |early )?(?P<decade>[2-9]0)'?s(?!\w)"
+    rf"|(?P<plus>[4-9]\d)(?: ?\+| plus)"
+    rf"|(?:(?<!\w)(?:over|above|past|after|beyond|turned|turning)[- ]?(?:the age of )?|[≥>]=? ?)(?P<over>[4-9]\d){_NO_UNIT}(?!\w)"
+    rf"|(?<!\w)(?:under|below)[- ]?(?:the age of )?(?P<under>1\d){_NO_UNIT}(?!\w)"
+    rf"|(?<!\w)at (?P<at>[4-9]\d){_NO_UNIT}(?!\w)"
+    rf"|(?<!\w)(?:i am|i'm|im|he is|he's|she is|she's|(?:son|daughter|dad|mum|mom|mother|father|wife|husband|gran|grandma|grandpa|who) (?:is|are)) (?P<am>\d{{1,2}}){_NO_UNIT}(?!\w)"
+    rf"|(?<!\w)(?P<word>fift|sixt|sevent|eight|ninet)(?:y|ies)(?: (?:plus|years?[- ]olds?))?(?=[ ,.?!:;-]|$)"
+    rf")"
+)  # fmt: skip
+_AGE_BY_WORD = re.compile(
+    r"(?<!\w)(?:over|above|past|after|beyond|turned|turning|in (?:my|his|her|their|your|the)|at|aged?|am|is)(?: the age of)?(?: early| mid| late)?[- ]$"
+)
+_NUMBER = re.compile(
+    rf"(?<![\w.,])(?<!type )(?<!omega[- ])(?!1[- ]?rm(?!\w))(\d{{1,3}}(?:,\d{{3}})+|\d+(?:[.,]\d+)?)(?:[- ]?({_UNIT}))?(?![\d])"
+)  # neither "type 2 diabetes" nor "omega-3" nor "1RM" names a number
+
+
+def find_population(said: str) -> Population:
+    """Age groups, training and sexes that a lower-case question names, each once, in the order of the tables."""
+    ages = [group for expression, groups in _AGES if expression.search(said) for group in groups]
+    ages += [group for years in _find_ages(said) for group in _age_groups(years)]
+    return Population(
+        tuple(dict.fromkeys(ages)),
+        tuple(dict.fromkeys(status for e, found in _TRAININGS if e.search(said) for status in found)),
+        tuple(dict.fromkeys(sex for e, found in _SEXES if e.search(said) for sex in found)),
+    )
+
+
+def _find_ages(said: str) -> Iterator[int]:
+    """Years of age: numbers that stand as an age does, and no dose, load or duration."""
+    for match in _AGE.finditer(said):
+        name = match.lastgroup or ""
+        if name == "word":
+            if _AGE_BY_WORD.search(said[: match.start()]):
+                yield _DECADES[match["word"]]
+            continue
+        years = int(match[name]) - (name == "under")
+        if 1 <= years <= OLDEST:
+            yield years
+
+
+def _age_groups(years: int) -> tuple[AgeGroup, ...]:
+    if years < GROWN_UP:
+        return (AgeGroup.YOUTH,)
+    if years < MIDDLE_AGED:
+        return (AgeGroup.ADULTS,)
+    return (AgeGroup.OLDER_ADULTS,) if years >= OLDER else (AgeGroup.OLDER_ADULTS, AgeGroup.ADULTS)
+
+
+def find_numbers(said: str) -> tuple[Number, ...]:
+    """The numbers in a lower-case question with their units, each once, in order; ages are none of them."""
+    ages = [match.span() for match in _AGE.finditer(said)]
+    found = [m for m in _NUMBER.finditer(said) if not any(start <= m.start() < end for start, end in ages)]
+    return tuple(dict.fromkeys(Number(_digits(match[1]), match[2] or "") for match in found))
+
+
+def _digits(written: str) -> str:
+    """With a point where the decimals begin: 1,5 is 1.5, but 2,000 is 2000."""
+    whole, comma, rest = written.partition(",")
+    return written.replace(",", "") if comma and len(rest) % 4 == 3 else f"{whole}.{rest}" if comma else written

@@ -1,0 +1,113 @@
+"""What the pipeline asks of the outside: a corpus to search, a writer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from corpus_app.records import Collection, Concept, Finding, Found, NearFinding, Passage
+from qa_app.pipeline.policy import Policy
+from qa_app.pipeline.records import Draft, Evidence, Generator
+
+
+class Corpus(Protocol):
+    """Everything read inside one `snapshot` belongs to one corpus version."""
+
+    def version(self) -> int: ...
+
+    def snapshot(self) -> AbstractContextManager[None]: ...
+
+    def encode_all(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """Unit-length vector of each text; raises LegFailed where no encoder can be had."""
+        ...
+
+    def find(
+        self, text: str, vector: Sequence[float] | None, *, collection: str | None, limit: int, dense_error: str | None
+    ) -> Found: ...
+
+    def find_linked(self, text: str, vector: Sequence[float] | None, *, collection: str | None, limit: int) -> Found:
+        """As `find`, for the second pass by related concepts; raises LegFailed where it cannot run."""
+        ...
+
+    def load(self, passage_ids: Sequence[int]) -> tuple[Passage, ...]: ...
+
+    def findings(self, study_ids: Sequence[str]) -> tuple[Finding, ...]:
+        """What these studies found, in the order of the ids."""
+        ...
+
+    def near_findings(self, vector: Sequence[float], passage_ids: Sequence[int]) -> tuple[NearFinding, ...]:
+        """Of each study that one of these passages is from, the finding that comes closest to the question."""
+        ...
+
+    def concepts(self) -> tuple[Concept, ...]: ...
+
+    def collections(self) -> tuple[Collection, ...]: ...
+
+    def vocabulary(self) -> Mapping[str, int]:
+        """Words of searchable passages, lower case and without accents, and in how many passages each stands."""
+        ...
+
+    def is_word(self, word: str) -> bool:
+        """Whether the language has this word, lower case, though the corpus may not: then it is not misspelt."""
+        ...
+
+
+class Writer(Protocol):
+    @property
+    def name(self) -> str:
+        """As it stands in `generator.name`."""
+        ...
+
+    def write(self, evidence: Evidence, policy: Policy) -> tuple[Draft, Generator]:
+        """Summary and answer from the evidence alone.
+
+        Raises InsufficientEvidence where it does not answer, WriterFailed where the writer itself is at fault.
+        """
+        ...
+
+
+class Reranker(Protocol):
+    """A model that reads question and passage together."""
+
+    @property
+    def name(self) -> str:
+        """As it stands in the `because` of what it moved."""
+        ...
+
+    def prepare(self) -> None:
+        """Loads what it needs before the first question. Raises RerankerFailed."""
+        ...
+
+    def scores(self, question: str, passages: Sequence[Passage], *, seconds: float) -> Sequence[float]:
+        """One score a passage, the higher the better. Raises RerankerFailed, at the latest after `seconds`."""
+        ...
+
+
+class RerankerFailed(Exception):
+    """No order can be had of the model; the message, for a reader, says why. The built-in order stands."""
+
+
+class WriterFailed(Exception):
+    """A writer gave nothing that can be used; another may try.
+
+    `reason` is a short code; `is_final` says that the same writer need not be asked again for this question. What was
+    received all the same, and what it took, stay with it.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        reason: str = "unavailable",
+        is_final: bool = False,
+        generator: Generator | None = None,
+        received: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.reason, self.is_final = reason, is_final
+        self.generator, self.received = generator, received or {}
+
+
+class LegFailed(Exception):
+    """One half of the search cannot run; the message is for a reader."""

@@ -1,0 +1,203 @@
+"""Understanding: what a question asks for, by whole words and the concept graph."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import zip_longest
+
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
+
+from corpus_app.records import Collection, Concept, Section
+from qa_app.pipeline.naming import find_concepts
+from qa_app.pipeline.population import find_numbers, find_population
+from qa_app.pipeline.records import Question, Understanding
+from qa_app.pipeline.text import EMPTY_WORDS, content_stems, folded, stem, stems, words
+
+SHORTEST_CORRECTED = 5  # letters; shorter words have too many neighbours
+LONG_WORD = 9  # letters, from which two slips are allowed
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    name: str
+    expression: re.Pattern[str]
+    sections: tuple[Section, ...]
+
+
+def _words(*forms: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(forms)})\b")
+
+
+# The seven categories and their sections, in the corpus's own section names; whole words only.
+INTENTS = (
+    Intent(
+        "results",
+        _words("results?", "findings?", "found", "performance", "accuracy", "achieved?", "obtain(?:ed)?", "metrics?", "outcomes?"),
+        (Section.RESULTS,),
+    ),
+    Intent(
+        "methods",
+        _words(
+            "methods?", "methodology", "approach(?:es)?", "implement(?:ed)?", "algorithm", "techniques?", "procedures?", "process",
+            "protocols?", "study design", "who took part", "who was studied", "which (?:people|women|men|participants|trials|studies) were",
+            "participants?", "inclusion criteria", "how (?:did they|was (?:it|this) (?:done|measured|tested)|were they (?:measured|tested))",
+            "measured", "measurements?",
+        ),
+        (Section.METHODS, Section.RESULTS),
+    ),
+    Intent(
+        "background",
+        _words("what is", "what are", "what's", "whats", "define", "definition", "meaning", "background", "context", "introduction", "overview"),
+        (Section.INTRODUCTION, Section.BACKGROUND, Section.ABSTRACT),
+    ),
+    Intent("related work", _words("related", "previous", "prior", "existing", "literature", "earlier"), (Section.BACKGROUND, Section.INTRODUCTION)),
+    Intent(
+        "discussion",
+        _words("discuss(?:ed)?", "analy[sz]e", "interpret", "explain(?:ed|s)?", "explanations?", "why", "mechanisms?", "how come", "account for"),
+        (Section.DISCUSSION, Section.RESULTS, Section.CONCLUSION),
+    ),
+    Intent(
+        "limitations",
+        _words(
+            "limitations?", "limits?", "limited", "weakness(?:es)?", "caveats?", "shortcomings?", "what's wrong", "whats wrong", "wrong with",
+            "flaws?", "bias(?:es)?", "conflicts? of interest", "open questions?", "funding", "industry", "criticisms?", "gaps?",
+        ),
+        (Section.LIMITATIONS, Section.DISCUSSION, Section.CONCLUSION),
+    ),
+    Intent("conclusion", _words("conclusions?", "conclude[sd]?", "summary", "summari[sz]e", "contributions?", "future", "bottom line", "take[- ]?away"), (Section.CONCLUSION, Section.DISCUSSION)),
+    Intent("data", _words("data", "datasets?", "experiments?", "evaluation", "benchmarks?"), (Section.RESULTS, Section.METHODS)),
+    Intent(
+        "practice",
+        _words("should", "recommend(?:ed|ation|ations)?", "practical", "advice", "advise", "best way", "how do i", "do i (?:need|have) to", "is it (?:worth|better|ok|okay|safe)", "guidelines?"),
+        (Section.PRACTICAL_APPLICATIONS, Section.CONCLUSION),
+    ),
+)  # fmt: skip
+_FIGURES = _words(
+    "how (?:much|many|often|long|heavy|big|large|far|high|low|quickly|fast)",
+    "what (?:dose|amount|percentage|number|size)",
+    "effect sizes?",
+    "grams?",
+    "percent(?:age)?",
+    "number of",
+    "by how",
+)
+
+
+def understand(
+    question: Question,
+    *,
+    concepts: Sequence[Concept],
+    collections: Sequence[Collection],
+    vocabulary: Mapping[str, int] | None = None,
+    is_word: Callable[[str], bool] | None = None,
+    expand_lay_words: bool = False,
+) -> Understanding:
+    """What the question asks for; misspellings are looked for where a vocabulary is given."""
+    typed = folded(question.searched)
+    corrections = find_misspellings(typed, vocabulary or {}, concepts, is_word)
+    said = _corrected(typed, corrections)
+    intents = tuple(intent for intent in INTENTS if intent.expression.search(said))
+    sections = tuple(dict.fromkeys(section for intent in intents for section in intent.sections))
+    named, terms = find_concepts(said, concepts), content_stems(said)
+    for_sections = {term for intent in intents for m in intent.expression.finditer(said) for term in stems(m.group())}
+    return Understanding(
+        intents=tuple(intent.name for intent in intents),
+        target_sections=sections,
+        concepts=named,
+        collection=find_collection(said, named, collections),
+        terms=terms,
+        subject=tuple(term for term in terms if not term.isdigit() and term not in for_sections),
+        asks_for_figures=bool(_FIGURES.search(said)),
+        corrections=corrections,
+        expansions=tuple(c.name for c in named if expand_lay_words and not set(words(c.name)) <= set(words(said))),
+        population=find_population(said),
+        numbers=find_numbers(said),
+    )
+
+
+def find_misspellings(
+    said: str,
+    vocabulary: Mapping[str, int],
+    concepts: Sequence[Concept],
+    is_word: Callable[[str], bool] | None = None,
+) -> tuple[tuple[str, str], ...]:
+    """Words that neither the corpus nor the language knows, each with the field term one slip away (two in a long word).
+
+    Only words of concepts' names that stand in the corpus are suggested: everyday words have too many neighbours. Short words
+    and numbers are left alone, and so is a word whose first letter would change.
+    """
+    stems_known, terms = _field_terms(tuple(concepts))
+    found = []
+    for word in dict.fromkeys(words(said)):
+        if len(word) < SHORTEST_CORRECTED or not word.isalpha() or word in EMPTY_WORDS:
+            continue
+        if word in vocabulary or stem(word) in stems_known:
+            continue
+        near = [term for term in terms if term[0] == word[0] and term in vocabulary]
+        slips = 1 if len(word) < LONG_WORD else 2
+        match = process.extractOne(word, near, scorer=OSA.distance, score_cutoff=slips)
+        if match is None:
+            continue
+        is_another_word = is_word is not None and is_word(word) and _american(word) != _american(match[0])
+        if not is_another_word:
+            found.append((word, match[0]))
+    return tuple(found)
+
+
+def _american(word: str) -> str:
+    """One spelling for the two sides of the Atlantic: anaemia and anemia, fibre and fiber, tumour and tumor."""
+    word = word.replace("ae", "e").replace("oe", "e").replace("our", "or").replace("yse", "yze").replace("is", "iz")
+    return re.sub(r"tre(s?)$", r"ter\1", re.sub(r"bre(s?)$", r"ber\1", word))
+
+
+def _corrected(said: str, corrections: Sequence[tuple[str, str]]) -> str:
+    for typed, meant in corrections:
+        said = re.sub(rf"\b{re.escape(typed)}\b", meant, said)
+    return said
+
+
+@lru_cache(maxsize=4)
+def _field_terms(concepts: tuple[Concept, ...]) -> tuple[frozenset[str], tuple[str, ...]]:
+    """Stems of all words in concepts' names, and the words that are long enough to be suggested."""
+    named = dict.fromkeys(word for c in concepts for name in (c.name, *c.aliases) for word in words(name))
+    return frozenset(map(stem, named)), tuple(w for w in named if len(w) >= SHORTEST_CORRECTED and w not in EMPTY_WORDS)
+
+
+def find_collection(said: str, named: Sequence[Concept], collections: Sequence[Collection]) -> str | None:
+    """The collection that keywords and concepts point at; None where none is clearly ahead."""
+    spaced = f" {' '.join(words(said))} "
+    points: dict[str, float] = {}
+    for slug, keywords in _keywords(tuple(collections)):
+        hits = sum(1 for keyword in keywords if keyword in spaced)
+        points[slug] = hits + sum(1 / len(c.collections) for c in named if slug in c.collections)
+    ranked = sorted(points.items(), key=lambda pair: (-pair[1], pair[0]))
+    if not ranked or ranked[0][1] < 1 or (len(ranked) > 1 and ranked[0][1] - ranked[1][1] < 1):
+        return None
+    return ranked[0][0]
+
+
+@lru_cache(maxsize=4)
+def _keywords(collections: tuple[Collection, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return tuple((c.slug, tuple(f" {' '.join(words(keyword))} " for keyword in c.keywords)) for c in collections)
+
+
+def find_linked(
+    understanding: Understanding, concepts: Sequence[Concept], *, hub: int, most: int
+) -> tuple[Concept, ...]:
+    """Neighbours of the concepts named, strongest first, each named concept's in turn; at most `most`.
+
+    A concept with more than `hub` neighbours is one that half of the corpus is about: it is neither left nor reached.
+    """
+    by_id = {concept.concept_id: concept for concept in concepts}
+    named = [concept.concept_id for concept in understanding.concepts]
+    rows = [
+        [by_id[n] for n in concept.neighbours if n in by_id and n not in named and len(by_id[n].neighbours) <= hub]
+        for concept in understanding.concepts
+        if len(concept.neighbours) <= hub
+    ]
+    in_turn = (concept for rank in zip_longest(*rows) for concept in rank if concept is not None)
+    return tuple({concept.concept_id: concept for concept in in_turn}.values())[:most]

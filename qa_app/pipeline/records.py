@@ -1,0 +1,428 @@
+"""Frozen values that pass between the stages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from corpus_app.records import (
+    AgeGroup,
+    Collection,
+    Concept,
+    Finding,
+    Found,
+    Hit,
+    Leg,
+    NearFinding,
+    Passage,
+    Section,
+    Sex,
+    Study,
+    TrainingStatus,
+)
+from qa_app.pipeline.policy import Policy
+
+
+class Mode(StrEnum):
+    BEGINNER = "beginner"
+    INTERMEDIATE = "intermediate"
+
+
+class Outcome(StrEnum):
+    ANSWERED = "answered"
+    PARTIAL = "partial"
+    CONFLICTING = "conflicting"
+    INSUFFICIENT_EVIDENCE = "insufficient_evidence"
+    OUT_OF_SCOPE = "out_of_scope"
+    GUARDRAIL = "guardrail"
+
+    @property
+    def is_answer(self) -> bool:
+        return self in {Outcome.ANSWERED, Outcome.PARTIAL, Outcome.CONFLICTING}
+
+    @property
+    def code(self) -> str | None:
+        """What clients see beside the outcome; None for an answer."""
+        return {
+            Outcome.INSUFFICIENT_EVIDENCE: "RAG_NO_ANSWER",
+            Outcome.OUT_OF_SCOPE: "OUT_OF_SCOPE",
+            Outcome.GUARDRAIL: "GUARDRAIL",
+        }.get(self)
+
+
+class SentenceKind(StrEnum):
+    QUOTE = "quote"
+    NEAR_QUOTE = "near_quote"
+    PARAPHRASE = "paraphrase"
+    COUNT = "count"
+
+
+class Verdict(StrEnum):
+    VERBATIM = "verbatim"
+    SUPPORTED = "supported"
+    WEAK = "weak"
+    COUNTED = "counted"
+
+
+class LeftOutReason(StrEnum):
+    DUPLICATE_LOCATION = "duplicate_location"
+    NEAR_DUPLICATE = "near_duplicate"
+    STUDY_CAP = "study_cap"
+    BELOW_THRESHOLD = "below_threshold"
+    BUDGET = "budget"
+    UNSUPPORTED = "unsupported"
+    NUMBER_MISMATCH = "number_mismatch"
+    DIRECTION_MISMATCH = "direction_mismatch"
+    NEGATION_MISMATCH = "negation_mismatch"
+    POPULATION_MISMATCH = "population_mismatch"
+    UNKNOWN_CITATION = "unknown_citation"
+
+
+class Searched(StrEnum):
+    COLLECTION = "collection"
+    GLOBAL = "global"
+    COLLECTION_THEN_GLOBAL = "collection_then_global"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    text: str
+    """As asked, trimmed."""
+    searched: str
+    """Normalised for search: NFKC, without zero-width and control characters."""
+    mode: Mode = Mode.BEGINNER
+    collection: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Declined:
+    """A question that gets a fixed reply instead of a search."""
+
+    outcome: Outcome
+    route: str
+    message: str
+    version: int | None = None
+    """Of the approved reply; None for the built-in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Population:
+    """Whom a question is about; what it does not say is empty."""
+
+    age_groups: tuple[AgeGroup, ...] = ()
+    training: tuple[TrainingStatus, ...] = ()
+    sexes: tuple[Sex, ...] = ()
+
+    @property
+    def is_named(self) -> bool:
+        return bool(self.age_groups or self.training or self.sexes)
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number that a question names: `value` as digits with a point, `unit` as written, lower case, or empty."""
+
+    value: str
+    unit: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.value} {self.unit}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Understanding:
+    """What the question asks for."""
+
+    intents: tuple[str, ...]
+    target_sections: tuple[Section, ...]
+    concepts: tuple[Concept, ...]
+    collection: str | None
+    """Detected from keywords and concepts; None where no collection stands out."""
+    terms: tuple[str, ...]
+    """Stems of the question's content words, in order, without repeats."""
+    subject: tuple[str, ...] = ()
+    """Those of them that say what it is about: without numbers and words that ask for a section."""
+    asks_for_figures: bool = False
+    corrections: tuple[tuple[str, str], ...] = ()
+    """Words as typed that the corpus does not know, and the word of the corpus that each is close to."""
+    expansions: tuple[str, ...] = ()
+    """Field terms of concepts that the question names in other words."""
+    population: Population = Population()
+    numbers: tuple[Number, ...] = ()
+    linked: tuple[Concept, ...] = ()
+    """Concepts one hop away that a second pass searched for."""
+
+    @property
+    def also_searched(self) -> tuple[str, ...]:
+        """What is searched beside the question's own words."""
+        return tuple(
+            dict.fromkeys((*(meant for _, meant in self.corrections), *self.expansions, *(c.name for c in self.linked)))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Because:
+    """One step of ranking and what it did to a passage."""
+
+    step: str
+    effect: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A passage on its way through ranking."""
+
+    passage: Passage
+    hit: Hit
+    fused: float
+    """Orders the candidates of this question only."""
+    score: float
+    because: tuple[Because, ...] = ()
+    keyword_hits: int = 0
+    sentence_cosines: tuple[float, ...] = ()
+    """Cosine of the question to each sentence of the passage; empty without vectors."""
+    bears: int = 0
+    """Calibrated chance, 0 to 100, that the passage bears on the question."""
+
+    @property
+    def best_cosine(self) -> float:
+        """The closest the passage or one of its sentences comes to the question."""
+        return max((*self.sentence_cosines, self.hit.cosine or 0.0))
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    what: str
+    """`passage` or `sentence`."""
+    reason: LeftOutReason
+    detail: str
+    passage_id: int | None = None
+    text: str | None = None
+    study_id: str | None = None
+
+
+class Stance(StrEnum):
+    """Where a study stands on the outcome asked for."""
+
+    FAVOURS = "favours"
+    NO_DIFFERENCE = "no_difference"
+    AGAINST = "against"
+    UNCLEAR = "unclear"
+
+
+@dataclass(frozen=True, slots=True)
+class StudyStance:
+    study_id: str
+    stance: Stance
+    findings: tuple[Finding, ...]
+    """Those on the matter; the stance is read from them."""
+
+
+@dataclass(frozen=True, slots=True)
+class PopulationSplit:
+    """Studies of one group of people, which stand elsewhere than those of another."""
+
+    population: str
+    studies: tuple[StudyStance, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Where the studies of the evidence stand, each counted once."""
+
+    outcome: Concept
+    subject: Concept | None
+    """What the question asks about the outcome; None where it names no concept."""
+    studies: tuple[StudyStance, ...]
+    by_population: tuple[PopulationSplit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The frozen context that summary and answer are both written from; never empty."""
+
+    question: Question
+    understanding: Understanding
+    passages: tuple[Candidate, ...]
+    left_out: tuple[LeftOut, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    """What the studies of these passages found, as their curators recorded it."""
+    citable: frozenset[str] | None = None
+    """Studies that bear on the question well enough to be quoted; None for all."""
+    agreement: Agreement | None = None
+
+    def __post_init__(self) -> None:
+        if not self.passages:
+            raise InsufficientEvidence("No passage of the corpus bears on the question.")
+
+    @property
+    def studies(self) -> tuple[Study, ...]:
+        return tuple({c.passage.study.study_id: c.passage.study for c in self.passages}.values())
+
+
+class InsufficientEvidence(Exception):
+    """There is nothing to write from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Exact words of a passage: code points `start` to `end` (exclusive) of its text."""
+
+    passage_id: int
+    passage_version: int
+    study_id: str
+    start: int
+    end: int
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class DraftSentence:
+    """A sentence as a writer gave it; `passage_ids` are the passages that it claims behind it.
+
+    A counted sentence ("Three of four studies ...") claims findings instead.
+    """
+
+    text: str
+    passage_ids: tuple[int, ...]
+    paragraph: int = 0
+    finding_ids: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    summary: tuple[DraftSentence, ...] = ()
+    answer: tuple[DraftSentence, ...] = ()
+    dropped: tuple[LeftOut, ...] = ()
+    """What was given as a sentence and is none."""
+    received: Mapping[str, str] = field(default_factory=dict)
+    """A model's words for each part, as they came."""
+    labels: Mapping[str, int] = field(default_factory=dict)
+    """The passages by the labels that stand in `received`."""
+    timings_ms: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Generator:
+    name: str
+    version: str
+    model: str | None = None
+    prompt: str | None = None
+    fallback_from: str | None = None
+    tokens: int | None = None
+    cost: float | None = None
+    fallback_reason: str | None = None
+    """Why the writer in `fallback_from` did not write: a short code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One writer's draft as received, before verification, and what became of it."""
+
+    generator: Generator
+    draft: Draft
+    """Without sentences where the writer failed."""
+    failure: str | None = None
+    """Why the writer gave no draft: a short code."""
+    verdicts: tuple[str, ...] = ()
+    """Of each sentence of summary, then answer: its verdict, or the reason why it fell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence that has passed verification, without markers."""
+
+    text: str
+    citations: tuple[int, ...]
+    verdict: Verdict
+    support_level: str
+    kind: SentenceKind
+    support: tuple[Span, ...]
+    paragraph: int = 0
+    counted: tuple[Finding, ...] = ()
+    """The findings that a counted sentence rests on, in the place of spans."""
+
+    @property
+    def study_ids(self) -> tuple[str, ...]:
+        """The studies behind it, each once."""
+        return tuple(dict.fromkeys((*(s.study_id for s in self.support), *(f.study_id for f in self.counted))))
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    index: int
+    study: Study
+
+
+@dataclass(frozen=True, slots=True)
+class Confidence:
+    score: int
+    label: str
+    reasons: tuple[str, ...]
+    calibration: str
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What the search showed, on raw scales that compare across questions."""
+
+    values: Mapping[str, float]
+    missing_terms: tuple[str, ...] = ()
+    """Content terms of the question that no evidence passage holds, rarest first."""
+    missing_names: tuple[str, ...] = ()
+    """Names with a number (type 1, vitamin k) that no near passage holds."""
+
+    @property
+    def by_words_alone(self) -> bool:
+        """Whether the search by meaning has nothing to say: no encoder, or no vector of the best passage yet."""
+        return self.values["top_cosine"] <= 0 or self.values.get("first_waits", 0.0) > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Everything that is kept of one question."""
+
+    question: Question
+    outcome: Outcome
+    message: str | None
+    understanding: Understanding
+    scope: Searched
+    summary: tuple[Sentence, ...]
+    answer: tuple[Sentence, ...]
+    citations: tuple[Citation, ...]
+    confidence: Confidence | None
+    evidence: tuple[Candidate, ...]
+    left_out: tuple[LeftOut, ...]
+    generator: Generator
+    policy: Policy
+    corpus_version: int
+    found: Found | None = None
+    related: tuple[Concept, ...] = ()
+    signals: Signals | None = None
+    linked: Leg | None = None
+    """The second pass; None where there was none."""
+    ranked: int = 0
+    """Passages that were ranked, of all that the search found."""
+    agreement: Agreement | None = None
+    definitions: tuple[Concept, ...] = ()
+    """Terms of the answer that a beginner may not know; each has a definition."""
+    declined: Declined | None = None
+    attempts: tuple[Attempt, ...] = ()
+    """To write it, in order; the last one became the answer."""
+    timings_ms: Mapping[str, float | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.outcome.is_answer != (self.confidence is not None):
+            raise ValueError("An answer carries confidence; a refusal carries none.")
+        if not self.outcome.is_answer and (self.summary or self.answer or self.citations):
+            raise ValueError("A refusal carries no sentence and no citation.")
+
+
+__all__ = [
+    "Agreement", "Answer", "Attempt", "Because", "Candidate", "Citation", "Collection", "Concept", "Confidence", "Declined", "Draft",
+    "DraftSentence", "Evidence", "Finding", "Found", "Generator", "Hit", "InsufficientEvidence", "LeftOut",
+    "LeftOutReason", "Leg", "Mode", "NearFinding", "Number", "Outcome", "Passage", "Population", "PopulationSplit", "Question", "Searched", "Section", "Sentence",
+    "SentenceKind", "Signals", "Span", "Stance", "Study", "StudyStance", "Understanding", "Verdict",
+]  # fmt: skip

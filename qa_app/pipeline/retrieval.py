@@ -1,0 +1,295 @@
+"""From a question to ranked passages: understanding, the halves of the search, fusion, ranking, signals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+
+from qa_app.pipeline import candidates, confidence, query, ranking, reordering
+from qa_app.pipeline.policy import Policy
+from qa_app.pipeline.ports import Corpus, LegFailed, Reranker, RerankerFailed
+from qa_app.pipeline.records import (
+    Candidate,
+    Collection,
+    Concept,
+    Finding,
+    Found,
+    LeftOut,
+    Leg,
+    NearFinding,
+    Question,
+    Searched,
+    Signals,
+    Understanding,
+)
+
+STAGES = (
+    "scope",
+    "understand",
+    "encode",
+    "lexical",
+    "dense",
+    "linked",
+    "rank",
+    "rerank",
+    "summary",
+    "answer",
+    "verify",
+)
+
+
+@dataclass
+class Clock:
+    """Milliseconds per stage; None for a stage that did not run, or whose time another one's holds."""
+
+    spent: dict[str, float | None] = field(default_factory=lambda: dict.fromkeys(STAGES))
+
+    @contextmanager
+    def __call__(self, stage: str) -> Iterator[None]:
+        start = perf_counter()
+        try:
+            yield
+        finally:
+            self.spent[stage] = (self.spent.get(stage) or 0.0) + round(1000 * (perf_counter() - start), 3)
+
+
+@dataclass(frozen=True)
+class Search:
+    """What was found for a question, ranked."""
+
+    understanding: Understanding
+    found: Found
+    ranked: tuple[Candidate, ...]
+    searched: Searched
+    signals: Signals
+    related: tuple[Concept, ...]
+    collections: tuple[Collection, ...]
+    findings: tuple[Finding, ...] = ()
+    """What the studies of the pool found."""
+    left_out: tuple[LeftOut, ...] = ()
+    """Ranked, but kept out before any evidence was chosen."""
+    linked: Leg | None = None
+    """The second pass; None where there was none."""
+    concepts: tuple[Concept, ...] = ()
+    """All of the graph."""
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A question on its way, with all that a search of it needs."""
+
+    question: Question
+    understanding: Understanding
+    concepts: tuple[Concept, ...]
+    vector: Sequence[float] | None
+    dense_error: str | None
+    corpus: Corpus
+    policy: Policy
+    clock: Clock
+
+
+@dataclass(frozen=True)
+class _Look:
+    """One search, of a collection or of everything."""
+
+    collection: str | None
+    found: Found
+    ranked: tuple[Candidate, ...]
+    signals: Signals
+    findings: tuple[Finding, ...]
+    left_out: tuple[LeftOut, ...]
+
+
+def find_evidence(
+    question: Question, *, corpus: Corpus, policy: Policy, clock: Clock, reranker: Reranker | None = None
+) -> Search:
+    with corpus.snapshot():
+        with clock("understand"):
+            concepts = corpus.concepts()
+            collections = corpus.collections()
+            understanding = query.understand(
+                question,
+                concepts=concepts,
+                collections=collections,
+                vocabulary=corpus.vocabulary(),
+                is_word=corpus.is_word,
+                expand_lay_words=policy.expand_lay_words,
+            )
+        with clock("encode"):
+            vector, dense_error = _encode(corpus, question, understanding)
+        asked = _Asked(question, understanding, concepts, vector, dense_error, corpus, policy, clock)
+        look, searched = _look_where_it_belongs(asked)
+        linked = None
+        if confidence.answerability(look.signals, policy) < policy.linked_below:
+            asked, look, linked = _look_further(asked, look)
+    ranked = look.ranked if reranker is None else _read_by_model(look.ranked, reranker, asked)
+    related = _related(asked.understanding, concepts)
+    return Search(
+        asked.understanding,
+        look.found,
+        ranked,
+        searched,
+        look.signals,
+        related,
+        collections,
+        look.findings,
+        look.left_out,
+        linked,
+        concepts,
+    )
+
+
+def _look_where_it_belongs(asked: _Asked) -> tuple[_Look, Searched]:
+    """A collection first, where one is chosen or the policy goes by the one detected; then everything, if it holds too little.
+
+    A reader who chose a collection is led out of it only to a clear answer; else what comes nearest is shown from it.
+    """
+    policy, chosen = asked.policy, asked.question.collection
+    scope = chosen or (asked.understanding.collection if policy.scope_detected else None)
+    if scope is None:
+        return _look(asked, None), Searched.GLOBAL
+    scoped = _look(asked, scope)
+    if confidence.answerability(scoped.signals, policy) >= policy.scope_enough:
+        return scoped, Searched.COLLECTION
+    everything = _look(asked, None)
+    is_clear = confidence.answerability(everything.signals, policy) >= policy.leave_chosen_from
+    is_clear &= confidence.decide(everything.signals, asked.understanding, policy).is_answer
+    return (scoped if chosen and not is_clear else everything), Searched.COLLECTION_THEN_GLOBAL
+
+
+def _look(asked: _Asked, collection: str | None) -> _Look:
+    with asked.clock("lexical"):
+        found = asked.corpus.find(
+            " ".join((asked.question.searched, *asked.understanding.also_searched)),
+            asked.vector,
+            collection=collection,
+            limit=asked.policy.leg_limit,
+            dense_error=asked.dense_error,
+        )
+        near = _near_findings(asked, found)
+    with asked.clock("rank"):
+        pool = candidates.fuse(found, asked.policy, near)
+    return _ranked(asked, collection, found, pool)
+
+
+def _near_findings(asked: _Asked, found: Found) -> tuple[NearFinding, ...]:
+    if asked.vector is None or not asked.policy.finding_weight:
+        return ()
+    return asked.corpus.near_findings(asked.vector, [hit.passage_id for hit in found.hits])
+
+
+def _ranked(
+    asked: _Asked,
+    collection: str | None,
+    found: Found,
+    pool: Sequence[candidates.FusedHit],
+    gains: dict[int, float] | None = None,
+) -> _Look:
+    with asked.clock("rank"):
+        findings, ordered, left_out = _ordered(asked, pool, gains)
+    unmet = _unmet_word(asked, ordered, found)
+    with asked.clock("rank"):
+        signals = confidence.read_signals(ordered, found, asked.question, asked.understanding, unmet=unmet)
+    return _Look(collection, found, ordered, signals, findings, left_out)
+
+
+def _ordered(
+    asked: _Asked, pool: Sequence[candidates.FusedHit], gains: dict[int, float] | None
+) -> tuple[tuple[Finding, ...], tuple[Candidate, ...], tuple[LeftOut, ...]]:
+    """What the studies of the pool found, its passages best first, and those that the policy keeps out."""
+    policy, understanding = asked.policy, asked.understanding
+    passages = asked.corpus.load([entry.hit.passage_id for entry in pool])
+    joined = reordering.mark_linked(candidates.join(tuple(pool), passages), gains or {}, understanding.linked)
+    findings = asked.corpus.findings(list(dict.fromkeys(p.study.study_id for p in passages)))
+    ranked = ranking.rerank(
+        reordering.with_gains(joined, understanding, policy),
+        question=asked.question,
+        vector=asked.vector,
+        understanding=understanding,
+        policy=policy,
+        concepts=asked.concepts,
+    )
+    ordered, left_out = reordering.reorder(ranked, policy)
+    return findings, confidence.with_bearing(ordered, understanding, policy), left_out
+
+
+def _look_further(asked: _Asked, look: _Look) -> tuple[_Asked, _Look, Leg]:
+    """The second pass: what concepts one hop away bring is added to what was found; without any, nothing changes."""
+    policy = asked.policy
+    near = query.find_linked(asked.understanding, asked.concepts, hub=policy.linked_hub, most=policy.linked_most)
+    if not near:
+        return asked, look, Leg(True, 0)
+    with asked.clock("linked"):
+        text = " ".join(concept.name for concept in near)
+        try:
+            found = asked.corpus.find_linked(text, asked.vector, collection=look.collection, limit=policy.leg_limit)
+        except LegFailed as failure:
+            return asked, look, Leg(False, 0, str(failure))
+        hits = {hit.passage_id: hit for hit in found.hits if hit.bm25 > 0}
+        gains = {
+            pk: policy.linked_weight * candidates.min_max(hit.bm25, found.lexical.lowest, found.lexical.highest)
+            for pk, hit in hits.items()
+        }
+        whole = replace(policy, pool_cap=len(look.found.hits) or 1, reranker_top_k=len(look.found.hits) or 1)
+        fused = {
+            entry.hit.passage_id: entry
+            for entry in candidates.fuse(look.found, whole, _near_findings(asked, look.found))
+        }
+        for pk, hit in hits.items():
+            entry = fused.get(pk) or candidates.FusedHit(replace(hit, bm25=0.0), 0.0, ())
+            fused[pk] = replace(entry, score=entry.score + gains[pk])
+        pool = sorted(fused.values(), key=lambda entry: (-entry.score, entry.hit.passage_id))[: policy.pool]
+        further = replace(asked, understanding=replace(asked.understanding, linked=near))
+        leg = Leg(found.lexical.ok, len(hits), found.lexical.error)
+    return further, _ranked(further, look.collection, look.found, pool, gains), leg
+
+
+def _read_by_model(ranked: tuple[Candidate, ...], reranker: Reranker, asked: _Asked) -> tuple[Candidate, ...]:
+    """The model's order of the best; the built-in one where it fails or takes too long."""
+    policy = asked.policy
+    head = ranked[: policy.reranker_top_k]
+    with asked.clock("rerank"):
+        try:
+            scores = reranker.scores(
+                asked.question.searched, [c.passage for c in head], seconds=policy.reranker_seconds
+            )
+        except RerankerFailed as failure:
+            return reordering.without_model(ranked, name=reranker.name, why=str(failure))
+        return reordering.by_model(ranked, scores, name=reranker.name, weight=policy.reranker_weight)
+
+
+def _encode(
+    corpus: Corpus, question: Question, understanding: Understanding
+) -> tuple[Sequence[float] | None, str | None]:
+    """The question's vector, what was misspelt spelt again beside it; or None and the reason."""
+    try:
+        return corpus.encode_all([confidence.searched_text(question, understanding)])[0], None
+    except LegFailed as failure:
+        return None, str(failure)
+
+
+def _unmet_word(asked: _Asked, ranked: Sequence[Candidate], found: Found) -> float | None:
+    """What `confidence.unmet_word` says; None where no vector can be had."""
+    if asked.vector is None:
+        return None
+    with asked.clock("rank"):
+        without = confidence.questions_without(ranked, asked.question, asked.understanding, found, asked.policy)
+    written = [text for text in without if text]
+    try:
+        with asked.clock("encode"):
+            vectors = iter(asked.corpus.encode_all(written) if written else ())
+    except LegFailed:
+        return None
+    unmet = confidence.unmet_word(ranked, asked.vector, [next(vectors) if text else None for text in without])
+    has_unmet_name = bool(confidence.unmet_names(ranked, asked.question, asked.understanding))
+    return max(unmet, asked.policy.unmet_name) if has_unmet_name else unmet
+
+
+def _related(understanding: Understanding, concepts: tuple[Concept, ...], most: int = 6) -> tuple[Concept, ...]:
+    """Neighbours of the concepts that the question names, each once, the named ones left out."""
+    by_id = {concept.concept_id: concept for concept in concepts}
+    named = [concept.concept_id for concept in understanding.concepts]
+    near = dict.fromkeys(n for concept in understanding.concepts for n in concept.neighbours if n not in named)
+    return tuple(by_id[concept_id] for concept_id in near if concept_id in by_id)[:most]

@@ -1,0 +1,281 @@
+"""The way of a question, top to bottom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from qa_app.pipeline import agreement, citations, confidence, evidence, parts, query, scope, writing
+from qa_app.pipeline.generation import EXTRACTIVE
+from qa_app.pipeline.naming import find_terms
+from qa_app.pipeline.policy import Policy
+from qa_app.pipeline.ports import Corpus, Reranker, Writer
+from qa_app.pipeline.records import (
+    Answer,
+    Attempt,
+    Candidate,
+    Collection,
+    Concept,
+    Declined,
+    Evidence,
+    Generator,
+    InsufficientEvidence,
+    LeftOut,
+    LeftOutReason,
+    Mode,
+    Outcome,
+    Question,
+    Searched,
+    Sentence,
+    Signals,
+)
+from qa_app.pipeline.retrieval import Clock, Search, find_evidence
+from qa_app.pipeline.text import stem, words
+
+NOTHING_FOUND = (
+    "The studies kept here do not answer this question. Below are the nearest passages; they are not an answer. "
+    "You could ask about a neighbouring point, or in other words."
+)
+BY_WORDS_ALONE = "Only the words of the question could be searched for just now, not its meaning; asking again in a while may find more."
+NOT_OUR_SUBJECT = "This question lies outside the studies kept here, so there is no answer to give."
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """A question with its frozen evidence: all that writing needs."""
+
+    question: Question
+    search: Search
+    evidence: Evidence
+
+
+def answer_question(
+    question: Question,
+    *,
+    corpus: Corpus,
+    writer: Writer,
+    policy: Policy,
+    fallbacks: Sequence[Writer] = (),
+    reviewed: Callable[[Declined], Declined] | None = None,
+    reranker: Reranker | None = None,
+) -> Answer:
+    """The answer, or an honest no. Everything that is read of the corpus belongs to one version of it.
+
+    The fallbacks write, in order, where the writer fails, or where not enough of its sentences can be verified.
+    `reviewed` puts a curator's words in the place of the built-in ones of a fixed reply.
+    """
+    clock = Clock()
+    gathered = gather(question, corpus=corpus, policy=policy, clock=clock, reviewed=reviewed, reranker=reranker)
+    if isinstance(gathered, Answer):
+        return gathered
+    try:
+        return _written(question, gathered.search, gathered.evidence, (writer, *fallbacks), policy, clock)
+    except InsufficientEvidence as nothing:
+        attempts = nothing.attempts if isinstance(nothing, writing.NothingWritten) else ()
+        return _refusal(question, Outcome.INSUFFICIENT_EVIDENCE, gathered.search, policy, clock, attempts=attempts)
+
+
+def gather(
+    question: Question,
+    *,
+    corpus: Corpus,
+    policy: Policy,
+    clock: Clock,
+    reviewed: Callable[[Declined], Declined] | None = None,
+    reranker: Reranker | None = None,
+) -> Gathered | Answer:
+    """What an answer is written from; or the refusal, where nothing is to be written."""
+    with clock("scope"):
+        declined = scope.check_scope(question.searched)
+    if declined is not None:
+        reply = reviewed(declined) if reviewed else declined
+        return _without(question, reply.outcome, reply.message, policy, clock, corpus.version(), declined=reply)
+    search = find_evidence(question, corpus=corpus, policy=policy, clock=clock, reranker=reranker)
+    outcome = confidence.decide(search.signals, search.understanding, policy)
+    if not outcome.is_answer:
+        return _refusal(question, outcome, search, policy, clock)
+    try:
+        chosen = evidence.select(
+            search.ranked,
+            question=question,
+            understanding=search.understanding,
+            policy=policy,
+            findings=search.findings,
+            citable=evidence.find_citable(search.ranked, understanding=search.understanding, policy=policy),
+        )
+    except InsufficientEvidence:
+        return _refusal(question, Outcome.INSUFFICIENT_EVIDENCE, search, policy, clock)
+    chosen = replace(chosen, left_out=(*search.left_out, *chosen.left_out))
+    return Gathered(question, search, replace(chosen, agreement=agreement.read(chosen, search.concepts)))
+
+
+def _written(
+    question: Question,
+    search: Search,
+    chosen: Evidence,
+    writers: Sequence[Writer],
+    policy: Policy,
+    clock: Clock,
+) -> Answer:
+    written = writing.write(writers, chosen, policy, clock)
+    summary, answer = written.summary, written.answer
+    sentences = (*summary, *answer)
+    numbers = citations.number_studies(sentences, chosen)
+    if not numbers:
+        raise writing.NothingWritten("No sentence of the draft could be verified.", written.attempts)
+    outcome, message = _outcome(question, chosen, sentences, numbers, policy)
+    return Answer(
+        question=question,
+        outcome=outcome,
+        message=message,
+        understanding=search.understanding,
+        scope=search.searched,
+        summary=numbered(summary, numbers),
+        answer=numbered(answer, numbers),
+        citations=citations.citations(numbers, chosen),
+        confidence=confidence.assess(search.signals, sentences, policy),
+        evidence=chosen.passages,
+        left_out=(*chosen.left_out, *written.fallen),
+        generator=written.generator,
+        policy=policy,
+        corpus_version=search.found.corpus_version,
+        found=search.found,
+        related=search.related,
+        signals=search.signals,
+        agreement=chosen.agreement,
+        definitions=_definitions(question, search, sentences),
+        attempts=written.attempts,
+        linked=search.linked,
+        ranked=len(search.ranked) + len(search.left_out),
+        timings_ms=clock.spent,
+    )
+
+
+def _outcome(
+    question: Question, chosen: Evidence, sentences: tuple[Sentence, ...], cited: dict[str, int], policy: Policy
+) -> tuple[Outcome, str | None]:
+    """How the question ends, now that it is answered, and which part of it stays open."""
+    if agreement.is_conflicting(chosen.agreement, chosen, policy):
+        return Outcome.CONFLICTING, None
+    missing = parts.find_open(
+        question.searched,
+        chosen.understanding,
+        sentences=sentences,
+        studies=[study for study in chosen.studies if study.study_id in cited],
+        findings=[finding for finding in chosen.findings if finding.study_id in cited],
+    )
+    return (Outcome.PARTIAL, parts.in_words(missing)) if missing else (Outcome.ANSWERED, None)
+
+
+def _definitions(question: Question, search: Search, sentences: tuple[Sentence, ...]) -> tuple[Concept, ...]:
+    """For a beginner, the terms of the answer that the question did not use."""
+    if question.mode is not Mode.BEGINNER:
+        return ()
+    return find_terms([s.text for s in sentences], search.concepts, besides=search.understanding.concepts)
+
+
+def numbered(sentences: tuple[Sentence, ...], numbers: dict[str, int]) -> tuple[Sentence, ...]:
+    """The sentences with the index of each study behind them."""
+    return tuple(
+        replace(s, citations=tuple(dict.fromkeys(numbers[study_id] for study_id in s.study_ids))) for s in sentences
+    )
+
+
+def _refusal(
+    question: Question,
+    outcome: Outcome,
+    search: Search,
+    policy: Policy,
+    clock: Clock,
+    attempts: tuple[Attempt, ...] = (),
+) -> Answer:
+    """No sentence and no confidence; the nearest passages are shown as what they are."""
+    nearest: tuple[Candidate, ...] = ()
+    left_out = search.left_out
+    if outcome is Outcome.INSUFFICIENT_EVIDENCE and search.ranked:
+        lenient = replace(policy, bears_from=0, bears_share=0.0)
+        shown = evidence.select(search.ranked, question=question, understanding=search.understanding, policy=lenient)
+        nearest = shown.passages[:5]
+        left_out += shown.left_out + tuple(
+            LeftOut(
+                "passage",
+                LeftOutReason.BELOW_THRESHOLD,
+                "only the five nearest are shown",
+                c.passage.passage_id,
+                study_id=c.passage.study.study_id,
+            )
+            for c in shown.passages[5:]
+        )
+    if outcome is Outcome.OUT_OF_SCOPE:
+        message = _not_our_subject(search.collections)
+    else:
+        message = " ".join((NOTHING_FOUND, *_not_mentioned(question, search.signals)))
+        if confidence.by_words_alone(search.signals, policy):
+            message = f"{message} {BY_WORDS_ALONE}"
+    version = search.found.corpus_version
+    return _without(
+        question,
+        outcome,
+        message,
+        policy,
+        clock,
+        version,
+        search=search,
+        nearest=nearest,
+        left_out=left_out,
+        attempts=attempts,
+    )
+
+
+def _not_mentioned(question: Question, signals: Signals, most: int = 3) -> Iterator[str]:
+    """Which of the question's words none of the nearest passages holds, the rarest first."""
+    typed = {stem(word): word for word in reversed(words(question.searched))}
+    missing = [*signals.missing_names, *(typed[term] for term in signals.missing_terms if term in typed)][:most]
+    if missing:
+        yield f"None of the nearest passages mentions {', '.join(f'“{word}”' for word in missing)}."
+
+
+def _not_our_subject(collections: tuple[Collection, ...]) -> str:
+    names = "; ".join(collection.name.lower() for collection in collections)
+    return f"{NOT_OUR_SUBJECT} They are about: {names}." if names else NOT_OUR_SUBJECT
+
+
+def _without(
+    question: Question,
+    outcome: Outcome,
+    message: str,
+    policy: Policy,
+    clock: Clock,
+    corpus_version: int,
+    *,
+    search: Search | None = None,
+    nearest: tuple[Candidate, ...] = (),
+    left_out: tuple[LeftOut, ...] = (),
+    generator: Generator = EXTRACTIVE,
+    declined: Declined | None = None,
+    attempts: tuple[Attempt, ...] = (),
+) -> Answer:
+    return Answer(
+        question=question,
+        outcome=outcome,
+        message=message,
+        understanding=search.understanding if search else query.understand(question, concepts=(), collections=()),
+        scope=search.searched if search else (Searched.COLLECTION if question.collection else Searched.GLOBAL),
+        summary=(),
+        answer=(),
+        citations=(),
+        confidence=None,
+        evidence=nearest,
+        left_out=left_out,
+        generator=generator,
+        policy=policy,
+        corpus_version=corpus_version,
+        found=search.found if search else None,
+        related=search.related if search else (),
+        signals=search.signals if search else None,
+        linked=search.linked if search else None,
+        ranked=len(search.ranked) + len(search.left_out) if search else 0,
+        declined=declined,
+        attempts=attempts,
+        timings_ms=clock.spent,
+    )

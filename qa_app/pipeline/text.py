@@ -1,0 +1,94 @@
+"""Words, stems and marks in a text: what several stages need to read alike."""
+
+from __future__ import annotations
+
+import re
+import threading
+import unicodedata
+from functools import lru_cache
+
+from snowballstemmer import stemmer
+
+WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+
+# Words that carry no subject: Postgres's English stop words leave these in, and they would count as missing terms.
+EMPTY_WORDS = frozenset(
+    """a about above after again all also am an and any anyone are aren as at be because been before being below best better
+    between both bit but by can cannot could did didn do does doesn doing don done down during each else enough even ever every
+    exactly explain far few find for from further get gets getting give given go going good got had has hasn have having he
+    hello help her here hers hey hi him his how i if im in instead into is isn it its itself ive just kind know like long
+    look lot lots many matter may maybe me mean might more most much must my myself need needed needs never no nor not
+    now of off often ok okay on once one only or other our out over own per please pls possible really rly right said same say
+    see shall she should shouldn show since so some someone something still stop such sure take taken tell than thank
+    thanks that the their them then there these they thing things think this those though thru to too try up upon us use
+    used using very want was wasn way ways we well went were weren what whats when where whether which while who whom whose
+    why will with without won work works would wouldn yes yet you your yours actually around based come comes gonna gotta happen
+    happens keep let make makes making people person put start supposed truly worth yourself
+    till versus vs wanna
+    study studies paper papers research evidence author authors literature question answer current latest newest recent""".split()
+)
+
+_OF_THREAD = threading.local()  # a stemmer keeps the word it works on: two threads in one would spoil each other's
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
+)
+
+
+def clean(text: str) -> str:
+    """The text for searching: NFKC, without invisible characters, control characters as spaces, single spaces."""
+    visible = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
+    composed = unicodedata.normalize(
+        "NFKC", visible
+    )  # an invisible character may have stood between a letter and its accent
+    spaced = "".join(" " if unicodedata.category(c) in {"Cc", "Cf", "Co", "Cn"} else c for c in composed)
+    return " ".join(spaced.split())
+
+
+def folded(text: str) -> str:
+    """Lower case and without accents, for comparing words."""
+    decomposed = unicodedata.normalize("NFKD", text)
+    return "".join(c for c in decomposed if not unicodedata.combining(c)).lower().replace("’", "'")
+
+
+@lru_cache(maxsize=50_000)
+def stem(word: str) -> str:
+    """The Snowball English stem, the one that Postgres's `english` dictionary uses."""
+    if not hasattr(_OF_THREAD, "stemmer"):
+        _OF_THREAD.stemmer = stemmer("english")
+    stemmed: str = _OF_THREAD.stemmer.stemWord(folded(word))
+    return stemmed
+
+
+def words(text: str) -> list[str]:
+    return [match.group() for match in WORD.finditer(folded(text))]
+
+
+def stems(text: str) -> tuple[str, ...]:
+    return tuple(stem(word) for word in words(text))
+
+
+@lru_cache(maxsize=2_048)
+def stem_set(text: str) -> frozenset[str]:
+    """The stems of a text. Kept, because ranking, signals and evidence ask it of the same passages, question after question."""
+    return frozenset(stems(text))
+
+
+def content_stems(text: str) -> tuple[str, ...]:
+    """Stems of the words that carry the subject, in order, without repeats."""
+    kept = (stem(word) for word in words(text) if word not in EMPTY_WORDS and (len(word) > 1 or word.isdigit()))
+    return tuple(dict.fromkeys(kept))
+
+
+def highlights(text: str, wanted: frozenset[str]) -> tuple[tuple[int, int], ...]:
+    """Where words with one of the wanted stems stand: code points, end exclusive."""
+    return tuple(match.span() for match in WORD.finditer(text) if stem(match.group()) in wanted)
+
+
+def jaccard(first: frozenset[str], second: frozenset[str]) -> float:
+    """Shared share of two sets; 1.0 for two empty ones."""
+    union = first | second
+    return len(first & second) / len(union) if union else 1.0
+
+
+def word_count(text: str) -> int:
+    return len(text.split())

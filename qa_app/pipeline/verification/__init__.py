@@ -1,0 +1,260 @@
+"""Verification: a sentence leaves only with the exact words behind it."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from qa_app.pipeline.policy import Policy
+from qa_app.pipeline.records import (
+    DraftSentence,
+    Evidence,
+    LeftOut,
+    LeftOutReason,
+    Passage,
+    Sentence,
+    SentenceKind,
+    Span,
+    Verdict,
+)
+from qa_app.pipeline.text import content_stems, stem_set
+from qa_app.pipeline.verification import alignment, support
+from qa_app.pipeline.verification.alignment import Fit
+from qa_app.pipeline.verification.lexicon import Kind
+from qa_app.pipeline.verification.reading import Token, read
+
+Judge = Callable[[str, Sequence[str]], float]
+"""Chance from 0 to 1 that the sentences (second) bear out the claim (first). Whatever it raises counts as no support."""
+
+_SHORTEST = 3  # tokens; fewer than these are no statement
+_MARKUP = frozenset("<>[]{}|`\\*_#?!@$^~=&")
+_READ_MARKS = frozenset("≤≥±≈×·⋅∙⁻−⁰¹²³⁴⁵⁶⁷⁸⁹‐‑‒–—―‘’“”…")  # those that `reading` compares, or that say nothing
+_SENTENCES_TRIED = 2  # of a passage: those that share most words with the claim, alone and with a neighbour
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One drafted sentence: what is kept of it, or why not."""
+
+    kept: Sentence | None
+    reason: LeftOutReason | None = None
+    detail: str = ""
+
+
+def verify(
+    drafted: Sequence[DraftSentence], evidence: Evidence, *, policy: Policy | None = None, judge: Judge | None = None
+) -> tuple[tuple[Sentence, ...], tuple[LeftOut, ...]]:
+    """The sentences that the passages they cite bear out, with the words behind them; the others with the reason.
+
+    Verbatim sentences stand as they are. What is cut down or set side by side must agree in every figure, direction, negation and group.
+    A free paraphrase needs the fitted score, and the judge's too where there is one; a weak one gives way to the sentence it
+    is nearest to, if that answers the question.
+    """
+    policy = policy or Policy()
+    kept: list[Sentence] = []
+    fallen: list[LeftOut] = []
+    quoted = {sentence.text for sentence in drafted}
+    for sentence in drafted:
+        judged = _judge(sentence, evidence, policy, judge)
+        if judged.kept is not None and (judged.reason is None or judged.kept.text not in quoted):
+            kept.append(judged.kept)
+            quoted.add(judged.kept.text)
+        if judged.reason is not None:
+            fallen.append(LeftOut("sentence", judged.reason, judged.detail, None, sentence.text))
+    return tuple(kept), tuple(fallen)
+
+
+def find_span(text: str, passage: Passage) -> Span | None:
+    """Where the text stands in the passage as whole sentences; None where it does not.
+
+    A part of a sentence is no support: "creatine harms the kidneys" also stands in "no trial found that creatine harms the kidneys".
+    """
+    starts = {sentence.start for sentence in passage.sentences}
+    ends = {sentence.end for sentence in passage.sentences}
+    place = passage.text.find(text) if text else -1
+    while place >= 0:
+        end = place + len(text)
+        if place in starts and end in ends:
+            return Span(passage.passage_id, passage.version, passage.study.study_id, place, end, text)
+        place = passage.text.find(text, place + 1)
+    return None
+
+
+def _judge(sentence: DraftSentence, evidence: Evidence, policy: Policy, judge: Judge | None) -> Judged:
+    passages = {candidate.passage.passage_id: candidate.passage for candidate in evidence.passages}
+    cited = [passages[i] for i in dict.fromkeys(sentence.passage_ids) if i in passages]
+    if not cited:
+        return Judged(None, LeftOutReason.UNKNOWN_CITATION, "it cites no passage of the evidence")
+    spans = tuple(span for passage in cited if (span := find_span(sentence.text, passage)) is not None)
+    if spans:
+        return Judged(_kept(sentence, Verdict.VERBATIM, "high", SentenceKind.QUOTE, spans))
+    claim = read(sentence.text)
+    laid = [found for passage in cited if (found := lay(sentence.text, passage)) is not None]
+    near = tuple(span for fit, span in laid if fit.reason is None)
+    if near:
+        return Judged(_kept(sentence, Verdict.SUPPORTED, "high", SentenceKind.NEAR_QUOTE, near))
+    own = max((fit.coverage for fit, _ in laid), default=0.0)
+    for passage in passages.values():
+        if passage in cited:
+            continue
+        other = lay(sentence.text, passage)
+        if find_span(sentence.text, passage) or (other and other[0].is_near and other[0].coverage > own):
+            return Judged(None, LeftOutReason.UNSUPPORTED, "its words stand in a passage that it does not cite")
+    closest = max((fit for fit, _ in laid), key=lambda fit: fit.coverage, default=None)
+    if closest is not None and closest.is_near:
+        return Judged(None, closest.reason, _differs(closest))
+    return _paraphrase(sentence, claim, cited, evidence, policy, judge)
+
+
+def lay(text: str, passage: Passage) -> tuple[Fit, Span] | None:
+    """The text on the sentence, or the two neighbouring ones, of the passage that it fits best; None for one that says too little."""
+    claim = read(text)
+    if len(claim) < _SHORTEST:
+        return None
+    best: tuple[Fit, Span] | None = None
+    for first, last in _stretches(text, passage):
+        start, end = passage.sentences[first].start, passage.sentences[last].end
+        quote = passage.text[start:end]
+        source = [read(passage.text[s.start : s.end]) for s in passage.sentences[first : last + 1]]
+        fit = alignment.fit(claim, source[0] if first == last else alignment.window(*source))
+        if fit.reason is None and _foreign_marks(text, quote):
+            fit = Fit(fit.coverage, LeftOutReason.UNSUPPORTED, ("marks that the source lacks",))
+        span = Span(passage.passage_id, passage.version, passage.study.study_id, start, end, quote)
+        if best is None or (fit.reason is None, fit.coverage) > (best[0].reason is None, best[0].coverage):
+            best = fit, span
+        if fit.reason is None:
+            break
+    return best
+
+
+def _foreign_marks(text: str, source: str) -> set[str]:
+    """Markup, and signs that no reading of the words would notice: "10 ‰" for "10", "gain ↓" for "gain", letters struck through."""
+    known = set(source) | _READ_MARKS
+    return {mark for mark in set(unicodedata.normalize("NFC", text)) - known if mark in _MARKUP or not _is_plain(mark)}
+
+
+def _is_plain(mark: str) -> bool:
+    return mark.isascii() or unicodedata.category(mark) in {"Lu", "Ll", "Lo", "Zs"}
+
+
+def _stretches(text: str, passage: Passage) -> list[tuple[int, int]]:
+    """The sentences (first, last) that share most words with the text: alone, then with a neighbour."""
+    wanted = frozenset(text.lower().split())
+    shared = [len(wanted & _split(passage.text[s.start : s.end])) for s in passage.sentences]
+    alone = sorted(range(len(shared)), key=lambda n: (-shared[n], n))[:_SENTENCES_TRIED]
+    pairs = {(n, n + 1) for place in alone for n in (place - 1, place) if 0 <= n < len(shared) - 1}
+    return [*((n, n) for n in alone), *sorted(pairs, key=lambda p: (-shared[p[0]] - shared[p[1]], p))]
+
+
+@lru_cache(maxsize=4_096)
+def _split(text: str) -> frozenset[str]:
+    return frozenset(text.lower().split())
+
+
+# --- Free paraphrase ------------------------------------------------------------------------------------------------------
+
+
+def _paraphrase(
+    sentence: DraftSentence,
+    claim: Sequence[Token],
+    cited: Sequence[Passage],
+    evidence: Evidence,
+    policy: Policy,
+    judge: Judge | None,
+) -> Judged:
+    best = _closest(sentence.text, cited)
+    words = [span.quote for span in best]
+    reason = _contradicted(claim, words, cited)
+    if reason is not None:
+        return Judged(None, reason, "it says otherwise than the sentences nearest to it")
+    texts = [passage.text[s.start : s.end] for passage in cited for s in passage.sentences]
+    chance = _chance(sentence.text, texts, judge)
+    if (
+        len(claim) >= _SHORTEST
+        and chance >= policy.support_medium
+        and not _foreign_marks(sentence.text, "".join(texts))
+    ):
+        is_high = chance >= policy.support_high
+        verdict, level = (Verdict.SUPPORTED, "high") if is_high else (Verdict.WEAK, "medium")
+        return Judged(_kept(sentence, verdict, level, SentenceKind.PARAPHRASE, best))
+    detail = "the passages it cites bear it out too weakly"
+    terms = set(evidence.understanding.terms)
+    answers = bool(terms) and len(terms & stem_set(words[0])) >= policy.quote_answers_from * len(terms)
+    shared = len(set(content_stems(sentence.text)) & stem_set(words[0]))
+    if not answers or shared < _SHORTEST:
+        return Judged(None, LeftOutReason.UNSUPPORTED, detail)
+    quote = Sentence(words[0], (), Verdict.VERBATIM, "high", SentenceKind.QUOTE, best[:1], sentence.paragraph)
+    return Judged(quote, LeftOutReason.UNSUPPORTED, f"{detail}; the source's own words stand in its place")
+
+
+def _chance(claim: str, texts: Sequence[str], judge: Judge | None) -> float:
+    fitted = support.fitted()
+    chance = fitted.score(support.read_signals(claim, texts, fitted))
+    if judge is None:
+        return chance
+    try:
+        return min(chance, judge(claim, texts))
+    except Exception:  # whatever goes wrong with a judge, its silence is no support
+        return 0.0
+
+
+def _closest(text: str, cited: Sequence[Passage], most: int = 2) -> tuple[Span, ...]:
+    """The sentences that hold most of the claim's rare words, the best first; each cited passage's best at most once."""
+    fitted = support.fitted()
+    wanted = {s: fitted.rarity(s) for s in content_stems(text)}
+    found = []
+    for passage in cited:
+        places = [passage.text[s.start : s.end] for s in passage.sentences]
+        held = [sum(value for s, value in wanted.items() if s in stem_set(place)) for place in places]
+        best = max(range(len(places)), key=lambda n: (held[n], -n))
+        at = passage.sentences[best]
+        span = Span(passage.passage_id, passage.version, passage.study.study_id, at.start, at.end, places[best])
+        found.append((held[best], span))
+    found.sort(key=lambda pair: -pair[0])
+    return tuple(span for value, span in found[:most] if value >= found[0][0] / 2)
+
+
+def _contradicted(claim: Sequence[Token], words: Sequence[str], cited: Sequence[Passage]) -> LeftOutReason | None:
+    """What a paraphrase may not do: bring a figure, a group or a population of its own, or turn a finding round."""
+    sources = [read(text) for text in words]
+    figures = _figures(claim)
+    if figures and not any(_in_order(figures, _figures(read(passage.text))) for passage in cited):
+        return LeftOutReason.NUMBER_MISMATCH
+    nearest = sources[0]
+    if support.is_negated(claim) != support.is_negated(nearest):
+        return LeftOutReason.NEGATION_MISMATCH
+    if support.turns(claim, nearest):
+        return LeftOutReason.DIRECTION_MISMATCH
+    held = {token.key for passage in cited for token in read(f"{passage.heading}. {passage.text}")}
+    if any(token.kind in {Kind.POPULATION, Kind.GROUP} and token.key not in held for token in claim):
+        return LeftOutReason.POPULATION_MISMATCH
+    return None
+
+
+def _figures(tokens: Sequence[Token]) -> list[str]:
+    """Numbers with their sign, comparator and unit, in order."""
+    figures = []
+    for place, token in enumerate(tokens):
+        if token.kind is not Kind.NUMBER:
+            continue
+        before = tokens[place - 1].key if place and tokens[place - 1].kind is Kind.COMPARATOR else ""
+        after = tokens[place + 1].key if place + 1 < len(tokens) and tokens[place + 1].kind is Kind.UNIT else ""
+        figures.append(f"{before} {token.key} {after}")
+    return figures
+
+
+def _in_order(wanted: Sequence[str], found: Sequence[str]) -> bool:
+    rest = iter(found)
+    return all(figure in rest for figure in wanted)
+
+
+def _kept(
+    sentence: DraftSentence, verdict: Verdict, level: str, kind: SentenceKind, spans: tuple[Span, ...]
+) -> Sentence:
+    return Sentence(sentence.text, (), verdict, level, kind, spans, sentence.paragraph)
+
+
+def _differs(fit: Fit) -> str:
+    return f"it differs from its source in: {', '.join(dict.fromkeys(fit.words))}"

@@ -1,0 +1,298 @@
+"""A sentence as tokens that compare by what they say: "twelve per cent" and "12%", "1.2 g·kg⁻¹" and "1.2 g per kg" read alike."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import lru_cache
+
+from qa_app.pipeline.text import clean, folded, stem
+from qa_app.pipeline.verification.lexicon import (
+    ADVERBIAL_TIMES,
+    EMPTY,
+    ONES,
+    ORDINALS,
+    PARTS,
+    REPORTED,
+    SAME,
+    SCALES,
+    SHORT_UNITS,
+    TENS,
+    TIMES,
+    UNITS,
+    Kind,
+    kind_of,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """`key` is what compares; `gap` the marks between it and the token before."""
+
+    key: str
+    kind: Kind
+    gap: str = ""
+    word: str = ""
+    reported: bool = False
+    """Whether "found that" or the like stands right before."""
+    opens: bool = False
+    """Whether a relative word ("which", "who") stands right before."""
+
+
+PER = "per"
+RANGE = "to"
+RANGE_MARK = "\u2025"  # in the gap of a number: "from" or "between" stood before it
+_DASHES = re.compile("[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]")
+_POWER = re.compile("(?<=[0-9])(?=[\u2070\u00b9\u00b2\u00b3\u2074-\u2079\u207b])")  # 10⁶ is not 106
+_NITRIC_OXIDE = re.compile(r"(?<![A-Z] )\bNO\b(?! [A-Z]{2})")
+_REWRITTEN = (
+    (re.compile(r"n't\b"), " not "),
+    (re.compile(r"\bcan ?not\b"), " not "),
+    (re.compile(r"'s\b|s'(?=\s)"), lambda match: "s" if match.group().startswith("s") else ""),
+    (re.compile(r"\bper ?cents?\b|\bpercents?\b|\bpct\b"), " % "),
+    (re.compile(r"\+ ?/ ?-|\bplus or minus\b"), "±"),
+    (re.compile(r"<=|=<"), "≤"),
+    (re.compile(r">=|=>"), "≥"),
+    (re.compile(r"(?<=\d)[·∙⋅](?=\d)"), "."),
+    # "kg-1", "kg^-1" behind another unit: per kg
+    (re.compile(r"(?<=[a-z%1])[ ·∙⋅*.]?\b(kg|g|mg|d|day|wk|week|min|h|s|l|ml|dl|m2|year|yr)\^?-1\b"), r"/\1"),
+    (re.compile(r"\b(?:at least|no less than|not less than|no fewer than|not fewer than|a minimum of|minimum of)\b"), " ≥ "),
+    (re.compile(r"\b(?:at most|at the most|no more than|not more than|a maximum of|maximum of|up to)\b"), " ≤ "),
+)  # fmt: skip
+_NUMBER_WORD = "|".join(sorted((*ONES, *TENS, *SCALES), key=len, reverse=True))
+_BEFORE_NUMBER = rf"(?=\s*[-+]?(?:\d|\.\d|(?:{_NUMBER_WORD})\b))"
+_COMPARED = (
+    (re.compile(rf"\b(?:more|greater|higher) than{_BEFORE_NUMBER}|\b(?:over|above|exceeding|in excess of){_BEFORE_NUMBER}"), " > "),
+    (re.compile(rf"\b(?:less|fewer|lower) than{_BEFORE_NUMBER}|\b(?:below|under){_BEFORE_NUMBER}"), " < "),
+    (re.compile(rf"\b(?:about|approximately|around|roughly|circa|ca\.?|approx\.?|some){_BEFORE_NUMBER}"), " ~ "),
+)  # fmt: skip
+_TOKEN = re.compile(
+    r"(?P<number>\d{1,3}(?:[, ]\d{3})+(?:\.\d+)?(?![\d,])|\d+(?:\.\d+)?(?:,\d{1,2}(?![\d,]))?|\.\d+)"
+    r"|(?P<sign>[%<>≤≥±~≈×/])"
+    r"|(?P<word>[^\W\d_]+(?:'[^\W\d_]+)?(?:\d[^\W_]*)?)"
+)
+_SIGNS = {"≈": "~"}
+
+
+@lru_cache(maxsize=8_192)
+def read(text: str) -> tuple[Token, ...]:
+    """The tokens of a text, in order; words that only serve the grammar are left out."""
+    return tuple(_finish(_joined(list(_raw(_rewritten(text))))))
+
+
+def _rewritten(text: str) -> str:
+    cleaned = _NITRIC_OXIDE.sub("nitricoxide", clean(_POWER.sub("^", text)))
+    plain = _DASHES.sub("-", folded(cleaned))
+    for pattern, by in (*_REWRITTEN, *_COMPARED):
+        plain = pattern.sub(by, plain)
+    return plain
+
+
+def _raw(text: str) -> Iterator[Token]:
+    """Tokens one by one; a number keeps its sign when the dash before it can be nothing else."""
+    end = 0
+    for match in _TOKEN.finditer(text):
+        gap, word = text[end : match.start()], match.group()
+        before = text[:end]
+        end = match.end()
+        if match["number"]:
+            negative = gap.endswith("-") and (
+                gap[:-1].endswith((" ", "(", "[", "=", "+")) or not before or before[-1] in "<>≤≥~"
+            )
+            if negative and gap.strip() == "-" and before.rstrip()[-1:].isdigit():
+                negative = False  # "10 -12" is a range
+            yield Token(_value(word, negative=negative), Kind.NUMBER, gap[:-1] if negative else gap, word)
+        elif match["sign"]:
+            key = _SIGNS.get(word, word)
+            yield Token(key, Kind.UNIT if key == "%" else Kind.COMPARATOR, gap, word)
+        else:
+            yield Token(word, Kind.WORD, gap, word)
+
+
+def _value(word: str, *, negative: bool) -> str:
+    plain = re.sub(r"[, ](?=\d{3}(?:\D|\Z))", "", word).replace(",", ".")
+    value = Decimal(plain if plain.count(".") < 2 else plain.replace(".", ""))
+    return _spelt(-value if negative else value)
+
+
+def _spelt(value: Decimal) -> str:
+    return f"{value.normalize():f}"
+
+
+def _joined(raw: list[Token]) -> Iterator[Token]:
+    """Words for numbers, units, "per" and ranges made one."""
+    numbered = list(_number_words(raw))
+    united = list(_units(numbered))
+    ranged = list(_ranges(united))
+    for place, token in enumerate(ranged):
+        follows = ranged[place + 1] if place + 1 < len(ranged) else None
+        is_doubled = (
+            token.kind is Kind.UNIT
+            and follows is not None
+            and follows.key == RANGE
+            and place + 3 < len(ranged)
+            and ranged[place + 3].key == token.key
+        )
+        if not is_doubled:  # "10% to 12%" reads as "10-12%"
+            yield token
+
+
+def _number_words(tokens: list[Token]) -> Iterator[Token]:
+    place = 0
+    while place < len(tokens):
+        token = tokens[place]
+        taken, value = _number_at(tokens, place)
+        if taken:
+            yield Token(_spelt(Decimal(value)), Kind.NUMBER, token.gap, token.word)
+            place += taken
+            continue
+        if token.word in ORDINALS and token.word != "second":
+            token = replace(token, key=f"#{ORDINALS[token.word]}", kind=Kind.NUMBER)
+        elif token.word in PARTS:
+            token = replace(token, key=stem(token.word), kind=Kind.NUMBER)
+        yield token
+        place += 1
+
+
+def _number_at(tokens: list[Token], place: int) -> tuple[int, int]:
+    """How many tokens from here spell one number, and which."""
+    total = current = taken = 0
+    while place + taken < len(tokens):
+        token = tokens[place + taken]
+        word = token.word
+        is_apart = taken > 0 and token.gap not in {" ", "-"}
+        if is_apart:
+            break
+        if word in SCALES and taken:
+            current = max(current, 1) * SCALES[word]
+            if SCALES[word] > 100:
+                total, current = total + current, 0
+        elif word in TENS and current % 100 == 0:
+            current += TENS[word]
+        elif word in ONES and (current % 100 == 0 or (current % 10 == 0 and ONES[word] < 10 and current % 100 > 10)):
+            if taken and tokens[place + taken - 1].word in ONES:
+                break
+            current += ONES[word]
+        else:
+            break
+        taken += 1
+    return taken, total + current
+
+
+def _units(tokens: list[Token]) -> Iterator[Token]:
+    before: Token | None = None
+    for place, token in enumerate(tokens):
+        follows = tokens[place + 1] if place + 1 < len(tokens) else None
+        if token.kind is Kind.WORD:
+            token = _unit(token, before)
+        if token.word in {"per", "/", "a", "an", "each", "every"} and follows is not None:
+            following = _unit(follows, Token(PER, Kind.COMPARATOR))
+            is_rate = following.kind is Kind.UNIT and (token.word in {"per", "/"} or following.key[2:] in TIMES)
+            if is_rate and before is not None and before.kind in {Kind.UNIT, Kind.NUMBER, Kind.WORD}:
+                token = replace(token, key=PER, kind=Kind.COMPARATOR)
+        if token.word in ADVERBIAL_TIMES:
+            yield replace(token, key=PER, kind=Kind.COMPARATOR)
+            token = Token(f"u:{ADVERBIAL_TIMES[token.word]}", Kind.UNIT, "", token.word)
+        yield token
+        before = token
+
+
+def _unit(token: Token, before: Token | None) -> Token:
+    """The token as a unit where it can be one."""
+    is_behind = before is not None and ((before.kind is Kind.NUMBER and before.key[0] != "#") or before.key == PER)
+    if token.word == "second" and not is_behind:
+        return replace(token, key="#2", kind=Kind.NUMBER)
+    unit = UNITS.get(token.word) or (SHORT_UNITS.get(token.word) if is_behind else None)
+    return replace(token, key=f"u:{unit}", kind=Kind.UNIT) if unit else token
+
+
+def _ranges(tokens: list[Token]) -> Iterator[Token]:
+    """A dash, "to" or "between … and" from one number to the next become one sign; "from" before it goes."""
+    between, gap = False, ""
+    for place, read_token in enumerate(tokens):
+        token, gap = (replace(read_token, gap=gap + read_token.gap) if gap else read_token), ""
+        number = next(
+            (
+                p
+                for p in (place + 1, place + 2)
+                if p < len(tokens) and tokens[p].kind is Kind.NUMBER and _only_sign(tokens, place, p)
+            ),
+            None,
+        )
+        before = tokens[place - 1] if place else None
+        is_behind = before is not None and (
+            before.kind is Kind.NUMBER
+            or (before.kind is Kind.UNIT and place > 1 and tokens[place - 2].kind is Kind.NUMBER)
+        )
+        if token.word in {"from", "between"} and number == place + 1:
+            between = token.word == "between"
+            if _opens_range(tokens, place + 1, between=between):
+                gap = token.gap + RANGE_MARK
+                continue
+        if token.word == "to" and is_behind and number is not None:
+            yield Token(RANGE, Kind.COMPARATOR, "", "to")
+            continue
+        if token.word == "and" and between and is_behind and number == place + 1:
+            between = False
+            yield Token(RANGE, Kind.COMPARATOR, "", "and")
+            continue
+        if token.kind is Kind.NUMBER and is_behind and token.gap == "-":
+            yield Token(RANGE, Kind.COMPARATOR, "", "-")
+            yield replace(token, gap="")
+            continue
+        if token.kind is Kind.NUMBER and is_behind and token.gap in {" - ", " -"}:
+            yield Token(RANGE, Kind.COMPARATOR, "", "-")
+            yield replace(token, gap="")
+            continue
+        yield token
+
+
+def _only_sign(tokens: list[Token], place: int, number: int) -> bool:
+    return all(tokens[p].kind is Kind.COMPARATOR for p in range(place + 1, number))
+
+
+def _opens_range(tokens: list[Token], place: int, *, between: bool) -> bool:
+    """Whether a range follows from the number at `place`: "from 10 to 12", "between 10 % and 12 %"."""
+    joint = "and" if between else "to"
+    for at in (place + 1, place + 2):
+        if at + 1 < len(tokens) and tokens[at].word == joint and tokens[at + 1].kind is Kind.NUMBER:
+            return True
+        if at < len(tokens) and tokens[at].kind is not Kind.UNIT:
+            return False
+    return False
+
+
+def _finish(tokens: Iterable[Token]) -> Iterator[Token]:
+    """Kinds and keys of words; empty words leave their gap, and a mark of what they opened, to the next."""
+    gap, reported, opens, earlier, before = "", False, False, "", ""
+    for token in tokens:
+        gap += token.gap
+        if token.kind is Kind.WORD and token.word in EMPTY:
+            # "to show that" names an aim and no finding
+            reported = reported or (token.word == "that" and stem(before) in REPORTED and earlier != "to")
+            opens = opens or token.word in {"which", "who", "whom", "whose", "that"}
+            earlier, before = before, token.word
+            continue
+        if token.kind is Kind.WORD:
+            key, kind = _word(token.word)
+            token = Token(key, kind, gap, token.word, reported, opens)
+        else:
+            token = Token(token.key, token.kind, gap, token.word, reported, opens)
+        yield token
+        gap, reported, opens, earlier, before = "", False, False, before, token.word
+
+
+@lru_cache(maxsize=50_000)
+def _word(word: str) -> tuple[str, Kind]:
+    kind = kind_of(word)
+    if word in SAME:
+        return SAME[word], kind
+    if kind in {Kind.POPULATION, Kind.GROUP}:
+        return _singular(word), kind  # "trained" and "training" share a stem
+    return (stem(word) if word.isalpha() else word), kind
+
+
+def _singular(word: str) -> str:
+    return word[:-1] if word.endswith("s") and len(word) > 3 and not word.endswith(("ss", "us", "is")) else word

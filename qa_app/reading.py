@@ -1,0 +1,297 @@
+"""An answer's payload as a page shows it: paragraphs with their markers, passages cut at their marks, banners, what was left out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Payload = Mapping[str, Any]
+
+PARTS = ("summary", "answer")
+PASSAGES_SHOWN = 5
+REFUSALS = frozenset({"insufficient_evidence", "out_of_scope", "guardrail"})
+LEG_ORDER = ("lexical", "dense", "linked")
+STAGE_ORDER = ("scope", "understand", "encode", "lexical", "dense", "rank", "summary", "answer", "verify", "store")
+BANNER_ORDER = ("retracted", "expression_of_concern", "corrected", "withdrawn", "passage_changed", "newer_corpus")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of a passage, marked or not. Templates escape it like any other text."""
+
+    text: str
+    marked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    number: int
+    """From 1, within its part; stands in the address of its citations."""
+    text: str
+    verdict: str
+    markers: tuple[int, ...]
+    is_withdrawn: bool
+
+    @property
+    def is_weak(self) -> bool:
+        return self.verdict == "weak"
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A passage as it was when the answer was made, cut at what is to be marked."""
+
+    row: Mapping[str, Any]
+    pieces: tuple[Piece, ...]
+    has_changed: bool
+    is_gone: bool
+    """Removed since; there is no present text to lead to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Banner:
+    kind: str
+    study_id: str | None
+    title: str
+    at: str | None
+    count: int = 1
+    is_gone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    what: str
+    reason: str
+    count: int
+    examples: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """What a marker opens: the sentence, its study, and the words of the study that it rests on."""
+
+    index: int
+    part: str
+    sentence: Sentence
+    citation: Mapping[str, Any]
+    passages: tuple[Passage, ...]
+    statements: tuple[str, ...]
+    """Findings that a counted sentence rests on, instead of a span."""
+
+    @property
+    def is_withdrawn(self) -> bool:
+        return self.sentence.is_withdrawn or self.citation.get("status") == "withdrawn"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    summary: tuple[tuple[Sentence, ...], ...]
+    answer: tuple[tuple[Sentence, ...], ...]
+    sources: tuple[Mapping[str, Any], ...]
+    top_passages: tuple[Passage, ...]
+    more_passages: tuple[Passage, ...]
+    banners: tuple[Banner, ...]
+    has_newer_corpus: bool
+    left_out: tuple[LeftOut, ...]
+    is_refusal: bool
+    was_searched: bool
+    """False for a question that was turned away before any search."""
+    lost: str
+    """Which sources the answer has lost since: none (empty), `part`, `all_withdrawn`, or `all` of them, some retracted."""
+    has_lost_passages: bool
+    """Whether a refusal showed nearest passages, and none of them is public any more."""
+    legs: tuple[tuple[str, Mapping[str, Any]], ...]
+    timings: tuple[tuple[str, float], ...]
+
+
+def read(payload: Payload) -> Page:
+    """Everything that the answer page shows, from the payload alone."""
+    passages = tuple(_evidence(payload))
+    banners = tuple(_banners(payload))
+    is_refusal = payload["outcome"] in REFUSALS
+    return Page(
+        summary=_paragraphs(payload, "summary"),
+        answer=() if _adds_nothing(payload) else _paragraphs(payload, "answer"),
+        sources=tuple(payload["citations"]),
+        top_passages=passages[:PASSAGES_SHOWN],
+        more_passages=passages[PASSAGES_SHOWN:],
+        banners=tuple(banner for banner in banners if banner.kind != "newer_corpus"),
+        has_newer_corpus=any(banner.kind == "newer_corpus" for banner in banners),
+        left_out=tuple(_left_out(payload)),
+        is_refusal=is_refusal,
+        was_searched=any(leg["candidates"] or not leg["ok"] for leg in payload["legs"].values()),
+        lost=_lost(payload),
+        has_lost_passages=is_refusal and not passages and bool(_withdrawn_studies(payload)),
+        legs=_in_order(payload["legs"], LEG_ORDER),
+        timings=tuple(
+            (stage, spent) for stage, spent in _in_order(payload["timings_ms"], STAGE_ORDER) if spent is not None
+        ),
+    )
+
+
+def _in_order(row: Mapping[str, Any], order: tuple[str, ...]) -> tuple[tuple[str, Any], ...]:
+    """The entries that have a place in the order, in that order: a stored payload's keys may have lost theirs."""
+    return tuple((name, row[name]) for name in order if name in row)
+
+
+def _lost(payload: Payload) -> str:
+    """Which cited sources were withdrawn or retracted since; what was shown but not cited carries no sentence."""
+    cited = {row["study_id"] for row in payload["citations"]}
+    retracted = {row["study_id"] for row in payload["notices"] if row["kind"] == "retracted"}
+    withdrawn = cited & _withdrawn_studies(payload)
+    lost = withdrawn | (cited & retracted)
+    if not lost:
+        return ""
+    if lost < cited:
+        return "part"
+    return "all_withdrawn" if withdrawn == cited else "all"
+
+
+def _adds_nothing(payload: Payload) -> bool:
+    """Whether the answer only says the summary again, as it does where there is little to say."""
+    told = [row["text"] for row in payload["summary"]["sentences"]]
+    return bool(told) and all(row["text"] in told for row in payload["answer"]["sentences"])
+
+
+def find_quote(payload: Payload, *, part: str, number: int, index: int) -> Quote | None:
+    """What marker `index` of sentence `number` (from 1) opens; None when there is no such marker."""
+    if part not in PARTS:
+        return None
+    rows = payload[part]["sentences"]
+    if not 1 <= number <= len(rows):
+        return None
+    row = rows[number - 1]
+    citation = next((cited for cited in payload["citations"] if cited["index"] == index), None)
+    if citation is None or index not in row["citations"]:
+        return None
+    support = [span for span in row["support"] if span.get("study_id", citation["study_id"]) == citation["study_id"]]
+    return Quote(
+        index=index,
+        part=part,
+        sentence=_sentence(payload, row, number),
+        citation=citation,
+        passages=tuple(_quoted(payload, support)),
+        statements=tuple(_statements(payload, support, citation["study_id"])),
+    )
+
+
+def cut(text: str, spans: Iterable[Iterable[int]]) -> tuple[Piece, ...]:
+    """The text in pieces, those inside a span marked. Spans are code points, end exclusive; they may overlap."""
+    pieces: list[Piece] = []
+    position = 0
+    for start, end in sorted((int(start), int(end)) for start, end in spans):
+        start, end = max(start, position), min(end, len(text))
+        if start >= end:
+            continue
+        if start > position:
+            pieces.append(Piece(text[position:start], marked=False))
+        pieces.append(Piece(text[start:end], marked=True))
+        position = end
+    if position < len(text):
+        pieces.append(Piece(text[position:], marked=False))
+    return tuple(pieces)
+
+
+def _paragraphs(payload: Payload, part: str) -> tuple[tuple[Sentence, ...], ...]:
+    grouped: dict[int, list[Sentence]] = {}
+    for number, row in enumerate(payload[part]["sentences"], start=1):
+        grouped.setdefault(int(row.get("paragraph") or 0), []).append(_sentence(payload, row, number))
+    return tuple(tuple(sentences) for _, sentences in sorted(grouped.items()))
+
+
+def _sentence(payload: Payload, row: Mapping[str, Any], number: int) -> Sentence:
+    withdrawn = _withdrawn_indexes(payload)
+    is_withdrawn = not row["support"] or (bool(row["citations"]) and set(row["citations"]) <= withdrawn)
+    markers = () if is_withdrawn else tuple(index for index in row["citations"] if index not in withdrawn)
+    text = "A source was withdrawn." if is_withdrawn else row["text"]
+    return Sentence(number=number, text=text, verdict=row["verdict"], markers=markers, is_withdrawn=is_withdrawn)
+
+
+def _withdrawn_indexes(payload: Payload) -> set[int]:
+    return {cited["index"] for cited in payload["citations"] if cited.get("status") == "withdrawn"}
+
+
+def _withdrawn_studies(payload: Payload) -> set[str]:
+    cited = {row["study_id"] for row in payload["citations"] if row.get("status") == "withdrawn"}
+    return cited | {row["study_id"] for row in payload["notices"] if row["kind"] == "withdrawn"}
+
+
+def _evidence(payload: Payload) -> Iterator[Passage]:
+    """The frozen passages in rank order, their words of the question marked; none of a withdrawn study."""
+    hidden = _withdrawn_studies(payload)
+    for row in payload["evidence"]:
+        if row["study_id"] not in hidden:
+            yield _passage(payload, row, cut(row["text"], row["highlights"]))
+
+
+def _quoted(payload: Payload, support: list[Mapping[str, Any]]) -> Iterator[Passage]:
+    """Each passage behind a sentence once, the sentence's spans marked."""
+    evidence = {row["passage_id"]: row for row in payload["evidence"]}
+    by_passage: dict[int, list[Mapping[str, Any]]] = {}
+    for span in support:
+        if span.get("passage_id") is not None:
+            by_passage.setdefault(span["passage_id"], []).append(span)
+    for passage_id, spans in by_passage.items():
+        row = evidence.get(passage_id, {"passage_id": passage_id, "study_id": spans[0].get("study_id"), "text": ""})
+        exact = [span for span in spans if row["text"][span["start"] : span["end"]] == span["quote"]]
+        if len(exact) == len(spans):
+            pieces = cut(row["text"], [(span["start"], span["end"]) for span in spans])
+        else:  # the passage was not kept: the words themselves were
+            pieces = tuple(Piece(span["quote"], marked=True) for span in spans)
+        yield _passage(payload, row, pieces)
+
+
+def _passage(payload: Payload, row: Mapping[str, Any], pieces: tuple[Piece, ...]) -> Passage:
+    changes = [
+        notice
+        for notice in payload["notices"]
+        if notice["kind"] == "passage_changed"
+        and notice["study_id"] == row["study_id"]
+        and notice.get("passage_id") in (None, row["passage_id"])
+    ]
+    return Passage(row=row, pieces=pieces, has_changed=bool(changes), is_gone=any(map(_is_gone, changes)))
+
+
+def _is_gone(notice: Mapping[str, Any]) -> bool:
+    return bool(notice.get("gone"))
+
+
+def _statements(payload: Payload, support: list[Mapping[str, Any]], study_id: str) -> Iterator[str]:
+    counted = {finding_id for span in support for finding_id in span.get("finding_ids", ())}
+    agreement = payload.get("agreement") or {}
+    for side in ("favours", "no_difference", "against", "unclear"):
+        for row in agreement.get(side) or ():
+            if row["study_id"] == study_id and row["finding_id"] in counted:
+                yield row["statement"]
+
+
+def _banners(payload: Payload) -> Iterator[Banner]:
+    """One banner a study and kind (a passage edited and one removed are two), gravest first. Withdrawn studies are counted, never named."""
+    titles = {row["study_id"]: row["title"] for row in (*payload["evidence"], *payload["citations"])}
+    withdrawn = [row for row in payload["notices"] if row["kind"] == "withdrawn"]
+    for kind in BANNER_ORDER:
+        if kind == "withdrawn" and withdrawn:
+            count = len({row["study_id"] for row in withdrawn})
+            yield Banner(kind=kind, study_id=None, title="", at=withdrawn[0].get("at"), count=count)
+            continue
+        seen: set[tuple[str | None, bool]] = set()
+        for row in payload["notices"]:
+            study_id, is_gone = row.get("study_id"), _is_gone(row)
+            if row["kind"] == kind and (study_id, is_gone) not in seen:
+                seen.add((study_id, is_gone))
+                title = titles.get(study_id, "")
+                yield Banner(kind=kind, study_id=study_id, title=title, at=row.get("at"), is_gone=is_gone)
+
+
+def _left_out(payload: Payload) -> Iterator[LeftOut]:
+    """What was left out, counted by reason; sentences with their words."""
+    counts = Counter((row["what"], row["reason"]) for row in payload["left_out"])
+    for (what, reason), count in sorted(counts.items(), key=lambda item: (item[0][0], -item[1], item[0][1])):
+        examples = tuple(
+            row["text"]
+            for row in payload["left_out"]
+            if (row["what"], row["reason"]) == (what, reason) and what == "sentence" and row.get("text")
+        )
+        yield LeftOut(what=what, reason=reason, count=count, examples=examples)

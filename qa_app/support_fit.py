@@ -1,0 +1,218 @@
+"""Fits the score of free paraphrases on claims with labels, and measures it, and any judge, on the same sets."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qa_app.pipeline.text import stem_set
+from qa_app.pipeline.verification.support import SIGNALS, Support, read_signals
+
+RIDGE = 10.0  # strength of the pull towards zero, in claims
+FOLDS = 10
+REPEATS = 5
+STEMS_KEPT = 4_000
+RESAMPLES = 1_000
+SEED = 0
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"(\[])|\n+")
+
+Floats = NDArray[np.float64]
+
+
+class BadClaims(ValueError):
+    """A folder or a line that cannot be read; the message names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    text: str
+    evidence: tuple[str, ...]
+    is_supported: bool
+
+
+def read_claims(folder: Path) -> dict[str, tuple[Claim, ...]]:
+    """Every `*.jsonl` and `*.jsonl.gz` of the folder by its name: `claim`, `evidence` (texts), `label` ("supported" or another)."""
+    sets = {path.name.split(".")[0]: _read(path) for path in sorted(folder.glob("*.jsonl*"))}
+    if not sets:
+        raise BadClaims(f"{folder} holds no .jsonl or .jsonl.gz file")
+    return sets
+
+
+def _read(path: Path) -> tuple[Claim, ...]:
+    data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    claims = []
+    for number, line in enumerate(data.decode("utf-8").splitlines(), start=1):
+        try:
+            row = json.loads(line)
+            texts = tuple(s for text in row["evidence"] for s in _SENTENCE.split(text) if s.strip())
+            claims.append(Claim(row["claim"], texts, row["label"] == "supported"))
+        except (ValueError, KeyError, TypeError) as error:
+            raise BadClaims(f"{path}:{number}: {type(error).__name__}: {error}") from error
+    if len({claim.is_supported for claim in claims}) < 2:
+        raise BadClaims(f"{path} needs claims of both kinds")
+    return tuple(claims)
+
+
+@dataclass(frozen=True, slots=True)
+class Set:
+    """A set of claims as signals (n x signals) and labels (n)."""
+
+    name: str
+    signals: Floats
+    labels: Floats
+    claims: tuple[str, ...] = ()
+    """Their texts: a claim that stands in several rows is held out whole."""
+
+    @property
+    def weights(self) -> Floats:
+        """So that both labels count alike, and sets of any size together as much as their mean size."""
+        supported = self.labels.mean()
+        each = np.where(self.labels == 1, 0.5 / supported, 0.5 / (1 - supported)) / len(self.labels)
+        return np.asarray(each, dtype=np.float64)
+
+
+def count_stems(sets: dict[str, tuple[Claim, ...]]) -> Support:
+    """A score without weights that knows how rare stems are among the sentences of the evidence."""
+    sentences = dict.fromkeys(s for claims in sets.values() for claim in claims for s in claim.evidence)
+    carrying: Counter[str] = Counter()
+    for sentence in sentences:
+        carrying.update(stem_set(sentence))
+    common = dict(sorted(carrying.items(), key=lambda pair: (-pair[1], pair[0]))[:STEMS_KEPT])
+    return Support(0.0, {}, {}, {}, len(sentences), common, "")
+
+
+def fit(folder: Path, *, report: Callable[[str], None] = lambda _: None) -> tuple[Support, dict[str, Any]]:
+    """The score fitted on all sets of the folder together, each counting alike; and its figures, cross-validated, per set."""
+    claims = read_claims(folder)
+    counted = count_stems(claims)
+    sets = []
+    for name, rows in claims.items():
+        report(name)
+        signals = [read_signals(claim.text, claim.evidence, counted) for claim in rows]
+        matrix = np.array([[row[signal] for signal in SIGNALS] for row in signals])
+        sets.append(
+            Set(
+                name,
+                matrix,
+                np.array([float(claim.is_supported) for claim in rows]),
+                tuple(claim.text for claim in rows),
+            )
+        )
+    support = replace(_fit(sets, counted), fitted_on=", ".join(f"{s.name} ({len(s.labels)})" for s in sets))
+    return support, {s.name: _cross_validated(s, sets, counted) for s in sets}
+
+
+def _fit(sets: Sequence[Set], counted: Support) -> Support:
+    x = np.vstack([s.signals for s in sets])
+    y = np.concatenate([s.labels for s in sets])
+    mean_size = len(y) / len(sets)
+    weights = np.concatenate([s.weights * mean_size for s in sets])
+    means = np.average(x, axis=0, weights=weights)
+    scales = np.sqrt(np.average((x - means) ** 2, axis=0, weights=weights))
+    scales[scales < 1e-4] = 1.0  # as good as constant, here
+    fitted = logistic((x - means) / scales, y, weights, ridge=RIDGE)
+    named = {name: round(float(value), 5) for name, value in zip(SIGNALS, fitted[1:], strict=True)}
+    return replace(
+        counted,
+        intercept=round(float(fitted[0]), 5),
+        weights=named,
+        means={name: round(float(value), 5) for name, value in zip(SIGNALS, means, strict=True)},
+        scales={name: round(float(value), 5) for name, value in zip(SIGNALS, scales, strict=True)},
+    )
+
+
+def logistic(x: Floats, y: Floats, weights: Floats, *, ridge: float, steps: int = 50) -> Floats:
+    """Intercept and weights of a weighted logistic regression with an L2 penalty, by Newton's method (IRLS)."""
+    design = np.hstack([np.ones((len(x), 1)), x])
+    penalty = np.full(design.shape[1], ridge)
+    penalty[0] = 0.0
+    beta = np.zeros(design.shape[1])
+    for _ in range(steps):
+        chance = 1 / (1 + np.exp(-np.clip(design @ beta, -30, 30)))
+        gradient = design.T @ (weights * (y - chance)) - penalty * beta
+        hessian = (design * (weights * chance * (1 - chance))[:, None]).T @ design + np.diag(penalty)
+        step = np.linalg.solve(hessian, gradient)
+        beta = beta + step
+        if float(np.abs(step).max()) < 1e-8:
+            break
+    return np.asarray(beta, dtype=np.float64)
+
+
+def _cross_validated(held: Set, sets: Sequence[Set], counted: Support) -> dict[str, Any]:
+    """Each claim scored by a model that was fitted without it, over several ways to fold; the other sets always take part."""
+    others = [s for s in sets if s is not held]
+    lots = np.random.default_rng(SEED)
+    scores = np.zeros((REPEATS, len(held.labels)))
+    for repeat in range(REPEATS):
+        lot = {claim: place for place, claim in enumerate(lots.permutation(sorted(set(held.claims))))}
+        folds = np.array([lot[claim] % FOLDS for claim in held.claims])
+        for fold in range(FOLDS):
+            inside = folds != fold
+            model = _fit([Set(held.name, held.signals[inside], held.labels[inside]), *others], counted)
+            scores[repeat, ~inside] = scored(model, held.signals[~inside])
+    return measured(scores, held.labels)
+
+
+def scored(model: Support, signals: Floats) -> Floats:
+    return np.array([model.score(dict(zip(SIGNALS, row, strict=True))) for row in signals.tolist()])
+
+
+def measured(scores: Floats, labels: Floats, *, threshold: float = 0.5) -> dict[str, Any]:
+    """AUROC and balanced accuracy, the mean over the rows of scores, with 95 % bootstrap intervals over the claims."""
+    lots = np.random.default_rng(SEED)
+    drawn = [lots.integers(0, len(labels), len(labels)) for _ in range(RESAMPLES)]
+
+    def spread(measure: Callable[[Floats, Floats], float]) -> dict[str, Any]:
+        value = float(np.mean([measure(row, labels) for row in scores]))
+        again = [measure(scores[0][d], labels[d]) for d in drawn if 0 < labels[d].mean() < 1]
+        low, high = np.quantile(again, [0.025, 0.975])
+        return {"mean": round(value, 4), "interval": [round(float(low), 3), round(float(high), 3)]}
+
+    return {
+        "n": len(labels),
+        "supported": int(labels.sum()),
+        "auroc": spread(auroc),
+        "balanced accuracy": spread(lambda row, true: balanced_accuracy(row >= threshold, true)),
+    }
+
+
+def auroc(scores: Floats, labels: Floats) -> float:
+    """Chance that a supported claim scores above one that is not; ties count half."""
+    order = np.sort(scores[labels == 0])
+    above = scores[labels == 1]
+    wins = np.searchsorted(order, above, side="left") + np.searchsorted(order, above, side="right")
+    return float(wins.sum() / (2 * len(order) * len(above)))
+
+
+def balanced_accuracy(said: NDArray[np.bool_], labels: Floats) -> float:
+    return float((said[labels == 1].mean() + (~said[labels == 0]).mean()) / 2)
+
+
+def judged(folder: Path, judge: Callable[[str, Sequence[str]], float]) -> dict[str, Any]:
+    """The same figures for a judge that nothing was fitted for; where it fails, its score is 0."""
+    return {
+        name: measured(
+            np.array([[_heard(judge, claim) for claim in claims]]), np.array([float(c.is_supported) for c in claims])
+        )
+        for name, claims in read_claims(folder).items()
+    }
+
+
+def _heard(judge: Callable[[str, Sequence[str]], float], claim: Claim) -> float:
+    try:
+        return judge(claim.text, claim.evidence)
+    except Exception:  # a judge that fails counts as no support, as in the running site
+        return 0.0
+
+
+def write(support: Support, path: Path) -> None:
+    path.write_text(json.dumps(support.as_json(), ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")

@@ -1,0 +1,39 @@
+"""Figures of the running site in a page: each says which one it is, so that it can be compared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import template
+from django.template import Context
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+register = template.Library()
+
+
+@register.simple_tag(takes_context=True)
+def figure(context: Context, name: str) -> SafeString:
+    """The figure of this name in the policy in force, as a reader reads it; its exact value stands in the element."""
+    value = context["how"]["figures"][name]
+    return format_html('<data value="{}" data-figure="{}">{}</data>', value, name, told(value))
+
+
+@register.filter
+def told(value: Any) -> str:
+    """A number with two places at most; yes or no; a choice in words."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.2f}".rstrip("0").rstrip(".") if abs(value) >= 0.005 or value == 0 else f"{value:.1g}"
+    return str(value).replace("_", " ")
+
+
+@register.filter
+def percent(share: Any) -> str:
+    return f"{100 * float(share):.0f} %"
+
+
+@register.filter
+def signal_words(name: object) -> str:
+    return str(name).replace("_", " ")

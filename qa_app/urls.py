@@ -1,0 +1,31 @@
+"""Addresses of questions and answers, for readers and for programs."""
+
+from django.urls import path, register_converter
+from django.urls.converters import StringConverter
+
+from qa_app import api, views
+
+
+class AnswerId(StringConverter):
+    regex = "[A-Za-z0-9_-]{1,40}"
+
+
+class Part(StringConverter):
+    regex = "summary|answer"
+
+
+register_converter(AnswerId, "answer_id")
+register_converter(Part, "part")
+
+urlpatterns = [
+    path("", views.ask, name="ask"),
+    path("how-it-works/", views.how_it_works, name="how_it_works"),
+    path("answers/<answer_id:answer_id>/", views.answer, name="answer"),
+    path(
+        "answers/<answer_id:answer_id>/citations/<part:part>/<int:sentence>/<int:index>/",
+        views.citation,
+        name="citation",
+    ),
+    path("api/v1/answers", api.create_answer, name="api_create_answer"),
+    path("api/v1/answers/<str:answer_id>", api.get_answer, name="api_get_answer"),
+]

@@ -1,0 +1,191 @@
+// What a script adds to pages that work without one: Enter sends, citations open beside the text, links copy, focus follows.
+(function () {
+  "use strict";
+
+  const byId = (id) => document.getElementById(id);
+  const besideText = window.matchMedia("(min-width: 76rem)");
+  const isPanelStep = () => Boolean(history.state && history.state.panel);
+  let opener = null;
+  let isSteppingBack = false;
+  let isOutOfDate = false;
+
+  function say(words) {
+    byId("status").textContent = words;
+  }
+
+  function trouble(words) {
+    byId("trouble").textContent = words;
+  }
+
+  // A page that is out of date must be loaded again; what was typed comes back with it.
+  function keepTyped() {
+    const form = byId("ask-form");
+    if (!isOutOfDate || !form) return;
+    const typed = [...new FormData(form)].filter(([name]) => name !== "csrfmiddlewaretoken");
+    sessionStorage.setItem("typed", JSON.stringify({ path: location.pathname, typed }));
+  }
+
+  function restoreTyped() {
+    const kept = JSON.parse(sessionStorage.getItem("typed") || "null");
+    const form = byId("ask-form");
+    sessionStorage.removeItem("typed");
+    if (!kept || kept.path !== location.pathname || !form) return;
+    kept.typed.forEach(([name, value]) => {
+      if (form.elements[name]) form.elements[name].value = value;
+    });
+    form.elements.question.focus();
+  }
+
+  function prepare(root) {
+    root.querySelectorAll("[data-copy-link]").forEach((button) => {
+      button.hidden = !navigator.clipboard;
+    });
+  }
+
+  function openPanel() {
+    const panel = byId("panel");
+    if (!panel.open) {
+      if (besideText.matches) {
+        panel.show();
+      } else {
+        // A step of its own in the history: Back closes what covers the page, and stays with the answer.
+        panel.showModal();
+        if (!isPanelStep()) history.pushState({ panel: true }, "");
+      }
+    }
+    panel.scrollTop = 0;
+    byId("panel-title").focus();
+  }
+
+  function leavePanelStep() {
+    if (!isPanelStep()) return;
+    isSteppingBack = true;
+    history.back();
+  }
+
+  // Before htmx sees it, which would load the page again.
+  window.addEventListener("popstate", (event) => {
+    const panel = byId("panel");
+    const isOurs = isSteppingBack;
+    isSteppingBack = false;
+    if (isPanelStep()) {
+      if (panel && byId("panel-title")) openPanel();
+      else leavePanelStep();
+    } else if (panel && panel.matches(":modal")) {
+      panel.close();
+    } else if (!isOurs) {
+      return;
+    }
+    event.stopImmediatePropagation();
+  });
+
+  function mark(marker) {
+    document.querySelectorAll(".cite[aria-current]").forEach((old) => old.removeAttribute("aria-current"));
+    opener = marker;
+    if (marker) marker.setAttribute("aria-current", "true");
+  }
+
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing && event.target.matches("[data-enter-sends]")) {
+      event.preventDefault();
+      event.target.form.requestSubmit(event.target.form.querySelector(".send"));
+    }
+    const panel = byId("panel");
+    if (event.key === "Escape" && panel && panel.open) panel.close();
+  });
+
+  document.addEventListener("click", (event) => {
+    const panel = byId("panel");
+    if (panel && event.target === panel && panel.matches(":modal")) {
+      const box = panel.getBoundingClientRect();
+      if (event.clientY < box.top) panel.close();
+    }
+    const button = event.target.closest("[data-copy-link]");
+    if (!button) return;
+    navigator.clipboard.writeText(location.href).then(
+      () => {
+        button.textContent = "Link copied";
+        say("Link copied");
+      },
+      () => trouble("The link could not be copied. It is in the address bar."),
+    );
+  });
+
+  document.addEventListener(
+    "close",
+    (event) => {
+      if (event.target.id !== "panel") return;
+      leavePanelStep();
+      if (!opener) return;
+      const marker = opener;
+      mark(null);
+      marker.focus();
+    },
+    true,
+  );
+
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    trouble("");
+    isOutOfDate = false;
+    if (event.detail.elt.matches("form")) say("Searching the studies…");
+  });
+
+  document.addEventListener("htmx:afterSettle", (event) => {
+    if (event.detail.target.id === "panel-body") {
+      mark(event.detail.requestConfig.elt);
+      openPanel();
+      return;
+    }
+    const invalid = document.querySelector("#ask-form [aria-invalid]");
+    const title = byId("question-title");
+    say("");
+    prepare(document);
+    if (invalid) invalid.focus();
+    else if (title) title.focus({ preventScroll: true });
+  });
+
+  function reasonOf(event) {
+    if (event.type === "htmx:responseError") return "Something went wrong on our side.";
+    if (event.type === "htmx:timeout") return "It took too long.";
+    return navigator.onLine ? "The site cannot be reached." : "You are offline.";
+  }
+
+  function failed(event) {
+    const { elt, xhr, requestConfig } = event.detail;
+    const isReached = event.type === "htmx:responseError";
+    const sender = requestConfig.triggeringEvent && requestConfig.triggeringEvent.submitter;
+    const isTyped = elt.id === "ask-form" && !(sender && sender.name === "example");
+    say("");
+    if (elt.matches("a[href]")) {
+      if (isReached) location.assign(elt.href);
+      else trouble(`Source ${elt.textContent} could not be opened. ${reasonOf(event)} Please try again in a moment.`);
+    } else if (isReached && xhr.status === 403) {
+      const promise = isTyped ? "Reload it: your question stays in the box." : "Reload it and try again.";
+      isOutOfDate = true;
+      trouble(`This page is out of date. ${promise} If that does not help, allow cookies from this site.`);
+      offerReload();
+    } else {
+      const advice = isTyped ? "Your question is still in the box: please" : "Please";
+      trouble(`The answer could not be fetched. ${reasonOf(event)} ${advice} try again in a moment.`);
+    }
+  }
+
+  function offerReload() {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "small";
+    button.textContent = "Reload";
+    button.addEventListener("click", () => location.reload());
+    byId("trouble").append(button);
+  }
+
+  document.addEventListener("htmx:responseError", failed);
+  document.addEventListener("htmx:sendError", failed);
+  document.addEventListener("htmx:timeout", failed);
+
+  window.addEventListener("pagehide", keepTyped);
+
+  prepare(document);
+  restoreTyped();
+  leavePanelStep();
+})();

@@ -1,0 +1,145 @@
+"""The site in a real Chromium: one live server over the real pipeline and a slice of the starter corpus, for the whole run.
+
+Every page is watched: anything that a browser complains of (a content policy broken, a script error, a request to another
+host) fails the test that caused it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from django.core.management import call_command
+from django.test.utils import setup_databases
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, sync_playwright
+from pytest_django.live_server_helper import LiveServer
+
+from tests.browser.site import Site
+from tests.builders import make_study
+
+# Playwright's event loop runs in this thread; Django would refuse its own database calls beside it.
+os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+
+CORPUS = Path(__file__).resolve().parents[2] / "corpus"
+SLICE = ("S007", "S014", "S018", "S028", "S034", "S110")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+def find_browser() -> str | None:
+    """A Chromium of the system, else Playwright's own; None where there is neither."""
+    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    if found:
+        return found
+    with sync_playwright() as playwright:
+        own = playwright.chromium.executable_path
+    return own if Path(own).exists() else None
+
+
+BROWSER = find_browser()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if BROWSER is None:
+        here = Path(__file__).parent
+        for item in items:
+            if here in item.path.parents:
+                item.add_marker(pytest.mark.skip(reason="no Chromium here: install it, e.g. apt-get install chromium"))
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    return browser_type_launch_args | {"executable_path": BROWSER, "args": list(FLAGS)}
+
+
+@pytest.fixture(scope="session")
+def site(
+    django_test_environment: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Site]:
+    """Set up here and not by `django_db`, whose tests each begin with an empty database."""
+    with django_db_blocker.unblock():
+        setup_databases(verbosity=0, interactive=False, aliases={"default"}, serialized_aliases=set())
+        call_command("import_corpus", str(corpus_slice(tmp_path_factory.mktemp("corpus"))), publish=True)
+        call_command("index_corpus")
+        for study_id in (
+            "T001",
+            "T002",
+        ):  # what the made-up answers of tests cite; without a passage no search finds them
+            make_study(study_id=study_id, texts=())
+        server = LiveServer("127.0.0.1")
+        try:
+            yield Site(server.url)
+        finally:
+            server.stop()  # the database goes with its server, see tests/cluster.py
+
+
+def corpus_slice(folder: Path) -> Path:
+    """A few studies of the starter corpus, with the concepts and what these studies say of their relations."""
+    (folder / "studies").mkdir()
+    for study_id in SLICE:
+        shutil.copy(CORPUS / "studies" / f"{study_id}.json", folder / "studies")
+    vocabulary = json.loads((CORPUS / "concepts.json").read_text(encoding="utf-8"))
+    relations = [row | {"studies": [s for s in row["studies"] if s in SLICE]} for row in vocabulary["relations"]]
+    vocabulary["relations"] = [row for row in relations if row["studies"]]
+    (folder / "concepts.json").write_text(json.dumps(vocabulary), encoding="utf-8")
+    return folder
+
+
+class Watch:
+    """What the browser complained of; `expected` are the statuses that a test provokes on purpose."""
+
+    def __init__(self, host: str) -> None:
+        self.host = host
+        self.complaints: list[str] = []
+        self.expected: tuple[str, ...] = ()
+
+    def attach(self, page: Page) -> None:
+        page.on("console", self._on_console)
+        page.on("pageerror", lambda error: self._on_message("error", str(error)))
+        page.on("dialog", lambda dialog: (self.complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        page.on("request", lambda request: self._on_request(request.url))
+
+    def _on_console(self, message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            self._on_message(message.type, message.text)
+
+    def _on_message(self, kind: str, text: str) -> None:
+        if not any(part in text for part in self.expected):
+            self.complaints.append(f"{kind}: {text}")
+
+    def _on_request(self, url: str) -> None:
+        if urlsplit(url).netloc != self.host:
+            self.complaints.append(f"request to {url}")
+
+
+@pytest.fixture
+def watch(site: Site) -> Iterator[Watch]:
+    watch = Watch(urlsplit(site.url).netloc)
+    yield watch
+    assert watch.complaints == []
+
+
+@pytest.fixture
+def context(context: BrowserContext, watch: Watch) -> BrowserContext:
+    context.on("page", watch.attach)
+    context.set_default_timeout(10_000)
+    return context
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Page:
+    return context.new_page()

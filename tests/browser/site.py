@@ -1,0 +1,60 @@
+"""The words of a browser test: ask, open a citation, make an answer to look at."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils import timezone
+from playwright.sync_api import Page
+
+from qa_app import asking
+from qa_app.models import Answer
+from tests.qa.payloads import make_payload
+
+SETS = "how many sets per week for muscle growth?"
+PIZZA = "What is the best pizza in Naples?"
+SHOES = "What are the best shoes for squats?"
+EMERGENCY = "I get chest pain when I lift, should I do more sets?"
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    url: str
+
+    def ask(self, page: Page, question: str = SETS) -> None:
+        """Types the question on the ask page and sends it; the answer stands there afterwards."""
+        page.goto(self.url)
+        page.get_by_label("Your question").fill(question)
+        page.get_by_role("button", name="Ask", exact=True).click()
+        page.wait_for_url("**/answers/*/")
+        page.locator("#question-title").wait_for()
+
+    def answer_to(self, question: str = SETS, **arguments: Any) -> str:
+        """The address of the pipeline's answer."""
+        return self.url + asking.ask(question=question, **arguments)["url"]
+
+    def stored(self, **changes: Any) -> str:
+        """The address of an answer with this payload, stored as it stands."""
+        answer_id = uuid.uuid4().hex
+        payload = make_payload(**changes) | {"id": answer_id, "url": f"/answers/{answer_id}/"}
+        Answer.objects.create(
+            id=answer_id,
+            request_id=uuid.uuid4(),
+            question=payload["question"],
+            mode=payload["mode"],
+            outcome=payload["outcome"],
+            corpus_version=payload["corpus_version"],
+            policy={},
+            payload=payload,
+            created_at=timezone.now(),
+        )
+        return self.url + payload["url"]
+
+
+def payload_of(page: Page) -> dict[str, Any]:
+    """The payload of the answer that the page shows."""
+    found = asking.find_answer(page.url.rstrip("/").rpartition("/")[2])
+    assert found is not None
+    return found

@@ -1,0 +1,196 @@
+"""The desk as a new curator meets it: from a file to a banner over an answer. `SHOTS=docs/images/curating` keeps the pictures."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import Browser, Page, expect
+
+from corpus_app import indexing
+from corpus_app.apps import CURATORS, REVIEWERS
+from corpus_app.curation import jobs
+from corpus_app.models import ImportJob, Study
+from tests.browser.conftest import Watch
+from tests.browser.site import Site
+from tests.browser.test_pages import assert_accessible
+from tests.builders import make_curator
+
+RIS = """TY  - JOUR
+TI  - Foam rolling and sleep in trained rowers: a cohort study
+AU  - Oarsman, Olga
+PY  - 2020
+JO  - Journal of Rowing
+DO  - 10.1000/rowing.ris
+AB  - Rowers who used a foam roller on most evenings slept twelve minutes longer (P B 0.05) than those who did not. Nothing is known of cause and effect.
+ER  -
+"""
+JATS = """<?xml version="1.0" encoding="UTF-8"?>
+<article article-type="research-article">
+  <front>
+    <journal-meta><journal-title-group><journal-title>Journal of Rowing</journal-title></journal-title-group></journal-meta>
+    <article-meta>
+      <article-id pub-id-type="doi">10.1000/rowing.jats</article-id>
+      <title-group><article-title>Foam rolling before rowing: a randomized controlled trial in trained rowers</article-title></title-group>
+      <contrib-group><contrib contrib-type="author"><name><surname>Stroke</surname><given-names>Sam</given-names></name></contrib></contrib-group>
+      <pub-date><year>2022</year></pub-date>
+      <abstract><p>Foam rolling before rowing improved 2000 m rowing performance by 1.8 percent in trained rowers. Forty trained rowers were
+      randomized to ten minutes of foam rolling or to ten minutes of rest before each rowing session for six weeks.</p></abstract>
+    </article-meta>
+  </front>
+  <body>
+    <sec><title>Results</title><p>Rowing performance over 2000 m improved by 1.8 percent with foam rolling (95% CI 0.6 to 3.0) and did not change
+    with rest. Stroke rate did not differ between the groups, and no rower was injured during the six weeks of the trial.</p></sec>
+    <sec><title>Discussion</title><p>Ten minutes of foam rolling before a session seem to help trained rowers over a short distance. Whether
+    the effect lasts beyond six weeks, or holds for novices, this trial cannot tell.</p></sec>
+  </body>
+</article>
+"""
+QUESTION = "Does foam rolling improve rowing performance?"
+
+Shoot = Callable[[Page, str], None]
+
+
+@pytest.fixture
+def people(site: Site, settings: Any) -> Iterator[dict[str, User]]:
+    """A curator and a reviewer with passwords; afterwards nothing is left of what they did."""
+    settings.REVIEW_REQUIRED = True
+    people = {"ada": make_curator("ada", role=CURATORS), "ben": make_curator("ben", role=REVIEWERS)}
+    for person in people.values():
+        person.set_password("rowing-at-dawn")
+        person.save()
+    yield people
+    Study.objects.filter(doi__startswith="10.1000/rowing").delete()
+    ImportJob.objects.all().delete()
+    User.objects.filter(username__in=people).delete()
+
+
+@pytest.fixture
+def shoot(tmp_path: Path, watch: Watch) -> Shoot:
+    """Keeps a picture of a page, and sees that all can use it."""
+    folder = Path(os.environ.get("SHOTS", tmp_path))
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def shoot(page: Page, name: str) -> None:
+        page.screenshot(path=folder / f"{name}.png", animations="disabled")
+        assert_accessible(page, watch)
+
+    return shoot
+
+
+def log_in(page: Page, site: Site, name: str) -> None:
+    page.set_viewport_size({"width": 1100, "height": 760})
+    page.goto(f"{site.url}/admin/")
+    page.get_by_label("Username").fill(name)
+    page.get_by_label("Password").fill("rowing-at-dawn")
+    page.get_by_role("button", name="Log in").click()
+    page.locator("#user-tools").wait_for()
+
+
+def work() -> None:
+    """What the worker does when it is woken."""
+    while job := jobs.find_work():
+        jobs.carry_on(job)
+    indexing.index_stale()
+
+
+def bring_in(page: Page, site: Site, name: str, content: str, shoot: Shoot) -> None:
+    page.goto(f"{site.url}/admin/corpus_app/study/")
+    page.get_by_role("link", name="Bring studies in").click()
+    page.get_by_label("A file").set_input_files({"name": name, "mimeType": "text/plain", "buffer": content.encode()})
+    if name.endswith(".ris"):
+        shoot(page, "bring-in")
+    page.get_by_role("button", name="Read it").click()
+    work()
+    collection = page.get_by_label("Collection")
+    collection.wait_for()
+    collection.select_option(index=1)
+    if name.endswith(".ris"):
+        shoot(page, "preview")
+    page.get_by_role("button", name="Bring them in").click()
+    work()
+    page.get_by_role("heading", name="What came of it").wait_for()
+    if name.endswith(".xml"):
+        shoot(page, "report")
+
+
+def open_study(page: Page, site: Site, doi: str) -> None:
+    page.goto(f"{site.url}/admin/corpus_app/study/{Study.objects.get(doi=doi).pk}/change/")
+
+
+def press(page: Page, link: str, button: str, **fields: str) -> None:
+    """Follows one of the study's buttons, fills in its form and confirms."""
+    page.locator(".object-tools").get_by_role("link", name=link, exact=True).click()
+    for label, value in fields.items():
+        page.get_by_label(label.capitalize()).fill(value)
+    page.get_by_role("button", name=button).click()
+    page.locator(".messagelist .success").wait_for()
+
+
+def test_from_a_file_to_a_banner_as_a_new_curator(
+    site: Site, people: dict[str, User], page: Page, browser: Browser, watch: Watch, shoot: Shoot
+) -> None:
+    log_in(page, site, "ada")
+    shoot(page, "front")
+
+    # A reference list and an article come in.
+    bring_in(page, site, "rowing.ris", RIS, shoot)
+    bring_in(page, site, "article.xml", JATS, shoot)
+    assert set(Study.objects.filter(doi__startswith="10.1000/rowing").values_list("status", flat=True)) == {"draft"}
+
+    # The gate has found a sign that is none; it is mended.
+    open_study(page, site, "10.1000/rowing.ris")
+    page.locator(".object-tools").get_by_role("link", name="Text to mend (1)").click()
+    shoot(page, "mend")
+    page.get_by_role("button", name="Mend it so").click()
+    expect(page.locator(".messagelist .success")).to_contain_text("Mended in passage 1.")
+    expect(page.get_by_role("heading", name="Text that looks broken")).to_have_count(0)
+
+    # Both are handed over; the curator alone cannot publish them.
+    for doi in ("10.1000/rowing.ris", "10.1000/rowing.jats"):
+        open_study(page, site, doi)
+        press(page, "Hand over for review", "Hand over")
+    page.locator(".object-tools").get_by_role("link", name="Publish").click()
+    expect(page.get_by_text("publishing takes a reviewer")).to_be_visible()
+    shoot(page, "not-alone")
+
+    # Another person reads and publishes.
+    other = browser.new_context()
+    theirs = other.new_page()
+    watch.attach(theirs)
+    log_in(theirs, site, "ben")
+    for doi in ("10.1000/rowing.ris", "10.1000/rowing.jats"):
+        open_study(theirs, site, doi)
+        theirs.locator(".object-tools").get_by_role("link", name="Publish").click()
+        shoot(theirs, "publish")
+        theirs.get_by_role("button", name="Publish").click()
+        theirs.locator(".messagelist .success").wait_for()
+    other.close()
+    work()
+
+    # A reader asks.
+    site.ask(page, QUESTION)
+    expect(page.locator(".summary .sentence").first).to_contain_text("1.8 percent")
+    address = page.url
+    shoot(page, "answer")
+
+    # The article is retracted: the desk says first what rests on it.
+    open_study(page, site, "10.1000/rowing.jats")
+    page.locator(".object-tools").get_by_role("link", name="Set notice").click()
+    page.get_by_label("Notice").select_option("retracted")
+    page.get_by_label("Reason").fill("Retracted by the journal: the data were lost.")
+    expect(page.get_by_text("stored answer")).to_be_visible()
+    shoot(page, "retract")
+    page.get_by_role("button", name="Set the notice").click()
+    page.locator(".messagelist .success").wait_for()
+
+    # The reader who comes back sees it before the answer.
+    page.goto(address)
+    expect(page.get_by_text("retracted").first).to_be_visible()
+    shoot(page, "banner")
+    site.ask(page, QUESTION)
+    expect(page.get_by_text("1.8 percent")).to_have_count(0)

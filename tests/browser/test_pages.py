@@ -1,0 +1,193 @@
+"""Every page, in every dress: legible to all, no wider than the screen, deaf to what a text says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Watch
+from tests.browser.site import EMERGENCY, PIZZA, SHOES, Site
+from tests.qa.payloads import make_citation, make_evidence, make_refusal, make_sentence
+
+PAGES: dict[str, Callable[[Site], str]] = {
+    "ask": lambda site: site.url,
+    "answer": lambda site: site.answer_to(),
+    "partial answer": lambda site: site.stored(outcome="partial", message="Nothing was found on women."),
+    "refusal": lambda site: site.answer_to(SHOES),
+    "out of scope": lambda site: site.answer_to(PIZZA),
+    "guardrail": lambda site: site.answer_to(EMERGENCY),
+    "citation": lambda site: site.answer_to() + "citations/summary/1/1/",
+    "study": lambda site: site.url + "/studies/S018/",
+    "missing": lambda site: site.url + "/nothing",
+}
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    '"><svg onload=alert(1)>',
+    "'-alert(1)-'",
+    "<a href=javascript:alert(1)>x</a>",
+    "</textarea><script>alert(1)</script>",
+    "</title><script>alert(1)</script>",
+    "{{ 7|add:7 }}{% debug %}",
+    "<iframe srcdoc='<script>alert(1)</script>'></iframe>",
+    "<button hx-get=/nothing hx-trigger=load>x</button>",
+    "x" * 1500,
+]
+
+
+@cache
+def address(name: str, site: Site) -> str:
+    """Asked once, looked at in every dress."""
+    return PAGES[name](site)
+
+
+def visit(page: Page, watch: Watch, name: str, site: Site) -> None:
+    watch.expected = ("status of 404",) if name == "missing" else ()
+    page.goto(address(name, site))
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("size", [(390, 844), (1280, 860)], ids=["phone", "desk"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(site: Site, page: Page, watch: Watch, name: str, size: tuple[int, int], scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    visit(page, watch, name, site)
+    for summary in page.locator("summary:visible").all():
+        summary.click()
+
+    assert_accessible(page, watch)
+
+
+@pytest.mark.parametrize("size", [(390, 844), (1280, 860)], ids=["phone", "desk"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_with_the_panel_open(
+    site: Site, page: Page, watch: Watch, size: tuple[int, int], scheme: str
+) -> None:
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.goto(site.answer_to())
+    page.locator(".cite").first.click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+
+    assert_accessible(page, watch)
+
+
+def test_a_hovered_button_stays_legible_in_the_dark(site: Site, page: Page, watch: Watch) -> None:
+    page.emulate_media(color_scheme="dark", reduced_motion="reduce")
+    page.goto(site.url)
+
+    page.get_by_role("button", name="Ask", exact=True).hover()
+
+    assert_accessible(page, watch)
+
+
+def assert_accessible(page: Page, watch: Watch) -> None:
+    complaints = list(watch.complaints)
+    results = Axe().run(page)
+    watch.complaints[:] = complaints  # axe itself tries inline styles, which the content policy refuses
+    assert results.violations_count == 0, results.generate_report()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_is_wider_than_a_narrow_screen(site: Site, page: Page, watch: Watch, name: str) -> None:
+    page.set_viewport_size({"width": 320, "height": 640})
+
+    visit(page, watch, name, site)
+    for summary in page.locator("summary:visible").all():
+        summary.click()
+
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+@pytest.mark.parametrize("width", [320, 700, 1300])
+@pytest.mark.parametrize("word", ["y" * 200, "https://example.org/" + "a-long/path_" * 6])
+def test_a_long_word_makes_no_page_wider(site: Site, page: Page, width: int, word: str) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    evidence = [make_evidence(1, title=word, text=word)]
+
+    for address in (
+        f"{site.url}/?q={word}",
+        site.stored(question=word, evidence=evidence, citations=[make_citation(1, title=word, population=word)]),
+        site.stored(**make_refusal(question=word, evidence=evidence, message=word)),
+        site.answer_to(word),
+    ):
+        page.goto(address)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, address
+        page.get_by_label("Your question").fill(word)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, address
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_text_is_only_text(site: Site, page: Page, text: str) -> None:
+    evidence = make_evidence(1, title=text, text=f"{text} ends here.", highlights=[[0, 3]])
+    address = site.stored(
+        question=text,
+        summary={"text": text, "sentences": [make_sentence(evidence, text)]},
+        citations=[make_citation(1, title=text, authors=[text], journal=text, population=text), make_citation(2)],
+        evidence=[evidence],
+        related_topics=[{"id": "x", "name": text}],
+    )
+    page.set_viewport_size({"width": 320, "height": 640})
+
+    page.goto(address)
+    expect(page.locator("h1")).to_have_text(text)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    page.locator(".summary .cite").first.click()
+    expect(page.get_by_role("dialog").locator("mark")).to_have_text(text)
+    page.goto(site.url + "/?q=" + text.replace("%", "%25").replace("#", "%23").replace("&", "%26"))
+    expect(page.get_by_label("Your question")).to_have_value(text)
+
+
+def test_banners_are_seen_before_the_answer(site: Site, page: Page) -> None:
+    gone = [make_citation(1, study_id="X1"), make_citation(2, study_id="X2")]  # never were in the corpus
+    page.goto(site.stored(citations=gone, evidence=[]))
+
+    expect(page.get_by_text("2 sources were withdrawn.")).to_be_visible()
+    expect(page.locator(".outcome")).to_contain_text("All sources of this answer were withdrawn.")
+    expect(page.get_by_text("Was high, 84 of 100, when the answer was given.")).to_be_visible()
+    expect(page.locator(".cite")).to_have_count(0)
+
+
+def test_a_collection_that_is_no_more_is_not_asked_again(site: Site, page: Page) -> None:
+    page.goto(site.stored(collection="no-more"))
+
+    page.get_by_role("button", name="Ask for more detail").click()
+
+    expect(page.get_by_role("button", name="Ask in plain words")).to_be_visible()
+
+
+def test_print_shows_the_answer_without_the_controls(site: Site, page: Page) -> None:
+    page.goto(site.answer_to())
+
+    page.emulate_media(media="print")
+
+    expect(page.locator(".summary")).to_be_visible()
+    expect(page.locator(".sources")).to_be_visible()
+    expect(page.get_by_role("button", name="Ask", exact=True)).to_be_hidden()
+    expect(page.get_by_role("navigation")).to_be_hidden()
+    expect(page.locator(".on-paper")).to_have_text(page.url)
+    expect(page.locator(".on-paper")).to_be_visible()
+    expect(page.get_by_text("with the words of your question")).to_be_hidden()
+
+
+def test_a_citation_leads_to_its_passage_on_the_page_of_the_study(site: Site, page: Page) -> None:
+    page.goto(site.answer_to())
+    page.locator(".cite").first.click()
+
+    page.get_by_role("link", name="See the whole study").click()
+
+    passage = page.locator(":target")
+    expect(passage).to_be_in_viewport()
+    expect(passage).to_have_class("passage")
+
+
+def test_a_refusal_of_any_kind_shows_its_own_words(site: Site, page: Page) -> None:
+    page.goto(site.stored(**make_refusal("out_of_scope", evidence=[], message="Ask about training.")))
+
+    expect(page.get_by_text("Ask about training.")).to_be_visible()
+    expect(page.get_by_role("heading", name="What the studies here are about")).to_be_visible()

@@ -1,0 +1,104 @@
+"""Rows for tests, as the doors would leave them: searchable where published, waiting to be embedded."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+from django.contrib.auth.models import Group, User
+from django.db import transaction
+
+from corpus_app import indexing, passages
+from corpus_app.models import (
+    Collection,
+    Concept,
+    ConceptAlias,
+    ConceptCollection,
+    Finding,
+    Passage,
+    Study,
+    StudyConcept,
+)
+
+_numbers = itertools.count(1)
+
+TEXT = "Ten weekly sets of leg press increased quadriceps thickness in trained men. Five sets increased it less."
+
+
+def make_collection(slug: str = "training", **changes: Any) -> Collection:
+    """The collection with this slug: made on first use."""
+    defaults = {"name": slug.replace("-", " ").capitalize(), "keywords": []}
+    collection, _ = Collection.objects.update_or_create(slug=slug, defaults=changes, create_defaults=defaults | changes)
+    return collection
+
+
+def make_concept(concept_id: str = "hypertrophy", *, aliases: tuple[str, ...] = (), **changes: Any) -> Concept:
+    fields = {"name": concept_id.replace("-", " "), "kind": "outcome", "definition": ""} | changes
+    concept = Concept.objects.create(concept_id=concept_id, **fields)
+    ConceptCollection.objects.create(concept=concept, collection=make_collection())
+    for position, name in enumerate(aliases):
+        ConceptAlias.objects.create(concept=concept, name=name, position=position)
+    return concept
+
+
+@transaction.atomic
+def make_study(*, texts: tuple[str, ...] = (TEXT,), concepts: tuple[Concept, ...] = (), **changes: Any) -> Study:
+    """A published study with one passage of results for each of `texts`."""
+    number = next(_numbers)
+    fields = {
+        "study_id": f"T{number:03}",
+        "title": f"Weekly sets and muscle growth, trial {number}",
+        "authors": ["Example AB", "Sample CD"],
+        "year": 2020,
+        "journal": "Journal of Examples",
+        "doi": f"10.1000/test.{number}",
+        "url": f"https://doi.org/10.1000/test.{number}",
+        "design": "randomized_controlled_trial",
+        "status": "published",
+    } | changes
+    if "collection" not in fields:
+        fields["collection"] = make_collection()
+    study = Study.objects.create(**fields)
+    for position, concept in enumerate(concepts):
+        StudyConcept.objects.create(study=study, concept=concept, position=position)
+    for position, text in enumerate(texts):
+        _create_passage(study, position=position, text=text)
+    indexing.sync_study(study)
+    return study
+
+
+@transaction.atomic
+def make_passage(study: Study | None = None, **changes: Any) -> Passage:
+    """A passage at the end of its study: of a new published one where none is given."""
+    study = study or make_study(texts=())
+    passage = _create_passage(study, **({"position": study.passages.count(), "text": TEXT} | changes))
+    indexing.sync_study(study)
+    return passage
+
+
+def make_finding(study: Study, **changes: Any) -> Finding:
+    fields = {
+        "position": study.findings.count(),
+        "intervention": "ten weekly sets",
+        "comparator": "five weekly sets",
+        "outcome": "quadriceps thickness",
+        "direction": "favours_intervention",
+        "statement": "Ten weekly sets increased quadriceps thickness more than five.",
+    } | changes
+    return Finding.objects.create(study=study, **fields)
+
+
+def make_curator(username: str = "curator", *, role: str = "Curators", **changes: Any) -> User:
+    user = User.objects.create_user(username, password=None, is_staff=True, **changes)
+    user.groups.add(Group.objects.get(name=role))
+    return user
+
+
+def make_superuser(username: str = "owner", **changes: Any) -> User:
+    return User.objects.create_superuser(username, password=None, **changes)
+
+
+def _create_passage(study: Study, **changes: Any) -> Passage:
+    fields: dict[str, Any] = {"section": "results", "heading": study.title} | changes
+    fields["content_hash"] = passages.content_hash(heading=fields["heading"], text=fields["text"])
+    return Passage.objects.create(study=study, **fields)

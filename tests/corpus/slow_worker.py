@@ -1,0 +1,22 @@
+"""The site's Celery application with an encoder that takes its time, so that a test can kill it in the middle."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+from corpus_app import embedding
+from corpus_app.embedding import Matrix
+from inform_site.celery import app as app
+from tests.fakes import WordHashEncoder
+
+
+class SlowEncoder(WordHashEncoder):
+    def encode(self, texts: Sequence[str], *, threads: int = 1) -> Matrix:
+        time.sleep(0.25)
+        return super().encode(texts, threads=threads)
+
+
+for_good = ExitStack()  # kept by the module: forgotten, it would put the model back
+for_good.enter_context(embedding.use(SlowEncoder()))

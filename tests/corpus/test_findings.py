@@ -1,0 +1,228 @@
+"""Vectors of findings: in step with the words, there for searchable studies only, gone with what they were made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+from django.db import transaction
+
+from corpus_app import embedding, findings, indexing, search
+from corpus_app.embedding import Matrix
+from corpus_app.models import Finding, FindingVector, Study
+from corpus_app.records import NearFinding
+from tests.builders import make_finding, make_study
+from tests.fakes import WordHashEncoder
+
+pytestmark = pytest.mark.django_db
+
+QUESTION = "quadriceps thickness"
+
+
+@pytest.fixture(autouse=True)
+def _encoder(encoder: WordHashEncoder) -> None:
+    pass
+
+
+@pytest.fixture
+def study() -> Study:
+    """A published study of two passages and two findings, not indexed yet."""
+    study = make_study()
+    make_finding(study, statement="Sleep was the same.", outcome="sleep")
+    make_finding(study)
+    return study
+
+
+def near(study: Study) -> tuple[NearFinding, ...]:
+    return search.near_findings(search.encode_question(QUESTION), list(study.passages.values_list("pk", flat=True)))
+
+
+def reword(study: Study, statement: str) -> None:
+    with transaction.atomic():
+        Finding.objects.filter(study=study).update(statement=statement)
+        indexing.sync_study(study)
+
+
+def test_indexing_gives_every_finding_its_vector(study: Study, encoder: WordHashEncoder) -> None:
+    assert indexing.has_work()
+
+    indexing.index_stale()
+
+    vector = FindingVector.objects.get(finding__position=1)
+    text = (
+        "ten weekly sets versus five weekly sets: quadriceps thickness. "
+        "Ten weekly sets increased quadriceps thickness more than five."
+    )
+    assert np.allclose(vector.vector, encoder.encode([text])[0])
+    assert not indexing.has_work()
+    assert indexing.audit() == []
+
+
+def test_a_finding_without_a_comparator_names_none() -> None:
+    finding = Finding(intervention="creatine", comparator="", outcome="strength", statement="It rose.")
+
+    assert findings.embedded_text(finding) == "creatine: strength. It rose."
+
+
+def test_the_closest_finding_is_told_with_the_passages_of_its_study(study: Study) -> None:
+    indexing.index_stale()
+    other = make_study(study_id="S900")
+
+    vector = search.encode_question(QUESTION)
+    ids = list(study.passages.values_list("pk", flat=True))
+    (found,) = search.near_findings(vector, [*ids, *other.passages.values_list("pk", flat=True)])
+
+    closest = np.asarray(FindingVector.objects.get(finding__position=1).vector) @ np.asarray(vector)
+    assert (found.study_id, found.number, found.passage_ids) == (study.study_id, 2, tuple(sorted(ids)))
+    assert found.cosine == pytest.approx(float(closest), abs=1e-6)
+
+
+def test_a_comparison_that_fails_leaves_the_passages_to_answer(study: Study) -> None:
+    indexing.index_stale()
+    FindingVector.objects.update(vector=[1.0, 0.0])
+
+    assert near(study) == ()
+    assert search.find(QUESTION, search.encode_question(QUESTION)).hits
+
+
+def test_findings_that_wait_are_left_out(study: Study) -> None:
+    assert near(study) == ()
+
+
+@pytest.mark.parametrize("state", [{"status": "withdrawn"}, {"status": "draft"}, {"notice": "retracted"}])
+def test_findings_of_a_study_that_leaves_search_are_gone_at_once(study: Study, state: dict[str, str]) -> None:
+    indexing.index_stale()
+
+    Study.objects.filter(pk=study.pk).update(**state)
+
+    assert near(study) == ()
+
+
+def test_a_reworded_finding_is_no_longer_found_by_its_old_words(study: Study) -> None:
+    indexing.index_stale()
+
+    reword(study, "Nothing changed.")
+
+    assert near(study) == ()
+    assert not FindingVector.objects.exists()
+    assert indexing.has_work()
+
+
+def test_a_finding_reworded_behind_the_door_is_not_compared_and_is_reported(study: Study) -> None:
+    indexing.index_stale()
+
+    Finding.objects.update(statement="Nothing changed.")
+
+    assert near(study) == ()
+    assert {problem.split(": ")[1] for problem in indexing.audit()} == {
+        "it has a vector of former words",
+        "it is searchable, but without a vector of its present words",
+    }
+
+
+def test_a_deleted_finding_takes_its_vector_along(study: Study) -> None:
+    indexing.index_stale()
+
+    Finding.objects.get(study=study, position=1).delete()
+
+    assert FindingVector.objects.count() == 1
+
+
+class Meddler(WordHashEncoder):
+    """Encodes only after somebody else has done something."""
+
+    def __init__(self, meddle: Callable[[], None], *, times: int = 1) -> None:
+        super().__init__()
+        self._meddle, self._times = meddle, times
+
+    def encode(self, texts: Sequence[str], *, threads: int = 1) -> Matrix:
+        rows = super().encode(texts, threads=threads)
+        if self._times:
+            self._times -= 1
+            self._meddle()
+        return rows
+
+
+def test_an_edit_during_embedding_leaves_no_stale_vector(study: Study) -> None:
+    with embedding.use(Meddler(lambda: reword(study, "Nothing changed."))):
+        indexing.index_stale()
+
+        assert not indexing.has_work()
+        assert indexing.audit() == []
+
+
+def test_another_encoder_compares_only_with_its_own_vectors_and_the_old_ones_go_in_the_end(study: Study) -> None:
+    indexing.index_stale()
+
+    with embedding.use(WordHashEncoder("other@test", dimensions=32)):
+        assert near(study) == ()
+        assert indexing.has_work()
+        indexing.index_stale()
+        assert len(near(study)) == 1
+        indexing.drop_superseded()
+
+    assert set(FindingVector.objects.values_list("encoder", flat=True)) == {"other@test"}
+
+
+def test_indexing_all_makes_them_anew(study: Study, encoder: WordHashEncoder) -> None:
+    indexing.index_stale()
+    good = list(FindingVector.objects.order_by("finding").values_list("vector", flat=True))
+    FindingVector.objects.update(vector=np.eye(encoder.dimensions)[0])
+
+    indexing.index_all()
+
+    made = list(FindingVector.objects.order_by("finding").values_list("vector", flat=True))
+    assert np.allclose(made, good)
+
+
+def test_findings_are_compared_all_the_while_they_are_made_anew(study: Study) -> None:
+    indexing.index_stale()
+    asked, ids = search.encode_question(QUESTION), list(study.passages.values_list("pk", flat=True))
+    before, meanwhile = search.near_findings(asked, ids), []
+
+    with embedding.use(Meddler(lambda: meanwhile.append(search.near_findings(asked, ids)), times=9)):
+        indexing.index_all()
+
+    assert before
+    assert meanwhile == [before] * len(meanwhile)
+    assert len(meanwhile) >= 2  # while the findings are encoded, and while the passages are
+
+
+class Choosy(WordHashEncoder):
+    def encode(self, texts: Sequence[str], *, threads: int = 1) -> Matrix:
+        if any("poison" in text for text in texts):
+            raise RuntimeError("no such token")
+        return super().encode(texts, threads=threads)
+
+
+def test_a_finding_that_breaks_the_encoder_is_given_up_and_tried_again_when_it_changes(study: Study) -> None:
+    poison = make_finding(study, statement="Some poison here.")
+
+    with embedding.use(Choosy()):
+        for _ in range(findings.MAX_ATTEMPTS + 1):
+            indexing.index_stale()
+
+        poison.refresh_from_db()
+        assert (poison.index_attempts, poison.index_error) == (findings.MAX_ATTEMPTS, "RuntimeError: no such token")
+        assert FindingVector.objects.count() == 2
+        assert not indexing.has_work()
+        assert any("it could not be indexed" in problem for problem in indexing.audit())
+
+        reword(study, "A good text.")
+        indexing.index_stale()
+
+        assert FindingVector.objects.count() == 3
+        assert indexing.audit() == []
+
+
+def test_a_run_out_of_time_goes_on_with_the_findings_first(study: Study) -> None:
+    Finding.objects.bulk_create(
+        Finding(study=study, position=n, intervention="a", outcome=f"outcome {n}", direction="unclear", statement="b")
+        for n in range(2, 2 + findings.BATCH)
+    )
+
+    assert indexing.index_stale(seconds=0).is_cut_short
+    assert FindingVector.objects.count() == findings.BATCH
+    assert indexing.index_stale().count == study.passages.count()
+    assert FindingVector.objects.count() == findings.BATCH + 2

@@ -1,0 +1,144 @@
+"""The text-quality gate before publishing: found, mended, waived, and the waiver that falls with the words."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from corpus_app import curation, gate, quality, sources
+from corpus_app.models import CorpusEvent, Passage, QualityWaiver, Study
+from tests.builders import make_curator, make_study
+
+STARTER = Path(__file__).resolve().parents[2] / "corpus"
+BROKEN = "Strength rose more with ten sets (P B 0.05) than with five. The men trained for ten weeks."
+MENDED = "Strength rose more with ten sets (P ≤ 0.05) than with five. The men trained for ten weeks."
+
+
+@pytest.fixture
+def by(db: None) -> User:
+    return make_curator()
+
+
+def broken_draft(**changes: Any) -> Study:
+    return make_study(**({"texts": ("A sound text about squats.", BROKEN), "status": "draft"} | changes))
+
+
+def found_in(study: Study) -> dict[int, tuple[gate.Held, ...]]:
+    return dict(gate.findings_of(Passage.objects.filter(study=study)))
+
+
+def test_nothing_in_the_starter_corpus_stands_in_the_way() -> None:
+    studies = [json.loads(path.read_text()) for path in sorted((STARTER / "studies").glob("*.json"))]
+    texts = [passage["text"] for study in studies for passage in study["passages"]]
+
+    assert len(texts) == 822
+    assert [f for text in texts for f in quality.check(text) if f.severity == "blocks"] == []
+
+
+@pytest.mark.django_db
+class TestGate:
+    def test_a_broken_text_is_not_published_and_the_passage_is_named(self, by: User) -> None:
+        study = broken_draft()
+
+        with pytest.raises(curation.NotPublishable, match="the text of passage 2 looks broken"):
+            curation.publish([study.study_id], by=by)
+
+        assert Study.objects.get().status == "draft"
+
+    def test_it_can_be_handed_over_nevertheless(self, by: User) -> None:
+        study = broken_draft()
+
+        assert curation.submit([study.study_id], by=by) == (study.study_id,)
+
+    def test_the_mend_is_an_edit_like_any_other_and_lets_it_through(self, by: User) -> None:
+        study = broken_draft()
+        ((pk, (held,)),) = found_in(study).items()
+
+        curation.mend(pk, [held.key], by=by)
+
+        assert Passage.objects.get(pk=pk).text == MENDED
+        event = CorpusEvent.objects.get()
+        assert (event.action, event.detail["changes"]["text"]["before"]) == ("revise_passage", BROKEN)
+        assert curation.publish([study.study_id], by=by) == (study.study_id,)
+
+    def test_all_mends_of_a_study_at_once(self, by: User) -> None:
+        study = broken_draft(texts=(BROKEN, "Fine words.", BROKEN.replace("Strength", "Thickness")))
+
+        assert curation.mend_study(study.study_id, by=by) == 2
+        assert found_in(study) == {}
+
+    def test_a_waiver_with_a_reason_lets_it_through(self, by: User) -> None:
+        study = broken_draft()
+        ((pk, (held,)),) = found_in(study).items()
+
+        with pytest.raises(curation.ReasonMissing):
+            curation.waive(pk, held.key, reason=" ", by=by)
+        curation.waive(pk, held.key, reason="So it stands in the paper.", by=by)
+        curation.waive(pk, held.key, reason="Twice.", by=by)
+
+        assert [waiver.reason for waiver in QualityWaiver.objects.all()] == ["So it stands in the paper."]
+        assert found_in(study)[pk][0].waived == "So it stands in the paper."
+        assert curation.publish([study.study_id], by=by) == (study.study_id,)
+        assert [e.action for e in CorpusEvent.objects.order_by("id")] == ["waive_finding", "publish"]
+
+    def test_a_waiver_falls_when_the_words_change(self, by: User) -> None:
+        study = broken_draft()
+        ((pk, (held,)),) = found_in(study).items()
+        curation.waive(pk, held.key, reason="So it stands in the paper.", by=by)
+
+        curation.revise_passage(pk, by=by, text=f"{BROKEN} They were twenty.")
+
+        with pytest.raises(curation.NotPublishable, match="looks broken"):
+            curation.publish([study.study_id], by=by)
+        with pytest.raises(curation.FindingGone):
+            curation.mend(pk, [held.key], by=by)
+        with pytest.raises(curation.FindingGone):
+            curation.waive(pk, held.key, reason="Late.", by=by)
+
+    def test_what_is_only_told_does_not_stand_in_the_way(self, by: User) -> None:
+        study = broken_draft(texts=("Strength rose.The men were trained for ten weeks.",))
+        assert [held.is_open for (held,) in found_in(study).values()] == [False]
+
+        assert curation.publish([study.study_id], by=by) == (study.study_id,)
+
+    def test_a_text_is_looked_at_once(self, by: User, django_assert_num_queries: Any, monkeypatch: Any) -> None:
+        broken_draft()
+        assert gate.refresh() == 2
+
+        def never(*args: Any) -> Any:
+            raise AssertionError
+
+        monkeypatch.setattr(quality, "check", never)
+        assert gate.refresh() == 0
+        assert gate.known_open().count() == 1
+
+    def test_another_edition_of_the_gate_looks_again(self, by: User, monkeypatch: Any) -> None:
+        broken_draft()
+        gate.refresh()
+
+        monkeypatch.setattr(gate, "edition", lambda: "another")
+
+        assert gate.stale().count() == 2
+
+    def test_publishing_many_asks_for_each_text_once(self, by: User, django_assert_max_num_queries: Any) -> None:
+        ids = [make_study(texts=("One text.", "Two texts."), status="draft").study_id for _ in range(12)]
+        gate.refresh()
+
+        with django_assert_max_num_queries(12 * 32):
+            assert len(curation.publish(ids, by=by)) == 12
+
+    def test_an_import_that_would_publish_leaves_it_a_draft_and_says_so(self, by: User, tmp_path: Path) -> None:
+        values = json.loads((STARTER / "studies" / "S045.json").read_text())
+        values["passages"][0]["text"] = BROKEN
+        (tmp_path / "studies").mkdir()
+        (tmp_path / "studies" / "S045.json").write_text(json.dumps(values))
+
+        report = curation.import_corpus(sources.read(tmp_path), by=by, publish=True)
+
+        assert report.published == 0
+        assert any("S045 stays a draft: the text of passage 1" in str(problem) for problem in report.problems)
+        assert Study.objects.get().status == "draft"

@@ -1,0 +1,493 @@
+"""Files on their way in: read, shown, chosen from, carried out; what each item would do and did."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpus_app import curation, lookup, sources
+from corpus_app.apps import READERS
+from corpus_app.curation import jobs
+from corpus_app.models import CorpusEvent, CorpusVersion, ImportItem, ImportJob, Passage, Study
+from corpus_app.records import Design, Notice, PassageKind, Section, Status
+from corpus_app.sources import AddedPassages, NoticeDraft, PassageDraft, StudyDraft, keeping
+from tests.builders import make_collection, make_concept, make_curator, make_study
+from tests.corpus.test_sources_formats import SAMPLES
+
+STARTER = Path(__file__).resolve().parents[2] / "corpus"
+RIS = """TY  - JOUR
+TI  - Ten weekly sets of squats in trained men: a randomized trial
+AU  - Alpha, Anna
+AU  - Beta, Bert
+PY  - 2021
+JO  - Journal of Squats
+DO  - 10.1000/squats.1
+AB  - Ten weekly sets of squats increased quadriceps thickness more than five in forty trained men. Strength rose alike.
+ER  -
+
+TY  - JOUR
+TI  - Creatine and sprinting
+AU  - Gamma, Gina
+PY  - 2019
+DO  - 10.1000/creatine.1
+AB  - Creatine improved repeated sprints (P B 0.05) in twenty cyclists over six weeks of training.
+ER  -
+
+TY  - JOUR
+AU  - Delta, Dora
+PY  - 2018
+ER  -
+"""
+
+
+@pytest.fixture
+def by(db: None) -> User:
+    make_collection("training")
+    return make_curator()
+
+
+def read(content: str | bytes, *, by: User | None, name: str = "refs.ris", **options: Any) -> ImportJob:
+    job = jobs.order(content.encode() if isinstance(content, str) else content, file_name=name, by=by, **options)
+    assert jobs.carry_on(job)
+    job.refresh_from_db()
+    return job
+
+
+def carry_out(job: ImportJob, *, by: User | None, **options: Any) -> ImportJob:
+    jobs.confirm(job, jobs.Options(**({"collection": "training"} | options)), by=by)
+    assert jobs.carry_on(job)
+    job.refresh_from_db()
+    return job
+
+
+def items(job: ImportJob, *names: str) -> list[tuple[Any, ...]]:
+    return list(job.items.values_list(*names))
+
+
+def beir(count: int) -> bytes:
+    rows = [
+        {"_id": f"d{n}", "title": f"Study {n}", "text": f"Study {n} looked at squats. They helped."}
+        for n in range(count)
+    ]
+    return "\n".join(map(json.dumps, rows)).encode()
+
+
+# --- Kept drafts -----------------------------------------------------------------------------------------------------------
+
+
+@given(st.data())
+def test_a_draft_comes_back_from_json_as_it_was(data: st.DataObject) -> None:
+    text = st.text(max_size=20)
+    passage = st.builds(
+        PassageDraft, st.sampled_from(Section), text, st.none() | st.integers(1, 9), st.sampled_from(PassageKind), text
+    )
+    draft = data.draw(
+        st.builds(
+            StudyDraft, text, text, st.lists(text).map(tuple), st.sampled_from(Design), st.booleans(), text, st.sampled_from(Status),
+            notice=st.sampled_from(Notice), passages=st.lists(passage, max_size=2).map(tuple),
+            columns=st.none() | st.just(("title",)), duration_weeks_min=st.none() | st.floats(0, 9),
+        )
+    )  # fmt: skip
+
+    assert keeping.study_draft(json.loads(json.dumps(keeping.values_of(draft)))) == draft
+    added = AddedPassages("S1", "", "", draft.passages)
+    assert keeping.added_passages(json.loads(json.dumps(keeping.values_of(added)))) == added
+    notice = NoticeDraft(draft.notice, "10.1/x", "", draft.title)
+    assert keeping.notice_draft(json.loads(json.dumps(keeping.values_of(notice)))) == notice
+
+
+def test_the_starter_corpus_is_kept_whole() -> None:
+    for draft in sources.read(STARTER).studies:
+        kept = keeping.study_draft(json.loads(json.dumps(keeping.values_of(draft))))
+        assert sources.study_json(kept) == sources.study_json(draft)
+
+
+# --- Reading ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_file_is_read_and_nothing_is_brought_in_before_somebody_chooses(by: User) -> None:
+    job = read(RIS, by=by)
+
+    assert (job.status, job.format, job.total) == ("previewed", "RIS", 2)
+    assert bytes(job.content) == RIS.encode()
+    assert items(job, "effect", "chosen", "n_passages", "n_blocking", "line") == [
+        ("new", True, 1, 0, 1),
+        ("new", True, 1, 1, 11),
+    ]
+    assert [(p["line"], p["field"], p["weight"]) for p in job.problems] == [(19, "title", "broken")]
+    assert not Study.objects.exists()
+    assert not CorpusEvent.objects.exists()
+
+
+def test_a_refused_file_says_why_and_brings_nothing(by: User) -> None:
+    job = read(b"PK\x03\x04 broken", by=by, name="broken.zip")
+
+    assert (job.status, job.total) == ("previewed", 0)
+    assert "zip" in job.problems[0]["reason"]
+    with pytest.raises(curation.CurationError, match="Nothing is chosen"):
+        jobs.confirm(job, jobs.Options(collection="training"), by=by)
+
+
+def test_the_same_doi_is_refused_and_names_the_study_that_has_it(by: User) -> None:
+    there = make_study(doi="10.1000/squats.1")
+
+    job = read(RIS, by=by)
+
+    assert items(job, "effect", "other_key", "chosen")[0] == ("duplicate", there.study_id, False)
+
+
+def test_an_alike_title_is_shown_and_not_chosen(by: User) -> None:
+    there = make_study(
+        doi=None, title="Ten weekly sets of squats in trained men: A randomised trial", year=2021, authors=["Alpha A"]
+    )
+
+    job = read(RIS, by=by)
+
+    assert items(job, "effect", "other_key", "chosen")[0] == ("alike", there.study_id, False)
+    carry_out(job, by=by)
+    assert Study.objects.count() == 2  # the one that was there, and the other record
+
+
+def test_an_unforeseen_fault_ends_the_job_with_its_words(by: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args: Any) -> None:
+        raise RuntimeError("out of order")
+
+    monkeypatch.setattr(sources, "stream", fail)
+    job = jobs.order(RIS.encode(), file_name="refs.ris", by=by)
+
+    with pytest.raises(RuntimeError):
+        jobs.carry_on(job)
+
+    job.refresh_from_db()
+    assert (job.status, job.error) == ("failed", "RuntimeError: out of order")
+    assert jobs.find_work() is None
+
+
+# --- Carrying out ----------------------------------------------------------------------------------------------------------
+
+
+def test_what_was_chosen_comes_in_as_drafts_and_the_rest_is_left(by: User) -> None:
+    job = read(RIS, by=by)
+    first, second = job.items.all()
+    jobs.choose(job, among=[first.pk, second.pk], chosen=[first.pk])
+
+    carry_out(job, by=by, design="narrative_review")
+
+    assert items(job, "outcome") == [("created",), ("left",)]
+    study = Study.objects.get()
+    assert (study.status, study.collection_id, study.design) == ("draft", "training", "randomized_controlled_trial")
+    assert study.status_reason == "Imported from refs.ris, not yet reviewed."
+    assert job.report["outcomes"] == {"created": 1, "left": 1}
+    assert CorpusEvent.objects.get().actor == by
+    assert not CorpusVersion.objects.exists()
+
+
+def test_the_design_is_for_those_whose_source_tells_none(by: User) -> None:
+    carry_out(read(RIS, by=by), by=by, design="cohort_study")
+
+    assert set(Study.objects.values_list("design", flat=True)) == {"randomized_controlled_trial", "cohort_study"}
+
+
+def test_the_same_file_again_changes_nothing(by: User) -> None:
+    carry_out(read(RIS, by=by), by=by)
+    Study.objects.filter(doi="10.1000/squats.1").update(title="Mended at the desk", design="cohort_study")
+
+    again = read(RIS, by=by)
+
+    assert items(again, "effect") == [("same",), ("same",)]
+
+
+def test_a_newer_record_takes_nothing_away_from_what_the_desk_has_made(by: User) -> None:
+    make_concept("hypertrophy")
+    carry_out(read(RIS, by=by), by=by)
+    study = Study.objects.get(doi="10.1000/squats.1")
+    curation.revise_study(study.study_id, by=by, design="cohort_study", population="Forty men.", peer_reviewed=False)
+    curation.set_concepts(study.study_id, ["hypertrophy"], by=by)
+    newer = "TY  - JOUR\nTI  - Ten weekly sets of squats in trained men\nAU  - Alpha, Anna\nPY  - 2021\nDO  - 10.1000/squats.1\nUR  - https://example.org/squats\nER  -\n"
+
+    job = read(newer, by=by)
+    assert items(job, "effect", "chosen") == [("changes", True)]
+    carry_out(job, by=by)
+
+    study.refresh_from_db()
+    assert (study.title, study.url) == ("Ten weekly sets of squats in trained men", "https://example.org/squats")
+    assert (study.design, study.population, study.peer_reviewed) == ("cohort_study", "Forty men.", False)
+    assert study.passages.count() == 1
+    assert study.concepts.count() == 1
+
+
+def test_studies_are_handed_over_where_that_was_asked(by: User) -> None:
+    carry_out(read(RIS, by=by), by=by, submit=True)
+
+    assert set(Study.objects.values_list("status", flat=True)) == {"in_review"}
+
+
+def test_a_record_without_text_is_brought_in_and_not_handed_over(by: User) -> None:
+    job = carry_out(read(RIS.replace("AB  -", "N2  x -"), by=by), by=by, submit=True)
+
+    assert set(Study.objects.values_list("status", flat=True)) == {"draft"}
+    assert "no passage" in items(job, "outcome_reason")[0][0]
+
+
+def test_nothing_is_published_unless_asked(by: User) -> None:
+    carry_out(read(RIS, by=by), by=by)
+
+    assert not Study.objects.filter(status="published").exists()
+
+
+def test_publishing_leaves_out_what_the_gate_holds_back(by: User) -> None:
+    job = carry_out(read(RIS, by=by), by=by, publish=True)
+
+    assert list(Study.objects.filter(status="published").values_list("doi", flat=True)) == ["10.1000/squats.1"]
+    assert job.report["published"] == [Study.objects.get(doi="10.1000/squats.1").study_id]
+    assert "looks broken" in items(job, "outcome_reason")[1][0]
+
+
+def test_publishing_takes_the_permission(by: User) -> None:
+    reader = make_curator("reader", role=READERS)
+
+    with pytest.raises(curation.CurationError, match="may not publish"):
+        jobs.confirm(read(RIS, by=by), jobs.Options(collection="training", publish=True), by=reader)
+
+
+def test_publishing_waits_for_a_second_person_where_that_is_required(by: User, settings: Any) -> None:
+    settings.REVIEW_REQUIRED = True
+
+    job = carry_out(read(RIS, by=by), by=by, publish=True, submit=True)
+
+    assert job.report["published"] == []
+    assert "reviewer" in items(job, "outcome_reason")[0][0]
+
+
+def test_a_published_study_is_not_changed_by_an_import_that_may_not_publish(by: User) -> None:
+    carry_out(read(RIS, by=by), by=by, publish=True)
+    newer = RIS.replace("Strength rose alike", "Strength rose more")
+
+    job = carry_out(read(newer, by=by), by=by)
+
+    assert items(job, "outcome")[0] == ("refused",)
+    assert "is published" in items(job, "outcome_reason")[0][0]
+    assert not Passage.objects.filter(text__contains="rose more").exists()
+    carry_out(read(newer, by=by), by=by, publish=True)
+    assert Passage.objects.filter(text__contains="rose more").exists()
+
+
+def test_the_collection_is_asked_for_where_the_file_names_none(by: User) -> None:
+    job = read(RIS, by=by)
+
+    with pytest.raises(curation.CurationError, match="Choose the collection"):
+        jobs.confirm(job, jobs.Options(), by=by)
+    with pytest.raises(curation.CurationError, match="no collection nowhere"):
+        jobs.confirm(job, jobs.Options(collection="nowhere"), by=by)
+
+
+def test_a_job_is_confirmed_once(by: User) -> None:
+    job = read(RIS, by=by)
+    jobs.confirm(job, jobs.Options(collection="training"), by=by)
+
+    with pytest.raises(jobs.NotReady):
+        jobs.confirm(job, jobs.Options(collection="training"), by=by)
+    with pytest.raises(jobs.NotReady):
+        jobs.choose_all(job, is_chosen=False)
+
+
+def test_a_study_that_came_in_meanwhile_is_refused_and_the_others_come_in(by: User) -> None:
+    job = read(RIS, by=by)
+    make_study(doi="10.1000/squats.1")
+
+    carry_out(job, by=by)
+
+    assert items(job, "outcome") == [("refused",), ("created",)]
+    assert "10.1000/squats.1 is the DOI of" in items(job, "outcome_reason")[0][0]
+
+
+def test_our_own_files_in_a_zip_bring_everything_but_unknown_concepts(by: User) -> None:
+    make_collection("resistance-training")
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for study_id in ("S018", "S028"):
+            archive.write(STARTER / "studies" / f"{study_id}.json", f"studies/{study_id}.json")
+    for slug in {json.loads((STARTER / "studies" / f"{s}.json").read_text())["collection"] for s in ("S018", "S028")}:
+        make_collection(slug)
+
+    job = carry_out(read(packed.getvalue(), by=by, name="corpus.zip"), by=by)
+
+    assert items(job, "study_key", "outcome") == [("S018", "created"), ("S028", "created")]
+    assert Study.objects.get(study_id="S018").passages.count() > 1
+    assert any("no such concept" in problem["reason"] for problem in job.problems)
+
+
+def test_passages_find_their_study_and_come_in_once(by: User) -> None:
+    study = make_study(status="draft", texts=("It was there.",))
+    table = f"study_id,section,text\n{study.study_id},results,It was there.\n{study.study_id},results,It is new.\nT-NONE,results,Lost.\n"
+
+    job = read(table, by=by, name="passages.csv")
+    assert items(job, "kind", "effect") == [("passages", "changes"), ("passages", "unmatched")]
+    carry_out(job, by=by)
+
+    assert list(study.passages.order_by("position").values_list("text", flat=True)) == ["It was there.", "It is new."]
+    assert items(read(table, by=by, name="passages.csv"), "effect")[0] == ("same",)
+
+
+def test_a_notice_marks_its_study_where_that_is_permitted(by: User) -> None:
+    study = make_study(doi="10.1000/gone")
+    draft = NoticeDraft(Notice.RETRACTED, "10.1000/gone", "", "Retraction of it")
+
+    def job_of(who: User) -> ImportJob:
+        job = jobs.order(b"x", file_name="x", by=who)
+        item = next(jobs._Judge(sources.reading_of("", [])).items([draft]))
+        item.job, item.position = job, 0
+        item.save()
+        ImportJob.objects.filter(pk=job.pk).update(status="previewed")
+        return carry_out(job, by=who)
+
+    assert items(job_of(make_curator("reader", role=READERS)), "outcome_reason") == [("You may not set notices.",)]
+    assert items(job_of(by), "outcome_reason") == [("Marked as retracted.",)]
+    study.refresh_from_db()
+    assert (study.notice, study.notice_reason) == ("retracted", "Retraction of it")
+
+
+def test_a_pasted_text_becomes_a_study(by: User) -> None:
+    text = "Methods\nForty men trained for ten weeks.\n\nResults\nThickness rose by ten percent with ten sets.\n"
+    job = read(text, by=by, name="pasted text", way="text", options={"title": "Sets and thickness"})
+
+    carry_out(job, by=by)
+
+    study = Study.objects.get()
+    assert study.title == "Sets and thickness"
+    assert list(study.passages.order_by("position").values_list("section", flat=True)) == ["methods", "results"]
+
+
+def test_a_look_up_that_fails_ends_the_job_with_the_reason(by: User) -> None:
+    job = jobs.order(b"no doi", file_name="look-up", by=by, way="lookup")
+
+    assert jobs.carry_on(job)
+
+    job.refresh_from_db()
+    assert job.status == "failed"
+    assert "neither a DOI" in job.error
+
+
+def test_a_look_up_is_read_like_a_file(by: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    def look_up(value: str, intake: sources.Intake, services: Any) -> sources.Reading:
+        assert value == "10.1000/squats.1"
+        return sources.read_file(sources.Source("Crossref", RIS.encode()), intake)
+
+    monkeypatch.setattr(lookup, "look_up", look_up)
+
+    assert items(read("10.1000/squats.1", by=by, way="lookup"), "effect") == [("new",), ("new",)]
+
+
+@pytest.mark.skipif(not SAMPLES.is_dir(), reason="the samples of exporters are not here")
+def test_every_sample_of_an_exporter_comes_in_or_says_why(by: User) -> None:
+    files = [path for path in sorted(SAMPLES.rglob("*")) if path.is_file() and path.parent != SAMPLES]
+    assert len(files) >= 129
+    for path in files:
+        job = read(path.read_bytes(), by=by, name=path.name)
+        assert job.items.exists() or job.problems, path
+        if job.items.filter(chosen=True).exists():
+            carry_out(job, by=by)
+            assert not job.items.filter(outcome="refused").exists(), path
+
+
+# --- In turns --------------------------------------------------------------------------------------------------------------
+
+
+def in_turns(job: ImportJob) -> int:
+    for turns in range(1, 500):
+        if jobs.carry_on(job, seconds=0):
+            return turns
+        job.refresh_from_db()
+    raise AssertionError
+
+
+def test_a_job_is_read_and_carried_out_in_many_turns(by: User) -> None:
+    total = 3 * jobs.BATCH
+    job = jobs.order(beir(total), file_name="corpus.jsonl", by=by)
+
+    assert in_turns(job) == 3
+    assert list(job.items.values_list("position", flat=True)) == list(range(total))
+    jobs.confirm(job, jobs.Options(collection="training"), by=by)
+    assert in_turns(job) == total
+
+    job.refresh_from_db()
+    assert (job.status, job.done, Study.objects.count()) == ("done", total, total)
+
+
+def test_only_one_takes_its_turn(by: User) -> None:
+    with jobs.turn() as ours:
+        assert ours
+
+
+def test_a_preview_comes_before_a_long_import(by: User) -> None:
+    long = read(beir(2), by=by, name="long.jsonl")
+    jobs.confirm(long, jobs.Options(collection="training"), by=by)
+    new = jobs.order(RIS.encode(), file_name="refs.ris", by=by)
+
+    assert jobs.find_work() == new
+
+
+def test_a_file_names_nothing_that_it_would_take_away() -> None:
+    present = StudyDraft(
+        "S1", "Title", ("A B",), Design.COHORT_STUDY, True, "training", Status.PUBLISHED, doi="10.1/x", population="Men"
+    )
+    theirs = replace(
+        present, title="New title", authors=(), population="", doi=None, design=Design.OTHER, status=Status.DRAFT
+    )
+
+    assert jobs.combined(present, theirs) == replace(present, title="New title")
+
+
+# --- The command -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def run(by: User, tmp_path: Path) -> Callable[..., tuple[str, str]]:
+    def run(content: str = RIS, *, name: str = "refs.ris", **options: Any) -> tuple[str, str]:
+        (tmp_path / name).write_text(content)
+        out, err = io.StringIO(), io.StringIO()
+        try:
+            call_command("import_corpus", tmp_path / name, stdout=out, stderr=err, **options)
+        except CommandError as error:
+            err.write(str(error))
+        return out.getvalue(), err.getvalue()
+
+    return run
+
+
+def test_the_command_brings_a_file_in_with_progress(run: Callable[..., tuple[str, str]]) -> None:
+    out, err = run(collection="training")
+
+    assert "Reading: 2 of 2" in out
+    assert "Bringing in: 2 of 2" in out
+    assert "RIS: 2 new." in out
+    assert "Brought in: 2 created. Published: 0." in out
+    assert "refs.ris:19 title: is missing" in err
+    assert Study.objects.count() == 2
+
+
+def test_the_command_repeats_safely_and_a_dry_run_keeps_nothing(run: Callable[..., tuple[str, str]]) -> None:
+    assert "Dry run, nothing was changed." in run(dry_run=True, collection="training")[0]
+    assert not ImportJob.objects.exists()
+    run(collection="training")
+
+    out, _ = run(collection="training")
+
+    assert "RIS: 2 same." in out
+    assert Study.objects.count() == 2
+
+
+def test_the_command_asks_for_a_collection(run: Callable[..., tuple[str, str]]) -> None:
+    assert "Choose the collection" in run()[1]
+    assert not ImportItem.objects.exists()

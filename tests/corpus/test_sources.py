@@ -1,0 +1,549 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpus_app import sources
+from corpus_app.records import Direction, Notice, PassageKind, Section, Status
+from corpus_app.sources import FindingDraft, Known, PassageDraft, StudyDraft
+
+STARTER = Path(__file__).resolve().parents[2] / "corpus"
+
+STUDY: dict[str, Any] = {
+    "study_id": "T001",
+    "title": "Weekly sets and muscle growth",
+    "authors": ["Example AB"],
+    "year": 2020,
+    "doi": "10.1000/test.1",
+    "design": "randomized_controlled_trial",
+    "peer_reviewed": True,
+    "collection": "training",
+    "population": {"description": "Trained men", "training_status": "trained", "age_group": "adults", "sex": "male"},
+    "concepts": ["hypertrophy"],
+    "findings": [],
+    "status": "published",
+    "passages": [{"section": "results", "text": "Ten weekly sets increased thickness in trained men."}],
+}
+CONCEPTS: dict[str, Any] = {
+    "concepts": [
+        {
+            "id": "hypertrophy",
+            "name": "muscle hypertrophy",
+            "kind": "outcome",
+            "aliases": ["get bigger"],
+            "definition": "Growth of muscle.",
+            "collections": ["training"],
+        },
+        {
+            "id": "sets",
+            "name": "weekly sets",
+            "kind": "training_variable",
+            "aliases": [],
+            "definition": "",
+            "collections": [],
+        },
+    ],
+    "relations": [{"source": "sets", "relation": "affects", "target": "hypertrophy", "studies": ["T001"]}],
+    "collections": [{"id": "training", "name": "Training", "description": "", "keywords": ["sets"]}],
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "studies").mkdir()
+    write(tmp_path / "studies/T001.json", STUDY)
+    write(tmp_path / "concepts.json", CONCEPTS)
+    return tmp_path
+
+
+def write(path: Path, values: Any) -> None:
+    path.write_text(json.dumps(values, indent=2), encoding="utf-8")
+
+
+def study(**changes: Any) -> dict[str, Any]:
+    """The keys of a sound study file with changes; a key set to `...` is left out."""
+    return {key: value for key, value in (STUDY | changes).items() if value is not ...}
+
+
+def read_one(folder: Path, values: Any, name: str = "T002") -> tuple[sources.CorpusDraft, list[str]]:
+    """The folder with one more study in it, and the problems found in that one's file."""
+    path = folder / f"studies/{name}.json"
+    if isinstance(values, bytes):
+        path.write_bytes(values)
+    else:
+        write(path, values)
+    corpus = sources.read(folder)
+    return corpus, [str(problem) for problem in corpus.problems]
+
+
+# --- The starter corpus -------------------------------------------------------------------------------------------------
+
+
+def test_starter_corpus_is_sound() -> None:
+    corpus = sources.read(STARTER)
+
+    assert corpus.problems == ()
+    assert len(corpus.studies) == 115
+    assert sum(draft.status is Status.PUBLISHED for draft in corpus.studies) == 101
+    assert sum(len(draft.passages) for draft in corpus.studies) == 822
+    assert len(corpus.vocabulary.concepts) == 159
+
+
+def test_starter_corpus_is_written_back_byte_for_byte() -> None:
+    corpus = sources.read(STARTER)
+
+    for draft in corpus.studies:
+        assert sources.study_json(draft) == (STARTER / f"studies/{draft.study_id}.json").read_bytes()
+    assert sources.master_csv(corpus.studies) == (STARTER / "studies_master.csv").read_bytes()
+    assert sources.concepts_json(corpus.vocabulary) == (STARTER / "concepts.json").read_bytes()
+
+
+def test_master_alone_gives_metadata_without_passages() -> None:
+    corpus = sources.read(STARTER / "studies_master.csv")
+
+    assert corpus.problems == ()
+    assert len(corpus.studies) == 115
+    assert all(draft.passages == () and draft.columns for draft in corpus.studies)
+    assert {draft.slug for draft in corpus.vocabulary.collections} >= {"training", "older-adults"}
+
+
+# --- A study file -------------------------------------------------------------------------------------------------------
+
+
+def test_sound_study_becomes_a_draft(folder: Path) -> None:
+    corpus = sources.read(folder)
+
+    (draft,) = corpus.studies
+    assert corpus.problems == ()
+    assert (draft.study_id, draft.doi, draft.passages[0].kind) == ("T001", "10.1000/test.1", PassageKind.SUMMARY)
+    assert draft.origin == "studies/T001.json"
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "reason"),
+    [
+        ({"title": ...}, "title", "is missing"),
+        ({"title": "  "}, "title", "is empty"),
+        ({"title": 5}, "title", "is a number; it should be text"),
+        ({"title": "x" * 1001}, "title", "has 1,001 characters; at most 1,000"),
+        ({"title": "two\nlines"}, "title", "line break"),
+        ({"title": "a\x00b"}, "title", "U+0000 at position 2"),
+        ({"title": "a\ud800b"}, "title", "U+D800"),
+        ({"study_id": "../../etc"}, "study_id", "letters, digits"),
+        ({"study_id": ""}, "study_id", "is empty"),
+        ({"authors": "Example AB"}, "authors", "is text; it should be a list"),
+        ({"authors": ["Example AB", 3]}, "authors[1]", "is a number"),
+        ({"authors": ["Example AB; Sample CD"]}, "authors", "semicolon"),
+        ({"year": "2020"}, "year", "is text; it should be a whole number"),
+        ({"year": True}, "year", "is true or false"),
+        ({"year": 20200}, "year", "between 1800 and 2100"),
+        ({"doi": "see publisher"}, "doi", "is not a DOI"),
+        ({"pmid": "PMC12"}, "pmid", "digits only"),
+        ({"url": "javascript:alert(1)"}, "url", "is not an address"),
+        ({"url": "http://[broken"}, "url", "is not an address"),
+        ({"design": "rct"}, "design", "is rct; it should be one of meta_analysis"),
+        ({"design": ["thesis"]}, "design", "it should be one of"),
+        ({"peer_reviewed": "yes"}, "peer_reviewed", "it should be true or false"),
+        ({"collection": "cooking"}, "collection", "known: training"),
+        ({"population": "men"}, "population", "is text; it should be an object"),
+        ({"population": {"sex": "men"}}, "population.sex", "one of female"),
+        ({"population": {"age": "old"}}, "population.age", "is not a key"),
+        ({"n_participants": -1}, "n_participants", "between 0"),
+        ({"n_participants": 10**12}, "n_participants", "between 0"),
+        ({"n_participants": 12.5}, "n_participants", "whole number"),
+        ({"duration_weeks": {"min": 12, "max": 6}}, "duration_weeks", "longer than the longest"),
+        ({"duration_weeks": {"min": 1e400}}, "", "Infinity is not a number"),
+        ({"concepts": ["unheard-of"]}, "concepts", "add or correct it there"),
+        ({"concepts": ["hypertrophy", "hypertrophy"]}, "concepts[1]", "twice"),
+        ({"findings": [{"statement": "x"}]}, "findings[0].direction", "is missing"),
+        ({"findings": ["x"]}, "findings[0]", "it should be an object"),
+        ({"status": "Published"}, "status", "one of draft, in_review"),
+        ({"status": "draft"}, "status_reason", "says why it is not published"),
+        ({"notice": "retracted"}, "notice_reason", "needs its reason"),
+        ({"passages": []}, "passages", "at least one passage"),
+        ({"passages": ...}, "passages", "is missing"),
+        ({"passages": {"text": "x"}}, "passages", "it should be a list"),
+        ({"passages": [{"section": "results", "text": " "}]}, "passages[0].text", "is empty"),
+        ({"passages": [{"section": "result", "text": "x"}]}, "passages[0].section", "one of abstract"),
+        ({"passages": [{"section": "results", "text": "x", "note": 1}]}, "passages[0].note", "is not a key"),
+        ({"passages": [{"section": "results", "text": "x" * 20_001}]}, "passages[0].text", "at most 20,000"),
+        ({"derived_numbers": [{}]}, "derived_numbers[0]", "it should be a number"),
+        ({"tags": []}, "tags", "is not a key of the format"),
+        ({"source_ref": "1"}, "source_ref", "whole number"),
+    ],
+)
+def test_broken_study_gives_its_field_and_reason_and_no_draft(
+    folder: Path, changes: dict[str, Any], field: str, reason: str
+) -> None:
+    changed = study(**({"study_id": "T002", "doi": "10.1000/test.2"} | changes))
+
+    corpus, problems = read_one(folder, changed)
+
+    assert [draft.study_id for draft in corpus.studies] == ["T001"]
+    assert corpus.broken == 1
+    assert any(problem.startswith("studies/T002.json") and reason in problem for problem in problems), problems
+    assert any(problem.field == field and reason in problem.reason for problem in corpus.problems), corpus.problems
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "studies/T002.json: is empty."),
+        (b"\xff\xfe{\x00}\x00", "studies/T002.json:1: is not UTF-8 (byte 0xff)"),
+        (b'{\n"title": "caf\xe9"}', "studies/T002.json:2: is not UTF-8 (byte 0xe9)"),
+        (b'{\n  "title": }', "studies/T002.json:2: is not JSON: Expecting value at column 12."),
+        (b"[1, 2]", "studies/T002.json: holds a list; it should hold one object."),
+        (b"null", "studies/T002.json: holds null"),
+        (b'{"year": NaN}', "NaN is not a number"),
+        (b'{"title": "a", "title": "b"}', "the key title stands twice"),
+        (b"[" * 100_000, "studies/T002.json: is nested too deeply."),
+        (b'{"year": ' + b"9" * 5000 + b"}", "studies/T002.json: is not sound JSON"),
+        (b'{"title": "' + b"x" * 5_000_001 + b'"}', "studies/T002.json: is larger than 5 MB"),
+    ],
+)
+def test_unreadable_file_is_one_problem(folder: Path, content: bytes, message: str) -> None:
+    corpus, problems = read_one(folder, content)
+
+    assert [draft.study_id for draft in corpus.studies] == ["T001"]
+    assert len(problems) == 1
+    assert message in problems[0]
+
+
+def test_problem_names_the_line_of_its_value(folder: Path) -> None:
+    content = json.dumps(study(year="soon", passages=[{"section": "results", "text": ""}]), indent=2)
+
+    corpus, _ = read_one(folder, content.encode(), name="T001")
+
+    lines = content.splitlines()
+    assert {lines[problem.line - 1].strip() for problem in corpus.problems if problem.line} >= {
+        '"year": "soon",',
+        '"text": ""',
+    }
+
+
+def test_missing_key_is_reported_at_its_object(folder: Path) -> None:
+    passage = {"section": "results"}
+    content = json.dumps(study(passages=[passage]), indent=2)
+
+    corpus, _ = read_one(folder, content.encode(), name="T001")
+
+    (problem,) = corpus.problems[:1]
+    assert problem.field == "passages[0].text"
+    assert content.splitlines()[(problem.line or 0) - 1].strip() == "{"
+
+
+def test_byte_order_mark_is_no_fault(folder: Path) -> None:
+    content = b"\xef\xbb\xbf" + json.dumps(study()).encode()
+
+    corpus, problems = read_one(folder, content, name="T001")
+
+    assert problems == []
+    assert len(corpus.studies) == 1
+
+
+@pytest.mark.parametrize(
+    "written", ["https://doi.org/10.1000/ABC.1", "http://dx.doi.org/10.1000/abc.1", "DOI: 10.1000/Abc.1"]
+)
+def test_doi_is_kept_in_its_normal_form(folder: Path, written: str) -> None:
+    corpus, problems = read_one(folder, study(doi=written), name="T001")
+
+    assert problems == []
+    assert corpus.studies[0].doi == "10.1000/abc.1"
+
+
+def test_twin_ids_and_dois_are_reported_and_the_first_is_kept(folder: Path) -> None:
+    write(folder / "studies/T002.json", study())
+    write(folder / "studies/T003.json", study(study_id="T003", doi="https://doi.org/10.1000/TEST.1"))
+
+    corpus = sources.read(folder)
+
+    assert [draft.origin for draft in corpus.studies] == ["studies/T001.json"]
+    assert [(problem.file, problem.field) for problem in corpus.problems] == [
+        ("studies/T002.json", "study_id"),
+        ("studies/T002.json", "doi"),
+        ("studies/T003.json", "doi"),
+    ]
+
+
+def test_concepts_and_collections_of_the_corpus_may_be_named(folder: Path) -> None:
+    write(folder / "studies/T001.json", study(concepts=["older"], collection="old-one"))
+
+    corpus = sources.read(folder, known=Known(frozenset({"old-one"}), frozenset({"older"})))
+
+    assert len(corpus.studies) == 1
+
+
+# --- concepts.json ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda c: c["concepts"][1].update(id="a b"), "letters, digits and dashes"),
+        (lambda c: c["concepts"][1].update(aliases=["Get Bigger"]), "is an alias of hypertrophy already"),
+        (lambda c: c["concepts"][1].update(aliases=["a", "A"]), "twice, but for capitals"),
+        (lambda c: c["concepts"][1].update(collections=["cooking"]), "known: training"),
+        (lambda c: c["concepts"].append(c["concepts"][0]), "stands twice"),
+        (lambda c: c["relations"][0].update(target="nothing"), "is not a sound concept"),
+        (lambda c: c["relations"][0].update(target="sets"), "cannot be related to itself"),
+        (lambda c: c["relations"].append(c["relations"][0]), "stands twice"),
+        (lambda c: c["relations"][0].update(studies=["T999"]), "study T999 is not there"),
+        (lambda c: c["collections"].append(c["collections"][0]), "stands twice"),
+        (lambda c: c.update(notes=[]), "is not a key"),
+        (lambda c: c.pop("concepts"), "is missing"),
+    ],
+)
+def test_broken_entry_of_concepts_is_reported(folder: Path, change: Any, message: str) -> None:
+    values = json.loads(json.dumps(CONCEPTS))
+    change(values)
+    write(folder / "concepts.json", values)
+
+    corpus = sources.read(folder)
+
+    assert any(problem.file == "concepts.json" and message in problem.reason for problem in corpus.problems)
+
+
+def test_study_of_a_broken_concept_waits_for_it(folder: Path) -> None:
+    values = json.loads(json.dumps(CONCEPTS))
+    values["concepts"][0]["kind"] = ""
+    write(folder / "concepts.json", values)
+
+    corpus = sources.read(folder)
+
+    assert corpus.studies == ()
+    assert any("'hypertrophy' is not a sound concept" in problem.reason for problem in corpus.problems)
+
+
+# --- studies_master.csv -------------------------------------------------------------------------------------------------
+
+
+def master(**changes: str) -> bytes:
+    """A sound master CSV of study T001 with some cells changed."""
+    (row,) = csv.DictReader(io.StringIO(sources.master_csv([draft()]).decode()))
+    out = io.StringIO(newline="")
+    writer = csv.DictWriter(out, list(row), lineterminator="\n")
+    writer.writeheader()
+    writer.writerow(row | changes)
+    return out.getvalue().encode()
+
+
+def draft(**changes: Any) -> StudyDraft:
+    found, notes = sources.study_from(study())
+    assert found, notes
+    return replace(found, **changes)
+
+
+def read_master(tmp_path: Path, content: bytes) -> sources.CorpusDraft:
+    path = tmp_path / "studies_master.csv"
+    path.write_bytes(content)
+    return sources.read(path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "reason"),
+    [
+        ({"year": "soon"}, "year", "should be a whole number"),
+        ({"year": "2020.0"}, "year", "should be a whole number"),
+        ({"year": "١٩٩٩"}, "year", "should be a whole number"),
+        ({"n_participants": "1_000"}, "n_participants", "should be a whole number"),
+        ({"duration_weeks_min": "nan"}, "duration_weeks_min", "should be a number"),
+        ({"duration_weeks_min": "9", "duration_weeks_max": "8"}, "duration_weeks_min", "longer than"),
+        ({"peer_reviewed": "perhaps"}, "peer_reviewed", "true or false"),
+        ({"peer_reviewed": ""}, "peer_reviewed", "is missing"),
+        ({"title": ""}, "title", "is missing"),
+        ({"sex": "men"}, "sex", "one of female"),
+        ({"status": "draft"}, "status_reason", "says why"),
+        ({"concepts": "Bad id"}, "concepts[0]", "letters, digits"),
+        ({"n_passages": "many"}, "n_passages", "should be a whole number"),
+        ({"title": "two\nlines"}, "title", "line break"),
+    ],
+)
+def test_broken_row_gives_its_column_and_line(tmp_path: Path, changes: dict[str, str], field: str, reason: str) -> None:
+    corpus = read_master(tmp_path, master(**changes))
+
+    assert corpus.studies == ()
+    assert corpus.broken == 1
+    (problem,) = corpus.problems
+    assert (problem.line, problem.field) == (2, field)
+    assert reason in problem.reason
+
+
+def test_row_after_a_quoted_line_break_keeps_its_line_number(tmp_path: Path) -> None:
+    header, row = master(curator_notes="one\ntwo\nthree").split(b"\n", 1)
+    content = header + b"\n" + row + row.replace(b"T001", b"T002").replace(b"test.1", b"test.2").replace(b"2020", b"x")
+
+    corpus = read_master(tmp_path, content)
+
+    assert corpus.studies[0].curator_notes == "one\ntwo\nthree"
+    assert [(problem.line, problem.field) for problem in corpus.problems] == [(5, "year")]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "studies_master.csv: is empty."),
+        (b"study_id,title\nT001,x\n", "has no column authors, design"),
+        (b"study_id,title,title\n", "has no column"),
+        (b"\xff", "is not UTF-8"),
+    ],
+)
+def test_unreadable_master_is_one_problem(tmp_path: Path, content: bytes, message: str) -> None:
+    corpus = read_master(tmp_path, content)
+
+    assert corpus.studies == ()
+    assert len(corpus.problems) == 1
+    assert message in str(corpus.problems[0])
+
+
+def test_odd_rows_of_the_master_are_reported_and_the_others_read(tmp_path: Path) -> None:
+    header, row = master().rstrip(b"\n").split(b"\n", 1)
+    rows = [header + b",mood", b"short,row", row + b",fine", b"", row + b",again", b'"open']
+
+    corpus = read_master(tmp_path, b"\n".join(rows))
+
+    assert [draft.study_id for draft in corpus.studies] == ["T001"]
+    assert [(problem.line, problem.field) for problem in corpus.problems] == [
+        (1, "mood"),
+        (2, ""),
+        (5, "study_id"),
+        (6, ""),
+    ]
+
+
+def test_byte_order_mark_and_windows_lines_of_a_master_are_no_fault(tmp_path: Path) -> None:
+    corpus = read_master(tmp_path, b"\xef\xbb\xbf" + master().replace(b"\n", b"\r\n"))
+
+    assert corpus.problems == ()
+    assert len(corpus.studies) == 1
+
+
+def test_study_file_wins_over_its_row_and_the_difference_is_reported(folder: Path) -> None:
+    (folder / "studies_master.csv").write_bytes(master(year="1999", n_passages="7"))
+
+    corpus = sources.read(folder)
+
+    assert corpus.studies[0].year == 2020
+    assert [(problem.line, problem.field) for problem in corpus.problems] == [(2, "year"), (2, "n_passages")]
+    assert "says “1999”, its file says “2020”" in corpus.problems[0].reason
+
+
+def test_row_without_a_file_is_reported_and_not_imported(folder: Path) -> None:
+    (folder / "studies_master.csv").write_bytes(master(study_id="T009"))
+
+    corpus = sources.read(folder)
+
+    assert [draft.study_id for draft in corpus.studies] == ["T001"]
+    assert "T009 has no file in studies/" in corpus.problems[0].reason
+
+
+@pytest.mark.parametrize("name", ["", "studies/T001.json", "nowhere"])
+def test_path_without_a_corpus_is_refused(folder: Path, name: str) -> None:
+    (folder / "empty").mkdir()
+
+    with pytest.raises(sources.Unreadable):
+        sources.read(folder / (name or "empty"))
+
+
+# --- Writing ------------------------------------------------------------------------------------------------------------
+
+texts = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=40).filter(str.strip)
+drafts = st.builds(
+    StudyDraft,
+    study_id=st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}", fullmatch=True),
+    title=texts.filter(lambda text: not any(char in text for char in "\u2028\u2029")),
+    authors=st.just(("Example AB",)),
+    design=st.just(draft().design),
+    peer_reviewed=st.booleans(),
+    collection=st.just("training"),
+    status=st.sampled_from([Status.PUBLISHED, Status.IN_REVIEW]),
+    year=st.none() | st.integers(1800, 2100),
+    pmid=st.none() | st.integers(0, 10**11).map(str),
+    n_participants=st.none() | st.integers(0, 10**6),
+    duration_weeks_min=st.none() | st.sampled_from([2, 6.5]),
+    duration_weeks_max=st.none() | st.sampled_from([8, 10.25]),
+    findings=st.lists(
+        st.builds(FindingDraft, texts, st.just(""), texts, st.sampled_from(Direction), texts), max_size=2
+    ).map(tuple),
+    curator_notes=st.just("") | texts,
+    licence=st.sampled_from(["", "CC BY 4.0"]),
+    notice=st.just(Notice.CORRECTED),
+    notice_reason=texts,
+    derived_numbers=st.lists(st.integers() | st.sampled_from(["12", "0.7"]), max_size=2).map(tuple),
+    passages=st.lists(
+        st.builds(
+            PassageDraft, st.sampled_from(Section), texts, st.none() | st.integers(1, 99), st.sampled_from(PassageKind)
+        ),
+        max_size=3,
+    ).map(tuple),
+)
+
+
+@given(drafts)
+def test_written_study_reads_back_as_it_was(original: StudyDraft) -> None:
+    values = json.loads(sources.study_json(original))
+
+    found, notes = sources.study_from(values)
+
+    assert notes == []
+    assert found is not None
+    assert replace(found, empty_keys=()) == original
+    assert sources.study_json(found) == sources.study_json(original)
+
+
+@pytest.mark.parametrize(
+    "empty",
+    [
+        {},
+        {"year": None},
+        {"doi": None, "journal": None},
+        {"duration_weeks": {}},
+        {"duration_weeks": {"min": None}},
+        {"duration_weeks": {"min": 6, "max": None}},
+        {"duration_weeks": None},
+        {"curator_notes": ""},
+        {"derived_numbers": []},
+        {"n_studies": None, "source_ref": None},
+    ],
+)
+def test_keys_without_a_value_are_written_as_they_were_read(empty: dict[str, Any]) -> None:
+    values = study(year=...) | empty
+
+    found, _ = sources.study_from(values)
+
+    assert found is not None
+    written = json.loads(sources.study_json(found))
+    assert written == values
+
+
+def test_digest_is_the_same_for_another_layout_and_another_for_other_words() -> None:
+    one, _ = sources.study_from(json.loads(json.dumps(study())))
+    same, _ = sources.study_from(dict(reversed(study().items())))
+    other, _ = sources.study_from(study(title="Another title"))
+
+    assert one is not None
+    assert same is not None
+    assert other is not None
+    assert sources.digest(one) == sources.digest(same) != sources.digest(other)
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.floats() | st.integers() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(list(STUDY)) | st.text(), inner),
+        max_leaves=20,
+    )
+)
+def test_nothing_in_a_file_raises(value: Any) -> None:
+    values = value if isinstance(value, dict) else {"title": value, "passages": value, "population": value}
+
+    found, notes = sources.study_from(STUDY | values)
+
+    assert (found is None) == bool(notes)

@@ -1,0 +1,249 @@
+"""Studies out to other programs and back, duplicates, PDF."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import struct
+import zlib
+from dataclasses import replace
+from pathlib import Path
+
+import bibtexparser
+import pytest
+import rispy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corpus_app import sources
+from corpus_app.records import Design, Notice, Status
+from corpus_app.sources import Intake, Sameness, Source, StudyDraft
+from corpus_app.sources.bibliography import plain_words
+from corpus_app.sources.duplicates import Known
+from corpus_app.sources.values import bare_cell, safe_cell
+
+STARTER = Path(__file__).resolve().parents[2] / "corpus"
+INTAKE = Intake(collection="training")
+
+words = st.text(
+    st.characters(min_codepoint=33, max_codepoint=0x24F, exclude_categories=("Cc", "Cs", "Zs", "Cf")),
+    min_size=1,
+    max_size=12,
+)
+lines = st.lists(words, min_size=1, max_size=6).map(" ".join)
+
+
+def study(**changes: object) -> StudyDraft:
+    draft = StudyDraft("T001", "Growth & strength: 5 % of {all} sets_#1", ("Müller JÖ", "van der Berg P", "The Growth and Strength Group"), Design.OTHER, True, "training", Status.PUBLISHED, year=2020, journal="Gut", doi="10.1000/a_b", pmid="123", url="https://doi.org/10.1000/a_b")  # fmt: skip
+    return replace(draft, **changes)  # type: ignore[arg-type]
+
+
+def back(content: bytes) -> tuple[StudyDraft, ...]:
+    return sources.read_file(Source("file", content), INTAKE).studies
+
+
+# --- Out and back -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("write", [sources.to_ris, sources.to_bibtex, sources.to_csl_json, sources.to_csv])
+def test_the_starter_corpus_comes_back_from_every_format(write: object) -> None:
+    drafts = sources.read(STARTER).studies
+
+    found = back(write(drafts))  # type: ignore[operator]
+
+    assert len(found) == len(drafts) == 115
+    for ours, theirs in zip(drafts, found, strict=True):
+        assert (theirs.title, theirs.year, theirs.doi, theirs.journal) == (
+            " ".join(ours.title.split()),
+            ours.year,
+            ours.doi,
+            ours.journal,
+        )
+        assert [*map(plain_words, theirs.authors)] == [*map(plain_words, ours.authors)]
+
+
+@pytest.mark.parametrize("write", [sources.to_ris, sources.to_bibtex, sources.to_csl_json, sources.to_csv])
+def test_names_identifiers_and_notices_come_back(write: object) -> None:
+    draft = study(notice=Notice.RETRACTED, notice_reason="Data were wrong.")
+
+    content = write([draft])  # type: ignore[operator]
+
+    (found,) = back(content)
+    assert (found.title, found.authors, found.doi, found.pmid, found.url) == (
+        draft.title,
+        draft.authors,
+        draft.doi,
+        draft.pmid,
+        draft.url,
+    )
+    assert b"etracted" in content
+
+
+@settings(deadline=None)
+@given(lines)
+def test_any_title_survives_bibtex_and_is_read_alike_by_another_parser(title: str) -> None:
+    content = sources.to_bibtex([study(title=title)])
+
+    (entry,) = bibtexparser.parse_string(content.decode()).entries
+    assert entry.key == "T001"
+    if "&" not in title and "<" not in title:
+        (found,) = back(content)
+        assert plain_words(found.title) == plain_words(title)
+
+
+@settings(deadline=None)
+@given(lines, lines)
+def test_any_title_survives_ris_and_rispy(title: str, journal: str) -> None:
+    content = sources.to_ris([study(title=title, journal=journal)])
+
+    (entry,) = rispy.loads(content.decode())
+    assert entry["title"].split() == title.split()
+    assert entry["authors"][0] == "Müller, J. Ö."
+    assert entry["alternate_title3"].split() == journal.split()
+
+
+def test_csl_is_json_with_families_and_bodies() -> None:
+    (entry,) = json.loads(sources.to_csl_json([study()]))
+
+    assert entry["author"] == [
+        {"family": "Müller", "given": "JÖ"},
+        {"family": "van der Berg", "given": "P"},
+        {"literal": "The Growth and Strength Group"},
+    ]
+    assert entry["issued"] == {"date-parts": [[2020]]}
+
+
+@pytest.mark.parametrize("cell", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "'=1", "=HYPERLINK(1)"])
+def test_no_cell_of_a_csv_is_a_formula(cell: str) -> None:
+    draft = study(title=cell.strip(), curator_notes=cell, study_id="T002")
+
+    for content in (sources.to_csv([draft]), sources.master_csv([draft])):
+        for row in csv.reader(io.StringIO(content.decode("utf-8-sig"))):
+            assert not any(value.startswith(("=", "+", "-", "@", "\t", "\r")) for value in row)
+
+
+@settings(deadline=None)
+@given(st.text(max_size=20))
+def test_a_cell_comes_back_as_it_was(cell: str) -> None:
+    assert bare_cell(safe_cell(cell)) == cell
+
+
+def test_the_master_csv_reads_its_own_apostrophes(tmp_path: Path) -> None:
+    path = tmp_path / "studies_master.csv"
+    path.write_bytes(sources.master_csv([study(title="=1+1", curator_notes="-5 kg")]))
+
+    (found,) = sources.read(path).studies
+
+    assert (found.title, found.curator_notes) == ("=1+1", "-5 kg")
+
+
+# --- Duplicates ---------------------------------------------------------------------------------------------------------
+
+HERE = Known("S001", "Effects of training frequency on growth: a review", 2016, "Schoenfeld BJ", "10.1000/x", "")
+
+
+@pytest.mark.parametrize(
+    ("new", "by"),
+    [
+        (Known("N", "Other words", 1999, "", "https://doi.org/10.1000/X"), Sameness.DOI),
+        (Known("N", "Effects of Training Frequency on Growth. A Review.", 2016, "Schoenfeld B"), Sameness.ALIKE),
+        (Known("N", "Effects of training frequency on growth – a review", 2017, ""), Sameness.ALIKE),
+        (Known("N", "Effects of training frequency on growth: a review", 2019, "Schoenfeld B"), None),
+        (Known("N", "Effects of training frequency on growth: a review", 2016, "Grgic J"), None),
+        (Known("N", "Effects of training frequency on growth: a review", 2016, "Schoenfeld BJ", "10.1000/y"), None),
+        (Known("N", "Effects of training frequency on growth: part 2", 2016, "Schoenfeld BJ"), None),
+        (Known("S001", "Effects of training frequency on growth: a review", 2016, "Schoenfeld BJ", "10.1000/x"), None),
+    ],
+)
+def test_duplicates_are_found_by_identifier_or_likeness(new: Known, by: Sameness | None) -> None:
+    found = sources.duplicates([new], [HERE])
+
+    assert [pair.by for pair in found] == ([by] if by else [])
+    assert all(pair.known == "S001" for pair in found)
+
+
+def test_the_starter_corpus_has_no_duplicates_and_finds_itself_under_other_ids() -> None:
+    drafts = sources.read(STARTER).studies
+    known = [sources.known_of(draft) for draft in drafts]
+
+    assert sources.duplicates(known, known) == ()
+    again = [replace(one, study_id=f"N{one.study_id}", doi="", pmid="", title=one.title.upper() + ".") for one in known]
+    assert {pair.known for pair in sources.duplicates(again, known)} == {one.study_id for one in known}
+
+
+def test_merging_fills_what_is_missing_and_takes_what_is_chosen() -> None:
+    kept, other = study(pmid=None, journal="Gut"), study(study_id="T002", journal="The Gut", title="Another", year=2021)
+
+    assert {name for name, _, _ in sources.differences(kept, other)} == {"pmid", "journal", "title", "year"}
+    result = sources.merged(kept, other, take=["year"])
+    assert (result.study_id, result.pmid, result.journal, result.title, result.year) == (
+        "T001",
+        "123",
+        "Gut",
+        kept.title,
+        2021,
+    )
+
+
+# --- PDF ----------------------------------------------------------------------------------------------------------------
+
+
+def pdf(*pages: str, bomb: int = 0) -> bytes:
+    """A PDF with a line of Helvetica on each page; `bomb` bytes of white space unpack in each."""
+    objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Count {len(pages)} /Kids [{' '.join(f'{4 + 2 * n} 0 R' for n in range(len(pages)))}] >>",
+    ]
+    bodies = [text.encode() for text in [*objects, "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"]]
+    for index, words in enumerate(pages):
+        stream = zlib.compress(f"BT /F1 12 Tf 72 720 Td ({words}) Tj ET".encode() + b" " * bomb)
+        bodies.append(
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {5 + 2 * index} 0 R /Resources << /Font << /F1 3 0 R >> >> >>".encode()
+        )
+        bodies.append(b"<< /Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream))
+    content = b"%PDF-1.4\n"
+    places = []
+    for number, body in enumerate(bodies, start=1):
+        places.append(len(content))
+        content += b"%d 0 obj\n%s\nendobj\n" % (number, body)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    size = len(bodies) + 1
+    return (
+        content
+        + b"xref\n0 %d\n0000000000 65535 f \n%strailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF"
+        % (size, table, size, len(content))
+    )
+
+
+def test_a_pdf_gives_its_pages_for_pasting() -> None:
+    found = sources.text_of_pdf(Source("a.pdf", pdf("Strength rose by 5 kg.", "It fell later.")))
+
+    assert [page.strip() for page in found.pages] == ["Strength rose by 5 kg.", "It fell later."]
+    assert found.left_out == 0
+
+
+def test_a_long_pdf_is_read_up_to_its_limit() -> None:
+    found = sources.text_of_pdf(Source("a.pdf", pdf(*["Words."] * 65)))
+
+    assert (len(found.pages), found.left_out) == (60, 5)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"no pdf", "is no PDF"),
+        (b"%PDF-1.4\n" + struct.pack("<4I", 1, 2, 3, 4), "cannot be read"),
+        (pdf(""), "holds no text"),
+        (pdf("Words", bomb=400_000_000), "cannot be read|memory"),
+    ],
+    ids=["words", "broken", "picture", "bomb"],
+)
+def test_a_pdf_that_cannot_be_read_is_refused(content: bytes, words: str) -> None:
+    with pytest.raises(sources.Refused, match=words):
+        sources.text_of_pdf(Source("a.pdf", content))
+
+
+def test_a_pdf_that_takes_too_long_is_given_up() -> None:
+    with pytest.raises(sources.Refused, match="took longer"):
+        sources.text_of_pdf(Source("a.pdf", pdf("Words.")), seconds=0.01)

@@ -1,0 +1,226 @@
+"""Agreement: studies are counted, not findings; a line that counts is proven by counting anew."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpus_app.records import AgeGroup, Concept, Design, Direction, Finding
+from qa_app.pipeline import agreement
+from qa_app.pipeline.naming import Names, find_terms
+from qa_app.pipeline.records import (
+    Agreement,
+    DraftSentence,
+    Evidence,
+    LeftOutReason,
+    Stance,
+    StudyStance,
+    Verdict,
+)
+from tests.pipeline.values import POLICY, make_candidate, make_concept, make_evidence, make_study
+
+STRENGTH = make_concept("muscle-strength", "strength")
+LEGS = make_concept("lower-body-strength", "leg strength")
+FAT = make_concept("body-fat", "fat mass")
+CREATINE = make_concept("creatine", kind="nutrient", rarity=2.0)
+FAILURE = make_concept("proximity-to-failure", "training to failure", kind="training_variable", rarity=2.0)
+TRAINING = make_concept("resistance-training", kind="intervention", rarity=0.2)
+GRAPH = (STRENGTH, LEGS, FAT, CREATINE, FAILURE, TRAINING)
+directions = st.lists(st.sampled_from(list(Direction)), min_size=1, max_size=3)
+
+
+def finding(number: int, study: str, direction: Direction | str, **changes: str) -> Finding:
+    sides = {"intervention": "creatine", "comparator": "placebo", "outcome": "maximal strength"} | changes
+    return Finding(**sides, direction=Direction(direction), statement="A result.", finding_id=number, study_id=study)
+
+
+def evidence_of(*findings: Finding, about: tuple[Concept, ...] = (CREATINE, STRENGTH), **studies: object) -> Evidence:
+    ids = dict.fromkeys(f.study_id for f in findings)
+    evidence = make_evidence(
+        *(make_candidate(study=make_study(i, **studies.get(i, {}))) for i in ids),  # type: ignore[call-overload]
+        question="does creatine help strength?",
+    )
+    understood = replace(evidence.understanding, concepts=about)
+    evidence = replace(evidence, understanding=understood, findings=findings)
+    return replace(evidence, agreement=agreement.read(evidence, GRAPH))
+
+
+def stances(evidence: Evidence) -> dict[str, Stance]:
+    return {row.study_id: row.stance for row in evidence.agreement.studies} if evidence.agreement else {}
+
+
+# --- Where studies stand ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("direction", "changes", "expected"),
+    [
+        ("favours_intervention", {}, Stance.FAVOURS),
+        ("favours_comparator", {}, Stance.AGAINST),
+        ("no_difference", {}, Stance.NO_DIFFERENCE),
+        ("mixed", {}, Stance.UNCLEAR),
+        ("increase", {}, Stance.FAVOURS),
+        ("decrease", {}, Stance.AGAINST),
+        ("favours_comparator", {"intervention": "placebo", "comparator": "creatine"}, Stance.FAVOURS),
+        ("increase", {"intervention": "placebo", "comparator": "creatine"}, Stance.AGAINST),
+    ],
+)
+def test_a_study_stands_where_its_finding_points(direction: str, changes: dict[str, str], expected: Stance) -> None:
+    assert stances(evidence_of(finding(1, "T001", direction, **changes))) == {"T001": expected}
+
+
+def test_less_fat_is_wanted_and_of_an_unknown_outcome_no_change_is() -> None:
+    names = Names.of(GRAPH)
+    less = finding(1, "T001", "decrease", outcome="fat mass")
+
+    assert agreement.stance(less, FAT, CREATINE, names) is Stance.FAVOURS
+    assert agreement.stance(less, make_concept("body-water"), CREATINE, names) is Stance.UNCLEAR
+
+
+def test_the_outcome_is_found_by_its_longest_name() -> None:
+    legs = finding(1, "T001", "increase", outcome="leg strength")
+
+    assert stances(evidence_of(legs)) == {}
+    assert stances(evidence_of(legs, about=(CREATINE, LEGS))) == {"T001": Stance.FAVOURS}
+
+
+def test_what_both_groups_had_is_not_what_was_compared() -> None:
+    both = {"intervention": "resistance training and heavy loads", "comparator": "resistance training and light loads"}
+
+    assert stances(evidence_of(finding(1, "T001", "no_difference", **both), about=(TRAINING, STRENGTH))) == {}
+
+
+def test_findings_that_point_in_different_ways_leave_a_study_unclear() -> None:
+    rows = (finding(1, "T001", "increase"), finding(2, "T001", "no_difference"), finding(3, "T002", "increase"))
+
+    assert stances(evidence_of(*rows)) == {"T001": Stance.UNCLEAR, "T002": Stance.FAVOURS}
+
+
+def test_an_unclear_finding_beside_a_clear_one_does_not_count() -> None:
+    rows = (finding(1, "T001", "increase"), finding(2, "T001", "unclear"))
+
+    assert stances(evidence_of(*rows)) == {"T001": Stance.FAVOURS}
+
+
+def test_groups_of_people_that_differ_are_told_apart() -> None:
+    old, young = {"age_group": AgeGroup.OLDER_ADULTS}, {"age_group": AgeGroup.ADULTS}
+    rows = (finding(1, "T001", "increase"), finding(2, "T002", "increase"), finding(3, "T003", "no_difference"))
+
+    read = evidence_of(*rows, T001=old, T002=old, T003=young).agreement
+
+    assert read is not None
+    assert {s.population: [row.study_id for row in s.studies] for s in read.by_population} == {
+        "older adults": ["T001", "T002"],
+        "adults": ["T003"],
+    }
+
+
+def test_good_studies_that_point_in_opposite_directions_are_in_conflict() -> None:
+    rows = (finding(1, "T001", "increase"), finding(2, "T002", "decrease"))
+    trials, survey = {"design": Design.RANDOMIZED_CONTROLLED_TRIAL}, {"design": Design.CROSS_SECTIONAL_STUDY}
+
+    good, weak = (evidence_of(*rows, T001=trials, T002=other) for other in (trials, survey))
+
+    assert agreement.is_conflicting(good.agreement, good, POLICY)
+    assert not agreement.is_conflicting(weak.agreement, weak, POLICY)
+
+
+# --- The counted line -------------------------------------------------------------------------------------------------
+
+
+def test_the_line_counts_studies_in_words() -> None:
+    rows = [finding(n, f"T00{n}", "increase") for n in (1, 2, 3)] + [finding(4, "T004", "no_difference")]
+    evidence = evidence_of(*rows, finding(5, "T004", "no_difference"))
+
+    line = agreement.lead_line(evidence.agreement, evidence, POLICY)
+
+    assert line is not None
+    assert line.text == (
+        "Of the four trials here on creatine and muscle strength, three found a benefit and one found no clear difference."
+    )
+    assert line.finding_ids == (1, 2, 3, 4, 5)
+
+
+def test_a_variable_of_training_matters_or_does_not() -> None:
+    rows = [finding(n, f"T00{n}", "no_difference", intervention="training to failure") for n in (1, 2)]
+    evidence = evidence_of(*rows, about=(FAILURE, STRENGTH))
+
+    line = agreement.lead_line(evidence.agreement, evidence, POLICY)
+
+    assert line is not None
+    assert line.text == "Both trials here on proximity to failure and muscle strength found no clear difference."
+
+
+def test_nothing_is_counted_of_one_study_or_on_what_nearly_all_share() -> None:
+    one = evidence_of(finding(1, "T001", "increase"))
+    rows = [finding(n, f"T00{n}", "increase", intervention="resistance training") for n in (1, 2)]
+    shared = evidence_of(*rows, about=(TRAINING, STRENGTH))
+
+    assert agreement.lead_line(one.agreement, one, POLICY) is None
+    assert agreement.lead_line(shared.agreement, shared, POLICY) is None
+
+
+@given(st.lists(directions, min_size=2, max_size=6), st.booleans())
+def test_every_line_is_proven_by_counting(studies: list[list[Direction]], is_variable: bool) -> None:
+    numbers = iter(range(1, 100))
+    subject = FAILURE if is_variable else CREATINE
+    about = {"intervention": "training to failure" if is_variable else "creatine"}
+    rows = [finding(next(numbers), f"T00{n}", d, **about) for n, own in enumerate(studies) for d in own]
+    evidence = evidence_of(*rows, about=(subject, STRENGTH))
+    line = agreement.lead_line(evidence.agreement, evidence, POLICY)
+    if line is None:
+        return
+
+    kept, fallen = agreement.verify_count(line, evidence)
+
+    assert fallen is None
+    assert kept is not None
+    assert kept.verdict is Verdict.COUNTED
+    assert set(kept.study_ids) == set(stances(evidence))
+
+
+@given(
+    st.lists(st.sampled_from(list(Stance)), min_size=2, max_size=8),
+    st.sampled_from(agreement.NUMBERS[1:]),
+    st.sampled_from(agreement.NUMBERS[1:]),
+)
+def test_a_line_with_another_number_falls(stands: list[Stance], said: str, instead: str) -> None:
+    rows = tuple(StudyStance(f"T{n}", s, (finding(n + 1, f"T{n}", "unclear"),)) for n, s in enumerate(stands))
+    read = Agreement(STRENGTH, CREATINE, rows)
+    text = agreement.count_in_words(Counter(stands), "studies", CREATINE, STRENGTH)
+    findings = [f for row in rows for f in row.findings]
+    changed = text.replace(f" {said} ", f" {instead} ", 1)
+
+    assert agreement.recount(text, findings, read)
+    assert agreement.recount(changed, findings, read) is (changed == text)
+
+
+def test_a_line_falls_that_leaves_out_a_study_or_counts_a_foreign_one() -> None:
+    evidence = evidence_of(*(finding(n, f"T00{n}", "increase") for n in (1, 2, 3)))
+    line = agreement.lead_line(evidence.agreement, evidence, POLICY)
+    assert line is not None
+
+    def reason(sentence: DraftSentence) -> LeftOutReason | None:
+        _, fallen = agreement.verify_count(sentence, evidence)
+        return fallen.reason if fallen else None
+
+    assert reason(line) is None
+    assert reason(replace(line, finding_ids=(1, 2))) is LeftOutReason.NUMBER_MISMATCH
+    assert reason(replace(line, finding_ids=(1, 2, 3, 99))) is LeftOutReason.UNKNOWN_CITATION
+    assert reason(replace(line, text="All three trials here on creatine and fat found a benefit.")) is (
+        LeftOutReason.NUMBER_MISMATCH
+    )
+    assert reason(replace(line, text="Creatine is safe in every dose.")) is LeftOutReason.NUMBER_MISMATCH
+
+
+def test_terms_of_an_answer_are_those_with_a_definition_that_the_question_did_not_use() -> None:
+    failure, creatine = replace(FAILURE, definition="As many as possible."), replace(CREATINE, definition="A powder.")
+    graph = (failure, creatine, STRENGTH, TRAINING)
+    said = ["Training to failure helped strength.", "Creatine and resistance training helped too."]
+
+    assert find_terms(said, graph, besides=()) == (failure, creatine)
+    assert find_terms(said, graph, besides=(creatine,)) == (failure,)

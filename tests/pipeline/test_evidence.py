@@ -1,0 +1,185 @@
+"""Evidence: never empty, within its budgets, from different places, and everything left out with its reason."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpus_app.records import Section
+from qa_app.pipeline.evidence import find_citable, location, select
+from qa_app.pipeline.policy import Policy
+from qa_app.pipeline.query import understand
+from qa_app.pipeline.records import Candidate, Evidence, InsufficientEvidence, LeftOutReason
+from tests.pipeline.values import POLICY, SENTENCES, candidate_lists, make_candidate, make_question
+
+QUESTION = make_question()
+UNDERSTANDING = understand(QUESTION, concepts=(), collections=())
+policies = st.builds(
+    Policy,
+    evidence_passages=st.integers(1, 12),
+    evidence_studies=st.integers(1, 5),
+    passages_per_study=st.integers(1, 4),
+    near_duplicate_jaccard=st.floats(0.6, 1.0),
+    bears_from=st.integers(0, 50),
+)
+
+
+def chosen_from(candidates: tuple[Candidate, ...] | list[Candidate], policy: Policy = POLICY) -> Evidence:
+    return select(candidates, question=QUESTION, understanding=UNDERSTANDING, policy=policy)
+
+
+def ids(evidence: Evidence) -> list[int]:
+    return [c.passage.passage_id for c in evidence.passages]
+
+
+def reasons(evidence: Evidence) -> list[LeftOutReason]:
+    return [entry.reason for entry in evidence.left_out]
+
+
+@given(candidate_lists())
+def test_evidence_has_at_most_12_passages_of_5_studies(candidates: tuple[Candidate, ...]) -> None:
+    evidence = chosen_from(candidates)
+
+    assert 1 <= len(evidence.passages) <= 12
+    assert len(evidence.studies) <= 5
+    assert max(Counter(c.passage.study.study_id for c in evidence.passages).values()) <= 3
+
+
+@given(candidate_lists(), policies)
+def test_no_two_passages_stand_at_one_location(candidates: tuple[Candidate, ...], policy: Policy) -> None:
+    locations = [location(c, policy) for c in chosen_from(candidates, policy).passages]
+
+    assert len(set(locations)) == len(locations)
+
+
+@given(candidate_lists(), policies)
+def test_every_candidate_is_chosen_or_left_out_with_a_reason(candidates: tuple[Candidate, ...], policy: Policy) -> None:
+    evidence = chosen_from(candidates, policy)
+
+    left_out = [entry.passage_id for entry in evidence.left_out]
+    assert sorted(ids(evidence) + left_out) == sorted(c.passage.passage_id for c in candidates)
+    assert all(entry.detail and entry.study_id for entry in evidence.left_out)
+
+
+@given(candidate_lists(), policies)
+def test_evidence_keeps_the_order_of_the_ranking(candidates: tuple[Candidate, ...], policy: Policy) -> None:
+    ranked = [c.passage.passage_id for c in candidates]
+
+    assert ids(chosen_from(candidates, policy)) == [n for n in ranked if n in ids(chosen_from(candidates, policy))]
+
+
+@given(candidate_lists(), policies)
+def test_raising_the_budget_never_removes_evidence(candidates: tuple[Candidate, ...], policy: Policy) -> None:
+    small, large = policy, replace(policy, evidence_passages=policy.evidence_passages + 1)
+
+    assert ids(chosen_from(candidates, large))[: policy.evidence_passages] == ids(chosen_from(candidates, small))
+
+
+@given(candidate_lists())
+def test_the_best_passage_is_always_chosen(candidates: tuple[Candidate, ...]) -> None:
+    assert chosen_from(candidates).passages[0] is candidates[0]
+
+
+def test_no_candidates_are_no_evidence() -> None:
+    with pytest.raises(InsufficientEvidence):
+        chosen_from([])
+
+
+def test_evidence_cannot_be_written_empty() -> None:
+    with pytest.raises(InsufficientEvidence):
+        Evidence(QUESTION, UNDERSTANDING, ())
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"study": "T001", "position": 2}, LeftOutReason.DUPLICATE_LOCATION),
+        ({"study": "T002", "text": SENTENCES[0]}, LeftOutReason.NEAR_DUPLICATE),
+        ({"study": "T002", "bears": 39}, LeftOutReason.BELOW_THRESHOLD),
+        ({"study": "T002"}, None),
+        ({"study": "T001", "position": 3}, None),
+        ({"study": "T001", "position": 2, "section": Section.METHODS}, None),
+        ({"study": "T001", "position": 0, "page": 7}, None),
+    ],
+)
+def test_a_second_passage_is_left_out_for_its_reason(changes: dict[str, object], reason: LeftOutReason | None) -> None:
+    first = make_candidate(SENTENCES[0], study="T001", position=0, bears=60)
+    second = make_candidate(**({"text": SENTENCES[6], "position": 0} | changes))  # type: ignore[arg-type]
+
+    assert reasons(chosen_from([first, second])) == ([reason] if reason else [])
+
+
+def test_a_passage_that_bears_far_less_than_the_best_is_left_out() -> None:
+    first = make_candidate(SENTENCES[0], study="T001", bears=90)
+    second = make_candidate(SENTENCES[6], study="T002", bears=53)
+
+    assert reasons(chosen_from([first, second], replace(POLICY, bears_share=0.6))) == [LeftOutReason.BELOW_THRESHOLD]
+    assert reasons(chosen_from([first, second], replace(POLICY, bears_share=0.5))) == []
+
+
+def test_the_thirteenth_passage_is_beyond_the_budget() -> None:
+    places = [(study, position) for position in (0, 3, 6) for study in range(5)]
+    candidates = [
+        make_candidate(f"Trial{n} found{n} that{n} growth{n}.", study=f"T{study}", position=position)
+        for n, (study, position) in enumerate(places)
+    ]
+
+    evidence = chosen_from(candidates)
+
+    assert len(evidence.passages) == POLICY.evidence_passages == 12
+    assert reasons(evidence) == [LeftOutReason.BUDGET] * 3
+
+
+def test_one_study_gives_no_more_than_its_cap() -> None:
+    candidates = [make_candidate(SENTENCES[n], position=3 * n) for n in range(5)]
+
+    assert reasons(chosen_from(candidates)) == [LeftOutReason.STUDY_CAP] * 2
+
+
+def test_a_sixth_study_is_beyond_the_budget() -> None:
+    candidates = [make_candidate(SENTENCES[n], study=f"T{n:03}") for n in range(6)]
+
+    evidence = chosen_from(candidates)
+
+    assert [c.passage.study.study_id for c in evidence.passages] == ["T000", "T001", "T002", "T003", "T004"]
+    assert reasons(evidence) == [LeftOutReason.BUDGET]
+
+
+def test_a_study_that_may_be_quoted_gives_more_passages_and_need_not_bear_as_much() -> None:
+    candidates = [make_candidate(SENTENCES[n], position=3 * n, bears=90 - 20 * n) for n in range(5)]
+
+    evidence = select(
+        candidates, question=QUESTION, understanding=UNDERSTANDING, policy=POLICY, citable=frozenset({"T001"})
+    )
+
+    assert len(evidence.passages) == 5
+    assert evidence.citable == {"T001"}
+
+
+@given(candidate_lists())
+def test_the_first_study_may_always_be_quoted(candidates: tuple[Candidate, ...]) -> None:
+    citable = find_citable(candidates, understanding=UNDERSTANDING, policy=POLICY)
+
+    assert candidates[0].passage.study.study_id in citable
+    assert citable <= {c.passage.study.study_id for c in candidates}
+
+
+@given(candidate_lists(), st.floats(0, 1), st.floats(0, 1))
+def test_a_higher_bar_never_lets_in_more_studies(candidates: tuple[Candidate, ...], one: float, other: float) -> None:
+    low, high = (
+        find_citable(candidates, understanding=UNDERSTANDING, policy=replace(POLICY, cites_from=bar))
+        for bar in sorted((one, other))
+    )
+
+    assert high <= low
+
+
+def test_a_study_far_behind_the_first_is_not_quoted() -> None:
+    close = make_candidate(SENTENCES[0], study="T001", score=2.0, cosine=0.7)
+    far = make_candidate(SENTENCES[6], study="T002", score=0.4, cosine=0.2)
+
+    assert find_citable([close, far], understanding=UNDERSTANDING, policy=POLICY) == {"T001"}

@@ -1,0 +1,140 @@
+"""Whom a question is about and which numbers it names: whole words, ages as ages stand, no dose taken for an age."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpus_app.records import AgeGroup, Sex, TrainingStatus
+from qa_app.pipeline.population import find_numbers, find_population
+from tests.pipeline.test_query import understood
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "is it ok over 65?",
+        "my grandma wants to lift",
+        "protein for people over sixty",
+        "adults aged 70 and up",
+        "adults ≥60 y: lean mass",
+        "my 77 yr old gran",
+        "my dad is 68 and lifts",
+        "lifting in my sixties",
+        "people in their late 70s",
+        "muscle gain after 75",
+        "creatine for seniors",
+        "older healthy men",
+        "postmenopausal women",
+        "young vs old",
+    ],
+)
+def test_older_people_are_recognised(said: str) -> None:
+    assert find_population(said).age_groups[0] is AgeGroup.OLDER_ADULTS or "young" in said
+    assert AgeGroup.OLDER_ADULTS in find_population(said).age_groups
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "bench over 60 kg",
+        "train at 60% of 1rm",
+        "after 75 minutes of cardio",
+        "rest 60s or 90s?",
+        "over 65 to 70 reps",
+        "a 16 week plan",
+        "is the old plan better?",
+        "older trials",
+        "beyond 50 studies",
+        "goldman's rule",
+        "will the seniority of a coach matter?",
+    ],
+)
+def test_a_dose_a_load_or_a_part_of_a_word_is_no_age(said: str) -> None:
+    assert find_population(said).age_groups == ()
+
+
+@pytest.mark.parametrize(
+    ("years", "groups"),
+    [
+        (12, (AgeGroup.YOUTH,)),
+        (17, (AgeGroup.YOUTH,)),
+        (18, (AgeGroup.ADULTS,)),
+        (49, (AgeGroup.ADULTS,)),
+        (50, (AgeGroup.OLDER_ADULTS, AgeGroup.ADULTS)),
+        (60, (AgeGroup.OLDER_ADULTS,)),
+        (99, (AgeGroup.OLDER_ADULTS,)),
+    ],
+)
+def test_years_of_age_give_the_groups_that_studies_count_them_in(years: int, groups: tuple[AgeGroup, ...]) -> None:
+    for said in (f"a {years} year old", f"{years}-year-olds", f"aged {years}", f"i am {years}"):
+        assert find_population(said).age_groups == groups
+
+
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        ("total newbie here", TrainingStatus.UNTRAINED),
+        ("untrained men", TrainingStatus.UNTRAINED),
+        ("i'm new to the gym", TrainingStatus.UNTRAINED),
+        ("he just started lifting", TrainingStatus.UNTRAINED),
+        ("in resistance-trained men", TrainingStatus.TRAINED),
+        ("experienced lifters", TrainingStatus.TRAINED),
+        ("i already lift", TrainingStatus.TRAINED),
+        ("any good for swimmers", TrainingStatus.ATHLETES),
+        ("recreationally active adults", TrainingStatus.RECREATIONALLY_TRAINED),
+    ],
+)
+def test_training_is_recognised_in_lay_words(said: str, status: TrainingStatus) -> None:
+    assert find_population(said).training == (status,)
+
+
+def test_both_sides_of_a_comparison_are_named() -> None:
+    assert find_population("trained and untrained people").training == (
+        TrainingStatus.UNTRAINED,
+        TrainingStatus.TRAINED,
+    )
+    assert find_population("women or just guys").sexes == (Sex.FEMALE, Sex.MALE)
+    assert find_population("can my mum lift").sexes == (Sex.FEMALE,)
+
+
+@pytest.mark.parametrize(
+    "said", ["how often is a muscle trained?", "women's day", "you guys rock", "maleficent", "show me"]
+)
+def test_a_verb_or_a_part_of_a_word_names_nobody(said: str) -> None:
+    found = find_population(said)
+
+    assert found.training == ()
+    assert found.sexes == ((Sex.FEMALE,) if said.startswith("women") else ())
+
+
+@pytest.mark.parametrize(
+    ("said", "numbers"),
+    [
+        ("12 to 20 sets, 1.6 g/kg/d", ["12", "20 sets", "1.6 g/kg/d"]),
+        ("1,5 g or 2,000 kcal", ["1.5 g", "2000 kcal"]),
+        ("more than 10 secs, 30-minute window", ["10 secs", "30 minute"]),
+        ("the 2017 review found 41%", ["2017", "41 %"]),
+        ("type 2 diabetes, omega-3, vo2max, 1rm and hba1c", []),
+        ("my dad is 68", []),
+        ("8-12rm and 8-12rm", ["8", "12 rm"]),
+    ],
+)
+def test_numbers_are_read_with_their_units(said: str, numbers: list[str]) -> None:
+    assert [str(number) for number in find_numbers(said)] == numbers
+
+
+def test_the_understanding_holds_both() -> None:
+    understanding = understood("How much protein should my GRANDMA eat, 1.2 g/kg?")
+
+    assert understanding.population.age_groups == (AgeGroup.OLDER_ADULTS,)
+    assert [str(number) for number in understanding.numbers] == ["1.2 g/kg"]
+
+
+@given(st.text(max_size=200))
+def test_any_text_can_be_read(said: str) -> None:
+    found = find_population(said)
+
+    assert len(set(found.age_groups)) == len(found.age_groups)
+    assert all(number.value for number in find_numbers(said))

@@ -1,0 +1,225 @@
+"""What a question asks for: sections by whole words, concepts by their longest name, a collection where one is clearly ahead."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpus_app import quality, records
+from corpus_app.records import Section
+from qa_app.pipeline.query import INTENTS, find_collection, find_concepts, understand
+from qa_app.pipeline.ranking import is_related
+from qa_app.pipeline.records import Understanding
+from tests.pipeline.values import make_concept, make_question
+
+
+def understood(text: str) -> Understanding:
+    return understand(make_question(text), concepts=(), collections=())
+
+
+@pytest.mark.parametrize(
+    ("question", "intent", "first_section"),
+    [
+        ("what did the trials find on sets, which results?", "results", Section.RESULTS),
+        ("which protocols were used?", "methods", Section.METHODS),
+        ("what is hypertrophy?", "background", Section.INTRODUCTION),
+        ("what did earlier work on sets say?", "related work", Section.BACKGROUND),
+        ("why do light loads work?", "discussion", Section.DISCUSSION),
+        ("any caveats about volume?", "limitations", Section.LIMITATIONS),
+        ("the bottom line on creatine", "conclusion", Section.CONCLUSION),
+        ("which datasets were pooled?", "data", Section.RESULTS),
+        ("should beginners lift heavy?", "practice", Section.PRACTICAL_APPLICATIONS),
+    ],
+)
+def test_each_kind_of_question_aims_at_its_sections(question: str, intent: str, first_section: Section) -> None:
+    understanding = understood(question)
+
+    assert understanding.intents == (intent,)
+    assert understanding.target_sections[0] is first_section
+
+
+def test_every_intent_is_held_by_the_table_above() -> None:
+    assert {intent.name for intent in INTENTS} == {
+        "results", "methods", "background", "related work", "discussion", "limitations", "conclusion", "data", "practice",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "does it show more growth?",
+        "priority muscles",
+        "whyte protein",
+        "foundation lifts",
+        "database",
+        "unlimited sets",
+        "resulting soreness",
+    ],
+)
+def test_a_part_of_a_word_is_no_intent(question: str) -> None:
+    assert understood(question).intents == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "asks"),
+    [
+        ("how many sets?", True),
+        ("what dose of creatine?", True),
+        ("does it show much growth?", False),
+        ("do sets matter?", False),
+    ],
+)
+def test_questions_for_figures_are_known(question: str, asks: bool) -> None:
+    assert understood(question).asks_for_figures is asks
+
+
+@given(st.text())
+def test_sections_and_terms_never_repeat(text: str) -> None:
+    understanding = understood(text)
+
+    assert len(set(understanding.target_sections)) == len(understanding.target_sections)
+    assert len(set(understanding.terms)) == len(understanding.terms)
+
+
+@pytest.mark.parametrize(
+    ("section", "targets", "expected"),
+    [
+        (Section.CONCLUSION, (Section.DISCUSSION,), True),
+        (Section.ABSTRACT, (Section.RESULTS,), True),
+        (Section.METHODS, (Section.LIMITATIONS,), False),
+        (Section.RESULTS, (), False),
+    ],
+)
+def test_sections_of_one_group_are_related(section: Section, targets: tuple[Section, ...], expected: bool) -> None:
+    assert is_related(section, targets) is expected
+
+
+# --- Concepts ------------------------------------------------------------------------------------------------------------
+
+MASS = make_concept("muscle-mass", "mass")
+GROWTH = make_concept("hypertrophy", "muscle growth", "get bigger", "growth")
+MUSCLE = make_concept("muscle")
+
+
+def ids(text: str, *concepts: records.Concept) -> list[str]:
+    return [concept.concept_id for concept in find_concepts(text, concepts)]
+
+
+def test_the_longest_name_wins_and_no_word_counts_twice() -> None:
+    assert ids("sets for muscle growth", MUSCLE, GROWTH) == ["hypertrophy"]
+    assert ids("muscle growth of muscle", MUSCLE, GROWTH) == ["hypertrophy", "muscle"]
+
+
+def test_concepts_come_in_the_order_of_the_text_and_once() -> None:
+    assert ids("get bigger, gain muscle mass, more growth", MASS, GROWTH) == ["hypertrophy", "muscle-mass"]
+
+
+@pytest.mark.parametrize("text", ["massive gains", "biomass", "amass"])
+def test_a_name_inside_a_word_is_no_concept(text: str) -> None:
+    assert ids(text, MASS) == []
+
+
+@pytest.mark.parametrize("text", ["MUSCLE-GROWTH?", "Múscle (growth)", "“muscle growth”", "get BIGGER!"])
+def test_case_accents_and_punctuation_do_not_hide_a_concept(text: str) -> None:
+    assert ids(text, GROWTH) == ["hypertrophy"]
+
+
+def test_a_name_claimed_twice_stays_with_the_first() -> None:
+    first, second = make_concept("volume", "weekly sets"), make_concept("frequency", "weekly sets")
+
+    assert ids("how many weekly sets", first, second) == ["volume"]
+
+
+@given(st.text(max_size=60), st.lists(st.text(max_size=12), max_size=4))
+def test_no_name_and_no_text_breaks_the_search_for_concepts(text: str, aliases: list[str]) -> None:
+    assert len(find_concepts(text, (make_concept("odd", *aliases),))) <= 1
+
+
+# --- Collections ---------------------------------------------------------------------------------------------------------
+
+TRAINING = records.Collection("training", "Training", "", ("sets", "weekly volume"))
+NUTRITION = records.Collection("nutrition", "Nutrition", "", ("protein", "creatine"))
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("how many sets?", "training"),
+        ("weekly volume of sets", "training"),
+        ("protein after sets", None),
+        ("creatine and protein after sets", "nutrition"),
+        ("offsets and upsets", None),
+        ("sleep", None),
+    ],
+)
+def test_a_collection_is_chosen_only_where_it_is_clearly_ahead(question: str, expected: str | None) -> None:
+    assert find_collection(question, (), (TRAINING, NUTRITION)) == expected
+
+
+def test_a_concept_of_two_collections_points_half_at_each() -> None:
+    shared = make_concept("lean-mass", collections=("training", "nutrition"))
+    own = make_concept("leucine", collections=("nutrition",))
+
+    assert find_collection("", (shared,), (TRAINING, NUTRITION)) is None
+    assert find_collection("", (shared, own), (TRAINING, NUTRITION)) == "nutrition"
+
+
+FIELD = (make_concept("hypertrophy"), make_concept("sarcopenia"), make_concept("protein"))
+VOCABULARY = {"hypertrophy": 9, "sarcopenia": 5, "protein": 30, "monet": 4, "muscle": 50}
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("hypertropy", (("hypertropy", "hypertrophy"),)),
+        ("does sarcopaenia respond to protien", (("sarcopaenia", "sarcopenia"), ("protien", "protein"))),
+        ("hypertrophy and proteins", ()),
+        ("who pays the money", ()),
+        ("zypertrophy", ()),
+        ("prot", ()),
+    ],
+)
+def test_only_field_terms_that_the_corpus_holds_are_suggested(typed: str, meant: tuple[tuple[str, str], ...]) -> None:
+    question = make_question(typed)
+
+    read = understand(question, concepts=FIELD, collections=(), vocabulary=VOCABULARY)
+
+    assert read.corrections == meant
+    assert read.also_searched == tuple(word for _, word in meant)
+
+
+def test_a_word_that_the_language_has_is_corrected_only_to_its_other_spelling() -> None:
+    field = tuple(map(make_concept, ("overweight", "hypertrophy", "anemia")))
+    question = make_question("overnight hypertropy in anaemia")
+    language = quality.standard()
+
+    read = understand(
+        question,
+        concepts=field,
+        collections=(),
+        vocabulary=dict.fromkeys(("overweight", "hypertrophy", "anemia"), 3),
+        is_word=lambda word: word in language,
+    )
+
+    assert {"overnight", "anaemia"} <= {word for word in ("overnight", "anaemia") if word in language}
+    assert read.corrections == (("hypertropy", "hypertrophy"), ("anaemia", "anemia"))
+
+
+def test_a_misspelt_concept_is_understood_and_its_term_counted() -> None:
+    question = make_question("hypertropy")
+
+    read = understand(question, concepts=FIELD, collections=(), vocabulary=VOCABULARY)
+
+    assert [c.concept_id for c in read.concepts] == ["hypertrophy"]
+    assert read.terms == ("hypertrophi",)
+
+
+def test_field_terms_of_lay_words_are_added_where_asked_for() -> None:
+    bigger = make_concept("hypertrophy", "get bigger")
+    question = make_question("how to get bigger")
+
+    silent = understand(question, concepts=(bigger,), collections=())
+    spoken = understand(question, concepts=(bigger,), collections=(), expand_lay_words=True)
+
+    assert (silent.also_searched, spoken.also_searched) == ((), ("hypertrophy",))

@@ -1,0 +1,97 @@
+"""Which questions get the fixed, careful reply: what the asker says about a person decides, not the topic."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qa_app.pipeline import scope
+from qa_app.pipeline.records import Outcome
+from qa_app.pipeline.scope import FORMS, INSTEAD, ROUTES, WORDS, Route, check_scope
+from qa_app.pipeline.text import clean
+
+TABLE = [
+    json.loads(line)
+    for line in (Path(__file__).parents[1] / "data" / "safety_questions.jsonl").read_text("utf-8").splitlines()
+]
+DECLINED = [(row["route"], row["question"]) for row in TABLE if row["route"]]
+ASKED_OF_STUDIES = [row["question"] for row in TABLE if not row["route"]]
+
+
+@pytest.mark.parametrize(("route", "question"), DECLINED)
+def test_a_personal_medical_question_gets_the_fixed_reply_of_its_route(route: str, question: str) -> None:
+    declined = check_scope(clean(question))
+
+    assert declined is not None
+    assert (declined.outcome, declined.route) == (Outcome.GUARDRAIL, route)
+
+
+@pytest.mark.parametrize("question", ASKED_OF_STUDIES)
+def test_a_question_for_the_studies_is_not_declined(question: str) -> None:
+    assert check_scope(clean(question)) is None
+
+
+def test_the_table_has_many_questions_of_every_kind() -> None:
+    counts = Counter(row["route"] for row in TABLE)
+
+    assert set(counts) == {None, *(route.name for route in ROUTES)}
+    assert min(counts.values()) >= 25
+    assert counts[None] >= 250
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "ｃｈｅｓｔ ｐａｉｎ when I lift, should I stop?",
+        "che\u200bst pa\u00adin when I lift, should I stop?",
+        "CHEST PAIN WHEN I LIFT, SHOULD I STOP?",
+        "I can’t breathe",
+        "I can't breathe!!!",
+        "chest-pain when I lift",
+    ],
+)
+def test_disguised_letters_do_not_get_around_a_route(question: str) -> None:
+    declined = check_scope(clean(question))
+
+    assert declined is not None
+    assert declined.route == "emergency"
+
+
+@pytest.mark.parametrize(
+    "misspelt", ["testosteron", "testostrone", "testosteronne", "tetsosterone", "testozterone", "testosteroen"]
+)
+def test_a_letter_wrong_in_a_drugs_name_does_not_get_around_a_route(misspelt: str) -> None:
+    declined = check_scope(f"how much {misspelt} should i take a week")
+
+    assert declined is not None
+    assert declined.route == "drugs"
+
+
+@pytest.mark.parametrize("word", ["cheat", "meditation", "breeding", "spelling", "trained", "collapse", "asteroid"])
+def test_a_word_that_exists_is_no_misspelling(word: str) -> None:
+    assert scope._mended(word) == word
+
+
+def test_every_name_in_a_table_is_used_by_a_rule() -> None:
+    source = Path(scope.__file__).read_text("utf-8")
+    unused = [name for name in (*WORDS, *FORMS) if source.count(f'"{name}"') < 2]
+
+    assert unused == []
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
+def test_a_reply_says_where_help_is_and_what_the_site_can_do(route: Route) -> None:
+    assert any(helper in route.message for helper in ("doctor", "paediatrician", "pharmacist"))
+    assert "What this site can do" in INSTEAD
+
+
+@given(st.text())
+def test_no_text_breaks_the_routes(text: str) -> None:
+    declined = check_scope(clean(text))
+
+    assert declined is None or declined.message.endswith(INSTEAD)

@@ -1,0 +1,197 @@
+"""From the pipeline to stored rows: what is written, by whom, and what happens when a source goes meanwhile."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, connection
+from django.test import Client
+
+from corpus_app import curation, search
+from corpus_app.models import Study
+from qa_app import answering, asking
+from qa_app.models import Answer, AnswerCitation, AnswerSentence
+from qa_app.payload import Payload
+from qa_app.pipeline.generation import ExtractiveWriter
+from qa_app.pipeline.policy import Policy
+from qa_app.pipeline.ports import WriterFailed
+from qa_app.pipeline.records import Draft, DraftSentence, Evidence, Generator
+from tests.qa.conftest import ASKED, SETS
+
+pytestmark = pytest.mark.usefixtures("library")
+
+
+class ScriptedModel:
+    """In the model's place: says what it was told to about the first passage, or fails."""
+
+    name = "llm"
+
+    def __init__(self, *texts: str) -> None:
+        self._texts = texts
+
+    def write(self, evidence: Evidence, policy: Policy) -> tuple[Draft, Generator]:
+        if not self._texts:
+            raise WriterFailed("The language model did not answer.")
+        first = evidence.passages[0].passage.passage_id
+        drafted = tuple(DraftSentence(text, (first,)) for text in self._texts)
+        return Draft(drafted, drafted), Generator(self.name, "1", "scripted")
+
+
+def ask_with_model(monkeypatch: pytest.MonkeyPatch, *texts: str) -> Payload:
+    monkeypatch.setattr(answering, "writers", lambda wanted: (ScriptedModel(*texts), ExtractiveWriter()))
+    body = asking.ask(question=ASKED)
+    assert asking.find_answer(body["id"]) == body
+    return body
+
+
+# --- Rows ------------------------------------------------------------------------------------------------------------------
+
+
+def test_every_sentence_and_span_of_the_payload_is_a_row() -> None:
+    body = asking.ask(question=ASKED)
+
+    told = [
+        (part, n, s["text"], s["verdict"], c["passage_id"], c["passage_version"], c["start"], c["end"], c["quote"])
+        for part in ("answer", "summary")
+        for n, s in enumerate(body[part]["sentences"])
+        for c in s["support"]
+    ]
+    rows = AnswerCitation.objects.values_list(
+        "sentence__part", "sentence__position", "sentence__text", "sentence__verdict",
+        "passage_id", "passage_version", "start", "end", "quote",
+    )  # fmt: skip
+    assert sorted(rows) == sorted(told)
+
+
+def test_an_answer_is_stored_with_every_figure_that_steered_it() -> None:
+    row = Answer.objects.get(pk=asking.ask(question=ASKED, mode="intermediate")["id"])
+
+    assert row.policy == json.loads(json.dumps(answering.in_use(answering.POLICY).values()))
+    assert row.payload["policy"] == answering.in_use(answering.POLICY).label
+    assert (row.mode, row.outcome, row.corpus_version) == ("intermediate", "answered", search.corpus_version())
+
+
+@pytest.mark.parametrize("question", ["What is the best pizza in Naples?", "does a sauna cure gout?"])
+def test_a_refusal_is_stored_without_sentences(question: str) -> None:
+    body = asking.ask(question=question)
+
+    assert Answer.objects.get().pk == body["id"]
+    assert not AnswerSentence.objects.exists()
+
+
+def test_the_times_of_an_answer_add_up_to_no_more_than_its_total() -> None:
+    times = asking.ask(question=ASKED)["timings_ms"]
+
+    measured = [spent for spent in times.values() if spent is not None]
+    assert sum(measured) - times["total"] <= times["total"] + 0.1
+    assert min(measured) >= 0
+
+
+# --- Who wrote -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("writer", "fallback_from"), [("auto", None), ("extractive", None), ("llm", "llm")])
+def test_without_a_model_the_extractive_writer_writes_and_says_for_whom(writer: str, fallback_from: str | None) -> None:
+    generator = asking.ask(question=ASKED, writer=writer)["generator"]
+
+    assert (generator["name"], generator["model"], generator["fallback_from"]) == ("extractive", None, fallback_from)
+
+
+def test_a_refusal_fell_back_from_nobody() -> None:
+    body = asking.ask(question="What is the best pizza in Naples?", writer="llm")
+
+    assert body["generator"]["fallback_from"] is None
+
+
+def test_a_model_that_quotes_is_published(monkeypatch: pytest.MonkeyPatch) -> None:
+    quote = "Few sets still build muscle."
+
+    body = ask_with_model(monkeypatch, quote)
+
+    assert body["generator"]["name"] == "llm"
+    assert body["summary"]["text"] == "Few sets still build muscle [1]."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sets cure everything.",
+        "Few sets still build muscle [9].",
+        "still build muscle.",
+        "<script>alert(1)</script>",
+        "![x](https://evil.example/?q=1)",
+        "half \ud800 a pair",
+        "nothing \0 at all",
+    ],
+)
+def test_what_a_model_makes_up_is_never_published(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    body = ask_with_model(monkeypatch, text)
+
+    assert body["generator"]["fallback_from"] == "llm"
+    assert all(s["text"] in SETS for part in ("summary", "answer") for s in body[part]["sentences"])
+    fallen = [entry for entry in body["left_out"] if entry["what"] == "sentence"]
+    assert [entry["text"] for entry in fallen] == [text.replace("\0", "\ufffd").replace("\ud800", "?")] * 2
+    assert all(entry["reason"] == "unsupported" or entry["reason"].endswith("_mismatch") for entry in fallen)
+
+
+def test_a_model_that_fails_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = ask_with_model(monkeypatch)
+
+    assert (body["outcome"], body["generator"]["fallback_from"]) == ("answered", "llm")
+
+
+# --- A source that goes meanwhile ------------------------------------------------------------------------------------------
+
+
+def test_a_source_deleted_before_storing_keeps_its_words_without_a_link(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "study_states", lambda ids: {})
+    monkeypatch.setattr(search, "passage_states", lambda ids: {})
+
+    asking.ask(question=ASKED)
+
+    citation = AnswerCitation.objects.first()
+    assert citation is not None
+    assert (citation.study, citation.passage, citation.study_key) == (None, None, "T-SETS")
+    assert citation.quote in SETS
+
+
+def test_a_source_deleted_while_storing_is_left_out_of_a_second_try(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = answering.store
+
+    def fails_once(*arguments: Any, **options: Any) -> Payload:
+        monkeypatch.setattr(answering, "store", store)
+        raise IntegrityError
+
+    monkeypatch.setattr(answering, "store", fails_once)
+
+    assert asking.ask(question=ASKED)["outcome"] == "answered"
+    assert Answer.objects.count() == 1
+
+
+def test_a_deleted_study_leaves_the_stored_words() -> None:
+    asking.ask(question=ASKED)
+    curation.withdraw(["T-SETS"], by=None, by_name="tests", reason="faulty")
+    curation.delete_study("T-SETS", by=None, by_name="tests")
+
+    stored = AnswerCitation.objects.all()
+
+    assert not Study.objects.filter(study_id="T-SETS").exists()
+    assert {(c.study_id, c.passage_id, c.study_key) for c in stored} == {(None, None, "T-SETS")}
+    assert all(c.quote in SETS for c in stored)
+
+
+@pytest.mark.usefixtures("transactional_db")
+def test_a_question_is_read_from_one_version_and_writes_nothing_meanwhile() -> None:
+    with search.snapshot(), connection.cursor() as cursor:
+        cursor.execute("SELECT current_setting('transaction_isolation'), current_setting('transaction_read_only')")
+        assert cursor.fetchone() == ("repeatable read", "on")
+
+    assert asking.ask(question=ASKED)["corpus_version"] == search.corpus_version()
+
+
+def test_an_encoder_that_nothing_was_fitted_for_is_told_and_its_cosines_are_not_trusted(client: Client) -> None:
+    assert answering.in_use(answering.POLICY).trusts_cosines is False
+    assert "word-hash@test" in (answering.calibration_trouble() or "")
+    assert "word-hash@test" in client.get("/readyz").json()["calibration"]

@@ -1,0 +1,400 @@
+"""The door for questions: what can be asked, what is kept, and what becomes of it when the corpus changes."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from corpus_app import curation, embedding, indexing, search
+from corpus_app.embedding import EncoderUnavailable
+from corpus_app.models import Passage
+from qa_app import asking
+from qa_app.asking import BadQuestion
+from qa_app.models import Answer
+from qa_app.payload import Payload
+from tests.builders import make_collection, make_study
+from tests.fakes import WordHashEncoder
+from tests.qa.conftest import ASKED, PROTEIN, SETS
+
+pytestmark = pytest.mark.usefixtures("library")
+
+BY: dict[str, User | str | None] = {"by": None, "by_name": "tests"}
+NOW = datetime(2026, 3, 1, 12, 30, 15, 999, tzinfo=UTC)
+BAD = {
+    "empty": ({"question": ""}, "question", "blank"),
+    "white space": ({"question": " \n\t\u3000"}, "question", "blank"),
+    "nothing visible": ({"question": "\u200b\u2060\ufeff\x07"}, "question", "blank"),
+    "private use alone": ({"question": "\ue000\U000f0000 " * 600}, "question", "blank"),
+    "2,001 characters": ({"question": "x" * 2_001}, "question", "too_long"),
+    "white space without end": ({"question": " " * 100_000}, "question", "too_long"),
+    "NUL": ({"question": "sets\0"}, "question", "not_text"),
+    "lone surrogate": ({"question": "sets \ud800"}, "question", "not_text"),
+    "surrogates in the wrong order": ({"question": "\udc00\ud800"}, "question", "not_text"),
+    "number": ({"question": 7}, "question", "not_text"),
+    "none": ({"question": None}, "question", "not_text"),
+    "list": ({"question": ["sets"]}, "question", "not_text"),
+    "bytes": ({"question": b"sets"}, "question", "not_text"),
+    "unknown mode": ({"mode": "expert"}, "mode", "unknown"),
+    "mode that is a list": ({"mode": []}, "mode", "unknown"),
+    "mode that is an object": ({"mode": {"a": 1}}, "mode", "unknown"),
+    "unknown writer": ({"writer": "poet"}, "writer", "unknown"),
+    "writer that is a list": ({"writer": ["llm"]}, "writer", "unknown"),
+    "unknown collection": ({"collection": "magic"}, "collection", "unknown"),
+    "collection that is a list": ({"collection": ["training"]}, "collection", "unknown"),
+    "unknown parent": ({"parent": "nobody"}, "parent", "unknown"),
+    "parent with NUL": ({"parent": "a\0"}, "parent", "unknown"),
+    "parent that is a number": ({"parent": 1}, "parent", "unknown"),
+}
+ODD = {
+    "combining marks": "e" + "\u0301" * 1_999,
+    "zero-width joiners": "sets" + "\u200d" * 1_990 + "growth",
+    "bidi": "\u202e\u2066 sets" * 200,
+    "emoji": "🏋🏽‍♀️" * 400,
+    "private use": "\ue000\U000f0000 set " * 280,
+    "unassigned": "\U000e0fff sets " * 300,
+    "ligature that grows": "ﷺ" * 2_000,
+    "operators": "& | ! ( ) <-> :* ' \\ " * 95,
+    "quotes": "'\"\\;--" * 285,
+    "percent signs": "%s%(text)s%%" * 160,
+    "one word": "x" * 2_000,
+    "2,000 words": "a " * 999 + "ab",
+    "controls": "\x01\x1b[31m\x7f sets " * 150,
+    "brackets": "[1][2]{}<script>" * 125,
+    "Thai and Chinese": "กล้ามเนื้อ肌肉" * 150,
+    "digits": "１２३٤ " * 400,
+    "hyphens": "-" * 2_000,
+    "addresses": "http://a.b/c?d=e user@example.org /etc/passwd " * 42,
+}
+
+
+def shown(body: Payload) -> dict[str, Any]:
+    """The answer as a reader gets it now."""
+    found = asking.find_answer(body["id"])
+    assert found is not None
+    return found
+
+
+def notices(body: Payload) -> list[tuple[str | None, str]]:
+    return [(notice["study_id"], notice["kind"]) for notice in shown(body)["notices"]]
+
+
+def passage_of(study_id: str) -> Passage:
+    return Passage.objects.get(study__study_id=study_id)
+
+
+@pytest.fixture
+def answered() -> Payload:
+    body = asking.ask(question=ASKED, now=NOW)
+    assert [c["study_id"] for c in body["citations"]] == ["T-SETS"]
+    return body
+
+
+# --- What can be asked ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("request_", "field", "code"), BAD.values(), ids=BAD)
+def test_what_cannot_be_asked_is_refused_before_any_model_runs(
+    request_: dict[str, Any], field: str, code: str, encoder: WordHashEncoder
+) -> None:
+    encoder.calls.clear()
+
+    with pytest.raises(BadQuestion) as refused:
+        asking.ask(**({"question": ASKED} | request_))
+
+    assert (refused.value.field, refused.value.code, bool(refused.value.detail)) == (field, code, True)
+    assert encoder.calls == []
+    assert not Answer.objects.exists()
+
+
+@pytest.mark.parametrize("question", ODD.values(), ids=ODD)
+def test_a_long_question_of_odd_characters_is_asked_like_any_other(question: str) -> None:
+    body = asking.ask(question=question[:2_000])
+
+    assert shown(body)["question"] == question[:2_000].strip()
+
+
+def test_the_longest_question_counts_without_the_space_around_it() -> None:
+    assert asking.ask(question=" " * 500 + "x" * 2_000 + "\n" * 500)["question"] == "x" * 2_000
+
+
+@pytest.mark.parametrize("question", ["ﷺ" * 2_000, "⒜ " * 1_000, "㎯" * 2_000])
+def test_no_model_sees_more_than_the_longest_question(question: str, encoder: WordHashEncoder) -> None:
+    encoder.calls.clear()
+
+    asking.ask(question=question)
+
+    lengths = [len(text) for call in encoder.calls for text in call]
+    assert (lengths[0], max(lengths)) == (2_000, 2_000)
+
+
+# --- What is kept --------------------------------------------------------------------------------------------------------
+
+
+def test_an_answer_can_be_read_again_as_it_was(answered: Payload) -> None:
+    assert shown(answered) == answered
+
+
+def test_the_time_of_asking_is_the_callers(answered: Payload) -> None:
+    assert answered["created_at"] == "2026-03-01T12:30:15+00:00"
+
+
+@pytest.mark.parametrize("answer_id", ["", "nobody", "a\0b", "\ud800", "x" * 100_000, "../..", "%00"])
+def test_an_id_that_no_answer_has_finds_nothing(answer_id: str) -> None:
+    assert asking.find_answer(answer_id) is None
+
+
+def test_the_same_question_gives_the_same_bytes() -> None:
+    unlike = ("id", "url", "request_id", "timings_ms")
+
+    first, second = (asking.ask(question=ASKED, now=NOW) for _ in range(2))
+
+    assert json.dumps([v for k, v in first.items() if k not in unlike]) == json.dumps(
+        [v for k, v in second.items() if k not in unlike]
+    )
+
+
+def test_an_answer_can_follow_another(answered: Payload) -> None:
+    following = asking.ask(question="and protein for older adults?", parent=answered["id"])
+
+    assert following["parent"] == answered["id"]
+    assert [row.pk for row in Answer.objects.get(pk=answered["id"]).followed_by.all()] == [following["id"]]
+
+
+def test_only_the_chosen_collection_is_drawn_on() -> None:
+    question = "weekly sets per muscle and protein for older adults growth"
+
+    body = asking.ask(question=question, collection="nutrition")
+
+    assert {entry["study_id"] for entry in body["evidence"]} == {"T-PROTEIN"}
+    assert body["scope"]["collection"] == "nutrition"
+    assert body["scope"]["searched"] in {"collection", "collection_then_global"}
+
+
+def test_a_chosen_collection_without_an_answer_gives_way_and_says_so() -> None:
+    body = asking.ask(question=ASKED, collection="nutrition", preset="scope_enough=2")
+
+    assert body["citations"][0]["study_id"] == "T-SETS"
+    assert body["scope"] == {
+        "collection": "nutrition",
+        "searched": "collection_then_global",
+        "detail": "This collection holds too little on the question, so all the others were searched too.",
+    }
+
+
+def test_a_chosen_collection_is_not_left_where_the_others_hold_no_answer_either() -> None:
+    body = asking.ask(question="does a sauna cure gout?", collection="nutrition")
+
+    assert not body["citations"]
+    assert {entry["study_id"] for entry in body["evidence"]} <= {"T-PROTEIN"}
+    assert "no answer either" in body["scope"]["detail"]
+
+
+@pytest.mark.parametrize("preset", ["seed-000", "seed-001", "seed-002", "seed-004", "default, evidence_passages=5"])
+def test_a_question_can_be_asked_with_another_policy(preset: str) -> None:
+    body = asking.ask(question=ASKED, preset=preset)
+
+    assert body["policy"].startswith(preset.partition(",")[0])
+    assert Answer.objects.get(pk=body["id"]).policy["evidence_passages"] in {5, 12}
+
+
+def test_an_unknown_policy_is_refused_before_anything_is_kept() -> None:
+    with pytest.raises(asking.BadPolicy, match="there are default, seed-000"):
+        asking.ask(question=ASKED, preset="magic")
+
+    assert not Answer.objects.exists()
+
+
+def test_a_draft_never_surfaces_even_when_it_matches_best(answered: Payload) -> None:
+    curation.publish(["T-DRAFT"], by=None, by_name="tests")
+    indexing.index_stale()
+
+    published = asking.ask(question=ASKED)
+
+    assert published["evidence"][0]["study_id"] == "T-DRAFT"
+    assert {entry["study_id"] for entry in answered["evidence"]} <= {"T-SETS", "T-PROTEIN"}
+
+
+def test_without_an_encoder_the_words_answer_and_the_failed_leg_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unavailable(*name: str) -> None:
+        raise EncoderUnavailable("The weights are missing.")
+
+    monkeypatch.setattr(embedding, "get", unavailable)
+
+    body = asking.ask(question=ASKED)
+
+    assert body["outcome"] == "answered"
+    assert body["legs"]["dense"] == {"ok": False, "candidates": 0, "error": "The weights are missing."}
+    assert body["legs"]["lexical"]["candidates"] >= 1
+    assert [entry["dense_score"] for entry in body["evidence"]] == [None] * len(body["evidence"])
+
+
+# --- Beside the present corpus ---------------------------------------------------------------------------------------------
+
+
+def test_a_withdrawn_study_leaves_no_word_in_the_answers_that_cited_it(answered: Payload) -> None:
+    curation.withdraw(["T-SETS"], reason="faulty", **BY)
+
+    body = shown(answered)
+
+    kept = json.dumps(body | {"question": ""}, ensure_ascii=False)
+    for words in (*SETS.split(". "), answered["citations"][0]["title"], "Example AB", "10.1000/test"):
+        assert words not in kept
+    assert {s["text"] for s in body["summary"]["sentences"]} == {asking.WITHDRAWN}
+    assert (body["citations"][0]["status"], body["citations"][0]["index"]) == ("withdrawn", 1)
+    assert ("T-SETS", "withdrawn") in notices(answered)
+
+
+def test_what_a_withdrawn_study_found_is_gone_from_the_agreement(answered: Payload) -> None:
+    row = {"study_id": "T-SETS", "finding_id": 1, "statement": "Ten sets gave more growth."}
+    kept = row | {"study_id": "T-PROTEIN", "finding_id": 2}
+    sides: Payload = {"favours": [row, kept], "no_difference": [], "against": [row], "unclear": []}
+    alone = {name: [r for r in rows if r is row] for name, rows in sides.items()}
+    splits = [{"population": "older", **sides}, {"population": "younger", **alone}]
+    curation.withdraw(["T-SETS"], reason="faulty", **BY)
+
+    body = asking.beside_present_corpus(
+        answered | {"agreement": {"outcome_name": "growth", **sides, "by_population": splits}}
+    )
+
+    left = {"favours": [kept], "no_difference": [], "against": [], "unclear": []}
+    assert {name: body["agreement"][name] for name in left} == left
+    assert body["agreement"]["by_population"] == [{"population": "older", **left}]
+
+
+def test_a_withdrawn_study_is_gone_from_new_answers_at_once(answered: Payload) -> None:
+    curation.withdraw(["T-SETS"], reason="faulty", **BY)
+
+    body = asking.ask(question=ASKED)
+
+    assert "T-SETS" not in json.dumps(body)
+
+
+def test_words_come_back_when_the_study_does(answered: Payload) -> None:
+    curation.withdraw(["T-SETS"], reason="faulty", **BY)
+    curation.publish(["T-SETS"], **BY)
+
+    assert shown(answered)["summary"] == answered["summary"]
+
+
+@pytest.mark.parametrize("notice", ["corrected", "expression_of_concern", "retracted"])
+def test_a_marked_study_keeps_its_words_under_a_notice(answered: Payload, notice: str) -> None:
+    curation.set_notice(["T-SETS"], notice, reason="the journal says so", **BY)
+
+    body = shown(answered)
+
+    assert body["summary"] == answered["summary"]
+    assert (body["citations"][0]["notice"], body["citations"][0]["status"]) == (notice, "published")
+    assert ("T-SETS", notice) in notices(answered)
+
+
+def test_a_retracted_study_answers_no_new_question(answered: Payload) -> None:
+    curation.set_notice(["T-SETS"], "retracted", reason="the journal says so", **BY)
+
+    assert "T-SETS" not in json.dumps(asking.ask(question=ASKED))
+
+
+def test_an_edited_passage_keeps_the_stored_words_and_is_marked(answered: Payload) -> None:
+    curation.revise_passage(passage_of("T-SETS").pk, text="Nine sets were enough.", **BY)
+
+    assert shown(answered)["summary"] == answered["summary"]
+    assert ("T-SETS", "passage_changed") in notices(answered)
+
+
+def test_an_edited_passage_is_found_by_its_new_words_and_not_by_its_old() -> None:
+    curation.revise_passage(passage_of("T-SETS").pk, text="Kettlebell swings improved balance.", **BY)
+    indexing.index_stale()
+
+    new = asking.ask(question="do kettlebell swings improve balance?")
+    old = asking.ask(question="do few sets still build muscle?")
+
+    assert new["summary"]["text"] == "Kettlebell swings improved balance [1]."
+    assert new["summary"]["sentences"][0]["support"][0]["passage_version"] == 2
+    assert SETS not in json.dumps(old)
+
+
+def test_an_edited_passage_that_was_only_shown_is_marked_too(answered: Payload) -> None:
+    curation.revise_passage(passage_of("T-PROTEIN").pk, text=f"{PROTEIN} More.", **BY)
+
+    assert notices(answered) == [("T-PROTEIN", "passage_changed"), (None, "newer_corpus")]
+
+
+def test_a_deleted_study_is_hidden_like_a_withdrawn_one(answered: Payload) -> None:
+    curation.withdraw(["T-SETS"], reason="faulty", **BY)
+    curation.delete_study("T-SETS", **BY)
+
+    body = shown(answered)
+
+    assert "Few sets" not in json.dumps(body)
+    assert ("T-SETS", "withdrawn") in notices(answered)
+
+
+def test_the_nearest_passages_of_a_refusal_are_hidden_too() -> None:
+    refused = asking.ask(question="does a sauna cure gout?")
+    assert "T-SETS" in json.dumps(refused)
+
+    curation.withdraw(["T-SETS"], reason="faulty", **BY)
+
+    body = shown(refused)
+    assert "T-SETS" not in json.dumps(body | {"notices": []})
+    assert ("T-SETS", "withdrawn") in [(n["study_id"], n["kind"]) for n in body["notices"]]
+
+
+def test_reading_an_answer_again_changes_nothing_of_it(answered: Payload) -> None:
+    curation.withdraw(["T-SETS"], reason="faulty", **BY)
+
+    shown(answered)
+
+    assert Answer.objects.get(pk=answered["id"]).payload == answered
+
+
+def test_examples_can_all_be_asked() -> None:
+    for example in asking.examples():
+        asking.check(question=example, mode="beginner", collection=None, writer="auto", parent=None)
+
+
+def test_the_front_page_counts_what_readers_may_see() -> None:
+    figures = asking.front_page()
+
+    assert (figures["studies"], figures["passages"]) == (2, 2)
+    assert {c["slug"]: c["studies"] for c in figures["collections"]} == {"training": 1, "nutrition": 1}
+    assert figures["corpus_version"] == search.corpus_version()
+
+
+def test_one_study_gives_at_most_three_passages() -> None:
+    make_study(
+        study_id="T-MANY",
+        texts=tuple(
+            f"{SETS} Volunteers of gym {n} trained calves, forearms and neck beside their weekly sets."
+            for n in range(15)
+        ),
+        collection=make_collection(),
+    )
+    indexing.index_stale()
+
+    body = asking.ask(question=ASKED)
+
+    assert 1 <= [entry["study_id"] for entry in body["evidence"]].count("T-MANY") <= 3
+
+
+def test_the_words_of_a_deleted_study_stay_hidden_when_another_takes_its_name(answered: Payload) -> None:
+    curation.withdraw(["T-SETS"], reason="faulty", **BY)
+    curation.delete_study("T-SETS", **BY)
+    make_study(
+        study_id="T-SETS", texts=("Something else entirely about sleep and zinc.",), collection=make_collection()
+    )
+
+    body = asking.find_answer(answered["id"])
+
+    assert body is not None
+    assert "Ten weekly sets per muscle" not in json.dumps(body)
+    assert {n["kind"] for n in body["notices"] if n["study_id"] == "T-SETS"} == {"withdrawn"}
+
+
+def test_an_answer_reads_the_same_twice(answered: Payload) -> None:
+    body = asking.find_answer(answered["id"])
+
+    assert json.dumps(body) == json.dumps(answered)

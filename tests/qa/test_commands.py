@@ -1,0 +1,200 @@
+"""`ask` and `evaluate` in the terminal."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from qa_app import asking
+from qa_app.models import Answer
+from tests.qa.conftest import ASKED
+from tests.qa.test_evaluation import ROW, write_rows
+
+pytestmark = pytest.mark.usefixtures("library")
+
+
+@pytest.fixture(autouse=True)
+def _wide_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+
+
+def run(*arguments: str, **options: Any) -> str:
+    out = StringIO()
+    call_command(*arguments, stdout=out, no_color=True, **options)
+    return out.getvalue()
+
+
+# --- ask -------------------------------------------------------------------------------------------------------------------
+
+
+def test_ask_prints_answer_sources_confidence_and_address() -> None:
+    text = run("ask", ASKED)
+
+    answer = Answer.objects.get()
+    assert "In short\n  Ten weekly sets per muscle increased growth more than five [1]." in text
+    assert "[1] Example AB et al. 2020. Weekly sets and muscle growth" in text
+    assert "Confidence: " in text
+    assert f"/answers/{answer.pk}/" in text
+
+
+def test_ask_json_prints_what_clients_see() -> None:
+    body = json.loads(run("ask", ASKED, "--json", "--mode", "intermediate", "--collection", "training"))
+
+    assert asking.find_answer(body["id"]) == body
+    assert (body["mode"], body["collection"]) == ("intermediate", "training")
+
+
+def test_ask_says_why_there_is_no_answer_and_shows_the_nearest_passages() -> None:
+    text = run("ask", "does a sauna cure gout?")
+
+    assert "The studies kept here do not answer this question." in text
+    assert "Nearest passages (not an answer)" in text
+    assert "Confidence" not in text
+
+
+def test_ask_gives_the_careful_reply() -> None:
+    text = run("ask", "I get chest pain when I lift, should I go on?")
+
+    assert "emergency number" in text
+    assert "Nearest passages" not in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["", ], "Please type a question."),
+        (["x" * 2_001], "longer than 2,000 characters"),
+        (["\udcff sets"], "not text"),
+        ([ASKED, "--mode", "expert"], "Choose a mode: beginner or intermediate."),
+        ([ASKED, "--collection", "magic"], "There is no such collection. Choose one of nutrition, training, or none."),
+    ],
+)  # fmt: skip
+def test_ask_refuses_in_one_sentence(arguments: list[str], reason: str) -> None:
+    with pytest.raises(CommandError, match=reason) as refused:
+        run("ask", *arguments)
+
+    assert refused.value.returncode == 1
+
+
+def test_ask_lets_no_control_character_reach_the_terminal() -> None:
+    text = run("ask", f"{ASKED} \x1b]0;owned\x07\x1b[31m \u202e\x9b2J")
+
+    assert not [char for char in text if not char.isprintable() and char != "\n"]
+    assert "owned" in text
+
+
+# --- evaluate --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def golden(tmp_path: Path) -> Path:
+    pizza = ROW | {
+        "id": "q-2",
+        "question": "What is the best pizza in Naples?",
+        "kind": "unanswerable_far",
+        "relevant": {},
+    }
+    return write_rows(tmp_path / "golden.jsonl", ROW, pizza)
+
+
+def test_evaluate_prints_its_measures_and_writes_them(golden: Path, tmp_path: Path) -> None:
+    text = run("evaluate", "golden", str(golden), "--json", str(tmp_path / "figures.json"))
+
+    figures = json.loads((tmp_path / "figures.json").read_text(encoding="utf-8"))
+    assert figures["by_kind"]["answerable_lay"]["ndcg@10"] == 1.0
+    assert figures["unsupported sentences"] == 0
+    assert "Of 1 answers, 100.0% cite a main study" in text
+    assert not Answer.objects.exists()
+
+
+def test_evaluate_is_content_with_its_own_figures(golden: Path, tmp_path: Path) -> None:
+    baseline = tmp_path / "baseline.json"
+    run("evaluate", "golden", str(golden), "--json", str(baseline))
+
+    assert "No figure is worse" in run("evaluate", "golden", str(golden), "--baseline", str(baseline))
+
+
+def test_evaluate_fails_when_a_figure_is_worse(golden: Path, tmp_path: Path) -> None:
+    baseline = tmp_path / "baseline.json"
+    run("evaluate", "golden", str(golden), "--json", str(baseline))
+    write_rows(golden, ROW | {"relevant": {"T-PROTEIN": 2}})
+
+    with pytest.raises(CommandError, match="Worse than the baseline:\nby_kind / answerable_lay / ndcg@10: ") as failed:
+        run("evaluate", "golden", str(golden), "--baseline", str(baseline))
+
+    assert failed.value.returncode == 1
+
+
+@pytest.mark.parametrize("content", ["{", '{"id": 1}'])
+def test_evaluate_names_the_line_it_cannot_read(golden: Path, content: str) -> None:
+    golden.write_text(content, encoding="utf-8")
+
+    with pytest.raises(CommandError, match=r"golden\.jsonl:1: "):
+        run("evaluate", "golden", str(golden))
+
+
+@pytest.mark.parametrize("missing", ["golden.jsonl", "baseline.json"])
+def test_evaluate_names_a_file_that_is_not_there(golden: Path, tmp_path: Path, missing: str) -> None:
+    baseline = tmp_path / "baseline.json"
+    baseline.write_text("{}", encoding="utf-8")
+    (tmp_path / missing).unlink()
+
+    with pytest.raises(CommandError, match=missing):
+        run("evaluate", "golden", str(golden), "--baseline", str(baseline))
+
+
+def test_evaluate_says_when_the_baseline_is_no_json(golden: Path, tmp_path: Path) -> None:
+    (tmp_path / "baseline.json").write_text("{", encoding="utf-8")
+
+    with pytest.raises(CommandError, match=r"baseline\.json"):
+        run("evaluate", "golden", str(golden), "--baseline", str(tmp_path / "baseline.json"))
+
+
+def test_ask_takes_a_preset_and_refuses_an_unknown_one() -> None:
+    assert json.loads(run("ask", ASKED, "--json", "--preset", "seed-002"))["policy"].startswith("seed-002-")
+    with pytest.raises(CommandError, match="There is no preset 'magic'"):
+        run("ask", ASKED, "--preset", "magic")
+
+
+def test_golden_questions_are_measured_with_a_preset(tmp_path: Path) -> None:
+    file, out = write_rows(tmp_path / "golden.jsonl", ROW), tmp_path / "figures.json"
+
+    run("evaluate", "golden", str(file), "--preset", "seed-004", "--set", "distance_gate=2", "--json", str(out))
+
+    assert json.loads(out.read_text())["policy"].startswith("seed-004-")
+    with pytest.raises(CommandError, match="There is no preset 'magic'"):
+        run("evaluate", "golden", str(file), "--preset", "magic")
+
+
+def test_ablation_writes_a_row_for_each_feature_and_preset(tmp_path: Path) -> None:
+    refused = {**ROW, "id": "q-2", "question": "does a sauna cure gout?", "kind": "unanswerable_near", "relevant": {}}
+    file = write_rows(tmp_path / "golden.jsonl", ROW, refused)
+    out, markdown = tmp_path / "figures.json", tmp_path / "table.md"
+
+    text = run("evaluate", "ablation", str(file), "--json", str(out), "--markdown", str(markdown))
+
+    figures = json.loads(out.read_text())["golden"]
+    rows = {row["name"]: row for row in figures["rows"]}
+    assert (figures["questions"], figures["answerable"]) == (2, 1)
+    assert {
+        "default",
+        "seed-000",
+        "seed-001",
+        "seed-002",
+        "seed-004",
+        "second pass, always",
+        "collection detected",
+    } <= set(rows)
+    assert rows["default"]["difference"]["mean"] == 0.0
+    assert all(
+        row["difference"]["mean"]
+        == pytest.approx(row["ndcg@10"]["mean"] - rows["default"]["ndcg@10"]["mean"], abs=2e-4)
+        for row in rows.values()
+    )
+    assert markdown.read_text() in text
+    assert "| preset seed-002 |" in text

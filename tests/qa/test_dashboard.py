@@ -1,0 +1,96 @@
+"""The curators' front page: each number is right, and leads to the list behind it."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from corpus_app import curation
+from corpus_app.models import Passage, Study
+from corpus_app.records import Figure
+from qa_app import asking, golden, tasks
+from qa_app.models import GoldenQuestion
+from tests.builders import make_curator, make_study
+from tests.qa.conftest import ASKED
+
+pytestmark = pytest.mark.usefixtures("library")
+UNANSWERED = "How hot should a sauna be?"
+
+
+def front(client: Client) -> dict[str, dict[str, Figure]]:
+    client.force_login(make_curator())
+    context = client.get(reverse("admin:index")).context
+    return {panel.title: {figure.label: figure for figure in panel.figures} for panel, _ in context["panels"]}
+
+
+def numbers(panel: dict[str, Figure]) -> dict[str, int]:
+    return {label: figure.number for label, figure in panel.items()}
+
+
+def test_the_corpus_is_counted(client: Client) -> None:
+    make_study(status="in_review")
+    curation.set_notice(["T-SETS"], "corrected", by=None, by_name="tests", reason="A test.")
+    Passage.objects.filter(study__study_id="T-PROTEIN").update(content_hash="x" * 64, index_error="It is poisoned.")
+
+    shown = front(client)
+
+    assert numbers(shown["Studies"]) == {"drafts": 1, "in review": 1, "published": 2, "withdrawn": 0}
+    assert numbers(shown["Wants looking after"]) == {
+        "studies to review": 1, "passages not indexed yet": 1, "passages that could not be indexed": 1,
+        "passages with broken text": 0, "imports waiting for a choice": 0, "imports that failed": 0, "retracted": 0,
+        "expression of concern": 0, "corrected": 1,
+    }  # fmt: skip
+    assert numbers(shown["Collections"]) == {"Training": 3, "Nutrition": 1}
+    assert sum(numbers(shown["Designs"]).values()) == sum(numbers(shown["Years"]).values()) == Study.objects.count()
+
+
+def test_what_was_asked_is_counted(client: Client) -> None:
+    body, *_ = [asking.ask(question=question) for question in (ASKED, ASKED, UNANSWERED)]
+    asking.give_feedback(body["id"], is_helpful=False)
+    GoldenQuestion.objects.create(key="g", question=ASKED, mode="beginner", kind="x", relevant={"T-SETS": 2})
+    golden.order_run(by=None)
+    tasks.evaluate_golden()
+
+    shown = front(client)
+
+    assert shown["Questions in the last 30 days"]["answered"].number == 2
+    assert shown["Questions in the last 30 days"]["unanswered"].number == 1
+    assert numbers(shown["Asked most in the last 30 days"]) == {ASKED: 2, UNANSWERED: 1}
+    assert numbers(shown["Unanswered, most asked first"]) == {UNANSWERED: 1}
+    assert numbers(shown["Answers that did not help"]) == {ASKED: 1}
+    assert numbers(shown["Golden questions"]) == {"come out as they should": 1, "do not": 0}
+
+
+def test_every_number_leads_to_as_many_rows(client: Client) -> None:
+    make_study(status="in_review", design="cohort_study", year=1999)
+    asking.ask(question=ASKED)
+    asking.ask(question=UNANSWERED)
+    shown = front(client)
+
+    for title in ("Studies", "Wants looking after", "Collections", "Designs", "Years", "Questions in the last 30 days"):
+        for figure in shown[title].values():
+            page = client.get(figure.address)
+            assert page.status_code == 200
+            assert page.context["cl"].result_count == figure.number, (title, figure)
+
+
+def test_every_other_number_leads_to_a_page(client: Client) -> None:
+    body = asking.ask(question=ASKED)
+    asking.ask(question=UNANSWERED)
+    asking.give_feedback(body["id"], is_helpful=False)
+    shown = front(client)
+
+    for title in ("Asked most in the last 30 days", "Unanswered, most asked first", "Answers that did not help"):
+        assert shown[title]
+        for figure in shown[title].values():
+            assert client.get(figure.address).status_code == 200
+
+
+def test_an_empty_front_page_has_words(client: Client) -> None:
+    client.force_login(make_curator())
+
+    page = client.get(reverse("admin:index")).content.decode()
+
+    assert "No question waits for an answer." in page
+    assert "No evaluation run has ended yet." in page

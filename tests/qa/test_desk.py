@@ -1,0 +1,333 @@
+"""The desk for questions: gaps by meaning, asked again; golden questions and their runs."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from corpus_app import curation, indexing, search
+from qa_app import asking, gaps, golden, tasks
+from qa_app.evaluation import BadGolden
+from qa_app.models import Answer, EvaluationRun, Feedback, Gap, GoldenQuestion
+from tests.builders import make_curator, make_study
+from tests.corpus.test_admin import form_of
+from tests.qa.conftest import ASKED
+
+UNANSWERED = "How hot should a sauna be?"
+ALIKE = "Sauna: how hot should it be?"
+GOLDEN = {
+    "id": "g-1", "question": ASKED, "mode": "beginner", "kind": "answerable_lay", "collection": None,
+    "relevant": {"T-SETS": 2}, "answer_points": [], "sections": ["results"], "note": "expect=answer",
+}  # fmt: skip
+UNKNOWN = GOLDEN | {"id": "g-2", "question": UNANSWERED, "kind": "unanswerable_near", "relevant": {}, "sections": []}
+
+
+def golden_file(folder: Path, *rows: dict[str, Any]) -> Path:
+    path = folder / "golden.jsonl"
+    path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
+    return path
+
+
+# --- Gaps ------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("library")
+def test_questions_that_mean_the_same_are_gathered() -> None:
+    for question in (UNANSWERED, ALIKE, ALIKE, "Which shoes are best for running?"):
+        asking.ask(question=question)
+
+    tasks.tend_gaps()
+
+    leader = Gap.objects.get(question=UNANSWERED)
+    assert [(gap.question, gap.asked) for gap in gaps.members(leader)] == [(ALIKE, 2), (UNANSWERED, 1)]
+    assert Gap.objects.get(question__startswith="Which shoes").leader is None
+    assert gaps.gather() == 0
+
+
+@pytest.mark.usefixtures("library")
+def test_a_gap_is_asked_again_when_the_corpus_has_changed() -> None:
+    asking.ask(question=UNANSWERED)
+    assert gaps.ask_again() == 0
+    assert Gap.objects.get().asked_again_version == search.corpus_version()
+    assert Answer.objects.count() == 1
+
+    study = make_study(texts=("How hot should a sauna be? A sauna should be 80 degrees hot.",), status="draft")
+    curation.publish([study.study_id], by=None, by_name="tests")
+    indexing.index_stale()
+    assert gaps.ask_again() == 1
+
+    gap = Gap.objects.get()
+    assert gap.result is not None
+    assert gap.result.outcome == "answered"
+    assert (gap.asked, gap.status) == (1, "open")
+
+    curation.withdraw([study.study_id], by=None, by_name="tests", reason="A test.")
+    assert gaps.ask_again() == 0
+    assert Gap.objects.get().result is None
+
+
+@pytest.mark.usefixtures("library")
+def test_what_comes_near_is_shown_while_it_is_public() -> None:
+    asking.ask(question=UNANSWERED)
+    gap = Gap.objects.get()
+    shown = [row["study_id"] for row in gaps.nearest(gap.last_answer)]
+    assert shown
+
+    curation.withdraw(shown, by=None, by_name="tests", reason="A test.")
+
+    assert gaps.nearest(gap.last_answer) == []
+    assert gaps.nearest(None) == ()
+
+
+@pytest.mark.usefixtures("library")
+def test_a_search_string_names_concepts_by_all_their_names() -> None:
+    asking.ask(question="Do weekly sets raise dreams of giraffes?")
+
+    assert (
+        gaps.search_string(Gap.objects.get())
+        == '("training volume" OR "weekly sets") AND raise AND dreams AND giraffes'
+    )
+
+
+@pytest.mark.usefixtures("library")
+def test_the_desk_shows_gaps_with_their_demand(client: Client) -> None:
+    client.force_login(make_curator())
+    for question in (UNANSWERED, ALIKE):
+        asking.ask(question=question)
+    tasks.tend_gaps()
+    gap = Gap.objects.get(leader=None)
+
+    listed = client.get(reverse("admin:qa_app_gap_changelist")).content.decode()
+    page = client.get(reverse("admin:qa_app_gap_change", args=[gap.pk])).content.decode()
+
+    assert '<td class="field-demand">2</td>' in listed
+    assert listed.count("field-demand") == 1
+    assert ALIKE in page
+    assert "still open at corpus version" in page
+
+
+@pytest.mark.usefixtures("library")
+def test_a_gap_is_assigned_noted_and_closed(client: Client) -> None:
+    curator = make_curator()
+    client.force_login(curator)
+    asking.ask(question=UNANSWERED)
+    gap = Gap.objects.get()
+
+    url = reverse("admin:qa_app_gap_change", args=[gap.pk])
+    typed = {"status": "closed", "assigned_to": curator.pk, "note": "No study yet.", "question": "forged"}
+    client.post(url, form_of(client, url) | typed)
+
+    gap.refresh_from_db()
+    assert (gap.status, gap.assigned_to, gap.note, gap.question) == ("closed", curator, "No study yet.", UNANSWERED)
+
+
+# --- Golden questions ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_a_file_is_brought_in_once_and_kept_up_to_date(tmp_path: Path) -> None:
+    assert golden.bring_in(golden_file(tmp_path, GOLDEN, UNKNOWN)) == (2, 0)
+    assert golden.bring_in(golden_file(tmp_path, GOLDEN, UNKNOWN | {"mode": "intermediate"})) == (0, 1)
+
+    assert GoldenQuestion.objects.get(key="g-1").as_row() == GOLDEN
+
+
+@pytest.mark.django_db
+def test_a_bad_line_keeps_the_whole_file_out(tmp_path: Path) -> None:
+    with pytest.raises(BadGolden, match=":2: KeyError"):
+        golden.bring_in(golden_file(tmp_path, GOLDEN, {"id": "g-2"}))
+
+    assert not GoldenQuestion.objects.exists()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"relevant": [["T-SETS", 2]]}, {"relevant": {"T-SETS": 5}}, {"question": 7}, {"question": "a\0b"}, {"sections": "results"},
+        {"id": "g" * 61}, {"id": ["g"]},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_no_golden_question_holds_keeps_the_file_out(client: Client, change: dict[str, Any]) -> None:
+    client.force_login(make_curator())
+    file = SimpleUploadedFile("golden.jsonl", json.dumps(GOLDEN | change).encode())
+
+    page = client.post(reverse("admin:qa_app_goldenquestion_import"), {"file": file})
+
+    assert page.context["form"].errors["file"]
+    assert not GoldenQuestion.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_file_is_brought_in_at_the_desk(client: Client) -> None:
+    client.force_login(make_curator())
+    address = reverse("admin:qa_app_goldenquestion_import")
+
+    bad = client.post(address, {"file": SimpleUploadedFile("g.jsonl", b'{"id": 1}')})
+    assert "Line 1: KeyError" in bad.content.decode()
+    bad = client.post(address, {"file": SimpleUploadedFile("g.jsonl", b"\xff\xfe")})
+    assert bad.status_code == 200
+    done = client.post(address, {"file": SimpleUploadedFile("g.jsonl", json.dumps(GOLDEN).encode())}, follow=True)
+
+    assert "1 new questions, 0 changed." in done.content.decode()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("relevant", ['{"S1": 3}', '["S1"]', "2"])
+def test_grades_are_one_or_two(client: Client, relevant: str) -> None:
+    client.force_login(make_curator())
+
+    page = client.post(
+        reverse("admin:qa_app_goldenquestion_add"),
+        {
+            "key": "g-9", "question": "Why?", "mode": "beginner", "kind": "x", "relevant": relevant, "sections": "[]",
+            "answer_points": "[]",
+        },
+    )  # fmt: skip
+
+    assert "Give each study its grade" in page.content.decode()
+
+
+# --- Runs ------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("library")
+def test_a_run_is_ordered_at_the_desk_and_carried_out_by_a_worker(client: Client, tmp_path: Path) -> None:
+    golden.bring_in(golden_file(tmp_path, GOLDEN, UNKNOWN))
+    client.force_login(make_curator())
+
+    client.post(reverse("admin:qa_app_evaluationrun_start"))
+    tasks.evaluate_golden()
+
+    run = EvaluationRun.objects.get()
+    assert (run.status, run.done, run.total) == ("done", 2, 2)
+    assert run.corpus_version == search.corpus_version()
+    assert [(row["id"], row["passes"]) for row in run.results] == [("g-1", True), ("g-2", True)]
+    assert run.figures["answerable"]["n"] == 1
+
+
+@pytest.mark.usefixtures("library")
+def test_what_flips_from_run_to_run_is_named(client: Client, tmp_path: Path) -> None:
+    golden.bring_in(golden_file(tmp_path, GOLDEN))
+    golden.order_run(by=None)
+    tasks.evaluate_golden()
+    curation.withdraw(["T-SETS"], by=None, by_name="tests", reason="A test.")
+    golden.order_run(by=None)
+    tasks.evaluate_golden()
+    client.force_login(make_curator())
+
+    newest = EvaluationRun.objects.first()
+    assert newest is not None
+    page = client.get(reverse("admin:qa_app_evaluationrun_change", args=[newest.pk])).content.decode()
+    listed = client.get(reverse("admin:qa_app_evaluationrun_changelist")).content.decode()
+
+    assert "no longer comes out as it should" in page
+    assert "100.0 %" in listed
+    assert "<polyline" in listed
+
+
+@pytest.mark.usefixtures("library")
+def test_a_run_whose_worker_was_killed_is_taken_up_again(tmp_path: Path) -> None:
+    golden.bring_in(golden_file(tmp_path, GOLDEN))
+    run = golden.order_run(by=None)
+    assert golden.take_up() == run
+    assert golden.take_up() is None
+
+    EvaluationRun.objects.update(beat_at=timezone.now() - timedelta(minutes=3))
+    tasks.evaluate_golden()
+
+    run.refresh_from_db()
+    assert run.status == "done"
+
+
+@pytest.mark.usefixtures("library")
+def test_a_fault_ends_the_run_with_its_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    golden.bring_in(golden_file(tmp_path, GOLDEN))
+    run = golden.order_run(by=None)
+
+    def fail(*args: Any, **options: Any) -> None:
+        raise RuntimeError("the disk is on fire")
+
+    monkeypatch.setattr("qa_app.evaluation.evaluate", fail)
+    with pytest.raises(RuntimeError):
+        tasks.evaluate_golden()
+
+    run.refresh_from_db()
+    assert (run.status, run.error) == ("failed", "RuntimeError: the disk is on fire")
+
+
+@pytest.mark.django_db
+def test_no_run_without_questions(client: Client) -> None:
+    client.force_login(make_curator())
+
+    page = client.post(reverse("admin:qa_app_evaluationrun_start"), follow=True)
+
+    assert "bring some in first" in page.content.decode()
+    assert not EvaluationRun.objects.exists()
+
+
+# --- Publishing --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def guarded(settings: Any, library: tuple[str, ...], tmp_path: Path) -> None:
+    settings.PUBLISH_CHECKS = ["qa_app.golden.regressions"]
+    golden.bring_in(golden_file(tmp_path, GOLDEN, UNKNOWN))
+
+
+@pytest.mark.usefixtures("guarded")
+def test_a_study_that_breaks_a_golden_question_is_not_published() -> None:
+    study = make_study(texts=("How hot should a sauna be? A sauna should be 80 degrees hot.",), status="draft")
+    golden.order_run(by=None)
+    tasks.evaluate_golden()
+
+    with pytest.raises(curation.NotPublishable, match=r"How hot should a sauna be.*g-2.*answered"):
+        curation.publish([study.study_id], by=None, by_name="tests")
+
+    study.refresh_from_db()
+    assert study.status == "draft"
+    assert asking.ask(question=UNANSWERED)["outcome"] == "insufficient_evidence"
+
+
+@pytest.mark.usefixtures("guarded")
+def test_a_study_that_breaks_nothing_is_published() -> None:
+    golden.order_run(by=None)
+    tasks.evaluate_golden()
+    study = make_study(texts=("Shoes with thick soles are warm.",), status="draft")
+
+    assert curation.publish([study.study_id], by=None, by_name="tests") == (study.study_id,)
+
+
+@pytest.mark.usefixtures("guarded")
+def test_without_a_run_there_is_nothing_to_compare_with() -> None:
+    study = make_study(texts=("How hot should a sauna be? A sauna should be 80 degrees hot.",), status="draft")
+
+    assert curation.publish([study.study_id], by=None, by_name="tests") == (study.study_id,)
+
+
+# --- Answers and feedback --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("library")
+def test_answers_and_feedback_are_read_at_the_desk(client: Client) -> None:
+    client.force_login(make_curator())
+    body = asking.ask(question=ASKED)
+    asking.give_feedback(body["id"], is_helpful=False, reasons=["wrong"], said="<b>Not</b> so.")
+
+    answers = client.get(reverse("admin:qa_app_answer_change", args=[body["id"]])).content.decode()
+    listed = client.get(reverse("admin:qa_app_feedback_changelist")).content.decode()
+    page = client.get(reverse("admin:qa_app_feedback_change", args=[Feedback.objects.get().pk])).content.decode()
+
+    assert body["url"] in answers
+    assert "says something wrong" in listed
+    assert "&lt;b&gt;Not&lt;/b&gt; so." in listed
+    assert body["url"] in page

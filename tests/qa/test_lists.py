@@ -1,0 +1,102 @@
+"""Every list of the desk takes a bounded number of queries, however long it is."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.contrib.auth.models import Group
+from django.db import connection, models
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from corpus_app import curation
+from corpus_app.models import ConceptRelation, ConceptRelationStudy
+from qa_app.models import Answer, EvaluationRun, Feedback, Gap, GoldenQuestion, SafetyReply
+from tests.builders import make_collection, make_concept, make_curator, make_study, make_superuser
+
+pytestmark = pytest.mark.django_db
+
+MOST_QUERIES = 15
+ROWS = 30
+
+
+def fill(start: int, count: int) -> None:
+    """So many more rows of everything that the desk lists, each with what its line names."""
+    now = timezone.now()
+    for n in range(start, start + count):
+        concept, other = make_concept(f"one-{n}", aliases=(f"uno {n}",)), make_concept(f"two-{n}")
+        study = make_study(
+            texts=("One.", "Two."), concepts=(concept,), collection=make_collection(f"c{n}"), year=1990 + n
+        )
+        curation.revise_study(study.study_id, by=None, by_name="test", journal=f"Journal {n}")
+        relation = ConceptRelation.objects.create(source=concept, relation="affects", target=other)
+        ConceptRelationStudy.objects.create(relation=relation, study=study)
+        person = make_curator(f"person {n}")
+        Group.objects.create(name=f"group {n}")
+        answer = Answer.objects.create(
+            id=f"{n:032x}", request_id=f"{n:032x}", question=f"Question {n}?", mode="beginner", outcome="answered",
+            corpus_version=1, policy={}, payload={}, created_at=now - timedelta(days=n),
+        )  # fmt: skip
+        Feedback.objects.create(answer=answer, is_helpful=False, reasons=["wrong"], given_at=now)
+        Gap.objects.create(
+            key=f"k{n}", question=f"Gap {n}?", asked=1, first_asked_at=now, last_asked_at=now, assigned_to=person,
+            last_answer=answer, result=answer, outcome="partial",
+        )  # fmt: skip
+        GoldenQuestion.objects.create(key=f"g{n}", question="Sets?", mode="beginner", kind="answerable_lay")
+        EvaluationRun.objects.create(
+            asked_by=person, asked_at=now, status="done", results=[{"id": "g", "passes": True}]
+        )
+        SafetyReply.objects.draft(route="emergency", text="Stop.", instead="", by=person, now=now)
+
+
+def queries_of(client: Client, model: type[models.Model], **query: str) -> int:
+    with CaptureQueriesContext(
+        connection,
+    ) as queries:
+        response = client.get(reverse(f"admin:{model._meta.label_lower.replace('.', '_')}_changelist"), query)
+    assert response.status_code == 200, model
+    return len(queries)
+
+
+def listed() -> list[tuple[type[models.Model], Any]]:
+    return sorted(admin.site._registry.items(), key=lambda entry: entry[0]._meta.label)
+
+
+def test_every_list_takes_few_queries_and_no_more_for_many_rows(client: Client) -> None:
+    client.force_login(make_superuser())
+    fill(0, 3)
+    few = {model: queries_of(client, model) for model, _ in listed()}
+    fill(3, ROWS)
+    many = {model: queries_of(client, model) for model, _ in listed()}
+
+    for model, n in many.items():
+        assert n < MOST_QUERIES, model
+        assert n <= few[model], model
+
+
+def test_a_search_of_every_list_takes_few_queries(client: Client) -> None:
+    client.force_login(make_superuser())
+    fill(0, ROWS)
+
+    for model, desk in listed():
+        if desk.get_search_fields(None):
+            assert queries_of(client, model, q="1") < MOST_QUERIES, model
+
+
+def test_the_front_page_takes_no_more_queries_for_many_rows(client: Client) -> None:
+    def front() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            assert client.get(reverse("admin:index")).status_code == 200
+        return len(queries)
+
+    client.force_login(make_superuser())
+    fill(0, 6)
+    few = front()
+    fill(6, ROWS)
+
+    assert front() <= few

@@ -1,0 +1,375 @@
+"""The one door to a model's server: breaker, deadline, retries, dialects, and a day's spending."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.db import connection
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qa_app.backends.model_server import (
+    Breaker,
+    Deadline,
+    Dialect,
+    ModelServer,
+    Price,
+    Reply,
+    Request,
+    ServerFailed,
+    ServerSettings,
+)
+from qa_app.backends.spending import DailyBudget
+from qa_app.models import ModelSpend
+from tests.doubles.model_server import Asked, ModelDouble, serving
+
+MESSAGES = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Say yes as JSON."}]
+SCHEMA: dict[str, object] = {"type": "object", "properties": {"yes": {"type": "boolean"}}, "required": ["yes"]}
+DAY = date(2026, 11, 20)
+
+
+class FakeClock:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture(scope="module")
+def shared_double() -> Iterator[ModelDouble]:
+    with serving(otherwise=lambda asked: '{"yes": true}') as server:
+        yield server
+
+
+@pytest.fixture
+def double(shared_double: ModelDouble) -> ModelDouble:
+    shared_double.asked.clear()
+    shared_double._counts.clear()
+    return shared_double
+
+
+def make_server(double: ModelDouble, model: str = "anything", *, budget: Any = None, **changes: Any) -> ModelServer:
+    options: dict[str, Any] = {"first_pause_seconds": 0.01} | changes
+    return ModelServer(ServerSettings(model=model, base_url=double.base_url, **options), budget=budget)
+
+
+def complete(server: ModelServer, seconds: float = 20.0) -> Reply:
+    return server.complete(MESSAGES, SCHEMA, Deadline.after(seconds))
+
+
+def failure(server: ModelServer, seconds: float = 20.0) -> ServerFailed:
+    with pytest.raises(ServerFailed) as caught:
+        complete(server, seconds)
+    return caught.value
+
+
+# --- Asking ------------------------------------------------------------------------------------------------------------
+
+
+def test_any_caller_gets_the_models_words_and_what_they_took(double: ModelDouble) -> None:
+    reply = complete(make_server(double, price=Price(prompt=0.5, reply=1.5)))
+
+    assert reply.text == '{"yes": true}'
+    assert (reply.prompt_tokens, reply.reply_tokens, reply.tokens) == (1000, 200, 1200)
+    assert reply.cost == pytest.approx(1000 / 1000 * 0.5 + 200 / 1000 * 1.5)
+    assert reply.is_complete
+
+
+def test_the_schema_goes_along(double: ModelDouble) -> None:
+    make_server(double).complete(MESSAGES, SCHEMA, Deadline.after(20), name="judgement")
+
+    chosen = double.asked[0].body["response_format"]["json_schema"]
+    assert (chosen["name"], chosen["schema"], chosen["strict"]) == ("judgement", SCHEMA, True)
+
+
+def test_replies_come_in_the_order_of_the_requests() -> None:
+    def name(asked: Asked) -> str:
+        time.sleep(0.05 if asked.part == "a" else 0.0)
+        return asked.part
+
+    with serving(otherwise=name) as double:
+        replies = make_server(double).complete_all([Request(n, MESSAGES, SCHEMA) for n in "abc"], Deadline.after(20))
+
+    assert [reply.text for reply in replies] == ["a", "b", "c"]
+
+
+def test_without_a_price_there_is_no_cost(double: ModelDouble) -> None:
+    assert complete(make_server(double)).cost is None
+
+
+def test_the_longest_reply_is_named(double: ModelDouble) -> None:
+    complete(make_server(double, reply_tokens=77))
+
+    assert double.asked[0].body["max_completion_tokens"] == 77
+
+
+def test_a_key_is_sent_and_never_said() -> None:
+    with serving() as double:
+        server = ModelServer(ServerSettings(model="401", api_key="sk-secret", base_url=double.base_url))
+        told = failure(server)
+
+    assert "sk-secret" not in f"{told} {told.__cause__}"
+
+
+def test_a_redirect_is_not_followed_with_the_key(double: ModelDouble) -> None:
+    assert failure(make_server(double, "302")).reason == "unavailable"
+
+
+@pytest.mark.parametrize("seconds", [0.0, -1.0])
+def test_after_the_deadline_nothing_is_sent(double: ModelDouble, seconds: float) -> None:
+    assert failure(make_server(double), seconds).reason == "timeout"
+    assert double.asked == []
+
+
+def test_a_pause_that_outlasts_the_deadline_is_not_begun(double: ModelDouble) -> None:
+    start = time.monotonic()
+    assert failure(make_server(double, "429", first_pause_seconds=60.0), 5.0).reason == "rate_limit"
+
+    assert time.monotonic() - start < 5.0
+    assert len(double.asked) == 1
+
+
+def test_the_time_that_a_server_names_is_kept(double: ModelDouble) -> None:
+    complete(
+        make_server(double, "429_after,anything", first_pause_seconds=60.0)
+    )  # names 0.05 s: our own would be too long
+
+    assert len(double.asked) == 2
+
+
+def test_only_so_many_attempts_are_made(double: ModelDouble) -> None:
+    failure(make_server(double, "500", attempts=3))
+
+    assert len(double.asked) == 3
+
+
+# --- Dialects ----------------------------------------------------------------------------------------------------------
+
+
+@given(
+    st.lists(st.sampled_from([None, "temperature", "max_tokens", "max_completion_tokens", "response_format", "odd"]))
+)
+def test_a_dialect_gets_plainer_until_nothing_is_left(refused: list[str | None]) -> None:
+    dialect: Dialect | None = Dialect()
+    seen = []
+    for parameter in [*refused, *[None] * 10]:
+        if dialect is None:
+            break
+        seen.append(dialect)
+        dialect = dialect.without(parameter)
+
+    assert dialect is None
+    assert len(set(seen)) == len(seen) <= 7
+
+
+@pytest.mark.parametrize("told", [None, "response_format"])
+def test_formats_are_left_out_one_by_one(told: str | None) -> None:
+    first = Dialect()
+    second = first.without(told)
+    third = second.without(told) if second else None
+
+    assert [d.format for d in (first, second, third) if d] == ["json_schema", "json_object", "text"]
+
+
+def test_a_request_that_is_refused_for_another_reason_changes_nothing(double: ModelDouble) -> None:
+    server = make_server(double, "400")
+
+    assert failure(server).reason == "refused"
+    assert server.dialect == Dialect()
+
+
+# --- The breaker -------------------------------------------------------------------------------------------------------
+
+
+def test_it_opens_after_five_failures_in_a_row() -> None:
+    breaker = Breaker(failures=5, pause_seconds=30, clock=FakeClock())
+    for _ in range(4):
+        assert breaker.admit()
+        breaker.failed()
+    assert breaker.admit()
+    breaker.succeeded()
+    for _ in range(5):
+        assert breaker.state == "closed"
+        assert breaker.admit()
+        breaker.failed()
+
+    assert breaker.state == "open"
+    assert not breaker.admit()
+
+
+@pytest.mark.parametrize(("probe", "state"), [("succeeded", "closed"), ("failed", "open"), ("not_made", "half_open")])
+def test_after_a_pause_one_call_decides(probe: str, state: str) -> None:
+    clock = FakeClock()
+    breaker = Breaker(failures=1, pause_seconds=30, clock=clock)
+    breaker.admit()
+    breaker.failed()
+    clock.now += 29.9
+    assert not breaker.admit()
+
+    clock.now += 0.1
+    admitted = [breaker.admit() for _ in range(3)]
+    assert admitted == [True, False, False]
+    getattr(breaker, probe)()
+
+    assert breaker.state == state
+    assert breaker.admit() == (state != "open")
+
+
+@pytest.mark.parametrize("repetition", range(5))
+def test_of_many_threads_one_is_let_through_to_try(repetition: int) -> None:
+    clock = FakeClock()
+    breaker = Breaker(failures=1, pause_seconds=1, clock=clock)
+    breaker.admit()
+    breaker.failed()
+    clock.now += 1
+    barrier, admitted = threading.Barrier(16), []
+
+    def try_it() -> None:
+        barrier.wait()
+        admitted.append(breaker.admit())
+
+    threads = [threading.Thread(target=try_it) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert sum(admitted) == 1
+
+
+def test_a_server_that_comes_back_is_asked_again(double: ModelDouble) -> None:
+    clock = FakeClock()
+    settings = ServerSettings(model="500,500,anything", base_url=double.base_url, attempts=1, breaker_failures=2)
+    server = ModelServer(settings, clock=clock)
+    reasons = [failure(server).reason for _ in range(3)]
+
+    clock.now += settings.breaker_pause_seconds
+    reply = complete(server)
+
+    assert reasons == ["unavailable", "unavailable", "circuit_open"]
+    assert reply.text == '{"yes": true}'
+    assert server.breaker.state == "closed"
+
+
+# --- Spending ----------------------------------------------------------------------------------------------------------
+
+
+class Ledger:
+    """A budget that writes down what it is told."""
+
+    def __init__(self, *, refuses: bool = False) -> None:
+        self.refuses = refuses
+        self.reserved: list[float] = []
+        self.settled: list[tuple[float, float, int]] = []
+
+    def reserve(self, cost: float) -> date | None:
+        self.reserved.append(cost)
+        return None if self.refuses else DAY
+
+    def settle(self, day: date, *, reserved: float, spent: float, tokens: int) -> None:
+        assert day == DAY
+        self.settled.append((reserved, spent, tokens))
+
+
+PRICE = Price(prompt=1.0, reply=2.0)
+
+
+def test_what_was_used_takes_the_place_of_what_was_set_aside(double: ModelDouble) -> None:
+    ledger = Ledger()
+    complete(make_server(double, price=PRICE, budget=ledger, reply_tokens=500))
+
+    [(reserved, spent, tokens)] = ledger.settled
+    assert [reserved] == ledger.reserved
+    assert reserved > 500 / 1000 * PRICE.reply
+    assert (spent, tokens) == (pytest.approx(1000 / 1000 * 1.0 + 200 / 1000 * 2.0), 1200)
+
+
+@pytest.mark.parametrize(
+    ("model", "is_charged"), [("500", False), ("401", False), ("timeout", True), ("not_json", True)]
+)
+def test_what_a_failure_may_have_cost_stays_spent(double: ModelDouble, model: str, is_charged: bool) -> None:
+    ledger = Ledger()
+    failure(make_server(double, model, price=PRICE, budget=ledger, attempts=1), 0.3 if model == "timeout" else 20.0)
+
+    [(reserved, spent, tokens)] = ledger.settled
+    assert (spent, tokens) == (reserved if is_charged else 0.0, 0)
+
+
+@pytest.mark.parametrize(("model", "lost"), [("500", 0), ("not_json", 3)])
+def test_each_attempt_that_may_have_cost_stays_spent(double: ModelDouble, model: str, lost: int) -> None:
+    ledger = Ledger()
+    failure(make_server(double, model, price=PRICE, budget=ledger, attempts=3), 20.0)
+
+    [(reserved, spent, _)] = ledger.settled
+    asked = len(double.asked)
+    assert asked == 3
+    assert spent == pytest.approx(lost * reserved)
+
+
+def test_over_the_limit_nothing_is_sent_and_no_failure_counted(double: ModelDouble) -> None:
+    server = make_server(double, budget=Ledger(refuses=True), breaker_failures=1)
+
+    assert failure(server).reason == "spend_limit"
+    assert double.asked == []
+    assert server.breaker.state == "closed"
+
+
+@pytest.mark.django_db
+def test_a_days_spending_is_one_row() -> None:
+    budget = DailyBudget(1.0, today=lambda: DAY)
+    for _ in range(3):
+        assert budget.reserve(0.2) == DAY
+        budget.settle(DAY, reserved=0.2, spent=0.05, tokens=10)
+
+    row = ModelSpend.objects.get()
+    assert (row.day, row.cost, row.tokens) == (DAY, Decimal("0.15"), 30)
+
+
+@pytest.mark.django_db
+def test_the_limit_is_never_passed_and_the_next_day_is_new() -> None:
+    days = [DAY]
+    budget = DailyBudget(1.0, today=lambda: days[-1])
+
+    granted = [budget.reserve(0.3) for _ in range(5)]
+    days.append(date(2026, 11, 21))
+
+    assert granted == [DAY, DAY, DAY, None, None]
+    assert budget.reserve(0.3) == days[-1]
+
+
+@pytest.mark.django_db
+def test_without_a_limit_spending_is_counted_all_the_same() -> None:
+    budget = DailyBudget(0.0, today=lambda: DAY)
+
+    assert [budget.reserve(1e6) for _ in range(3)] == [DAY] * 3
+    assert ModelSpend.objects.get().cost == 3_000_000
+
+
+@pytest.mark.django_db(transaction=True)
+def test_many_at_once_get_exactly_what_the_limit_holds() -> None:
+    """Each with a connection of its own, as several processes have."""
+    barrier, granted = threading.Barrier(12), []
+
+    def spend() -> None:
+        try:
+            barrier.wait()
+            granted.extend(DailyBudget(1.0, today=lambda: DAY).reserve(0.05) for _ in range(5))
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=spend) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(granted) == 60
+    assert sum(day is not None for day in granted) == 1.0 / 0.05
+    assert ModelSpend.objects.get().cost == 1

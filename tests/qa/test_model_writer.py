@@ -1,0 +1,340 @@
+"""The language model as a writer: the whole way from a question to an answer, against a server that behaves as told."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from qa_app.backends.model_server import Deadline, ModelServer, ServerSettings
+from qa_app.backends.model_writer import PROMPT, ModelWriter, prompt_name
+from qa_app.pipeline.generation import ExtractiveWriter
+from qa_app.pipeline.policy import Policy
+from qa_app.pipeline.records import Answer, LeftOutReason, Mode, Question
+from qa_app.pipeline.run import answer_question
+from tests.doubles.model_server import INVENTED, ModelDouble, serving
+from tests.pipeline.corpora import FakeCorpus, starter_corpus
+
+ASKED = "How many weekly sets for muscle growth?"
+QUESTION = Question(ASKED, ASKED)
+POLICY = Policy(answerable_from=0.0, bears_from=0)
+CORPUS = Path(__file__).parents[2] / "corpus"
+SHORT = 0.4  # seconds that a slow server is waited for
+LONG = 20.0
+
+
+@pytest.fixture(scope="module")
+def corpus() -> FakeCorpus:
+    return starter_corpus(CORPUS)
+
+
+@pytest.fixture(scope="module")
+def shared_double() -> Iterator[ModelDouble]:
+    with serving() as server:
+        server.drip_seconds = 0.05
+        yield server
+
+
+@pytest.fixture
+def double(shared_double: ModelDouble) -> ModelDouble:
+    """Has been asked nothing yet."""
+    shared_double.asked.clear()
+    shared_double._counts.clear()
+    return shared_double
+
+
+def model_server(double: ModelDouble, behaviour: str, **changes: Any) -> ModelServer:
+    options: dict[str, Any] = {"first_pause_seconds": 0.01} | changes
+    return ModelServer(ServerSettings(model=behaviour, api_key="k", base_url=double.base_url, **options))
+
+
+def ask(
+    corpus: FakeCorpus,
+    double: ModelDouble,
+    behaviour: str,
+    *,
+    seconds: float = LONG,
+    question: Question = QUESTION,
+    policy: Policy = POLICY,
+    fallback: bool = True,
+    **changes: Any,
+) -> Answer:
+    server, deadline = model_server(double, behaviour, **changes), Deadline.after(seconds)
+    fallbacks = (ModelWriter(server, deadline, is_strict=True), *((ExtractiveWriter(),) if fallback else ()))
+    return answer_question(
+        question, corpus=corpus, writer=ModelWriter(server, deadline), fallbacks=fallbacks, policy=policy
+    )
+
+
+def said(answer: Answer) -> list[str]:
+    return [sentence.text for sentence in (*answer.summary, *answer.answer)]
+
+
+def materials(double: ModelDouble) -> list[dict[str, Any]]:
+    return [asked.material for asked in double.asked]
+
+
+# --- A model that does as it should ------------------------------------------------------------------------------------
+
+
+def test_its_sentences_are_verified_and_cited(corpus: FakeCorpus, double: ModelDouble) -> None:
+    answer = ask(corpus, double, "good")
+
+    sent = {text for passage in materials(double)[0]["passages"] for text in passage["sentences"]}
+    assert said(answer)
+    assert set(said(answer)) <= sent
+    assert all(sentence.support for sentence in (*answer.summary, *answer.answer))
+    assert (answer.generator.name, answer.generator.model, answer.generator.fallback_from) == ("llm", "good", None)
+    assert answer.generator.tokens == 2 * 1200
+
+
+def test_summary_and_answer_are_written_from_the_same_evidence(corpus: FakeCorpus, double: ModelDouble) -> None:
+    answer = ask(corpus, double, "good")
+
+    assert sorted(asked.part for asked in double.asked) == ["answer", "summary"]
+    first, second = materials(double)
+    assert first == second
+    assert len(first["passages"]) == len(answer.evidence) <= POLICY.evidence_passages
+
+
+def test_summary_and_answer_are_written_side_by_side(corpus: FakeCorpus, double: ModelDouble) -> None:
+    start = time.monotonic()
+    answer = ask(corpus, double, "timeout", seconds=SHORT)
+
+    assert len(double.asked) == 2  # the second did not wait for the first
+    assert answer.generator.fallback_reason == "timeout"
+    assert time.monotonic() - start < 2 * SHORT + 1
+
+
+def test_question_and_passages_are_data_beside_the_prompt(corpus: FakeCorpus, double: ModelDouble) -> None:
+    ask(corpus, double, "good")
+
+    for asked in double.asked:
+        assert asked.body["temperature"] == 0
+        assert [message["role"] for message in asked.body["messages"]] == ["system", "user"]
+        system = asked.body["messages"][0]["content"]
+        assert ASKED not in system
+        assert not any(p["label"] in system or p["study"] in system for p in asked.passages)
+
+
+def test_labels_are_made_anew_for_each_request(corpus: FakeCorpus, double: ModelDouble) -> None:
+    ask(corpus, double, "good")
+    ask(corpus, double, "good")
+
+    labels = [{p["label"] for p in material["passages"]} for material in materials(double)]
+    assert len(set.union(*labels)) == 2 * len(labels[0])
+    assert all(re.fullmatch("[0-9a-f]{8}", label) for label in set.union(*labels))
+
+
+@pytest.mark.parametrize(("mode", "words"), [(Mode.BEGINNER, "120"), (Mode.INTERMEDIATE, "250")])
+def test_the_prompt_suits_the_reader(corpus: FakeCorpus, double: ModelDouble, mode: Mode, words: str) -> None:
+    ask(corpus, double, "good", question=Question(ASKED, ASKED, mode))
+
+    (prompt,) = {a.body["messages"][0]["content"] for a in double.asked if a.part == "answer"}
+    assert f"about {words} words" in prompt
+    assert ("new to the subject" in prompt) == (mode is Mode.BEGINNER)
+
+
+def test_the_prompt_is_named_with_a_hash_of_its_text(corpus: FakeCorpus, double: ModelDouble) -> None:
+    answer = ask(corpus, double, "good")
+
+    assert answer.generator.prompt == prompt_name(is_strict=False)
+    assert re.fullmatch(rf"{PROMPT}@[0-9a-f]{{10}}", answer.generator.prompt or "")
+
+
+def test_the_draft_is_kept_as_received_with_every_verdict(corpus: FakeCorpus, double: ModelDouble) -> None:
+    answer = ask(corpus, double, "good")
+
+    (attempt,) = answer.attempts
+    received = json.loads(attempt.draft.received["answer"])["sentences"]
+    assert [sentence.text for sentence in attempt.draft.answer] == [row["text"] for row in received]
+    assert [sentence.passage_ids for sentence in attempt.draft.answer] == [
+        (attempt.draft.labels[row["passages"][0]],) for row in received
+    ]
+    assert len(attempt.verdicts) == len(attempt.draft.summary) + len(attempt.draft.answer)
+
+
+# --- Servers that understand less --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "formats"),
+    [("no_schema", {"json_object"}), ("no_json", {None}), ("no_json_untold", {None}), ("old", {None})],
+)
+def test_what_a_server_refuses_is_left_out_and_remembered(
+    corpus: FakeCorpus, double: ModelDouble, behaviour: str, formats: set[str | None]
+) -> None:
+    server = model_server(double, behaviour)
+    for _ in range(2):
+        double.asked.clear()
+        writer = ModelWriter(server, Deadline.after(LONG))
+        answer = answer_question(QUESTION, corpus=corpus, writer=writer, policy=POLICY)
+
+    assert answer.generator.name == "llm"
+    assert len(double.asked) == 2  # nothing that was refused is tried again
+    assert {(asked.body.get("response_format") or {}).get("type") for asked in double.asked} == formats
+
+
+def test_temperature_is_left_out_where_it_is_refused(corpus: FakeCorpus, double: ModelDouble) -> None:
+    answer = ask(corpus, double, "no_temperature")
+
+    assert answer.generator.name == "llm"
+    assert answer.generator.fallback_from is None
+
+
+@pytest.mark.parametrize(
+    "behaviour", ["fenced", "no_usage", "odd_usage", "unknown_among", "not_found_among", "repeats"]
+)
+def test_a_reply_with_oddities_around_good_sentences_is_read(
+    corpus: FakeCorpus, double: ModelDouble, behaviour: str
+) -> None:
+    answer = ask(corpus, double, behaviour)
+
+    assert (answer.generator.name, answer.generator.fallback_from) == ("llm", None)
+    assert answer.generator.tokens
+    assert len({sentence.text for sentence in answer.answer}) == len(answer.answer)
+    assert not any("NOT_FOUND" in text or "Unknown based" in text for text in said(answer))
+
+
+def test_citations_inside_a_sentence_are_taken_out(corpus: FakeCorpus, double: ModelDouble) -> None:
+    answer = ask(corpus, double, "marks_inside")
+
+    assert said(answer)
+    assert not any(re.search(r"[\[\]［］【】()]\s*\d|javascript", text) for text in said(answer) if "(" not in text)
+
+
+# --- Servers that fail -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "reason"),
+    [
+        ("429", "rate_limit"), ("429_later", "rate_limit"), ("429_date", "rate_limit"), ("429_quota", "rate_limit"),
+        ("400", "refused"), ("401", "unavailable"), ("403", "unavailable"), ("404", "unavailable"), ("302", "unavailable"),
+        ("500", "unavailable"), ("503", "unavailable"), ("reset", "unavailable"), ("hang_up", "unavailable"),
+        ("cut", "unavailable"), ("short", "unavailable"), ("empty_body", "unreadable"), ("not_json", "unreadable"),
+        ("no_choices", "unreadable"), ("bad_utf8", "unreadable"), ("huge", "too_large"), ("endless", "too_large"),
+        ("packed", "too_large"), ("length", "unreadable"), ("filtered", "unreadable"), ("refusal", "unreadable"),
+        ("empty", "unreadable"), ("null", "unreadable"), ("half_a_draft", "unreadable"), ("wrong_shape", "unreadable"),
+        ("prose", "unreadable"), ("surrogates", "unverified"), ("no_such_behaviour", "unavailable"),
+    ],
+)  # fmt: skip
+def test_a_server_that_fails_leads_to_the_extractive_writer(
+    corpus: FakeCorpus, double: ModelDouble, behaviour: str, reason: str
+) -> None:
+    answer = ask(corpus, double, behaviour)
+
+    assert answer.outcome.is_answer
+    assert answer.generator.name == "extractive"
+    assert (answer.generator.fallback_from, answer.generator.fallback_reason) == ("llm", reason)
+
+
+@pytest.mark.parametrize("behaviour", ["timeout", "drip"])
+def test_a_slow_server_is_waited_for_until_the_deadline_only(
+    corpus: FakeCorpus, double: ModelDouble, behaviour: str
+) -> None:
+    start = time.monotonic()
+    answer = ask(corpus, double, behaviour, seconds=SHORT)
+
+    assert (answer.generator.name, answer.generator.fallback_reason) == ("extractive", "timeout")
+    assert time.monotonic() - start < SHORT + 1  # the promise: no later than a second after the deadline
+
+
+def test_a_closed_port_leads_to_the_extractive_writer(corpus: FakeCorpus, double: ModelDouble) -> None:
+    server = ModelServer(ServerSettings(model="m", base_url="http://127.0.0.1:9/v1", attempts=1))
+    writer = ModelWriter(server, Deadline.after(LONG))
+
+    answer = answer_question(QUESTION, corpus=corpus, writer=writer, fallbacks=[ExtractiveWriter()], policy=POLICY)
+
+    assert answer.generator.fallback_from == "llm"
+
+
+@pytest.mark.parametrize("first", ["429", "429_after", "500", "503", "reset", "cut", "not_json"])
+def test_a_passing_failure_is_tried_again(corpus: FakeCorpus, double: ModelDouble, first: str) -> None:
+    answer = ask(corpus, double, f"{first},good")
+
+    assert (answer.generator.name, answer.generator.fallback_from) == ("llm", None)
+    assert len(double.asked) == 4
+
+
+@pytest.mark.parametrize("behaviour", ["401", "403", "404", "429_quota", "429_later", "huge"])
+def test_a_lasting_failure_is_not_tried_again(corpus: FakeCorpus, double: ModelDouble, behaviour: str) -> None:
+    ask(corpus, double, behaviour)
+
+    assert len(double.asked) == 2  # one for each part, and no strict attempt either
+
+
+def test_one_part_that_fails_is_enough_to_fall_back(corpus: FakeCorpus, double: ModelDouble) -> None:
+    answer = ask(corpus, double, "good|500")
+
+    assert (answer.generator.name, answer.generator.fallback_reason) == ("extractive", "unavailable")
+
+
+def test_a_dead_server_is_left_alone(corpus: FakeCorpus, double: ModelDouble) -> None:
+    server = model_server(double, "500", attempts=1)
+    reasons = []
+    for _ in range(7):
+        writer = ModelWriter(server, Deadline.after(LONG))
+        answer = answer_question(QUESTION, corpus=corpus, writer=writer, fallbacks=[ExtractiveWriter()], policy=POLICY)
+        reasons.append(answer.generator.fallback_reason)
+
+    assert reasons == ["unavailable"] * 5 + ["circuit_open"] * 2
+    assert len(double.asked) == 2 * 5
+
+
+# --- A model that finds nothing, or nothing that holds -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "behaviour", ["not_found", "not_found_spaced", "not_found_json", "unknown", "not_found_inside"]
+)
+def test_not_found_is_tried_once_more_and_never_shown(corpus: FakeCorpus, double: ModelDouble, behaviour: str) -> None:
+    answer = ask(corpus, double, behaviour)
+
+    assert (answer.generator.name, answer.generator.fallback_reason) == ("extractive", "not_found")
+    assert len(double.asked) == 4
+    assert answer.generator.tokens == 4 * 1200
+    left = [entry.text or "" for entry in answer.left_out]
+    assert not any("NOT_FOUND" in text or "Unknown based" in text for text in (*said(answer), *left))
+
+
+def test_the_second_attempt_is_stricter_and_has_the_strongest_passages_by_words(
+    corpus: FakeCorpus, double: ModelDouble
+) -> None:
+    answer = ask(corpus, double, "not_found,good")
+
+    assert (answer.generator.name, answer.generator.fallback_from) == ("llm", None)
+    assert answer.generator.prompt == prompt_name(is_strict=True)
+    second = [asked for asked in double.asked if "second attempt" in asked.body["messages"][0]["content"]]
+    assert len(second) == 2
+    assert all(len(asked.passages) == POLICY.retry_passages for asked in second)
+    assert [attempt.failure for attempt in answer.attempts] == ["not_found", None]
+
+
+def test_without_a_writer_that_steps_in_it_is_an_honest_no(corpus: FakeCorpus, double: ModelDouble) -> None:
+    answer = ask(corpus, double, "not_found", fallback=False)
+
+    assert answer.outcome.code == "RAG_NO_ANSWER"
+    assert answer.confidence is None
+    assert [attempt.failure for attempt in answer.attempts] == ["not_found", "not_found"]
+
+
+@pytest.mark.parametrize("behaviour", ["general_knowledge", "invents_citations", "no_labels", "foreign_passage"])
+def test_what_no_cited_passage_says_falls(corpus: FakeCorpus, double: ModelDouble, behaviour: str) -> None:
+    answer = ask(corpus, double, behaviour)
+
+    assert [entry for entry in answer.left_out if entry.what == "sentence"]
+    assert not any(INVENTED in text for text in said(answer))
+    assert answer.outcome.is_answer
+
+
+def test_an_unknown_label_is_no_citation(corpus: FakeCorpus, double: ModelDouble) -> None:
+    answer = ask(corpus, double, "no_labels")
+
+    assert LeftOutReason.UNKNOWN_CITATION in {entry.reason for entry in answer.left_out}
+    assert (answer.generator.name, answer.generator.fallback_reason) == ("extractive", "unverified")

@@ -1,0 +1,108 @@
+"""Rows of answers: written once, and every constraint of the database holds."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.db import IntegrityError, transaction
+
+from qa_app.models import Answer, AnswerCitation, AnswerSentence
+
+pytestmark = pytest.mark.django_db
+
+
+def make_answer(**changes: Any) -> Answer:
+    fields: dict[str, Any] = {
+        "id": "one", "request_id": uuid4(), "question": "How many sets?", "mode": "beginner", "outcome": "answered",
+        "corpus_version": 1, "policy": {}, "payload": {}, "created_at": datetime(2026, 3, 1, tzinfo=UTC),
+    }  # fmt: skip
+    return Answer.objects.create(**(fields | changes))
+
+
+def make_sentence(answer: Answer, **changes: Any) -> AnswerSentence:
+    fields = {"part": "summary", "position": 0, "text": "Ten.", "kind": "quote", "verdict": "verbatim"} | changes
+    return AnswerSentence.objects.create(answer=answer, **fields)
+
+
+def make_citation(sentence: AnswerSentence, **changes: Any) -> AnswerCitation:
+    fields: dict[str, Any] = {
+        "index": 1, "study_key": "S018", "passage_key": 7, "passage_version": 1, "start": 0, "end": 4, "quote": "Ten.",
+    }  # fmt: skip
+    return AnswerCitation.objects.create(sentence=sentence, **(fields | changes))
+
+
+BREAKS: dict[str, Any] = {
+    "answer_mode_known": lambda answer: make_answer(id="two", mode="expert"),
+    "answer_outcome_known": lambda answer: make_answer(id="two", outcome="perhaps"),
+    "answer_sentence_once": lambda answer: [make_sentence(answer) for _ in range(2)],
+    "citation_span_not_empty": lambda answer: make_citation(make_sentence(answer), start=4, end=4),
+    "citation_index_from_one": lambda answer: make_citation(make_sentence(answer), index=0),
+    "qa_app_answer_pkey": lambda answer: make_answer(id=answer.id),
+    "qa_app_answer_request_id_key": lambda answer: make_answer(id="two", request_id=answer.request_id),
+    "start_check": lambda answer: make_citation(make_sentence(answer), start=-1),
+    "end_check": lambda answer: make_citation(make_sentence(answer), start=-9, end=-3),
+    "corpus_version_check": lambda answer: make_answer(id="two", corpus_version=-1),
+}
+
+
+@pytest.mark.parametrize("constraint", BREAKS)
+def test_the_database_refuses(constraint: str) -> None:
+    answer = make_answer()
+
+    with pytest.raises(IntegrityError, match="constraint"), transaction.atomic():
+        BREAKS[constraint](answer)
+
+    assert Answer.objects.count() == 1
+    assert not AnswerCitation.objects.exists()
+
+
+def test_every_constraint_is_broken_by_a_test() -> None:
+    named = {c.name for model in (Answer, AnswerSentence, AnswerCitation) for c in model._meta.constraints}
+
+    assert named <= set(BREAKS)
+
+
+def test_an_answer_is_written_once() -> None:
+    answer = make_answer()
+    answer.question = "Something else?"
+
+    with pytest.raises(TypeError, match="written once"):
+        answer.save()
+
+    assert Answer.objects.get(pk="one").question == "How many sets?"
+
+
+def test_sentences_and_citations_go_with_their_answer() -> None:
+    make_citation(make_sentence(make_answer()))
+
+    Answer.objects.all().delete()
+
+    assert not AnswerSentence.objects.exists()
+    assert not AnswerCitation.objects.exists()
+
+
+def test_an_answer_outlives_the_one_that_it_follows() -> None:
+    make_answer(id="two", parent=make_answer())
+
+    Answer.objects.filter(pk="one").delete()
+
+    assert Answer.objects.get(pk="two").parent is None
+
+
+def test_the_newest_answer_comes_first() -> None:
+    make_answer(id="old", created_at=datetime(2026, 1, 1, tzinfo=UTC))
+    make_answer(id="b"), make_answer(id="a")
+
+    assert [answer.pk for answer in Answer.objects.all()] == ["a", "b", "old"]
+
+
+def test_rows_name_themselves_by_their_words() -> None:
+    sentence = make_sentence(make_answer(question="x" * 100))
+
+    assert str(sentence.answer) == "x" * 80
+    assert str(sentence) == "Ten."
+    assert str(make_citation(sentence)) == "[1] Ten."
+    assert sentence.answer.get_absolute_url() == "/answers/one/"

@@ -1,0 +1,212 @@
+"""What a page makes of a payload."""
+
+from __future__ import annotations
+
+import pytest
+
+from qa_app import reading
+from tests.qa.payloads import PROTEIN, QUOTE, make_citation, make_evidence, make_payload, make_refusal, make_sentence
+
+
+def test_cut_gives_back_the_text() -> None:
+    pieces = reading.cut("0123456789", [[6, 8], [2, 4], [3, 5]])
+
+    assert "".join(piece.text for piece in pieces) == "0123456789"
+    assert [piece.text for piece in pieces if piece.marked] == ["23", "4", "67"]
+
+
+def test_cut_ignores_spans_outside_the_text() -> None:
+    assert reading.cut("abc", [[5, 9], [2, 2], [-4, 0]]) == (reading.Piece("abc", marked=False),)
+
+
+def test_quote_marks_exactly_the_stored_words_by_code_points() -> None:
+    quote = reading.find_quote(make_payload(), part="answer", number=2, index=2)
+
+    assert quote is not None
+    (passage,) = quote.passages
+    assert [piece.text for piece in passage.pieces if piece.marked] == ["than those who ate 0.8 g/kg."]
+    assert "".join(piece.text for piece in passage.pieces) == PROTEIN
+
+
+def test_quote_shows_the_kept_words_when_the_passage_was_not_kept() -> None:
+    quote = reading.find_quote(make_payload(evidence=[]), part="answer", number=1, index=1)
+
+    assert quote is not None
+    assert quote.passages[0].pieces == (reading.Piece(QUOTE, marked=True),)
+
+
+def test_there_is_no_quote_for_a_marker_that_is_not_there() -> None:
+    payload = make_payload()
+
+    assert reading.find_quote(payload, part="answer", number=1, index=2) is None
+    assert reading.find_quote(payload, part="answer", number=3, index=1) is None
+    assert reading.find_quote(payload, part="answer", number=0, index=1) is None
+    assert reading.find_quote(payload, part="title", number=1, index=1) is None
+
+
+def test_a_counted_sentence_opens_the_findings_of_the_study() -> None:
+    counted = {
+        "text": "One of one reviews found more growth.",
+        "citations": [1],
+        "verdict": "counted",
+        "support_level": "high",
+        "kind": "count",
+        "support": [{"finding_ids": [7, 8]}],
+    }
+    row = {"study_id": "T001", "finding_id": 7, "statement": "More sets, more growth."}
+    other = {"study_id": "T002", "finding_id": 8, "statement": "No difference."}
+    payload = make_payload(
+        answer={"text": "", "sentences": [counted]},
+        agreement={
+            "outcome_concept": "hypertrophy",
+            "favours": [row],
+            "no_difference": [other],
+            "against": [],
+            "unclear": [],
+        },
+    )
+
+    quote = reading.find_quote(payload, part="answer", number=1, index=1)
+
+    assert quote is not None
+    assert quote.statements == ("More sets, more growth.",)
+
+
+def test_paragraphs_follow_the_sentences_key() -> None:
+    page = reading.read(make_payload())
+
+    assert [len(paragraph) for paragraph in page.answer] == [1, 1]
+
+
+def test_sentences_of_a_withdrawn_study_lose_words_and_markers() -> None:
+    gone = make_citation(1, status="withdrawn")
+    payload = make_payload(citations=[gone, make_citation(2)])
+
+    page = reading.read(payload)
+
+    first = page.answer[0][0]
+    assert (first.text, first.markers) == ("A source was withdrawn.", ())
+    assert all(passage.row["study_id"] != "T001" for passage in (*page.top_passages, *page.more_passages))
+
+
+def test_a_sentence_keeps_the_marker_of_the_source_that_remains() -> None:
+    evidence = make_evidence(2)
+    sentence = make_sentence(evidence, QUOTE, (1, 2))
+    payload = make_payload(
+        summary={"text": "", "sentences": []},
+        answer={"text": "", "sentences": [sentence]},
+        citations=[make_citation(1, status="withdrawn"), make_citation(2)],
+    )
+
+    assert reading.read(payload).answer[0][0].markers == (2,)
+
+
+def test_an_answer_that_only_repeats_the_summary_is_not_shown_twice() -> None:
+    sentence = make_sentence(make_evidence(1), QUOTE, (1,))
+    told = {"text": "", "sentences": [sentence]}
+
+    page = reading.read(make_payload(summary=told, answer=told, citations=[make_citation(1)]))
+
+    assert (len(page.summary), page.answer) == (1, ())
+
+
+def test_banners_come_gravest_first_and_once_a_study() -> None:
+    notices = [
+        {"study_id": None, "kind": "newer_corpus", "at": None},
+        {"study_id": "T001", "kind": "passage_changed", "passage_id": 101, "at": None},
+        {"study_id": "T001", "kind": "passage_changed", "passage_id": 102, "at": None},
+        {"study_id": "T002", "kind": "retracted", "at": None},
+        {"study_id": "T003", "kind": "withdrawn", "at": None},
+        {"study_id": "T004", "kind": "withdrawn", "at": None},
+    ]
+
+    page = reading.read(make_payload(notices=notices))
+
+    assert [banner.kind for banner in page.banners] == ["retracted", "withdrawn", "passage_changed"]
+    assert (page.banners[1].count, page.banners[1].title, page.banners[1].study_id) == (2, "", None)
+    assert page.has_newer_corpus
+
+
+def test_only_the_edited_passage_counts_as_changed() -> None:
+    notice = {"study_id": "T001", "kind": "passage_changed", "passage_id": 999, "at": None}
+
+    other = reading.find_quote(make_payload(notices=[notice]), part="answer", number=1, index=1)
+    same = reading.find_quote(make_payload(notices=[notice | {"passage_id": 101}]), part="answer", number=1, index=1)
+
+    assert other is not None
+    assert same is not None
+    assert not other.passages[0].has_changed
+    assert same.passages[0].has_changed
+
+
+def test_five_passages_are_shown_and_the_rest_folded() -> None:
+    page = reading.read(make_payload())
+
+    assert (len(page.top_passages), len(page.more_passages)) == (5, 2)
+
+
+def test_what_was_left_out_is_counted_by_reason() -> None:
+    row = {"what": "passage", "reason": "study_cap", "detail": "", "passage_id": 9, "study_id": "T001"}
+
+    page = reading.read(make_payload(left_out=[row, row]))
+
+    assert [(group.what, group.reason, group.count) for group in page.left_out] == [("passage", "study_cap", 2)]
+
+
+def test_a_question_turned_away_at_the_door_was_not_searched_for() -> None:
+    idle = {"ok": True, "candidates": 0, "error": None}
+
+    page = reading.read(make_refusal("guardrail", evidence=[], legs={"lexical": idle, "dense": idle, "linked": idle}))
+
+    assert page.is_refusal
+    assert not page.was_searched
+
+
+@pytest.mark.parametrize(
+    ("kinds", "lost"),
+    [
+        ({}, ""),
+        ({"T001": "corrected", "T003": "withdrawn"}, ""),  # T003 was shown, not cited
+        ({"T001": "withdrawn"}, "part"),
+        ({"T002": "retracted"}, "part"),
+        ({"T001": "withdrawn", "T002": "withdrawn"}, "all_withdrawn"),
+        ({"T001": "withdrawn", "T002": "retracted"}, "all"),
+    ],
+)
+def test_an_answer_tells_which_cited_sources_it_has_lost(kinds: dict[str, str], lost: str) -> None:
+    notices = [{"study_id": study_id, "kind": kind, "at": None} for study_id, kind in kinds.items()]
+
+    assert reading.read(make_payload(notices=notices)).lost == lost
+
+
+def test_a_refusal_whose_passages_were_all_withdrawn_has_lost_them() -> None:
+    gone = {"study_id": "T001", "kind": "withdrawn", "at": None}
+
+    assert reading.read(make_refusal(evidence=[], notices=[gone])).has_lost_passages
+    assert not reading.read(make_refusal(evidence=[])).has_lost_passages
+    assert not reading.read(make_refusal(notices=[gone])).has_lost_passages  # those of other studies are left
+
+
+def test_a_removed_passage_is_told_from_an_edited_one() -> None:
+    edited = {"study_id": "T001", "kind": "passage_changed", "passage_id": 102, "gone": False, "at": None}
+    gone = {"study_id": "T001", "kind": "passage_changed", "passage_id": 101, "gone": True, "at": None}
+    payload = make_payload(notices=[edited, gone])
+
+    quote = reading.find_quote(payload, part="answer", number=1, index=1)
+
+    assert quote is not None
+    assert (quote.passages[0].has_changed, quote.passages[0].is_gone) == (True, True)
+    assert [banner.is_gone for banner in reading.read(payload).banners] == [False, True]
+
+
+def test_legs_and_timings_keep_their_order_whatever_the_payload_does_to_it() -> None:
+    leg = {"ok": True, "candidates": 1, "error": None}
+    payload = make_payload(
+        legs=dict.fromkeys(("dense", "linked", "lexical"), leg),
+        timings_ms={"rank": 0.8, "dense": None, "scope": 0.1, "lexical": 3.0, "total": 4.0},
+    )
+
+    page = reading.read(payload)
+
+    assert [name for name, _ in page.legs] == ["lexical", "dense", "linked"]
+    assert page.timings == (("scope", 0.1), ("lexical", 3.0), ("rank", 0.8))

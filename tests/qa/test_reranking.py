@@ -1,0 +1,198 @@
+"""Models that read question and passage together: a tiny CrossEncoder made here, and a server that is good, slow or broken."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
+
+from qa_app import answering
+from qa_app.backends.model_server import ModelServer, ServerSettings
+from qa_app.backends.reranking import CrossEncoderReranker, ModelReranker
+from qa_app.pipeline.policy import DEFAULT
+from qa_app.pipeline.ports import RerankerFailed
+from qa_app.pipeline.retrieval import Clock, find_evidence
+from tests.pipeline.values import make_corpus, make_passage, make_question
+
+PASSAGES = [
+    make_passage("Ten weekly sets per muscle increased growth.", passage_id=1, study="T001"),
+    make_passage("Protein keeps lean mass.", passage_id=2, study="T002"),
+    make_passage("Creatine did not harm the kidneys.", passage_id=3, study="T003"),
+]
+WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "sets", "protein", "muscle", "growth", "creatine", ".", "?"]
+
+
+def completion(content: str | None) -> dict[str, Any]:
+    """As a server that speaks OpenAI's chat completions replies."""
+    choice = {"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": "stop"}
+    return {"id": "1", "object": "chat.completion", "created": 1, "model": "test", "choices": [choice]}
+
+
+# --- CrossEncoder ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A CrossEncoder of a few thousand random weights, in a folder as sentence-transformers keeps them."""
+    torch = pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers")
+    folder = tmp_path_factory.mktemp("cross-encoder")
+    (folder / "vocab.txt").write_text("\n".join(WORDS), encoding="utf-8")
+    torch.manual_seed(0)
+    config = transformers.BertConfig(
+        vocab_size=len(WORDS), hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16,
+        max_position_embeddings=64, num_labels=1,
+    )  # fmt: skip
+    transformers.BertForSequenceClassification(config).save_pretrained(folder)
+    transformers.BertTokenizerFast(vocab_file=str(folder / "vocab.txt"), model_max_length=64).save_pretrained(folder)
+    return folder
+
+
+def test_a_cross_encoder_in_a_folder_scores_every_passage_the_same_each_time(tiny_model: Path) -> None:
+    reranker = CrossEncoderReranker(str(tiny_model))
+    reranker.prepare()
+
+    scores = reranker.scores("how many sets?", PASSAGES * 7, seconds=60)
+
+    assert len(scores) == 21
+    assert list(scores[:3]) == pytest.approx(list(scores[18:]), abs=1e-5)
+    assert len({round(score, 7) for score in scores[:3]}) > 1
+
+
+def test_a_cross_encoder_is_loaded_once(tiny_model: Path) -> None:
+    reranker = CrossEncoderReranker(str(tiny_model))
+
+    reranker.prepare()
+    loaded = reranker._loaded
+    reranker.scores("how many sets?", PASSAGES, seconds=60)
+
+    assert reranker._loaded is loaded
+
+
+def test_a_cross_encoder_orders_the_passages_of_a_question(tiny_model: Path) -> None:
+    reranker = CrossEncoderReranker(str(tiny_model))
+    reranker.prepare()
+    scores = dict(zip([1, 2, 3], reranker.scores("how many sets?", PASSAGES, seconds=60), strict=True))
+
+    search = find_evidence(
+        make_question("how many sets?"), corpus=make_corpus(*PASSAGES), policy=DEFAULT, clock=Clock(), reranker=reranker
+    )
+
+    assert [c.passage.passage_id for c in search.ranked] == sorted(scores, key=lambda pk: -scores[pk])
+
+
+def test_a_cross_encoder_that_is_not_there_leaves_the_built_in_order() -> None:
+    search = find_evidence(
+        make_question("how many sets?"), corpus=make_corpus(*PASSAGES), policy=DEFAULT, clock=Clock(),
+        reranker=CrossEncoderReranker("/nowhere/at-all"),
+    )  # fmt: skip
+
+    effects = {c.because[-1].effect for c in search.ranked}
+    assert effects <= {"could not be loaded", "not in time"}
+    assert len(effects) == 1
+
+
+def test_a_cross_encoder_that_takes_too_long_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Slow:
+        def predict(self, pairs: list[Any], **_: Any) -> list[float]:
+            time.sleep(2)
+            return [0.0] * len(pairs)
+
+    reranker = CrossEncoderReranker("slow")
+    monkeypatch.setattr(reranker, "_encoder", Slow)
+
+    with pytest.raises(RerankerFailed, match="not in time"):
+        reranker.scores("how many sets?", PASSAGES, seconds=0.05)
+
+
+# --- A language model ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def reranker(httpserver: HTTPServer) -> ModelReranker:
+    return ModelReranker(ModelServer(ServerSettings(model="test", api_key="k", base_url=httpserver.url_for("/v1"))))
+
+
+def serve(httpserver: HTTPServer, content: str | None) -> None:
+    httpserver.expect_request("/v1/chat/completions").respond_with_json(completion(content))
+
+
+def marks(**given: float) -> str:
+    return json.dumps({"marks": [{"label": label, "mark": mark} for label, mark in given.items()]})
+
+
+def test_the_model_sees_question_and_passages_as_data_and_its_marks_order_them(
+    httpserver: HTTPServer, reranker: ModelReranker
+) -> None:
+    serve(httpserver, marks(p3=9, p1=4, p2=0.5))
+
+    assert list(reranker.scores("how many sets?", PASSAGES, seconds=30)) == [4.0, 0.5, 9.0]
+    sent = httpserver.log[0][0].get_json()["messages"]
+    material = json.loads(sent[1]["content"])
+    assert material["question"] == "how many sets?"
+    assert [row["label"] for row in material["passages"]] == ["p1", "p2", "p3"]
+    assert "Creatine" not in sent[0]["content"]
+
+
+def test_marks_are_held_to_their_scale_and_to_what_was_sent(httpserver: HTTPServer, reranker: ModelReranker) -> None:
+    serve(httpserver, marks(p1=99, p2=-5, p9=10))
+
+    assert list(reranker.scores("how many sets?", PASSAGES, seconds=30)) == [10.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    "content", [None, "", "p1, p2", "[]", '{"marks": 3}', '{"marks": []}', '{"marks": [{"label": "p9", "mark": 1}]}', '{"marks": [{"label": "p1", "mark": NaN}]}']
+)  # fmt: skip
+def test_a_reply_without_an_order_is_a_failure(
+    httpserver: HTTPServer, reranker: ModelReranker, content: str | None
+) -> None:
+    serve(httpserver, content)
+
+    with pytest.raises(RerankerFailed, match="no order that can be read"):
+        reranker.scores("how many sets?", PASSAGES, seconds=30)
+
+
+def test_a_broken_server_leaves_the_built_in_order(httpserver: HTTPServer, reranker: ModelReranker) -> None:
+    httpserver.expect_request("/v1/chat/completions").respond_with_data("down", status=503)
+    policy, question = DEFAULT, make_question("how many sets?")
+
+    search = find_evidence(question, corpus=make_corpus(*PASSAGES), policy=policy, clock=Clock(), reranker=reranker)
+
+    plain = find_evidence(question, corpus=make_corpus(*PASSAGES), policy=policy, clock=Clock())
+    assert [c.passage.passage_id for c in search.ranked] == [c.passage.passage_id for c in plain.ranked]
+    assert {c.because[-1].effect for c in search.ranked} <= {"did not answer", "not in time"}
+
+
+@pytest.fixture
+def slow(httpserver: HTTPServer) -> Iterator[HTTPServer]:
+    def wait(_: Request) -> Response:
+        time.sleep(1)
+        return Response(json.dumps(completion(marks(p1=1))), content_type="application/json")
+
+    httpserver.expect_request("/v1/chat/completions").respond_with_handler(wait)
+    return httpserver
+
+
+def test_a_slow_server_is_not_waited_for(slow: HTTPServer, reranker: ModelReranker) -> None:
+    with pytest.raises(RerankerFailed, match="not in time"):
+        reranker.scores("how many sets?", PASSAGES, seconds=0.1)
+
+
+# --- Settings --------------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_configured_is_made_once_from_the_settings(settings: Any) -> None:
+    assert answering.reranker() is None
+
+    settings.INFORM_RERANKER = "cross-encoder: /some/folder"
+    assert isinstance(answering.reranker(), CrossEncoderReranker)
+    assert answering.reranker() is answering.reranker()
+
+    settings.INFORM_RERANKER, settings.OPENAI_MODEL, settings.OPENAI_API_KEY = "llm", "test", "k"
+    assert isinstance(answering.reranker(), ModelReranker)

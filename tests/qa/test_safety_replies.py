@@ -1,0 +1,357 @@
+"""The fixed replies as rows: versions, review by a second person, and what a reader is shown."""
+
+from __future__ import annotations
+
+import importlib
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Group, User
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, connection, transaction
+from django.db.migrations.executor import MigrationExecutor
+from django.test import Client
+from django.urls import reverse
+
+from qa_app import asking
+from qa_app.models import Answer, SafetyReply
+from qa_app.pipeline.scope import INSTEAD, ROUTES
+from tests.builders import make_curator, make_superuser
+from tests.corpus.test_admin import form_of
+
+pytestmark = pytest.mark.django_db
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+EMERGENCY = "I get chest pain when I lift, should I do more sets?"
+WORDS = "Stop now and call for help. A doctor has to look at this first."
+
+
+def make_draft(by: User, **changes: Any) -> SafetyReply:
+    fields: dict[str, Any] = {"route": "emergency", "text": WORDS, "instead": "", "by": by, "now": NOW} | changes
+    return SafetyReply.objects.draft(**fields)
+
+
+def first(route: str = "emergency") -> SafetyReply:
+    return SafetyReply.objects.get(route=route, version=1)
+
+
+def page(name: str, *args: Any) -> str:
+    return reverse(f"admin:qa_app_safetyreply_{name}", args=args)
+
+
+@pytest.fixture
+def writer() -> User:
+    return make_curator("writer")
+
+
+@pytest.fixture
+def reviewer() -> User:
+    return make_curator("reviewer")
+
+
+@pytest.fixture
+def as_writer(client: Client, writer: User) -> Client:
+    client.force_login(writer)
+    return client
+
+
+@pytest.fixture
+def as_reviewer(reviewer: User) -> Client:
+    client = Client()
+    client.force_login(reviewer)
+    return client
+
+
+# --- Rows ---------------------------------------------------------------------------------------------------------------
+
+
+def test_every_route_begins_with_its_built_in_words_approved() -> None:
+    rows = {row.route: row for row in SafetyReply.objects.filter(version=1, status="approved")}
+
+    assert {name: row.text for name, row in rows.items()} == {route.name: route.message for route in ROUTES}
+    assert {row.instead for row in rows.values()} == {INSTEAD}
+
+
+def test_a_draft_is_the_next_version_and_readers_do_not_see_it(writer: User) -> None:
+    draft = make_draft(writer)
+
+    assert (draft.version, draft.status, draft.written_by) == (2, "draft", writer)
+    assert SafetyReply.objects.find_approved("emergency") == first()
+
+
+def test_approving_replaces_the_version_before(writer: User, reviewer: User) -> None:
+    draft = make_draft(writer)
+
+    draft.approve(by=reviewer, now=NOW, seen=NOW)
+
+    assert SafetyReply.objects.find_approved("emergency") == draft
+    assert (draft.reviewed_by, draft.reviewed_at) == (reviewer, NOW)
+    assert first().status == "replaced"
+    assert SafetyReply.objects.filter(status="approved").count() == len(ROUTES)
+
+
+def test_nobody_approves_their_own_words(writer: User) -> None:
+    draft = make_draft(writer)
+
+    with pytest.raises(ValidationError, match="another curator"):
+        draft.approve(by=writer, now=NOW, seen=NOW)
+
+    assert SafetyReply.objects.find_approved("emergency") == first()
+
+
+def test_a_superuser_may_approve_their_own_words() -> None:
+    owner = make_superuser()
+    draft = make_draft(owner)
+
+    draft.approve(by=owner, now=NOW, seen=NOW)
+
+    assert draft.status == "approved"
+
+
+def test_words_that_changed_since_they_were_read_are_not_approved(writer: User, reviewer: User) -> None:
+    draft = make_draft(writer)
+
+    with pytest.raises(ValidationError, match="edited it since"):
+        draft.approve(by=reviewer, now=NOW, seen=NOW - timedelta(seconds=1))
+
+
+@pytest.mark.parametrize("status", ["approved", "replaced"])
+def test_what_was_approved_is_neither_edited_nor_approved_again(status: str, writer: User, reviewer: User) -> None:
+    row = first()
+    if status == "replaced":
+        make_draft(writer).approve(by=reviewer, now=NOW, seen=NOW)
+    row.text = "Other words."
+
+    with pytest.raises(TypeError, match="stays as it was"):
+        row.save()
+    with pytest.raises(ValidationError, match="approved before"):
+        row.approve(by=reviewer, now=NOW, seen=NOW)
+
+
+BREAKS: dict[str, dict[str, Any]] = {
+    "safety_reply_version_once": {"version": 1},
+    "safety_reply_one_approved": {"version": 2, "status": "approved", "reviewed_at": NOW},
+    "safety_reply_reviewed_unless_draft": {"version": 2, "status": "replaced"},
+    "safety_reply_version_from_one": {"version": 0},
+    "safety_reply_says_something": {"version": 2, "text": ""},
+}
+
+
+@pytest.mark.parametrize("name", BREAKS)
+def test_database_holds_every_constraint(name: str) -> None:
+    fields = {"route": "emergency", "text": WORDS, "written_at": NOW} | BREAKS[name]
+
+    with pytest.raises(IntegrityError, match=name), transaction.atomic():
+        SafetyReply.objects.create(**fields)
+
+
+def test_every_constraint_is_broken_here() -> None:
+    assert {constraint.name for constraint in SafetyReply._meta.constraints} == set(BREAKS)
+
+
+def test_the_data_step_goes_back_and_forth() -> None:
+    step = importlib.import_module("qa_app.migrations.0003_first_safety_replies")
+    apps = MigrationExecutor(connection).loader.project_state(("qa_app", "0003_first_safety_replies")).apps
+
+    with connection.schema_editor() as editor:
+        step.remove_first_replies(apps, editor)
+        assert not SafetyReply.objects.exists()
+        step.add_first_replies(apps, editor)
+
+    assert SafetyReply.objects.filter(status="approved").count() == len(ROUTES)
+
+
+# --- What a reader gets -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("library")
+def test_a_reader_gets_the_approved_words_and_the_answer_keeps_their_version(writer: User, reviewer: User) -> None:
+    make_draft(writer, instead="Ask about groups of people.").approve(by=reviewer, now=NOW, seen=NOW)
+
+    body = asking.ask(question=EMERGENCY)
+
+    assert body["message"] == f"{WORDS}\n\nAsk about groups of people."
+    assert body["guardrail"] == {"route": "emergency", "version": 2}
+    assert Answer.objects.get(pk=body["id"]).payload["guardrail"] == {"route": "emergency", "version": 2}
+
+
+@pytest.mark.usefixtures("library")
+def test_a_stored_answer_keeps_the_words_that_were_shown(writer: User, reviewer: User) -> None:
+    before = asking.ask(question=EMERGENCY)
+    make_draft(writer).approve(by=reviewer, now=NOW, seen=NOW)
+
+    found = asking.find_answer(before["id"])
+
+    assert found is not None
+    assert found["message"] == before["message"]
+    assert found["guardrail"] == {"route": "emergency", "version": 1}
+
+
+@pytest.mark.usefixtures("library")
+def test_without_an_approved_row_the_built_in_words_stand_in(writer: User) -> None:
+    SafetyReply.objects.all().delete()
+    make_draft(writer)
+
+    body = asking.ask(question=EMERGENCY)
+
+    assert body["message"] == f"{ROUTES[0].message}\n\n{INSTEAD}"
+    assert body["guardrail"] == {"route": "emergency", "version": None}
+
+
+@pytest.mark.usefixtures("library")
+def test_other_answers_carry_no_guardrail() -> None:
+    assert asking.ask(question="How many weekly sets per muscle for growth?")["guardrail"] is None
+
+
+# --- The desk -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("who", ["nobody", "reader", "staff without the group"])
+def test_nobody_else_sees_the_desk(client: Client, writer: User, who: str) -> None:
+    draft = make_draft(writer)
+    if who != "nobody":
+        client.force_login(User.objects.create_user("reader", is_staff=who.startswith("staff")))
+
+    for url in (page("changelist"), page("add"), page("change", draft.pk), page("approve", draft.pk)):
+        assert client.get(url).status_code in {302, 403}
+        assert client.post(url, {}).status_code in {302, 403}
+    assert SafetyReply.objects.get(pk=draft.pk).is_draft
+
+
+def test_a_curator_sees_list_and_every_version(as_writer: Client, writer: User) -> None:
+    draft = make_draft(writer)
+
+    assert as_writer.get(page("changelist")).status_code == 200
+    assert as_writer.get(page("changelist"), {"q": "doctor", "status__exact": "draft"}).status_code == 200
+    html = as_writer.get(page("change", draft.pk)).content.decode()
+    assert page("change", first().pk) in html
+    assert "Approve" in html
+
+
+def test_list_takes_the_same_queries_for_many(
+    as_writer: Client, writer: User, django_assert_max_num_queries: Any
+) -> None:
+    for _ in range(12):
+        make_draft(writer)
+
+    with django_assert_max_num_queries(8):
+        assert as_writer.get(page("changelist")).status_code == 200
+
+
+def test_an_approved_reply_is_shown_without_a_form_and_leads_to_a_new_version(as_writer: Client) -> None:
+    html = as_writer.get(page("change", first().pk)).content.decode()
+
+    assert "<textarea" not in html
+    assert f"{page('add')}?from={first().pk}" in html
+    assert as_writer.post(page("change", first().pk), {"text": "Other words.", "instead": ""}).status_code == 403
+
+
+def test_a_new_version_begins_with_the_words_of_the_old_one(as_writer: Client) -> None:
+    form = as_writer.get(page("add"), {"from": first("drugs").pk}).context["adminform"].form
+
+    assert form.initial == {"route": "drugs", "text": first("drugs").text, "instead": INSTEAD}
+
+
+@pytest.mark.parametrize("origin", ["", "x", "9" * 30, "999999", "-1", "²"])
+def test_an_odd_origin_gives_an_empty_form(as_writer: Client, origin: str) -> None:
+    assert as_writer.get(page("add"), {"from": origin}).context["adminform"].form.initial == {"instead": INSTEAD}
+
+
+def test_a_curator_writes_a_version_and_another_approves_it(
+    as_writer: Client, writer: User, as_reviewer: Client, reviewer: User
+) -> None:
+    as_writer.post(page("add"), {"route": "emergency", "text": WORDS, "instead": "Ask about groups."})
+    draft = SafetyReply.objects.get(route="emergency", version=2)
+    asked = as_reviewer.get(page("approve", draft.pk))
+    done = as_reviewer.post(page("approve", draft.pk), {"seen": draft.written_at.isoformat()}, follow=True)
+
+    assert draft.written_by == writer
+    assert WORDS in asked.content.decode()
+    assert first().text[:40] in asked.content.decode()
+    assert [str(message) for message in done.context["messages"]] == ["Approved: readers now see emergency, version 2."]
+    assert SafetyReply.objects.get(pk=draft.pk).reviewed_by == reviewer
+    assert LogEntry.objects.filter(user=reviewer, object_id=str(draft.pk), change_message="Approved.").exists()
+
+
+def test_a_draft_can_be_edited_and_its_editor_is_then_its_writer(
+    as_reviewer: Client, writer: User, reviewer: User
+) -> None:
+    draft = make_draft(writer)
+
+    url = page("change", draft.pk)
+    as_reviewer.post(url, form_of(as_reviewer, url) | {"text": "Better words. See a doctor.", "instead": ""})
+
+    draft.refresh_from_db()
+    assert (draft.text, draft.written_by, draft.version) == ("Better words. See a doctor.", reviewer, 2)
+    assert "You wrote it" in as_reviewer.get(page("approve", draft.pk)).content.decode()
+
+
+def test_the_writer_is_told_why_they_cannot_approve(as_writer: Client, writer: User) -> None:
+    draft = make_draft(writer)
+
+    asked = as_writer.get(page("approve", draft.pk)).content.decode()
+    refused = as_writer.post(page("approve", draft.pk), {"seen": draft.written_at.isoformat()}, follow=True)
+
+    assert "You wrote it" in asked
+    assert "<form method" not in asked.split("What readers get now")[1]
+    assert any("You wrote it" in str(message) for message in refused.context["messages"])
+    assert SafetyReply.objects.get(pk=draft.pk).is_draft
+
+
+def test_asking_alone_approves_nothing(as_reviewer: Client, writer: User) -> None:
+    draft = make_draft(writer)
+
+    assert as_reviewer.get(page("approve", draft.pk)).status_code == 200
+
+    assert SafetyReply.objects.get(pk=draft.pk).is_draft
+
+
+@pytest.mark.parametrize("seen", ["2026-02-28T00:00:00+00:00", "2026-99-99T00:00:00", "x", ""])
+def test_approving_needs_the_words_that_were_read(as_reviewer: Client, writer: User, seen: str) -> None:
+    draft = make_draft(writer)
+
+    as_reviewer.post(page("approve", draft.pk), {"seen": seen})
+
+    assert SafetyReply.objects.get(pk=draft.pk).is_draft
+
+
+@pytest.mark.parametrize("key", ["x", "999999", "9" * 30, "²"])
+def test_approving_nothing_is_not_found(as_reviewer: Client, key: str) -> None:
+    assert as_reviewer.get(page("approve", key)).status_code == 404
+    assert as_reviewer.post(page("approve", key)).status_code == 404
+
+
+def test_a_curator_without_the_permission_cannot_approve(as_reviewer: Client, writer: User) -> None:
+    draft = make_draft(writer)
+    group = Group.objects.get(name="Curators")
+    group.permissions.remove(group.permissions.get(codename="approve_safetyreply"))
+
+    assert page("approve", draft.pk) not in as_reviewer.get(page("change", draft.pk)).content.decode()
+    assert as_reviewer.post(page("approve", draft.pk), {"seen": NOW.isoformat()}).status_code == 403
+    assert SafetyReply.objects.get(pk=draft.pk).is_draft
+
+
+@pytest.mark.parametrize("text", ["", "   ", "nul \0", "x" * 2_001])
+def test_words_that_cannot_be_shown_are_refused(as_writer: Client, text: str) -> None:
+    response = as_writer.post(page("add"), {"route": "emergency", "text": text, "instead": ""})
+
+    assert "errornote" in response.content.decode()
+    assert not SafetyReply.objects.filter(status="draft").exists()
+
+
+def test_nothing_is_deleted_even_by_superusers(client: Client, writer: User) -> None:
+    client.force_login(make_superuser())
+    draft = make_draft(writer)
+
+    for row in (draft, first()):
+        assert client.post(page("delete", row.pk), {"post": "yes"}).status_code == 403
+    assert SafetyReply.objects.filter(route="emergency").count() == 2
+
+
+def test_markup_in_a_reply_is_shown_as_text(as_reviewer: Client, writer: User) -> None:
+    draft = make_draft(writer, text="<script>alert(1)</script> See a doctor.")
+
+    for url in (page("approve", draft.pk), page("change", draft.pk), page("changelist")):
+        assert "<script>alert(1)" not in as_reviewer.get(url).content.decode()

@@ -1,0 +1,37 @@
+"""What is copied from others is what its list says, and nothing points elsewhere."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from pathlib import Path
+
+STATIC = Path(__file__).resolve().parents[2] / "static"
+VENDOR = STATIC / "vendor"
+LISTED = json.loads((VENDOR / "VENDORED.json").read_text(encoding="utf-8"))
+
+
+def test_vendored_files_are_as_listed() -> None:
+    for row in LISTED:
+        assert hashlib.sha256((VENDOR / row["file"]).read_bytes()).hexdigest() == row["sha256"], row["file"]
+        assert (VENDOR / row["licence_file"]).read_text(encoding="utf-8").strip()
+
+
+def test_every_vendored_file_is_listed() -> None:
+    listed = {row["file"] for row in LISTED} | {row["licence_file"] for row in LISTED} | {"VENDORED.json"}
+
+    assert {path.relative_to(VENDOR).as_posix() for path in VENDOR.rglob("*") if path.is_file()} == listed
+
+
+def test_our_style_and_script_name_no_other_host() -> None:
+    for name in ("site.css", "site.js"):
+        text = (STATIC / name).read_text(encoding="utf-8")
+        assert re.findall(r"https?://|//[a-z]+\.", text) == [], name
+
+
+def test_every_file_that_the_style_sheet_names_is_there() -> None:
+    names = re.findall(r'url\("([^"]+)"\)', (STATIC / "site.css").read_text(encoding="utf-8"))
+
+    assert names
+    assert [name for name in names if not (STATIC / name).is_file()] == []

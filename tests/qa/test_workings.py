@@ -1,0 +1,130 @@
+"""The page of how it works: its numbers are the running ones, and it says what is missing."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import fields, replace
+from html import unescape
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client, override_settings
+from django.utils import timezone
+
+from corpus_app import search
+from qa_app import answering, asking, workings
+from qa_app.models import EvaluationRun
+from qa_app.pipeline import calibration
+from qa_app.pipeline.policy import DEFAULT, Policy, read
+from tests.builders import make_study
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _encoder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one that comes with the code, and with calibrations."""
+    monkeypatch.setattr(search, "encoder_name", lambda: calibration.DEFAULT_ENCODER)
+
+
+def page() -> str:
+    response = Client().get("/how-it-works/")
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def words(html: str) -> str:
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]*>", "", html)))
+
+
+def numbers(html: str) -> dict[str, set[str]]:
+    """Every figure that the page tells, by its name."""
+    told: dict[str, set[str]] = {}
+    for value, name in re.findall(r'<data value="([^"]*)" data-figure="(\w+)">', html):
+        told.setdefault(name, set()).add(unescape(value))
+    return told
+
+
+def running(policy: Policy) -> dict[str, set[str]]:
+    in_force = answering.in_use(policy)
+    steering = [
+        f.name for f in fields(Policy) if f.name != "name" and isinstance(getattr(DEFAULT, f.name), int | float | str)
+    ]
+    return {name: {str(getattr(in_force, name))} for name in steering}
+
+
+def test_every_number_of_the_page_is_the_one_in_force() -> None:
+    html = page()
+
+    assert numbers(html) == running(answering.POLICY)
+    assert answering.in_use(answering.POLICY).label in html
+
+
+def test_another_policy_gives_another_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    changed = read("seed-002, evidence_passages=7, answerable_from=0.123")
+    monkeypatch.setattr(answering, "POLICY", changed)
+
+    assert numbers(page()) == running(changed)
+    assert numbers(page())["evidence_passages"] == {"7"}
+
+
+def test_figures_of_a_calibration_are_those_of_its_file() -> None:
+    folder = calibration.folder_of(search.encoder_name())
+    row = json.loads((folder / "answerability.json").read_text(encoding="utf-8"))
+    near = row["models"]["meaning"]["unseen"]["refused near"]
+    text = words(page())
+
+    assert row["version"] in text
+    assert f"Of {near['n']} test questions that lie near the corpus" in text
+    assert f"{100 * near['share']:.0f} % were refused" in text
+
+
+def test_a_model_that_is_not_in_force_has_no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = replace(DEFAULT, confidence=replace(DEFAULT.confidence, fitted_on="somewhere else"))
+    monkeypatch.setattr(answering, "in_use", lambda policy: own)
+
+    assert "confidence" not in workings.describe()["calibrations"]
+    assert '<svg class="diagram"' not in page()
+
+
+def test_a_missing_calibration_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "encoder_name", lambda: "another-encoder")
+
+    text = words(page())
+
+    assert "More is refused than usual." in text
+    assert "judged by their words" in text
+
+
+def test_the_writer_and_the_corpus_are_the_running_ones() -> None:
+    make_study()
+    make_study(status="draft")
+
+    assert "1 published studies in 1 passages" in words(page())
+    assert "Sentences chosen from the passages, word for word" in words(page())
+    with override_settings(OPENAI_MODEL="some-model", OPENAI_API_KEY="key"):
+        assert "some-model" in words(page())
+        assert "key" not in words(page()).split()
+
+
+def test_the_last_test_is_told_without_its_questions(django_user_model: type[User]) -> None:
+    assert "The last test" not in page()
+    EvaluationRun.objects.create(
+        status="done", asked_at=timezone.now(), finished_at=timezone.now(), total=162, corpus_version=3, policy="other",
+        figures={"answerable": {"n": 121, "answered": 0.9421}, "answered": {"cites a main study": 0.9386}, "unsupported sentences": 0},
+        results=[{"question": "Zorblatt?"}],
+    )  # fmt: skip
+    text = words(page())
+
+    assert "their 162 test questions at corpus version 3, under other settings than today’s" in text
+    assert "94 % of 121 that the corpus answers" in text
+    assert "Zorblatt" not in text
+
+
+def test_the_door_gives_what_the_page_tells() -> None:
+    told = asking.how_it_works()
+
+    assert told["longest_question"] == asking.LONGEST_QUESTION
+    assert told["encoder"] == search.encoder_name()
+    assert told["figures"] == workings.figures(answering.in_use(answering.POLICY))

@@ -1,0 +1,190 @@
+"""Who writes, as the site is set up: through the doors, with the database and a model's server beside it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from pytest_django import Settings
+
+from qa_app import answering, asking, replaying
+from qa_app.models import Answer, ModelSpend
+from tests.doubles.model_server import ModelDouble, serving
+from tests.qa.conftest import ASKED
+
+pytestmark = pytest.mark.usefixtures("library")
+
+SetUp = Callable[..., None]
+
+
+@pytest.fixture(scope="module")
+def double() -> Iterator[ModelDouble]:
+    with serving() as server:
+        yield server
+
+
+@pytest.fixture
+def set_up(settings: Settings, double: ModelDouble) -> Iterator[SetUp]:
+    """Gives the site a language model that behaves as named, and further settings."""
+
+    def change(behaviour: str, **changes: Any) -> None:
+        named = {"OPENAI_MODEL": behaviour, "OPENAI_BASE_URL": double.base_url} | changes
+        for name, value in named.items():
+            setattr(settings, name, value)
+
+    yield change
+    answering._model_server.cache_clear()
+
+
+def page(client: Client, answer: dict[str, Any]) -> str:
+    return " ".join(client.get(answer["url"]).content.decode().split())
+
+
+@pytest.mark.parametrize("writer", ["auto", "llm"])
+def test_a_model_that_is_set_up_writes(set_up: SetUp, client: Client, writer: str) -> None:
+    set_up("good")
+
+    answer = asking.ask(question=ASKED, writer=writer)
+
+    assert (answer["generator"]["name"], answer["generator"]["model"]) == ("llm", "good")
+    assert "Written by a language model from the passages, then checked sentence by sentence (good)" in page(
+        client, answer
+    )
+
+
+def test_who_asks_for_the_extractive_writer_gets_it(set_up: SetUp) -> None:
+    set_up("good")
+
+    answer = asking.ask(question=ASKED, writer="extractive")
+
+    assert (answer["generator"]["name"], answer["generator"]["fallback_from"]) == ("extractive", None)
+
+
+def test_clients_choose_the_writer(set_up: SetUp, client: Client) -> None:
+    set_up("good")
+
+    body = {"question": ASKED, "writer": "llm"}
+    answer = client.post("/api/v1/answers", json.dumps(body), content_type="application/json").json()
+
+    assert answer["generator"]["name"] == "llm"
+    assert client.get(f"/api/v1/answers/{answer['id']}").json() == answer
+
+
+def test_the_command_chooses_the_writer(set_up: SetUp) -> None:
+    set_up("good")
+    out = StringIO()
+
+    call_command("ask", ASKED, "--writer", "llm", "--json", stdout=out)
+
+    assert json.loads(out.getvalue())["generator"]["name"] == "llm"
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "reason", "words"),
+    [
+        ("500", "unavailable", "The language model did not answer, so the passages were quoted instead"),
+        ("not_found", "not_found", "The language model found no answer in the passages, so they were quoted instead"),
+        ("general_knowledge", "unverified", "could not be verified, so the passages were quoted instead"),
+    ],
+)
+def test_the_page_says_why_another_wrote(
+    set_up: SetUp, client: Client, behaviour: str, reason: str, words: str
+) -> None:
+    set_up(behaviour)
+
+    answer = asking.ask(question=ASKED)
+
+    generator = answer["generator"]
+    assert (generator["name"], generator["fallback_from"], generator["fallback_reason"]) == (
+        "extractive",
+        "llm",
+        reason,
+    )
+    assert words in page(client, answer)
+
+
+def test_without_a_model_the_page_says_so(client: Client) -> None:
+    answer = asking.ask(question=ASKED, writer="llm")
+
+    assert answer["generator"]["fallback_reason"] == "not_configured"
+    assert "No language model is set up here" in page(client, answer)
+
+
+def test_tokens_and_cost_are_kept_and_counted(set_up: SetUp) -> None:
+    set_up("good", OPENAI_PRICE_PROMPT=0.5, OPENAI_PRICE_REPLY=1.0, OPENAI_DAILY_LIMIT=100.0)
+
+    generator = asking.ask(question=ASKED)["generator"]
+
+    assert generator["tokens"] == 2 * 1200
+    assert generator["cost"] == pytest.approx(2 * (1000 / 1000 * 0.5 + 200 / 1000 * 1.0))
+    assert float(ModelSpend.objects.get().cost) == pytest.approx(generator["cost"])
+
+
+def test_at_the_days_limit_the_extractive_writer_answers(set_up: SetUp, double: ModelDouble, client: Client) -> None:
+    set_up("good", OPENAI_PRICE_PROMPT=1.0, OPENAI_PRICE_REPLY=1.0, OPENAI_DAILY_LIMIT=0.001)
+    double.asked.clear()
+
+    answer = asking.ask(question=ASKED, writer="llm")
+
+    assert answer["outcome"] == "answered"
+    assert (answer["generator"]["name"], answer["generator"]["fallback_reason"]) == ("extractive", "spend_limit")
+    assert double.asked == []
+    assert "The day&#x27;s limit for the language model is reached" in page(client, answer)
+
+
+@pytest.mark.parametrize(
+    "behaviour", ["good", "paraphrase", "obeys", "not_found,good", "500", "surrogates", "marks_inside"]
+)
+def test_what_was_received_is_kept_and_can_be_made_again(set_up: SetUp, behaviour: str) -> None:
+    set_up(behaviour)
+
+    answer = asking.ask(question=ASKED)
+
+    drafts = Answer.objects.get(pk=answer["id"]).drafts
+    assert drafts[0]["writer"] == "llm"
+    assert all(len(d["verdicts"]) == len(d["summary"]) + len(d["answer"]) for d in drafts)
+    assert all(
+        d["failure"] or d["writer"] == "extractive" or set(d["received"]) == {"summary", "answer"} for d in drafts
+    )
+    answering._model_server.cache_clear()
+    replayed = replaying.replay(answer["id"])
+    assert replayed is not None
+    assert replayed.is_same, replayed.differences
+
+
+def test_a_refusal_keeps_what_was_received(set_up: SetUp, monkeypatch: pytest.MonkeyPatch) -> None:
+    set_up("not_found")
+    whole = answering.writers
+    monkeypatch.setattr(answering, "writers", lambda wanted: whole(wanted)[:2])  # nobody steps in
+
+    answer = asking.ask(question=ASKED)
+
+    row = Answer.objects.get(pk=answer["id"])
+    assert answer["code"] == "RAG_NO_ANSWER"
+    assert [draft["failure"] for draft in row.drafts] == ["not_found", "not_found"]
+    assert row.drafts[0]["received"]["answer"] == "NOT_FOUND"
+
+
+def test_one_breaker_serves_the_whole_process(set_up: SetUp) -> None:
+    set_up("401")
+
+    reasons = [asking.ask(question=ASKED)["generator"]["fallback_reason"] for _ in range(6)]
+
+    assert reasons == ["unavailable"] * 5 + ["circuit_open"]
+
+
+def test_readiness_says_who_writes(set_up: SetUp, client: Client) -> None:
+    assert client.get("/readyz").json()["writer"] == {"name": "extractive", "model": None, "circuit": None}
+
+    set_up("401", OPENAI_API_KEY="sk-secret", OPENAI_BREAKER_FAILURES=1)
+    asking.ask(question=ASKED)
+
+    ready = client.get("/readyz")
+    assert ready.status_code == 200
+    assert ready.json()["writer"] == {"name": "llm", "model": "401", "circuit": "open"}
+    assert "sk-secret" not in ready.content.decode()

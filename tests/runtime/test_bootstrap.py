@@ -1,0 +1,158 @@
+"""The bootstrap, without installing anything: what it decides, and what it says."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from inform_site import bootstrap
+from inform_site.bootstrap import Place, SetupError
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """A checkout with a `.venv` in which everything is installed."""
+    for name in ("torch.txt", "base.lock", "dev.lock"):
+        path = tmp_path / "requirements" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"{name}==1\n", encoding="utf-8")
+    place = Place(str(tmp_path))
+    python = Path(place.python)
+    python.parent.mkdir(parents=True)
+    python.symlink_to(sys.executable)
+    Path(place.stamp).write_text("\n".join(map(place.fingerprint, ("base", "dev"))), encoding="utf-8")
+    return place
+
+
+def test_old_pythons_can_read_it() -> None:
+    ast.parse(Path(bootstrap.__file__).read_text(encoding="utf-8"), feature_version=(3, 6))
+
+
+def test_too_old_python_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bootstrap, "version_of", lambda interpreter: (3, 9))
+    monkeypatch.setattr(sys, "version_info", (3, 9, 18))
+
+    with pytest.raises(SetupError, match=r"^InForm needs Python 3\.11 or newer; this is 3\.9\.18\. Install"):
+        bootstrap.find_interpreter()
+
+
+def test_missing_venv_module_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bootstrap, "version_of", lambda interpreter: (3, 12))
+    monkeypatch.setattr(bootstrap, "ask", lambda interpreter, source: None)
+
+    with pytest.raises(SetupError, match=r"install the package python3\.12-venv"):
+        bootstrap.find_interpreter()
+
+
+def test_first_interpreter_that_works_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bootstrap, "version_of", lambda name: {"python3.12": (3, 12), "python3": (3, 9)}.get(name, ()))
+    monkeypatch.setattr(bootstrap, "ask", lambda interpreter, source: "yes")
+
+    assert bootstrap.find_interpreter() == "python3.12"
+
+
+def test_interpreter_that_is_not_there_has_no_version() -> None:
+    assert bootstrap.version_of("/nowhere/python3.11") == ()
+
+
+def test_installed_environment_is_left_alone(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bootstrap, "run", lambda *arguments: pytest.fail("something was run"))
+
+    bootstrap.install(place, ("base", "dev"))
+
+
+@pytest.mark.parametrize("changed", ["torch.txt", "dev.lock"])
+def test_changed_pins_are_not_installed(place: Place, changed: str) -> None:
+    Path(place.requirements(changed)).write_text("other==2\n", encoding="utf-8")
+
+    assert not place.has_installed("dev")
+
+
+def test_development_pins_do_not_concern_the_site(place: Place) -> None:
+    Path(place.requirements("dev.lock")).write_text("other==2\n", encoding="utf-8")
+
+    assert place.has_installed("base")
+
+
+def test_environment_without_its_interpreter_is_not_installed(place: Place) -> None:
+    Path(place.python).unlink()
+
+    assert not place.has_installed("base")
+
+
+def test_unfinished_environment_is_made_anew(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    commands: list[list[str]] = []
+    monkeypatch.setattr(bootstrap, "find_interpreter", lambda: "python3.11")
+    monkeypatch.setattr(bootstrap, "run", lambda command, place, show=None: (commands.append(command), (0, ""))[1])
+    Path(place.unfinished).touch()
+
+    bootstrap.make_venv(place)
+
+    assert commands == [["python3.11", "-m", "venv", place.venv]]
+    assert not Path(place.unfinished).exists()
+
+
+def test_working_environment_is_kept_when_pins_change(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bootstrap, "run", lambda *arguments: pytest.fail("something was run"))
+
+    bootstrap.make_venv(place)
+
+
+def test_failed_installation_is_remembered_as_unfinished(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path(place.stamp).unlink()
+    monkeypatch.setattr(bootstrap, "make_venv", lambda place: None)
+    monkeypatch.setattr(bootstrap, "run", lambda command, place, show=None: (1, "ERROR: of some kind"))
+    Path(place.notes).mkdir()
+
+    with pytest.raises(SetupError):
+        bootstrap.install(place, ("base",))
+
+    assert Path(place.unfinished).exists()
+    assert not Path(place.stamp).exists()
+
+
+@pytest.mark.parametrize(
+    ("output", "sentence"),
+    [
+        ("OSError: [Errno 28] No space left on device", "is full: free about 3 GB"),
+        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.", "is not the one that was pinned"),
+        ("Failed to establish a new connection: [Errno -3]\nERROR: No matching distribution", "cannot be reached"),
+        ("some\nERROR: Something else.\nmore", "The installation stopped: Something else (all that was said is in"),
+    ],
+)
+def test_failure_of_pip_is_one_sentence(place: Place, output: str, sentence: str) -> None:
+    said = bootstrap.explain(output, place)
+
+    assert sentence in said
+    assert "\n" not in said
+
+
+def test_machine_without_a_pinned_torch_is_told_what_to_do(place: Place) -> None:
+    said = bootstrap.explain("ERROR: No matching distribution found for torch", place, missing="No build of torch")
+
+    assert said == "No build of torch"
+
+
+def test_unknown_task_is_one_sentence() -> None:
+    done = subprocess.run([sys.executable, bootstrap.__file__, "dance"], capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stderr) == (1, "Say what to do: run, setup or test.\n")
+
+
+def test_python_3_is_asked_for_in_one_sentence() -> None:
+    done = subprocess.run(
+        ["/usr/bin/env", "-i", "PATH=/nonexistent", "/usr/bin/make", "run"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode != 0
+    assert done.stderr.startswith("InForm needs Python 3.11 or newer, and there is no python3 here")

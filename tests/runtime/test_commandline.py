@@ -1,0 +1,158 @@
+"""`manage.py` as people meet it: settings that cannot be read, servers out of reach, full disks."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from psycopg.errors import DiskFull
+
+from inform_site import commandline
+from inform_site.commandline import execute, needs_database
+from inform_site.postgres import PostgresError
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def manage(*arguments: str, **environment: str) -> tuple[int, str]:
+    """Exit status, and what was said on stderr."""
+    done = subprocess.run(
+        [sys.executable, "manage.py", *arguments],
+        cwd=ROOT,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("DEBUG", "perhaps"),
+        ("INFORM_PRODUCTION", "2"),
+        ("PORT", "70000"),
+        ("DATABASE_URL", "localhost"),
+        ("DATABASE_URL", "mysql://localhost/inform"),
+        ("REDIS_URL", "here"),
+        ("INDEX_SWEEP_SECONDS", "0"),
+        ("OPENAI_TIMEOUT_SECONDS", "soon"),
+        ("OPENAI_PRICE_REPLY", "-1"),
+        ("OPENAI_MODEL", "a-model-without-a-server"),
+        ("OPENAI_BASE_URL", "http://localhost:9/v1"),
+        ("OPENAI_DAILY_LIMIT", "5"),
+    ],
+)
+def test_value_that_cannot_be_read_stops_the_start_and_names_itself(name: str, value: str) -> None:
+    status, said = manage("check", **{name: value})
+
+    assert status == os.EX_CONFIG
+    assert name in said
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("environment", "named"),
+    [
+        ({"SECRET_KEY": "", "ALLOWED_HOSTS": "inform.example"}, "SECRET_KEY"),
+        ({"SECRET_KEY": "long"}, "ALLOWED_HOSTS"),
+        ({"SECRET_KEY": "long", "ALLOWED_HOSTS": "inform.example", "DEBUG": "true"}, "DEBUG"),
+    ],
+)
+def test_production_refuses_to_start_half_configured(environment: dict[str, str], named: str) -> None:
+    status, said = manage("check", INFORM_PRODUCTION="true", **environment)
+
+    assert status == os.EX_CONFIG
+    assert said.startswith(named)
+    assert said.count("\n") == 1
+
+
+def test_development_key_is_made_once_and_kept_private(tmp_path: Path) -> None:
+    places = {"SECRET_KEY": "", "INFORM_DATA_DIR": str(tmp_path / "data")}
+
+    manage("check", **places)
+    first = (tmp_path / "data" / "secret_key").read_text(encoding="utf-8")
+    manage("check", **places)
+
+    assert len(first) >= 50
+    assert (tmp_path / "data" / "secret_key").read_text(encoding="utf-8") == first
+    assert (tmp_path / "data" / "secret_key").stat().st_mode & 0o077 == 0
+
+
+def test_password_in_an_address_is_not_shown() -> None:
+    _, said = manage("check", DATABASE_URL="inform:hunter2@localhost/inform")
+
+    assert "DATABASE_URL" in said
+    assert "hunter2" not in said
+
+
+def test_database_out_of_reach_is_one_sentence() -> None:
+    status, said = manage("migrate", DATABASE_URL="postgresql://inform@127.0.0.1:1/inform")
+
+    assert status == os.EX_UNAVAILABLE
+    assert said.startswith("The database cannot be reached: ")
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["migrate", "ask", "shell", "createsuperuser", "test"])
+def test_commands_that_touch_rows_have_a_database(command: str) -> None:
+    assert needs_database(["manage.py", command])
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["help"], ["check"], ["up"], ["collectstatic"], ["migrate", "--help"], ["--version"]]
+)
+def test_commands_that_touch_none_start_no_database(arguments: list[str]) -> None:
+    assert not needs_database(["manage.py", *arguments])
+
+
+def test_check_of_a_database_has_one() -> None:
+    assert needs_database(["manage.py", "check", "--database", "default"])
+
+
+@pytest.mark.parametrize(
+    ("failure", "status", "sentence"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), os.EX_IOERR, "The disk is full: "),
+        (DiskFull("could not extend file"), os.EX_IOERR, "The disk is full: "),
+        (PostgresError("It would not start."), os.EX_UNAVAILABLE, "It would not start."),
+        (KeyboardInterrupt(), commandline.INTERRUPTED, "Stopped."),
+    ],
+)
+def test_expected_failure_is_one_sentence(
+    failure: BaseException,
+    status: int,
+    sentence: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fail(argv: list[str]) -> None:
+        raise failure
+
+    monkeypatch.setattr(commandline, "execute_from_command_line", fail)
+
+    with pytest.raises(SystemExit) as end:
+        execute(["manage.py", "check"])
+
+    said = capsys.readouterr().err
+    assert end.value.code == status
+    assert said.startswith(sentence)
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize("argv", [["manage.py", "check"], ["manage.py", "check", "--traceback"]])
+def test_mistake_of_ours_keeps_its_traceback(argv: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    failure = PostgresError("asked for") if "--traceback" in argv else ValueError("a mistake")
+
+    def fail(argv: list[str]) -> None:
+        raise failure
+
+    monkeypatch.setattr(commandline, "execute_from_command_line", fail)
+
+    with pytest.raises(type(failure)):
+        execute(argv)

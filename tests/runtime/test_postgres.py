@@ -1,0 +1,363 @@
+"""The embedded server, with real clusters in throw-away folders."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from inform_site import postgres
+from inform_site.postgres import EmbeddedPostgres, PostgresError
+from tests.runtime.conftest import ServerIn
+
+ROOT = Path(__file__).resolve().parents[2]
+IS_ROOT = os.geteuid() == 0
+ORDINARY_USER = 65534  # nobody
+
+HOLD = """
+import sys
+from pathlib import Path
+from inform_site.postgres import EmbeddedPostgres, PostgresError
+
+try:
+    with EmbeddedPostgres(Path(sys.argv[1]), {"fsync": "off"}).hold(database="shelf"):
+        print("held", flush=True)
+        sys.stdin.readline()
+except PostgresError as error:
+    sys.exit(str(error))
+"""
+
+
+class Holder:
+    """Another process that uses the server until it is told to leave."""
+
+    def __init__(self, server: EmbeddedPostgres) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", HOLD, str(server.root)],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self.process.stdout
+        assert self.process.stdout.readline() == "held\n"
+
+    def leave(self) -> None:
+        self.process.communicate("\n", timeout=30)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+
+def connect(server: EmbeddedPostgres, database: str = "postgres") -> psycopg.Connection:
+    return psycopg.connect(host=str(server.socket_dir), user="postgres", dbname=database, autocommit=True)
+
+
+def postmaster(server: EmbeddedPostgres) -> int:
+    return int((server.data / "postmaster.pid").read_text(encoding="utf-8").split()[0])
+
+
+def test_making_the_object_touches_nothing(folder: Path) -> None:
+    EmbeddedPostgres(folder / "postgres")
+
+    assert list(folder.iterdir()) == []
+
+
+def test_server_runs_while_it_is_held_and_keeps_its_rows(server: EmbeddedPostgres) -> None:
+    with server.hold(database="shelf"):
+        connect(server, "shelf").execute("CREATE TABLE book AS SELECT 'Iron' AS title")
+    assert not server.is_ready()
+
+    with server.hold(database="shelf"):
+        assert connect(server, "shelf").execute("SELECT title FROM book").fetchall() == [("Iron",)]
+
+
+def test_vectors_and_english_words_are_known(server: EmbeddedPostgres) -> None:
+    with server.hold():
+        connection = connect(server)
+        connection.execute("CREATE EXTENSION vector")
+
+        assert connection.execute("SELECT to_tsvector('lifted weights')::text").fetchone() == ("'lift':1 'weight':2",)
+
+
+def test_ensure_says_whether_it_started_the_server(server: EmbeddedPostgres) -> None:
+    assert [server.ensure(), server.ensure()] == [True, False]
+
+
+def test_create_database_says_whether_it_was_new(server: EmbeddedPostgres) -> None:
+    server.ensure()
+
+    assert [server.create_database("new"), server.create_database("new")] == [True, False]
+
+
+def test_last_one_out_stops_the_server(server: EmbeddedPostgres) -> None:
+    with server.hold():
+        other = Holder(server)
+    assert server.is_ready()
+
+    other.leave()
+
+    assert not server.is_ready()
+
+
+def test_killed_user_has_let_go(server: EmbeddedPostgres) -> None:
+    with server.hold():
+        Holder(server).kill()
+
+    assert not server.is_ready()
+
+
+def test_killed_server_comes_back_with_every_committed_row(server: EmbeddedPostgres) -> None:
+    server.ensure()
+    connection = connect(server)
+    connection.execute("SET synchronous_commit = on")  # the tests' servers are hastier than the site's
+    connection.execute("CREATE TABLE book AS SELECT generate_series(1, 100)")
+    os.kill(postmaster(server), signal.SIGKILL)
+
+    assert server.ensure()
+    assert connect(server).execute("SELECT count(*) FROM book").fetchone() == (100,)
+
+
+def test_last_words_of_a_killed_server_do_not_end_the_wait_for_it(
+    server: EmbeddedPostgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The processes of a killed server hold its memory for a moment, and speak into the log of the next one."""
+    said = (
+        "FATAL:  terminating connection due to unexpected postmaster exit\n"
+        "FATAL:  pre-existing shared memory block (key 1, ID 2) is still in use\n"
+    )
+    server.ensure()
+    server.stop()
+    programs, tries = server._programs(), server.root / "tries"
+    pretender = server.root / "pretender"
+    pretender.mkdir()
+    pretender.chmod(0o755)
+    (server.root / "said").write_text(said, encoding="utf-8")
+    tries.touch()
+    tries.chmod(0o666)
+    (pretender / "pg_ctl").write_text(
+        f"""#!/bin/sh
+echo "$1" >> '{tries}'
+[ "$(wc -l < '{tries}')" -lt 3 ] && {{ cat '{server.root / "said"}'; exit 1; }}
+exec '{programs / "pg_ctl"}' "$@"
+""",
+        encoding="utf-8",
+    )
+    (pretender / "pg_ctl").chmod(0o755)
+    monkeypatch.setattr(server, "_programs", lambda: pretender)
+
+    assert server.ensure()
+    assert tries.read_text(encoding="utf-8").split() == ["start"] * 3
+
+
+def test_lock_file_of_a_number_used_again_is_no_obstacle(server: EmbeddedPostgres) -> None:
+    with server.hold():
+        lines = (server.data / "postmaster.pid").read_text(encoding="utf-8").splitlines()
+    (server.data / "postmaster.pid").write_text("\n".join([str(os.getpid()), *lines[1:]]), encoding="utf-8")
+
+    assert server.ensure()
+
+
+@pytest.mark.parametrize("name", ["l" + 60 * "o" + "ng", "it's, odd; ünd 50%"])
+def test_path_that_would_not_do_for_a_socket(folder: Path, server_in: ServerIn, name: str) -> None:
+    server = server_in(folder / name / "postgres")
+
+    with server.hold(database="shelf"):
+        assert server.socket_dir.parent == Path("/tmp")
+        assert server.socket_dir.stat().st_mode & 0o777 == 0o700
+        assert connect(server, "shelf")
+
+
+def test_environment_of_another_server_and_a_missing_locale_are_no_obstacle(
+    server: EmbeddedPostgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.setenv("LC_ALL", "xx_XX.UTF-8")
+    monkeypatch.setenv("PGDATA", "/nowhere")
+    monkeypatch.setenv("PGPORT", "1")
+
+    assert server.ensure()
+
+
+def test_configuration_reaches_the_server(server: EmbeddedPostgres) -> None:
+    server.ensure()
+
+    assert connect(server).execute("SHOW fsync").fetchone() == ("off",)
+    assert connect(server).execute("SHOW listen_addresses").fetchone() == ("",)
+
+
+def test_other_major_version_is_refused_in_one_sentence(new_server: EmbeddedPostgres) -> None:
+    with new_server.hold():
+        pass
+    (new_server.data / "PG_VERSION").write_text("17\n", encoding="utf-8")
+
+    with pytest.raises(PostgresError, match="was made by PostgreSQL 17, and this is 18"):
+        new_server.ensure()
+
+
+def test_path_that_a_shell_would_change_is_refused_in_one_sentence(folder: Path, server_in: ServerIn) -> None:
+    with pytest.raises(PostgresError, match="move InForm to a path without quotes"):
+        server_in(folder / "$HOME" / "postgres").ensure()
+
+
+def test_failure_names_its_reason_and_the_log(server: EmbeddedPostgres) -> None:
+    broken = EmbeddedPostgres(server.root, {"shared_buffers": "much"})
+
+    with pytest.raises(PostgresError, match=r"pg_ctl failed: FATAL: .*contains errors.*postgres\.log"):
+        broken.ensure()
+
+
+def test_full_disk_is_said_in_one_sentence(
+    new_server: EmbeddedPostgres, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = folder / "bin"
+    programs.mkdir()
+    (programs / "initdb").write_text(
+        "#!/bin/sh\necho 'could not write: No space left on device'; exit 1\n", encoding="utf-8"
+    )
+    (programs / "initdb").chmod(0o755)
+    monkeypatch.setattr(postgres, "_installed_programs", lambda: programs)
+
+    with pytest.raises(PostgresError, match=r"^The disk that holds .* is full; free some space and start again\.$"):
+        new_server.ensure()
+
+
+def test_folder_without_a_database_is_refused_and_left_alone(new_server: EmbeddedPostgres) -> None:
+    new_server.data.mkdir(parents=True)
+    (new_server.data / "precious").touch()
+
+    with pytest.raises(PostgresError, match=r"There is no database in .* to begin anew"):
+        new_server.ensure()
+    assert (new_server.data / "precious").exists()
+
+
+def test_link_to_a_database_that_is_gone_is_refused(new_server: EmbeddedPostgres, folder: Path) -> None:
+    new_server.root.mkdir()
+    new_server.data.symlink_to(folder / "gone")
+
+    with pytest.raises(PostgresError, match=r"There is no database in .*gone: put it back"):
+        new_server.ensure()
+
+
+def test_half_made_cluster_is_made_anew(new_server: EmbeddedPostgres) -> None:
+    (new_server.root / "data.new" / "base").mkdir(parents=True)
+
+    assert new_server.ensure()
+
+
+@pytest.mark.skipif(not IS_ROOT, reason="only root runs the server as somebody else")
+class TestAsRoot:
+    @pytest.fixture
+    def closed(self, folder: Path) -> Path:
+        """A folder that nobody else may enter, like /root."""
+        path = folder / "closed"
+        path.mkdir(mode=0o700)
+        return path
+
+    def test_server_has_a_user_of_its_own(self, server: EmbeddedPostgres) -> None:
+        server.ensure()
+
+        assert server.data.owner() == postgres.OS_USER
+
+    def test_folder_out_of_its_reach_is_linked_to_a_shelter(self, closed: Path, server_in: ServerIn) -> None:
+        server = server_in(closed / "postgres")
+
+        with server.hold(database="shelf"):
+            assert connect(server, "shelf")
+
+        assert server.data.is_symlink()
+        assert server.data.resolve().is_relative_to(postgres.SHELTERS)
+
+    def test_shelter_of_a_removed_checkout_is_not_taken_over(self, closed: Path, server_in: ServerIn) -> None:
+        with (former := server_in(closed / "postgres")).hold(database="shelf"):
+            pass
+        shutil.rmtree(former.root)
+
+        server = server_in(closed / "postgres")
+        server.ensure()
+
+        assert server.create_database("shelf")
+
+    def test_binaries_out_of_its_reach_are_copied(
+        self, closed: Path, server: EmbeddedPostgres, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        installed = postgres._installed_programs()
+        package = closed / installed.parents[1].name
+        shutil.copytree(installed.parent, package / installed.parent.name, symlinks=True)
+        shutil.copytree(installed.parents[1].with_name(f"{package.name}.libs"), closed / f"{package.name}.libs")
+        monkeypatch.setattr(postgres, "_installed_programs", lambda: package / installed.parent.name / "bin")
+
+        assert server.ensure()
+
+    def test_data_of_an_ordinary_user_stays_theirs(self, ordinary: OrdinaryUser, server_in: ServerIn) -> None:
+        assert ordinary.hold() == (0, "held\n")
+
+        with server_in(ordinary.root).hold() as _:
+            assert ordinary.root.joinpath("data").stat().st_uid == ORDINARY_USER
+
+    @pytest.fixture
+    def ordinary(self, folder: Path) -> OrdinaryUser:
+        os.chown(folder, ORDINARY_USER, ORDINARY_USER)
+        user = OrdinaryUser(folder / "postgres")
+        if not user.python:
+            pytest.skip("no Python here that an ordinary user can run")
+        return user
+
+    def test_ordinary_user_runs_it_as_themselves(self, ordinary: OrdinaryUser) -> None:
+        assert ordinary.hold() == (0, "held\n")
+        assert ordinary.root.joinpath("data").stat().st_uid == ORDINARY_USER
+
+    def test_folder_of_somebody_else_is_refused_in_one_sentence(
+        self, ordinary: OrdinaryUser, server_in: ServerIn
+    ) -> None:
+        with server_in(ordinary.root).hold():
+            pass
+
+        status, said = ordinary.hold()
+
+        assert status == 1
+        assert "run as its owner, or set INFORM_DATA_DIR" in said
+        assert said.count("\n") == 1
+
+
+class OrdinaryUser:
+    """Somebody who is not root, with the first Python that they may run and the packages of this environment."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.python = next(filter(self._can_run, [sys.executable, f"/usr/bin/python3.{sys.version_info.minor}"]), None)
+
+    def hold(self) -> tuple[int, str]:
+        done = self._run([str(self.python), "-c", HOLD, str(self.root)])
+        return done.returncode, done.stdout
+
+    def _can_run(self, python: str) -> bool:
+        try:
+            return self._run([python, "-c", "import psycopg, inform_site.postgres"]).returncode == 0
+        except PermissionError:
+            return False
+        except FileNotFoundError:
+            return False
+
+    def _run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
+        packages = Path(psycopg.__file__).parents[1]
+        return subprocess.run(
+            command,
+            cwd="/",
+            env={"PATH": "/usr/bin:/bin", "PYTHONPATH": f"{ROOT}:{packages}"},
+            user=ORDINARY_USER,
+            group=ORDINARY_USER,
+            extra_groups=[],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )

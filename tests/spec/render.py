@@ -1,0 +1,39 @@
+"""Writes docs/behaviour.md from the table: `python -m tests.spec.render`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.spec.table import CASES, Case, Given
+
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "behaviour.md"
+HEAD = """# What the site does
+
+Each promise below is a test: these passages alone, this question, this result. The page is made from
+`tests/spec/table.py` by `python -m tests.spec.render`, and a test holds the two together.
+"""
+
+
+def render() -> str:
+    return "\n".join([HEAD, *(_case(number, case) for number, case in enumerate(CASES, start=1))])
+
+
+def _case(number: int, case: Case) -> str:
+    kept = (
+        ["| study | passage |", "|---|---|", *(_row(given) for given in case.given)]
+        if case.given
+        else ["No study at all."]
+    )
+    asked = f"“{case.question}”" + (f", in the collection {case.collection}" if case.collection else "")
+    result = f"`{case.outcome}`" + (f": {case.summary}" if case.summary else "")
+    return "\n".join([f"## {number}. {case.promise}", "", *kept, "", f"Question: {asked}", "", f"Result: {result}", ""])
+
+
+def _row(given: Given) -> str:
+    marks = [value for value in (given.status, given.notice) if value not in {"published", "none"}]
+    study = f"{given.study} ({marks[0]})" if marks else given.study
+    return f"| {study} | {given.text} |"
+
+
+if __name__ == "__main__":
+    DOCUMENT.write_text(render(), encoding="utf-8")
