@@ -1,0 +1,8 @@
+"""The public pages: ask a question, read an answer, open the words behind a sentence."""
+
+from qa_app.views.answers import answer, citation
+from qa_app.views.errors import bad_request, not_found, server_error
+from qa_app.views.explaining import how_it_works
+from qa_app.views.questions import ask
+
+__all__ = ["answer", "ask", "bad_request", "citation", "how_it_works", "not_found", "server_error"]

@@ -1,0 +1,47 @@
+"""The front page: ask a question."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from qa_app import asking
+from qa_app.forms import QuestionForm
+from qa_app.views.answers import answer_page
+from qa_app.views.caching import current, page_or_part
+
+
+@current
+@page_or_part
+@require_http_methods(["GET", "HEAD", "POST"])
+def ask(request: HttpRequest) -> HttpResponse:
+    if request.method != "POST":
+        return _ask_page(request, QuestionForm(initial=_prefilled(request)))
+    form = QuestionForm(request.POST)
+    payload = form.ask()
+    if payload is None:
+        return _ask_page(request, form, status=HTTPStatus.BAD_REQUEST)
+    address = reverse("answer", args=[payload["id"]])
+    if not request.headers.get("HX-Request"):
+        return HttpResponse(status=HTTPStatus.SEE_OTHER, headers={"Location": address})
+    response = answer_page(request, payload)
+    response["HX-Push-Url"] = address
+    return response
+
+
+def _prefilled(request: HttpRequest) -> dict[str, str]:
+    wanted = {"question": "q", "mode": "mode", "collection": "collection"}
+    return {field: request.GET.get(name, "") for field, name in wanted.items()}
+
+
+def _ask_page(request: HttpRequest, form: QuestionForm, status: int = HTTPStatus.OK) -> HttpResponse:
+    context = {"form": form, "front": asking.front_page(), "examples": asking.examples()}
+    if status == HTTPStatus.BAD_REQUEST and request.headers.get("HX-Request"):
+        response = render(request, "qa/_form.html", context, status=status)
+        response["HX-Retarget"], response["HX-Reswap"] = "#ask-form", "outerHTML"
+        return response
+    return render(request, "qa/ask.html", context, status=status)
