@@ -1,10 +1,12 @@
 """Runs all tests and ends with one line of totals: what `make test` ends in. Arguments go to pytest.
 
 The browser tests have a process of their own: Playwright's event loop and asyncio's do not get on in one.
+The order is another one each time, but where TEST_SEED is set: then a run can be had again.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -18,9 +20,10 @@ NOTHING_COLLECTED = 5
 
 def main(arguments: list[str]) -> int:
     total: Counter[str] = Counter()
+    order = [f"--randomly-seed={seed}"] if (seed := os.environ.get("TEST_SEED")) else []
     with tempfile.TemporaryDirectory() as folder:
         for name, options in {
-            "tests": ["--ignore=tests/browser", "-n", "2"],
+            "tests": ["--ignore=tests/browser", "-n", "2", *order],
             "browser": ["tests/browser", "-p", "no:randomly"],
         }.items():
             if not (ROOT / options[0]).exists() and name == "browser":
