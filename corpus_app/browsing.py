@@ -33,6 +33,7 @@ UNSAID = frozenset({"not_reported", "not_applicable", "none"})
 OUTCOME = "outcome"  # the kind of concept that the facet of topics offers
 
 CitedBy = Callable[[Sequence[str]], Mapping[str, int]]
+Answered = Callable[[str], Sequence[records.AnsweredQuestion]]
 
 
 def known_values() -> Mapping[str, frozenset[str]]:
@@ -268,6 +269,8 @@ class StudyDetail:
     history: tuple[Change, ...]
     cited_by: int | None
     """Answers that quote it; None where nobody counts them."""
+    answered: Sequence[records.AnsweredQuestion]
+    """Questions approved for other readers whose answers cite it."""
 
 
 def find_study(study_id: str) -> StudyDetail | None:
@@ -280,6 +283,7 @@ def find_study(study_id: str) -> StudyDetail | None:
         duration=_duration(*page.weeks),
         history=changes.of_study(page.study),
         cited_by=_cited_by(study_id),
+        answered=_answered(settings.QUESTIONS_CITING, study_id),
     )
 
 
@@ -296,6 +300,13 @@ def _cited_by(study_id: str) -> int | None:
         return None
     count: CitedBy = import_string(settings.CITED_BY)
     return count([study_id]).get(study_id, 0)
+
+
+def _answered(known_by: str, of: str) -> Sequence[records.AnsweredQuestion]:
+    if not known_by:
+        return ()
+    answered: Answered = import_string(known_by)
+    return answered(of)
 
 
 # --- Topics -----------------------------------------------------------------------------------------------------------
@@ -339,6 +350,8 @@ class TopicPage:
     """Newest first."""
     findings: Mapping[records.Direction, tuple[TopicFinding, ...]]
     """What these studies found about the topic by name; of studies that are not retracted."""
+    answered: Sequence[records.AnsweredQuestion]
+    """Questions approved for other readers that name the topic."""
 
 
 def topics() -> Mapping[str, Topic]:
@@ -369,6 +382,7 @@ def find_topic(concept_id: str) -> TopicPage | None:
         neighbours=tuple(_neighbours(concept_id, known)),
         studies=studies,
         findings=_findings(topic.concept, studies),
+        answered=_answered(settings.QUESTIONS_ABOUT, concept_id),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -282,6 +283,15 @@ class Impact:
     """The first few, each with the address of its page."""
     keeps: bool = False
     """Whether it keeps the study from being deleted: withdrawn, its words can come back."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredQuestion:
+    """A question that a curator approved for other readers to see, and where its answer stands."""
+
+    question: str
+    address: str
+    answered_at: datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -268,6 +268,10 @@ PUBLISH_CHECKS = ["qa_app.golden.regressions"] if read(_env.bool, "INFORM_GOLDEN
 QUESTION_SOURCES = ["qa_app.gaps.asked"]
 # Who counts the answers that quote a study: a callable of study ids; empty for nobody.
 CITED_BY = "qa_app.impact.count_answers"
+# Who knows the answered questions that curators approved for other readers, of a study that the answer cites and of a topic
+# that the question names: callables of its id; empty for nobody.
+QUESTIONS_CITING = "qa_app.listed.citing"
+QUESTIONS_ABOUT = "qa_app.listed.about"
 # What the curators' front page shows: callables of the signed-in person.
 DASHBOARD_PROVIDERS = ["corpus_app.admin.dashboard.panels", "qa_app.admin.dashboard.panels"]
 # Whether a study is published only by a reviewer who neither handed it over nor changed it since.

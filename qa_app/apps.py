@@ -10,7 +10,14 @@ class QaConfig(AppConfig):
             f"view_{model}" for model in ("safetyreply", "answer", "feedback", "gap", "goldenquestion", "evaluationrun")
         ),
         "Curators": frozenset(
-            {"add_safetyreply", "change_safetyreply", "approve_safetyreply", "change_gap", "add_evaluationrun"}
+            {
+                "add_safetyreply",
+                "change_safetyreply",
+                "approve_safetyreply",
+                "list_answer",
+                "change_gap",
+                "add_evaluationrun",
+            }
             | {f"{act}_goldenquestion" for act in ("add", "change", "delete")}
         ),
     }

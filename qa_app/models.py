@@ -12,6 +12,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.db.models import F, Q
@@ -43,6 +44,7 @@ class Answer(models.Model):
     class Meta:
         ordering = ["-created_at", "id"]
         indexes = [models.Index(fields=["-created_at", "id"], name="answer_newest_first")]
+        permissions = [("list_answer", "Can list questions publicly")]
         constraints = [
             models.CheckConstraint(condition=Q(mode__in=["beginner", "intermediate"]), name="answer_mode_known"),
             models.CheckConstraint(
@@ -70,6 +72,36 @@ class Answer(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("answer", args=[self.id])
+
+
+class Listing(models.Model):
+    """A curator's word that other readers may be shown a question. Taken back, it stays as history."""
+
+    answer = models.ForeignKey(Answer, on_delete=models.CASCADE, related_name="listings")
+    question_key = models.CharField(max_length=64, help_text="Hash of the question's words.")
+    study_ids = ArrayField(models.CharField(max_length=40), help_text="The studies that the answer cites.")
+    concept_ids = ArrayField(models.CharField(max_length=80), help_text="The concepts that the question names.")
+    terms = ArrayField(models.CharField(max_length=100), help_text="Stems of the question's content words.")
+    listed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )  # null: the person is gone
+    listed_at = models.DateTimeField()
+    taken_off_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    taken_off_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-listed_at", "-id"]
+        constraints = [
+            models.UniqueConstraint(fields=["answer"], condition=Q(taken_off_at=None), name="listing_once_at_a_time"),
+            models.CheckConstraint(
+                condition=Q(taken_off_by=None) | Q(taken_off_at__isnull=False), name="listing_taken_off_by_and_when"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.answer)
 
 
 class AnswerSentence(models.Model):

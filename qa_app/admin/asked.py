@@ -1,32 +1,89 @@
-"""What was asked and what readers thought of it: to be read only."""
+"""What was asked and what readers thought of it: to be read only, but for what other readers may be shown."""
 
 from __future__ import annotations
 
-from django.contrib import admin
-from django.db.models import QuerySet
+from collections.abc import Iterable
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest
-from django.utils.html import format_html
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from qa_app.admin.base import ReadOnlyAdmin
-from qa_app.models import Answer, Feedback
+from qa_app import listed
+from qa_app.admin.base import ReadOnlyAdmin, person
+from qa_app.models import Answer, Feedback, Listing
+
+LIST = "qa_app.list_answer"
+
+
+class ListedFilter(admin.SimpleListFilter):
+    title = "public list"
+    parameter_name = "listed"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("yes", "Shown to other readers"), ("no", "Not shown")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return queryset if self.value() is None else queryset.filter(is_listed=self.value() == "yes")
 
 
 @admin.register(Answer)
 class AnswerAdmin(ReadOnlyAdmin):
-    list_display = ("question", "outcome", "mode", "collection", "corpus_version", "created_at")
-    list_filter = ("outcome", "mode", "created_at")
+    list_display = ("question", "outcome", "listed", "mode", "collection", "corpus_version", "created_at")
+    list_filter = (ListedFilter, "outcome", "mode", "created_at")
     search_fields = ("question",)
     search_help_text = "Words of a question."
     date_hierarchy = "created_at"
     fields = (
-        "question", "page", "outcome", "mode", "collection", "corpus_version", "engine", "policy", "drafts", "created_at",
+        "question", "page", "outcome", "shown", "mode", "collection", "corpus_version", "engine", "policy", "drafts",
+        "created_at",
     )  # fmt: skip
     readonly_fields = fields
+    actions = ("list_publicly", "take_off_the_list")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Answer]:
-        rows: QuerySet[Answer] = super().get_queryset(request).defer("payload", "policy", "drafts")
-        return rows
+        current = Listing.objects.filter(answer=OuterRef("pk"), taken_off_at=None)
+        rows: QuerySet[Any] = super().get_queryset(request).annotate(is_listed=Exists(current))
+        return rows.defer("payload", "policy", "drafts")
+
+    # --- What other readers are shown
+
+    def has_list_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm(LIST)
+
+    @admin.action(description="List publicly", permissions=["list"])
+    def list_publicly(self, request: HttpRequest, queryset: QuerySet[Answer]) -> None:
+        chosen = list(queryset.values_list("pk", flat=True))
+        fresh = listed.list_publicly(chosen, by=person(request), now=timezone.now())
+        self._told(request, fresh, "Listed publicly.", "{} now shown to other readers.")
+        if passed_over := len(chosen) - len(fresh):
+            words = f"{_counted(passed_over)} left as it was: listed already, or no answer was given."
+            self.message_user(request, words, messages.WARNING)
+
+    @admin.action(description="Take off the public list", permissions=["list"])
+    def take_off_the_list(self, request: HttpRequest, queryset: QuerySet[Answer]) -> None:
+        chosen = list(queryset.values_list("pk", flat=True))
+        gone = listed.take_off(chosen, by=person(request), now=timezone.now())
+        self._told(request, gone, "Taken off the public list.", "{} no longer shown to other readers.")
+
+    def _told(self, request: HttpRequest, answers: list[Answer], entry: str, words: str) -> None:
+        for answer in answers:
+            self.log_change(request, answer, entry)
+        level = messages.SUCCESS if answers else messages.WARNING
+        self.message_user(request, words.format(_counted(len(answers))), level)
+
+    @admin.display(description="shown to others", boolean=True, ordering="is_listed")
+    def listed(self, answer: Any) -> bool:
+        return bool(answer.is_listed)
+
+    @admin.display(description="shown to other readers", empty_value="never: nobody has approved it")
+    def shown(self, answer: Answer) -> SafeString | None:
+        rows = list(_told_history(answer.listings.select_related("listed_by", "taken_off_by")))
+        return format_html("<ul>{}</ul>", format_html_join("", "<li>{}</li>", rows)) if rows else None
 
     @admin.display(description="as readers see it")
     def page(self, answer: Answer) -> SafeString:
@@ -34,6 +91,23 @@ class AnswerAdmin(ReadOnlyAdmin):
 
     def view_on_site(self, obj: Answer) -> str:
         return obj.get_absolute_url()
+
+
+def _told_history(listings: Iterable[Listing]) -> Iterable[tuple[str]]:
+    """Newest first: who listed it and when, who took it off and when."""
+    for row in listings:
+        since = f"since {_moment(row.listed_at)}, approved by {row.listed_by or 'somebody who is gone'}"
+        if row.taken_off_at:
+            since += f"; taken off {_moment(row.taken_off_at)} by {row.taken_off_by or 'somebody who is gone'}"
+        yield (since,)
+
+
+def _moment(at: Any) -> str:
+    return date_format(timezone.localtime(at), "j F Y, H:i")
+
+
+def _counted(n: int) -> str:
+    return f"{n} question{'' if n == 1 else 's'} {'is' if n == 1 else 'are'}"
 
 
 @admin.register(Feedback)

@@ -1,0 +1,157 @@
+"""Questions that a curator approved for other readers to see. Nobody's question is shown to others without that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import F
+from django.urls import reverse
+
+from corpus_app import search
+from corpus_app.records import AnsweredQuestion, Notice, Status
+from qa_app.models import Answer, Listing, question_key
+from qa_app.pipeline.records import Outcome
+from qa_app.pipeline.text import clean, content_stems, jaccard
+
+SHOWN = 8
+MOST_READ = 1_000  # of the newest listings, for one page
+SIMILAR = 0.3  # shared share of concepts and content words from which a question counts as similar
+ANSWERS = tuple(outcome.value for outcome in Outcome if outcome.is_answer)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A listed question with what it is found by."""
+
+    answer_id: str
+    question: str
+    answered_at: datetime
+    key: str
+    concepts: frozenset[str]
+    terms: frozenset[str]
+    studies: frozenset[str]
+
+    @property
+    def address(self) -> str:
+        return reverse("answer", args=[self.answer_id])
+
+    @property
+    def traits(self) -> frozenset[str]:
+        """Concepts and content words together; a concept is not taken for the word of the same letters."""
+        return self.terms | {f"concept {concept}" for concept in self.concepts}
+
+
+# --- Reading --------------------------------------------------------------------------------------------------------------
+
+
+def questions(is_wanted: Callable[[Listed], bool] = lambda _: True) -> tuple[Listed, ...]:
+    """Listed questions whose answers still stand on every study that they cite, newest first, each question once.
+
+    One that has lost a source (withdrawn, retracted) comes back by itself when the source does.
+    """
+    rows = (
+        Listing.objects.filter(taken_off_at=None, answer__outcome__in=ANSWERS)
+        .annotate(asked=F("answer__question"), answered_at=F("answer__created_at"))
+        .order_by("-answered_at", "answer_id")[:MOST_READ]
+    )
+    wanted = [one for row in rows if is_wanted(one := _listed(row))]
+    states = search.study_states({study for one in wanted for study in one.studies})
+    standing = {
+        study
+        for study, state in states.items()
+        if state.status is Status.PUBLISHED and state.notice is not Notice.RETRACTED
+    }
+    newest: dict[str, Listed] = {}
+    for one in wanted:
+        if one.studies <= standing:
+            newest.setdefault(one.key, one)
+    return tuple(newest.values())
+
+
+def _listed(row: Any) -> Listed:
+    return Listed(
+        answer_id=row.answer_id,
+        question=row.asked,
+        answered_at=row.answered_at,
+        key=row.question_key,
+        concepts=frozenset(row.concept_ids),
+        terms=frozenset(row.terms),
+        studies=frozenset(row.study_ids),
+    )
+
+
+def about(concept_id: str) -> Sequence[AnsweredQuestion]:
+    """Of the listed questions, the newest that name this concept."""
+    return _for_the_corpus(questions(lambda one: concept_id in one.concepts))
+
+
+def citing(study_id: str) -> Sequence[AnsweredQuestion]:
+    """Of the listed questions, the newest whose answers cite this study."""
+    return _for_the_corpus(questions(lambda one: study_id in one.studies))
+
+
+def _for_the_corpus(found: Iterable[Listed]) -> Sequence[AnsweredQuestion]:
+    return [AnsweredQuestion(one.question, one.address, one.answered_at) for one in found][:SHOWN]
+
+
+def similar_to(body: Mapping[str, Any], most: int = 5) -> tuple[Listed, ...]:
+    """Listed questions near the question of an answer (its payload), the nearest first; never the same question."""
+    understood = body.get("understood") or {}
+    mine = frozenset(understood.get("terms", ())) | {f"concept {key}" for key in understood.get("concepts", ())}
+    return _nearest(mine, besides=question_key(body["question"]), most=most)
+
+
+def similar_to_words(question: str, most: int = 5) -> tuple[Listed, ...]:
+    """Listed questions that share the most content words with this one."""
+    return _nearest(frozenset(content_stems(clean(question))), besides=question_key(question), most=most)
+
+
+def _nearest(mine: frozenset[str], *, besides: str, most: int) -> tuple[Listed, ...]:
+    if not mine:
+        return ()
+    scored = {one: jaccard(mine, one.traits) for one in questions(lambda one: one.key != besides)}
+    near = [one for one, score in scored.items() if score >= SIMILAR]
+    return tuple(sorted(near, key=lambda one: (-scored[one], one.question, one.answer_id))[:most])
+
+
+def is_listed(answer_id: str) -> bool:
+    return Listing.objects.filter(answer=answer_id, taken_off_at=None).exists()
+
+
+# --- Writing --------------------------------------------------------------------------------------------------------------
+
+
+def list_publicly(answer_ids: Iterable[str], *, by: User, now: datetime) -> list[Answer]:
+    """Lists the questions of these answers; gives those newly listed. A refusal and what is listed already are passed over."""
+    with transaction.atomic():
+        rows = Answer.objects.select_for_update().filter(pk__in=list(answer_ids), outcome__in=ANSWERS)
+        fresh = list(rows.exclude(listings__in=Listing.objects.filter(taken_off_at=None)).order_by("pk"))
+        Listing.objects.bulk_create(_listing(answer, by=by, now=now) for answer in fresh)
+    return fresh
+
+
+def _listing(answer: Answer, *, by: User, now: datetime) -> Listing:
+    understood = answer.payload.get("understood") or {}
+    return Listing(
+        answer=answer,
+        question_key=question_key(answer.question),
+        study_ids=[citation["study_id"] for citation in answer.payload["citations"]],
+        concept_ids=list(understood.get("concepts", ())),
+        terms=[term for term in understood.get("terms", ()) if len(term) <= 100],
+        listed_by=by,
+        listed_at=now,
+    )
+
+
+def take_off(answer_ids: Iterable[str], *, by: User, now: datetime) -> list[Answer]:
+    """Takes the questions of these answers off the public list; gives those that were on it."""
+    with transaction.atomic():
+        rows = Listing.objects.select_for_update().filter(answer__in=list(answer_ids), taken_off_at=None)
+        gone = list(rows.select_related("answer").order_by("answer_id"))
+        Listing.objects.filter(pk__in=[row.pk for row in gone]).update(taken_off_by=by, taken_off_at=now)
+    return [row.answer for row in gone]
