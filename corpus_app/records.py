@@ -124,6 +124,28 @@ class Study:
 
 
 @dataclass(frozen=True, slots=True)
+class Reference:
+    """What a reader needs to find a study and to judge it at a glance: no text of it."""
+
+    study_id: str
+    title: str
+    authors: tuple[str, ...]
+    year: int | None
+    journal: str | None
+    doi: str | None
+    pmid: str | None
+    url: str | None
+    design: Design
+    notice: Notice
+    population: str = ""
+    participants: int | None = None
+    included_studies: int | None = None
+    concepts: tuple[str, ...] = ()
+    notice_reason: str = ""
+    """Curators' words, which are not public: empty where readers ask."""
+
+
+@dataclass(frozen=True, slots=True)
 class Sentence:
     """A sentence of a passage: code points `start` to `end` (exclusive) of its text."""
 

@@ -28,6 +28,10 @@ from corpus_app import embedding, models, quality, records
 from corpus_app.embedding import ORIGINAL as ORIGINAL
 from corpus_app.embedding import EncoderUnavailable as EncoderUnavailable  # callers catch it by this door
 from corpus_app.models import ANN_EF, TEXT_SEARCH_CONFIG, SearchText
+from corpus_app.sources import spreadsheet as spreadsheet  # files for other programs are written in one place
+from corpus_app.sources import to_bibtex as to_bibtex
+from corpus_app.sources import to_csl_json as to_csl_json
+from corpus_app.sources import to_ris as to_ris
 
 K1 = 1.2
 B = 0.75
@@ -415,6 +419,26 @@ def find_study(study_id: str) -> records.StudyPage | None:
 def as_record(study: models.Study, concepts: Sequence[str]) -> records.Study:
     """A row of the table as it is handed out, with the ids of its concepts in their order."""
     return _study([*(getattr(study, name) for name in _STUDY_FIELDS[:-1]), concepts])
+
+
+def references(study_ids: Sequence[str]) -> tuple[records.Reference, ...]:
+    """These studies as a list of sources names them, in the order of the ids; published ones only, retracted ones included."""
+    fields = (
+        "study_id title authors year journal doi pmid url design notice population n_participants n_studies".split()
+    )
+    rows = models.Study.objects.published().filter(study_id__in=set(study_ids)).values_list(*fields)
+    found = {row[0]: _reference(*row) for row in rows}
+    return tuple(found[study_id] for study_id in study_ids if study_id in found)
+
+
+def _reference(
+    study_id: str, title: str, authors: list[str], year: int | None, journal: str | None, doi: str | None,
+    pmid: str | None, url: str | None, design: str, notice: str, population: str, participants: int | None, included: int | None,
+) -> records.Reference:  # fmt: skip
+    return records.Reference(
+        study_id, title, tuple(authors), year, journal, doi, pmid, url, records.Design(design), records.Notice(notice),
+        population=population, participants=participants, included_studies=included,
+    )  # fmt: skip
 
 
 def findings(study_ids: Sequence[str]) -> tuple[records.Finding, ...]:

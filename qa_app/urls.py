@@ -26,6 +26,7 @@ urlpatterns = [
         views.citation,
         name="citation",
     ),
+    path("answers/<answer_id:answer_id>/export/<str:suffix>", views.export, name="export"),
     path("api/v1/answers", api.create_answer, name="api_create_answer"),
     path("api/v1/answers/<str:answer_id>", api.get_answer, name="api_get_answer"),
 ]

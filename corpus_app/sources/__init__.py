@@ -9,7 +9,7 @@ CSV repeats their metadata, and alone it gives studies without passages. A broke
 
 from corpus_app.sources import keeping
 from corpus_app.sources.bibliography import Intake
-from corpus_app.sources.citing import to_bibtex, to_csl_json, to_csv, to_ris
+from corpus_app.sources.citing import spreadsheet, to_bibtex, to_csl_json, to_csv, to_ris
 from corpus_app.sources.drafts import (
     AddedPassages,
     CollectionDraft,
@@ -97,6 +97,7 @@ __all__ = [
     "read_file",
     "reading_of",
     "source_of",
+    "spreadsheet",
     "stream",
     "study_from",
     "study_json",

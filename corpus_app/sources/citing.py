@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from corpus_app.records import Design, Notice
+from corpus_app.records import Design, Notice, Reference
 from corpus_app.sources.drafts import StudyDraft
 from corpus_app.sources.values import safe_cell
 
@@ -18,18 +18,23 @@ CSV_COLUMNS = (
     "sex", "n_studies", "n_participants", "duration_weeks_min", "duration_weeks_max", "concepts", "licence", "status", "notice", "notice_reason",
 )  # fmt: skip
 
+Citable = StudyDraft | Reference
 _RIS_TYPES = {Design.THESIS: "THES", Design.PREPRINT: "UNPB"}
 _BIBTEX_TYPES = {Design.THESIS: "phdthesis", Design.PREPRINT: "unpublished"}
 _CSL_TYPES = {Design.THESIS: "thesis", Design.PREPRINT: "article"}
 
 
 def to_csv(drafts: Iterable[StudyDraft]) -> bytes:
-    """One row a study, with a byte order mark so that spreadsheets see the accents, and no cell that one would run."""
+    """One row a study."""
+    return spreadsheet(CSV_COLUMNS, ([getattr(draft, column) for column in CSV_COLUMNS] for draft in drafts))
+
+
+def spreadsheet(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
+    """A CSV with a byte order mark, so that spreadsheets see the accents, and no cell that one would run."""
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow(CSV_COLUMNS)
-    for draft in drafts:
-        writer.writerow([safe_cell(_cell(getattr(draft, column))) for column in CSV_COLUMNS])
+    writer.writerow(columns)
+    writer.writerows([safe_cell(_cell(value)) for value in row] for row in rows)
     return b"\xef\xbb\xbf" + out.getvalue().encode()
 
 
@@ -50,7 +55,7 @@ def name_parts(author: str) -> tuple[str, str]:
 # --- RIS ----------------------------------------------------------------------------------------------------------------
 
 
-def to_ris(drafts: Iterable[StudyDraft]) -> bytes:
+def to_ris(drafts: Iterable[Citable]) -> bytes:
     return "".join(
         f"{tag}  - {_line(value)}\r\n" if tag != "ER" else "ER  - \r\n\r\n"
         for draft in drafts
@@ -58,7 +63,7 @@ def to_ris(drafts: Iterable[StudyDraft]) -> bytes:
     ).encode()
 
 
-def _ris(draft: StudyDraft) -> Iterator[tuple[str, str]]:
+def _ris(draft: Citable) -> Iterator[tuple[str, str]]:
     yield "TY", _RIS_TYPES.get(draft.design, "JOUR")
     yield "ID", draft.study_id
     yield "TI", draft.title
@@ -77,10 +82,11 @@ def _line(value: str) -> str:
     return " ".join(value.split())
 
 
-def _noted(draft: StudyDraft) -> str:
-    return (
-        "" if draft.notice is Notice.NONE else f"{draft.notice.replace('_', ' ').capitalize()}: {draft.notice_reason}"
-    )
+def _noted(draft: Citable) -> str:
+    if draft.notice is Notice.NONE:
+        return ""
+    notice = draft.notice.replace("_", " ").capitalize()
+    return f"{notice}: {draft.notice_reason}" if draft.notice_reason else f"{notice}."
 
 
 # --- BibTeX -------------------------------------------------------------------------------------------------------------
@@ -90,12 +96,12 @@ _ESCAPES = {
 }  # fmt: skip
 
 
-def to_bibtex(drafts: Iterable[StudyDraft]) -> bytes:
+def to_bibtex(drafts: Iterable[Citable]) -> bytes:
     """In UTF-8, as biber and today's BibTeX managers read it. Titles stand in double braces, so that their capitals stay."""
     return "\n".join(_entry(draft) for draft in drafts).encode()
 
 
-def _entry(draft: StudyDraft) -> str:
+def _entry(draft: Citable) -> str:
     names = []
     for author in draft.authors:
         family, initials = name_parts(author)
@@ -126,11 +132,11 @@ def _escaped(text: str) -> str:
 # --- CSL-JSON -----------------------------------------------------------------------------------------------------------
 
 
-def to_csl_json(drafts: Sequence[StudyDraft]) -> bytes:
+def to_csl_json(drafts: Sequence[Citable]) -> bytes:
     return (json.dumps([_csl(draft) for draft in drafts], indent=2, ensure_ascii=False) + "\n").encode()
 
 
-def _csl(draft: StudyDraft) -> dict[str, Any]:
+def _csl(draft: Citable) -> dict[str, Any]:
     values: dict[str, Any] = {
         "id": draft.study_id,
         "type": _CSL_TYPES.get(draft.design, "article-journal"),

@@ -1,0 +1,62 @@
+"""What the studies behind an answer found, a finding a row: the evidence table of a page and of a spreadsheet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from corpus_app import search
+from corpus_app.records import Finding, Reference
+
+Payload = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A cited study with one of its findings; None where none is recorded, or the study was retracted."""
+
+    index: int
+    """The study's number in the answer."""
+    study: Reference
+    finding: Finding | None
+
+
+def rows(payload: Payload) -> tuple[Row, ...]:
+    """By the studies' numbers, their findings in the curator's order, both as they are now; nothing of a withdrawn study.
+
+    `payload` is one beside the present corpus (`asking.find_answer`).
+    """
+    index_of = {c["study_id"]: c["index"] for c in payload["citations"] if c["status"] == "published"}
+    found: dict[str, list[Finding]] = {}
+    for finding in search.findings(list(index_of)):
+        found.setdefault(finding.study_id, []).append(finding)
+    studies = search.references(list(index_of))
+    return tuple(
+        Row(index_of[study.study_id], study, finding)
+        for study in studies
+        for finding in found.get(study.study_id) or (None,)
+    )
+
+
+COLUMNS = (
+    "number", "study_id", "title", "authors", "year", "journal", "design", "population", "participants", "included_studies",
+    "intervention", "comparator", "outcome", "finding", "direction", "notice", "doi", "url",
+)  # fmt: skip
+
+
+def to_csv(table: Iterable[Row]) -> bytes:
+    return search.spreadsheet(COLUMNS, map(_cells, table))
+
+
+def _cells(row: Row) -> list[Any]:
+    study, finding = row.study, row.finding
+    found = (
+        ("", "", "", "", "")
+        if finding is None
+        else (finding.intervention, finding.comparator, finding.outcome, finding.statement, finding.direction)
+    )
+    return [
+        row.index, study.study_id, study.title, study.authors, study.year, study.journal, study.design, study.population, study.participants, study.included_studies,
+        *found, study.notice, study.doi, study.url,
+    ]  # fmt: skip
