@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
+from typing import Any
+
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
@@ -19,6 +22,11 @@ def livez(request: HttpRequest) -> JsonResponse:
 @never_cache
 @require_safe
 def readyz(request: HttpRequest) -> JsonResponse:
+    body, status = state()
+    return JsonResponse(body, status=status)
+
+
+def state() -> tuple[dict[str, Any], HTTPStatus]:
     """200 when the database answers and knows vectors, else 503. A language model that is down stops no answer."""
     try:
         with connection.cursor() as cursor:
@@ -26,14 +34,13 @@ def readyz(request: HttpRequest) -> JsonResponse:
             has_vectors = bool(cursor.fetchone()[0])
         trouble = asking.calibration_trouble()
     except DatabaseError:
-        return JsonResponse({"ok": False, "database": False, "vectors": False, "writer": asking.writer()}, status=503)
-    return JsonResponse(
-        {
-            "ok": has_vectors,
-            "database": True,
-            "vectors": has_vectors,
-            "writer": asking.writer(),
-            "calibration": trouble,
-        },
-        status=200 if has_vectors else 503,
-    )
+        away = {"ok": False, "database": False, "vectors": False, "writer": asking.writer(), "calibration": None}
+        return away, HTTPStatus.SERVICE_UNAVAILABLE
+    body = {
+        "ok": has_vectors,
+        "database": True,
+        "vectors": has_vectors,
+        "writer": asking.writer(),
+        "calibration": trouble,
+    }
+    return body, HTTPStatus.OK if has_vectors else HTTPStatus.SERVICE_UNAVAILABLE

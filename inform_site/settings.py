@@ -17,6 +17,8 @@ import environ
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
+from inform_site.clients.addresses import Proxies, read_proxies
+from inform_site.clients.limits import Limits, read_limits
 from inform_site.postgres import EmbeddedPostgres
 from qa_app.pipeline import policy
 
@@ -88,6 +90,14 @@ def read_list(name: str) -> list[str]:
     return [part.strip() for part in _env.str(name).split(",") if part.strip()]
 
 
+def read_hops(name: str) -> Proxies:
+    return read_proxies(_env.str(name))
+
+
+def read_quota(name: str) -> Limits:
+    return read_limits(_env.str(name))
+
+
 def read_address(name: str) -> str:
     address: str = _env.str(name).strip()
     if not urlsplit(address).scheme:
@@ -141,14 +151,21 @@ INSTALLED_APPS = [
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
     "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
     "django_htmx",
     "csp",
     "inform_site",
+    "inform_site.clients",
     "corpus_app",
     "qa_app",
 ]
 
 MIDDLEWARE = [
+    "inform_site.api.middleware.RequestId",
+    "inform_site.api.middleware.ApiResponses",
+    "inform_site.api.middleware.Cors",
+    "inform_site.api.middleware.ApiConditional",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -159,6 +176,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "inform_site.api.bodies.BodyLimit",
 ]
 
 ROOT_URLCONF = "inform_site.urls"
@@ -250,6 +268,7 @@ CELERY_BEAT_SCHEDULE = {
     "carry out evaluation runs": {"task": "qa_app.tasks.evaluate_golden", "schedule": INDEX_SWEEP_SECONDS},
     "forget expired evidence": {"task": "qa_app.tasks.forget_contexts", "schedule": 3600},
     "tend the gaps": {"task": "qa_app.tasks.tend_gaps", "schedule": 300},
+    "forget old counters": {"task": "inform_site.clients.tasks.prune_counters", "schedule": 3600},
 }
 
 CACHES: dict[str, dict[str, Any]] = {
@@ -351,14 +370,50 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 
+# --- The API: docs/api.md ------------------------------------------------------------------------------------------------
+
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": [],
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
+    "DEFAULT_AUTHENTICATION_CLASSES": ["inform_site.api.access.KeyAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["inform_site.api.access.ScopeDeclared"],
+    "DEFAULT_THROTTLE_CLASSES": ["inform_site.api.access.QuotaDeclared"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["inform_site.api.bodies.StrictJSONParser"],
+    "DEFAULT_PAGINATION_CLASS": "inform_site.api.paging.CursorPages",
+    "DEFAULT_SCHEMA_CLASS": "inform_site.api.schema.Schema",
+    "DEFAULT_METADATA_CLASS": None,
     "UNAUTHENTICATED_USER": None,
-    "EXCEPTION_HANDLER": "qa_app.api.problem",
+    "EXCEPTION_HANDLER": "inform_site.api.problems.handle",
+    "URL_FORMAT_OVERRIDE": None,  # ?format= is the exports' own
 }
+SPECTACULAR_SETTINGS = {
+    "TITLE": "InForm",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+    "SERVE_AUTHENTICATION": [],
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "/static/favicon.svg",
+}
+
+# How many hops before this process are our own (or their networks, as 10.0.0.0/8): only these may say where a request comes from.
+PROXIES = read(read_hops, "INFORM_PROXIES", Proxies())
+# Pages of these origins may call the API with a key; * is everybody's.
+CORS_ORIGINS: list[str] = read(read_list, "INFORM_CORS_ORIGINS", [])
+# What a client may do in a minute and on a day (UTC): without a key, counted by address, and with one.
+ANONYMOUS_QUOTAS = {
+    "ask": read(read_quota, "INFORM_ANONYMOUS_ASKS", Limits(20, 500)),
+    "model": read(read_quota, "INFORM_ANONYMOUS_MODEL_ANSWERS", Limits(5, 50)),
+    "read": read(read_quota, "INFORM_ANONYMOUS_READS", Limits(240, 20_000)),
+}
+KEY_QUOTAS = {
+    "ask": read(read_quota, "INFORM_KEY_ASKS", Limits(120, 10_000)),
+    "model": read(read_quota, "INFORM_KEY_MODEL_ANSWERS", Limits(30, 1_000)),
+    "read": read(read_quota, "INFORM_KEY_READS", Limits(1_200, 200_000)),
+    "write": read(read_quota, "INFORM_KEY_WRITES", Limits(120, 10_000)),
+}
+# Who counts what readers ask on pages: a callable of the request and the quota's name, which gives the seconds to wait.
+QUOTA = "inform_site.api.access.seconds_to_wait"
 
 # --- Safety ------------------------------------------------------------------------------------------------------------
 
@@ -393,8 +448,9 @@ CONTENT_SECURITY_POLICY = {
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"request": {"()": "inform_site.logs.OfRequest"}},
+    "formatters": {"line": {"format": "{levelname} {name} [{request_id}]: {message}", "style": "{"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request"]}},
     "root": {"handlers": ["console"], "level": "INFO"},
     "loggers": {
         "httpx": {"level": "WARNING"},

@@ -1,9 +1,9 @@
 """Addresses of questions and answers, for readers and for programs."""
 
-from django.urls import path, register_converter
+from django.urls import include, path, register_converter
 from django.urls.converters import StringConverter
 
-from qa_app import api, views
+from qa_app import views
 
 
 class AnswerId(StringConverter):
@@ -27,6 +27,5 @@ urlpatterns = [
         name="citation",
     ),
     path("answers/<answer_id:answer_id>/export/<str:suffix>", views.export, name="export"),
-    path("api/v1/answers", api.create_answer, name="api_create_answer"),
-    path("api/v1/answers/<str:answer_id>", api.get_answer, name="api_get_answer"),
+    path("", include("qa_app.api.urls")),
 ]

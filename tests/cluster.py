@@ -26,6 +26,11 @@ NEUTRAL = {
     "SECRET_KEY": "only for tests",
     "INFORM_ENCODER": "",
     "INFORM_POLICY": "",
+    "INFORM_PROXIES": "",
+    "INFORM_CORS_ORIGINS": "",
+    "INFORM_ANONYMOUS_ASKS": "1000000/minute",  # all tests ask from one address
+    "INFORM_ANONYMOUS_MODEL_ANSWERS": "1000000/minute",
+    "INFORM_ANONYMOUS_READS": "1000000/minute",
     "INFORM_RERANKER": "",
     "OPENAI_API_KEY": "",
     "OPENAI_BASE_URL": "",

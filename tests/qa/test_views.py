@@ -12,7 +12,8 @@ from django.test import Client, RequestFactory, override_settings
 from django.utils import timezone
 
 from corpus_app import records, search
-from qa_app import asking, views
+from inform_site import errors
+from qa_app import asking
 from qa_app.models import Answer
 from tests.builders import make_study
 from tests.qa.payloads import (
@@ -614,7 +615,7 @@ def test_a_missing_address_of_the_api_is_told_in_its_own_form(client: Client) ->
 
 
 def test_a_server_error_of_the_api_is_a_problem(rf: RequestFactory) -> None:
-    response = views.server_error(rf.get("/api/v1/answers"))
+    response = errors.server_error(rf.get("/api/v1/answers"))
 
     problem = json.loads(response.content)
     assert (response.status_code, problem["status"], problem["errors"]) == (500, 500, [])

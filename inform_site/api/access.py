@@ -1,0 +1,148 @@
+"""Who is asking and whether they may: keys, the scope that a view declares, and its quota."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.core.exceptions import ImproperlyConfigured
+from django.http import HttpRequest
+from django.utils import timezone
+from rest_framework import authentication, exceptions, permissions, throttling
+from rest_framework.request import Request
+
+from inform_site.clients import addresses, keys, quotas
+from inform_site.clients.models import ApiKey, Scope
+from inform_site.clients.quotas import Taken
+
+if TYPE_CHECKING:  # the framework's views read these classes from the settings
+    from rest_framework.views import APIView
+
+REALM = 'Bearer realm="inform"'
+ANONYMOUS_SCOPES = frozenset({Scope.ASK.value, Scope.READ.value})
+WAYS = "Send it as “Authorization: Bearer inform_…” or “X-API-Key: inform_…”."
+
+
+class KeyRefused(exceptions.AuthenticationFailed):
+    default_code = "bad_key"
+
+
+class KeyRequired(exceptions.NotAuthenticated):
+    default_code = "key_required"
+
+
+class MissingScope(exceptions.PermissionDenied):
+    default_code = "missing_scope"
+
+    def __init__(self, scope: str) -> None:
+        super().__init__(f"This needs the scope {scope}, which your key does not have. Ask for a key that has it.")
+        self.auth_header = f'{REALM}, error="insufficient_scope", scope="{scope}"'
+
+
+class QuotaUsedUp(exceptions.Throttled):
+    default_code = "quota_used_up"
+
+    def __init__(self, taken: Taken, *, has_key: bool) -> None:
+        which, allowed = ("day", taken.limits.per_day) if not taken.left_in_day else ("minute", taken.limits.per_minute)
+        more = "" if has_key else " A key allows more."
+        exceptions.APIException.__init__(
+            self, f"The {allowed} requests a {which} for “{taken.quota}” are used up. Try again in {taken.wait_seconds} seconds.{more}"
+        )  # fmt: skip
+        self.wait = taken.wait_seconds
+
+
+class KeyAuthentication(authentication.BaseAuthentication):
+    """A key in `Authorization: Bearer` or in `X-API-Key`: `request.auth` is the key, `request.user` its owner.
+
+    Without a key both are None. Basic credentials are a proxy's business and passed over.
+    """
+
+    def authenticate(self, request: Request) -> tuple[Any, ApiKey] | None:
+        secret = sent_key(request._request)
+        if secret is None:
+            return None
+        try:
+            key = keys.find(secret, now=timezone.now())
+        except keys.BadKey as bad:
+            raise KeyRefused(str(bad)) from bad
+        request._request.api_key = key  # type: ignore[attr-defined]
+        return key.owner, key
+
+    def authenticate_header(self, request: Request) -> str:
+        is_sent = "HTTP_AUTHORIZATION" in request.META or "HTTP_X_API_KEY" in request.META
+        return f'{REALM}, error="invalid_token"' if is_sent else REALM
+
+
+def sent_key(request: HttpRequest) -> str | None:
+    """The key as it was sent. Raises KeyRefused for credentials of another kind."""
+    kind, _, rest = request.META.get("HTTP_AUTHORIZATION", "").strip().partition(" ")
+    if kind.lower() == "bearer":
+        return str(rest.strip())
+    if "HTTP_X_API_KEY" in request.META:
+        return str(request.META["HTTP_X_API_KEY"]).strip()
+    if kind and kind.lower() != "basic":
+        raise KeyRefused(f"These credentials are of a kind that is not used here. {WAYS}")
+    return None
+
+
+class ScopeDeclared(permissions.BasePermission):
+    """Holds a view to its `scope`: a name, or a name for each method; None is for everybody."""
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        if not _is_served(view, request):
+            return True  # and then told that there is no such method
+        scope = _declared(view, "scope", request)
+        if scope is None:
+            return True
+        key: ApiKey | None = request.auth  # type: ignore[assignment]  # by KeyAuthentication
+        if key is not None:
+            if scope not in key.scopes:
+                raise MissingScope(scope)
+            return True
+        if scope not in ANONYMOUS_SCOPES:
+            raise KeyRequired(f"This needs a key with the scope {scope}. {WAYS}")
+        return True
+
+
+class QuotaDeclared(throttling.BaseThrottle):
+    """Counts a request on the `quota` that a view declares: a name, or a name for each method; None is not counted."""
+
+    def allow_request(self, request: Request, view: APIView) -> bool:
+        quota = _declared(view, "quota", request) if _is_served(view, request) else None
+        if quota is None:
+            return True
+        taken = take(request._request, quota)
+        if taken.wait_seconds:
+            raise QuotaUsedUp(taken, has_key=request.auth is not None)
+        return True
+
+
+def _is_served(view: APIView, request: Request) -> bool:
+    return hasattr(view, str(request.method).lower())
+
+
+def _declared(view: APIView, name: str, request: Request) -> str | None:
+    """What the view declares for this method. Raises ImproperlyConfigured where it declares nothing."""
+    declared: Any = getattr(view, name, _UNDECLARED)
+    if isinstance(declared, dict):
+        declared = declared.get("GET" if request.method == "HEAD" else request.method, _UNDECLARED)
+    if declared is _UNDECLARED:
+        raise ImproperlyConfigured(f"{type(view).__name__} declares no {name} for {request.method}.")
+    found: str | None = declared
+    return found
+
+
+_UNDECLARED = object()
+
+
+def take(request: HttpRequest, quota: str) -> Taken:
+    """Counts a request of whoever sends it, and keeps what is left for the response's headers."""
+    key: ApiKey | None = getattr(request, "api_key", None)
+    client = key.client_id if key else addresses.client_of(request)
+    taken = quotas.take(client, quota, quotas.limits(quota, key), now=timezone.now())
+    request.__dict__.setdefault("quotas_taken", []).append(taken)
+    return taken
+
+
+def seconds_to_wait(request: HttpRequest, quota: str) -> int:
+    """For pages, which have no key: 0 where the request was counted (`ASK_QUOTA` in the settings)."""
+    return take(request, quota).wait_seconds

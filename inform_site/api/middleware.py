@@ -1,0 +1,137 @@
+"""What every response of the API carries: its request's id, what is left of the quota, how long it may be kept, who may read it."""
+
+from __future__ import annotations
+
+import logging
+import re
+import uuid
+from collections.abc import Callable
+from http import HTTPStatus
+from time import perf_counter
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.middleware.http import ConditionalGetMiddleware
+from django.utils.cache import patch_vary_headers
+
+from inform_site import logs
+from inform_site.clients.quotas import Taken
+
+Handler = Callable[[HttpRequest], HttpResponse]
+
+API = "/api/"
+KEPT = "private, no-cache"  # a copy is asked for again before it is shown: words may be withdrawn
+VARY = ("Accept", "Authorization", "X-API-Key")
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+logger = logging.getLogger("inform_site.requests")
+
+METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE"
+SENT = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, X-API-Key, X-Request-ID"
+READ = "ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-ID"
+PREFLIGHT_SECONDS = 600
+
+
+def is_of_api(request: HttpRequest) -> bool:
+    """Whether a program is asking: an address of the API, or a view of it at an address of its own."""
+    return request.path.startswith(API) or getattr(request, "is_of_api", False)
+
+
+class RequestId:
+    """Gives every request an id, in the response and in the log, and logs one line: never a query, a body or a key."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        sent = request.META.get("HTTP_X_REQUEST_ID", "")
+        request_id = sent if _REQUEST_ID.fullmatch(sent) else uuid.uuid4().hex
+        logs.request_id.set(request_id)  # and left so: Django logs a failure when all this is over
+        start = perf_counter()
+        response = self.get_response(request)
+        response["X-Request-ID"] = request_id
+        if is_of_api(request):
+            self._log(request, response, 1000 * (perf_counter() - start))
+        return response
+
+    @staticmethod
+    def _log(request: HttpRequest, response: HttpResponse, milliseconds: float) -> None:
+        key = getattr(request, "api_key", None)
+        address = getattr(
+            request.resolver_match, "route", "-"
+        )  # the pattern: an address may hold what a client made up
+        logger.info(
+            "%s /%s %s %.1f ms %s", request.method, address, response.status_code, milliseconds,
+            key.client_id if key else "anonymous",
+        )  # fmt: skip
+
+
+class ApiResponses:
+    """Headers that every response of the API has."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        taken = getattr(request, "quotas_taken", ())
+        if taken:
+            response["RateLimit-Policy"] = ", ".join(policy for one in taken for policy in _policies(one))
+            response["RateLimit"] = ", ".join(left for one in taken for left in _left(one))
+        if is_of_api(request):
+            is_failure = response.status_code >= HTTPStatus.BAD_REQUEST
+            response["Cache-Control"] = "no-store" if is_failure else response.get("Cache-Control", KEPT)
+            patch_vary_headers(response, VARY)
+        return response
+
+    def process_view(self, request: HttpRequest, view: Any, arguments: Any, options: Any) -> None:
+        if hasattr(view, "cls"):
+            request.is_of_api = True  # type: ignore[attr-defined]
+
+
+def _policies(taken: Taken) -> tuple[str, str]:
+    """The quota as draft-ietf-httpapi-ratelimit-headers has it."""
+    return (
+        f'"{taken.quota}-minute";q={taken.limits.per_minute};w=60',
+        f'"{taken.quota}-day";q={taken.limits.per_day};w=86400',
+    )
+
+
+def _left(taken: Taken) -> tuple[str, str]:
+    return (
+        f'"{taken.quota}-minute";r={taken.left_in_minute};t={taken.seconds_of_minute}',
+        f'"{taken.quota}-day";r={taken.left_in_day};t={taken.seconds_of_day}',
+    )
+
+
+class ApiConditional(ConditionalGetMiddleware):
+    """ETag and 304 for what programs read; a tag stands for exactly these bytes."""
+
+    def process_response(self, request: HttpRequest, response: Any) -> Any:
+        return super().process_response(request, response) if is_of_api(request) else response
+
+
+class Cors:
+    """Lets pages of the named origins call the API (`INFORM_CORS_ORIGINS`). They bring a key, never a cookie."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        origin = request.META.get("HTTP_ORIGIN", "")
+        allowed = settings.CORS_ORIGINS
+        if not allowed or not is_of_api(request):
+            return self.get_response(request)
+        is_allowed = "*" in allowed or origin in allowed
+        is_preflight = request.method == "OPTIONS" and "HTTP_ACCESS_CONTROL_REQUEST_METHOD" in request.META
+        response = HttpResponse(status=HTTPStatus.NO_CONTENT) if is_preflight else self.get_response(request)
+        patch_vary_headers(response, ("Origin",))
+        if origin and is_allowed:
+            response["Access-Control-Allow-Origin"] = "*" if "*" in allowed else origin
+            if is_preflight:
+                response["Access-Control-Allow-Methods"] = METHODS
+                response["Access-Control-Allow-Headers"] = SENT
+                response["Access-Control-Max-Age"] = str(PREFLIGHT_SECONDS)
+            else:
+                response["Access-Control-Expose-Headers"] = READ
+        return response

@@ -1,0 +1,9 @@
+from django.apps import AppConfig
+
+from corpus_app.apps import ADMINISTRATORS
+
+
+class ClientsConfig(AppConfig):
+    name = "inform_site.clients"
+    verbose_name = "Clients"
+    role_permissions = {ADMINISTRATORS: frozenset({"view_apikey", "add_apikey", "change_apikey"})}

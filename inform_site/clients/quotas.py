@@ -1,0 +1,94 @@
+"""Quotas, counted exactly: one statement takes a request from the minute and from the day, or from neither."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import connection
+
+from inform_site.clients.limits import Limits
+from inform_site.clients.models import ApiKey, QuotaCounter
+
+MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """One request counted, or refused."""
+
+    quota: str
+    limits: Limits
+    left_in_minute: int
+    left_in_day: int
+    seconds_of_minute: int
+    """Until the minute ends, at least 1."""
+    seconds_of_day: int
+    wait_seconds: int
+    """Until it may be tried again; 0 where the request was counted."""
+
+
+def limits(quota: str, key: ApiKey | None) -> Limits:
+    of_quota: dict[str, Limits] = settings.KEY_QUOTAS if key else settings.ANONYMOUS_QUOTAS
+    return of_quota[quota]
+
+
+def take(client: str, quota: str, allowed: Limits, *, now: datetime) -> Taken:
+    """Counts one request of this client, unless its minute or its day is full."""
+    minute, day = now.replace(second=0, microsecond=0), now.replace(hour=0, minute=0, second=0, microsecond=0)
+    used = None
+    if min(allowed.per_minute, allowed.per_day) > 0:
+        parameters: dict[str, str | int | datetime] = {
+            "client": client, "quota": quota, "minute": minute, "day": day,
+            "per_minute": allowed.per_minute, "per_day": allowed.per_day,
+        }  # fmt: skip
+        with connection.cursor() as cursor:
+            cursor.execute(_TAKE, parameters)
+            used = cursor.fetchone()
+    is_granted = used is not None
+    in_minute, in_day = used or _used(client, quota, minute, day)
+    seconds_of_minute, seconds_of_day = _seconds(minute + MINUTE - now), _seconds(day + DAY - now)
+    is_day_full = in_day >= allowed.per_day
+    return Taken(
+        quota=quota,
+        limits=allowed,
+        left_in_minute=max(0, allowed.per_minute - in_minute),
+        left_in_day=max(0, allowed.per_day - in_day),
+        seconds_of_minute=seconds_of_minute,
+        seconds_of_day=seconds_of_day,
+        wait_seconds=0 if is_granted else seconds_of_day if is_day_full else seconds_of_minute,
+    )
+
+
+# A counter never goes back to an earlier minute or day, where the clock of another process is a little behind.
+_TAKE = """
+    INSERT INTO clients_quotacounter AS kept (client, quota, minute, used_in_minute, day, used_in_day)
+    VALUES (%(client)s, %(quota)s, %(minute)s, 1, %(day)s, 1)
+    ON CONFLICT (client, quota) DO UPDATE SET
+        used_in_minute = CASE WHEN kept.minute < excluded.minute THEN 1 ELSE kept.used_in_minute + 1 END,
+        used_in_day = CASE WHEN kept.day < excluded.day THEN 1 ELSE kept.used_in_day + 1 END,
+        minute = greatest(kept.minute, excluded.minute),
+        day = greatest(kept.day, excluded.day)
+    WHERE (kept.minute < excluded.minute OR kept.used_in_minute < %(per_minute)s)
+      AND (kept.day < excluded.day OR kept.used_in_day < %(per_day)s)
+    RETURNING used_in_minute, used_in_day
+"""
+
+
+def _used(client: str, quota: str, minute: datetime, day: datetime) -> tuple[int, int]:
+    row = QuotaCounter.objects.filter(client=client, quota=quota).first()
+    if row is None:
+        return 0, 0
+    return row.used_in_minute if row.minute >= minute else 0, row.used_in_day if row.day >= day else 0
+
+
+def _seconds(span: timedelta) -> int:
+    return max(1, -int(-span.total_seconds() // 1))
+
+
+def prune(*, now: datetime) -> int:
+    """Deletes counters of days before this one; how many."""
+    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    deleted, _ = QuotaCounter.objects.filter(day__lt=today - DAY).delete()
+    return deleted
