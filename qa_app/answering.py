@@ -6,6 +6,7 @@ import hashlib
 import logging
 import secrets
 import uuid
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from datetime import datetime
 from functools import cache, lru_cache
@@ -31,10 +32,11 @@ from qa_app.pipeline.generation import ExtractiveWriter
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import Reranker, Writer
 from qa_app.pipeline.records import Answer as Answered
-from qa_app.pipeline.records import Attempt, Declined, Outcome, Question
+from qa_app.pipeline.records import Attempt, Declined, Evidence, Outcome, Question
 from qa_app.pipeline.retrieval import Clock
 from qa_app.pipeline.run import Gathered, answer_question
 from qa_app.pipeline.run import gather as gather_evidence
+from qa_app.pipeline.writing import PARTS
 
 ID_BYTES = 17  # an address that cannot be guessed: more than 128 random bits, whatever is drawn anew
 logger = logging.getLogger(__name__)
@@ -51,8 +53,10 @@ def answer(
     return store(make(question, writer=writer, policy=policy), parent=parent, now=now, started=start)
 
 
-def make(question: Question, *, writer: str, policy: Policy = POLICY) -> Answered:
-    """The answer, not yet stored."""
+def make(
+    question: Question, *, writer: str, policy: Policy = POLICY, keep: Callable[[Evidence], None] | None = None
+) -> Answered:
+    """The answer, not yet stored. `keep` is given the evidence that it is written from, where there is any."""
     first, *fallbacks = writers(writer)
     answered = answer_question(
         question,
@@ -62,6 +66,7 @@ def make(question: Question, *, writer: str, policy: Policy = POLICY) -> Answere
         policy=in_use(policy),
         reviewed=reviewed,
         reranker=reranker(),
+        keep=keep,
     )
     if writer == "llm" and not fallbacks and answered.outcome.is_answer:
         # Asked for, but no model is configured: the reader is told who wrote instead.
@@ -136,13 +141,17 @@ def _cross_encoder(model: str) -> Reranker:
     return CrossEncoderReranker(model)
 
 
-def writers(wanted: str) -> tuple[Writer, ...]:
-    """Who writes, and who steps in. The model writes when one is configured, unless the extractive writer was asked for."""
+def writers(wanted: str, parts: tuple[str, ...] = PARTS) -> tuple[Writer, ...]:
+    """Who writes, and who steps in. The model writes when one is configured, unless the extractive writer was asked for.
+
+    Only these parts are asked of a model; the extractive writer makes both at once.
+    """
     server = None if wanted == "extractive" else model_server()
     if server is None:
         return (ExtractiveWriter(),)
     deadline = Deadline.after(settings.OPENAI_TIMEOUT_SECONDS)
-    return ModelWriter(server, deadline), ModelWriter(server, deadline, is_strict=True), ExtractiveWriter()
+    strict = ModelWriter(server, deadline, is_strict=True, parts=parts)
+    return ModelWriter(server, deadline, parts=parts), strict, ExtractiveWriter()
 
 
 def model_server() -> ModelServer | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from copy import deepcopy
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from qa_app.evaluation import worse as worse_than
 from qa_app.models import Answer, AnswerCitation, Feedback
 from qa_app.payload import Payload, in_contract_order
 from qa_app.pipeline.citations import with_markers
-from qa_app.pipeline.policy import BadPolicy
+from qa_app.pipeline.policy import BadPolicy, Policy
 from qa_app.pipeline.policy import named as named_policy
 from qa_app.pipeline.policy import read as read_policy
 from qa_app.pipeline.records import InsufficientEvidence, Mode, Question
@@ -29,6 +30,8 @@ from qa_app.pipeline.text import clean
 
 LONGEST_QUESTION = 2_000  # characters
 LONGEST_FEEDBACK = 1_000
+MOST_PASSAGES = 12  # of evidence that a question may be answered from, and their studies
+MOST_STUDIES = 12
 WRITERS = ("auto", "extractive", "llm")
 STANCES = ("favours", "no_difference", "against", "unclear")
 WITHDRAWN = "A source was withdrawn."
@@ -75,19 +78,43 @@ def ask(
     parent: str | None = None,
     now: datetime | None = None,
     preset: str | None = None,
+    most_passages: object = None,
+    most_studies: object = None,
+    keeps_evidence: bool = False,
 ) -> Payload:
     """Answers a question and keeps the answer. Raises BadQuestion, before any model runs, and BadPolicy.
 
-    A `preset` (with figures changed in it, see `policy.read`) takes the place of the site's own policy.
+    A `preset` (with figures changed in it, see `policy.read`) takes the place of the site's own policy. `most_passages` and
+    `most_studies` change how much evidence is read for this question. With `keeps_evidence` the evidence stays open under
+    the answer's request id, so that `write_part` can write from it again.
     """
     policy = answering.POLICY if preset is None else read_policy(preset)
+    policy = _with_budget(policy, most_passages=most_passages, most_studies=most_studies)
     checked = check(question=question, mode=mode, collection=collection, writer=writer, parent=parent)
     now = now or timezone.now()
+    answer = contexts.answer if keeps_evidence else answering.answer
     try:
-        return answering.answer(checked, writer=writer, parent=parent, now=now, policy=policy)
+        return answer(checked, writer=writer, parent=parent, now=now, policy=policy)
     except IntegrityError:
         # A source was deleted between reading and storing: once more, without it.
-        return answering.answer(checked, writer=writer, parent=parent, now=now, policy=policy)
+        return answer(checked, writer=writer, parent=parent, now=now, policy=policy)
+
+
+def _with_budget(policy: Policy, *, most_passages: object, most_studies: object) -> Policy:
+    """The policy with these figures in it; None leaves one as it is. Raises BadQuestion."""
+    return replace(
+        policy,
+        evidence_passages=_budget("most_passages", most_passages, policy.evidence_passages, MOST_PASSAGES),
+        evidence_studies=_budget("most_studies", most_studies, policy.evidence_studies, MOST_STUDIES),
+    )
+
+
+def _budget(field: str, wanted: object, usual: int, most: int) -> int:
+    if wanted is None:
+        return usual
+    if isinstance(wanted, bool) or not isinstance(wanted, int) or not 1 <= wanted <= most:
+        raise BadQuestion(field, "out_of_range", f"Send a whole number from 1 to {most}.")
+    return wanted
 
 
 def open_context(

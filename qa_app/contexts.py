@@ -6,9 +6,11 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from time import perf_counter
 from typing import Literal
 
 from django.conf import settings
+from django.db import transaction
 
 from corpus_app import search
 from corpus_app.records import Notice, Status
@@ -48,6 +50,7 @@ class Opened:
 class WrittenPart:
     """One part, verified, with its own numbering of the studies it cites."""
 
+    question: str
     part: payload.Payload
     citations: list[payload.Payload]
     generator: payload.Payload
@@ -67,16 +70,8 @@ def open_context(question: Question, *, now: datetime) -> Opened:
         outcome, message, evidence = Outcome.ANSWERED, None, gathered.evidence
         shown, understanding = evidence.passages, evidence.understanding
         version = gathered.search.found.corpus_version
-    row = EvidenceContext.objects.create(
-        request_id=uuid.uuid4(),
-        question=question.text,
-        outcome=outcome.value,
-        message=message or "",
-        evidence=None if evidence is None else freeze(evidence),
-        corpus_version=version,
-        policy=policy.values(),
-        created_at=now,
-        expires_at=now + timedelta(seconds=settings.CONTEXT_SECONDS),
+    row = _keep(
+        uuid.uuid4(), question, evidence, policy, now, outcome=outcome.value, message=message, corpus_version=version
     )
     return Opened(
         request_id=str(row.request_id),
@@ -85,6 +80,45 @@ def open_context(question: Question, *, now: datetime) -> Opened:
         evidence=payload.evidence_rows(shown, understanding),
         expires_at=row.expires_at,
         timings_ms=clock.spent,
+    )
+
+
+def answer(
+    question: Question, *, writer: str, parent: str | None, now: datetime, policy: Policy = answering.POLICY
+) -> payload.Payload:
+    """As `answering.answer`, and the evidence stays open under the answer's request id."""
+    start = perf_counter()
+    evidence: list[Evidence] = []
+    answered = answering.make(question, writer=writer, policy=policy, keep=evidence.append)
+    with transaction.atomic():
+        body = answering.store(answered, parent=parent, now=now, started=start)
+        _keep(
+            uuid.UUID(body["request_id"]),
+            question,
+            evidence[0] if evidence and answered.outcome.is_answer else None,
+            answered.policy,
+            now,
+            outcome=Outcome.ANSWERED.value if answered.outcome.is_answer else answered.outcome.value,
+            message=answered.message,
+            corpus_version=answered.corpus_version,
+        )
+    return body
+
+
+def _keep(
+    request_id: uuid.UUID, question: Question, evidence: Evidence | None, policy: Policy, now: datetime, *,
+    outcome: str, message: str | None, corpus_version: int,
+) -> EvidenceContext:  # fmt: skip
+    return EvidenceContext.objects.create(
+        request_id=request_id,
+        question=question.text,
+        outcome=outcome,
+        message=message or "",
+        evidence=None if evidence is None else freeze(evidence),
+        corpus_version=corpus_version,
+        policy=policy.values(),
+        created_at=now,
+        expires_at=now + timedelta(seconds=settings.CONTEXT_SECONDS),
     )
 
 
@@ -102,12 +136,13 @@ def write_part(request_id: str, part: Part, *, writer: str, now: datetime) -> Wr
         raise ExpiredContext from error
     evidence = _still_public(evidence)
     clock = Clock()
-    written = writing.write(answering.writers(writer), evidence, policy, clock)
+    written = writing.write(answering.writers(writer, (part,)), evidence, policy, clock, (part,))
     sentences = written.summary if part == "summary" else written.answer
     numbers = citations.number_studies(sentences, evidence)
     if not numbers:
         raise InsufficientEvidence("No sentence could be verified.")
     return WrittenPart(
+        question=row.question,
         part=payload.part(run.numbered(sentences, numbers)),
         citations=payload.citation_rows(citations.citations(numbers, evidence)),
         generator=payload.generator_row(written.generator),

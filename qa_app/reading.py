@@ -113,7 +113,7 @@ def read(payload: Payload) -> Page:
     is_refusal = payload["outcome"] in REFUSALS
     return Page(
         summary=_paragraphs(payload, "summary"),
-        answer=() if _adds_nothing(payload) else _paragraphs(payload, "answer"),
+        answer=() if adds_nothing(payload) else _paragraphs(payload, "answer"),
         sources=tuple(payload["citations"]),
         top_passages=passages[:PASSAGES_SHOWN],
         more_passages=passages[PASSAGES_SHOWN:],
@@ -149,7 +149,7 @@ def _lost(payload: Payload) -> str:
     return "all_withdrawn" if withdrawn == cited else "all"
 
 
-def _adds_nothing(payload: Payload) -> bool:
+def adds_nothing(payload: Payload) -> bool:
     """Whether the answer only says the summary again, as it does where there is little to say."""
     told = [row["text"] for row in payload["summary"]["sentences"]]
     return bool(told) and all(row["text"] in told for row in payload["answer"]["sentences"])

@@ -22,6 +22,7 @@ from qa_app.pipeline.records import Candidate, Draft, Evidence, Generator, Mode,
 
 PROMPT = "write-2"
 PARTS = {"summary": 5, "answer": 12}  # sentences at most, as the prompts ask; a longer reply is cut
+NOTHING = Part()
 LONGEST_RECORD = 20_000  # characters of a reply that are kept
 _FOLDER = Path(__file__).parents[1] / "prompts" / PROMPT
 _SENTENCE: dict[str, object] = {
@@ -49,6 +50,8 @@ class ModelWriter:
     server: ModelServer
     deadline: Deadline
     is_strict: bool = False
+    parts: tuple[str, ...] = tuple(PARTS)
+    """What is asked for, a call each."""
 
     @property
     def name(self) -> str:
@@ -67,10 +70,10 @@ class ModelWriter:
                 ],
                 SCHEMA,
             )
-            for part in PARTS
+            for part in self.parts
         ]
         try:
-            replies = dict(zip(PARTS, self.server.complete_all(requests, self.deadline), strict=True))
+            replies = dict(zip(self.parts, self.server.complete_all(requests, self.deadline), strict=True))
         except ServerFailed as failure:
             raise WriterFailed(str(failure), reason=failure.reason, is_final=True) from failure
         generator = self._generator(list(replies.values()))
@@ -86,11 +89,12 @@ class ModelWriter:
                 generator=generator,
                 received=received,
             )
+        summary, answer = (parts.get(part, NOTHING) for part in PARTS)
         return (
             Draft(
-                parts["summary"].sentences,
-                parts["answer"].sentences,
-                dropped=(*parts["summary"].dropped, *parts["answer"].dropped),
+                summary.sentences,
+                answer.sentences,
+                dropped=(*summary.dropped, *answer.dropped),
                 received=received,
                 labels={label: passage.passage_id for label, passage in labels.items()},
                 timings_ms={part: round(1000 * reply.seconds, 3) for part, reply in replies.items()},

@@ -58,16 +58,20 @@ def answer_question(
     fallbacks: Sequence[Writer] = (),
     reviewed: Callable[[Declined], Declined] | None = None,
     reranker: Reranker | None = None,
+    keep: Callable[[Evidence], None] | None = None,
 ) -> Answer:
     """The answer, or an honest no. Everything that is read of the corpus belongs to one version of it.
 
     The fallbacks write, in order, where the writer fails, or where not enough of its sentences can be verified.
-    `reviewed` puts a curator's words in the place of the built-in ones of a fixed reply.
+    `reviewed` puts a curator's words in the place of the built-in ones of a fixed reply. `keep` is
+    given the evidence before anything is written from it.
     """
     clock = Clock()
     gathered = gather(question, corpus=corpus, policy=policy, clock=clock, reviewed=reviewed, reranker=reranker)
     if isinstance(gathered, Answer):
         return gathered
+    if keep:
+        keep(gathered.evidence)
     try:
         return _written(question, gathered.search, gathered.evidence, (writer, *fallbacks), policy, clock)
     except InsufficientEvidence as nothing:

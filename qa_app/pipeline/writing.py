@@ -20,6 +20,8 @@ from qa_app.pipeline.records import (
 )
 from qa_app.pipeline.retrieval import Clock
 
+PARTS = ("summary", "answer")
+
 
 @dataclass(frozen=True)
 class Written:
@@ -31,9 +33,8 @@ class Written:
     generator: Generator
     attempts: tuple[Attempt, ...] = ()
 
-    @property
-    def holds(self) -> bool:
-        return bool(self.summary and self.answer)
+    def holds(self, parts: Sequence[str]) -> bool:
+        return all(getattr(self, part) for part in parts)
 
 
 class NothingWritten(InsufficientEvidence):
@@ -44,8 +45,10 @@ class NothingWritten(InsufficientEvidence):
         self.attempts = attempts
 
 
-def write(writers: Sequence[Writer], evidence: Evidence, policy: Policy, clock: Clock) -> Written:
-    """What the first writer gave whose summary and answer both hold; what fell on the way stays with it.
+def write(
+    writers: Sequence[Writer], evidence: Evidence, policy: Policy, clock: Clock, parts: Sequence[str] = PARTS
+) -> Written:
+    """What the first writer gave whose parts, summary and answer, hold all; what fell on the way stays with it.
 
     A writer whose server failed is not asked a second time. Raises NothingWritten.
     """
@@ -69,7 +72,7 @@ def write(writers: Sequence[Writer], evidence: Evidence, policy: Policy, clock: 
             continue
         attempts += last.attempts
         fallen += [entry for entry in last.fallen if entry not in before]  # an attempt may fail as the one before it
-        if last.holds:
+        if last.holds(parts):
             break
         reason = reason or "unverified"
     if last is None or not (last.summary or last.answer):
