@@ -398,3 +398,25 @@ def test_an_answer_reads_the_same_twice(answered: Payload) -> None:
     body = asking.find_answer(answered["id"])
 
     assert json.dumps(body) == json.dumps(answered)
+
+
+def test_less_evidence_can_be_asked_for() -> None:
+    curation.publish(["T-DRAFT"], by=None, by_name="tests")
+    usual = asking.ask(question=ASKED)
+    assert len({row["study_id"] for row in usual["evidence"]}) > 1
+
+    few = asking.ask(question=ASKED, most_studies=1)
+    least = asking.ask(question=ASKED, most_passages=1)
+
+    assert len({row["study_id"] for row in few["evidence"]}) == 1
+    assert len(least["evidence"]) == 1
+    assert len({usual["policy"], few["policy"], least["policy"]}) == 3
+
+
+@pytest.mark.parametrize("field", ["most_passages", "most_studies"])
+@pytest.mark.parametrize("value", [0, 13, -1, True, "5", 2.0, [5]])
+def test_how_much_evidence_has_its_limits(field: str, value: Any) -> None:
+    with pytest.raises(asking.BadQuestion) as refused:
+        asking.ask(question=ASKED, **{field: value})
+
+    assert (refused.value.field, refused.value.code) == (field, "out_of_range")

@@ -140,3 +140,26 @@ def test_words_that_have_left_the_public_are_not_written_from(happening: str) ->
 
     assert uuid.UUID(opened.request_id)
     assert not set(told) & set(now_told)
+
+
+def test_evidence_of_an_answer_can_stay_open() -> None:
+    whole = asking.ask(question=ASKED, keeps_evidence=True)
+
+    summary, answer = (asking.write_part(whole["request_id"], part) for part in ("summary", "answer"))  # type: ignore[arg-type]
+
+    assert summary.part["text"] == whole["summary"]["text"]
+    assert texts(answer) == [sentence["text"] for sentence in whole["answer"]["sentences"]]
+    assert summary.question == ASKED
+
+
+def test_a_refusal_stays_open_as_one() -> None:
+    whole = asking.ask(question=UNANSWERED, keeps_evidence=True)
+
+    with pytest.raises(asking.InsufficientEvidence, match="do not answer"):
+        asking.write_part(whole["request_id"], "summary")
+
+
+def test_evidence_of_an_answer_is_not_kept_unasked() -> None:
+    asking.ask(question=ASKED)
+
+    assert not EvidenceContext.objects.exists()

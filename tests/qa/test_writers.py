@@ -188,3 +188,27 @@ def test_readiness_says_who_writes(set_up: SetUp, client: Client) -> None:
     assert ready.status_code == 200
     assert ready.json()["writer"] == {"name": "llm", "model": "401", "circuit": "open"}
     assert "sk-secret" not in ready.content.decode()
+
+
+@pytest.mark.parametrize("part", ["summary", "answer"])
+def test_a_part_costs_its_own_call_only(set_up: SetUp, double: ModelDouble, part: Any) -> None:
+    set_up("good")
+    opened = asking.open_context(question=ASKED)
+    before = len(double.asked)
+
+    written = asking.write_part(opened.request_id, part)
+
+    assert [asked.part for asked in double.asked[before:]] == [part]
+    assert written.generator["name"] == "llm"
+    assert written.part["sentences"]
+
+
+def test_a_part_that_the_model_fails_is_quoted(set_up: SetUp, double: ModelDouble) -> None:
+    set_up("general_knowledge")
+    opened = asking.open_context(question=ASKED)
+    before = len(double.asked)
+
+    written = asking.write_part(opened.request_id, "summary")
+
+    assert [asked.part for asked in double.asked[before:]] == ["summary", "summary"]
+    assert (written.generator["name"], written.generator["fallback_reason"]) == ("extractive", "unverified")
