@@ -7,25 +7,36 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from corpus_app.records import Concept
-from qa_app.pipeline.text import folded, words
+from qa_app.pipeline.text import WORD, folded, words
 
 MOST_KEPT = 20_000  # texts
 
 
 def find_concepts(said: str, concepts: Sequence[Concept]) -> tuple[Concept, ...]:
     """Concepts named in the text, in order: the longest alias first, whole words, no word counted twice."""
-    tokens = words(said)
+    found = _find(words(said), concepts)
+    return tuple({concept.concept_id: concept for _, _, concept in found}.values())
+
+
+def find_name_spans(text: str, concepts: Sequence[Concept]) -> tuple[tuple[int, int, Concept], ...]:
+    """Where a text names concepts, as `find_concepts` finds them: code points, end exclusive, in order."""
+    matches = list(WORD.finditer(text))
+    found = _find([folded(match.group()) for match in matches], concepts)
+    return tuple((matches[start].start(), matches[end - 1].end(), concept) for start, end, concept in found)
+
+
+def _find(tokens: Sequence[str], concepts: Sequence[Concept]) -> list[tuple[int, int, Concept]]:
+    """Places among the words, end exclusive, and the concept that they name; in order."""
     by_name, lengths = _names(tuple(concepts))
     taken = [False] * len(tokens)
-    found: list[tuple[int, Concept]] = []
+    found: list[tuple[int, int, Concept]] = []
     for length in lengths:
         for start in range(len(tokens) - length + 1):
             concept = by_name.get(tuple(tokens[start : start + length]))
             if concept is not None and not any(taken[start : start + length]):
                 taken[start : start + length] = [True] * length
-                found.append((start, concept))
-    ordered = [concept for _, concept in sorted(found, key=lambda pair: pair[0])]
-    return tuple({concept.concept_id: concept for concept in ordered}.values())
+                found.append((start, start + length, concept))
+    return sorted(found, key=lambda place: place[0])
 
 
 @lru_cache(maxsize=4)

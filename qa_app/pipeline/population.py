@@ -117,6 +117,14 @@ def find_population(said: str) -> Population:
     )
 
 
+def find_group_spans(said: str) -> tuple[tuple[int, int], ...]:
+    """Where a lower-case question names people: code points, end exclusive, in order; they may overlap."""
+    tables = (*_AGES, *_SEXES, *_TRAININGS)
+    found = [match.span() for expression, _ in tables for match in expression.finditer(said)]
+    found += [match.span() for match in _AGE.finditer(said) if match.lastgroup != "word"]
+    return tuple(sorted(found))
+
+
 def _find_ages(said: str) -> Iterator[int]:
     """Years of age: numbers that stand as an age does, and no dose, load or duration."""
     for match in _AGE.finditer(said):
