@@ -21,6 +21,7 @@ from qa_app.evaluation import BadGolden
 from qa_app.evaluation import worse as worse_than
 from qa_app.models import Answer, AnswerCitation, Feedback
 from qa_app.payload import Payload, in_contract_order
+from qa_app.pipeline import following, scope
 from qa_app.pipeline.citations import with_markers
 from qa_app.pipeline.policy import BadPolicy, Policy
 from qa_app.pipeline.policy import named as named_policy
@@ -32,6 +33,7 @@ LONGEST_QUESTION = 2_000  # characters
 LONGEST_FEEDBACK = 1_000
 MOST_PASSAGES = 12  # of evidence that a question may be answered from, and their studies
 MOST_STUDIES = 12
+LONGEST_TRAIL = 4  # questions before a follow-up that its page shows
 WRITERS = ("auto", "extractive", "llm")
 STANCES = ("favours", "no_difference", "against", "unclear")
 WITHDRAWN = "A source was withdrawn."
@@ -39,7 +41,7 @@ NAMELESS: Payload = {
     "title": WITHDRAWN, "authors": [], "year": None, "journal": None, "doi": None, "url": None, "population": "",
 }  # fmt: skip
 __all__ = [
-    "BadFeedback", "BadGolden", "BadInput", "BadPolicy", "BadQuestion", "ExpiredContext", "InsufficientEvidence", "UnknownContext", "ask", "beside_present_corpus", "check", "evaluate_golden", "examples", "find_answer", "front_page", "give_feedback", "how_it_works", "open_context", "worse_than", "write_part",
+    "BadFeedback", "BadGolden", "BadInput", "BadPolicy", "BadQuestion", "ExpiredContext", "InsufficientEvidence", "UnknownContext", "ask", "beside_present_corpus", "check", "evaluate_golden", "examples", "find_answer", "front_page", "give_feedback", "how_it_works", "open_context", "trail", "worse_than", "write_part",
 ]  # fmt: skip
 EXAMPLES = (
     "How many sets per week for muscle growth?",
@@ -72,7 +74,7 @@ class BadFeedback(BadInput):
 def ask(
     *,
     question: str,
-    mode: str = Mode.BEGINNER.value,
+    mode: str | None = None,
     collection: str | None = None,
     writer: str = "auto",
     parent: str | None = None,
@@ -84,6 +86,7 @@ def ask(
 ) -> Payload:
     """Answers a question and keeps the answer. Raises BadQuestion, before any model runs, and BadPolicy.
 
+    A question that follows another (`parent`) keeps its mode and collection, unless told otherwise, and its subject.
     A `preset` (with figures changed in it, see `policy.read`) takes the place of the site's own policy. `most_passages` and
     `most_studies` change how much evidence is read for this question. With `keeps_evidence` the evidence stays open under
     the answer's request id, so that `write_part` can write from it again.
@@ -133,8 +136,11 @@ def write_part(
 
 
 def check(*, question: object, mode: object, collection: object, writer: object, parent: object) -> Question:
-    """The question, fit to be searched. Raises BadQuestion."""
+    """The question, fit to be searched; what a follow-up leaves unsaid is its parent's. Raises BadQuestion."""
     text = _checked_text(question)
+    before = _find_parent(parent)
+    if mode is None:
+        mode = before.mode if before else Mode.BEGINNER.value
     if mode not in [m.value for m in Mode]:
         raise BadQuestion("mode", "unknown", f"Choose a mode: {' or '.join(m.value for m in Mode)}.")
     if writer not in WRITERS:
@@ -144,18 +150,38 @@ def check(*, question: object, mode: object, collection: object, writer: object,
         raise BadQuestion(
             "collection", "unknown", f"There is no such collection. Choose one of {', '.join(slugs)}, or none."
         )
-    if parent is not None and not (
-        isinstance(parent, str) and _storable(parent) and Answer.objects.filter(pk=parent).exists()
-    ):
-        raise BadQuestion("parent", "unknown", "There is no answer with this id to follow.")
+    if collection is None and before and before.collection in slugs:
+        collection = before.collection
+    asked = _searchable(text)
+    meant = _meant(asked, before) if before else None
     return Question(
         text=text,
-        searched=clean(text)[
-            :LONGEST_QUESTION
-        ],  # one character may become eighteen: no model sees more than was allowed
+        searched=_searchable(meant) if meant else asked,
         mode=Mode(mode),
         collection=collection if isinstance(collection, str) else None,
+        understood_as=meant,
     )
+
+
+def _searchable(text: str) -> str:
+    return clean(text)[:LONGEST_QUESTION]  # one character may become eighteen: no model sees more than was allowed
+
+
+def _find_parent(parent: object) -> Answer | None:
+    if parent is None:
+        return None
+    row = Answer.objects.filter(pk=parent).first() if isinstance(parent, str) and _storable(parent) else None
+    if row is None:
+        raise BadQuestion("parent", "unknown", "There is no answer with this id to follow.")
+    return row
+
+
+def _meant(asked: str, before: Answer) -> str | None:
+    """What a follow-up means; None where it stands alone, and where its own words get a fixed reply as they are."""
+    if scope.check_scope(asked) is not None:
+        return None
+    subject = following.whole(clean(before.question), before.payload.get("understood_as"))
+    return following.follow(asked, subject, search.concepts())
 
 
 def _checked_text(question: object) -> str:
@@ -255,6 +281,16 @@ def find_answer(answer_id: str) -> Payload | None:
         return None
     row = Answer.objects.filter(pk=answer_id).first()
     return None if row is None else beside_present_corpus(row.payload)
+
+
+def trail(answer_id: str) -> list[tuple[str, str]]:
+    """Address and question of the answers that this one follows, the first one first; at most `LONGEST_TRAIL`."""
+    found: list[tuple[str, str]] = []
+    row = Answer.objects.filter(pk=answer_id).select_related("__".join(["parent"] * LONGEST_TRAIL))
+    before = row.only(*(f"{'__'.join(['parent'] * n)}__question" for n in range(1, LONGEST_TRAIL + 1))).first()
+    while before and len(found) < LONGEST_TRAIL and (before := before.parent):
+        found.append((before.get_absolute_url(), before.question))
+    return found[::-1]
 
 
 def beside_present_corpus(stored: Payload) -> Payload:

@@ -13,6 +13,8 @@ class QuestionForm(forms.Form):
     question = forms.CharField(required=False, strip=False)
     mode = forms.CharField(required=False, strip=False)
     collection = forms.CharField(required=False, strip=False)
+    parent = forms.CharField(required=False, strip=False)
+    """The answer that the question follows."""
     example = forms.CharField(required=False, strip=False)
     """The question of a clicked example, which goes before what stands in the box."""
 
@@ -28,8 +30,13 @@ class QuestionForm(forms.Form):
         question = (typed["example"] or typed["question"]).replace("\r\n", "\n")
         try:
             return asking.ask(
-                question=question, mode=typed["mode"] or "beginner", collection=typed["collection"] or None
+                question=question,
+                mode=typed["mode"] or None,
+                collection=typed["collection"] or None,
+                parent=typed["parent"] or None,
             )
         except asking.BadQuestion as bad:
-            self.add_error(bad.field if bad.field in self.fields else None, bad.detail)
+            if bad.field == "parent":  # nothing that was typed: asked again, it stands alone
+                self.data = {name: self.data.get(name) for name in self.fields} | {"parent": ""}
+            self.add_error(bad.field if bad.field in self.fields and bad.field != "parent" else None, bad.detail)
             return None

@@ -56,10 +56,12 @@ def questions(is_wanted: Callable[[Listed], bool] = lambda _: True) -> tuple[Lis
     """
     rows = (
         Listing.objects.filter(taken_off_at=None, answer__outcome__in=ANSWERS)
-        .annotate(asked=F("answer__question"), answered_at=F("answer__created_at"))
+        .annotate(answered_at=F("answer__created_at"))
         .order_by("-answered_at", "answer_id")[:MOST_READ]
     )
     wanted = [one for row in rows if is_wanted(one := _listed(row))]
+    if not wanted:
+        return ()
     states = search.study_states({study for one in wanted for study in one.studies})
     standing = {
         study
@@ -76,7 +78,7 @@ def questions(is_wanted: Callable[[Listed], bool] = lambda _: True) -> tuple[Lis
 def _listed(row: Any) -> Listed:
     return Listed(
         answer_id=row.answer_id,
-        question=row.asked,
+        question=row.question,
         answered_at=row.answered_at,
         key=row.question_key,
         concepts=frozenset(row.concept_ids),
@@ -103,7 +105,7 @@ def similar_to(body: Mapping[str, Any], most: int = 5) -> tuple[Listed, ...]:
     """Listed questions near the question of an answer (its payload), the nearest first; never the same question."""
     understood = body.get("understood") or {}
     mine = frozenset(understood.get("terms", ())) | {f"concept {key}" for key in understood.get("concepts", ())}
-    return _nearest(mine, besides=question_key(body["question"]), most=most)
+    return _nearest(mine, besides=question_key(body.get("understood_as") or body["question"]), most=most)
 
 
 def similar_to_words(question: str, most: int = 5) -> tuple[Listed, ...]:
@@ -139,7 +141,8 @@ def _listing(answer: Answer, *, by: User, now: datetime) -> Listing:
     understood = answer.payload.get("understood") or {}
     return Listing(
         answer=answer,
-        question_key=question_key(answer.question),
+        question=answer.meant,
+        question_key=question_key(answer.meant),
         study_ids=[citation["study_id"] for citation in answer.payload["citations"]],
         concept_ids=list(understood.get("concepts", ())),
         terms=[term for term in understood.get("terms", ()) if len(term) <= 100],

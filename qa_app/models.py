@@ -73,11 +73,18 @@ class Answer(models.Model):
     def get_absolute_url(self) -> str:
         return reverse("answer", args=[self.id])
 
+    @property
+    def meant(self) -> str:
+        """The question by itself: of a follow-up what it was understood as."""
+        understood_as: str | None = self.payload.get("understood_as")
+        return understood_as or self.question
+
 
 class Listing(models.Model):
     """A curator's word that other readers may be shown a question. Taken back, it stays as history."""
 
     answer = models.ForeignKey(Answer, on_delete=models.CASCADE, related_name="listings")
+    question = models.TextField(help_text="As others are shown it: of a follow-up what it was understood as.")
     question_key = models.CharField(max_length=64, help_text="Hash of the question's words.")
     study_ids = ArrayField(models.CharField(max_length=40), help_text="The studies that the answer cites.")
     concept_ids = ArrayField(models.CharField(max_length=80), help_text="The concepts that the question names.")
@@ -195,8 +202,9 @@ class Feedback(models.Model):
 class GapQuerySet(models.QuerySet["Gap"]):
     def file(self, answer: Answer, *, missing: list[str]) -> Gap:
         """Counts a question that went without an answer, or without a part of one, under its words."""
-        key = question_key(answer.question)
-        known = {"question": answer.question, "first_asked_at": answer.created_at, "last_asked_at": answer.created_at}
+        asked = answer.meant
+        key = question_key(asked)
+        known = {"question": asked, "first_asked_at": answer.created_at, "last_asked_at": answer.created_at}
         with transaction.atomic():
             gap, _ = self.get_or_create(key=key, collection=answer.collection or "", defaults=known)
             self.filter(pk=gap.pk).update(

@@ -35,6 +35,7 @@ def of_answer(
         "url": url,
         "request_id": request_id,
         "question": answer.question.text,
+        "understood_as": answer.question.understood_as,
         "mode": answer.question.mode.value,
         "collection": answer.question.collection,
         "parent": parent,
@@ -74,7 +75,7 @@ def of_answer(
 _ORDER = {
     key: place
     for place, key in enumerate(
-        "id url request_id question mode parent scope collection searched outcome code message summary answer sentences "
+        "id url request_id question understood_as mode parent scope collection searched outcome code message summary answer sentences "
         "citations confidence evidence left_out definitions definition agreement outcome_concept outcome_name subject_concept favours no_difference against "
         "unclear by_population finding_id statement target_sections understood also_searched related_topics legs "
         "lexical dense linked pool found ranked generator rank index what reason passage_id passage_version study_id finding_ids title authors year journal "

@@ -69,7 +69,9 @@ def replay(answer_id: str) -> Replay | None:
     if row is None:
         return None
     then = row.payload
-    question = Question(row.question, clean(row.question)[:2_000], Mode(row.mode), row.collection)
+    meant = then.get("understood_as")
+    searched = clean(meant or row.question)[:2_000]
+    question = Question(row.question, searched, Mode(row.mode), row.collection, understood_as=meant)
     first, *others = _writers(row)
     made = answer_question(
         question,

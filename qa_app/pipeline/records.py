@@ -93,6 +93,8 @@ class Question:
     """Normalised for search: NFKC, without zero-width and control characters."""
     mode: Mode = Mode.BEGINNER
     collection: str | None = None
+    understood_as: str | None = None
+    """What a follow-up means after the question before; None for a question that stands alone. It is what is searched."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,7 @@ def answer_page(request: HttpRequest, payload: dict[str, Any]) -> HttpResponse:
     if page.is_refusal and payload["outcome"] != "guardrail":
         kept["question"] = payload["question"]  # to be put in other words
     context = {"answer": payload, "page": page, "form": QuestionForm(initial=kept), "front": asking.front_page()}
+    context["trail"] = asking.trail(payload["id"]) if payload.get("parent") else []
     return render(request, "qa/answer.html", context)
 
 

@@ -141,6 +141,7 @@ SHAPE: dict[str, Any] = {
         "total scope understand encode lexical dense linked rank rerank summary answer verify store".split(),
         (float, None),
     ),
+    "understood_as": (str, None),
     "understood": {
         "intents": [str],
         "concepts": [str],

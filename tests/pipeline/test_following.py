@@ -1,0 +1,138 @@
+"""A follow-up keeps the subject of the question before, and says how it was understood; a question of its own is left alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpus_app.records import Concept
+from qa_app.pipeline.following import PEOPLE, find_mentions, follow, whole
+from qa_app.pipeline.text import clean, words
+
+CORPUS = Path(__file__).resolve().parents[2] / "corpus"
+CONCEPTS = tuple(
+    Concept(str(row["id"]), row["name"], row["kind"], tuple(row["aliases"]), "", ())
+    for row in json.loads((CORPUS / "concepts.json").read_text("utf-8"))["concepts"]
+)
+GOLDEN = [json.loads(line)["question"] for line in (CORPUS / "golden_dev.jsonl").read_text("utf-8").splitlines()]
+PROTEIN = "How much protein do older adults need to keep their muscle?"
+SETS = "How many sets per week for muscle growth?"
+FAILURE = "Do I have to train to failure?"
+FOLLOW_UPS = (
+    "what about women?", "And for older adults?", "how many sets?", "and strength?", "What about creatine?", "is it safe?", "why?",
+    "does it work for women?", "in untrained people?", "Beginners?", "how about people over 70", "does that apply to athletes?",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "before", "meant"),
+    [
+        ("What about women?", PROTEIN, "What about women: how much protein do women need to keep their muscle?"),
+        (
+            "what about creatine?",
+            PROTEIN,
+            "what about creatine: how much creatine do older adults need to keep their muscle?",
+        ),
+        ("And for older adults?", SETS, "And for older adults: how many sets per week for muscle growth?"),
+        ("and strength?", SETS, "and strength: how many sets per week for strength?"),
+        ("beginners?", PROTEIN, "beginners: how much protein do beginners need to keep their muscle?"),
+        (
+            "how many sets?",
+            "Does lifting change lean mass in older women?",
+            "how many sets (lean mass, older women)?",
+        ),
+        ("is it safe?", "Is creatine good for strength?", "is it safe (creatine, strength)?"),
+        ("does it work for women?", FAILURE, "does it work for women (train to failure)?"),
+        ("Why?", "What is the best time of day to train?", "Why: what is the best time of day to train?"),
+    ],
+)
+def test_it_is_understood_after_the_question_before(question: str, before: str, meant: str) -> None:
+    assert follow(question, before, CONCEPTS) == meant
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What about protein after training for muscle growth in older adults?",
+        "Is it safe to take creatine?",
+        "Is it better to train in the morning?",
+        "How many sets per week for muscle growth?",
+        "How often should I stretch?",
+        "What is hypertrophy?",
+        "creatine",
+        "And how much protein do older adults need?",
+        "",
+        "?",
+    ],
+)
+def test_a_question_of_its_own_is_left_alone(question: str) -> None:
+    assert follow(question, PROTEIN, CONCEPTS) is None
+
+
+@pytest.mark.parametrize("before", [PROTEIN, SETS, FAILURE])
+def test_no_golden_question_is_ever_altered(before: str) -> None:
+    assert [question for question in GOLDEN if follow(clean(question), before, CONCEPTS)] == []
+
+
+def test_what_is_done_is_not_replaced_by_a_thing() -> None:
+    """“do I have to creatine” would be no question; without anything else to keep, the reader's words stand alone."""
+    assert follow("what about creatine?", FAILURE, CONCEPTS) is None
+
+
+def test_the_next_question_follows_what_stands_after_the_colon() -> None:
+    first = follow("what about women?", PROTEIN, CONCEPTS)
+    assert first is not None
+
+    second = follow("and creatine?", whole("what about women?", first), CONCEPTS)
+
+    assert second == "and creatine: how much creatine do women need to keep their muscle?"
+    assert whole(PROTEIN, None) == PROTEIN
+    assert whole("how many sets?", "how many sets (older adults)?") == "how many sets (older adults)?"
+
+
+@pytest.mark.parametrize("before", GOLDEN[::4])
+@pytest.mark.parametrize("question", FOLLOW_UPS)
+def test_every_word_of_the_reader_is_kept_first_and_whole(question: str, before: str) -> None:
+    meant = follow(question, clean(before), CONCEPTS)
+
+    assert meant is None or meant.startswith(question.rstrip("?"))
+
+
+@pytest.mark.parametrize("before", GOLDEN[::4])
+@pytest.mark.parametrize("people", ["women", "older men", "beginners", "people over 70"])
+def test_people_take_the_place_of_people(people: str, before: str) -> None:
+    before = clean(before)
+    meant = follow(f"what about {people}?", before, CONCEPTS)
+    if meant is None:
+        return
+    asked = whole(f"what about {people}?", meant)
+
+    named = [mention.text for mention in find_mentions(asked, CONCEPTS) if mention.kind == PEOPLE]
+    old = [mention.text for mention in find_mentions(before, CONCEPTS) if mention.kind == PEOPLE]
+    assert all(text in people or people in text for text in named) or people in old
+
+
+@given(question=st.text(max_size=60), before=st.text(max_size=120))
+def test_any_text_keeps_the_words_of_the_reader(question: str, before: str) -> None:
+    question, before = clean(question), clean(before)
+
+    meant = follow(question, before, CONCEPTS)
+
+    assert meant is None or meant.startswith(question.rstrip(" ?!."))
+
+
+@given(data=st.data())
+def test_pieces_of_questions_never_lose_a_word(data: st.DataObject) -> None:
+    said = data.draw(
+        st.lists(st.sampled_from(sorted({w for q in (*FOLLOW_UPS, *GOLDEN[:20]) for w in words(q)})), max_size=7)
+    )
+    question, before = " ".join(said), clean(data.draw(st.sampled_from(GOLDEN)))
+
+    meant = follow(question, before, CONCEPTS)
+
+    assert meant is None or words(meant)[: len(words(question))] == words(question)
+    assert meant == follow(question, before, CONCEPTS)
