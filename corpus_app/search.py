@@ -9,7 +9,6 @@ from __future__ import annotations
 import datetime
 import hashlib
 import logging
-import struct
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,25 +17,18 @@ from contextvars import ContextVar
 from typing import Any, TypeVar
 
 import numpy as np
-import psycopg
 from django.db import DatabaseError, connection, transaction
 from django.db.models import Count, Q
-from psycopg import pq
-from psycopg.adapt import Dumper
 
-from corpus_app import embedding, models, quality, records
+from corpus_app import embedding, legs, models, quality, records
 from corpus_app.embedding import ORIGINAL as ORIGINAL
 from corpus_app.embedding import EncoderUnavailable as EncoderUnavailable  # callers catch it by this door
-from corpus_app.models import ANN_EF, TEXT_SEARCH_CONFIG, SearchText
+from corpus_app.models import SearchText
 from corpus_app.sources import spreadsheet as spreadsheet  # files for other programs are written in one place
 from corpus_app.sources import to_bibtex as to_bibtex
 from corpus_app.sources import to_csl_json as to_csl_json
 from corpus_app.sources import to_ris as to_ris
 
-K1 = 1.2
-B = 0.75
-K3 = 4.0  # how soon a word that the question repeats counts no more: twice is 1.67 times once (Okapi at TREC-3, 1994)
-PREPARE_THRESHOLD = 5  # the driver's own default, which Django switches off; it lets us prepare a statement by name
 PATIENCE_SECONDS = 60.0
 LOOK_EVERY_SECONDS = 0.25
 VECTOR_HEADER_BYTES = 4  # vector_send: dimensions and an unused field, then big-endian floats
@@ -142,207 +134,8 @@ def find(
     Each hit has the raw scores of both legs. Without a vector the dense leg is missing, for the reason `dense_error`;
     a leg that fails is named in the result, and the other still answers. Raises DatabaseError where both fail.
     """
-    parameters = {
-        "text": text,
-        "vector": None if vector is None else _Half(vector),
-        "encoder": vector.encoder if isinstance(vector, QuestionVector) else encoder_name(),
-        "collection": collection,
-        "limit": limit,
-        "k1": K1,
-        "b": B,
-        "k3": K3,
-        "config": TEXT_SEARCH_CONFIG,
-    }
-    if vector is None:
-        return _found(_run(_LEXICAL, _NO_DENSE, parameters), dense_error=dense_error or "The question has no vector.")
-    dense = _dense(parameters, vector)
-    try:
-        found = _found(_run(_LEXICAL, dense, parameters))
-    except DatabaseError:
-        return _find_with_one_leg(parameters, dense)
-    _size["passages"] = found.searchable_passages
-    return found
-
-
-def _find_with_one_leg(parameters: dict[str, Any], dense: str) -> records.Found:
-    try:
-        return _found(_run(_LEXICAL, _NO_DENSE, parameters), dense_error="The search by meaning failed.")
-    except DatabaseError:
-        return _found(_run(_NO_LEXICAL, dense, parameters), lexical_error="The search by words failed.")
-
-
-def _dense(parameters: dict[str, Any], vector: Sequence[float]) -> str:
-    """The dense leg: exact, or approximate in a large corpus that has the index for it."""
-    if _size["passages"] <= models.ANN_FROM or not _has_ann(parameters["encoder"], parameters["collection"]):
-        return _DENSE
-    parameters["opposite"] = _Half([-number for number in vector])
-    return _APPROXIMATE.replace("{dimensions}", str(len(vector)))
-
-
-class _Half:
-    """A vector as pgvector takes it in: dimensions, an unused field, the numbers in sixteen bits, the high byte first."""
-
-    def __init__(self, vector: Sequence[float]) -> None:
-        self.sent = struct.pack(">HH", len(vector), 0) + np.asarray(vector, dtype=">f2").tobytes()
-
-
-class _HalfDumper(Dumper):
-    format = pq.Format.BINARY
-    oid = 0  # the cast beside it says the type
-
-    def dump(self, obj: _Half) -> bytes:
-        return obj.sent
-
-
-_size = {"passages": 0}  # as the last search of this process found it
-
-
-def _has_ann(encoder: str, collection: str | None) -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)",
-            [models.PassageVector.ann_index(encoder, collection)],
-        )
-        return bool(cursor.fetchone() == (True,))
-
-
-# BM25 in Lucene's form, as bm25s counts it. All statistics are those of the whole searchable corpus, also in a collection.
-# The rows of the empty lexeme give the number of passages and their lengths (see indexing). What depends on the corpus or
-# on a lexeme alone is worked out once, not for each of thousands of postings. `{in_collection}` is filled in last.
-_LEXICAL = """
-    WITH question AS MATERIALIZED (
-        SELECT lexeme, (%(k3)s::float8 + 1) * cardinality(positions) / (%(k3)s::float8 + cardinality(positions)) AS weight
-        FROM unnest(to_tsvector(%(config)s::regconfig, {shadow}))
-    ),
-    corpus AS MATERIALIZED (
-        SELECT count(*) AS passages, %(k1)s::float8 * (1 - %(b)s::float8) AS base,
-               %(k1)s::float8 * %(b)s::float8 / coalesce(nullif(avg(length), 0), 1) AS per_length
-        FROM corpus_app_passageterm WHERE lexeme = ''
-    ),
-    rarity AS MATERIALIZED (
-        SELECT lexeme, standing.passages, weight
-               * ln(1 + (corpus.passages - standing.passages + 0.5::float8) / (standing.passages + 0.5::float8)) AS idf
-        FROM question
-        CROSS JOIN corpus
-        CROSS JOIN LATERAL (
-            SELECT count(*) AS passages FROM corpus_app_passageterm t WHERE t.lexeme = question.lexeme
-        ) standing
-    ),
-    lexical AS MATERIALIZED (
-        -- Rounded, so that the order in which rows are added up cannot decide between equals.
-        SELECT passage_id, round(1e9::float8 * sum(
-            idf * frequency / (frequency + corpus.base + corpus.per_length * length)
-        )) / 1e9::float8 AS bm25
-        FROM rarity
-        JOIN corpus_app_passageterm t USING (lexeme)
-        CROSS JOIN corpus
-        WHERE true {in_collection}
-        GROUP BY passage_id
-    ),
-""".replace("{shadow}", SearchText.template % {"expressions": "%(text)s::text"})
-_NO_LEXICAL = """
-    WITH corpus AS (SELECT 0::bigint AS passages),
-    rarity AS (SELECT NULL::text AS lexeme, 0::bigint AS passages WHERE false),
-    lexical AS (SELECT NULL::bigint AS passage_id, NULL::float8 AS bm25 WHERE false),
-"""
-_DENSE = """
-    dense AS MATERIALIZED (
-        SELECT passage_id, -(vector <#> %(vector)s::halfvec) AS cosine
-        FROM corpus_app_passagevector WHERE encoder = %(encoder)s AND searchable {in_collection}
-    ),
-"""
-# The nearest by HNSW, and those that the words found. The lowest cosine of all, which the fusion needs, would take a scan
-# of everything: in its place stands that of the passage found nearest to the opposite of the question.
-_APPROXIMATE = """
-    vectors AS NOT MATERIALIZED (
-        SELECT passage_id, vector::halfvec({dimensions}) AS vector
-        FROM corpus_app_passagevector WHERE encoder = %(encoder)s AND searchable {in_collection}
-    ),
-    dense AS MATERIALIZED (
-        (SELECT passage_id, -(vector <#> %(vector)s::halfvec) AS cosine
-         FROM vectors ORDER BY vector <#> %(vector)s::halfvec LIMIT %(limit)s)
-        UNION
-        (SELECT passage_id, -(vector <#> %(vector)s::halfvec)
-         FROM (SELECT passage_id FROM lexical ORDER BY bm25 DESC, passage_id LIMIT %(limit)s) best
-         JOIN vectors USING (passage_id))
-        UNION
-        (SELECT passage_id, -(vector <#> %(vector)s::halfvec)
-         FROM (SELECT * FROM vectors ORDER BY vector <#> %(opposite)s::halfvec LIMIT 1) farthest)
-    ),
-"""
-_IN_COLLECTION = "AND collection_id = %(collection)s"
-_NO_DENSE = """
-    dense AS (SELECT NULL::bigint AS passage_id, NULL::float8 AS cosine WHERE false),
-"""
-_BOTH = """
-    best AS (
-        (SELECT passage_id FROM lexical ORDER BY bm25 DESC, passage_id LIMIT %(limit)s)
-        UNION
-        (SELECT passage_id FROM dense ORDER BY cosine DESC, passage_id LIMIT %(limit)s)
-    ),
-    lexical_extent AS (
-        SELECT count(*) AS candidates, coalesce(min(bm25), 0) AS lowest, coalesce(max(bm25), 0) AS highest FROM lexical
-    ),
-    dense_extent AS (
-        SELECT count(*) AS candidates, coalesce(min(cosine), 0) AS lowest, coalesce(max(cosine), 0) AS highest FROM dense
-    )
-    SELECT l.candidates,
-           CASE WHEN d.candidates > l.candidates THEN 0  -- a candidate without any of the words has none of their score
-                WHEN EXISTS (SELECT FROM dense WHERE passage_id NOT IN (SELECT passage_id FROM lexical)) THEN 0
-                ELSE l.lowest END,
-           l.highest, d.candidates, d.lowest, d.highest,
-           (SELECT coalesce(max(number), 0) FROM corpus_app_corpusversion),
-           (SELECT passages FROM corpus),
-           (SELECT array_agg(lexeme ORDER BY lexeme) FROM rarity),
-           (SELECT array_agg(passages ORDER BY lexeme) FROM rarity),
-           ranked.*
-    FROM lexical_extent l
-    CROSS JOIN dense_extent d
-    -- One row of arrays: hundreds of rows that repeat the columns above would take longer to read than to find.
-    CROSS JOIN (
-        SELECT array_agg(passage_id), array_agg(bm25), array_agg(cosine)
-        FROM (
-            SELECT passage_id, coalesce(bm25, 0) AS bm25, cosine
-            FROM best LEFT JOIN lexical USING (passage_id) LEFT JOIN dense USING (passage_id)
-            ORDER BY lexical.bm25 DESC NULLS LAST, cosine DESC NULLS LAST, passage_id
-        ) AS in_order
-    ) AS ranked
-"""
-# To start a helper or a compiler takes longer than the whole search, and to plan it nearly as long: the exact search is
-# planned once a connection. The approximate one is planned each time, for its indexes hold for one encoder and collection.
-_SETTINGS = "SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL jit = off;"
-_EXACT_SETTINGS = f"{_SETTINGS} SET LOCAL plan_cache_mode = force_generic_plan"
-_ANN_SETTINGS = f"{_SETTINGS} SET LOCAL plan_cache_mode = auto; SET LOCAL hnsw.ef_search = {ANN_EF}; SET LOCAL hnsw.iterative_scan = strict_order"
-
-
-def _run(lexical: str, dense: str, parameters: dict[str, Any]) -> tuple[Any, ...]:
-    """By a cursor of the driver's own: Django's plans every statement anew and writes every value out as text."""
-    is_exact = "opposite" not in parameters
-    in_collection = "" if parameters["collection"] is None else _IN_COLLECTION
-    statement = (lexical + dense + _BOTH).replace("{in_collection}", in_collection)
-    with transaction.atomic(), connection.cursor() as settings:
-        settings.execute(_EXACT_SETTINGS if is_exact else _ANN_SETTINGS)
-        driver = connection.connection
-        driver.prepare_threshold = PREPARE_THRESHOLD
-        with connection.wrap_database_errors, psycopg.Cursor(driver) as cursor:
-            cursor.adapters.register_dumper(_Half, _HalfDumper)
-            cursor.execute(statement, parameters, prepare=is_exact, binary=True)
-            (row,) = cursor.fetchall()
-    return tuple(row)
-
-
-def _found(row: tuple[Any, ...], *, lexical_error: str | None = None, dense_error: str | None = None) -> records.Found:
-    lexical, bm25_lowest, bm25_highest, dense, cosine_lowest, cosine_highest, version, *rest = row
-    passages, lexemes, counts, *hits = rest
-    return records.Found(
-        hits=tuple(map(records.Hit, *(column or () for column in hits))),
-        lexical=records.Leg(lexical_error is None, lexical, lexical_error, bm25_lowest, bm25_highest),
-        dense=records.Leg(dense_error is None, dense, dense_error, cosine_lowest, cosine_highest),
-        corpus_version=version,
-        lexemes=tuple(lexemes or ()),
-        document_frequency=tuple(zip(lexemes or (), counts or (), strict=True)),
-        searchable_passages=passages,
-    )
+    encoder = vector.encoder if isinstance(vector, QuestionVector) else encoder_name()
+    return legs.find(text, vector, encoder=encoder, collection=collection, limit=limit, dense_error=dense_error)
 
 
 # --- Passages and studies ---------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import bm25s
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
-from corpus_app import embedding, indexing, records, search
+from corpus_app import embedding, indexing, legs, records, search
 from corpus_app.models import ConceptRelation, ConceptRelationStudy, CorpusVersion, Passage, PassageTerm, Study
 from tests.builders import make_collection, make_concept, make_finding, make_passage, make_study
 from tests.fakes import WordHashEncoder
@@ -41,10 +42,10 @@ def oracle(question: dict[str, int]) -> dict[int, float]:
     documents: dict[int, list[str]] = {}
     for pk, lexeme, frequency in PassageTerm.objects.exclude(lexeme="").values_list("passage", "lexeme", "frequency"):
         documents.setdefault(pk, []).extend([lexeme] * int(frequency))
-    retriever = bm25s.BM25(method="lucene", k1=search.K1, b=search.B)
+    retriever = bm25s.BM25(method="lucene", k1=legs.K1, b=legs.B)
     retriever.index(list(documents.values()), show_progress=False)
     scores = sum(
-        (search.K3 + 1) * times / (search.K3 + times) * retriever.get_scores([lexeme])
+        (legs.K3 + 1) * times / (legs.K3 + times) * retriever.get_scores([lexeme])
         for lexeme, times in question.items()
         if lexeme in retriever.vocab_dict
     )
@@ -225,6 +226,33 @@ def test_an_empty_corpus_has_no_hits() -> None:
     assert (found.lexical.candidates, found.dense.candidates, found.searchable_passages) == (0, 0, 0)
 
 
+# --- Statistics of the corpus
+
+
+def test_what_is_known_of_one_version_is_not_used_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    make_study(texts=(SQUATS, PRESSES))
+    indexing.index_stale()
+    new_version()
+    truth = find("squats for strength")
+    of_another = replace(legs._corpus, number=legs._corpus.number + 1, passages=9_999, mean_length=1.0)
+    monkeypatch.setattr(legs, "_corpus", of_another)
+
+    assert find("squats for strength") == truth
+
+
+def test_the_statistics_follow_the_corpus_version() -> None:
+    make_study(texts=(SQUATS,))
+    indexing.index_stale()
+    new_version()
+    find("squats")
+    make_study(texts=(PRESSES, PROTEIN, "Squats at last."))
+    indexing.index_stale()
+    new_version()
+
+    assert find("squats").searchable_passages == 4
+    assert bm25(find("squats")) == pytest.approx(oracle({"squat": 1}))
+
+
 # --- A leg that fails
 
 
@@ -242,7 +270,7 @@ def test_without_a_vector_the_words_still_answer_and_the_reason_is_told() -> Non
 def test_a_lexical_leg_that_fails_leaves_the_dense_one(monkeypatch: pytest.MonkeyPatch) -> None:
     make_study(texts=(SQUATS,))
     indexing.index_stale()
-    monkeypatch.setattr(search, "_LEXICAL", search._LEXICAL.replace("corpus_app_passageterm", "no_such_table"))
+    monkeypatch.setattr(legs, "_LEXICAL", legs._LEXICAL.replace("corpus_app_passageterm", "no_such_table"))
 
     with search.snapshot():
         found = find("squats")
@@ -255,7 +283,7 @@ def test_a_lexical_leg_that_fails_leaves_the_dense_one(monkeypatch: pytest.Monke
 def test_a_dense_leg_that_fails_leaves_the_lexical_one(monkeypatch: pytest.MonkeyPatch) -> None:
     make_study(texts=(SQUATS,))
     indexing.index_stale()
-    monkeypatch.setattr(search, "_DENSE", search._DENSE.replace("corpus_app_passagevector", "no_such_table"))
+    monkeypatch.setattr(legs, "_DENSE", legs._DENSE.replace("corpus_app_passagevector", "no_such_table"))
 
     found = find("squats")
 
@@ -265,8 +293,8 @@ def test_a_dense_leg_that_fails_leaves_the_lexical_one(monkeypatch: pytest.Monke
 
 
 def test_when_both_legs_fail_so_does_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "_LEXICAL", search._LEXICAL.replace("corpus_app_passageterm", "no_such_table"))
-    monkeypatch.setattr(search, "_DENSE", search._DENSE.replace("corpus_app_passagevector", "no_such_table"))
+    monkeypatch.setattr(legs, "_LEXICAL", legs._LEXICAL.replace("corpus_app_passageterm", "no_such_table"))
+    monkeypatch.setattr(legs, "_DENSE", legs._DENSE.replace("corpus_app_passagevector", "no_such_table"))
 
     with pytest.raises(DatabaseError):
         find("squats")
