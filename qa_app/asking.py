@@ -33,7 +33,6 @@ LONGEST_QUESTION = 2_000  # characters
 LONGEST_FEEDBACK = 1_000
 MOST_PASSAGES = 12  # of evidence that a question may be answered from, and their studies
 MOST_STUDIES = 12
-LONGEST_TRAIL = 4  # questions before a follow-up that its page shows
 WRITERS = ("auto", "extractive", "llm")
 STANCES = ("favours", "no_difference", "against", "unclear")
 WITHDRAWN = "A source was withdrawn."
@@ -41,7 +40,7 @@ NAMELESS: Payload = {
     "title": WITHDRAWN, "authors": [], "year": None, "journal": None, "doi": None, "url": None, "population": "",
 }  # fmt: skip
 __all__ = [
-    "BadFeedback", "BadGolden", "BadInput", "BadPolicy", "BadQuestion", "ExpiredContext", "InsufficientEvidence", "UnknownContext", "ask", "beside_present_corpus", "check", "evaluate_golden", "examples", "find_answer", "front_page", "give_feedback", "how_it_works", "open_context", "trail", "worse_than", "write_part",
+    "BadFeedback", "BadGolden", "BadInput", "BadPolicy", "BadQuestion", "ExpiredContext", "InsufficientEvidence", "UnknownContext", "ask", "beside_present_corpus", "check", "evaluate_golden", "examples", "find_answer", "front_page", "give_feedback", "how_it_works", "open_context", "worse_than", "write_part",
 ]  # fmt: skip
 EXAMPLES = (
     "How many sets per week for muscle growth?",
@@ -281,16 +280,6 @@ def find_answer(answer_id: str) -> Payload | None:
         return None
     row = Answer.objects.filter(pk=answer_id).first()
     return None if row is None else beside_present_corpus(row.payload)
-
-
-def trail(answer_id: str) -> list[tuple[str, str]]:
-    """Address and question of the answers that this one follows, the first one first; at most `LONGEST_TRAIL`."""
-    found: list[tuple[str, str]] = []
-    row = Answer.objects.filter(pk=answer_id).select_related("__".join(["parent"] * LONGEST_TRAIL))
-    before = row.only(*(f"{'__'.join(['parent'] * n)}__question" for n in range(1, LONGEST_TRAIL + 1))).first()
-    while before and len(found) < LONGEST_TRAIL and (before := before.parent):
-        found.append((before.get_absolute_url(), before.question))
-    return found[::-1]
 
 
 def beside_present_corpus(stored: Payload) -> Payload:

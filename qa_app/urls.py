@@ -20,6 +20,8 @@ register_converter(Part, "part")
 urlpatterns = [
     path("", views.ask, name="ask"),
     path("how-it-works/", views.how_it_works, name="how_it_works"),
+    path("history/", views.history, name="history"),
+    path("compare/", views.compare, name="compare"),
     path("answers/<answer_id:answer_id>/", views.answer, name="answer"),
     path(
         "answers/<answer_id:answer_id>/citations/<part:part>/<int:sentence>/<int:index>/",

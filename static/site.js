@@ -183,6 +183,15 @@
   document.addEventListener("htmx:sendError", failed);
   document.addEventListener("htmx:timeout", failed);
 
+  // No copy of the site is kept on the device: an answer read later could have lost its sources. What is open stays readable.
+  window.addEventListener("offline", () => {
+    trouble("You are offline. What is on this page can still be read; questions and sources can be opened when you are back.");
+  });
+  window.addEventListener("online", () => {
+    trouble("");
+    say("You are online again.");
+  });
+
   window.addEventListener("pagehide", keepTyped);
 
   prepare(document);

@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from qa_app import asking, reading
+from qa_app import asked, asking, reading
 from qa_app.forms import QuestionForm
 from qa_app.views.caching import current, page_or_part
 
@@ -43,7 +43,7 @@ def answer_page(request: HttpRequest, payload: dict[str, Any]) -> HttpResponse:
     if page.is_refusal and payload["outcome"] != "guardrail":
         kept["question"] = payload["question"]  # to be put in other words
     context = {"answer": payload, "page": page, "form": QuestionForm(initial=kept), "front": asking.front_page()}
-    context["trail"] = asking.trail(payload["id"]) if payload.get("parent") else []
+    context["trail"] = asked.trail(payload["id"]) if payload.get("parent") else []
     return render(request, "qa/answer.html", context)
 
 

@@ -16,5 +16,12 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
     return render(request, "400.html", status=HTTPStatus.BAD_REQUEST)
 
 
+def too_many(request: HttpRequest, *, seconds: int) -> HttpResponse:
+    """For whoever asks more than the site takes: when to come again."""
+    response = render(request, "429.html", {"seconds": seconds}, status=HTTPStatus.TOO_MANY_REQUESTS)
+    response["Retry-After"] = str(seconds)
+    return response
+
+
 def server_error(request: HttpRequest) -> HttpResponse:
     return render(request, "500.html", status=HTTPStatus.INTERNAL_SERVER_ERROR)

@@ -13,6 +13,7 @@ from qa_app import asking
 from qa_app.forms import QuestionForm
 from qa_app.views.answers import answer_page
 from qa_app.views.caching import current, page_or_part
+from qa_app.views.history import remember
 
 
 @current
@@ -26,10 +27,12 @@ def ask(request: HttpRequest) -> HttpResponse:
     if payload is None:
         return _ask_page(request, form, status=HTTPStatus.BAD_REQUEST)
     address = reverse("answer", args=[payload["id"]])
-    if not request.headers.get("HX-Request"):
-        return HttpResponse(status=HTTPStatus.SEE_OTHER, headers={"Location": address})
-    response = answer_page(request, payload)
-    response["HX-Push-Url"] = address
+    if request.headers.get("HX-Request"):
+        response = answer_page(request, payload)
+        response["HX-Push-Url"] = address
+    else:
+        response = HttpResponse(status=HTTPStatus.SEE_OTHER, headers={"Location": address})
+    remember(request, response, payload["id"])
     return response
 
 

@@ -1,0 +1,49 @@
+"""What was asked before: the way that led to a follow-up, and answers as a list tells of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models.fields.json import KeyTextTransform
+from django.urls import reverse
+
+from qa_app.models import Answer
+
+LONGEST_TRAIL = 4  # questions before a follow-up that its page shows
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A kept answer as a list tells of it."""
+
+    answer_id: str
+    address: str
+    question: str
+    understood_as: str | None
+    outcome: str
+    mode: str
+    created_at: datetime
+
+
+def told(answer_ids: Sequence[str]) -> list[Told]:
+    """These answers in the order given; one that there is not is passed over."""
+    rows = Answer.objects.filter(pk__in=answer_ids).annotate(understood_as=KeyTextTransform("understood_as", "payload"))
+    fields = ("question", "understood_as", "outcome", "mode", "created_at")
+    found = {row["pk"]: row for row in rows.values("pk", *fields)}
+    return [
+        Told(key, reverse("answer", args=[key]), **{field: found[key][field] for field in fields})
+        for key in answer_ids
+        if key in found
+    ]
+
+
+def trail(answer_id: str) -> list[tuple[str, str]]:
+    """Address and question of the answers that this one follows, the first one first; at most `LONGEST_TRAIL`."""
+    found: list[tuple[str, str]] = []
+    row = Answer.objects.filter(pk=answer_id).select_related("__".join(["parent"] * LONGEST_TRAIL))
+    before = row.only(*(f"{'__'.join(['parent'] * n)}__question" for n in range(1, LONGEST_TRAIL + 1))).first()
+    while before and len(found) < LONGEST_TRAIL and (before := before.parent):
+        found.append((before.get_absolute_url(), before.question))
+    return found[::-1]

@@ -1,0 +1,125 @@
+"""Two answers side by side: which studies and sentences only one of them has, and how sure each is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Payload = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A sentence of an answer."""
+
+    text: str
+    markers: tuple[int, ...]
+    is_shared: bool
+    """Whether the other answer says it, too, word for word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    index: int
+    study_id: str
+    title: str
+    year: int | None
+    is_shared: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    name: str
+    """A or B; also the anchor."""
+    answer: Payload
+    summary: tuple[Line, ...]
+    lines: tuple[Line, ...]
+    """Of the longer text, without what the summary says already."""
+    sources: tuple[Source, ...]
+    withdrawn: int
+    """Sources that are not named any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    sides: tuple[Side, Side]
+    differences: tuple[str, ...]
+    """In words, the weightiest first; one that says so where there is none."""
+    is_same_question: bool
+
+
+def compare(first: Payload, second: Payload) -> Comparison:
+    """What tells two answers (their payloads beside the present corpus) apart."""
+    sides = _side("A", first, second), _side("B", second, first)
+    found = tuple(_differences(*sides))
+    return Comparison(
+        sides=sides,
+        differences=found or ("They say the same, from the same studies.",),
+        is_same_question=_asked(first) == _asked(second),
+    )
+
+
+def _side(name: str, mine: Payload, other: Payload) -> Side:
+    said = {row["text"] for part in ("summary", "answer") for row in other[part]["sentences"]}
+    cited = {row["study_id"] for row in other["citations"]}
+    short = [row["text"] for row in mine["summary"]["sentences"]]
+    public = [row for row in mine["citations"] if row["status"] != "withdrawn"]
+
+    def lines(rows: list[Payload]) -> tuple[Line, ...]:
+        return tuple(Line(row["text"], tuple(row["citations"]), row["text"] in said) for row in rows)
+
+    return Side(
+        name=name,
+        answer=mine,
+        summary=lines(mine["summary"]["sentences"]),
+        lines=lines([row for row in mine["answer"]["sentences"] if row["text"] not in short]),
+        sources=tuple(
+            Source(row["index"], row["study_id"], row["title"], row["year"], row["study_id"] in cited) for row in public
+        ),
+        withdrawn=len(mine["citations"]) - len(public),
+    )
+
+
+def _asked(answer: Payload) -> str:
+    return " ".join((answer.get("understood_as") or answer["question"]).casefold().split())
+
+
+def _differences(a: Side, b: Side) -> list[str]:
+    """Outcome, studies, sentences, confidence, and what they were made with."""
+    found: list[str] = []
+    if a.answer["outcome"] != b.answer["outcome"]:
+        found.append(f"They end differently: A {_outcome(a)}, B {_outcome(b)}.")
+    shared = sum(source.is_shared for source in a.sources)
+    only_a, only_b = len(a.sources) - shared, len(b.sources) - shared
+    if only_a or only_b:
+        found.append(f"Studies: {_counted(shared, 'is', 'are')} cited by both, {only_a} only by A, {only_b} only by B.")
+    new_a, new_b = _own(a), _own(b)
+    if new_a or new_b:
+        found.append(f"Sentences: {new_a} only in A, {new_b} only in B.")
+    sure_a, sure_b = a.answer["confidence"], b.answer["confidence"]
+    if sure_a and sure_b and sure_a["score"] != sure_b["score"]:
+        found.append(f"Confidence: {sure_a['score']} of 100 for A, {sure_b['score']} for B.")
+    if a.answer["corpus_version"] != b.answer["corpus_version"]:
+        newer = "A" if a.answer["corpus_version"] > b.answer["corpus_version"] else "B"
+        found.append(f"{newer} was made from a newer state of the studies.")
+    return found
+
+
+def _own(side: Side) -> int:
+    return sum(not line.is_shared for line in (*side.summary, *side.lines))
+
+
+def _counted(n: int, one: str, many: str) -> str:
+    return f"{n} {one if n == 1 else many}"
+
+
+def _outcome(side: Side) -> str:
+    return {
+        "answered": "is answered",
+        "partial": "is answered in part",
+        "conflicting": "finds studies that disagree",
+        "insufficient_evidence": "finds no answer in the studies",
+        "out_of_scope": "lies outside the studies",
+        "guardrail": "is not answered from studies",
+    }[side.answer["outcome"]]

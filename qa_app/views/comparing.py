@@ -1,0 +1,62 @@
+"""Two answers side by side, or one question in both modes."""
+
+from __future__ import annotations
+
+import re
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from qa_app import asking, comparing
+from qa_app.views.caching import current
+from qa_app.views.history import remember
+
+_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
+OTHER_MODE = {"beginner": "intermediate", "intermediate": "beginner"}
+
+
+@current
+@require_http_methods(["GET", "HEAD", "POST"])
+def compare(request: HttpRequest) -> HttpResponse:
+    """`?a=` and `?b=`: ids of answers, or their addresses. POST asks the question of `a` in the other mode first."""
+    if request.method == "POST":
+        return _in_both_modes(request)
+    given = {side: request.GET.get(side, "").strip() for side in ("a", "b")}
+    found = {side: _find(text) for side, text in given.items()}
+    missing = [side.upper() for side, text in given.items() if text and found[side] is None]
+    context: dict[str, Any] = {"given": given, "missing": missing}
+    if found["a"] and found["b"]:
+        context["compared"] = comparing.compare(found["a"], found["b"])
+    return render(request, "qa/compare.html", context, status=HTTPStatus.NOT_FOUND if missing else HTTPStatus.OK)
+
+
+def _in_both_modes(request: HttpRequest) -> HttpResponse:
+    first = _find(request.POST.get("a", ""))
+    if first is None:
+        raise Http404
+    other = _asked_in(OTHER_MODE[first["mode"]], first)
+    query = urlencode({"a": first["id"], "b": other["id"]})
+    response = HttpResponse(status=HTTPStatus.SEE_OTHER, headers={"Location": f"{reverse('compare')}?{query}"})
+    remember(request, response, other["id"])
+    return response
+
+
+def _asked_in(mode: str, first: dict[str, Any]) -> dict[str, Any]:
+    """The question of an answer in this mode: as it was asked, or by itself where its collection or parent is gone."""
+    try:
+        return asking.ask(
+            question=first["question"], mode=mode, collection=first["collection"], parent=first.get("parent")
+        )
+    except asking.BadQuestion:
+        return asking.ask(question=first.get("understood_as") or first["question"], mode=mode)
+
+
+def _find(text: str) -> dict[str, Any] | None:
+    """The answer that an id, or an address that ends in one, names."""
+    answer_id = text.split("?")[0].split("#")[0].rstrip("/").rpartition("/")[2]
+    return asking.find_answer(answer_id) if _ID.fullmatch(answer_id) else None

@@ -1,0 +1,99 @@
+"""A browser's own questions: remembered in its cookie, told to nobody else, forgotten one by one or all."""
+
+from __future__ import annotations
+
+from http.cookies import Morsel
+from typing import Any
+
+import pytest
+from django.core import signing
+from django.test import Client
+
+from qa_app import asking
+from qa_app.views.history import COOKIE, MOST_KEPT
+from tests.qa.conftest import ASKED
+
+pytestmark = pytest.mark.usefixtures("library")
+
+OTHER = "How much protein do older adults need?"
+
+
+def ask(client: Client, question: str, **headers: str) -> str:
+    """The id of the answer."""
+    sent = client.post("/", {"question": question}, headers=headers)
+    address = sent["Location"] if sent.status_code == 303 else sent["HX-Push-Url"]
+    return str(address).rstrip("/").rpartition("/")[2]
+
+
+def shown(client: Client) -> str:
+    return client.get("/history/").content.decode()
+
+
+def cookie(client: Client) -> Morsel[Any]:
+    return client.cookies[COOKIE]
+
+
+def test_the_newest_question_comes_first_and_none_of_others(client: Client) -> None:
+    first, second = ask(client, ASKED), ask(client, OTHER, **{"HX-Request": "true"})
+
+    html = shown(client)
+
+    assert html.index(f"/answers/{second}/") < html.index(f"/answers/{first}/")
+    assert ASKED not in shown(Client())
+    assert "Nothing has been asked in this browser yet" in shown(Client())
+
+
+def test_one_is_forgotten_and_then_all(client: Client) -> None:
+    first, second = ask(client, ASKED), ask(client, OTHER)
+
+    assert client.post("/history/", {"forget": first}).status_code == 303
+    assert first not in shown(client)
+    assert second in shown(client)
+    client.post("/history/", {"forget_all": "yes"})
+
+    assert cookie(client).value == ""
+    assert "Nothing has been asked" in shown(client)
+
+
+def test_the_cookie_is_for_this_site_alone_and_stays_small(client: Client) -> None:
+    ids = [asking.ask(question=ASKED)["id"] for _ in range(3)]
+    for answer_id in (*ids, ids[0]):
+        client.post("/history/", {"keep": answer_id})
+
+    kept = cookie(client)
+
+    assert (kept["httponly"], kept["samesite"]) == (True, "Lax")
+    assert kept.value.split(":")[0].split("~") == [ids[0], ids[2], ids[1]]
+    assert MOST_KEPT * (40 + 1) < 4096 - 100  # the largest cookie that browsers keep
+
+
+def test_a_cookie_of_another_hand_says_nothing(client: Client) -> None:
+    answer_id = ask(client, ASKED)
+    client.cookies[COOKIE] = f"{answer_id}:{signing.dumps('x')}"
+
+    assert "Nothing has been asked" in shown(client)
+
+
+@pytest.mark.parametrize("answer_id", ["nobody", "", "a\0b", "~"])
+def test_an_answer_that_there_is_not_is_not_kept(client: Client, answer_id: str) -> None:
+    assert client.post("/history/", {"keep": answer_id}).status_code == 303
+
+    assert COOKIE not in client.cookies
+
+
+def test_no_copy_of_the_list_is_kept_on_the_way(client: Client) -> None:
+    ask(client, ASKED)
+    response = client.get("/history/")
+
+    assert {"private", "no-store"} <= set(response["Cache-Control"].split(", "))
+    assert '<meta name="robots" content="noindex">' in response.content.decode()
+    assert client.put("/history/").status_code == 405
+
+
+def test_a_question_is_not_forgotten_without_the_sites_own_form() -> None:
+    client = Client(enforce_csrf_checks=True)
+
+    response = client.post("/history/", {"forget_all": "yes"})
+
+    assert response.status_code == 403
+    assert "Please send that once more" in response.content.decode()
