@@ -52,10 +52,10 @@ class Comparison:
 def compare(first: Payload, second: Payload) -> Comparison:
     """What tells two answers (their payloads beside the present corpus) apart."""
     sides = _side("A", first, second), _side("B", second, first)
-    found = tuple(_differences(*sides))
+    same = "They say the same, from the same studies." if first["citations"] else "Both end without an answer."
     return Comparison(
         sides=sides,
-        differences=found or ("They say the same, from the same studies.",),
+        differences=tuple(_differences(*sides)) or (same,),
         is_same_question=_asked(first) == _asked(second),
     )
 

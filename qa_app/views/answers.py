@@ -41,7 +41,7 @@ def answer_page(request: HttpRequest, payload: dict[str, Any]) -> HttpResponse:
     page = reading.read(payload)
     kept = {"mode": payload["mode"], "collection": payload["collection"] or ""}
     if page.is_refusal and payload["outcome"] != "guardrail":
-        kept["question"] = payload["question"]  # to be put in other words
+        kept["question"] = payload.get("understood_as") or payload["question"]  # to be put in other words
     context = {"answer": payload, "page": page, "form": QuestionForm(initial=kept), "front": asking.front_page()}
     context["trail"] = asked.trail(payload["id"]) if payload.get("parent") else []
     return render(request, "qa/answer.html", context)

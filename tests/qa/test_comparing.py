@@ -26,6 +26,7 @@ def test_an_answer_differs_in_nothing_from_itself() -> None:
 
     assert compared.differences == ("They say the same, from the same studies.",)
     assert compared.is_same_question
+    assert sided(make_refusal(), make_refusal()) == ("Both end without an answer.",)
     assert all(line.is_shared for side in compared.sides for line in (*side.summary, *side.lines))
 
 
