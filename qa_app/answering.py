@@ -21,7 +21,7 @@ from django.urls import reverse
 from corpus_app import search
 from qa_app import payload
 from qa_app.backends.corpus import SearchedCorpus
-from qa_app.backends.model_server import Deadline, ModelServer, Price, ServerSettings
+from qa_app.backends.model_server import Deadline, ModelServer, Price, ServerSettings, Waiting
 from qa_app.backends.model_writer import ModelWriter
 from qa_app.backends.reranking import CrossEncoderReranker, ModelReranker
 from qa_app.backends.spending import DailyBudget
@@ -30,7 +30,7 @@ from qa_app.pipeline import calibration
 from qa_app.pipeline import policy as policies
 from qa_app.pipeline.generation import ExtractiveWriter
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.ports import Reranker, Writer
+from qa_app.pipeline.ports import Progress, Reranker, Writer
 from qa_app.pipeline.records import Answer as Answered
 from qa_app.pipeline.records import Attempt, Declined, Evidence, Outcome, Question
 from qa_app.pipeline.retrieval import Clock
@@ -54,10 +54,19 @@ def answer(
 
 
 def make(
-    question: Question, *, writer: str, policy: Policy = POLICY, keep: Callable[[Evidence], None] | None = None
+    question: Question,
+    *,
+    writer: str,
+    policy: Policy = POLICY,
+    keep: Callable[[Evidence], None] | None = None,
+    progress: Progress | None = None,
+    waiting: Waiting | None = None,
 ) -> Answered:
-    """The answer, not yet stored. `keep` is given the evidence that it is written from, where there is any."""
-    first, *fallbacks = writers(writer)
+    """The answer, not yet stored. `keep` is given the evidence that it is written from, where there is any.
+
+    Raises Abandoned, at its next stage, once those who are told of its progress have left.
+    """
+    first, *fallbacks = writers(writer, waiting=waiting)
     answered = answer_question(
         question,
         corpus=SearchedCorpus(),
@@ -65,8 +74,9 @@ def make(
         fallbacks=fallbacks,
         policy=in_use(policy),
         reviewed=reviewed,
-        reranker=reranker(),
+        reranker=reranker(waiting),
         keep=keep,
+        progress=progress,
     )
     if writer == "llm" and not fallbacks and answered.outcome.is_answer:
         # Asked for, but no model is configured: the reader is told who wrote instead.
@@ -127,13 +137,13 @@ def reviewed(declined: Declined) -> Declined:
     return replace(declined, message=reply.message, version=reply.version) if reply else declined
 
 
-def reranker() -> Reranker | None:
+def reranker(waiting: Waiting | None = None) -> Reranker | None:
     """The model that reads question and passage together, made once; None where none is configured."""
     kind, _, model = settings.INFORM_RERANKER.partition(":")
     if kind == "cross-encoder":
         return _cross_encoder(model.strip())
     server = model_server() if kind == "llm" else None
-    return ModelReranker(server) if server else None
+    return ModelReranker(server, waiting) if server else None
 
 
 @cache
@@ -141,7 +151,7 @@ def _cross_encoder(model: str) -> Reranker:
     return CrossEncoderReranker(model)
 
 
-def writers(wanted: str, parts: tuple[str, ...] = PARTS) -> tuple[Writer, ...]:
+def writers(wanted: str, parts: tuple[str, ...] = PARTS, waiting: Waiting | None = None) -> tuple[Writer, ...]:
     """Who writes, and who steps in. The model writes when one is configured, unless the extractive writer was asked for.
 
     Only these parts are asked of a model; the extractive writer makes both at once.
@@ -149,7 +159,7 @@ def writers(wanted: str, parts: tuple[str, ...] = PARTS) -> tuple[Writer, ...]:
     server = None if wanted == "extractive" else model_server()
     if server is None:
         return (ExtractiveWriter(),)
-    deadline = Deadline.after(settings.OPENAI_TIMEOUT_SECONDS)
+    deadline = Deadline.after(settings.OPENAI_TIMEOUT_SECONDS, waiting=waiting)
     strict = ModelWriter(server, deadline, is_strict=True, parts=parts)
     return ModelWriter(server, deadline, parts=parts), strict, ExtractiveWriter()
 
@@ -178,10 +188,19 @@ def _model_server(chosen: ServerSettings, daily_limit: float) -> ModelServer:
 
 
 def store(
-    answered: Answered, *, parent: str | None, now: datetime, started: float | None = None, files_gap: bool = True
+    answered: Answered,
+    *,
+    parent: str | None,
+    now: datetime,
+    started: float | None = None,
+    files_gap: bool = True,
+    request_id: uuid.UUID | None = None,
 ) -> payload.Payload:
-    """Writes the answer with its sentences and citations in one transaction; a refusal files its question as a gap."""
-    answer_id, request_id = new_id(), uuid.uuid4()
+    """Writes the answer with its sentences and citations in one transaction; a refusal files its question as a gap.
+
+    A `request_id` that was handed out before is kept; else one is made.
+    """
+    answer_id, request_id = new_id(), request_id or uuid.uuid4()
     body = payload.of_answer(
         answered,
         answer_id=answer_id,

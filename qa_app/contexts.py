@@ -17,7 +17,7 @@ from corpus_app.records import Notice, Status
 from qa_app import answering, payload
 from qa_app.keeping import NotReadable, freeze, thaw
 from qa_app.models import EvidenceContext
-from qa_app.pipeline import citations, run, writing
+from qa_app.pipeline import citations, writing
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.records import Answer, Candidate, Evidence, InsufficientEvidence, Outcome, Question
 from qa_app.pipeline.retrieval import Clock
@@ -143,7 +143,7 @@ def write_part(request_id: str, part: Part, *, writer: str, now: datetime) -> Wr
         raise InsufficientEvidence("No sentence could be verified.")
     return WrittenPart(
         question=row.question,
-        part=payload.part(run.numbered(sentences, numbers)),
+        part=payload.part(citations.numbered(sentences, numbers)),
         citations=payload.citation_rows(citations.citations(numbers, evidence)),
         generator=payload.generator_row(written.generator),
         evidence=payload.evidence_rows(evidence.passages, evidence.understanding),

@@ -16,7 +16,7 @@ from datetime import date
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Protocol
 
-from qa_app.backends.records import Clock, Deadline, Message, Price, Reply, Request, ServerFailed
+from qa_app.backends.records import Clock, Deadline, Message, Price, Reply, Request, ServerFailed, Waiting
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 CHARACTERS_PER_TOKEN = 4  # of English prose; only where a server does not count
 FEWEST_CHARACTERS_PER_TOKEN = 2  # what is set aside for a request before it is sent
 CHARGED_ALTHOUGH_FAILED = {"timeout", "too_large", "unreadable"}  # the model may have written, and be paid for it
-__all__ = ["Breaker", "Budget", "Deadline", "Dialect", "ModelServer", "NoBudget", "Price", "Reply", "Request", "ServerFailed", "ServerSettings"]  # fmt: skip
+__all__ = ["Breaker", "Budget", "Deadline", "Dialect", "ModelServer", "NoBudget", "Price", "Reply", "Request", "ServerFailed", "ServerSettings", "Waiting"]  # fmt: skip
 
 
 class Budget(Protocol):
@@ -173,7 +173,10 @@ class ModelServer:
         return self.complete_all([Request(name, messages, schema)], deadline)[0]
 
     def complete_all(self, requests: Sequence[Request], deadline: Deadline) -> tuple[Reply, ...]:
-        """The replies to several requests, made side by side. Raises ServerFailed where one of them failed."""
+        """The replies to several requests, made side by side. Raises ServerFailed where one of them failed.
+
+        Where those who wait leave, the connections are cut and the server sees its clients go.
+        """
         reserved = [self._most_it_costs(request) for request in requests]
         if not self.breaker.admit():
             raise ServerFailed("circuit_open", "The language model has failed several times and is left alone a while.")
@@ -189,7 +192,9 @@ class ModelServer:
         calls = [_asking(self, request, deadline, lost) for request, lost in zip(requests, wasted, strict=True)]
         results = _side_by_side(calls, deadline)
         failures = [result for result in results if isinstance(result, Exception)]
-        if failures:
+        if deadline.is_abandoned:
+            self.breaker.not_made()  # the server is not to blame
+        elif failures:
             self.breaker.failed()
         else:
             self.breaker.succeeded()
@@ -211,7 +216,7 @@ class ModelServer:
                     raise
                 if failure.reason in CHARGED_ALTHOUGH_FAILED:
                     wasted.append(failure.reason)
-            time.sleep(wait)
+            deadline.sleep(wait)
             pause *= 2
         raise ValueError("A server is asked once at least.")
 
@@ -306,7 +311,9 @@ def _side_by_side(calls: Sequence[Callable[[], Reply]], deadline: Deadline) -> l
 
     The threads are daemons: one that hangs on a socket holds up neither the reader nor the end of the process.
     """
-    done: SimpleQueue[tuple[int, Reply | Exception]] = SimpleQueue()
+    done: SimpleQueue[tuple[int, Reply | Exception] | None] = SimpleQueue()
+    if deadline.waiting is not None:
+        deadline.waiting.when_left(lambda: done.put(None))
     late = ServerFailed("timeout", "The language model did not answer in time.")
     results: list[Reply | Exception] = [late] * len(calls)
 
@@ -320,8 +327,11 @@ def _side_by_side(calls: Sequence[Callable[[], Reply]], deadline: Deadline) -> l
         threading.Thread(target=run, args=(place, call), daemon=True, name="model-request").start()
     for _ in calls:
         try:
-            place, result = done.get(timeout=deadline.seconds_left)
+            given = done.get(timeout=deadline.seconds_left)
         except Empty:
             break
+        if given is None:  # nobody waits any more
+            break
+        place, result = given
         results[place] = result
     return results

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,24 +24,70 @@ class ServerFailed(Exception):
         self.reason, self.again, self.after_seconds = reason, again, after_seconds
 
 
+class Waiting:
+    """Whether somebody still waits for what is being done. They leave once, from any thread, and never come back."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._left = threading.Event()
+        self._stops: list[Callable[[], object]] = []
+
+    @property
+    def is_over(self) -> bool:
+        return self._left.is_set()
+
+    def leave(self) -> None:
+        """Nobody waits any more: everything that `when_left` was told to do is done, here and now."""
+        with self._lock:
+            self._left.set()
+            stops, self._stops = self._stops, []
+        for stop in stops:
+            stop()
+
+    def when_left(self, stop: Callable[[], object]) -> None:
+        """Does this when they leave; at once, where they have left."""
+        with self._lock:
+            if not self._left.is_set():
+                self._stops.append(stop)
+                return
+        stop()
+
+    def sleep(self, seconds: float) -> None:
+        """As `time.sleep`, but no longer than somebody waits."""
+        self._left.wait(seconds)
+
+
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """One moment that everything done for a question shares."""
+    """One moment that everything done for a question shares. Where those who wait for it leave, it is over."""
 
     at: float
     clock: Clock = time.monotonic
+    waiting: Waiting | None = None
+    """None where they cannot leave."""
 
     @classmethod
-    def after(cls, seconds: float, clock: Clock = time.monotonic) -> Self:
-        return cls(clock() + seconds, clock)
+    def after(cls, seconds: float, clock: Clock = time.monotonic, *, waiting: Waiting | None = None) -> Self:
+        return cls(clock() + seconds, clock, waiting)
+
+    @property
+    def is_abandoned(self) -> bool:
+        return self.waiting is not None and self.waiting.is_over
 
     @property
     def seconds_left(self) -> float:
-        return max(0.0, self.at - self.clock())
+        return 0.0 if self.is_abandoned else max(0.0, self.at - self.clock())
 
     @property
     def is_over(self) -> bool:
         return self.seconds_left <= 0
+
+    def sleep(self, seconds: float) -> None:
+        """As `time.sleep`, cut short where those who wait leave."""
+        if self.waiting is None:
+            time.sleep(seconds)
+        else:
+            self.waiting.sleep(seconds)
 
 
 @dataclass(frozen=True, slots=True)

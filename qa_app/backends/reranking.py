@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from corpus_app.records import Passage
 from qa_app.backends.model_server import ModelServer
-from qa_app.backends.records import Deadline, ServerFailed
+from qa_app.backends.records import Deadline, ServerFailed, Waiting
 from qa_app.pipeline.ports import RerankerFailed
 
 T = TypeVar("T")
@@ -73,8 +73,8 @@ class ModelReranker:
 
     name = "llm reranker"
 
-    def __init__(self, server: ModelServer) -> None:
-        self._server = server
+    def __init__(self, server: ModelServer, waiting: Waiting | None = None) -> None:
+        self._server, self._waiting = server, waiting
 
     def prepare(self) -> None:
         """Nothing: the server has the model."""
@@ -98,7 +98,9 @@ class ModelReranker:
             {"role": "user", "content": json.dumps(material, ensure_ascii=False)},
         ]
         try:
-            reply = self._server.complete(messages, _MARKS, Deadline.after(seconds), name="marks")
+            reply = self._server.complete(
+                messages, _MARKS, Deadline.after(seconds, waiting=self._waiting), name="marks"
+            )
         except ServerFailed as failure:
             raise RerankerFailed(LATE if failure.reason == "timeout" else "did not answer") from failure
         marks = _marks(reply.text, frozenset(labels))

@@ -5,7 +5,9 @@ Apart from `model_server`, as the SDK takes half a second to load and most sites
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from contextvars import ContextVar
 from functools import cache
 from typing import Any
@@ -47,9 +49,9 @@ def send(
     chosen: Any = {"messages": [dict(message) for message in messages], "extra_body": dict(options)}
     reset = _DEADLINE.set(deadline)
     try:
-        response = _client(api_key, base_url).chat.completions.with_raw_response.create(
-            model=model, timeout=deadline.seconds_left, **chosen
-        )
+        response = _client(
+            api_key, base_url, can_be_cut=deadline.waiting is not None
+        ).chat.completions.with_raw_response.create(model=model, timeout=deadline.seconds_left, **chosen)
         return response.http_response.content
     except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
         raise Refused(error.param if isinstance(error.param, str) else None) from error
@@ -95,15 +97,39 @@ def _connection_failed(error: Exception) -> ServerFailed:
 
 
 @cache
-def _client(api_key: str, base_url: str) -> openai.OpenAI:
-    """The SDK's client. Repeating is the caller's, under its deadline; no redirect carries the key elsewhere."""
+def _client(api_key: str, base_url: str, can_be_cut: bool) -> openai.OpenAI:
+    """The SDK's client. Repeating is the caller's, under its deadline; no redirect carries the key elsewhere.
+
+    A request that can be cut has a connection of its own: only one that is seen to open can be shut from outside.
+    """
+    options: dict[str, Any] = {"event_hooks": {"response": [_bound]}}
+    if can_be_cut:
+        options["limits"] = httpx2.Limits(max_keepalive_connections=0)
+        options["event_hooks"]["request"] = [_watch_connection]
     return openai.OpenAI(
         api_key=api_key or "none",
         base_url=base_url or None,
         max_retries=0,
         default_headers={"Accept-Encoding": "identity"},
-        http_client=openai.DefaultHttpxClient(follow_redirects=False, event_hooks={"response": [_bound]}),
+        http_client=openai.DefaultHttpxClient(follow_redirects=False, **options),
     )
+
+
+def _watch_connection(request: httpx2.Request) -> None:
+    """Has the request's connection shut when those who wait for it leave: the thread that reads from it wakes up."""
+    waiting = _DEADLINE.get().waiting
+
+    def trace(event: str, facts: Mapping[str, Any]) -> None:
+        if waiting is not None and event.endswith(("connect_tcp.complete", "start_tls.complete")):
+            connection = facts["return_value"].get_extra_info("socket")
+            waiting.when_left(lambda: _shut(connection))
+
+    request.extensions = {**request.extensions, "trace": trace}
+
+
+def _shut(connection: socket.socket) -> None:
+    with suppress(OSError):  # it is closed already
+        connection.shutdown(socket.SHUT_RDWR)
 
 
 def _bound(response: httpx2.Response) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from qa_app.pipeline.records import Citation, Evidence, Sentence
 
@@ -64,6 +65,13 @@ def number_studies(sentences: Iterable[Sentence], evidence: Evidence) -> dict[st
     known = {study.study_id for study in evidence.studies}
     order = dict.fromkeys(study for sentence in sentences for study in sentence.study_ids if study in known)
     return {study_id: index for index, study_id in enumerate(order, start=1)}
+
+
+def numbered(sentences: tuple[Sentence, ...], numbers: dict[str, int]) -> tuple[Sentence, ...]:
+    """The sentences with the index of each study behind them."""
+    return tuple(
+        replace(s, citations=tuple(dict.fromkeys(numbers[study_id] for study_id in s.study_ids))) for s in sentences
+    )
 
 
 def citations(numbers: dict[str, int], evidence: Evidence) -> tuple[Citation, ...]:

@@ -1,4 +1,4 @@
-"""What the pipeline asks of the outside: a corpus to search, a writer."""
+"""What the pipeline asks of the outside: a corpus to search, a writer, somebody to tell how it comes along."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Protocol
 
 from corpus_app.records import Collection, Concept, Finding, Found, NearFinding, Passage
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.records import Draft, Evidence, Generator
+from qa_app.pipeline.records import Candidate, Draft, Evidence, Generator, Sentence, Study, Understanding
 
 
 class Corpus(Protocol):
@@ -82,6 +82,49 @@ class Reranker(Protocol):
     def scores(self, question: str, passages: Sequence[Passage], *, seconds: float) -> Sequence[float]:
         """One score a passage, the higher the better. Raises RerankerFailed, at the latest after `seconds`."""
         ...
+
+
+class Progress(Protocol):
+    """Told how an answer comes along; asked whether anybody still waits for it."""
+
+    def is_abandoned(self) -> bool:
+        """Whether nobody waits any more: the work then stops at the next stage with Abandoned."""
+        ...
+
+    def stage(self, name: str, milliseconds: float) -> None:
+        """A stage has finished; where it runs again it is told again, with all the time that it has taken."""
+        ...
+
+    def evidence(self, passages: Sequence[Candidate], understanding: Understanding) -> None:
+        """What the answer is written from, in rank order; of a refusal, what came nearest."""
+        ...
+
+    def sentence(self, part: str, index: int, sentence: Sentence, introduced: Mapping[int, Study]) -> None:
+        """A sentence that is certain to stand in the answer: verified, numbered, at this place of its part.
+
+        `introduced` are the studies that it is the first to cite, by their numbers.
+        """
+        ...
+
+
+class Unwatched:
+    """Nobody is told, and nobody leaves."""
+
+    def is_abandoned(self) -> bool:
+        return False
+
+    def stage(self, name: str, milliseconds: float) -> None:
+        return None
+
+    def evidence(self, passages: Sequence[Candidate], understanding: Understanding) -> None:
+        return None
+
+    def sentence(self, part: str, index: int, sentence: Sentence, introduced: Mapping[int, Study]) -> None:
+        return None
+
+
+class Abandoned(Exception):
+    """Nobody waits for the answer any more; it is not made."""
 
 
 class RerankerFailed(Exception):

@@ -9,7 +9,7 @@ from time import perf_counter
 
 from qa_app.pipeline import candidates, confidence, query, ranking, reordering
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.ports import Corpus, LegFailed, Reranker, RerankerFailed
+from qa_app.pipeline.ports import Abandoned, Corpus, LegFailed, Progress, Reranker, RerankerFailed, Unwatched
 from qa_app.pipeline.records import (
     Candidate,
     Collection,
@@ -42,17 +42,25 @@ STAGES = (
 
 @dataclass
 class Clock:
-    """Milliseconds per stage; None for a stage that did not run, or whose time another one's holds."""
+    """Milliseconds per stage; None for a stage that did not run, or whose time another one's holds.
+
+    Every stage passes here: whoever watches is told when it has finished, and none begins for nobody (Abandoned).
+    """
 
     spent: dict[str, float | None] = field(default_factory=lambda: dict.fromkeys(STAGES))
+    progress: Progress = field(default_factory=Unwatched)
 
     @contextmanager
     def __call__(self, stage: str) -> Iterator[None]:
+        if self.progress.is_abandoned():
+            raise Abandoned
         start = perf_counter()
         try:
             yield
         finally:
-            self.spent[stage] = (self.spent.get(stage) or 0.0) + round(1000 * (perf_counter() - start), 3)
+            spent = (self.spent.get(stage) or 0.0) + round(1000 * (perf_counter() - start), 3)
+            self.spent[stage] = spent
+        self.progress.stage(stage, spent)
 
 
 @dataclass(frozen=True)

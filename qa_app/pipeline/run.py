@@ -9,7 +9,7 @@ from qa_app.pipeline import agreement, citations, confidence, evidence, parts, q
 from qa_app.pipeline.generation import EXTRACTIVE
 from qa_app.pipeline.naming import find_terms
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.ports import Corpus, Reranker, Writer
+from qa_app.pipeline.ports import Corpus, Progress, Reranker, Unwatched, Writer
 from qa_app.pipeline.records import (
     Answer,
     Attempt,
@@ -59,19 +59,25 @@ def answer_question(
     reviewed: Callable[[Declined], Declined] | None = None,
     reranker: Reranker | None = None,
     keep: Callable[[Evidence], None] | None = None,
+    progress: Progress | None = None,
 ) -> Answer:
     """The answer, or an honest no. Everything that is read of the corpus belongs to one version of it.
 
     The fallbacks write, in order, where the writer fails, or where not enough of its sentences can be verified.
     `reviewed` puts a curator's words in the place of the built-in ones of a fixed reply. `keep` is
-    given the evidence before anything is written from it.
+    given the evidence before anything is written from it. `progress` is told what is certain as it becomes so. Raises
+    Abandoned where it says that nobody waits any more.
     """
-    clock = Clock()
+    progress = progress or Unwatched()
+    clock = Clock(progress=progress)
     gathered = gather(question, corpus=corpus, policy=policy, clock=clock, reviewed=reviewed, reranker=reranker)
     if isinstance(gathered, Answer):
+        if gathered.evidence:
+            progress.evidence(gathered.evidence, gathered.understanding)
         return gathered
     if keep:
         keep(gathered.evidence)
+    progress.evidence(gathered.evidence.passages, gathered.evidence.understanding)
     try:
         return _written(question, gathered.search, gathered.evidence, (writer, *fallbacks), policy, clock)
     except InsufficientEvidence as nothing:
@@ -134,8 +140,8 @@ def _written(
         message=message,
         understanding=search.understanding,
         scope=search.searched,
-        summary=numbered(summary, numbers),
-        answer=numbered(answer, numbers),
+        summary=citations.numbered(summary, numbers),
+        answer=citations.numbered(answer, numbers),
         citations=citations.citations(numbers, chosen),
         confidence=confidence.assess(search.signals, sentences, policy),
         evidence=chosen.passages,
@@ -176,13 +182,6 @@ def _definitions(question: Question, search: Search, sentences: tuple[Sentence, 
     if question.mode is not Mode.BEGINNER:
         return ()
     return find_terms([s.text for s in sentences], search.concepts, besides=search.understanding.concepts)
-
-
-def numbered(sentences: tuple[Sentence, ...], numbers: dict[str, int]) -> tuple[Sentence, ...]:
-    """The sentences with the index of each study behind them."""
-    return tuple(
-        replace(s, citations=tuple(dict.fromkeys(numbers[study_id] for study_id in s.study_ids))) for s in sentences
-    )
 
 
 def _refusal(

@@ -19,6 +19,10 @@ from qa_app.pipeline.records import (
     Sentence,
 )
 from qa_app.pipeline.retrieval import Clock
+from qa_app.pipeline.telling import Telling
+
+Judgement = tuple[tuple[Sentence, ...], tuple[LeftOut, ...]]
+"""What became of a drafted sentence: kept, or left out."""
 
 PARTS = ("summary", "answer")
 
@@ -50,8 +54,10 @@ def write(
 ) -> Written:
     """What the first writer gave whose parts, summary and answer, hold all; what fell on the way stays with it.
 
-    A writer whose server failed is not asked a second time. Raises NothingWritten.
+    A writer whose server failed is not asked a second time. Whoever watches is told of each sentence as soon as nothing can
+    take it back. Raises NothingWritten.
     """
+    telling = Telling(evidence, clock.progress)
     attempts: list[Attempt] = []
     fallen: list[LeftOut] = []
     given_up: set[str] = set()
@@ -62,7 +68,7 @@ def write(
             continue
         before = tuple(fallen)
         try:
-            last = _attempt(writer, evidence, policy, clock)
+            last = _attempt(writer, evidence, policy, clock, telling, is_last=writer is writers[-1])
         except WriterFailed as failure:
             failed = failure.generator or Generator(writer.name, "")
             attempts.append(Attempt(failed, Draft(received=failure.received), failure.reason))
@@ -77,6 +83,7 @@ def write(
         reason = reason or "unverified"
     if last is None or not (last.summary or last.answer):
         raise NothingWritten(message or "No sentence of the draft could be verified.", tuple(attempts))
+    telling.tell(last.summary, last.answer)
     return replace(
         last,
         fallen=tuple(fallen),
@@ -85,34 +92,40 @@ def write(
     )
 
 
-def _attempt(writer: Writer, evidence: Evidence, policy: Policy, clock: Clock) -> Written:
+def _attempt(
+    writer: Writer, evidence: Evidence, policy: Policy, clock: Clock, telling: Telling, *, is_last: bool
+) -> Written:
     with clock("answer"):
         draft, generator = writer.write(evidence, policy)
     clock.spent |= draft.timings_ms
+    summary: list[Judgement] = []
+    answer: list[Judgement] = []
     with clock("verify"):
-        summary = [_verify(sentence, evidence, policy) for sentence in draft.summary]
-        answer = [_verify(sentence, evidence, policy) for sentence in draft.answer]
-    judged = (*summary, *answer)
+        for verdicts, drafted in ((summary, draft.summary), (answer, draft.answer)):
+            for sentence in drafted:
+                verdicts.append(_verify(sentence, evidence, policy))
+                short, long = _kept(summary), _kept(answer)
+                if is_last or (short and long):  # the draft holds, or nobody writes after it
+                    telling.tell(short, long)
+    judged = [*summary, *answer]
     return Written(
-        summary=_once(sentence for kept, _ in summary for sentence in kept),
-        answer=_once(sentence for kept, _ in answer for sentence in kept),
+        summary=_kept(summary),
+        answer=_kept(answer),
         fallen=(*draft.dropped, *(entry for _, fallen in judged for entry in fallen)),
         generator=generator,
         attempts=(Attempt(generator, draft, verdicts=tuple(_verdict(*result) for result in judged)),),
     )
 
 
-def _once(sentences: Iterable[Sentence]) -> tuple[Sentence, ...]:
+def _kept(judged: Iterable[Judgement]) -> tuple[Sentence, ...]:
     """Each text once: a quote may have taken the place of a paraphrase that stands beside it."""
     first: dict[str, Sentence] = {}
-    for sentence in sentences:
+    for sentence in (sentence for kept, _ in judged for sentence in kept):
         first.setdefault(sentence.text, sentence)
     return tuple(first.values())
 
 
-def _verify(
-    sentence: DraftSentence, evidence: Evidence, policy: Policy
-) -> tuple[tuple[Sentence, ...], tuple[LeftOut, ...]]:
+def _verify(sentence: DraftSentence, evidence: Evidence, policy: Policy) -> Judgement:
     """A counted sentence is proven by counting, any other by the words behind it."""
     if not sentence.finding_ids:
         return verification.verify([sentence], evidence, policy=policy)
