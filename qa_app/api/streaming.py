@@ -1,0 +1,85 @@
+"""Answers as server-sent events: each as soon as it is certain, one `done` or `error` at the end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from typing import Any
+
+from django.http import StreamingHttpResponse
+from rest_framework import exceptions, renderers, status
+from rest_framework.request import Request
+from rest_framework.settings import api_settings
+from rest_framework.views import APIView
+
+from qa_app import asking, streaming
+from qa_app.api import answers
+
+EVENTS = "text/event-stream"
+HEADERS = {
+    "Cache-Control": "no-store, no-transform",
+    "X-Accel-Buffering": "no",  # a proxy would hold small events back
+}
+HEARTBEAT = b": still here\n\n"
+
+
+class EventStream(renderers.JSONRenderer):
+    """Lets clients ask for events by `Accept`; an error before the first event is JSON all the same."""
+
+    media_type = EVENTS
+    format = "events"
+
+
+class Busy(exceptions.APIException):
+    status_code = status.HTTP_503_SERVICE_UNAVAILABLE
+    default_detail = "Many answers are being made at this moment. Please try again in a few seconds."
+    default_code = "unavailable"
+    wait = streaming.RETRY_SECONDS
+
+
+class OtherQuestion(exceptions.APIException):
+    status_code = status.HTTP_409_CONFLICT
+    default_detail = streaming.OTHER
+    default_code = "other_question"
+
+
+class Failed(exceptions.APIException):
+    """What an `error` event says."""
+
+    def __init__(self, status_code: int, detail: str) -> None:
+        super().__init__(detail, code="unavailable" if status_code == status.HTTP_503_SERVICE_UNAVAILABLE else None)
+        self.status_code = status_code
+
+
+class StreamView(APIView):
+    scope = "ask"
+    quota = "ask"
+    renderer_classes = [EventStream, renderers.JSONRenderer]
+
+    def post(self, request: Request) -> StreamingHttpResponse:
+        arguments = answers.arguments(request.data)
+        try:
+            events = streaming.open_stream(**arguments, last_event_id=request.headers.get("Last-Event-ID"))
+        except asking.BadInput as bad:
+            raise answers.invalid(bad) from bad
+        except streaming.OtherQuestion as error:
+            raise OtherQuestion from error
+        except streaming.TooManyStreams as error:
+            raise Busy from error
+        return StreamingHttpResponse(_written(events), content_type=f"{EVENTS}; charset=utf-8", headers=HEADERS)
+
+
+async def _written(events: AsyncGenerator[streaming.Event | None]) -> AsyncIterator[bytes]:
+    async with aclosing(events):
+        async for event in events:
+            yield HEARTBEAT if event is None else _event(event)
+
+
+def _event(event: streaming.Event) -> bytes:
+    data: Any = event.data
+    if event.name == "error":
+        handle: Any = api_settings.EXCEPTION_HANDLER  # the site says how a problem is written
+        data = handle(Failed(data["status"], data["detail"]), {}).data
+    written = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return f"event: {event.name}\nid: {event.id}\ndata: {written}\n\n".encode()

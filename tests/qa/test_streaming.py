@@ -1,0 +1,388 @@
+"""Answers told while they are made: through the real ASGI application, on real threads and real connections."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.core.asgi import get_asgi_application
+from django.db import OperationalError, connection
+from django.test import Client
+
+from corpus_app import curation
+from qa_app import answering, asking, streaming
+from qa_app.models import Answer
+from tests.asgi import LONG, Connection, Event, posting
+from tests.doubles.model_server import WRITES, Asked, draft, serving
+from tests.qa.conftest import ASKED
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("library")]
+
+STREAM = "/api/v1/answers/stream"
+LEAVERS = int(os.environ.get("STREAMS", "40"))
+REFUSED = "What is the best pizza in Naples?"
+LAST = {"done", "error"}
+
+
+def run(talk: Callable[[Any], Any]) -> Any:
+    """What the talk with the application gives."""
+    return asyncio.run(talk(get_asgi_application()))
+
+
+def stream(body: Any, **headers: str) -> list[Event]:
+    """All that is told to somebody who stays."""
+
+    async def talk(application: Any) -> list[Event]:
+        async with posting(application, STREAM, body, **headers) as sent:
+            assert (sent.status, sent.headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
+            return await sent.rest()
+
+    return list(run(talk))
+
+
+def problem(body: Any, **headers: str) -> dict[str, Any]:
+    """The error that is told before any event."""
+
+    async def talk(application: Any) -> tuple[Connection, Any]:
+        async with posting(application, STREAM, body, **headers) as sent:
+            return sent, await sent.body()
+
+    sent, told = run(talk)
+    assert sent.headers["content-type"] == "application/problem+json"
+    assert (told["status"], set(told)) == (sent.status, {"type", "title", "status", "detail", "errors"})
+    return {**told, "headers": sent.headers}
+
+
+def told(events: list[Event], name: str) -> list[dict[str, Any]]:
+    return [event.data for event in events if event.name == name]
+
+
+def require_whole(events: list[Event]) -> dict[str, Any]:
+    """The answer of a stream, after looking that every event says what the answer says."""
+    *before, last = events
+    assert (last.name, [event.name for event in before if event.name in LAST]) == ("done", [])
+    body = last.data
+    rows = [(part, index, row) for part in ("summary", "answer") for index, row in enumerate(body[part]["sentences"])]
+    sentences = told(events, "sentence")
+    sources = [row for sentence in sentences for row in sentence.pop("sources")]
+    assert [(row.pop("part"), row.pop("index"), row) for row in sentences] == rows
+    assert sources == body["citations"]
+    return dict(body)
+
+
+def eventually(is_so: Callable[[], bool]) -> bool:
+    """Whether it comes to be so, in much more time than it needs."""
+    end = time.monotonic() + LONG
+    while not is_so() and time.monotonic() < end:
+        time.sleep(0.02)
+    return is_so()
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    """As `eventually`, beside the application."""
+    async with asyncio.timeout(LONG):
+        while not is_so():
+            await asyncio.sleep(0.01)
+
+
+def connections_open() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()")
+        return int(cursor.fetchone()[0])
+
+
+def threads_of(*names: str) -> list[str]:
+    return [thread.name for thread in threading.enumerate() if thread.name.startswith(names)]
+
+
+class SlowModel:
+    """A language model that keeps its replies back until it is let go on."""
+
+    def __init__(self) -> None:
+        self.asked = threading.Semaphore(0)
+        self.go_on = threading.Event()
+
+    def behave(self, asked: Asked) -> str:
+        self.asked.release()
+        self.go_on.wait(LONG)
+        return draft(WRITES["good"](asked))
+
+    async def was_asked(self) -> None:
+        """Both parts were."""
+        for _ in range(2):
+            assert await asyncio.to_thread(self.asked.acquire, timeout=LONG)
+
+
+@pytest.fixture
+def model(settings: Any) -> Iterator[SlowModel]:
+    slow = SlowModel()
+    with serving(otherwise=slow.behave) as server:
+        settings.OPENAI_MODEL, settings.OPENAI_BASE_URL = "slow", server.base_url
+        try:
+            yield slow
+        finally:
+            slow.go_on.set()
+            answering._model_server.cache_clear()
+
+
+# --- Works -----------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_told_on_the_way_is_what_the_answer_says() -> None:
+    events = stream({"question": ASKED})
+
+    body = require_whole(events)
+    assert body["outcome"] == "answered"
+    assert told(events, "retrieval") == [{"evidence": body["evidence"], "also_searched": body["also_searched"]}]
+    assert told(events, "stage")[0]["name"] == "scope"
+    assert {row["name"] for row in told(events, "stage")} >= {
+        "understand",
+        "encode",
+        "lexical",
+        "rank",
+        "answer",
+        "verify",
+    }
+    assert json.loads(Client().get(f"/api/v1/answers/{body['id']}").content) == body
+
+
+def test_the_same_question_is_answered_alike_by_both_addresses() -> None:
+    streamed = require_whole(stream({"question": ASKED, "mode": "intermediate", "collection": "training"}))
+
+    plain = asking.ask(question=ASKED, mode="intermediate", collection="training")
+
+    own = {"id", "url", "request_id", "created_at", "timings_ms"}
+    assert {k: v for k, v in streamed.items() if k not in own} == {k: v for k, v in plain.items() if k not in own}
+
+
+def test_every_event_has_an_id_of_its_own_that_begins_with_the_request() -> None:
+    events = stream({"question": ASKED})
+
+    ids = [event.id for event in events]
+    key = events[-1].data["request_id"].replace("-", "")
+    assert [id.split(".")[:2] for id in ids] == [[key, str(number)] for number in range(1, len(events) + 1)]
+
+
+@pytest.mark.parametrize(
+    ("question", "outcome"),
+    [(REFUSED, "out_of_scope"), ("I get chest pain when I lift, what should I do?", "guardrail")],
+)
+def test_a_refusal_tells_no_sentence(question: str, outcome: str) -> None:
+    events = stream({"question": question})
+
+    assert require_whole(events)["outcome"] in {outcome, "insufficient_evidence"}
+    assert told(events, "sentence") == []
+
+
+def test_clients_that_ask_for_events_by_their_type_get_them() -> None:
+    assert require_whole(stream({"question": ASKED}, accept="text/event-stream"))["outcome"] == "answered"
+    assert problem({"question": ""}, accept="text/event-stream")["status"] == 400
+
+
+# --- Bad input -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"question": " "}, "question"),
+        ({"question": 7}, "question"),
+        ({}, "question"),
+        ({"question": ASKED, "mode": "expert"}, "mode"),
+        ({"question": ASKED, "collection": "none-such"}, "collection"),
+        ({"question": ASKED, "colour": "red"}, "colour"),
+        ({"question": ASKED, "parent": "no-answer"}, "parent"),
+    ],
+)
+def test_bad_input_is_refused_before_the_stream_begins(body: dict[str, Any], field: str) -> None:
+    told = problem(body)
+
+    assert (told["status"], [row["field"] for row in told["errors"]]) == (400, [field])
+    assert not Answer.objects.exists()
+
+
+def test_what_is_no_json_is_refused() -> None:
+    assert problem(b"{")["status"] == 400
+    assert problem(b"x" * 70_000)["status"] == 413
+    assert problem(b"question=x", content_type="application/x-www-form-urlencoded")["status"] == 415
+    assert Client().get(STREAM).status_code == 405
+
+
+@pytest.mark.parametrize("given", ["7", "x.1.1", "0" * 32, f"{'0' * 32}.1.1.1", f"{'0' * 32}.-1.0"])
+def test_an_event_id_that_is_none_is_refused(given: str) -> None:
+    told = problem({"question": ASKED}, last_event_id=given)
+
+    assert (told["status"], told["errors"][0]["field"]) == (400, "Last-Event-ID")
+
+
+# --- Going on after a break ------------------------------------------------------------------------------------------
+
+
+def test_from_any_event_on_the_rest_of_a_stored_answer_is_told() -> None:
+    events = stream({"question": ASKED})
+    standing = [event for event in events if event.name != "stage"]
+
+    for place, event in enumerate(events):
+        again = stream({"question": ASKED}, last_event_id=event.id)
+
+        missed = [e for e in standing if e in events[place + 1 :]] or standing[-1:]
+        assert [(e.name, e.data) for e in again] == [(e.name, e.data) for e in missed]
+    assert Answer.objects.count() == 1
+
+
+def test_the_id_of_another_question_is_refused() -> None:
+    first = stream({"question": ASKED})[0]
+
+    assert problem({"question": REFUSED}, last_event_id=first.id)["status"] == 409
+    assert problem({"question": ASKED, "mode": "intermediate"}, last_event_id=first.id)["status"] == 409
+
+
+def test_after_an_id_that_nobody_knows_the_answer_is_made_anew() -> None:
+    events = stream({"question": ASKED}, last_event_id=f"{'0' * 32}.5.2")
+
+    require_whole(events)
+    assert not events[0].id.startswith("0" * 32)
+
+
+def test_words_that_were_withdrawn_since_are_not_told_again() -> None:
+    first, *_ = events = stream({"question": ASKED})
+    cited = events[-1].data["citations"][0]["study_id"]
+    curation.withdraw([cited], by=None, by_name="tests", reason="tests")
+
+    again = stream({"question": ASKED}, last_event_id=first.id)
+
+    require_whole_now = told(again, "sentence")
+    assert all(row["text"] == asking.WITHDRAWN for row in require_whole_now if row["support"] == [])
+    assert cited not in {row["study_id"] for row in told(again, "retrieval")[0]["evidence"]}
+    assert [row["text"] for row in require_whole_now].count(asking.WITHDRAWN) >= 1
+
+
+def test_whoever_lost_the_line_goes_on_with_the_answer_in_the_making(model: SlowModel) -> None:
+    async def talk(application: Any) -> tuple[list[Event], list[Event]]:
+        async with posting(application, STREAM, {"question": ASKED}) as first:
+            seen = [event for _ in range(3) if (event := await first.next())]
+            await model.was_asked()
+            async with posting(application, STREAM, {"question": ASKED}, last_event_id=seen[-1].id) as second:
+                first.gone.set()
+                model.go_on.set()
+                return seen, await second.rest()
+
+    seen, rest = run(talk)
+
+    body = require_whole([*seen, *rest])
+    assert body["generator"]["name"] == "llm"
+    assert Answer.objects.count() == 1
+
+
+# --- Leaving ---------------------------------------------------------------------------------------------------------
+
+
+def test_leaving_gives_up_the_work_and_what_the_model_was_asked(model: SlowModel) -> None:
+    before = connections_open()
+
+    async def talk(application: Any) -> None:
+        async with posting(application, STREAM, {"question": ASKED}) as sent:
+            await sent.next()
+            await model.was_asked()
+
+    run(talk)
+
+    assert eventually(lambda: threads_of("model-request") == [])
+    assert eventually(lambda: streaming._makings == {})
+    assert eventually(lambda: connections_open() <= before)
+    assert not Answer.objects.exists()
+    server = answering.model_server()
+    assert server is not None
+    assert server.breaker.state == "closed"
+
+
+def test_while_nothing_happens_there_is_a_heartbeat(model: SlowModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "HEARTBEAT_SECONDS", 0.02)
+
+    async def talk(application: Any) -> tuple[list[str], list[Event]]:
+        async with posting(application, STREAM, {"question": ASKED}) as sent:
+            seen = []
+            while not sent.comments:
+                piece = await sent.piece()
+                assert piece is not None
+                (sent.comments if piece.startswith(":") else seen).append(piece)
+            model.go_on.set()
+            return sent.comments, await sent.rest()
+
+    comments, rest = run(talk)
+
+    assert comments[0].startswith(":")
+    assert rest[-1].name == "done"
+
+
+def test_more_than_can_be_served_are_asked_to_come_back(model: SlowModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "MOST_STREAMS", 1)
+
+    async def talk(application: Any) -> tuple[Connection, Any]:
+        async with posting(application, STREAM, {"question": ASKED}) as first:
+            await first.next()
+            async with posting(application, STREAM, {"question": ASKED}) as second:
+                return second, await second.body()
+
+    sent, body = run(talk)
+
+    assert (sent.status, body["status"], sent.headers["content-type"]) == (503, 503, "application/problem+json")
+    assert int(sent.headers["retry-after"]) >= 1
+
+
+def test_a_failure_ends_the_stream_with_one_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    for failure, status in ((OperationalError("away"), 503), (ValueError("broken"), 500)):
+
+        def fail(*arguments: Any, error: Exception = failure, **options: Any) -> Any:
+            raise error
+
+        monkeypatch.setattr(answering, "store", fail)
+        events = stream({"question": ASKED})
+
+        assert [event.name for event in events if event.name in LAST] == ["error"]
+        assert (events[-1].name, events[-1].data["status"]) == ("error", status)
+        assert events[-1].data["detail"] not in {"away", "broken"}
+    assert streaming._makings == {}
+
+
+def test_readers_who_leave_at_any_point_leave_nothing_behind() -> None:
+    """STREAMS=1000 tries many more."""
+    chance = random.Random(LEAVERS)
+    stream({"question": ASKED})
+    before, known = connections_open(), Answer.objects.count()
+    plans = [chance.choice((0, 1, 2, 3, 5, 8, 12, None, None)) for _ in range(LEAVERS)]
+
+    async def one(application: Any, gate: asyncio.Semaphore, stays_for: int | None) -> list[Event]:
+        async with gate, posting(application, STREAM, {"question": ASKED}) as sent:
+            assert sent.status == 200
+            if stays_for is None:
+                return await sent.rest()
+            for _ in range(stays_for):
+                if await sent.next() is None:
+                    break
+            await asyncio.sleep(chance.random() / 100)
+            return []
+
+    async def talk(application: Any) -> list[list[Event]]:
+        gate = asyncio.Semaphore(12)
+        found = await asyncio.gather(*(one(application, gate, plan) for plan in plans))
+        assert [task for task in asyncio.all_tasks() if task is not asyncio.current_task()] == []
+        return found
+
+    found = run(talk)
+
+    for plan, events in zip(plans, found, strict=True):
+        if plan is None:
+            require_whole(events)
+    assert eventually(lambda: streaming._makings == {})
+    assert eventually(lambda: connections_open() <= before)
+    assert len(threads_of("answer-stream")) <= streaming.MOST_AT_WORK
+    assert threads_of("model-request") == []
+    assert Answer.objects.count() - known >= plans.count(None)
