@@ -106,6 +106,9 @@ def warm_up() -> None:
 @contextmanager
 def snapshot() -> Iterator[None]:
     """Everything read inside belongs to one corpus version. Inside another transaction it is that one's view."""
+    if _snapshot_version.get() is not None and connection.in_atomic_block:
+        yield  # of the snapshot that is open
+        return
     is_inner = connection.in_atomic_block
     with transaction.atomic():
         if not is_inner:
@@ -444,6 +447,11 @@ def concepts() -> tuple[records.Concept, ...]:
     return once_per_version(_read_concepts)
 
 
+def topic_ids() -> frozenset[str]:
+    """The concepts that have a page: those that a published study carries, or that one relates to another."""
+    return once_per_version(_read_topic_ids)
+
+
 def vocabulary() -> Mapping[str, int]:
     """Words of the searchable passages as they are written, lower case, and in how many passages each stands."""
     return once_per_version(_read_vocabulary)
@@ -506,6 +514,25 @@ def _read_collections() -> tuple[records.Collection, ...]:
     return tuple(
         records.Collection(c.slug, c.name, c.description, tuple(c.keywords)) for c in models.Collection.objects.all()
     )
+
+
+def _read_topic_ids() -> frozenset[str]:
+    with connection.cursor() as cursor:
+        cursor.execute(_TOPIC_IDS)
+        return frozenset(concept_id for (concept_id,) in cursor.fetchall())
+
+
+_TOPIC_IDS = """
+    WITH published AS (SELECT id FROM corpus_app_study WHERE status = 'published'),
+    related AS (
+        SELECT r.source_id, r.target_id FROM corpus_app_conceptrelation r
+        WHERE EXISTS (
+            SELECT FROM corpus_app_conceptrelationstudy behind JOIN published p ON p.id = behind.study_id WHERE behind.relation_id = r.id
+        )
+    )
+    SELECT c.concept_id FROM corpus_app_studyconcept c JOIN published p ON p.id = c.study_id
+    UNION SELECT source_id FROM related UNION SELECT target_id FROM related
+"""
 
 
 def _read_vocabulary() -> Mapping[str, int]:

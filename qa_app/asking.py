@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Callable, Iterable
 from copy import deepcopy
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from qa_app import answering, contexts, evaluation, workings
 from qa_app.contexts import ExpiredContext, Opened, UnknownContext, WrittenPart
 from qa_app.evaluation import BadGolden
 from qa_app.evaluation import worse as worse_than
-from qa_app.models import Answer, AnswerCitation, Feedback
+from qa_app.models import Answer, AnswerCitation, Feedback, question_key
 from qa_app.payload import Payload, in_contract_order
 from qa_app.pipeline import following, scope
 from qa_app.pipeline.citations import with_markers
@@ -29,9 +29,11 @@ from qa_app.pipeline.policy import named as named_policy
 from qa_app.pipeline.policy import read as read_policy
 from qa_app.pipeline.records import InsufficientEvidence, Mode, Question
 from qa_app.pipeline.text import clean
+from qa_app.renewing import Changes, changes_between
 
 LONGEST_QUESTION = 2_000  # characters
 LONGEST_FEEDBACK = 1_000
+MOST_FEEDBACK = 50  # of an answer in a day, from new browsers
 MOST_PASSAGES = 12  # of evidence that a question may be answered from, and their studies
 MOST_STUDIES = 12
 WRITERS = ("auto", "extractive", "llm")
@@ -41,7 +43,7 @@ NAMELESS: Payload = {
     "title": WITHDRAWN, "authors": [], "year": None, "journal": None, "doi": None, "url": None, "population": "",
 }  # fmt: skip
 __all__ = [
-    "BadFeedback", "BadGolden", "BadInput", "BadPolicy", "BadQuestion", "ExpiredContext", "InsufficientEvidence", "UnknownContext", "ask", "beside_present_corpus", "check", "evaluate_golden", "examples", "find_answer", "front_page", "give_feedback", "how_it_works", "open_context", "worse_than", "write_part",
+    "BadFeedback", "BadGolden", "BadInput", "BadPolicy", "BadQuestion", "ExpiredContext", "InsufficientEvidence", "UnknownContext", "ask", "ask_again", "beside_present_corpus", "check", "evaluate_golden", "examples", "feedback_reasons", "find_answer", "find_changes", "find_feedback", "front_page", "give_feedback", "how_it_works", "offered_collections", "open_context", "worse_than", "write_part",
 ]  # fmt: skip
 EXAMPLES = (
     "How many sets per week for muscle growth?",
@@ -52,6 +54,7 @@ EXAMPLES = (
     "Does lifting help people with sarcopenia?",
 )
 NOT_DECODED = "\ufffd"  # what a form holds in place of bytes that are not UTF-8
+snapshot = search.snapshot  # what is read inside is all of one moment
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -118,6 +121,32 @@ def _budget(field: str, wanted: object, usual: int, most: int) -> int:
     if isinstance(wanted, bool) or not isinstance(wanted, int) or not 1 <= wanted <= most:
         raise BadQuestion(field, "out_of_range", f"Send a whole number from 1 to {most}.")
     return wanted
+
+
+def ask_again(answer_id: str, *, now: datetime | None = None) -> Payload | None:
+    """Asks an answer's question once more, of the corpus as it is now; None where there is no such answer.
+
+    In its collection, while there is one, and following the same answer. Raises BadQuestion.
+    """
+    row = Answer.objects.filter(pk=answer_id).first() if _storable(answer_id) else None
+    if row is None:
+        return None
+    kept = row.collection if row.collection in {c.slug for c in search.collections()} else None
+    parent = row.parent_id if row.payload.get("understood_as") else None  # asked by itself, it followed nothing
+    return ask(question=row.question, mode=row.mode, collection=kept, parent=parent, now=now)
+
+
+def find_changes(payload: Payload, since: str) -> Changes | None:
+    """What an answer says otherwise than an earlier one; None unless that one is there and answers the same question."""
+    before = find_answer(since) if since != payload["id"] else None
+    if before is None or _asked(before) != _asked(payload):
+        return None
+    return changes_between(before, payload)
+
+
+def _asked(body: Payload) -> str:
+    """The same for answers to the same question."""
+    return question_key(body.get("understood_as") or body["question"])
 
 
 def open_context(
@@ -205,9 +234,18 @@ def _storable(text: str) -> bool:
 
 
 def give_feedback(
-    answer_id: str, *, is_helpful: object, reasons: object = (), said: object = "", now: datetime | None = None
+    answer_id: str,
+    *,
+    is_helpful: object,
+    reasons: object = (),
+    said: object = "",
+    amends: int | None = None,
+    now: datetime | None = None,
 ) -> Feedback | None:
-    """Keeps what a reader thought of an answer; None where there is no such answer. Raises BadFeedback."""
+    """Keeps what a reader thought of an answer; None where there is no such answer. Raises BadFeedback.
+
+    `amends` is the key of what the same reader has said of it before, which this takes the place of.
+    """
     if not isinstance(is_helpful, bool):
         raise BadFeedback("helpful", "not_boolean", "Say whether the answer helped: true or false.")
     known = list(Feedback.Reason.values)
@@ -220,13 +258,28 @@ def give_feedback(
     answer = Answer.objects.filter(pk=answer_id).first() if _storable(answer_id) else None
     if answer is None:
         return None
-    return Feedback.objects.create(
-        answer=answer,
-        is_helpful=is_helpful,
-        reasons=[reason for reason in known if reason in reasons],
-        words=said.strip(),
-        given_at=now or timezone.now(),
-    )
+    now = now or timezone.now()
+    given = Feedback.objects.filter(pk=amends, answer=answer).first() if amends else None
+    if given is None:
+        if Feedback.objects.filter(answer=answer, given_at__gt=now - timedelta(days=1)).count() >= MOST_FEEDBACK:
+            raise BadFeedback("answer", "too_many", "Many readers have told us about this answer today. Thank you.")
+        given = Feedback(answer=answer)
+    given.is_helpful = is_helpful
+    given.reasons = [reason for reason in known if reason in reasons]
+    given.words = said.strip()
+    given.given_at = now
+    given.save()
+    return given
+
+
+def find_feedback(answer_id: str, key: int) -> Feedback | None:
+    """What a reader said of this answer, by its key."""
+    return Feedback.objects.filter(pk=key, answer=answer_id).first()
+
+
+def feedback_reasons() -> list[tuple[str, str]]:
+    """Codes and words of what may be said for or against an answer."""
+    return list(Feedback.Reason.choices)
 
 
 def writer() -> dict[str, str | None]:
@@ -249,6 +302,12 @@ def examples() -> list[str]:
 def front_page() -> dict[str, Any]:
     """Figures of the corpus: `studies`, `passages`, `collections` with their counts, `corpus_version`."""
     return search.corpus_figures()
+
+
+def offered_collections() -> dict[str, Any]:
+    """`collections` that a question can be asked of: slug, name and description, without counts."""
+    rows = search.collections()
+    return {"collections": [{"slug": c.slug, "name": c.name, "description": c.description} for c in rows]}
 
 
 def how_it_works() -> dict[str, Any]:
@@ -279,8 +338,9 @@ def find_answer(answer_id: str) -> Payload | None:
     """
     if not _storable(answer_id):
         return None
-    row = Answer.objects.filter(pk=answer_id).first()
-    return None if row is None else beside_present_corpus(row.payload)
+    with search.snapshot():
+        row = Answer.objects.filter(pk=answer_id).only("payload").first()
+        return None if row is None else _beside(row.payload)
 
 
 def find_by_request(request_id: uuid.UUID) -> Payload | None:

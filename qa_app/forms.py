@@ -40,3 +40,33 @@ class QuestionForm(forms.Form):
                 self.data = {name: self.data.get(name) for name in self.fields} | {"parent": ""}
             self.add_error(bad.field if bad.field in self.fields and bad.field != "parent" else None, bad.detail)
             return None
+
+
+class FeedbackForm(forms.Form):
+    """What a reader thinks of an answer; whether it can be kept is the door's to say."""
+
+    helpful = forms.CharField(required=False)
+    reasons = forms.Field(required=False, widget=forms.MultipleHiddenInput)
+    words = forms.CharField(required=False, strip=False)
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        for field in self.fields.values():
+            field.validators = []  # the door's words, not Django's
+
+    def give(self, answer_id: str, *, amends: int | None) -> int | None:
+        """The key of what was kept; None where there is no such answer, or where it cannot be kept: then with an error."""
+        self.full_clean()
+        typed = self.cleaned_data
+        try:
+            given = asking.give_feedback(
+                answer_id,
+                is_helpful={"yes": True, "no": False}.get(typed["helpful"]),
+                reasons=list(typed["reasons"] or ()),
+                said=typed["words"].replace("\r\n", "\n"),
+                amends=amends,
+            )
+        except asking.BadFeedback as bad:
+            self.add_error(bad.field if bad.field in self.fields else None, bad.detail)
+            return None
+        return given.pk if given else None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 Payload = Mapping[str, Any]
@@ -26,6 +27,14 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
+class Words:
+    """A stretch of a sentence; `term` is the hard term that it is, to be explained here: a row of `definitions`."""
+
+    text: str
+    term: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Sentence:
     number: int
     """From 1, within its part; stands in the address of its citations."""
@@ -33,6 +42,8 @@ class Sentence:
     verdict: str
     markers: tuple[int, ...]
     is_withdrawn: bool
+    words: tuple[Words, ...] = ()
+    """The text, cut where a hard term stands for the first time."""
 
     @property
     def is_weak(self) -> bool:
@@ -66,6 +77,8 @@ class LeftOut:
     reason: str
     count: int
     examples: tuple[str, ...]
+    study_ids: tuple[str, ...]
+    """Whose passages they are, each study once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +119,15 @@ class Page:
     timings: tuple[tuple[str, float], ...]
 
 
-def read(payload: Payload) -> Page:
-    """Everything that the answer page shows, from the payload alone."""
+def read(payload: Payload, names: Mapping[str, Sequence[str]] | None = None) -> Page:
+    """What the answer page shows of the payload alone. `names`: by concept, what the terms it defines are called, too."""
+    glossary = _Glossary(payload.get("definitions") or (), names or {})
     passages = tuple(_evidence(payload))
     banners = tuple(_banners(payload))
     is_refusal = payload["outcome"] in REFUSALS
     return Page(
-        summary=_paragraphs(payload, "summary"),
-        answer=() if adds_nothing(payload) else _paragraphs(payload, "answer"),
+        summary=_paragraphs(payload, "summary", glossary),
+        answer=() if adds_nothing(payload) else _paragraphs(payload, "answer", glossary),
         sources=tuple(payload["citations"]),
         top_passages=passages[:PASSAGES_SHOWN],
         more_passages=passages[PASSAGES_SHOWN:],
@@ -194,10 +208,44 @@ def cut(text: str, spans: Iterable[Iterable[int]]) -> tuple[Piece, ...]:
     return tuple(pieces)
 
 
-def _paragraphs(payload: Payload, part: str) -> tuple[tuple[Sentence, ...], ...]:
+class _Glossary:
+    """Finds hard terms in the sentences of an answer, each where it stands first."""
+
+    def __init__(self, definitions: Iterable[Mapping[str, Any]], names: Mapping[str, Sequence[str]]) -> None:
+        self._left = {row["id"]: (row, _whole_words((row["name"], *names.get(row["id"], ())))) for row in definitions}
+
+    def explain(self, text: str) -> tuple[Words, ...]:
+        found = [
+            (match.start(), -match.end(), concept_id)
+            for concept_id, (_, name) in self._left.items()
+            if (match := name.search(text))
+        ]
+        words: list[Words] = []
+        position = 0
+        for start, end, concept_id in sorted(found):
+            if start < position:  # inside a longer term
+                continue
+            if start > position:
+                words.append(Words(text[position:start]))
+            words.append(Words(text[start:-end], self._left.pop(concept_id)[0]))
+            position = -end
+        if position < len(text):
+            words.append(Words(text[position:]))
+        return tuple(words)
+
+
+def _whole_words(names: Iterable[str]) -> re.Pattern[str]:
+    """The longest of these names, in either case, with or without the plural's s."""
+    ordered = sorted({name for name in names if name}, key=lambda name: (-len(name), name))
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, ordered))})(?:e?s)?(?![\w-])", re.IGNORECASE)
+
+
+def _paragraphs(payload: Payload, part: str, glossary: _Glossary) -> tuple[tuple[Sentence, ...], ...]:
     grouped: dict[int, list[Sentence]] = {}
     for number, row in enumerate(payload[part]["sentences"], start=1):
-        grouped.setdefault(int(row.get("paragraph") or 0), []).append(_sentence(payload, row, number))
+        sentence = _sentence(payload, row, number)
+        words = () if sentence.is_withdrawn else glossary.explain(sentence.text)
+        grouped.setdefault(int(row.get("paragraph") or 0), []).append(replace(sentence, words=words))
     return tuple(tuple(sentences) for _, sentences in sorted(grouped.items()))
 
 
@@ -289,9 +337,11 @@ def _left_out(payload: Payload) -> Iterator[LeftOut]:
     """What was left out, counted by reason; sentences with their words."""
     counts = Counter((row["what"], row["reason"]) for row in payload["left_out"])
     for (what, reason), count in sorted(counts.items(), key=lambda item: (item[0][0], -item[1], item[0][1])):
-        examples = tuple(
-            row["text"]
-            for row in payload["left_out"]
-            if (row["what"], row["reason"]) == (what, reason) and what == "sentence" and row.get("text")
+        rows = [row for row in payload["left_out"] if (row["what"], row["reason"]) == (what, reason)]
+        yield LeftOut(
+            what=what,
+            reason=reason,
+            count=count,
+            examples=tuple(row["text"] for row in rows if what == "sentence" and row.get("text")),
+            study_ids=tuple(dict.fromkeys(row["study_id"] for row in rows if row.get("study_id"))),
         )
-        yield LeftOut(what=what, reason=reason, count=count, examples=examples)

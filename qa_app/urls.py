@@ -28,6 +28,8 @@ urlpatterns = [
         views.citation,
         name="citation",
     ),
+    path("answers/<answer_id:answer_id>/again/", views.again, name="again"),
+    path("answers/<answer_id:answer_id>/feedback/", views.feedback, name="feedback"),
     path("answers/<answer_id:answer_id>/export/<str:suffix>", views.export, name="export"),
     path("", include("qa_app.api.urls")),
 ]

@@ -80,7 +80,7 @@
   });
 
   function mark(marker) {
-    document.querySelectorAll(".cite[aria-current]").forEach((old) => old.removeAttribute("aria-current"));
+    document.querySelectorAll(".cite[aria-current], .mark[aria-current]").forEach((old) => old.removeAttribute("aria-current"));
     opener = marker;
     if (marker) marker.setAttribute("aria-current", "true");
   }
@@ -124,16 +124,23 @@
     true,
   );
 
+  const isFeedback = (event) => event.detail.target.id === "feedback";
+
   document.addEventListener("htmx:beforeRequest", (event) => {
     trouble("");
     isOutOfDate = false;
-    if (event.detail.elt.matches("form")) say("Searching the studies…");
+    if (event.detail.elt.matches("form")) say(isFeedback(event) ? "Sending…" : "Searching the studies…");
   });
 
   document.addEventListener("htmx:afterSettle", (event) => {
     if (event.detail.target.id === "panel-body") {
       mark(event.detail.requestConfig.elt);
       openPanel();
+      return;
+    }
+    if (isFeedback(event)) {
+      say("");
+      byId("feedback-title").focus();
       return;
     }
     const invalid = document.querySelector("#ask-form [aria-invalid]");
@@ -166,7 +173,8 @@
       offerReload();
     } else {
       const advice = isTyped ? "Your question is still in the box: please" : "Please";
-      trouble(`The answer could not be fetched. ${reasonOf(event)} ${advice} try again in a moment.`);
+      const what = isFeedback(event) ? "What you said could not be sent." : "The answer could not be fetched.";
+      trouble(`${what} ${reasonOf(event)} ${advice} try again in a moment.`);
     }
   }
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
 from django import template
 from django.utils.dateparse import parse_datetime
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
 
 register = template.Library()
 
@@ -32,6 +34,12 @@ STANCES = {
     "favours": "Found a benefit",
     "no_difference": "Found no clear difference",
     "against": "Found a disadvantage",
+    "unclear": "Mixed or unclear",
+}
+STOOD = {
+    "favours": "Benefit",
+    "no_difference": "No clear difference",
+    "against": "Disadvantage",
     "unclear": "Mixed or unclear",
 }
 LOSSES = {
@@ -118,17 +126,20 @@ FALLBACK = "The language model did not answer, so the passages were quoted inste
 
 
 @register.filter
-def stances(agreement: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Each side that any study stands on: in `words`, how many `studies`, and what they found as `statements`."""
-    return [
-        {
-            "words": words,
-            "studies": len({row["study_id"] for row in agreement[stance]}),
-            "statements": [row["statement"] for row in agreement[stance]],
-        }
-        for stance, words in STANCES.items()
-        if agreement.get(stance)
-    ]
+def stance_words(value: object) -> str:
+    return STANCES.get(str(value), "")
+
+
+@register.filter
+def stood_words(value: object) -> str:
+    """The same for a finding, as short as a table has it."""
+    return STOOD.get(str(value), "")
+
+
+@register.filter
+def titled(study_ids: Iterable[str], titles: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Those of the studies whose titles may be shown: id and title."""
+    return [(study_id, titles[study_id]) for study_id in study_ids if study_id in titles]
 
 
 @register.filter
@@ -177,6 +188,13 @@ def effect_words(step: Mapping[str, Any]) -> str:
     if effect in {"+", "-"} and isinstance(value, int | float):
         return f"{'−' if value < 0 or effect == '-' else '+'}{abs(value):.2f}"
     return "" if effect == "tie-break" else effect
+
+
+@register.filter
+def steps_listed(because: Iterable[Mapping[str, Any]]) -> SafeString:
+    """The steps of a passage's rank as the rows of a list: a page has hundreds of them."""
+    steps = ((step_words(step["step"]), effect_words(step)) for step in because)
+    return format_html_join("", "<div><dt>{}</dt><dd>{}</dd></div>", steps)
 
 
 @register.filter

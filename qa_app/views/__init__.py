@@ -1,20 +1,22 @@
 """The public pages: ask a question, read an answer, open the words behind a sentence, take it along as a file."""
 
-from qa_app.views.answers import answer, citation
+from qa_app.views.answers import answer, citation, feedback
 from qa_app.views.comparing import compare
 from qa_app.views.errors import bad_request, not_found, server_error, too_many
 from qa_app.views.explaining import how_it_works
 from qa_app.views.exports import export
 from qa_app.views.history import history
-from qa_app.views.questions import ask
+from qa_app.views.questions import again, ask
 
 __all__ = [
+    "again",
     "answer",
     "ask",
     "bad_request",
     "citation",
     "compare",
     "export",
+    "feedback",
     "history",
     "how_it_works",
     "not_found",

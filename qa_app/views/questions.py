@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods
+from django.utils.http import urlencode
+from django.views.decorators.http import require_http_methods, require_POST
 
 from qa_app import asking
 from qa_app.forms import QuestionForm
@@ -29,6 +30,22 @@ def ask(request: HttpRequest) -> HttpResponse:
     address = reverse("answer", args=[payload["id"]])
     if request.headers.get("HX-Request"):
         response = answer_page(request, payload)
+        response["HX-Push-Url"] = address
+    else:
+        response = HttpResponse(status=HTTPStatus.SEE_OTHER, headers={"Location": address})
+    remember(request, response, payload["id"])
+    return response
+
+
+@require_POST
+def again(request: HttpRequest, answer_id: str) -> HttpResponse:
+    """Asks the question of an answer once more; the new one says what has changed."""
+    payload = asking.ask_again(answer_id)
+    if payload is None:
+        raise Http404
+    address = f"{reverse('answer', args=[payload['id']])}?{urlencode({'since': answer_id})}"
+    if request.headers.get("HX-Request"):
+        response = answer_page(request, payload, since=answer_id)
         response["HX-Push-Url"] = address
     else:
         response = HttpResponse(status=HTTPStatus.SEE_OTHER, headers={"Location": address})

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import copy
+from contextlib import nullcontext
 from typing import Any
 
-from qa_app import asking
+from qa_app import asking, overview
 
 WEEKLY = "Across 15 trials, at least 10 weekly sets per muscle seem necessary to maximise growth. Few sets still build muscle."
 QUOTE = "Few sets still build muscle."
@@ -169,6 +170,11 @@ class FakeAsking:
     def find_answer(self, answer_id: str) -> dict[str, Any] | None:
         return self.payloads.get(answer_id)
 
+    def overview(self, payload: dict[str, Any]) -> overview.Overview:
+        """As of a corpus without studies."""
+        topics = tuple(overview.Topic(row["id"], row["name"], has_page=False) for row in payload["related_topics"])
+        return overview.Overview(rows=(), stand=None, timeline=None, topics=topics, names={}, titles={})
+
     def examples(self) -> list[str]:
         return ["How many sets per week for muscle growth?", "Is creatine safe for the kidneys?"]
 
@@ -176,7 +182,12 @@ class FakeAsking:
         collections = [{"slug": "training", "name": "Training", "description": "How to lift.", "studies": 33}]
         return {"studies": 101, "passages": 778, "collections": collections, "corpus_version": 12}
 
+    def offered_collections(self) -> dict[str, Any]:
+        return self.front_page()
+
     def install(self, monkeypatch: Any) -> FakeAsking:
-        for name in ("ask", "find_answer", "examples", "front_page"):
+        for name in ("ask", "find_answer", "examples", "front_page", "offered_collections"):
             monkeypatch.setattr(asking, name, getattr(self, name))
+        monkeypatch.setattr(asking, "snapshot", nullcontext)
+        monkeypatch.setattr(overview, "of", self.overview)
         return self

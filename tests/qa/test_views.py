@@ -232,29 +232,6 @@ def test_a_beginner_reads_what_the_terms_mean(monkeypatch: pytest.MonkeyPatch) -
     assert "Terms used here" not in shows(monkeypatch, make_payload(definitions=[]))
 
 
-def test_studies_are_counted_by_where_they_stand_with_what_they_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = [
-        {"study_id": "T001", "finding_id": 1, "statement": "More sets, more growth."},
-        {"study_id": "T001", "finding_id": 2, "statement": "More days, more <b>growth</b>."},
-        {"study_id": "T002", "finding_id": 3, "statement": "Ten sets beat five."},
-    ]
-    nobody: dict[str, Any] = {"favours": [], "no_difference": [], "against": [], "unclear": []}
-    agreement = nobody | {
-        "outcome_concept": "hypertrophy",
-        "outcome_name": "muscle growth",
-        "favours": rows,
-        "by_population": [nobody | {"population": "women", "favours": rows[:1]}],
-    }
-
-    html = shows(monkeypatch, make_payload(agreement=agreement))
-
-    assert "Where the studies stand on muscle growth" in html
-    assert "Found a benefit: 2 studies" in html
-    assert "More days, more &lt;b&gt;growth&lt;/b&gt;." in html
-    assert "Women: found a benefit, 1 study." in html
-    assert "Found no clear difference" not in html
-
-
 @pytest.mark.parametrize(
     ("notice", "sentence"),
     [

@@ -1,0 +1,93 @@
+// What a script adds to an answer: headings sort the table, words are copied with their sources, the page is printed.
+// Bound to the document, as answers come and go within the page.
+(function () {
+  "use strict";
+
+  const byId = (id) => document.getElementById(id);
+  const say = (words) => (byId("status").textContent = words);
+
+  function keyOf(row, column) {
+    const cell = row.cells[column];
+    return cell.dataset.key === undefined ? cell.textContent.trim().toLowerCase() : Number(cell.dataset.key);
+  }
+
+  function compare(one, other) {
+    if (typeof one === "number") return one - other;
+    return one.localeCompare(other, document.documentElement.lang, { numeric: true });
+  }
+
+  function sort(button) {
+    const heading = button.closest("th");
+    const body = button.closest("table").tBodies[0];
+    const column = heading.cellIndex;
+    const falls = heading.getAttribute("aria-sort") === "ascending";
+    heading.parentElement.querySelectorAll("[aria-sort]").forEach((other) => other.removeAttribute("aria-sort"));
+    heading.setAttribute("aria-sort", falls ? "descending" : "ascending");
+    const rows = [...body.rows].sort((a, b) => compare(keyOf(a, column), keyOf(b, column)) * (falls ? -1 : 1));
+    body.append(...rows);
+    say(`Sorted by ${button.textContent.toLowerCase()}, ${falls ? "falling" : "rising"}.`);
+  }
+
+  function prepare() {
+    document.querySelectorAll("table[data-sorts]").forEach((table) => {
+      delete table.dataset.sorts;
+      table.classList.add("sortable");
+      table.querySelectorAll("thead th").forEach((heading) => {
+        const button = document.createElement("button");
+        button.type = "button";
+        button.textContent = heading.textContent;
+        heading.replaceChildren(button);
+      });
+    });
+    document.querySelectorAll("[data-copy-answer], [data-copy-from]").forEach((button) => {
+      button.hidden = !navigator.clipboard;
+    });
+    document.querySelectorAll("[data-print]").forEach((button) => {
+      button.hidden = false;
+    });
+  }
+
+  const oneLine = (element) => element.textContent.replace(/\s+/g, " ").trim();
+
+  // A sentence without what explains its terms; its markers stay.
+  function wordsOf(sentence) {
+    const copy = sentence.cloneNode(true);
+    copy.querySelectorAll(".meaning").forEach((meaning) => meaning.remove());
+    return oneLine(copy).replaceAll("\u2060", " ").replace(/ +/g, " ");
+  }
+
+  function answerAsText() {
+    const paragraphs = [...document.querySelectorAll(".prose p")].map((paragraph) =>
+      [...paragraph.querySelectorAll(".sentence")].map(wordsOf).join(" "),
+    );
+    const sources = [...document.querySelectorAll(".sources li")].map((source) => {
+      const link = source.querySelector(".outside");
+      const lines = [...source.querySelectorAll(".study-title, .bibliography, .withdrawn")].map(oneLine).join(" ");
+      return `[${source.value}] ${lines}${link ? ` ${link.href}` : ""}`;
+    });
+    const given = byId("cite-line") ? oneLine(byId("cite-line")) : location.href;
+    return [oneLine(byId("question-title")), ...paragraphs, ["Sources", ...sources].join("\n"), given].join("\n\n");
+  }
+
+  function copy(button, text) {
+    navigator.clipboard.writeText(text).then(
+      () => {
+        button.textContent = "Copied";
+        say("Copied");
+      },
+      () => (byId("trouble").textContent = "It could not be copied. Select the words and copy them."),
+    );
+  }
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("button");
+    if (!button) return;
+    if (button.matches(".sortable thead button")) sort(button);
+    else if (button.matches("[data-copy-answer]")) copy(button, answerAsText());
+    else if (button.matches("[data-copy-from]")) copy(button, oneLine(byId(button.dataset.copyFrom)));
+    else if (button.matches("[data-print]")) window.print();
+  });
+
+  document.addEventListener("htmx:afterSettle", prepare);
+  prepare();
+})();

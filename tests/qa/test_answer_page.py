@@ -1,0 +1,466 @@
+"""The answer page over real rows: studies side by side, by year, hard terms, feedback, asking again."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from corpus_app import curation
+from corpus_app.models import Study
+from corpus_app.records import Design, Notice, Reference
+from qa_app import asking, overview, reading, renewing
+from qa_app.models import Answer, Feedback
+from tests.builders import make_concept, make_finding, make_study
+from tests.qa.conftest import ASKED
+from tests.qa.payloads import QUOTE, make_citation, make_evidence, make_payload, make_refusal, make_sentence
+
+HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&"
+NOBODY: dict[str, Any] = {"favours": [], "no_difference": [], "against": [], "unclear": []}
+
+
+def keep(**changes: Any) -> Answer:
+    """An answer stored as its payload stands."""
+    payload = make_payload(**changes)
+    return Answer.objects.create(
+        id=payload["id"],
+        request_id=payload["request_id"],
+        question=payload["question"],
+        mode=payload["mode"],
+        collection=payload["collection"],
+        outcome=payload["outcome"],
+        corpus_version=payload["corpus_version"],
+        policy={},
+        payload=payload,
+        created_at=timezone.now(),
+    )
+
+
+def shown_only(study: Study) -> dict[str, Any]:
+    """What changes a payload so that this study is evidence of it, and no source."""
+    passage = study.passages.get()
+    return {"evidence": [make_evidence(1), make_evidence(2, study_id=study.study_id, passage_id=passage.pk)]}
+
+
+def shown(client: Client, answer: Answer, **query: str) -> str:
+    response = client.get(f"/answers/{answer.id}/", query)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def found(study_id: str, finding_id: int, statement: str) -> dict[str, Any]:
+    return {"study_id": study_id, "finding_id": finding_id, "statement": statement}
+
+
+def on_growth(**sides: Any) -> dict[str, Any]:
+    named = {"outcome_concept": "hypertrophy", "outcome_name": "muscle growth", "by_population": []}
+    return NOBODY | named | sides
+
+
+def reference(study_id: str, year: int | None = 2020, **changes: Any) -> Reference:
+    fields: dict[str, Any] = {
+        "study_id": study_id, "title": study_id, "authors": ("Example AB",), "year": year, "journal": None, "doi": None, "pmid": None,
+        "url": None, "design": Design.OTHER, "notice": Notice.NONE,
+    } | changes  # fmt: skip
+    return Reference(**fields)
+
+
+def table_of(html: str) -> list[list[str]]:
+    """The rows of the evidence table, as words."""
+    body = html.partition("evidence-table")[2].partition("<tbody>")[2].partition("</tbody>")[0]
+    return [
+        [" ".join(unescape(re.sub(r"<[^>]+>", " ", cell)).split()) for cell in re.split(r"<t[dh]\b[^>]*>", row)[1:]]
+        for row in re.split(r"<tr\b[^>]*>", body)[1:]
+    ]
+
+
+# --- What the studies found -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_the_table_has_a_row_for_each_finding_on_the_outcome_asked_for(client: Client) -> None:
+    make_study(study_id="T001", n_participants=40, population="Trained men", authors=["First A", "Second B"], year=2019)
+    third = make_study(study_id="T003", design="meta_analysis", n_studies=15, authors=["Third C"], year=2021)
+    agreement = on_growth(
+        favours=[found("T001", 7, "More sets, more growth.")], unclear=[found("T003", 8, "It varied.")]
+    )
+
+    html = shown(client, keep(agreement=agreement, **shown_only(third)))
+
+    assert table_of(html) == [
+        ["First A and Second B, 2019 [1]", "Randomised controlled trial", "Trained men", "40", "More sets, more growth.", "Benefit"],
+        ["Third C, 2021", "Meta-analysis", "Not reported", "In 15 studies", "It varied.", "Mixed or unclear"],
+    ]  # fmt: skip
+    assert "On muscle growth, as curators recorded it." in html
+    assert 'href="/answers/answer-one/export/csv"' in html
+
+
+@pytest.mark.django_db
+def test_without_an_outcome_asked_for_the_table_has_all_that_the_sources_found(client: Client) -> None:
+    make_finding(make_study(study_id="T001"), statement="Ten beat five.", direction="increase", outcome="thickness")
+    make_finding(make_study(study_id="T003"), statement="Not a source.")
+
+    (row,) = table_of(shown(client, keep(agreement=None)))
+
+    assert row[-2:] == ["Thickness: Ten beat five.", "Increase"]
+
+
+@pytest.mark.django_db
+def test_a_refusal_has_no_table(client: Client) -> None:
+    make_study(study_id="T001")
+
+    html = shown(client, keep(**make_refusal()))
+
+    assert "evidence-table" not in html
+    assert "Ask in other words" in html
+
+
+@pytest.mark.django_db
+def test_studies_are_counted_by_where_they_stand_and_every_mark_opens_its_words(client: Client) -> None:
+    make_study(study_id="T001", design="meta_analysis")
+    make_study(study_id="T002")
+    third = make_study(study_id="T003", authors=["Third C"], year=2021)
+    rows = [
+        found("T001", 1, "More sets, more growth."),
+        found("T001", 2, "More days, more <b>growth</b>."),
+        found("T003", 3, "Ten sets beat five."),
+    ]
+    women = NOBODY | {"population": "women", "favours": rows[:1]}
+    agreement = on_growth(favours=rows, no_difference=[found("T002", 4, "No difference.")], by_population=[women])
+
+    html = shown(client, keep(agreement=agreement, **shown_only(third)))
+
+    assert "Where the studies stand on muscle growth" in html
+    assert "Found a benefit: 2 studies" in html
+    assert "Found no clear difference: 1 study" in html
+    assert "Found a disadvantage" not in html
+    assert "More days, more &lt;b&gt;growth&lt;/b&gt;." in html
+    assert "Women: found a benefit, 1 study." in html
+    marks = re.findall(r'<a class="mark" href="([^"]+)" aria-label="([^"]+)"', html)
+    assert [address for address, _ in marks] == [
+        "/answers/answer-one/citations/summary/1/1/",
+        "#finding-3",
+        "/answers/answer-one/citations/answer/2/2/",
+    ]
+    assert marks[1][1] == "Third C 2021, randomised controlled trial: go to its finding"
+    assert 'id="finding-3"' in html
+    for address, _ in marks:
+        assert address.startswith("#") or client.get(address).status_code == 200
+
+
+@pytest.mark.django_db
+def test_a_study_that_was_retracted_since_is_not_counted_and_marked_in_the_table(client: Client) -> None:
+    for study_id in ("T001", "T002"):
+        make_study(study_id=study_id)
+    third = make_study(study_id="T003", notice="retracted")
+    rows = [found("T001", 1, "More."), found("T003", 3, "Much more.")]
+
+    html = shown(client, keep(agreement=on_growth(favours=rows), **shown_only(third)))
+
+    assert "Found a benefit: 1 study" in html
+    assert "1 study that was retracted since is not counted." in html
+    assert [("Retracted" in row[0], row[-2]) for row in table_of(html)] == [(False, "More."), (True, "Much more.")]
+
+
+@pytest.mark.django_db
+def test_of_a_withdrawn_study_nothing_is_in_table_pictures_and_reasons(client: Client) -> None:
+    make_study(study_id="T001")
+    make_study(study_id="T002")
+    make_study(study_id="T003", status="withdrawn", title="A secret title", authors=["Secret S"], year=1999)
+    agreement = on_growth(favours=[found("T001", 1, "More."), found("T003", 3, "A secret finding.")])
+    left_out = [{"what": "passage", "reason": "budget", "detail": "", "passage_id": 9, "study_id": "T003"}]
+
+    html = shown(client, keep(agreement=agreement, left_out=left_out))
+
+    assert "secret" not in html.lower()
+    assert "1999" not in html
+    assert [row[-2] for row in table_of(html)] == ["More."]
+
+
+@pytest.mark.django_db
+def test_what_was_left_out_names_its_studies(client: Client) -> None:
+    make_study(study_id="T009", title="Left for want of room")
+    left_out = [{"what": "passage", "reason": "budget", "detail": "", "passage_id": 9, "study_id": "T009"}]
+
+    html = shown(client, keep(left_out=left_out))
+
+    assert '<a href="/studies/T009/">Left for want of room</a>' in html
+
+
+# --- By year ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_timeline_has_a_dot_for_each_dated_study_and_a_list_of_the_same() -> None:
+    line = overview.draw_timeline(
+        [(reference("A", 2022), 1), (reference("B", 2010), None), (reference("C", 2022), 2), (reference("D", None), 3)]
+    )
+
+    assert line is not None
+    assert [(year, [dot.study.study_id for dot in dots]) for year, dots in line.years] == [
+        (2022, ["A", "C"]),
+        (2010, ["B"]),
+    ]
+    places = {dot.study.study_id: (dot.x, dot.y) for dot in line.dots}
+    assert places["A"][0] == places["C"][0] > places["B"][0]
+    assert places["A"][1] - places["C"][1] == overview.DOT_PITCH
+    assert [year for year, _ in line.ticks] == [2010, 2015, 2022]
+
+
+@pytest.mark.parametrize(
+    "years", [(2000, 2001), (1950, 2025), (2019, 2020, 2021, 2023), (1, 2026), tuple(range(1990, 2020))]
+)
+def test_dots_neither_overlap_nor_leave_the_picture_and_years_have_room(years: tuple[int, ...]) -> None:
+    line = overview.draw_timeline([(reference(f"S{n}", year), None) for n, year in enumerate(years * 3)])
+
+    assert line is not None
+    assert len({(dot.x, dot.y) for dot in line.dots}) == len(line.dots)
+    for dot in line.dots:
+        assert overview.DOT <= dot.x <= line.width - overview.DOT
+        assert overview.DOT <= dot.y <= line.floor - overview.DOT
+        near = [other for other in line.dots if other.y == dot.y and abs(other.x - dot.x) < overview.DOT_PITCH - 0.2]
+        assert near == [dot]
+    gaps = [after[1] - before[1] for before, after in zip(line.ticks, line.ticks[1:], strict=False)]
+    assert min(gaps) >= 24
+    assert (line.ticks[0][0], line.ticks[-1][0]) == (min(years), max(years))
+
+
+def test_one_year_makes_no_timeline() -> None:
+    assert overview.draw_timeline([(reference("A", 2020), 1), (reference("B", 2020), 2)]) is None
+    assert overview.draw_timeline([]) is None
+
+
+# --- Hard terms and topics --------------------------------------------------------------------------------------------
+
+
+def test_a_hard_term_is_explained_where_it_stands_first_and_only_there() -> None:
+    term = {"id": "growth", "name": "muscle growth", "definition": "A muscle gets bigger."}
+    rows = [make_evidence(1, text="Hypertrophies differ. Muscle growth differs.")]
+    told = {
+        "text": "",
+        "sentences": [
+            make_sentence(rows[0], "Hypertrophies differ."),
+            make_sentence(rows[0], "Muscle growth differs."),
+        ],
+    }
+    payload = make_payload(summary=told, definitions=[term], evidence=rows)
+
+    page = reading.read(payload, {"growth": ("muscle growth", "hypertrophie", "hyper")})
+
+    first, second = page.summary[0]
+    assert [(words.text, words.term) for words in first.words] == [("Hypertrophies", term), (" differ.", None)]
+    assert [(words.text, words.term) for words in second.words] == [("Muscle growth differs.", None)]
+
+
+def test_a_term_inside_a_longer_one_or_inside_a_word_is_left_alone() -> None:
+    long = {"id": "a", "name": "volume load", "definition": "Sets times weight."}
+    short = {"id": "b", "name": "load", "definition": "Weight."}
+    rows = [make_evidence(1, text="Volume load is no overload.")]
+    told = {"text": "", "sentences": [make_sentence(rows[0], rows[0]["text"])]}
+
+    page = reading.read(make_payload(summary=told, definitions=[short, long], evidence=rows))
+
+    (sentence,) = page.summary[0]
+    assert [words.text for words in sentence.words if words.term] == ["Volume load"]
+    assert "".join(words.text for words in sentence.words) == sentence.text
+
+
+@pytest.mark.django_db
+def test_a_term_is_found_by_any_of_its_names_and_shown_as_text(client: Client) -> None:
+    make_study(study_id="T001")
+    make_concept("few-sets", aliases=("few sets",), definition="Not many.")
+    term = {"id": "few-sets", "name": "low volume", "definition": HOSTILE}
+
+    html = shown(client, keep(definitions=[term]))
+
+    assert '<button class="term" type="button" popovertarget="meaning-few-sets">Few sets</button>' in html
+    assert html.count('id="meaning-few-sets"') == 1
+    assert HOSTILE not in html
+    assert HOSTILE in unescape(html)
+
+
+@pytest.mark.django_db
+def test_a_topic_leads_to_its_page_where_there_is_one(client: Client) -> None:
+    make_study(study_id="T001", concepts=(make_concept("volume"),))
+    make_study(study_id="T002", concepts=(make_concept("secret"),), status="draft")
+    topics = [
+        {"id": "volume", "name": "volume"},
+        {"id": "secret", "name": "a secret"},
+        {"id": HOSTILE, "name": HOSTILE},
+    ]
+
+    html = shown(client, keep(related_topics=topics))
+
+    assert '<a href="/topics/volume/">volume</a>' in html
+    assert '<a href="/?q=a%20secret">a secret</a>' in html
+    assert client.get("/topics/volume/").status_code == 200
+
+
+# --- Feedback ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_feedback_is_kept_once_for_a_browser_and_can_be_changed(client: Client) -> None:
+    keep()
+
+    response = client.post("/answers/answer-one/feedback/", {"helpful": "yes"})
+    assert (response.status_code, response["Location"]) == (303, "/answers/answer-one/#feedback")
+    client.post(
+        "/answers/answer-one/feedback/", {"helpful": "no", "reasons": ["wrong", "hard"], "words": " Not so.\r\n"}
+    )
+    Client().post("/answers/answer-one/feedback/", {"helpful": "yes"})
+
+    rows = [(row.is_helpful, row.reasons, row.words) for row in Feedback.objects.order_by("pk")]
+    assert rows == [(False, ["wrong", "hard"], "Not so."), (True, [], "")]
+    html = client.get("/answers/answer-one/").content.decode()
+    assert "Thank you" in html
+    assert re.search(r'value="wrong"\s+checked', html)
+    assert "Not so." in html
+    assert "Not so." not in Client().get("/answers/answer-one/").content.decode()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("is_htmx", [False, True])
+def test_feedback_that_cannot_be_kept_is_said_and_stays_typed(client: Client, is_htmx: bool) -> None:
+    keep()
+    headers = {"HX-Request": "true"} if is_htmx else {}
+
+    response = client.post("/answers/answer-one/feedback/", {"words": HOSTILE, "reasons": ["hard"]}, headers=headers)
+
+    html = response.content.decode()
+    assert response.status_code == 400
+    assert "Say whether the answer helped" in html
+    assert HOSTILE not in html
+    assert HOSTILE in unescape(html)
+    assert ("<html" in html) != is_htmx
+    assert not Feedback.objects.exists()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "typed",
+    [
+        {"helpful": "yes", "words": "x" * 1_001},
+        {"helpful": "yes", "reasons": "nonsense"},
+        {"helpful": "maybe"},
+        {"helpful": "yes", "words": "nul\0byte"},
+    ],
+)
+def test_feedback_out_of_bounds_is_refused(client: Client, typed: dict[str, str]) -> None:
+    keep()
+
+    assert client.post("/answers/answer-one/feedback/", typed).status_code == 400
+    assert not Feedback.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_flood_of_feedback_ends_but_what_was_said_can_be_changed(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep()
+    monkeypatch.setattr(asking, "MOST_FEEDBACK", 1)
+    client.post("/answers/answer-one/feedback/", {"helpful": "yes"})
+
+    assert Client().post("/answers/answer-one/feedback/", {"helpful": "no"}).status_code == 400
+    assert client.post("/answers/answer-one/feedback/", {"helpful": "no"}).status_code == 303
+    assert [row.is_helpful for row in Feedback.objects.all()] == [False]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("door", ["feedback", "again"])
+def test_doors_of_an_answer_want_a_form_of_this_site_and_an_answer(client: Client, door: str) -> None:
+    keep()
+
+    assert client.get(f"/answers/answer-one/{door}/").status_code == 405
+    assert client.post(f"/answers/missing/{door}/", {"helpful": "yes"}).status_code == 404
+    foreign = Client(enforce_csrf_checks=True).post(f"/answers/answer-one/{door}/", {"helpful": "yes"})
+    assert foreign.status_code == 403
+    assert not Feedback.objects.exists()
+
+
+# --- Ask again --------------------------------------------------------------------------------------------------------
+
+
+def test_asked_again_a_changed_corpus_says_what_has_changed(client: Client, library: tuple[str, ...]) -> None:
+    first = asking.ask(question=ASKED)
+    cited = first["citations"][0]["study_id"]
+    curation.withdraw([cited], reason="for a test", by=None, by_name="tests")
+
+    response = client.post(f"{first['url']}again/")
+
+    assert response.status_code == 303
+    html = client.get(response["Location"]).content.decode()
+    assert "Asked again: what has changed" in html
+    assert f'href="{first["url"]}"' in html
+    assert "1 source was withdrawn." in html
+    assert Answer.objects.count() == 2
+
+
+def test_asked_again_of_the_same_corpus_says_that_nothing_has_changed(client: Client, library: tuple[str, ...]) -> None:
+    first = asking.ask(question=ASKED)
+
+    response = client.post(f"{first['url']}again/", headers={"HX-Request": "true"})
+
+    assert "Asked again: nothing has changed" in response.content.decode()
+    assert response["HX-Push-Url"].endswith(f"?since={first['id']}")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("since", ["missing", "answer-one", "other", "\0", HOSTILE])
+def test_an_answer_is_compared_with_answers_to_the_same_question_only(client: Client, since: str) -> None:
+    keep()
+    other = make_payload(id="other", request_id="00000000-0000-4000-8000-000000000002", question="Something else?")
+    keep(**other)
+
+    assert "Asked again" not in client.get("/answers/answer-one/", {"since": since}).content.decode()
+
+
+def test_two_answers_differ_by_sources_sentences_outcome_and_confidence() -> None:
+    before = make_payload()
+    after = make_payload(
+        outcome="partial",
+        confidence=before["confidence"] | {"score": 60, "label": "medium"},
+        citations=[make_citation(1), make_citation(2, study_id="T009", title="A new one")],
+        answer={"text": "", "sentences": [make_sentence(make_evidence(1), QUOTE), make_sentence(make_evidence(1), "Few sets")]},
+    )  # fmt: skip
+
+    found = renewing.changes_between(before, after)
+
+    assert [study.title for study in found.studies_in] == ["A new one"]
+    assert [study.study_id for study in found.studies_out] == ["T002"]
+    assert [(one.part, one.number, one.text) for one in found.sentences_in] == [("answer", 2, "Few sets")]
+    assert [one.text for one in found.sentences_out] == ["than those who ate 0.8 g/kg."]
+    assert found.outcome == ("answered", "partial")
+    assert found.confidence is not None
+    assert not found.is_same
+    assert renewing.changes_between(before, make_payload(id="later")).is_same
+
+
+def test_a_withdrawn_source_is_counted_and_never_named() -> None:
+    gone = make_citation(1, status="withdrawn", title="A source was withdrawn.")
+
+    found = renewing.changes_between(
+        make_payload(citations=[gone, make_citation(2)]), make_payload(citations=[make_citation(2)])
+    )
+
+    assert (found.studies_gone, found.studies_in, found.studies_out) == (1, (), ())
+
+
+# --- All --------------------------------------------------------------------------------------------------------------
+
+
+def test_an_answer_with_all_its_parts_is_small_and_read_with_few_queries(
+    client: Client, library: tuple[str, ...], django_assert_max_num_queries: Any
+) -> None:
+    asked = asking.ask(question=ASKED)
+    client.post(f"{asked['url']}feedback/", {"helpful": "yes"})
+    client.get(asked["url"])  # what is read once for each corpus version
+
+    with django_assert_max_num_queries(12):
+        response = client.get(asked["url"])
+
+    assert "Thank you" in response.content.decode()
+    assert len(response.content) < 60_000
