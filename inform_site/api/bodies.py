@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from typing import Any, NoReturn
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.request import UnreadablePostError
 from rest_framework import exceptions, parsers
 
@@ -112,7 +112,7 @@ def sendable(name: str) -> str:
 class BodyLimit:
     """Middleware: refuses a body that is too large before anything of it is parsed, and measures one that came in chunks.
 
-    A view may allow more by `largest_body` (bytes).
+    A view may allow more by `largest_body` (bytes), and give problems a shape of its own by `shape_problem`.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -129,13 +129,21 @@ class BodyLimit:
         try:
             length = int(request.META.get("CONTENT_LENGTH") or 0)
         except ValueError:
-            return problems.plain(HTTPStatus.BAD_REQUEST, "malformed", "Content-Length is not a number of bytes.")
+            return _refused(
+                kind, problems.plain(HTTPStatus.BAD_REQUEST, "malformed", "Content-Length is not a number of bytes.")
+            )
         if length > most or (
             not length and request.method in {"POST", "PUT", "PATCH"} and _measure(request, most) > most
         ):
             advice = f"The request is larger than {most // 1024} KB. Send less."
-            return problems.plain(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too-large", advice)
+            return _refused(kind, problems.plain(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too-large", advice))
         return None
+
+
+def _refused(kind: Any, problem: HttpResponse) -> HttpResponse:
+    if not hasattr(kind, "shape_problem"):
+        return problem
+    return JsonResponse(kind.shape_problem(json.loads(problem.content)), status=problem.status_code)
 
 
 def _measure(request: HttpRequest, most: int) -> int:

@@ -2,10 +2,15 @@
 
 from django.urls import path
 
-from qa_app.api import answers, streaming
+from qa_app.api import answers, legacy, streaming
 
 urlpatterns = [
     path("api/v1/answers", answers.AnswersView.as_view(), name="api_create_answer"),
     path("api/v1/answers/stream", streaming.StreamView.as_view(), name="api_stream_answer"),
     path("api/v1/answers/<str:answer_id>", answers.AnswerView.as_view(), name="api_get_answer"),
+    path("ask", legacy.AskView.as_view(), name="legacy_ask"),
+    path("explain-research", legacy.UnifiedSearchView.as_view(), name="legacy_explain_research"),
+    path("api/unified-search", legacy.UnifiedSearchView.as_view(), name="legacy_unified_search"),
+    path("api/quick-summary", legacy.PartView.as_view(part="summary"), name="legacy_quick_summary"),
+    path("api/detailed-answer", legacy.PartView.as_view(part="answer"), name="legacy_detailed_answer"),
 ]

@@ -1,0 +1,130 @@
+"""Addresses of the systems that this one unites, kept working: docs/legacy.md. An error is `success: false`, never problem+json."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from http import HTTPStatus
+from typing import Any, Literal
+
+from rest_framework import exceptions
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from qa_app import asking, legacy
+from qa_app.api.answers import refuse_unknown
+
+# Their names for ours.
+QUESTION_FIELDS = {
+    "query": "question", "mode": "mode", "collection": "collection", "use_llm": "writer",
+    "top_k_passages": "most_passages", "max_studies": "most_studies",
+}  # fmt: skip
+PART_FIELDS = ("request_id", "query", "selected_chunks", "use_llm")
+
+
+class LegacyView(APIView):
+    scope = "ask"
+    quota = "ask"
+
+    def get_exception_handler(self) -> Callable[..., Response | None]:
+        usual = super().get_exception_handler()
+
+        def handle(error: Exception, context: dict[str, Any]) -> Response | None:
+            response: Response | None = usual(error, context)
+            if response is not None and response.data.get("success") is not False:
+                response.data, response.content_type = self.shape_problem(response.data), None
+            return response
+
+        return handle
+
+    @staticmethod
+    def shape_problem(problem: Mapping[str, Any]) -> dict[str, Any]:
+        """A problem (RFC 9457) in these addresses' own shape."""
+        kind = str(problem["type"]).rpartition(":")[2].upper().replace("-", "_")
+        return {"success": False, "error": problem["detail"], "errors": problem["errors"], "code": kind}
+
+
+class AskView(LegacyView):
+    def post(self, request: Request) -> Response:
+        return Response(_asked(legacy.ask, request))
+
+
+class UnifiedSearchView(LegacyView):
+    """Serves /explain-research too."""
+
+    def post(self, request: Request) -> Response:
+        return Response(_asked(legacy.search_and_write, request))
+
+
+class PartView(LegacyView):
+    """Summary or answer alone, from evidence that an earlier search found."""
+
+    part: Literal["summary", "answer"] = "summary"
+
+    def post(self, request: Request) -> Response:
+        body = _body(request, PART_FIELDS)
+        request_id, query = body.get("request_id"), body.get("query")
+        if not isinstance(request_id, str):
+            raise _invalid("request_id", "required", "Send the request_id that /api/unified-search gave, as text.")
+        if query is not None and not isinstance(query, str):
+            raise _invalid("query", "not_text", "Send the query as text, or leave it out: the id stands for it.")
+        chunks = body.get("selected_chunks")
+        if chunks is not None and not isinstance(chunks, list):
+            raise _invalid("selected_chunks", "not_a_list", "Send a list, or leave it out: the id stands for it.")
+        if chunks == []:
+            return _without_evidence(
+                request_id, self.part, "selected_chunks is empty, so there is nothing to write from."
+            )
+        try:
+            return Response(legacy.write(request_id, self.part, writer=_writer(body.get("use_llm"))))
+        except asking.UnknownContext:
+            words = "There is no request with this id. Send the query to /api/unified-search first."
+            return _failed(HTTPStatus.NOT_FOUND, "REQUEST_UNKNOWN", words, request_id=request_id)
+        except asking.ExpiredContext:
+            words = "The evidence of this request is kept no longer. Send the query to /api/unified-search again."
+            return _failed(HTTPStatus.GONE, "REQUEST_EXPIRED", words, request_id=request_id)
+        except asking.InsufficientEvidence as nothing:
+            return _without_evidence(request_id, self.part, str(nothing))
+
+
+def _body(request: Request, fields: Iterable[str]) -> dict[str, Any]:
+    body: Any = request.data
+    refuse_unknown(body, tuple(fields))
+    return dict(body)
+
+
+def _asked(door: Callable[..., dict[str, Any]], request: Request) -> dict[str, Any]:
+    """Calls the door with a body in our words, and gives its complaints in theirs."""
+    body = _body(request, QUESTION_FIELDS)
+    if "query" not in body:
+        raise _invalid("query", "required", "Send the query as text.")
+    sent = {ours: body[theirs] for theirs, ours in QUESTION_FIELDS.items() if body.get(theirs) is not None}
+    sent["question"] = body["query"]
+    sent["writer"] = _writer(body.get("use_llm"))
+    try:
+        return door(**sent)
+    except asking.BadQuestion as bad:
+        field = next((theirs for theirs, ours in QUESTION_FIELDS.items() if ours == bad.field), bad.field)
+        raise _invalid(field, bad.code, bad.detail) from bad
+
+
+def _writer(use_llm: object) -> str:
+    """Who is to write: left out, whoever the site has set up."""
+    if use_llm is None:
+        return "auto"
+    if not isinstance(use_llm, bool):
+        raise _invalid("use_llm", "not_boolean", "Send true or false, or leave it out.")
+    return "llm" if use_llm else "extractive"
+
+
+def _invalid(field: str, code: str, detail: str) -> exceptions.ValidationError:
+    return exceptions.ValidationError({field: [exceptions.ErrorDetail(detail, code=code)]})
+
+
+def _without_evidence(request_id: str, part: str, why: str) -> Response:
+    template = {part: legacy.INSUFFICIENT, "citations": [], "total_chunks": 0}
+    return _failed(HTTPStatus.UNPROCESSABLE_ENTITY, legacy.NO_ANSWER, why, request_id=request_id, **template)
+
+
+def _failed(status: HTTPStatus, code: str, words: str, **more: Any) -> Response:
+    return Response({"success": False, "error": words, "errors": [], "code": code} | more, status=status)
