@@ -5,10 +5,10 @@ BOOTSTRAP := inform_site/bootstrap.py
 CPU_INDEX := https://download.pytorch.org/whl/cpu
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test check fix fuzz eval calibrate bench lock python
+.PHONY: help run setup test check fix fuzz eval calibrate bench screenshots lock python
 
 help: ## list the chores
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: python ## install what is missing and run the site on http://127.0.0.1:8000 (PORT changes it) until Ctrl-C
 	@exec python3 -I $(BOOTSTRAP) run
@@ -39,6 +39,9 @@ calibrate: setup ## fit every estimate again and rewrite docs/confidence.md (ARG
 
 bench: setup ## time the encoder and the search
 	@exec $(PYTHON) manage.py bench
+
+screenshots: setup ## take a picture of every page, phone and desk, light and dark, to docs/screenshots
+	@exec $(PYTHON) -m pytest -q -p no:randomly tests/browser/screenshots.py $(ARGS)
 
 lock: setup ## write the pins of requirements/*.in, with their hashes
 	@for name in base dev; do \

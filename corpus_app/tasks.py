@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import logging
+from datetime import timedelta
 
 from celery import shared_task
+from django.conf import settings
+from django.utils import timezone
 
 from corpus_app import gate, indexing
 from corpus_app.curation import jobs
@@ -53,6 +56,12 @@ def carry_on_imports() -> None:
         if is_cut_short:
             carry_on_imports.delay()
             return
+
+
+@shared_task(name="corpus_app.tasks.prune_imports")
+def prune_imports() -> None:
+    """Forgets the files of imports that ended long ago, as settings say."""
+    jobs.prune(before=timezone.now() - timedelta(days=settings.IMPORT_FILES_DAYS))
 
 
 @shared_task(name="corpus_app.tasks.check_texts")

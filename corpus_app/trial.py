@@ -39,12 +39,15 @@ from corpus_app.models import (
     CorpusEvent,
     CorpusVersion,
     Finding,
+    ImportItem,
+    ImportJob,
     Passage,
     PassageVector,
     SearchText,
     Study,
     StudyConcept,
 )
+from corpus_app.sources import PassageDraft, StudyDraft, keeping
 
 T = TypeVar("T")
 
@@ -308,6 +311,36 @@ def crowd(*, studies: int, passages_each: int, seed: int = 1, report: Report) ->
         batch_size=2_000,
     )  # fmt: skip
     return tuple(study.study_id for study in written)
+
+
+def crowd_imports(study_ids: Sequence[str], *, imports: int, items: int) -> int:
+    """Ended imports, and one that waits for a choice among so many changes to these studies: its key."""
+    now = timezone.now()
+    kept = {"asked_by_name": "crowd", "asked_at": now, "content": b"x" * 10_000, "content_hash": "0" * 64}
+    ImportJob.objects.bulk_create(
+        ImportJob(file_name=f"{n}.ris", status="done", finished_at=now, **kept) for n in range(imports)
+    )
+    waiting = ImportJob.objects.create(file_name="crowd.ris", status="previewed", total=items, **kept)
+    text = PassageDraft(records.Section.RESULTS, "Another text than the study has.")
+    ImportItem.objects.bulk_create(
+        (
+            ImportItem(
+                job=waiting, position=n, kind="study", study_key=study_ids[n % len(study_ids)], title=f"Title {n}",
+                effect="changes", n_passages=1, chosen=True, draft=keeping.values_of(_draft(study_ids, n, text)),
+            )
+            for n in range(items)
+        ),
+        batch_size=1_000,
+    )  # fmt: skip
+    return waiting.pk
+
+
+def _draft(study_ids: Sequence[str], number: int, text: PassageDraft) -> StudyDraft:
+    return StudyDraft(
+        study_id=study_ids[number % len(study_ids)], title=f"Title {number}", authors=("Crowd A",),
+        design=records.Design.OTHER, peer_reviewed=True, collection="crowd-0", status=records.Status.PUBLISHED,
+        passages=(text,),
+    )  # fmt: skip
 
 
 def _write_crowd(

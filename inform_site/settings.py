@@ -265,6 +265,7 @@ CELERY_BEAT_SCHEDULE = {
     "index what is not indexed": {"task": "corpus_app.tasks.index_stale_passages", "schedule": INDEX_SWEEP_SECONDS},
     "carry on with imports": {"task": "corpus_app.tasks.carry_on_imports", "schedule": INDEX_SWEEP_SECONDS},
     "look at new texts": {"task": "corpus_app.tasks.check_texts", "schedule": 60},
+    "forget old import files": {"task": "corpus_app.tasks.prune_imports", "schedule": 86_400 / 4},
     "carry out evaluation runs": {"task": "qa_app.tasks.evaluate_golden", "schedule": INDEX_SWEEP_SECONDS},
     "forget expired evidence": {"task": "qa_app.tasks.forget_contexts", "schedule": 3600},
     "tend the gaps": {"task": "qa_app.tasks.tend_gaps", "schedule": 300},
@@ -293,6 +294,8 @@ QUESTIONS_CITING = "qa_app.listed.citing"
 QUESTIONS_ABOUT = "qa_app.listed.about"
 # What the curators' front page shows: callables of the signed-in person.
 DASHBOARD_PROVIDERS = ["corpus_app.admin.dashboard.panels", "qa_app.admin.dashboard.panels"]
+# How many days the file of an import is kept after it ended; what was read from it stays.
+IMPORT_FILES_DAYS = read(read_positive, "INFORM_IMPORT_FILES_DAYS", 90)
 # Whether a study is published only by a reviewer who neither handed it over nor changed it since.
 REVIEW_REQUIRED = read(_env.bool, "INFORM_REVIEW_REQUIRED", False)
 

@@ -87,7 +87,7 @@ def read_golden(path: Path) -> tuple[Golden, ...]:
 def read_rows(path: Path) -> tuple[dict[str, Any], ...]:
     """The lines of a file of golden questions, each fit for `golden_of`. Raises BadGolden naming the line."""
     rows = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), start=1):
         if not line.strip():
             continue
         try:

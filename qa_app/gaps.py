@@ -30,9 +30,12 @@ def gather() -> int:
     encoder = search.encoder_name()
     waiting = list(Gap.objects.exclude(encoder=encoder).order_by("first_asked_at", "pk")[:AT_ONCE])
     for gap in waiting:
+        is_new = not gap.encoder
         gap.vector, gap.encoder = list(search.encode_question(clean(gap.question)[:2_000])), encoder
         gap.leader = _find_leader(gap)
         gap.save(update_fields=["vector", "encoder", "leader"])
+        if is_new and gap.leader:
+            Gap.objects.reopen(gap.leader)
     return len(waiting)
 
 

@@ -214,8 +214,13 @@ class GapQuerySet(models.QuerySet["Gap"]):
                 last_answer=answer,
                 last_asked_at=Greatest(F("last_asked_at"), answer.created_at),
             )
+        self.reopen(gap.leader or gap)
         gap.refresh_from_db()
         return gap
+
+    def reopen(self, leader: Gap) -> None:
+        """A closed gap that is asked about again waits for somebody again, with its note and whom it is given to."""
+        self.filter(pk=leader.pk, status=Gap.Status.CLOSED).update(status=Gap.Status.OPEN)
 
 
 class Gap(models.Model):

@@ -23,6 +23,8 @@ CLASH = "Nothing was saved: somebody else saved something at the same moment tha
 UNANSWERABLE = "The address asked for something that cannot be looked up, so that part was left out."
 SEEN_FIELDS = ("seen", "seen_version")
 NOT_SAVED = "_not_saved"  # the attribute of a request whose page could not be saved
+FAULTS = "_faults"  # and what the text-quality gate found in its words
+MENDED, STANDS = "_mended", "_stands"  # the buttons that save nevertheless
 
 
 def curator(request: HttpRequest) -> User:
@@ -59,13 +61,20 @@ class CleanTextForm(ModelForm):
         return cleaned
 
 
+class SeenInput(forms.HiddenInput):
+    """Hidden, and so without a label that would name what nobody sees."""
+
+    def id_for_label(self, id_: str | None) -> str:
+        return ""
+
+
 class SeenField(forms.CharField):
     """What the curator saw when the page was made, to notice that somebody else saved since."""
 
-    widget = forms.HiddenInput
+    widget = SeenInput
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(required=False, **options)
+        super().__init__(required=False, label="", **options)
 
     def has_changed(self, initial: Any, data: Any) -> bool:
         return False
@@ -212,7 +221,9 @@ class CurationAdmin(DeskAdmin):
         """Left to `save_related`, which comes next."""
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        with curation.act(by=curator(request)):
+        with curation.act(by=curator(request)) as current:
+            if STANDS in request.POST and request.user.has_perm("corpus_app.add_qualitywaiver"):
+                current.let_stand(_reason(request))
             self.curate(request, form, formsets, change)
 
     def curate(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
@@ -240,7 +251,13 @@ class CurationAdmin(DeskAdmin):
             return view(request, *args, **options)
         except FORESEEN as error:
             setattr(request, NOT_SAVED, reasons(error))
+            setattr(request, FAULTS, getattr(error, "faults", ()))
         return self._or_message(request, lambda: view(request, *args, **options))
+
+    def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any) -> Any:
+        context["faults"] = getattr(request, FAULTS, ())
+        context["may_let_stand"] = request.user.has_perm("corpus_app.add_qualitywaiver")
+        return super().render_change_form(request, context, *args, **options)
 
     def delete_view(self, request: HttpRequest, *args: Any, **options: Any) -> Any:
         return self._or_message(request, lambda: super(CurationAdmin, self).delete_view(request, *args, **options))
@@ -262,6 +279,27 @@ class CurationAdmin(DeskAdmin):
         for reason in said:
             self.message_user(request, reason, messages.ERROR)
         return HttpResponseRedirect(request.get_full_path())
+
+
+def _reason(request: HttpRequest) -> str:
+    """Why broken words may stand; raises ReasonMissing, and ValidationError for what no text needs."""
+    reason = request.POST.get("stands_because", "").strip()[:1_000]
+    if not reason:
+        raise curation.ReasonMissing
+    if fault := curation.find_text_fault("reason", reason):
+        raise ValidationError(fault)
+    return reason
+
+
+def mend_posted(request: HttpRequest, texts: Mapping[str, str]) -> None:
+    """Where the button asks for it, puts the proposed mends into the posted texts; `texts` are those as kept, by field."""
+    if request.method != "POST" or MENDED not in request.POST:
+        return
+    posted = request.POST.copy()
+    for name, kept in texts.items():
+        if name in posted and posted[name] != kept:
+            posted[name] = curation.mended(str(posted[name]))
+    request.POST = posted  # type: ignore[assignment]  # as Django's own actions do
 
 
 FORESEEN = (curation.CurationError, ValidationError, IntegrityError, models.ProtectedError)

@@ -19,7 +19,7 @@ from django.utils.text import slugify
 
 from corpus_app import curation, terms
 from corpus_app.admin.base import FORESEEN, curator, reasons
-from corpus_app.models import Concept, ConceptAlias, ConceptRelation, Passage
+from corpus_app.models import Concept, ConceptAlias, ConceptRelation, Passage, Study
 
 WIDTH, HEIGHT = 720, 420
 MOST_DRAWN = 14
@@ -98,7 +98,9 @@ def unmapped_terms(model_admin: admin.ModelAdmin[Concept], request: HttpRequest)
             raise PermissionDenied
         return _make_aliases(request)
     names = [*Concept.objects.values_list("name", flat=True), *ConceptAlias.objects.values_list("name", flat=True)]
-    found = terms.unmapped(_passages(), asked(), names)
+    authors = Study.objects.values_list("authors", flat=True)
+    people = {part for listed in authors for author in listed for part in author.split()[:-1]}  # as Family AB
+    found = terms.unmapped(_passages(), asked(), names, people=people)
     add, listed = reverse("admin:corpus_app_concept_add"), reverse("admin:corpus_app_passage_changelist")
     context = {
         **model_admin.admin_site.each_context(request),

@@ -230,6 +230,7 @@ class ImportJobAdmin(DeskAdmin):
             "title": f"Import of {job.file_name}",
             "opts": self.opts,
             "job": job,
+            "has_file": ImportJob.objects.filter(pk=job.pk).exclude(content=b"").exists(),
             "page": page,
             "lines": list(_lines(list(page), job.problems, with_differences=job.status == "previewed")),
             "effects": () if is_working else [(e.value, e.label, n) for e, n in jobs.effects(job).items()],
@@ -294,6 +295,8 @@ class ImportJobAdmin(DeskAdmin):
 
     def file(self, request: HttpRequest, key: int) -> HttpResponse:
         job = self._job(request, key)
+        if not job.content:
+            raise Http404("The file of this import is kept no longer.")
         return _attached(bytes(job.content), f"import-{job.pk}.bin", "application/octet-stream")
 
     def _job(self, request: HttpRequest, key: int) -> ImportJob:

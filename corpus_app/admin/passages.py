@@ -14,7 +14,7 @@ from django.utils.html import format_html
 
 from corpus_app import curation, gate, impact
 from corpus_app.admin import encoder, text_quality
-from corpus_app.admin.base import CleanTextForm, SeenField, curator
+from corpus_app.admin.base import CleanTextForm, SeenField, curator, mend_posted
 from corpus_app.admin.history import HistoryMixin
 from corpus_app.admin.index_state import FAILED, INDEXED, WAITING, in_state, in_words, with_index_state
 from corpus_app.curation import history
@@ -131,6 +131,11 @@ class PassageAdmin(HistoryMixin):
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Passages are added on the page of their study."""
         return False
+
+    def changeform_view(self, request: HttpRequest, object_id: str | None = None, *args: Any, **options: Any) -> Any:
+        kept = self.get_object(request, object_id) if object_id else None
+        mend_posted(request, {"text": kept.text if kept else ""})
+        return super().changeform_view(request, object_id, *args, **options)
 
     def curate(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         values = {name: form.cleaned_data[name] for name in FIELDS if name in form.changed_data}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
-from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.models import Group, User
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -19,6 +19,12 @@ else:
     DjangosUserAdmin = UserAdmin
 
 admin.site.unregister(User)
+admin.site.unregister(Group)
+
+
+@admin.register(Group)
+class RoleAdmin(GroupAdmin):
+    filter_horizontal = ()  # as below
 
 
 @admin.register(User)
@@ -27,6 +33,7 @@ class PersonAdmin(DjangosUserAdmin):
 
     list_display = ("username", "first_name", "last_name", "roles", "is_active", "last_login")
     list_filter = ("is_active", "groups")
+    filter_horizontal = ()  # the two boxes side by side speak of themselves in a way that screen readers may not hear
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
         people: QuerySet[User] = super().get_queryset(request).prefetch_related("groups")

@@ -18,6 +18,8 @@ from corpus_app.admin.base import curator
 from corpus_app.models import Study
 from corpus_app.records import Notice, Status
 
+MOST_SHOWN = 200  # studies that the page names; the others it counts
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -119,7 +121,8 @@ def change_state(model_admin: admin.ModelAdmin[Study], request: HttpRequest, ver
         raise Http404
     if not request.user.has_perm(change.permission):
         raise PermissionDenied
-    keys = (request.POST if request.method == "POST" else request.GET).getlist("ids")
+    posted = request.POST if request.method == "POST" else request.GET
+    keys = ",".join(posted.getlist("ids")).split(",")  # in one field: a form of thousands of fields is refused
     studies = Study.objects.filter(pk__in=[key for key in keys if key.isdecimal() and len(key) < 19])
     return ask_or_do(model_admin, request, change, list(studies), is_confirmed=request.method == "POST")
 
@@ -147,6 +150,8 @@ def ask_or_do(
         "opts": model_admin.opts,
         "change": change,
         "affected": affected,
+        "shown": affected[:MOST_SHOWN],
+        "ids": ",".join(str(study.pk) for study in affected),
         "left": left,
         "impacts": impact.of([study.study_id for study in affected]) if change in TAKING and affected else None,
         "form": form,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from urllib.parse import urlencode
 
@@ -22,6 +23,7 @@ from corpus_app.admin.base import (
     SeenField,
     StackedInline,
     curator,
+    mend_posted,
     save_entries,
 )
 from corpus_app.admin.history import HistoryMixin
@@ -32,6 +34,7 @@ from corpus_app.records import Status
 from corpus_app.sources import doi_fault, normal_doi, pmid_fault, url_fault
 
 DOI_EXAMPLE = "10.1519/jsc.0000000000002776"
+_TEXT = re.compile(r"passages-\d+-text$")
 PASSAGE_FIELDS = ("section", "kind", "page", "text")
 
 
@@ -259,6 +262,10 @@ class StudyAdmin(HistoryMixin):
 
     # --- Saving
 
+    def changeform_view(self, request: HttpRequest, object_id: str | None = None, *args: Any, **options: Any) -> Any:
+        mend_posted(request, _texts_as_kept(request))
+        return super().changeform_view(request, object_id, *args, **options)
+
     def curate(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         by = curator(request)
         if change:
@@ -412,6 +419,14 @@ def _passages_shown(context: dict[str, Any], study: Study) -> list[Passage]:
         if inline.formset.model is Passage:
             return [form.instance for form in inline.formset.initial_forms]
     return list(study.passages.select_related("check_of_text"))
+
+
+def _texts_as_kept(request: HttpRequest) -> dict[str, str]:
+    """Of the passages that were posted, by the name of their field; empty for a new one."""
+    posted = {name: request.POST.get(name.replace("-text", "-id"), "") for name in request.POST if _TEXT.match(name)}
+    keys = [key for key in posted.values() if key.isdecimal() and len(key) < 19]
+    kept = {str(pk): text for pk, text in Passage.objects.filter(pk__in=keys).values_list("pk", "text")}
+    return {name: kept.get(key, "") for name, key in posted.items()}
 
 
 def _save_passages(request: HttpRequest, study: Study, formset: Any) -> None:

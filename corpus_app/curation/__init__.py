@@ -6,6 +6,7 @@ Several verbs by the same person become one act, and one corpus version, inside 
 
 from corpus_app.curation.acts import (
     Act,
+    BrokenText,
     CurationError,
     EditConflict,
     LastPassage,
@@ -16,6 +17,7 @@ from corpus_app.curation.acts import (
     act,
     wake_indexing,
 )
+from corpus_app.curation.broken import Fault, mended
 from corpus_app.curation.entries import delete_entry, save_concept, save_entry
 from corpus_app.curation.exporting import Exported, corpus_files, draft_of, export_corpus, snapshot, zipped
 from corpus_app.curation.history import CannotRestore, restore
@@ -52,12 +54,14 @@ __all__ = [
     "EDITABLE",
     "TAKEABLE",
     "Act",
+    "BrokenText",
     "CannotChangeEncoder",
     "CannotMerge",
     "CannotRestore",
     "CurationError",
     "EditConflict",
     "Exported",
+    "Fault",
     "FindingGone",
     "ImportReport",
     "LastPassage",
@@ -88,6 +92,7 @@ __all__ = [
     "known",
     "mend",
     "mend_study",
+    "mended",
     "merge",
     "publish",
     "remove_passage",

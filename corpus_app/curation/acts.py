@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from datetime import datetime
 from typing import Any
@@ -15,11 +15,14 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from corpus_app import indexing
-from corpus_app.models import CorpusEvent, CorpusVersion, Passage, Study
+from corpus_app.curation import broken
+from corpus_app.models import CorpusEvent, CorpusVersion, Passage, QualityWaiver, Study
+from corpus_app.quality import Finding
 from corpus_app.records import Status
 from corpus_app.waking import wake
 
 INDEX_TASK = "corpus_app.tasks.index_stale_passages"
+UNLOCKED_CHECKS = 2  # how often checks are asked without the lock before they are asked under it
 VERSION_LOCK = 7_301_002  # an advisory lock: versions rise in the order in which they are committed
 
 
@@ -45,6 +48,18 @@ class LastPassage(CurationError):
 
     def __init__(self) -> None:
         super().__init__("A published study keeps at least one passage: withdraw it first, or add another passage.")
+
+
+class BrokenText(CurationError):
+    """Readers would see words at once that the text-quality gate stops."""
+
+    def __init__(self, study_id: str, faults: tuple[broken.Fault, ...]) -> None:
+        super().__init__(
+            f"{study_id} is published, and its new text looks broken: {broken.in_words(faults)}. "
+            "Nothing was saved. Mend it, or say why it may stand."
+        )
+        self.study_id = study_id
+        self.faults = faults
 
 
 class NotAllowed(CurationError):
@@ -76,6 +91,10 @@ class ReasonMissing(CurationError):
         super().__init__("Give the reason: it is kept with the study and in its history.")
 
 
+class _Overtaken(Exception):
+    """Somebody else's version came while the checks were asked."""
+
+
 class Act:
     """Collects events and touched studies; `act()` closes it."""
 
@@ -88,6 +107,8 @@ class Act:
         self._events: list[CorpusEvent] = []
         self._touched: dict[int, Study] = {}
         self._published_before: set[int] = set()
+        self._texts_before: dict[int, broken.Texts] = {}
+        self._may_stand = ""
 
     def study(self, study_id: str) -> Study:
         """A study to be changed, its row locked until the act is over."""
@@ -123,6 +144,15 @@ class Act:
         if noticeable and (study.pk in self._published_before or study.status == Status.PUBLISHED):
             self.is_noticeable = True
 
+    def before_new_words(self, study: Study) -> None:
+        """Call it before passages of this study change: where readers see it, the gate looks at what is new when the act closes."""
+        if study.pk in self._published_before and study.pk not in self._texts_before:
+            self._texts_before[study.pk] = frozenset(study.passages.values_list("text", flat=True))
+
+    def let_stand(self, reason: str) -> None:
+        """What the gate would stop in this act is waived, with this reason."""
+        self._may_stand = reason.strip()
+
     def leave_work(self) -> None:
         """There is something for the worker to do, also where no study was touched."""
         self.has_work = True
@@ -151,12 +181,49 @@ class Act:
         for study in self._touched.values():
             if study.status == Status.PUBLISHED and not study.passages.exists():
                 raise LastPassage
+            self._check_words(study)
             indexing.sync_study(study)
-        version = self._raise_version() if self.is_noticeable else None
+        version = self._settle() if self.is_noticeable else None
         for event in self._events:
             event.corpus_version = version
         CorpusEvent.objects.bulk_create(self._events)
+
+    def _check_words(self, study: Study) -> None:
+        before = self._texts_before.get(study.pk)
+        if before is None or study.status != Status.PUBLISHED:
+            return
+        faults = broken.find_new(study, before)
+        if faults and not self._may_stand:
+            raise BrokenText(study.study_id, faults)
+        for fault in faults:
+            self.waive(study, fault.passage_id, fault.finding, fault.key, reason=self._may_stand)
+
+    def waive(self, study: Study, passage_id: int, finding: Finding, key: str, *, reason: str) -> QualityWaiver:
+        waiver, is_new = broken.keep_waiver(
+            passage_id, finding, key, reason=reason, by=self.by, by_name=self.by_name, at=self.at
+        )
+        if is_new:
+            said = {"kind": finding.kind.value, "words": finding.words}
+            self.record("waive_finding", study=study.study_id, passage=passage_id, reason=reason, **said)
+        return waiver
+
+    def _settle(self) -> CorpusVersion:
+        """The next version, once those who may object have been asked about the corpus as it would be.
+
+        That can take them minutes, so the versions' lock is taken afterwards. Where another version has come in the meantime
+        they are asked again; the last time under the lock, so that this ends.
+        """
+        for _ in range(UNLOCKED_CHECKS if settings.PUBLISH_CHECKS else 0):
+            seen = _last_version()
+            self._check_published()
+            with suppress(_Overtaken), transaction.atomic():  # a savepoint: undone, it gives the lock back
+                version = self._raise_version()
+                if version.number != seen + 1:
+                    raise _Overtaken
+                return version
+        version = self._raise_version()
         self._check_published()
+        return version
 
     def _check_published(self) -> None:
         """Asks those whom settings name whether what is published now may be. They see the corpus as it would be."""
@@ -172,14 +239,17 @@ class Act:
     def _raise_version(self) -> CorpusVersion:
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [VERSION_LOCK])
-        last = CorpusVersion.objects.first()
-        return CorpusVersion.objects.create(number=last.number + 1 if last else 1, at=self.at, summary=self._summary())
+        return CorpusVersion.objects.create(number=_last_version() + 1, at=self.at, summary=self._summary())
 
     def _summary(self) -> str:
         actions = list(dict.fromkeys(event.action for event in self._events))
         studies = list(dict.fromkeys(event.study_key for event in self._events if event.study_key))
         shown = ", ".join(studies[:5]) + (f" and {len(studies) - 5} more" if len(studies) > 5 else "")
         return f"{', '.join(actions)} {shown}".strip().replace("_", " ")[:300]
+
+
+def _last_version() -> int:
+    return CorpusVersion.objects.values_list("number", flat=True).first() or 0
 
 
 _current: ContextVar[Act | None] = ContextVar("curation_act", default=None)

@@ -17,7 +17,7 @@ from django.db.models.functions import Lower
 
 from corpus_app import gate
 from corpus_app.curation import rows
-from corpus_app.curation.acts import Act, act, wake_indexing
+from corpus_app.curation.acts import Act, BrokenText, act, wake_indexing
 from corpus_app.curation.entries import save_concept
 from corpus_app.curation.exporting import vocabulary_now
 from corpus_app.curation.studies import EDITABLE, find_quality_obstacle, publish
@@ -166,6 +166,10 @@ class _Import:
         try:
             with self._act() as current:
                 changed = self._update(current, draft) if stored else self._create(current, draft)
+        except BrokenText as error:
+            self.problems.append(draft.problem("passages", str(error)))
+            self.broken += 1
+            return
         except (IntegrityError, DataError) as error:
             self.problems.append(draft.problem("", f"could not be saved: {str(error).splitlines()[0]}"))
             self.broken += 1
@@ -210,6 +214,7 @@ class _Import:
         done: list[dict[str, Any]] = []
         if draft.columns is None:
             changes |= rows.replace_findings(study, draft.findings)
+            current.before_new_words(study)
             done = rows.replace_passages(study, draft.passages, at=current.at)
         if not changes and not done:
             return False

@@ -50,29 +50,7 @@ def waive(passage_id: int, key: str, *, reason: str, by: User | None, by_name: s
     with act(by=by, by_name=by_name) as current:
         passage = current.passage(passage_id)
         finding = _find(passage, key).finding
-        waiver, is_new = QualityWaiver.objects.get_or_create(
-            passage=passage,
-            kind=finding.kind.value,
-            words_hash=key,
-            defaults={
-                "words": finding.words,
-                "reason": reason.strip(),
-                "by": by,
-                "by_name": current.by_name,
-                "at": current.at,
-            },
-        )
-        if is_new:
-            gate.forget(passage.pk)
-            current.record(
-                "waive_finding",
-                study=passage.study.study_id,
-                passage=passage.pk,
-                reason=reason.strip(),
-                kind=finding.kind.value,
-                words=finding.words,
-            )
-        return waiver
+        return current.waive(passage.study, passage.pk, finding, key, reason=reason.strip())
 
 
 def _find(passage: Passage, key: str) -> Held:

@@ -143,6 +143,7 @@ def add_passage(
     with act(by=by, by_name=by_name) as current:
         study = current.study(study_id)
         rows.check_texts({"text": text})
+        current.before_new_words(study)
         values = {"text": text, "section": str(section), "page": page, "kind": str(kind)}
         last = study.passages.order_by("-position").first()
         passage = rows.create_passage(study, position=last.position + 1 if last else 0, **values)
@@ -162,6 +163,8 @@ def revise_passage(
         if expected_version is not None and passage.version != expected_version:
             raise EditConflict(str(passage))
         rows.check_texts(values)
+        if "text" in values:
+            current.before_new_words(passage.study)
         changes = rows.change_passage(passage, values, at=current.at)
         if changes:
             current.touch(passage.study)
@@ -173,6 +176,7 @@ def remove_passage(passage_id: int, *, by: User | None, by_name: str = "") -> No
     """Its words stay in the event, so that nothing is lost by a slip."""
     with act(by=by, by_name=by_name) as current:
         passage = current.passage(passage_id)
+        current.before_new_words(passage.study)  # words that move to another passage are not new
         passage.delete()
         rows.arrange(passage.study, [])
         current.touch(passage.study)

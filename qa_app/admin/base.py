@@ -25,13 +25,20 @@ def person(request: HttpRequest) -> User:
     return cast(User, request.user)  # every view of the admin asks for a signed-in one
 
 
+class SeenInput(forms.HiddenInput):
+    """Hidden, and so without a label that would name what nobody sees."""
+
+    def id_for_label(self, id_: str | None) -> str:
+        return ""
+
+
 class SeenField(forms.CharField):
     """What the person saw when the page was made, to notice that somebody else saved since."""
 
-    widget = forms.HiddenInput
+    widget = SeenInput
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(required=False, **options)
+        super().__init__(required=False, label="", **options)
 
     def has_changed(self, initial: Any, data: Any) -> bool:
         return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.contrib import admin
@@ -21,11 +22,19 @@ class GapForm(SeenForm):
     seen_fields = ("status", "assigned_to_id", "note")
 
 
+class WhereFilter(admin.AllValuesFieldListFilter):
+    """The collections that were asked; a gap of none is one of the whole corpus."""
+
+    def choices(self, changelist: Any) -> Iterator[dict[str, Any]]:  # type: ignore[override]
+        for choice in super().choices(changelist):
+            yield {**choice, "display": choice["display"] or "the whole corpus"}
+
+
 @admin.register(Gap)
 class GapAdmin(SeenAdmin, DeskAdmin):
     form = GapForm
     list_display = ("question", "demand", "outcome", "answered_now", "status", "assigned_to", "last_asked_at")
-    list_filter = ("status", "outcome", "collection", ("assigned_to", admin.RelatedOnlyFieldListFilter))
+    list_filter = ("status", "outcome", ("collection", WhereFilter), ("assigned_to", admin.RelatedOnlyFieldListFilter))
     list_select_related = ("assigned_to", "result")
     search_fields = ("question", "note", "followers__question")
     search_help_text = "Words of a question or of a note."

@@ -27,6 +27,9 @@ from tests.builders import make_study
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 
 CORPUS = Path(__file__).resolve().parents[2] / "corpus"
+TELL_OF_VIOLATIONS = """document.addEventListener("securitypolicyviolation", (event) => {
+  console.error(`content policy: ${event.violatedDirective} stopped ${event.blockedURI} ${event.sample}`);
+});"""
 SLICE = ("S007", "S014", "S018", "S028", "S034", "S110")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
@@ -67,13 +70,17 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
 
 
 @pytest.fixture(scope="session")
-def site(
-    django_test_environment: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Site]:
+def starter(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The corpus of the site."""
+    return corpus_slice(tmp_path_factory.mktemp("corpus"))
+
+
+@pytest.fixture(scope="session")
+def site(django_test_environment: None, django_db_blocker: Any, starter: Path) -> Iterator[Site]:
     """Set up here and not by `django_db`, whose tests each begin with an empty database."""
     with django_db_blocker.unblock():
         setup_databases(verbosity=0, interactive=False, aliases={"default"}, serialized_aliases=set())
-        call_command("import_corpus", str(corpus_slice(tmp_path_factory.mktemp("corpus"))), publish=True)
+        call_command("import_corpus", str(starter), publish=True)
         call_command("index_corpus")
         for study_id in (
             "T001",
@@ -136,6 +143,7 @@ def watch(site: Site) -> Iterator[Watch]:
 @pytest.fixture
 def context(context: BrowserContext, watch: Watch) -> BrowserContext:
     context.on("page", watch.attach)
+    context.add_init_script(TELL_OF_VIOLATIONS)
     context.set_default_timeout(10_000)
     return context
 

@@ -10,47 +10,10 @@ from playwright.sync_api import Browser, Page, expect
 from corpus_app import curation
 from corpus_app.models import Passage
 from tests.browser.conftest import Watch
+from tests.browser.pages import open_folds
 from tests.browser.site import Site
-from tests.browser.test_pages import HOSTILE, assert_accessible
+from tests.browser.test_pages import HOSTILE
 from tests.builders import make_finding, make_study
-
-PAGES = {
-    "corpus": "/corpus/",
-    "search": "/corpus/?q=muscle&design=meta_analysis&from=2000&to=x",
-    "nothing found": "/corpus/?q=velodrome&sex=male",
-    "topics": "/topics/",
-    "topic": "/topics/hypertrophy/",
-    "changes": "/changes/",
-    "study": "/studies/S018/",
-    "how it works": "/how-it-works/",
-}
-SIZES = {"phone": (390, 844), "desk": (1280, 860)}
-
-
-def open_folds(page: Page) -> None:
-    page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
-
-
-@pytest.mark.parametrize("name", PAGES)
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(site: Site, page: Page, watch: Watch, name: str, size: str, scheme: str) -> None:
-    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-    page.set_viewport_size({"width": SIZES[size][0], "height": SIZES[size][1]})
-    page.goto(site.url + PAGES[name])
-    open_folds(page)
-
-    assert_accessible(page, watch)
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_nothing_is_wider_than_the_screen(site: Site, page: Page, name: str) -> None:
-    page.goto(site.url + PAGES[name])
-    open_folds(page)
-
-    for width in (1000, 640, 320):
-        page.set_viewport_size({"width": width, "height": 640})
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.parametrize("has_script", [True, False], ids=["script", "no script"])

@@ -15,9 +15,9 @@ from corpus_app import indexing
 from corpus_app.apps import CURATORS, REVIEWERS
 from corpus_app.curation import jobs
 from corpus_app.models import ImportJob, Study
+from tests.browser.accessible import assert_accessible
 from tests.browser.conftest import Watch
 from tests.browser.site import Site
-from tests.browser.test_pages import assert_accessible
 from tests.builders import make_curator
 
 RIS = """TY  - JOUR

@@ -1,29 +1,15 @@
-"""Every page, in every dress: legible to all, no wider than the screen, deaf to what a text says."""
+"""The pages of answers: legible whatever is open, no wider than the screen, deaf to what a text says."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
-
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from tests.browser.accessible import assert_accessible
 from tests.browser.conftest import Watch
-from tests.browser.site import EMERGENCY, PIZZA, SHOES, Site
+from tests.browser.site import Site
 from tests.qa.payloads import make_citation, make_evidence, make_refusal, make_sentence
 
-PAGES: dict[str, Callable[[Site], str]] = {
-    "ask": lambda site: site.url,
-    "answer": lambda site: site.answer_to(),
-    "partial answer": lambda site: site.stored(outcome="partial", message="Nothing was found on women."),
-    "refusal": lambda site: site.answer_to(SHOES),
-    "out of scope": lambda site: site.answer_to(PIZZA),
-    "guardrail": lambda site: site.answer_to(EMERGENCY),
-    "citation": lambda site: site.answer_to() + "citations/summary/1/1/",
-    "study": lambda site: site.url + "/studies/S018/",
-    "missing": lambda site: site.url + "/nothing",
-}
 HOSTILE = [
     "<script>alert(1)</script>",
     "<img src=x onerror=alert(1)>",
@@ -37,30 +23,6 @@ HOSTILE = [
     "<button hx-get=/nothing hx-trigger=load>x</button>",
     "x" * 1500,
 ]
-
-
-@cache
-def address(name: str, site: Site) -> str:
-    """Asked once, looked at in every dress."""
-    return PAGES[name](site)
-
-
-def visit(page: Page, watch: Watch, name: str, site: Site) -> None:
-    watch.expected = ("status of 404",) if name == "missing" else ()
-    page.goto(address(name, site))
-
-
-@pytest.mark.parametrize("name", PAGES)
-@pytest.mark.parametrize("size", [(390, 844), (1280, 860)], ids=["phone", "desk"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(site: Site, page: Page, watch: Watch, name: str, size: tuple[int, int], scheme: str) -> None:
-    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-    page.set_viewport_size({"width": size[0], "height": size[1]})
-    visit(page, watch, name, site)
-    for summary in page.locator("summary:visible").all():
-        summary.click()
-
-    assert_accessible(page, watch)
 
 
 @pytest.mark.parametrize("size", [(390, 844), (1280, 860)], ids=["phone", "desk"])
@@ -84,24 +46,6 @@ def test_a_hovered_button_stays_legible_in_the_dark(site: Site, page: Page, watc
     page.get_by_role("button", name="Ask", exact=True).hover()
 
     assert_accessible(page, watch)
-
-
-def assert_accessible(page: Page, watch: Watch) -> None:
-    complaints = list(watch.complaints)
-    results = Axe().run(page)
-    watch.complaints[:] = complaints  # axe itself tries inline styles, which the content policy refuses
-    assert results.violations_count == 0, results.generate_report()
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_nothing_is_wider_than_a_narrow_screen(site: Site, page: Page, watch: Watch, name: str) -> None:
-    page.set_viewport_size({"width": 320, "height": 640})
-
-    visit(page, watch, name, site)
-    for summary in page.locator("summary:visible").all():
-        summary.click()
-
-    assert page.evaluate("document.documentElement.scrollWidth") <= 320
 
 
 @pytest.mark.parametrize("width", [320, 700, 1300])

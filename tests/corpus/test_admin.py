@@ -899,3 +899,20 @@ def test_chooser_finds_nothing_by_an_impossible_term(client: Client, curator: Us
     asked = {"app_label": "corpus_app", "model_name": "studyconcept", "field_name": "concept", "term": "one\x00"}
 
     assert client.get(reverse("admin:autocomplete"), asked).json()["results"] == []
+
+
+def test_more_studies_than_a_form_has_fields_are_published_at_once(
+    client: Client, curator: User, settings: Any
+) -> None:
+    settings.DATA_UPLOAD_MAX_NUMBER_FIELDS = 10
+    studies = [make_study(status="draft") for _ in range(12)]
+    chosen = {"action": "publish_studies", "select_across": "1", "_selected_action": [studies[0].pk]}
+
+    asked = client.post(address("study_changelist"), chosen)
+    page = asked.content.decode()
+    ids = asked.context["ids"]
+    client.post(address("study_state", "publish"), {"ids": ids, "reason": ""})
+
+    assert "Publish: 12 studies" in page
+    assert page.count('name="ids"') == 1
+    assert Study.objects.filter(status="published").count() == 12

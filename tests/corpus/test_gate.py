@@ -142,3 +142,80 @@ class TestGate:
         assert report.published == 0
         assert any("S045 stays a draft: the text of passage 1" in str(problem) for problem in report.problems)
         assert Study.objects.get().status == "draft"
+
+
+@pytest.mark.django_db
+class TestPublishedWords:
+    """What readers would see at once."""
+
+    @pytest.fixture
+    def study(self) -> Study:
+        return make_study(texts=("A sound text about squats.",))
+
+    @staticmethod
+    def passage(study: Study) -> Passage:
+        return study.passages.get(position=0)
+
+    def test_an_edit_that_breaks_them_is_refused_and_nothing_changes(self, by: User, study: Study) -> None:
+        with pytest.raises(
+            curation.BrokenText, match=r"passage 1, operator “.*P B 0.05.*Mend it, or say why"
+        ) as refused:
+            curation.revise_passage(self.passage(study).pk, by=by, text=BROKEN)
+
+        assert [(fault.number, fault.finding.mend) for fault in refused.value.faults] == [(1, "P ≤ 0.05")]
+        assert self.passage(study).text == "A sound text about squats."
+        assert not CorpusEvent.objects.exists()
+
+    def test_a_broken_passage_is_not_added_to_them(self, by: User, study: Study) -> None:
+        with pytest.raises(curation.BrokenText, match="passage 2"):
+            curation.add_passage(study.study_id, by=by, text=BROKEN, section="results")
+
+        assert study.passages.count() == 1
+
+    def test_a_reason_lets_them_stand_and_is_kept_as_a_waiver(self, by: User, study: Study) -> None:
+        with curation.act(by=by) as current:
+            current.let_stand("So it stands in the paper.")
+            curation.revise_passage(self.passage(study).pk, by=by, text=BROKEN)
+
+        assert self.passage(study).text == BROKEN
+        assert [(w.reason, w.words) for w in QualityWaiver.objects.all()] == [("So it stands in the paper.", "B")]
+        assert {e.action for e in CorpusEvent.objects.all()} == {"revise_passage", "waive_finding"}
+        assert not gate.open_in(study.passages.all()).exists()
+
+    def test_what_was_broken_before_does_not_stand_in_the_way_of_another_edit(self, by: User, study: Study) -> None:
+        Passage.objects.filter(study=study).update(text=BROKEN)  # as an earlier edition of the gate let it through
+
+        curation.revise_passage(self.passage(study).pk, by=by, text=f"{BROKEN} They were twenty.")
+        with pytest.raises(curation.BrokenText):
+            curation.revise_passage(self.passage(study).pk, by=by, text=f"{BROKEN} Thickness rose too (P B 0.01).")
+
+    def test_what_is_only_told_does_not_stand_in_the_way(self, by: User, study: Study) -> None:
+        curation.revise_passage(self.passage(study).pk, by=by, text="Strength rose.The men were trained for ten weeks.")
+
+    def test_an_unpublished_study_takes_any_text(self, by: User) -> None:
+        study = make_study(texts=("A sound text about squats.",), status="draft")
+
+        curation.revise_passage(self.passage(study).pk, by=by, text=BROKEN)
+
+    def test_putting_an_old_text_back_asks_the_gate_too(self, by: User, study: Study) -> None:
+        Passage.objects.filter(study=study).update(text=BROKEN)
+        curation.revise_passage(self.passage(study).pk, by=by, text=MENDED)
+
+        with pytest.raises(curation.BrokenText):
+            curation.restore(CorpusEvent.objects.get(action="revise_passage").pk, by=by)
+
+    def test_an_import_into_them_is_refused_and_named(self, by: User, tmp_path: Path) -> None:
+        (tmp_path / "studies").mkdir()
+        file = tmp_path / "studies" / "S045.json"
+        values = json.loads((STARTER / "studies" / "S045.json").read_text())
+        file.write_text(json.dumps(values))
+        curation.import_corpus(sources.read(tmp_path), by=by, publish=True)
+        was = self.passage(Study.objects.get()).text
+        values["passages"][0]["text"] = BROKEN
+        file.write_text(json.dumps(values))
+
+        report = curation.import_corpus(sources.read(tmp_path), by=by, publish=True)
+
+        assert (report.updated, report.broken) == (0, 1)
+        assert any("S045 is published, and its new text looks broken" in str(problem) for problem in report.problems)
+        assert self.passage(Study.objects.get()).text == was

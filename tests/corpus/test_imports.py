@@ -7,16 +7,18 @@ import json
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_app import curation, lookup, sources
+from corpus_app import curation, lookup, sources, tasks
 from corpus_app.apps import READERS
 from corpus_app.curation import jobs
 from corpus_app.models import CorpusEvent, CorpusVersion, ImportItem, ImportJob, Passage, Study
@@ -252,6 +254,45 @@ def test_publishing_leaves_out_what_the_gate_holds_back(by: User) -> None:
     assert list(Study.objects.filter(status="published").values_list("doi", flat=True)) == ["10.1000/squats.1"]
     assert job.report["published"] == [Study.objects.get(doi="10.1000/squats.1").study_id]
     assert "looks broken" in items(job, "outcome_reason")[1][0]
+
+
+def test_an_update_that_breaks_what_readers_see_is_refused_by_name(by: User) -> None:
+    carry_out(read(RIS, by=by), by=by, publish=True)
+    broken = RIS.replace("Strength rose alike.", "Strength rose alike (P B 0.05).")
+
+    job = carry_out(read(broken, by=by), by=by, publish=True)
+
+    outcome, reason = items(job, "outcome", "outcome_reason")[0]
+    assert outcome == "refused"
+    assert "is published, and its new text looks broken" in reason
+    assert "(P B 0.05)" not in Passage.objects.get(study__doi="10.1000/squats.1").text
+
+
+def test_files_are_forgotten_when_their_time_is_up_and_what_was_read_stays(by: User) -> None:
+    ended, recent = carry_out(read(RIS, by=by), by=by), read(RIS, by=by)
+    words = [item.draft["passages"] for item in ended.items.all()]
+    ImportJob.objects.filter(pk=ended.pk).update(finished_at=timezone.now() - timedelta(days=91))
+
+    tasks.prune_imports()
+
+    ended.refresh_from_db()
+    recent.refresh_from_db()
+    assert (bytes(ended.content), bytes(recent.content)) == (b"", RIS.encode())
+    assert [item.draft["passages"] for item in ended.items.all()] == words
+    assert ended.content_hash == recent.content_hash
+
+
+def test_a_command_forgets_them_too(by: User, capsys: pytest.CaptureFixture[str]) -> None:
+    carry_out(read(RIS, by=by), by=by)
+    waiting = jobs.order(RIS.encode(), file_name="a.ris", by=by)
+
+    call_command("prune_imports", days=0)
+
+    assert "Files forgotten: 1." in capsys.readouterr().out
+    waiting.refresh_from_db()
+    assert waiting.content  # not read yet
+    with pytest.raises(CommandError, match="0 or more"):
+        call_command("prune_imports", days=-1)
 
 
 def test_publishing_takes_the_permission(by: User) -> None:

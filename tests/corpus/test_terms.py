@@ -158,3 +158,29 @@ def test_however_many_neighbours_every_place_is_in_the_picture_and_of_its_own() 
     assert len({(one.x, one.y) for one in drawn}) == len(drawn)
     assert all(0 < one.x < graph.WIDTH and 0 < one.y < graph.HEIGHT for one in drawn)
     assert all(len(one.label) <= graph.LONGEST_LABEL for one in drawn)
+
+
+def test_general_words_begin_and_end_nothing() -> None:
+    texts = ["The authors reported greater satellite cell activity in random-effects analyses of studies."] * 4
+
+    found = words_of(terms.unmapped(texts, [], []))
+
+    assert found == ["satellite cell activity"]
+
+
+def test_people_and_words_written_large_are_not_of_the_subject() -> None:
+    texts = ["In 2020 Monet-Carlo and colleagues asked Schoenfeld's group about glycogen by MRI."] * 4
+
+    found = words_of(terms.unmapped(texts, [], [], people=["Schoenfeld"]))
+
+    assert found == ["glycogen", "mri"]
+    asked = words_of(terms.unmapped(texts, [("what is monet-carlo", 3)], [], people=["Schoenfeld"]))
+    assert "monet-carlo" in asked
+
+
+def test_a_word_within_many_names_is_known_well_enough() -> None:
+    texts = ["Volume and glycogen were tracked."] * 4
+
+    found = words_of(terms.unmapped(texts, [], ["training volume", "session volume"]))
+
+    assert found == ["glycogen"]

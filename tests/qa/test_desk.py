@@ -129,6 +129,52 @@ def test_a_gap_is_assigned_noted_and_closed(client: Client) -> None:
     assert (gap.status, gap.assigned_to, gap.note, gap.question) == ("closed", curator, "No study yet.", UNANSWERED)
 
 
+def closed_gap() -> Gap:
+    asking.ask(question=UNANSWERED)
+    tasks.tend_gaps()
+    Gap.objects.update(status="closed", note="No study yet.")
+    return Gap.objects.get()
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize("question", [UNANSWERED, ALIKE], ids=["in the same words", "in other words"])
+def test_a_closed_gap_that_is_asked_about_again_is_open_again(question: str) -> None:
+    gap = closed_gap()
+
+    asking.ask(question=question)
+    tasks.tend_gaps()
+
+    gap.refresh_from_db()
+    assert (gap.status, gap.note) == ("open", "No study yet.")
+    assert sum(member.asked for member in gaps.members(gap)) == 2
+
+
+@pytest.mark.usefixtures("library")
+def test_a_follower_that_is_asked_again_opens_its_leader() -> None:
+    closed_gap()
+    asking.ask(question=ALIKE)
+    tasks.tend_gaps()
+    Gap.objects.update(status="closed")
+
+    asking.ask(question=ALIKE)
+
+    assert Gap.objects.get(leader=None).status == "open"
+
+
+@pytest.mark.usefixtures("library")
+def test_gathering_anew_opens_nothing() -> None:
+    asking.ask(question=ALIKE)
+    gap = Gap.objects.get()
+    asking.ask(question=UNANSWERED)
+    tasks.tend_gaps()
+    Gap.objects.update(status="closed", encoder="another")
+
+    assert gaps.gather() == 2
+
+    gap.refresh_from_db()
+    assert gap.status == "closed"
+
+
 # --- Golden questions ------------------------------------------------------------------------------------------------------
 
 

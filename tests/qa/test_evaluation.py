@@ -19,6 +19,7 @@ from qa_app.evaluation import (
     count_unsupported,
     evaluate,
     read_golden,
+    read_rows,
     report,
     worse,
 )
@@ -265,3 +266,11 @@ def test_pairs_are_two_wordings_that_end_alike_and_cite_the_same_main_studies() 
     )
 
     assert figures["paraphrase pairs"] == {"n": 2, "same outcome": 1 / 2, "shared main studies": (1 / 2 + 0) / 2}
+
+
+def test_a_line_of_golden_questions_may_hold_any_kind_of_line_break_within(tmp_path: Path) -> None:
+    row = {"id": "g", "question": "Sets\u2028or\u0085reps?", "mode": "beginner", "kind": "k", "collection": None, "relevant": {}, "sections": []}  # fmt: skip
+    file = tmp_path / "golden.jsonl"
+    file.write_bytes(f"{json.dumps(row, ensure_ascii=False)}\r\n\r\n".encode())
+
+    assert [read["question"] for read in read_rows(file)] == [row["question"]]

@@ -15,7 +15,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from corpus_app import curation
-from corpus_app.models import ConceptRelation, ConceptRelationStudy
+from corpus_app.curation import jobs
+from corpus_app.models import ConceptRelation, ConceptRelationStudy, ImportItem, ImportJob
 from qa_app.models import Answer, EvaluationRun, Feedback, Gap, GoldenQuestion, SafetyReply
 from tests.builders import make_collection, make_concept, make_curator, make_study, make_superuser
 
@@ -51,6 +52,15 @@ def fill(start: int, count: int) -> None:
         EvaluationRun.objects.create(
             asked_by=person, asked_at=now, status="done", results=[{"id": "g", "passes": True}]
         )
+        job = ImportJob.objects.create(
+            file_name=f"{n}.ris",
+            content=b"TY  - JOUR",
+            content_hash="0",
+            asked_by=person,
+            asked_at=now,
+            status="previewed",
+        )
+        ImportItem.objects.create(job=job, position=0, kind="study", study_key=f"N{n}", draft={}, effect="new")
         SafetyReply.objects.draft(route="emergency", text="Stop.", instead="", by=person, now=now)
 
 
@@ -100,3 +110,24 @@ def test_the_front_page_takes_no_more_queries_for_many_rows(client: Client) -> N
     fill(6, ROWS)
 
     assert front() <= few
+
+
+def test_the_items_of_an_import_take_few_queries_and_no_more_for_many(client: Client) -> None:
+    client.force_login(make_superuser())
+    records = "".join(
+        f"TY  - JOUR\nTI  - Study {n} of squats\nAU  - Alpha, A{n}\nPY  - 2020\nDO  - 10.1000/list.{n}\n"
+        f"AB  - Squats number {n} were done by forty men.\nER  -\n\n" for n in range(24)
+    )  # fmt: skip
+
+    def queries(text: str) -> int:
+        job = jobs.order(text.encode(), file_name="a.ris", by=None, by_name="a test")
+        jobs.carry_on(job)
+        with CaptureQueriesContext(connection) as captured:
+            page = client.get(reverse("admin:corpus_app_importjob_change", args=[job.pk]))
+        assert page.status_code == 200
+        return len(captured)
+
+    few, many = queries(records.partition("TI  - Study 2 ")[0].removesuffix("TY  - JOUR\n")), queries(records)
+
+    assert many <= few
+    assert many < MOST_QUERIES

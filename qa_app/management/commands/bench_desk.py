@@ -26,6 +26,7 @@ from qa_app.models import Answer, AnswerCitation, AnswerSentence, EvaluationRun,
 ROUNDS = 5  # all pages in turn, so that a busy machine slows down all of them
 MOST_QUERIES, MOST_MILLISECONDS = 15, 300.0
 ANSWERS, GAPS, GOLDEN, RUNS = 4_000, 1_000, 200, 40
+IMPORTS, ITEMS = 200, 10_000  # items of one import: the longest list a preview has
 HOST = "localhost"
 FRONT, ONE = "front page", ", one"  # no lists: shown beside them, without a limit
 
@@ -45,22 +46,23 @@ class Command(BaseCommand):
             each = options["passages"] // options["studies"]
             ids = trial.crowd(studies=options["studies"], passages_each=each, report=self.report)
             fill(ids)
+            waiting = trial.crowd_imports(ids, imports=IMPORTS, items=ITEMS)
             with connection.cursor() as cursor:
                 cursor.execute("VACUUM ANALYZE")
             self.stdout.write(f"{len(ids)} studies, {len(ids) * each} passages, {ANSWERS} answers")
-            self.measure(rounds=options["rounds"])
+            self.measure(rounds=options["rounds"], waiting=waiting)
 
     def report(self, what: str, done: int, total: int) -> None:
         if done == total or done % 500 == 0:
             self.stderr.write(f"{what}: {done} of {total}")
 
-    def measure(self, *, rounds: int) -> None:
+    def measure(self, *, rounds: int, waiting: int) -> None:
         client = Client(HTTP_HOST=HOST)
         client.force_login(User.objects.create_superuser("bench"))
         spent: dict[str, list[float]] = {}
         queries: dict[str, int] = {}
         for round_number in range(rounds + 1):
-            for name, address in pages():
+            for name, address in pages(waiting):
                 with CaptureQueriesContext(connection) as captured:
                     started = time.perf_counter()
                     response = client.get(address, secure=True)
@@ -80,7 +82,7 @@ class Command(BaseCommand):
             )
 
 
-def pages() -> Iterator[tuple[str, str]]:
+def pages(waiting: int) -> Iterator[tuple[str, str]]:
     """Every list as it opens, searched, and filtered by each of its filters' first value; the front page; the longest forms."""
     yield FRONT, reverse("admin:index")
     for model, desk in sorted(admin.site._registry.items(), key=lambda entry: entry[0]._meta.label):
@@ -94,6 +96,9 @@ def pages() -> Iterator[tuple[str, str]]:
         first = model._default_manager.order_by("pk").first()
         if first is not None:
             yield f"{model._meta.label}{ONE}", reverse(f"{name}_change", args=[first.pk])
+    for page in (1, 200):
+        address = reverse("admin:corpus_app_importjob_change", args=[waiting])
+        yield f"corpus_app.ImportItem, page {page}", f"{address}?p={page}"
     yield "corpus_app.Passage, those that wait", f"{reverse('admin:corpus_app_passage_changelist')}?indexed=waiting"
 
 

@@ -1,0 +1,258 @@
+"""Every page of the site and of the curators' desk, in one list: what axe, the HTML checker, the content policy and the
+screenshots all go through. A new page gets a line here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+from django.contrib.auth.models import Group, User
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from playwright.sync_api import Page
+
+from corpus_app import curation
+from corpus_app.curation import jobs
+from corpus_app.models import Concept, ImportItem, ImportJob, Passage, Study
+from qa_app import asking
+from qa_app.models import Answer, EvaluationRun, Feedback, Gap, GoldenQuestion, SafetyReply
+from tests.browser.site import EMERGENCY, PIZZA, SETS, SHOES, Site
+from tests.builders import make_study, make_superuser
+
+LONG = "x" * 180
+UNANSWERED = "How hot should a sauna be for muscle growth?"
+RIS = """TY  - JOUR
+TI  - Foam rolling and sleep in trained rowers: a cohort study
+AU  - Oarsman, Olga
+PY  - 2020
+DO  - 10.1000/rowing.page
+AB  - Rowers who used a foam roller slept twelve minutes longer (P B 0.05) than those who did not.
+ER  -
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A page: where it is (made on first use), the status it answers with, and whether one has to be signed in."""
+
+    address: Callable[[Site], str]
+    status: int = 200
+    is_desk: bool = False
+
+
+def visit(page: Page, name: str, site: Site) -> str:
+    """Goes there, as a curator where it is the desk's; the page's HTML as it was sent."""
+    place = PAGES[name]
+    if place.is_desk:
+        sign_in(page, site)
+    response = page.goto(address_of(name, site))
+    assert response is not None
+    assert response.status == place.status, name
+    return response.text()
+
+
+@cache
+def address_of(name: str, site: Site) -> str:
+    """Asked once, looked at in every dress."""
+    return PAGES[name].address(site)
+
+
+def sign_in(page: Page, site: Site) -> None:
+    page.context.add_cookies([{"name": "sessionid", "value": _session(), "url": site.url}])
+
+
+@cache
+def _session() -> str:
+    client = Client()
+    client.force_login(User.objects.filter(username="desk").first() or make_superuser("desk"))
+    return client.cookies["sessionid"].value
+
+
+def open_folds(page: Page) -> None:
+    page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
+
+
+# --- What some of them show ----------------------------------------------------------------------------------------------
+
+
+def _path(path: str, **place: int) -> Place:
+    return Place(lambda site: site.url + path, **place)
+
+
+def _desk(
+    name: str,
+    about: Callable[[], object] | None = None,
+    *,
+    query: str = "",
+    holding: Callable[[], object] | None = None,
+) -> Place:
+    """The admin page of this name, about one row, or holding one."""
+
+    def address(site: Site) -> str:
+        if holding:
+            holding()
+        return site.url + reverse(f"admin:{name}", args=[about()] if about else []) + query
+
+    return Place(address, is_desk=True)
+
+
+def _state(verb: str, study: Callable[[], int]) -> Place:
+    """The page that asks before a study's state is changed."""
+    return Place(
+        lambda site: f"{site.url}{reverse('admin:corpus_app_study_state', args=[verb])}?ids={study()}", is_desk=True
+    )
+
+
+def _study_key() -> int:
+    return Study.objects.get(study_id="S018").pk
+
+
+def _worked_on() -> int:
+    """A draft that curators changed and spoke about."""
+    found = Study.objects.filter(study_id="T-DESK").first()
+    if found is None:
+        found = make_study(
+            study_id="T-DESK", title=f"A study of {LONG}", status="draft",
+            texts=(f"Ten sets {LONG}. Five sets.", "Strength rose by a tenth (P B 0.05) in the 40 men who trained."),
+        )  # fmt: skip
+        curation.revise_study("T-DESK", by=None, by_name="test", population=f"Men {LONG}")
+        curation.comment("T-DESK", f"Look at {LONG}", by=None, by_name="test")
+    return found.pk
+
+
+def _gap() -> int:
+    asking.ask(question=UNANSWERED)
+    now = timezone.now()
+    gap = Gap.objects.filter(leader=None).first() or Gap.objects.create(
+        key="g", question=UNANSWERED, asked=1, first_asked_at=now, last_asked_at=now
+    )
+    return gap.pk
+
+
+def _golden() -> int:
+    question, _ = GoldenQuestion.objects.get_or_create(
+        key="desk-1", defaults={"question": SETS, "mode": "beginner", "kind": "answerable_lay", "relevant": {"S018": 2}}
+    )
+    return question.pk
+
+
+@cache
+def _run() -> int:
+    _golden()
+    for passes in (True, False):
+        row = {"id": "desk-1", "question": LONG, "outcome": "answered", "cited": [], "passes": passes}
+        run = EvaluationRun.objects.create(
+            asked_at=timezone.now(), status="done", done=1, total=1, corpus_version=1, results=[row],
+            figures={"answered": {"n": 1, "share": 0.5}}, finished_at=timezone.now(),
+        )  # fmt: skip
+    return run.pk
+
+
+@cache
+def _read_import() -> int:
+    job = jobs.order(RIS.encode(), file_name="rowing.ris", by=None, by_name="a test")
+    jobs.carry_on(job)
+    return job.pk
+
+
+@cache
+def _ended_import() -> int:
+    job = ImportJob.objects.create(
+        file_name=f"{LONG}.bib", content=b"", content_hash="0" * 64, asked_at=timezone.now(), status="done",
+        report={"outcomes": {"created": 1, "refused": 1}, "published": 0}, finished_at=timezone.now(), done=2, total=2,
+    )  # fmt: skip
+    for position, outcome in enumerate(("created", "refused")):
+        ImportItem.objects.create(
+            job=job, position=position, kind="study", study_key=f"T-{position}", title=LONG, effect="new",
+            chosen=True, outcome=outcome, outcome_reason="" if outcome == "created" else "It says nothing.", draft={},
+        )  # fmt: skip
+    return job.pk
+
+
+def _answer() -> str:
+    asking.ask(question=SETS)
+    return Answer.objects.order_by("created_at").values_list("pk", flat=True)[0]
+
+
+@cache
+def _feedback() -> int:
+    given = Feedback.objects.create(
+        answer_id=_answer(), is_helpful=False, reasons=["unclear"], words=LONG, given_at=timezone.now()
+    )
+    return given.pk
+
+
+PUBLIC: dict[str, Place] = {
+    "ask": _path("/"),
+    "answer": Place(lambda site: site.answer_to()),
+    "partial answer": Place(lambda site: site.stored(outcome="partial", message="Nothing was found on women.")),
+    "refusal": Place(lambda site: site.answer_to(SHOES)),
+    "out of scope": Place(lambda site: site.answer_to(PIZZA)),
+    "guardrail": Place(lambda site: site.answer_to(EMERGENCY)),
+    "citation": Place(lambda site: site.answer_to() + "citations/summary/1/1/"),
+    "corpus": _path("/corpus/"),
+    "search": _path("/corpus/?q=muscle&design=meta_analysis&from=2000&to=x"),
+    "nothing found": _path("/corpus/?q=velodrome&sex=male"),
+    "topics": _path("/topics/"),
+    "topic": _path("/topics/hypertrophy/"),
+    "changes": _path("/changes/"),
+    "study": _path("/studies/S018/"),
+    "how it works": _path("/how-it-works/"),
+    "missing": _path("/nothing", status=404),
+}
+DESK: dict[str, Place] = {
+    "front page": _desk("index"),
+    "studies": _desk("corpus_app_study_changelist"),
+    "study": _desk("corpus_app_study_change", _study_key),
+    "draft": _desk("corpus_app_study_change", _worked_on),
+    "new study": _desk("corpus_app_study_add"),
+    "history": _desk("corpus_app_study_history", _worked_on),
+    "comments": _desk("corpus_app_study_comments", _worked_on),
+    "delete": _desk("corpus_app_study_delete", _worked_on),
+    "publish": _state("publish", _worked_on),
+    "withdraw": _state("withdraw", _study_key),
+    "notice": _state("notice", _study_key),
+    "retraction list": _desk("corpus_app_study_retractions"),
+    "export": _desk("corpus_app_study_export"),
+    "duplicates": _desk("corpus_app_study_duplicates"),
+    "merge": _desk("corpus_app_study_merge", query="?keep=S018&other=S007"),
+    "encoder": _desk("corpus_app_encoder"),
+    "imports": _desk("corpus_app_importjob_changelist", holding=_read_import),
+    "bring in": _desk("corpus_app_importjob_add"),
+    "import to choose from": _desk("corpus_app_importjob_change", _read_import),
+    "import that ended": _desk("corpus_app_importjob_change", _ended_import),
+    "passages": _desk("corpus_app_passage_changelist", holding=_worked_on),
+    "passage": _desk("corpus_app_passage_change", lambda: Passage.objects.filter(study=_study_key())[0].pk),
+    "broken passage": _desk("corpus_app_passage_change", lambda: Passage.objects.filter(study=_worked_on())[1].pk),
+    "concepts": _desk("corpus_app_concept_changelist"),
+    "concept": _desk("corpus_app_concept_change", lambda: Concept.objects.get(concept_id="hypertrophy").pk),
+    "words of no concept": _desk("corpus_app_concept_terms"),
+    "collections": _desk("corpus_app_collection_changelist"),
+    "collection": _desk("corpus_app_collection_change", lambda: Study.objects.get(study_id="S018").collection_id),
+    "events": _desk("corpus_app_corpusevent_changelist"),
+    "gaps": _desk("qa_app_gap_changelist", holding=_gap),
+    "gap": _desk("qa_app_gap_change", _gap),
+    "golden questions": _desk("qa_app_goldenquestion_changelist", holding=_golden),
+    "golden question": _desk("qa_app_goldenquestion_change", _golden),
+    "bring golden questions in": _desk("qa_app_goldenquestion_import"),
+    "runs": _desk("qa_app_evaluationrun_changelist", holding=_run),
+    "run": _desk("qa_app_evaluationrun_change", _run),
+    "replies": _desk("qa_app_safetyreply_changelist"),
+    "reply": _desk("qa_app_safetyreply_change", lambda: SafetyReply.objects.order_by("pk")[0].pk),
+    "answers": _desk("qa_app_answer_changelist"),
+    "answer row": _desk("qa_app_answer_change", _answer),
+    "feedback": _desk("qa_app_feedback_changelist", holding=_feedback),
+    "people": _desk("auth_user_changelist"),
+    "person": _desk("auth_user_change", lambda: User.objects.get(username="desk").pk),
+    "roles": _desk("auth_group_changelist"),
+    "role": _desk("auth_group_change", lambda: Group.objects.order_by("pk")[0].pk),
+    "own password": _desk("password_change"),
+}
+PAGES: dict[str, Place] = {
+    **PUBLIC,
+    **{f"desk: {name}": place for name, place in DESK.items()},
+    "desk: sign in": Place(lambda site: site.url + reverse("admin:login")),
+}

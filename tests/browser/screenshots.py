@@ -1,0 +1,57 @@
+"""Pictures of every page of `pages.py`, for `make screenshots`: not a test of the suite, but made in the same way.
+
+The folder docs/screenshots holds a small WebP for each page, size and scheme: `answer.phone.dark.webp`.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.conftest import CORPUS, Watch
+from tests.browser.pages import PAGES, visit
+from tests.browser.site import Site
+
+FOLDER = Path(__file__).resolve().parents[2] / "docs" / "screenshots"
+SIZES = {"phone": (390, 844), "desk": (1280, 860)}
+LONGEST = {"phone": 1_400, "desk": 1_200}  # CSS pixels: what comes below is left out
+SCALE = {"phone": 0.55, "desk": 0.45}
+QUALITY = 25
+
+
+@pytest.fixture(scope="session")
+def starter() -> Path:
+    """The whole starter corpus, so that the pictures show what a visitor sees."""
+    return CORPUS
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_screenshots(site: Site, page: Page, watch: Watch, name: str) -> None:
+    watch.expected = (f"status of {PAGES[name].status}",)
+    folder = Path(os.environ.get("SHOTS", FOLDER))
+    folder.mkdir(parents=True, exist_ok=True)
+    page.emulate_media(reduced_motion="reduce")
+    visit(page, name, site)
+    for size, (width, height) in SIZES.items():
+        page.set_viewport_size({"width": width, "height": height})
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            page.evaluate("document.getAnimations().forEach((running) => running.finish())")
+            shown = re.sub(r"\W+", "-", name)
+            (folder / f"{shown}.{size}.{scheme}.webp").write_bytes(picture(page, size))
+
+
+def picture(page: Page, size: str) -> bytes:
+    """The top of the page as WebP, by the browser itself."""
+    height = min(page.evaluate("document.documentElement.scrollHeight"), LONGEST[size])
+    clip = {"x": 0, "y": 0, "width": SIZES[size][0], "height": height, "scale": SCALE[size]}
+    asked = {"format": "webp", "quality": QUALITY, "clip": clip, "captureBeyondViewport": True}
+    session = page.context.new_cdp_session(page)
+    data: str = session.send("Page.captureScreenshot", asked)["data"]
+    session.detach()
+    return base64.b64decode(data)
