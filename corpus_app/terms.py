@@ -90,11 +90,16 @@ def is_general(word: str) -> bool:
     """Whether a word (lower case) is one of any subject, in whatever form."""
     if word in _general_words() or word.endswith("ly"):
         return True
-    if word.endswith(("’s", "'s")):
-        return is_general(word[:-2])
+    if word != _bare(word):
+        return is_general(_bare(word))
     if "-" in word:
         return all(is_general(part) for part in word.split("-") if part)
     return len(word) > 3 and bool(_stemmer.stemWord(word) in _general_stems())
+
+
+def _bare(word: str) -> str:
+    """Without the possessive's s."""
+    return word[:-2] if word.endswith(("’s", "'s")) else word
 
 
 @cache
@@ -151,7 +156,7 @@ def _free(
             (n for n in range(min(longest, len(tokens) - place), 0, -1) if tuple(singular[place : place + n]) in names),
             0,
         )
-        if of_name or tokens[place] in families or len(tokens[place]) < 3 or is_general(tokens[place]):
+        if of_name or _bare(tokens[place]) in families or len(tokens[place]) < 3 or is_general(tokens[place]):
             yield run
             run = []
         else:

@@ -26,6 +26,8 @@ class InformAdminSite(AdminSite):
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
         providers: list[Provider] = [import_string(name) for name in settings.DASHBOARD_PROVIDERS]
         panels = [panel for provider in providers for panel in provider(cast(User, request.user))]
-        panels.sort(key=lambda panel: (not any(figure.needs_care for figure in panel.figures), panel.as_bars))  # work first
+        panels.sort(
+            key=lambda panel: (not any(figure.needs_care for figure in panel.figures), panel.as_bars)
+        )  # work first
         shown = [(panel, max((figure.number for figure in panel.figures), default=0) or 1) for panel in panels]
         return super().index(request, {**(extra_context or {}), "panels": shown})

@@ -162,7 +162,7 @@ class TestPublishedWords:
         ) as refused:
             curation.revise_passage(self.passage(study).pk, by=by, text=BROKEN)
 
-        assert [(fault.number, fault.finding.mend) for fault in refused.value.faults] == [(1, "P ≤ 0.05")]
+        assert [(fault.number, fault.finding.mend) for fault in refused.value.faults] == [(1, "≤")]
         assert self.passage(study).text == "A sound text about squats."
         assert not CorpusEvent.objects.exists()
 

@@ -169,7 +169,7 @@ def test_general_words_begin_and_end_nothing() -> None:
 
 
 def test_people_and_words_written_large_are_not_of_the_subject() -> None:
-    texts = ["In 2020 Monet-Carlo and colleagues asked Schoenfeld's group about glycogen by MRI."] * 4
+    texts = ["In 2020 Monet-Carlo and colleagues asked Schoenfeld's group about glycogen by MRI."] * 3
 
     found = words_of(terms.unmapped(texts, [], [], people=["Schoenfeld"]))
 
@@ -179,7 +179,7 @@ def test_people_and_words_written_large_are_not_of_the_subject() -> None:
 
 
 def test_a_word_within_many_names_is_known_well_enough() -> None:
-    texts = ["Volume and glycogen were tracked."] * 4
+    texts = ["Volume and glycogen were tracked."] * 3
 
     found = words_of(terms.unmapped(texts, [], ["training volume", "session volume"]))
 
