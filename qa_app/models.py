@@ -6,7 +6,7 @@ Answers and approved replies stay as they were; pages join them with the present
 from __future__ import annotations
 
 import hashlib
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -171,6 +171,45 @@ class EvidenceContext(models.Model):
 
     def __str__(self) -> str:
         return self.question[:80]
+
+
+class SentQuestionQuerySet(models.QuerySet["SentQuestion"]):
+    KEPT_FOR = timedelta(hours=24)  # that a key makes the same question the same answer
+
+    def forget(self, now: datetime) -> None:
+        """Frees the keys of more than a day ago; of clients without a list of their own the rows go with them."""
+        old = self.filter(sent_at__lte=now - self.KEPT_FOR, idempotency_key__isnull=False)
+        old.filter(Q(is_listed=False) | Q(answer=None)).delete()
+        old.update(idempotency_key=None, idempotency_digest="")
+
+
+class SentQuestion(models.Model):
+    """A question as a program sent it: whose it is, and which key makes it the same one again for a day.
+
+    Of clients without a key of the site only questions with an idempotency key are kept, for that day.
+    """
+
+    client = models.CharField(max_length=64, help_text="A key's id, or the keyed hash of an address.")
+    idempotency_key = models.CharField(max_length=255, null=True, blank=True)
+    idempotency_digest = models.CharField(max_length=64, blank=True, help_text="Hash of what was asked.")
+    answer = models.ForeignKey(
+        Answer, on_delete=models.CASCADE, null=True, related_name="sent_questions"
+    )  # null: being made
+    is_listed = models.BooleanField(help_text="Whether the client can list it as its own.")
+    sent_at = models.DateTimeField()
+
+    objects = SentQuestionQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-sent_at", "-id"]
+        constraints = [models.UniqueConstraint(fields=["client", "idempotency_key"], name="sent_question_once")]
+        indexes = [
+            models.Index(fields=["client", "-sent_at", "-id"], name="sent_question_newest_first"),
+            models.Index(fields=["sent_at"], condition=Q(idempotency_key__isnull=False), name="sent_question_by_age"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.client}, {self.sent_at:%Y-%m-%d %H:%M}"
 
 
 class Feedback(models.Model):

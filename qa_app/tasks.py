@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from corpus_app import search
 from qa_app import contexts, gaps, golden
+from qa_app.models import SentQuestion
 
 logger = logging.getLogger(__name__)
 
@@ -32,5 +33,7 @@ def evaluate_golden() -> None:
 
 @shared_task(name="qa_app.tasks.forget_contexts")
 def forget_contexts() -> None:
-    """Deletes frozen evidence that nobody can ask for any more."""
-    contexts.forget(timezone.now())
+    """Deletes frozen evidence that nobody can ask for any more, and frees the keys of questions of the day before."""
+    now = timezone.now()
+    contexts.forget(now)
+    SentQuestion.objects.forget(now)

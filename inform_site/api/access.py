@@ -138,6 +138,7 @@ def take(request: HttpRequest, quota: str) -> Taken:
     """Counts a request of whoever sends it, and keeps what is left for the response's headers."""
     key: ApiKey | None = getattr(request, "api_key", None)
     client = key.client_id if key else addresses.client_of(request)
+    request.client_id = client  # type: ignore[attr-defined]  # for views that keep something of a client
     taken = quotas.take(client, quota, quotas.limits(quota, key), now=timezone.now())
     request.__dict__.setdefault("quotas_taken", []).append(taken)
     return taken

@@ -1,43 +1,113 @@
-"""Answers by REST: ask, and read again."""
+"""Answers by REST: ask, read again, list one's own."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-from django.http import Http404
+from django.http import Http404, HttpResponse
 from rest_framework import exceptions, status
+from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
-from qa_app import asking
+from qa_app import asking, sent
+from qa_app.api.files import exported
+from qa_app.models import Answer
 
 FIELDS = ("question", "mode", "collection", "writer", "parent")
 FRESH = {"Cache-Control": "private, no-cache"}  # words may be withdrawn: a copy is asked for again before it is shown
 
 
+IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,255}")
+
+
+class OtherQuestion(exceptions.APIException):
+    status_code = status.HTTP_422_UNPROCESSABLE_ENTITY
+    default_detail = "This Idempotency-Key came with another question within the last day. Send a new key."
+    default_code = "idempotency_key_reused"
+    title = "The key stands for another question"
+
+
+class StillAnswering(exceptions.APIException):
+    status_code = status.HTTP_409_CONFLICT
+    default_detail = "The answer to this question is being made. Send the request again in a second."
+    default_code = "still_answering"
+    title = "The answer is being made"
+    wait = 1
+
+
 class AnswersView(APIView):
-    scope = "ask"
-    quota = "ask"
+    scope = {"GET": "read", "POST": "ask"}
+    quota = {"GET": "read", "POST": "ask"}
+
+    def get(self, request: Request) -> Response:
+        if request.auth is None:
+            raise exceptions.NotAuthenticated(
+                "Send your key: the list is of the answers that it asked for.", "key_required"
+            )
+        make_pages: Any = api_settings.DEFAULT_PAGINATION_CLASS
+        pages: CursorPagination = make_pages()
+        pages.ordering = ("-created_at", "id")
+        rows = pages.paginate_queryset(sent.own(client_of(request)), request, view=self)
+        return pages.get_paginated_response([_listed(answer) for answer in rows or ()])
 
     def post(self, request: Request) -> Response:
+        wanted = arguments(request.data)
+        key = _idempotency_key(request)
         try:
-            payload = asking.ask(**arguments(request.data))
+            payload, is_new = sent.ask(
+                wanted, client=client_of(request), is_listed=request.auth is not None, idempotency_key=key
+            )
         except asking.BadInput as bad:
             raise invalid(bad) from bad
+        except sent.OtherQuestion as error:
+            raise OtherQuestion from error
+        except sent.StillAnswering as error:
+            raise StillAnswering from error
         headers = {"Location": f"/api/v1/answers/{payload['id']}"} | FRESH
-        return Response(payload, status=status.HTTP_201_CREATED, headers=headers)
+        return Response(payload, status=status.HTTP_201_CREATED if is_new else status.HTTP_200_OK, headers=headers)
 
 
 class AnswerView(APIView):
     scope = "read"
     quota = "read"
 
-    def get(self, request: Request, answer_id: str) -> Response:
+    def get(self, request: Request, answer_id: str) -> HttpResponse:
+        if "format" in request.query_params:
+            return exported(request, answer_id)
         payload = asking.find_answer(answer_id)
         if payload is None:
             raise Http404("There is no answer with this id.")
         return Response(payload, headers=FRESH)
+
+
+def client_of(request: Request) -> str:
+    """Who asks, as the quota knows them: a key's id, or the keyed hash of an address."""
+    return str(request._request.client_id)  # type: ignore[attr-defined]
+
+
+def _idempotency_key(request: Request) -> str | None:
+    key = request.headers.get("Idempotency-Key")
+    if key is not None and not IDEMPOTENCY_KEY.fullmatch(key):
+        words = "Send an Idempotency-Key of 1 to 255 letters, digits and signs, without spaces, such as a UUID."
+        raise exceptions.ValidationError({"Idempotency-Key": [exceptions.ErrorDetail(words, code="malformed")]})
+    return key
+
+
+def _listed(answer: Answer) -> dict[str, Any]:
+    return {
+        "id": answer.pk,
+        "url": answer.get_absolute_url(),
+        "question": answer.question,
+        "mode": answer.mode,
+        "collection": answer.collection,
+        "outcome": answer.outcome,
+        "corpus_version": answer.corpus_version,
+        "created_at": answer.created_at.isoformat(timespec="seconds"),
+    }
 
 
 def invalid(bad: asking.BadInput) -> exceptions.ValidationError:

@@ -2,12 +2,16 @@
 
 from django.urls import path
 
-from qa_app.api import answers, legacy, streaming
+from qa_app.api import answers, files, legacy, reviews, streaming
 
 urlpatterns = [
     path("api/v1/answers", answers.AnswersView.as_view(), name="api_create_answer"),
     path("api/v1/answers/stream", streaming.StreamView.as_view(), name="api_stream_answer"),
     path("api/v1/answers/<str:answer_id>", answers.AnswerView.as_view(), name="api_get_answer"),
+    path("api/v1/answers/<str:answer_id>/export", files.ExportView.as_view(), name="api_export_answer"),
+    path("api/v1/answers/<str:answer_id>/bundle", files.BundleView.as_view(), name="api_bundle_answer"),
+    path("api/v1/answers/<str:answer_id>/replay", reviews.ReplayView.as_view(), name="api_replay_answer"),
+    path("api/v1/answers/<str:answer_id>/feedback", reviews.FeedbackView.as_view(), name="api_feedback"),
     path("ask", legacy.AskView.as_view(), name="legacy_ask"),
     path("explain-research", legacy.UnifiedSearchView.as_view(), name="legacy_explain_research"),
     path("api/unified-search", legacy.UnifiedSearchView.as_view(), name="legacy_unified_search"),

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from corpus_app import curation
-from qa_app import asking, bundling
+from qa_app import asking, proving
 from tests.qa.conftest import ASKED
 
 pytestmark = pytest.mark.usefixtures("library")
@@ -24,7 +24,7 @@ PROTEIN_ASKED = "How much protein do older adults need to keep lean mass?"
 
 
 def bundle(question: str = ASKED) -> bytes:
-    made = bundling.bundle(asking.ask(question=question)["id"])
+    made = proving.bundle(asking.ask(question=question)["id"])
     assert made
     return made.content
 
@@ -88,7 +88,7 @@ def test_it_holds_as_a_zip_too(tmp_path: Path) -> None:
 
 def test_it_proves_every_quote_of_the_answer(tmp_path: Path) -> None:
     answer = asking.ask(question=ASKED)
-    made = bundling.bundle(answer["id"])
+    made = proving.bundle(answer["id"])
     assert made
     folder = unpacked(made.content, tmp_path)
 
@@ -103,7 +103,7 @@ def test_it_proves_every_quote_of_the_answer(tmp_path: Path) -> None:
 def test_the_same_answer_is_the_same_bytes() -> None:
     answer = asking.ask(question=ASKED)
 
-    first, second = bundling.bundle(answer["id"]), bundling.bundle(answer["id"])
+    first, second = proving.bundle(answer["id"]), proving.bundle(answer["id"])
 
     assert first == second
     assert first
@@ -170,7 +170,7 @@ def test_what_cannot_be_read_is_no_proof(name: str, tmp_path: Path) -> None:
 def test_nothing_of_a_withdrawn_study_is_in_it(tmp_path: Path) -> None:
     answer = asking.ask(question=ASKED)
     curation.withdraw(["T-SETS"], reason="A test.", by=None, by_name="tests")
-    made = bundling.bundle(answer["id"])
+    made = proving.bundle(answer["id"])
     assert made
     folder = unpacked(made.content, tmp_path)
 
@@ -180,4 +180,4 @@ def test_nothing_of_a_withdrawn_study_is_in_it(tmp_path: Path) -> None:
 
 
 def test_there_is_none_of_an_unknown_answer() -> None:
-    assert bundling.bundle("nobody") is None
+    assert proving.bundle("nobody") is None

@@ -1,4 +1,4 @@
-"""An answer with all that it rests on, in a zip that anybody can check without this site."""
+"""What lets others check an answer: all that it rests on, in a zip that proves itself without this site; and making it again."""
 
 from __future__ import annotations
 
@@ -11,13 +11,18 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from qa_app import asking, reading
+from qa_app import asking, reading, replaying
 from qa_app.exporting import Export
+from qa_app.models import Answer
+from qa_app.replaying import CannotReplay
+
+__all__ = ["CannotReplay", "bundle", "replay"]
 
 Payload = Mapping[str, Any]
 
 FORMAT = "inform-bundle-1"
 VERIFIER = "verify.py"
+HIDDEN_FROM = ("summary", "answer", "agreement", "evidence", "left_out")  # where words of a withdrawn study would stand
 _READABLE = 0o100644 << 16  # a plain file that its owner may write
 
 
@@ -39,6 +44,25 @@ def bundle(answer_id: str) -> Export | None:
     hashes = {name: hashlib.sha256(content).hexdigest() for name, content in sorted(files.items())}
     files["manifest.json"] = _json({"format": FORMAT, "answer": payload["id"], "sha256": hashes})
     return Export(_zipped(files), "application/zip", f"inform-{payload['id']}.zip")
+
+
+def replay(answer_id: str) -> dict[str, Any] | None:
+    """Whether the answer can be made again: `is_same`, what has `changed` since, and the `differences`, line by line.
+
+    Where a source was withdrawn the differences are None: they would quote it. None where there is no such answer. Raises
+    CannotReplay.
+    """
+    shown = asking.find_answer(answer_id)
+    made = shown and replaying.replay(answer_id)
+    if not shown or not made:
+        return None
+    stored = Answer.objects.only("payload").get(pk=answer_id).payload
+    is_whole = all(stored[name] == shown[name] for name in HIDDEN_FROM)
+    return {
+        "is_same": made.is_same,
+        "changed": list(made.changed),
+        "differences": list(made.differences) if is_whole else None,
+    }
 
 
 def _spans(payload: Payload) -> Iterator[dict[str, Any]]:

@@ -1,0 +1,44 @@
+"""Answers as files, by REST: exports and bundles."""
+
+from __future__ import annotations
+
+from django.http import Http404, HttpResponse
+from rest_framework import exceptions
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from qa_app import exporting, proving
+from qa_app.exporting import Export
+
+FRESH = {"Cache-Control": "private, no-cache"}  # words may be withdrawn: a copy is asked for again before it is shown
+
+
+class ExportView(APIView):
+    scope = "read"
+    quota = "read"
+
+    def get(self, request: Request, answer_id: str) -> HttpResponse:
+        """As `?format=` of the answer itself."""
+        return exported(request, answer_id)
+
+
+class BundleView(APIView):
+    scope = "read"
+    quota = "read"
+
+    def get(self, request: Request, answer_id: str) -> HttpResponse:
+        return _file(proving.bundle(answer_id))
+
+
+def exported(request: Request, answer_id: str) -> HttpResponse:
+    form = request.query_params.get("format", "")
+    if form not in exporting.FORMS:
+        words = f"Choose a format: {', '.join(exporting.FORMS)}."
+        raise exceptions.ValidationError({"format": [exceptions.ErrorDetail(words, code="unknown")]})
+    return _file(exporting.export(answer_id, form, site=request.build_absolute_uri("/")))
+
+
+def _file(made: Export | None) -> HttpResponse:
+    if made is None:
+        raise Http404("There is no answer with this id.")
+    return HttpResponse(made.content, content_type=made.content_type, headers=made.headers | FRESH)

@@ -1,0 +1,87 @@
+"""What may be done with an answer, by REST: make it again, say what one thinks of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core import signing
+from django.http import Http404
+from rest_framework import exceptions, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from qa_app import asking, proving
+from qa_app.api.answers import invalid, refuse_unknown
+
+FEEDBACK_FIELDS = ("helpful", "reasons", "words", "amends")
+SALT = "qa_app.api.feedback"
+
+
+class CannotReplay(exceptions.APIException):
+    status_code = status.HTTP_409_CONFLICT
+    default_code = "cannot_replay"
+    title = "It cannot be made again"
+
+
+class ReplayView(APIView):
+    scope = "ask"
+    quota = "ask"
+
+    def post(self, request: Request, answer_id: str) -> Response:
+        """Makes the answer again, as it was made then, and says what comes out otherwise; nothing is stored."""
+        refuse_unknown(request.data if isinstance(request.data, dict) else {}, ())
+        try:
+            replay = proving.replay(answer_id)
+        except proving.CannotReplay as cannot:
+            raise CannotReplay(str(cannot)) from cannot
+        if replay is None:
+            raise Http404("There is no answer with this id.")
+        return Response({"id": answer_id} | replay)
+
+
+class FeedbackView(APIView):
+    scope = "ask"
+    quota = "ask"
+
+    def post(self, request: Request, answer_id: str) -> Response:
+        """Keeps what a reader thinks of an answer; `amends`, the id of what was said before, puts this in its place."""
+        body: Any = request.data
+        refuse_unknown(body, FEEDBACK_FIELDS)
+        sent = {name: value for name, value in body.items() if value is not None}
+        amends = _amended(answer_id, sent.get("amends"))
+        try:
+            given = asking.give_feedback(
+                answer_id,
+                is_helpful=sent.get("helpful"),
+                reasons=sent.get("reasons", []),
+                said=sent.get("words", ""),
+                amends=amends,
+            )
+        except asking.BadFeedback as bad:
+            raise invalid(bad) from bad
+        if given is None:
+            raise Http404("There is no answer with this id.")
+        kept = {
+            "id": signing.dumps([answer_id, given.pk], salt=SALT),
+            "answer": answer_id,
+            "helpful": given.is_helpful,
+            "reasons": given.reasons,
+            "words": given.words,
+            "given_at": given.given_at.isoformat(timespec="seconds"),
+        }
+        return Response(kept, status=status.HTTP_200_OK if amends else status.HTTP_201_CREATED)
+
+
+def _amended(answer_id: str, token: object) -> int | None:
+    """The key of what is amended; only who was given its id can name it."""
+    if token is None:
+        return None
+    try:
+        named, key = signing.loads(token, salt=SALT) if isinstance(token, str) else (None, 0)
+    except signing.BadSignature:
+        named, key = None, 0
+    if named != answer_id or asking.find_feedback(answer_id, key) is None:
+        words = "Send the id that your feedback on this answer was given, or leave it out."
+        raise exceptions.ValidationError({"amends": [exceptions.ErrorDetail(words, code="unknown")]})
+    return int(key)
