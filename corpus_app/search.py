@@ -439,6 +439,11 @@ def corpus_version() -> int:
     return _version()[0]
 
 
+def published_studies() -> tuple[tuple[int, records.Study], ...]:
+    """All published studies with their keys, retracted ones included, in the order of their ids."""
+    return once_per_version(_read_published_studies)
+
+
 def collections() -> tuple[records.Collection, ...]:
     return once_per_version(_read_collections)
 
@@ -508,6 +513,15 @@ def once_per_version(read: Callable[[], T]) -> T:
         _kept[read] = (version, value)
     found: T = value
     return found
+
+
+def _read_published_studies() -> tuple[tuple[int, records.Study], ...]:
+    concepts: dict[int, list[str]] = defaultdict(list)
+    links = models.StudyConcept.objects.filter(study__status=records.Status.PUBLISHED).order_by("study", "position")
+    for study_pk, concept_id in links.values_list("study_id", "concept_id"):
+        concepts[study_pk].append(concept_id)
+    rows = models.Study.objects.published().order_by("study_id")
+    return tuple((row.pk, as_record(row, concepts[row.pk])) for row in rows.defer("curator_notes"))
 
 
 def _read_collections() -> tuple[records.Collection, ...]:

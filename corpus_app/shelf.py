@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass
 
-from corpus_app import models, records, search
-from corpus_app.records import Status
+from corpus_app import records, search
 from corpus_app.selection import Selection
 
 
@@ -47,9 +45,4 @@ def shelf() -> tuple[Shelved, ...]:
 
 
 def _read_shelf() -> tuple[Shelved, ...]:
-    concepts: dict[int, list[str]] = defaultdict(list)
-    links = models.StudyConcept.objects.filter(study__status=Status.PUBLISHED).order_by("study", "position")
-    for study_pk, concept_id in links.values_list("study_id", "concept_id"):
-        concepts[study_pk].append(concept_id)
-    rows = models.Study.objects.published().order_by("study_id")
-    return tuple(Shelved(row.pk, search.as_record(row, concepts[row.pk])) for row in rows.defer("curator_notes"))
+    return tuple(Shelved(pk, study) for pk, study in search.published_studies())

@@ -361,7 +361,7 @@ def beside_present_corpus(stored: Payload) -> Payload:
 def _beside(body: Payload) -> Payload:
     cited = {c["study_id"] for c in body["citations"]}
     used = cited | {e["study_id"] for e in body["evidence"]}
-    named = used | {o.get("study_id") for o in body["left_out"]} - {None}
+    named = used | _counted(body) | {o.get("study_id") for o in body["left_out"]} - {None}
     studies = search.study_states(sorted(named))
     quoted = _passages_used(body)
     passages = search.passage_states(sorted(quoted))
@@ -380,6 +380,12 @@ def _beside(body: Payload) -> Payload:
         *_newer_corpus(body["corpus_version"]),
     ]
     return in_contract_order(body)
+
+
+def _counted(body: Payload) -> set[str]:
+    """Studies that a sentence about the corpus itself counts, cited or not."""
+    spans = (span for part in ("summary", "answer") for s in body[part]["sentences"] for span in s["support"])
+    return {study_id for span in spans for study_id in span.get("study_ids", ())}
 
 
 def _deleted(body: Payload, shown: set[str], remaining: set[str]) -> set[str]:
@@ -409,8 +415,11 @@ def _hide(body: Payload, hidden: set[str]) -> None:
     for name in ("summary", "answer"):
         sentences = body[name]["sentences"]
         for sentence in sentences:
-            if any(span["study_id"] in hidden for span in sentence["support"]):
+            if any(span.get("study_id") in hidden for span in sentence["support"]):
                 sentence |= {"text": WITHDRAWN, "support": []}
+            for span in sentence["support"]:
+                if "study_ids" in span:  # a count stays as it was; which studies it counted is told of the public ones
+                    span["study_ids"] = [study_id for study_id in span["study_ids"] if study_id not in hidden]
         body[name]["text"] = with_markers((s["text"], s["citations"], s["paragraph"]) for s in sentences)
     if agreement := body.get("agreement"):
         _hide_stances(agreement, hidden)

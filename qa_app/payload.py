@@ -14,6 +14,7 @@ from qa_app.pipeline.records import (
     Generator,
     LeftOut,
     Leg,
+    Overview,
     Searched,
     Sentence,
     Stance,
@@ -56,6 +57,7 @@ def of_answer(
         "left_out": [_left_out(entry) for entry in answer.left_out],
         "definitions": [{"id": c.concept_id, "name": c.name, "definition": c.definition} for c in answer.definitions],
         "agreement": _agreement(answer.agreement),
+        "overview": _overview(answer.overview),
         "target_sections": [section.value for section in answer.understanding.target_sections],
         "also_searched": list(answer.understanding.also_searched),
         "related_topics": [{"id": concept.concept_id, "name": concept.name} for concept in answer.related],
@@ -76,9 +78,9 @@ _ORDER = {
     key: place
     for place, key in enumerate(
         "id url request_id question understood_as mode parent scope collection searched outcome code message summary answer sentences "
-        "citations confidence evidence left_out definitions definition agreement outcome_concept outcome_name subject_concept favours no_difference against "
+        "citations confidence evidence left_out definitions definition overview wish filters years designs agreement outcome_concept outcome_name subject_concept favours no_difference against "
         "unclear by_population finding_id statement target_sections understood also_searched related_topics legs "
-        "lexical dense linked pool found ranked generator rank index what reason passage_id passage_version study_id finding_ids title authors year journal "
+        "lexical dense linked pool found ranked generator rank index what reason passage_id passage_version study_id finding_ids study_ids title authors year journal "
         "doi design peer_reviewed population notice status section kind text verdict support_level paragraph support start "
         "end quote score lexical_score dense_score distance label reasons calibration keyword_hits highlights because step "
         "effect value detail ok candidates error name version model prompt fallback_from fallback_reason tokens cost intents concepts terms "
@@ -158,7 +160,8 @@ def part(sentences: tuple[Sentence, ...]) -> Payload:
                     }
                     for span in sentence.support
                 ]
-                + [{"study_id": study_id, "finding_ids": ids} for study_id, ids in _counted(sentence)],
+                + [{"study_id": study_id, "finding_ids": ids} for study_id, ids in _counted(sentence)]
+                + _counted_studies(sentence),
             }
             for sentence in sentences
         ],
@@ -171,6 +174,26 @@ def _counted(sentence: Sentence) -> list[tuple[str, list[int]]]:
     for finding in sentence.counted:
         by_study.setdefault(finding.study_id, []).append(finding.finding_id)
     return list(by_study.items())
+
+
+def _counted_studies(sentence: Sentence) -> list[Payload]:
+    """Behind a sentence about the corpus itself: the studies counted; one that names a study rests on that one."""
+    if not sentence.counted_studies:
+        return []
+    named = {"study_id": sentence.counted_studies[0]} if sentence.citations else {}
+    return [{**named, "finding_ids": [], "study_ids": list(sentence.counted_studies)}]
+
+
+def _overview(overview: Overview | None) -> Payload | None:
+    if overview is None:
+        return None
+    return {
+        "wish": overview.wish,
+        "total": overview.total,
+        "filters": [list(pair) for pair in overview.filters],
+        "years": [list(pair) for pair in overview.years],
+        "designs": [list(pair) for pair in overview.designs],
+    }
 
 
 def generator_row(generator: Generator) -> Payload:

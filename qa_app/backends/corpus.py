@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from django.db import DatabaseError
 
 from corpus_app import search
-from corpus_app.records import Collection, Concept, Finding, Found, NearFinding, Passage
+from corpus_app.records import Collection, Concept, Finding, Found, NearFinding, Passage, Study
 from qa_app.pipeline.ports import LegFailed
 
 
@@ -46,6 +46,9 @@ class SearchedCorpus:
 
     def near_findings(self, vector: Sequence[float], passage_ids: Sequence[int]) -> tuple[NearFinding, ...]:
         return search.near_findings(vector, passage_ids)
+
+    def studies(self) -> tuple[Study, ...]:
+        return tuple(study for _, study in search.published_studies())
 
     def concepts(self) -> tuple[Concept, ...]:
         return search.concepts()

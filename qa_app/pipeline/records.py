@@ -345,6 +345,8 @@ class Sentence:
     paragraph: int = 0
     counted: tuple[Finding, ...] = ()
     """The findings that a counted sentence rests on, in the place of spans."""
+    counted_studies: tuple[str, ...] = ()
+    """Ids of the studies that a sentence about the corpus itself counts."""
 
     @property
     def study_ids(self) -> tuple[str, ...]:
@@ -356,6 +358,20 @@ class Sentence:
 class Citation:
     index: int
     study: Study
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """What a question about the corpus itself was answered with: counts of its rows."""
+
+    wish: str
+    total: int
+    filters: tuple[tuple[str, str], ...]
+    """Facets of the corpus page and their values, which lead to the same studies."""
+    years: tuple[tuple[int, int], ...]
+    """Studies of each year that has some, in order."""
+    designs: tuple[tuple[str, int], ...]
+    """Studies of each design, the most first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -411,6 +427,8 @@ class Answer:
     definitions: tuple[Concept, ...] = ()
     """Terms of the answer that a beginner may not know; each has a definition."""
     declined: Declined | None = None
+    overview: Overview | None = None
+    """For a question about the corpus itself, which is answered by counting."""
     attempts: tuple[Attempt, ...] = ()
     """To write it, in order; the last one became the answer."""
     timings_ms: Mapping[str, float | None] = field(default_factory=dict)
@@ -425,6 +443,6 @@ class Answer:
 __all__ = [
     "Agreement", "Answer", "Attempt", "Because", "Candidate", "Citation", "Collection", "Concept", "Confidence", "Declined", "Draft",
     "DraftSentence", "Evidence", "Finding", "Found", "Generator", "Hit", "InsufficientEvidence", "LeftOut",
-    "LeftOutReason", "Leg", "Mode", "NearFinding", "Number", "Outcome", "Passage", "Population", "PopulationSplit", "Question", "Searched", "Section", "Sentence",
+    "LeftOutReason", "Leg", "Mode", "NearFinding", "Number", "Outcome", "Overview", "Passage", "Population", "PopulationSplit", "Question", "Searched", "Section", "Sentence",
     "SentenceKind", "Signals", "Span", "Stance", "Study", "StudyStance", "Understanding", "Verdict",
 ]  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from qa_app.pipeline import agreement, citations, confidence, evidence, parts, query, scope, writing
+from qa_app.pipeline import agreement, citations, confidence, evidence, overview, parts, query, scope, writing
 from qa_app.pipeline.generation import EXTRACTIVE
 from qa_app.pipeline.naming import find_terms
 from qa_app.pipeline.policy import Policy
@@ -14,8 +14,10 @@ from qa_app.pipeline.records import (
     Answer,
     Attempt,
     Candidate,
+    Citation,
     Collection,
     Concept,
+    Confidence,
     Declined,
     Evidence,
     Generator,
@@ -37,6 +39,8 @@ NOTHING_FOUND = (
     "You could ask about a neighbouring point, or in other words."
 )
 BY_WORDS_ALONE = "Only the words of the question could be searched for just now, not its meaning; asking again in a while may find more."
+COUNTED = Confidence(score=100, label="high", reasons=("counted from the studies' own records",), calibration="counted")
+COUNTER = Generator(name="counted", version="1")
 NOT_OUR_SUBJECT = "This question lies outside the studies kept here, so there is no answer to give."
 
 
@@ -70,6 +74,9 @@ def answer_question(
     """
     progress = progress or Unwatched()
     clock = Clock(progress=progress)
+    counted = _counted(question, corpus, policy, clock)
+    if counted is not None:
+        return counted
     gathered = gather(question, corpus=corpus, policy=policy, clock=clock, reviewed=reviewed, reranker=reranker)
     if isinstance(gathered, Answer):
         if gathered.evidence:
@@ -83,6 +90,43 @@ def answer_question(
     except InsufficientEvidence as nothing:
         attempts = nothing.attempts if isinstance(nothing, writing.NothingWritten) else ()
         return _refusal(question, Outcome.INSUFFICIENT_EVIDENCE, gathered.search, policy, clock, attempts=attempts)
+
+
+def _counted(question: Question, corpus: Corpus, policy: Policy, clock: Clock) -> Answer | None:
+    """A question about the corpus itself is answered from its rows; None for every other question."""
+    if not overview.has_its_form(question.searched):
+        return None
+    with clock("scope"):
+        if scope.check_scope(question.searched) is not None:
+            return None
+    with corpus.snapshot(), clock("understand"):
+        concepts, collections = corpus.concepts(), corpus.collections()
+        asked = overview.recognise(question.searched, concepts, collection=question.collection)
+        if asked is None:
+            return None
+        found = overview.count(*asked, corpus.studies())
+        version = corpus.version()
+    if found is None:
+        return None
+    return Answer(
+        question=question,
+        outcome=Outcome.ANSWERED,
+        message=None,
+        understanding=query.understand(question, concepts=concepts, collections=collections),
+        scope=Searched.COLLECTION if question.collection else Searched.GLOBAL,
+        summary=found.summary,
+        answer=found.answer,
+        citations=tuple(Citation(index, study) for index, study in enumerate(found.named, start=1)),
+        confidence=COUNTED,
+        evidence=(),
+        left_out=(),
+        generator=COUNTER,
+        policy=policy,
+        corpus_version=version,
+        related=asked[1].concepts,
+        overview=found.overview,
+        timings_ms=clock.spent,
+    )
 
 
 def gather(

@@ -112,6 +112,7 @@ STAGES = {
     "store": "Keeping the answer",
 }
 WRITERS = {
+    "counted": "Counted from the studies’ own records",
     "extractive": "Sentences chosen from the passages, word for word",
     "llm": "Written by a language model from the passages, then checked sentence by sentence",
 }

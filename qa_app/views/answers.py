@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from qa_app import asked, asking, overview, reading
 from qa_app.forms import FeedbackForm, QuestionForm
 from qa_app.views.caching import current, page_or_part
+from qa_app.views.overviews import overview_page
 
 EXPORTS = (("ris", "RIS"), ("bib", "BibTeX"), ("csl.json", "CSL-JSON"), ("md", "Markdown"))
 FEEDBACK_KEPT = 50  # answers that a browser can change its word about
@@ -86,6 +87,7 @@ def answer_page(
         "page": page,
         "around": around,
         "changes": changes,
+        "counts": overview_page(payload),
         "address": request.build_absolute_uri(reverse("answer", args=[payload["id"]])),
         "exports": EXPORTS,
         "form": QuestionForm(initial=kept),

@@ -53,6 +53,10 @@ class FakeCorpus:
     def version(self) -> int:
         return 1
 
+    def studies(self) -> tuple[records.Study, ...]:
+        known = {p.study.study_id: p.study for p in self._passages.values()}
+        return tuple(known[study_id] for study_id in sorted(known))
+
     def snapshot(self) -> nullcontext[None]:
         return nullcontext()
 

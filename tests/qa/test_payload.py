@@ -124,7 +124,7 @@ SHAPE: dict[str, Any] = {
     "legs": {"lexical": LEG, "dense": LEG, "linked": LEG},
     "pool": {"found": int, "ranked": int},
     "generator": {
-        "name": {"extractive", "llm"},
+        "name": {"extractive", "llm", "counted"},
         "version": str,
         "model": TEXT,
         "prompt": TEXT,
@@ -142,6 +142,16 @@ SHAPE: dict[str, Any] = {
         (float, None),
     ),
     "understood_as": (str, None),
+    "overview": (
+        {
+            "wish": str,
+            "total": int,
+            "filters": [[str]],
+            "years": [[int]],
+            "designs": [[(str, int)]],
+        },
+        None,
+    ),
     "understood": {
         "intents": [str],
         "concepts": [str],

@@ -1,0 +1,134 @@
+"""The other ways on, in a browser: a follow-up and its detaching, comparing, own questions, the corpus counted, being offline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from tests.browser.conftest import Watch
+from tests.browser.site import SETS, SHOES, Site
+from tests.browser.test_pages import assert_accessible
+
+WOMEN = "What about women?"
+MEANT = "What about women: how many sets per week for muscle growth?"
+COUNTED = "How many studies do you have?"
+
+
+def follow(page: Page, question: str = WOMEN) -> None:
+    section = page.get_by_role("region", name="Ask a follow-up")
+    section.get_by_role("textbox").fill(question)
+    section.get_by_role("button", name="Ask", exact=True).click()
+    page.get_by_text("Understood as:").wait_for()
+
+
+def compare(page: Page) -> None:
+    page.get_by_role("button", name="Compare with the answer").click()
+    page.wait_for_url("**/compare/?a=*&b=*")
+
+
+def followed(site: Site, page: Page) -> None:
+    site.ask(page)
+    follow(page)
+
+
+def compared(site: Site, page: Page) -> None:
+    site.ask(page)
+    compare(page)
+
+
+def own_questions(site: Site, page: Page) -> None:
+    site.ask(page)
+    page.goto(f"{site.url}/history/")
+
+
+PLACES: dict[str, Callable[[Site, Page], object]] = {
+    "follow-up": followed,
+    "comparison": compared,
+    "nothing to compare": lambda site, page: page.goto(f"{site.url}/compare/"),
+    "own questions": own_questions,
+    "no own questions": lambda site, page: page.goto(f"{site.url}/history/"),
+    "overview": lambda site, page: page.goto(site.answer_to(COUNTED)),
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_axe_finds_nothing_and_nothing_is_wider_than_the_screen(
+    site: Site, page: Page, watch: Watch, name: str
+) -> None:
+    PLACES[name](site, page)
+
+    for scheme in ("light", "dark"):
+        for width in (390, 1280):
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+            page.set_viewport_size({"width": width, "height": 860})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            assert_accessible(page, watch)
+
+
+@pytest.fixture(params=[True, False], ids=["script", "no script"])
+def reader(request: pytest.FixtureRequest, browser: Browser, watch: Watch) -> Iterator[Page]:
+    """A page of a browser with or without script."""
+    context: BrowserContext = browser.new_context(java_script_enabled=request.param)
+    context.on("page", watch.attach)
+    context.set_default_timeout(10_000)
+    yield context.new_page()
+    context.close()
+
+
+def test_a_follow_up_keeps_the_subject_and_can_be_asked_alone(site: Site, reader: Page) -> None:
+    site.ask(reader)
+
+    follow(reader)
+
+    expect(reader.locator(".understood strong")).to_have_text(MEANT)
+    expect(reader.get_by_role("navigation", name="The questions before").get_by_role("link")).to_have_text([SETS])
+    reader.get_by_role("button", name="Ask it alone").click()
+    expect(reader.locator(".understood")).to_have_count(0)
+    expect(reader.locator("#question-title")).to_have_text(WOMEN)
+
+
+def test_one_question_in_both_modes_stands_side_by_side(site: Site, reader: Page) -> None:
+    site.ask(reader)
+
+    compare(reader)
+
+    expect(reader.locator(".sides .eyebrow").nth(0)).to_contain_text("Answer A · Beginner")
+    expect(reader.locator(".sides .eyebrow").nth(1)).to_contain_text("Answer B · Intermediate")
+    assert reader.locator(".differences li").count() >= 1
+    reader.set_viewport_size({"width": 390, "height": 844})
+    reader.get_by_role("link", name="answer B", exact=True).click()
+    expect(reader.locator("#B")).to_be_in_viewport()
+
+
+def test_own_questions_are_listed_and_forgotten(site: Site, reader: Page) -> None:
+    site.ask(reader)
+    site.ask(reader, SHOES)
+
+    reader.get_by_role("link", name="Your questions").click()
+
+    expect(reader.locator(".kept li p:first-child a")).to_have_text([SHOES, SETS])
+    reader.get_by_role("button", name=f"Forget “{SHOES}”").click()
+    expect(reader.locator(".kept li p:first-child a")).to_have_text([SETS])
+    reader.get_by_role("button", name="Forget all of them").click()
+    expect(reader.get_by_text("Nothing has been asked in this browser yet")).to_be_visible()
+
+
+def test_the_corpus_is_counted_with_a_chart_of_its_years(site: Site, page: Page) -> None:
+    site.ask(page, COUNTED)
+
+    expect(page.get_by_role("img", name="Studies by year")).to_be_visible()
+    page.get_by_role("link", name="in the corpus").click()
+    page.wait_for_url("**/corpus/")
+
+
+def test_being_offline_is_said_and_being_back_too(site: Site, page: Page, context: BrowserContext) -> None:
+    page.goto(site.url)
+
+    context.set_offline(True)
+    expect(page.get_by_role("alert")).to_contain_text("You are offline.")
+    context.set_offline(False)
+
+    expect(page.get_by_role("alert")).to_have_text("")
+    expect(page.locator("#status")).to_have_text("You are online again.")

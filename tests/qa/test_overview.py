@@ -1,0 +1,96 @@
+"""A question about the corpus itself gets a stored answer like any other: counted, cited, and true to what is public."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from corpus_app import curation
+from qa_app import asking, replaying
+from qa_app.models import Answer
+from tests.qa.conftest import DRAFT
+from tests.qa.test_payload import SHAPE, faults
+
+pytestmark = pytest.mark.usefixtures("library")
+
+ALL = "What is in this corpus?"
+VOLUME = "Which studies on training volume do you have?"
+
+
+def test_it_is_answered_from_the_rows() -> None:
+    body = asking.ask(question=ALL)
+
+    assert (body["outcome"], body["generator"]["name"]) == ("answered", "counted")
+    assert body["summary"]["sentences"][0]["text"] == "There are 2 published studies here."
+    assert {row["study_id"] for row in body["citations"]} == {"T-SETS", "T-PROTEIN"}
+    assert {(row["kind"], row["verdict"]) for row in body["summary"]["sentences"]} == {("count", "counted")}
+    assert body["summary"]["sentences"][0]["support"] == [{"finding_ids": [], "study_ids": ["T-PROTEIN", "T-SETS"]}]
+    assert (body["evidence"], body["overview"]["total"]) == ([], 2)
+
+
+def test_it_has_the_shape_of_the_contract() -> None:
+    assert set(asking.ask(question=ALL)) == set(asking.ask(question="How many weekly sets per muscle?"))
+    assert faults(asking.ask(question=ALL)["overview"], SHAPE["overview"]) == []
+
+
+def test_a_topic_and_a_collection_narrow_it() -> None:
+    assert [row["study_id"] for row in asking.ask(question=VOLUME)["citations"]] == ["T-SETS"]
+    assert [row["study_id"] for row in asking.ask(question=ALL, collection="nutrition")["citations"]] == ["T-PROTEIN"]
+
+
+def test_no_draft_is_counted_or_named() -> None:
+    body = str(asking.ask(question=ALL))
+
+    assert DRAFT not in body
+    assert "anary" not in body
+
+
+def test_what_no_study_is_about_is_left_to_the_search() -> None:
+    body = asking.ask(question="How many studies on sauna do you have?")
+
+    assert body["overview"] is None
+    assert body["outcome"] != "answered"
+
+
+def test_of_a_withdrawn_study_nothing_remains_but_the_count() -> None:
+    body = asking.ask(question=ALL)
+    title = next(row["title"] for row in body["citations"] if row["study_id"] == "T-SETS")
+    curation.withdraw(["T-SETS"], by=None, by_name="tests", reason="a mistake")
+
+    now = asking.find_answer(body["id"])
+
+    assert now is not None
+    assert title not in str({name: now[name] for name in ("summary", "answer", "citations")})
+    assert now["summary"]["sentences"][0]["text"] == "There are 2 published studies here."
+    assert now["summary"]["sentences"][0]["support"][0]["study_ids"] == ["T-PROTEIN"]
+
+
+def test_it_can_be_made_again() -> None:
+    replay = replaying.replay(asking.ask(question=ALL)["id"])
+
+    assert replay is not None
+    assert replay.is_same
+
+
+def test_its_page_counts_draws_and_leads_to_the_studies(client: Client) -> None:
+    body = asking.ask(question=VOLUME)
+
+    html = client.get(body["url"]).content.decode()
+
+    assert "1 published study here is about training volume." in html
+    assert '<a href="/corpus/?topic=training-volume">See it in the corpus</a>' in html
+    assert "1 study" in client.get("/corpus/?topic=training-volume").content.decode()
+    assert 'class="confidence' not in html
+    assert client.get(f"{body['url']}citations/answer/1/1/").status_code == 200
+
+
+@pytest.mark.parametrize("question", [ALL, VOLUME])
+def test_it_files_no_gap_and_costs_no_search(question: str, django_assert_max_num_queries: Any) -> None:
+    asking.ask(question=question)  # what is read once for a version is read
+
+    with django_assert_max_num_queries(12):
+        asking.ask(question=question)
+
+    assert Answer.objects.count() == 2
