@@ -119,7 +119,7 @@ def test_the_corpus_is_counted_with_a_chart_of_its_years(site: Site, page: Page)
     site.ask(page, COUNTED)
 
     expect(page.get_by_role("img", name="Studies by year")).to_be_visible()
-    page.get_by_role("link", name="in the corpus").click()
+    page.get_by_role("link", name="See all").click()
     page.wait_for_url("**/corpus/")
 
 
@@ -127,8 +127,8 @@ def test_being_offline_is_said_and_being_back_too(site: Site, page: Page, contex
     page.goto(site.url)
 
     context.set_offline(True)
-    expect(page.get_by_role("alert")).to_contain_text("You are offline.")
+    expect(page.locator("#trouble")).to_contain_text("You are offline.")
     context.set_offline(False)
 
-    expect(page.get_by_role("alert")).to_have_text("")
+    expect(page.locator("#trouble")).to_have_text("")
     expect(page.locator("#status")).to_have_text("You are online again.")
