@@ -1,0 +1,204 @@
+"""What a reader does with an answer: terms, marks, table, feedback, copies, paper, asking again."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+from pypdf import PdfReader
+
+from qa_app.models import Feedback
+from tests.browser.site import SETS, Site, payload_of
+
+TERM = {"id": "few", "name": "few sets", "definition": "Up to four sets a week for a muscle."}
+STAND = {
+    "outcome_concept": "hypertrophy",
+    "outcome_name": "muscle growth",
+    "favours": [{"study_id": "T001", "finding_id": 9001, "statement": "Ten sets beat five."}],
+    "no_difference": [{"study_id": "T002", "finding_id": 9002, "statement": "A dose made no difference."}],
+    "against": [],
+    "unclear": [],
+    "by_population": [],
+}
+
+
+@pytest.fixture
+def answer(site: Site) -> str:
+    return site.stored(definitions=[TERM], agreement=STAND)
+
+
+def test_a_hard_term_explains_itself_by_pointer_and_by_keyboard(page: Page, answer: str) -> None:
+    page.goto(answer)
+    term = page.get_by_role("button", name="Few sets").first
+    meaning = page.locator(".meaning").first
+    expect(meaning).to_be_hidden()
+
+    term.click()
+    expect(meaning).to_be_visible()
+    expect(meaning).to_contain_text("Up to four sets a week for a muscle.")
+    page.keyboard.press("Escape")
+    expect(meaning).to_be_hidden()
+
+    term.focus()
+    page.keyboard.press("Enter")
+    expect(meaning).to_be_visible()
+
+
+def test_without_script_terms_open_feedback_is_kept_and_the_question_asked_again(
+    browser: object, site: Site, answer: str
+) -> None:
+    context: BrowserContext = browser.new_context(java_script_enabled=False)  # type: ignore[attr-defined]
+    page = context.new_page()
+    page.goto(answer)
+    page.get_by_role("button", name="Few sets").first.click()
+    expect(page.locator(".meaning").first).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator(".evidence-table")).to_be_visible()
+    expect(page.locator(".evidence-table button")).to_have_count(0)
+
+    page.get_by_label("Yes, it helped").check()
+    page.get_by_role("button", name="Send").click()
+    expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
+
+    page.get_by_role("button", name="Ask again").first.click()
+    expect(page.get_by_role("heading", name="Asked again: what has changed")).to_be_visible()
+    context.close()
+
+
+def test_a_mark_opens_the_words_of_its_study(page: Page, answer: str) -> None:
+    page.goto(answer)
+    marks = page.locator(".mark")
+    expect(marks).to_have_count(2)
+
+    marks.nth(1).focus()
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_role("dialog").locator("mark")).to_have_text("than those who ate 0.8 g/kg.")
+    page.keyboard.press("Escape")
+    expect(marks.nth(1)).to_be_focused()
+    expect(page.locator(".mark[aria-current]")).to_have_count(0)
+
+
+def test_headings_sort_the_table(page: Page, answer: str) -> None:
+    page.goto(answer)
+    findings = page.locator(".evidence-table td[data-label=Finding]")
+    heading = page.get_by_role("columnheader", name="Finding")
+
+    heading.get_by_role("button").click()
+    expect(findings).to_have_text(["A dose made no difference.", "Ten sets beat five."])
+    expect(heading).to_have_attribute("aria-sort", "ascending")
+
+    heading.get_by_role("button").press("Enter")
+    expect(findings).to_have_text(["Ten sets beat five.", "A dose made no difference."])
+    expect(heading).to_have_attribute("aria-sort", "descending")
+    expect(page.get_by_role("status")).to_have_text("Sorted by finding, falling.")
+
+
+def test_on_a_phone_every_cell_of_the_table_says_what_it_is(page: Page, answer: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(answer)
+
+    row = page.locator(".evidence-table tbody tr").first
+    boxes = [cell.bounding_box() for cell in row.locator("td").all()]
+    assert all(box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 390 for box in boxes)
+    label = row.locator("td[data-label=Direction]").evaluate("cell => getComputedStyle(cell, '::before').content")
+    assert "Direction" in label
+    page.get_by_role("columnheader", name="Finding").get_by_role("button").click()
+    expect(page.locator(".evidence-table td[data-label=Finding]").first).to_contain_text("A dose")
+
+
+def test_feedback_is_thanked_for_in_place_and_can_be_changed(page: Page, answer: str) -> None:
+    page.goto(answer)
+    page.evaluate("window.stillHere = true")
+    page.get_by_label("Yes, it helped").check()
+    page.get_by_text("Say why, if you like").click()
+    page.get_by_label("Clear and to the point").check()
+    page.get_by_label("In your own words").fill("<b>Good</b>")
+    page.get_by_role("button", name="Send").click()
+
+    expect(page.get_by_role("heading", name="Thank you")).to_be_focused()
+    page.get_by_text("Change what you said").click()
+    expect(page.get_by_label("In your own words")).to_have_value("<b>Good</b>")
+    page.locator("#feedback").get_by_label("No", exact=True).check()
+    page.get_by_role("button", name="Change it").click()
+    expect(page.get_by_role("button", name="Change it")).to_be_hidden()
+
+    answer_id = answer.rstrip("/").rpartition("/")[2]
+    rows = Feedback.objects.filter(answer=answer_id)
+    assert [(row.is_helpful, row.reasons, row.words) for row in rows] == [(False, ["clear"], "<b>Good</b>")]
+    assert page.evaluate("window.stillHere") is True
+
+
+def test_an_answer_is_copied_with_its_markers_and_sources(site: Site, page: Page, answer: str) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto(answer)
+
+    page.get_by_role("button", name="Copy with citations").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert "Few sets still build muscle. [1]" in copied
+    assert "Up to four sets" not in copied
+    assert "[2] Weekly sets and muscle growth, review 2" in copied
+    assert "https://doi.org/10.1000/test.2" in copied
+    assert answer in copied
+
+    page.get_by_text("Cite this answer").click()
+    expect(page.locator("#cite-line")).to_contain_text("from corpus version 12")
+    expect(page.locator("#cite-line")).to_contain_text(answer)
+
+
+def test_an_answer_that_came_without_a_reload_has_its_script(site: Site, page: Page) -> None:
+    site.ask(page)
+
+    expect(page.locator(".evidence-table thead button").first).to_be_attached()
+    expect(page.get_by_role("button", name="Print or save as PDF")).to_be_visible()
+
+
+def test_asked_again_the_new_answer_says_what_has_changed(site: Site, page: Page) -> None:
+    page.goto(site.stored(question=SETS))
+    before = page.url
+
+    page.get_by_role("button", name="Ask again").first.click()
+
+    expect(page.get_by_role("heading", name="Asked again: what has changed")).to_be_visible()
+    expect(page.locator(".changes").get_by_text("New source:").first).to_be_visible()
+    page.locator(".changes a").first.click()
+    expect(page).to_have_url(before)
+
+
+def test_everything_of_an_answer_is_reached_by_keyboard(page: Page, answer: str) -> None:
+    page.goto(answer)
+    wanted = {
+        "Few sets", "[1]", "Terms used here", "Ask for more detail", "Copy with citations", "Cite this answer", "RIS", "Study", "What was searched", "Send",
+    }  # fmt: skip
+    reached = set()
+    for _ in range(140):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("() => document.activeElement.textContent.trim()"))
+        if wanted <= reached:
+            break
+
+    assert wanted <= reached
+
+
+def test_on_paper_everything_is_whole_and_nothing_is_for_the_screen(site: Site, page: Page) -> None:
+    page.goto(site.answer_to())
+    shown = payload_of(page)
+
+    pdf = PdfReader(io.BytesIO(page.pdf(format="A4")))
+    text = " ".join(" ".join(sheet.extract_text() for sheet in pdf.pages).split())
+
+    flat = text.replace(" ", "")
+    for part in ("summary", "answer"):
+        for sentence in shown[part]["sentences"]:
+            assert sentence["text"].replace(" ", "") in flat
+    for passage in shown["evidence"]:
+        assert passage["text"].replace(" ", "")[:60] in flat, "folded passages are printed, too"
+    for source in shown["citations"]:
+        assert source["title"].replace(" ", "") in flat
+        assert f"https://doi.org/{source['doi']}" in flat
+    assert page.url in flat
+    for chrome in ("Skip to the content", "Ask another question", "Did this help", "Copy link", "How it works"):
+        assert chrome.replace(" ", "") not in flat
