@@ -19,8 +19,9 @@ from corpus_app.curation import jobs
 from corpus_app.models import Concept, ImportItem, ImportJob, Passage, Study
 from qa_app import asking
 from qa_app.models import Answer, EvaluationRun, Feedback, Gap, GoldenQuestion, SafetyReply
-from tests.browser.site import EMERGENCY, PIZZA, SETS, SHOES, Site
+from tests.browser.site import EMERGENCY, PIZZA, SETS, SHOES, STAND, TERM, Site
 from tests.builders import make_study, make_superuser
+from tests.qa.payloads import make_citation
 
 LONG = "x" * 180
 UNANSWERED = "How hot should a sauna be for muscle growth?"
@@ -185,9 +186,18 @@ def _feedback() -> int:
     return given.pk
 
 
+def _earlier_answer(site: Site) -> str:
+    """The id of an answer to the question of all stored ones that has one source, and no longer text."""
+    nothing = {"text": "", "sentences": []}
+    return site.stored(outcome="partial", citations=[make_citation(1)], answer=nothing).rstrip("/").rpartition("/")[2]
+
+
 PUBLIC: dict[str, Place] = {
     "ask": _path("/"),
     "answer": Place(lambda site: site.answer_to()),
+    "answer asked again": Place(
+        lambda site: f"{site.stored(definitions=[TERM], agreement=STAND)}?since={_earlier_answer(site)}"
+    ),
     "partial answer": Place(lambda site: site.stored(outcome="partial", message="Nothing was found on women.")),
     "refusal": Place(lambda site: site.answer_to(SHOES)),
     "out of scope": Place(lambda site: site.answer_to(PIZZA)),

@@ -18,6 +18,17 @@ PIZZA = "What is the best pizza in Naples?"
 SHOES = "What are the best shoes for squats?"
 EMERGENCY = "I get chest pain when I lift, should I do more sets?"
 
+TERM = {"id": "few", "name": "few sets", "definition": "Up to four sets a week for a muscle."}
+STAND: dict[str, Any] = {
+    "outcome_concept": "hypertrophy",
+    "outcome_name": "muscle growth",
+    "favours": [{"study_id": "T001", "finding_id": 9001, "statement": "Ten sets beat five."}],
+    "no_difference": [{"study_id": "T002", "finding_id": 9002, "statement": "A dose made no difference."}],
+    "against": [],
+    "unclear": [],
+    "by_population": [],
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Site:

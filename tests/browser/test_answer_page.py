@@ -9,18 +9,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from pypdf import PdfReader
 
 from qa_app.models import Feedback
-from tests.browser.site import SETS, Site, payload_of
-
-TERM = {"id": "few", "name": "few sets", "definition": "Up to four sets a week for a muscle."}
-STAND = {
-    "outcome_concept": "hypertrophy",
-    "outcome_name": "muscle growth",
-    "favours": [{"study_id": "T001", "finding_id": 9001, "statement": "Ten sets beat five."}],
-    "no_difference": [{"study_id": "T002", "finding_id": 9002, "statement": "A dose made no difference."}],
-    "against": [],
-    "unclear": [],
-    "by_population": [],
-}
+from tests.browser.site import SETS, STAND, TERM, Site, payload_of
 
 
 @pytest.fixture
