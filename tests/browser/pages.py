@@ -211,6 +211,8 @@ PUBLIC: dict[str, Place] = {
     "changes": _path("/changes/"),
     "study": _path("/studies/S018/"),
     "how it works": _path("/how-it-works/"),
+    "history": _path("/history/"),
+    "compare": _path("/compare/"),
     "missing": _path("/nothing", status=404),
 }
 DESK: dict[str, Place] = {

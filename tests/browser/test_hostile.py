@@ -1,0 +1,233 @@
+"""Markup in every text that people or files bring in, on every page and list that shows it: nothing of it runs, nothing is fetched.
+
+Many payloads stand on one page. Beside what a browser complains of (`conftest.Watch`: dialogs, other hosts, the content policy),
+each page is searched for elements that only a payload can have made.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from django.db import models
+from django.urls import reverse
+from django.utils import timezone
+from playwright.sync_api import Page
+
+from corpus_app import curation
+from corpus_app.curation import jobs
+from corpus_app.models import CorpusEvent, ImportJob, Passage, Study
+from qa_app.models import Answer, Feedback, Gap, GoldenQuestion
+from tests.browser.conftest import Watch
+from tests.browser.pages import open_folds, sign_in
+from tests.browser.site import Site
+from tests.builders import make_concept, make_finding, make_study
+from tests.qa.payloads import make_citation, make_evidence, make_sentence
+
+OWN = Path(__file__).resolve().parents[1] / "data" / "hostile.txt"
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "robustness" / "xss"
+ELSEWHERE = Path(__file__).resolve().parents[4] / "shared" / "data" / "robustness" / "xss"
+FROM_SHARED = 200
+LONGEST = 900  # characters of the payloads in one text
+
+CAUGHT = """() => [...document.querySelectorAll("*")].filter((element) =>
+  [...element.attributes].some(({ name, value }) => /^on/.test(name) || /^\\s*(javascript|data|vbscript):/i.test(value)
+    && ["href", "src", "action", "formaction", "data", "xlink:href"].includes(name))
+  || element.matches("iframe, object, embed, base, marquee, math, style, [hx-get='/nothing'], [src^='//evil'], [src^='https://evil'], [href^='//evil']")
+  || (element.matches("script") && !element.src && element.type !== "application/json")
+).map((element) => element.outerHTML.slice(0, 200)).concat(window.ran || [])"""
+HOOK = """window.ran = []; for (const name of ["alert", "confirm", "prompt", "print"])
+  window[name] = (...said) => { window.ran.push(`${name}(${said})`); };"""
+
+
+def payloads_of(name: str) -> list[str]:
+    if name == "own":
+        return OWN.read_text(encoding="utf-8").splitlines()
+    folder = next((folder for folder in (SHARED, ELSEWHERE) if folder.is_dir()), None)
+    if folder is None:
+        pytest.skip("no shared payloads here")
+    lines = [line for file in sorted(folder.glob("*.txt")) for line in file.read_text("utf-8", "replace").split("\n")]
+    fit = list(dict.fromkeys(clean for line in lines if 5 < len(clean := _printable(line)) < LONGEST))
+    return fit[:: max(1, len(fit) // FROM_SHARED)][:FROM_SHARED]
+
+
+def _printable(line: str) -> str:
+    return " ".join("".join(char for char in line if char.isprintable()).split())
+
+
+def in_texts(payloads: Sequence[str]) -> list[str]:
+    """The payloads joined to texts of bounded length."""
+    texts = [""]
+    for payload in payloads:
+        if len(texts[-1]) + len(payload) >= LONGEST:
+            texts.append("")
+        texts[-1] = f"{texts[-1]} {payload}".strip()
+    return texts
+
+
+class Planted:
+    """Rows that hold the payloads, and where they are shown; `remove` leaves nothing."""
+
+    def __init__(self, site: Site, payloads: Sequence[str]) -> None:
+        self.site, self.payloads, self.texts = site, payloads, in_texts(payloads)
+        self.rows: list[models.Model] = []
+        self.public: list[str] = []
+        self.desk: list[str] = []
+        self._studies()
+        self._answers()
+        self._desk()
+        self._import()
+
+    def remove(self) -> None:
+        Study.objects.filter(study_id__startswith="HOSTILE").delete()
+        Study.objects.filter(doi__startswith="10.1000/hostile").delete()
+        for row in reversed(self.rows):
+            row.delete()
+        CorpusEvent.objects.filter(study_key__startswith="HOSTILE").delete()
+
+    def _admin(self, name: str, *args: object, query: str = "") -> str:
+        return reverse(f"admin:{name}", args=args) + query
+
+    def _studies(self) -> None:
+        concepts = [make_concept(f"hostile-{n}", name=text[:150], aliases=(f"{text[:140]} alias",), definition=text)
+                    for n, text in enumerate(self.texts)]  # fmt: skip
+        self.rows += concepts
+        ids = []
+        for n, text in enumerate(self.texts):
+            study = make_study(
+                study_id=f"HOSTILE{n}", title=text, authors=[p[:200] for p in self.payloads[:12]], journal=text[:400],
+                population=text, curator_notes=text, licence=text[:100], concepts=(concepts[n],), status="draft",
+                texts=("The men used a spokeshave every day for a year.",),
+            )  # fmt: skip
+            make_finding(study, statement=text, intervention=text[:400], comparator=text[:400], outcome=text[:400])
+            ids.append(study.study_id)
+        curation.publish(ids, by=None, by_name="a test")
+        for study_id, text in zip(ids, self.texts, strict=True):  # past the gate that keeps broken texts from readers
+            Passage.objects.filter(study__study_id=study_id).update(text=f"{text} spokeshave.")
+            curation.comment(study_id, text, by=None, by_name="a test")
+        curation.revise_study(ids[0], by=None, by_name="a test", population=self.texts[-1])
+        key = Study.objects.get(study_id=ids[0]).pk
+        self.public += [
+            "/corpus/?q=spokeshave",
+            "/changes/",
+            "/topics/",
+            *(f"/studies/{study_id}/" for study_id in ids),
+        ]
+        self.public += [f"/topics/hostile-{n}/" for n in range(len(concepts))]
+        self.desk += [self._admin("corpus_app_study_changelist", query="?q=HOSTILE"), self._admin("index")]
+        self.desk += [
+            self._admin(f"corpus_app_study_{page}", key) for page in ("change", "history", "comments", "delete")
+        ]
+        self.desk += [self._admin("corpus_app_study_state", "withdraw", query=f"?ids={key}")]
+        self.desk += [
+            self._admin("corpus_app_passage_changelist", query="?q=spokeshave"),
+            self._admin("corpus_app_corpusevent_changelist"),
+        ]
+        self.desk += [
+            self._admin("corpus_app_concept_changelist"),
+            self._admin("corpus_app_concept_change", concepts[0].pk),
+        ]
+        self.desk += [self._admin("corpus_app_concept_terms"), self._admin("corpus_app_study_duplicates")]
+
+    def _answers(self) -> None:
+        for start in range(0, len(self.payloads), 20):
+            some = self.payloads[start : start + 20]
+            text = in_texts(some)[0]
+            first = make_evidence(1, title=text, text=f"{text} ends here.", highlights=[[0, 3]])
+            address = self.site.stored(
+                question=text,
+                message=text,
+                summary={"text": text, "sentences": [make_sentence(first, text)]},
+                citations=[
+                    make_citation(n, title=p, authors=[p], journal=p, population=p, url=p)
+                    for n, p in enumerate(some, 1)
+                ],
+                evidence=[first, *(make_evidence(n, title=p, text=p, highlights=[]) for n, p in enumerate(some, 2))],
+                related_topics=[{"id": "x", "name": text}],
+            )
+            self.public += [address.removeprefix(self.site.url)]
+        answers = Answer.objects.order_by("-created_at")[: len(range(0, len(self.payloads), 20))]
+        now = timezone.now()
+        self.rows += list(answers)
+        self.rows += [
+            Feedback.objects.create(answer=answers[0], is_helpful=False, reasons=["wrong"], words=text, given_at=now)
+            for text in self.texts
+        ]
+
+    def _desk(self) -> None:
+        now = timezone.now()
+        gaps = [
+            Gap.objects.create(
+                key=uuid.uuid4().hex, question=text, note=text, asked=9_000, outcome="partial", missing=[text],
+                first_asked_at=now, last_asked_at=now,
+            )
+            for text in self.texts
+        ]  # fmt: skip
+        golden = [
+            GoldenQuestion.objects.create(key=f"hostile-{n}", question=text, mode="beginner", kind="answerable_lay", note=text)
+            for n, text in enumerate(self.texts)
+        ]  # fmt: skip
+        self.rows += [*gaps, *golden]
+        for name, row in (("gap", gaps[0]), ("goldenquestion", golden[0]), ("answer", self.rows[len(self.texts)])):
+            self.desk.append(self._admin(f"qa_app_{name}_changelist"))
+            if name != "answer":
+                self.desk.append(self._admin(f"qa_app_{name}_change", row.pk))
+        self.desk.append(self._admin("qa_app_feedback_changelist"))
+        for page in ("corpus_app_study", "corpus_app_passage", "qa_app_answer", "qa_app_gap"):
+            self.desk += [self._admin(f"{page}_changelist", query=f"?q={quote(text)}") for text in self.texts[:1]]
+
+    def _import(self) -> None:
+        records = "".join(
+            f"TY  - JOUR\nTI  - {text}\nAU  - {self.payloads[0]}\nPY  - 2020\nJO  - {text[:300]}\n"
+            f"DO  - 10.1000/hostile.{n}\nUR  - {self.payloads[n % len(self.payloads)]}\nAB  - {text}\nER  -\n\n"
+            for n, text in enumerate(self.texts)
+        )
+        job = jobs.order(records.encode(), file_name=f"{self.payloads[0]}.ris", by=None, by_name=self.payloads[0][:150])
+        jobs.carry_on(job)
+        assert job.status == ImportJob.Status.PREVIEWED
+        self.rows.append(job)
+        self.desk += [
+            self._admin("corpus_app_importjob_changelist"),
+            self._admin("corpus_app_importjob_change", job.pk),
+        ]
+
+
+@pytest.fixture(params=["own", "shared"])
+def planted(site: Site, request: pytest.FixtureRequest) -> Iterator[Planted]:
+    planted = Planted(site, payloads_of(request.param))
+    yield planted
+    planted.remove()
+
+
+def test_nothing_that_was_brought_in_runs_on_any_page(site: Site, page: Page, watch: Watch, planted: Planted) -> None:
+    page.add_init_script(HOOK)
+    sign_in(page, site)
+
+    for address in (*planted.public, *planted.desk):
+        response = page.goto(site.url + address)
+        assert response is not None
+        assert response.status == 200, address
+        open_folds(page)
+        assert page.evaluate(CAUGHT) == [], address
+        assert watch.complaints == [], address
+
+
+def test_nothing_that_is_typed_runs(site: Site, page: Page, watch: Watch) -> None:
+    page.add_init_script(HOOK)
+    for text in in_texts(payloads_of("own")):
+        for address in (f"/?q={quote(text)}", f"/corpus/?q={quote(text)}"):
+            page.goto(site.url + address)
+            assert page.evaluate(CAUGHT) == [], address
+
+
+def test_the_search_for_planted_markup_finds_it(page: Page, watch: Watch, site: Site) -> None:
+    """Otherwise the tests above could not fail."""
+    watch.expected = ("",)
+    page.goto(site.url)
+
+    page.evaluate("document.querySelector('main').innerHTML += '<img alt=\"\" src=\"/x\" onerror=\"alert(1)\"><a href=\" javascript:alert(1)\">x</a>'")  # fmt: skip
+
+    assert len(page.evaluate(CAUGHT)) == 2
