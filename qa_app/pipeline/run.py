@@ -32,6 +32,7 @@ from qa_app.pipeline.records import (
     Signals,
 )
 from qa_app.pipeline.retrieval import Clock, Search, find_evidence
+from qa_app.pipeline.telling import tell_whole
 from qa_app.pipeline.text import stem, words
 
 NOTHING_FOUND = (
@@ -76,11 +77,11 @@ def answer_question(
     clock = Clock(progress=progress)
     counted = _counted(question, corpus, policy, clock)
     if counted is not None:
+        tell_whole(counted, progress)
         return counted
     gathered = gather(question, corpus=corpus, policy=policy, clock=clock, reviewed=reviewed, reranker=reranker)
     if isinstance(gathered, Answer):
-        if gathered.evidence:
-            progress.evidence(gathered.evidence, gathered.understanding)
+        tell_whole(gathered, progress)
         return gathered
     if keep:
         keep(gathered.evidence)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from qa_app.pipeline import citations
 from qa_app.pipeline.ports import Progress
-from qa_app.pipeline.records import Evidence, Sentence
+from qa_app.pipeline.records import Answer, Evidence, Sentence
 
 
 class Telling:
@@ -29,3 +29,14 @@ class Telling:
                 self._progress.sentence(part, index, sentence, {n: self._studies[study_of[n]] for n in new})
                 self._introduced.update(new)
             self._told[part] = len(sentences)
+
+
+def tell_whole(answer: Answer, progress: Progress) -> None:
+    """An answer that was there at once: a refusal with what came nearest, or one counted from rows."""
+    if answer.evidence:
+        progress.evidence(answer.evidence, answer.understanding)
+    studies = {citation.index: citation.study for citation in answer.citations}
+    for part, sentences in (("summary", answer.summary), ("answer", answer.answer)):
+        for index, sentence in enumerate(sentences):
+            new = {number: studies.pop(number) for number in sentence.citations if number in studies}
+            progress.sentence(part, index, sentence, new)

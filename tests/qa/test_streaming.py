@@ -181,6 +181,13 @@ def test_a_refusal_tells_no_sentence(question: str, outcome: str) -> None:
     assert told(events, "sentence") == []
 
 
+def test_an_answer_counted_from_the_rows_is_told_too() -> None:
+    events = stream({"question": "What is in this corpus?"})
+
+    assert require_whole(events)["overview"] is not None
+    assert told(events, "sentence") != []
+
+
 def test_clients_that_ask_for_events_by_their_type_get_them() -> None:
     assert require_whole(stream({"question": ASKED}, accept="text/event-stream"))["outcome"] == "answered"
     assert problem({"question": ""}, accept="text/event-stream")["status"] == 400
