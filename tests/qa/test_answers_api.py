@@ -396,8 +396,7 @@ def test_a_bundle_proves_itself(tmp_path: Path) -> None:
     send("GET", f"{ANSWERS}/{answer['id']}/bundle", status=304, **{"If-None-Match": headers["ETag"]})
 
 
-@LIBRARY
-@pytest.mark.parametrize("answer_id", ["nobody", "%00", "a" * 500])
+@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("method", "end", "body"),
     [
@@ -408,10 +407,11 @@ def test_a_bundle_proves_itself(tmp_path: Path) -> None:
         ("POST", "/feedback", {"helpful": True}),
     ],
 )
-def test_of_an_unknown_answer_there_is_nothing(answer_id: str, method: str, end: str, body: Any) -> None:
-    found, _ = send(method, f"{ANSWERS}/{answer_id}{end}", body, status=404)
+def test_of_an_unknown_answer_there_is_nothing(method: str, end: str, body: Any) -> None:
+    for answer_id in ("nobody", "%00", "a" * 500):
+        found, _ = send(method, f"{ANSWERS}/{answer_id}{end}", body, status=404)
 
-    assert found["type"] == "urn:inform:problem:not-found"
+        assert found["type"] == "urn:inform:problem:not-found"
 
 
 @LIBRARY

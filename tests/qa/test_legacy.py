@@ -239,10 +239,10 @@ def test_a_part_is_written_from_the_evidence_of_its_request(address: str, part: 
 
 
 @pytest.mark.usefixtures("library")
-@pytest.mark.parametrize("address", PARTS)
 @pytest.mark.parametrize("request_id", ["", "nobody", "00000000-0000-4000-8000-000000000000"])
-def test_an_unknown_request_is_404(address: str, request_id: str) -> None:
-    assert failed(address, {"request_id": request_id}, 404)["code"] == "REQUEST_UNKNOWN"
+def test_an_unknown_request_is_404(request_id: str) -> None:
+    for address in PARTS:
+        assert failed(address, {"request_id": request_id}, 404)["code"] == "REQUEST_UNKNOWN"
 
 
 @pytest.mark.usefixtures("library")
@@ -290,7 +290,6 @@ def test_no_chunks_are_422(address: str) -> None:
 
 
 @pytest.mark.usefixtures("library")
-@pytest.mark.parametrize("address", ["/ask", *UNIFIED])
 @pytest.mark.parametrize(
     ("change", "field", "code"),
     [
@@ -308,16 +307,16 @@ def test_no_chunks_are_422(address: str) -> None:
         ({"moon": 1}, "moon", "unknown_field"),
     ],
 )
-def test_a_bad_question_is_400_in_their_words(address: str, change: dict[str, Any], field: str, code: str) -> None:
-    found = failed(address, {"query": ASKED} | change, 400)
+def test_a_bad_question_is_400_in_their_words(change: dict[str, Any], field: str, code: str) -> None:
+    for address in ("/ask", *UNIFIED):
+        found = failed(address, {"query": ASKED} | change, 400)
 
-    assert found["code"] == "INVALID"
-    assert [(error["field"], error["code"]) for error in found["errors"]] == [(field, code)]
+        assert found["code"] == "INVALID"
+        assert [(error["field"], error["code"]) for error in found["errors"]] == [(field, code)]
     assert not Answer.objects.exists()
 
 
 @pytest.mark.usefixtures("library")
-@pytest.mark.parametrize("address", PARTS)
 @pytest.mark.parametrize(
     ("change", "field"),
     [
@@ -329,19 +328,20 @@ def test_a_bad_question_is_400_in_their_words(address: str, change: dict[str, An
         ({"moon": 1}, "moon"),
     ],
 )
-def test_a_bad_request_for_a_part_is_400(address: str, change: dict[str, Any], field: str) -> None:
-    found = failed(address, {"request_id": "x"} | change, 400)
+def test_a_bad_request_for_a_part_is_400(change: dict[str, Any], field: str) -> None:
+    for address in PARTS:
+        found = failed(address, {"request_id": "x"} | change, 400)
 
-    assert [error["field"] for error in found["errors"]] == [field]
+        assert [error["field"] for error in found["errors"]] == [field]
 
 
-@pytest.mark.usefixtures("library")
-@pytest.mark.parametrize("address", ADDRESSES)
+@pytest.mark.django_db
 @pytest.mark.parametrize(
     "body", [b"", b"{", b"[]", b"null", b'"query"', b"\xff", b'{"query": NaN}', b'{"query": "\\ud800"}', b"[" * 5000]
 )
-def test_what_is_no_json_object_is_400(address: str, body: bytes) -> None:
-    failed(address, body, 400)
+def test_what_is_no_json_object_is_400(body: bytes) -> None:
+    for address in ADDRESSES:
+        failed(address, body, 400)
 
 
 @pytest.mark.usefixtures("library")
