@@ -13,6 +13,10 @@ from qa_app.pipeline.text import content_stems, folded, words
 COVERED_FROM = 0.5  # share of a point's content that a sentence must hold, where the point names no figure
 ABOUT_FROM = 0.25  # and where it names some, so that the same figure of another matter does not count
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)?")
+# Numbers that are part of a name and no figure of a fact: type 2 diabetes, 1RM, the 95% of an interval.
+_NAMED = re.compile(
+    r"\b(?:type|stage|grade|phase|class)s? \d\b|\b1 ?-?RM\b|\b\d\d ?% (?:CI|confidence|credible)\b", re.IGNORECASE
+)
 _SPELT = {
     word: str(value)
     for value, word in enumerate(
@@ -73,7 +77,8 @@ def _has_figures(point: str, sentence: str) -> bool:
 
 
 def figures(text: str) -> tuple[str, ...]:
-    """The numbers of a text as digits, in order, without repeats; years of publication are not figures of a fact."""
+    """The numbers of a text as digits, in order, without repeats; years of publication and parts of names are no figures of a fact."""
+    text = _NAMED.sub(" ", text)
     found = [match.group().replace(",", "") for match in _NUMBER.finditer(text)]
     said = words(text)
     found += [

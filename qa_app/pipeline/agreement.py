@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from corpus_app.records import AgeGroup, Concept, Design, Direction, Finding, Sex, Study, TrainingStatus
 from qa_app.pipeline.naming import Names
 from qa_app.pipeline.policy import Policy
+from qa_app.pipeline.population import is_about_others
 from qa_app.pipeline.records import (
     Agreement,
     DraftSentence,
@@ -97,7 +98,7 @@ def _stances(evidence: Evidence, outcome: Concept, subject: Concept | None, name
     for study in evidence.studies:
         own = [f for f in evidence.findings if f.study_id == study.study_id]
         matter = [f for f in own if _is_matter(f, outcome, subject, terms, names)]
-        if matter and not _is_about_others(study, evidence.understanding):
+        if matter and not is_about_others(study, evidence.understanding.population):
             yield StudyStance(study.study_id, _stance_of(matter, outcome, subject, names), tuple(matter))
 
 
@@ -113,13 +114,6 @@ def _is_matter(
     if all(sides):  # both groups had it, and something else was compared: how much of it, for a variable of training
         return subject.kind in VARIABLES
     return any(sides)
-
-
-def _is_about_others(study: Study, understanding: Understanding) -> bool:
-    asked = understanding.population
-    other_age = asked.age_groups and study.age_group not in {*asked.age_groups, AgeGroup.MIXED, AgeGroup.NOT_REPORTED}
-    other_sex = asked.sexes and study.sex not in {*asked.sexes, Sex.BOTH, Sex.NOT_REPORTED}
-    return bool(other_age or other_sex)
 
 
 def _stance_of(matter: Sequence[Finding], outcome: Concept, subject: Concept | None, names: Names) -> Stance:

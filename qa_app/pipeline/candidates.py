@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from qa_app.pipeline.policy import Fusion, Policy
@@ -16,11 +16,13 @@ class FusedHit:
     because: tuple[Because, ...]
 
 
-def fuse(found: Found, policy: Policy, near: Sequence[NearFinding] = ()) -> tuple[FusedHit, ...]:
+def fuse(
+    found: Found, policy: Policy, near: Sequence[NearFinding] = (), *, among: Collection[int] | None = None
+) -> tuple[FusedHit, ...]:
     """The pool, best first, ties by passage id. The policy says how the halves are brought together.
 
     What the studies found counts too, where `near` says how close it comes. Fused scores order the hits of one question;
-    they say nothing across questions.
+    they say nothing across questions. With `among` it is these passages in the place of the pool.
     """
     if policy.fusion is Fusion.COSINE and found.dense.ok:
         lexical, dense = [0.0] * len(found.hits), _cosines(found)
@@ -30,7 +32,9 @@ def fuse(found: Found, policy: Policy, near: Sequence[NearFinding] = ()) -> tupl
     findings = _by_findings(found, near)
     gains = [policy.finding_weight * cosine for _, cosine in findings]
     scores = [sum(parts) for parts in zip(lexical, dense, gains, strict=True)]
-    best = sorted(range(len(scores)), key=lambda place: (-scores[place], found.hits[place].passage_id))[: policy.pool]
+    order = sorted(range(len(scores)), key=lambda place: (-scores[place], found.hits[place].passage_id))
+    wanted = [place for place in order if among is None or found.hits[place].passage_id in among]
+    best = wanted[: policy.pool]
     return tuple(
         FusedHit(
             found.hits[place],

@@ -3,49 +3,113 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.records import Candidate, Evidence, Finding, LeftOut, LeftOutReason, Question, Understanding
+from qa_app.pipeline.population import is_about_others
+from qa_app.pipeline.records import (
+    Candidate,
+    Concept,
+    Evidence,
+    Finding,
+    LeftOut,
+    LeftOutReason,
+    Question,
+    Study,
+    Understanding,
+)
 from qa_app.pipeline.text import jaccard, stem_set
 
 
-def find_citable(ranked: Sequence[Candidate], *, understanding: Understanding, policy: Policy) -> frozenset[str]:
+def find_citable(
+    ranked: Sequence[Candidate],
+    *,
+    understanding: Understanding,
+    policy: Policy,
+    concepts: Sequence[Concept] = (),
+    asked: str = "",
+) -> frozenset[str]:
     """The studies that an answer may quote: the first, and those with a fair chance to bear on the question.
 
     Which study bears is another question than which passage comes close: a study that ranking puts first is worth more than
-    a stray sentence of another one. The others stay evidence that readers may look at.
+    a stray sentence of another one. The others stay evidence that readers may look at. Where the question as `asked` names an
+    author ("Carpinelli's 2009 critique"), only what that author wrote is meant.
     """
-    signals = study_signals(ranked, understanding=understanding)
+    signals = study_signals(ranked, understanding=understanding, concepts=concepts)
+    meant = _by_named_author(asked, ranked) or tuple(signals)
     return frozenset(
         study_id
-        for place, (study_id, values) in enumerate(signals.items())
-        if place == 0 or _chance(values, policy) >= policy.cites_from
+        for study_id in meant
+        if study_id == meant[0] or _chance(signals[study_id], policy) >= policy.cites_from
     )
 
 
-def study_signals(ranked: Sequence[Candidate], *, understanding: Understanding) -> dict[str, dict[str, float]]:
+def _by_named_author(asked: str, ranked: Sequence[Candidate]) -> tuple[str, ...]:
+    """Studies by an author whom the question names, in the order of the ranking: of the year that it names, where there are
+    such, and by the first author, where there are such."""
+    names, years = {word.casefold() for word in _NAME.findall(asked)}, set(map(int, _YEAR.findall(asked)))
+    studies = {c.passage.study.study_id: c.passage.study for c in ranked}.values()
+    found = [study for study in studies if names & {_surname(author) for author in study.authors}]
+    found = [study for study in found if names & {_surname(author) for author in study.authors[:1]}] or found
+    return tuple(study.study_id for study in [s for s in found if s.year in years] or found)
+
+
+_NAME = re.compile(r"\b[A-Z][\w-]{3,}")  # a capital letter, so that "young" and "long" are no authors
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+
+
+def _surname(author: str) -> str:
+    """The longest word of an author's name: initials and particles are shorter."""
+    return max(author.replace(",", " ").split(), key=len, default="").casefold()
+
+
+def study_signals(
+    ranked: Sequence[Candidate], *, understanding: Understanding, concepts: Sequence[Concept] = ()
+) -> dict[str, dict[str, float]]:
     """What speaks for each study, those of the best passages first.
 
     cosine    the closest of its sentences or passages
     keywords  the largest share of the question's terms in one of its passages
     place     1 / rank
     score     its best score over the best of all
+    about     share of the question's terms in its title and in the names of what it is about
+    alike     share of what the first study is about, by rarity, that it is about too
+    others    its people are plainly not those that the question names
     """
+    by_id, terms = {concept.concept_id: concept for concept in concepts}, frozenset(understanding.terms)
     by_study: dict[str, list[Candidate]] = {}
     for candidate in ranked:
         by_study.setdefault(candidate.passage.study.study_id, []).append(candidate)
     best = max((c.score for c in ranked), default=0.0) or 1.0
+    leading = frozenset(ranked[0].passage.study.concepts if ranked else ())
+    known = sum(by_id[i].rarity for i in leading if i in by_id) or 1.0
     return {
         study_id: {
             "cosine": max(c.best_cosine for c in own),
             "keywords": max(c.keyword_hits for c in own) / max(1, len(understanding.terms)),
             "place": 1 / rank,
             "score": max(c.score for c in own) / best,
+            "about": len(terms & _subject_of(own[0].passage.study, by_id)) / max(1, len(terms)),
+            "alike": sum(by_id[i].rarity for i in leading.intersection(own[0].passage.study.concepts) if i in by_id)
+            / known,
+            "others": float(is_about_others(own[0].passage.study, understanding.population)),
         }
         for rank, (study_id, own) in enumerate(by_study.items(), start=1)
     }
+
+
+def _subject_of(study: Study, concepts: Mapping[str, Concept]) -> frozenset[str]:
+    """Stems of its title and of all names of what it is about."""
+    about = (_stems_of(concepts[i]) for i in study.concepts if i in concepts)
+    return stem_set(study.title).union(*about)
+
+
+@lru_cache(maxsize=2_048)
+def _stems_of(concept: Concept) -> frozenset[str]:
+    return stem_set(" ".join((concept.name, *concept.aliases)))
 
 
 def _chance(values: Mapping[str, float], policy: Policy) -> float:
@@ -69,33 +133,30 @@ def select(
     findings: Sequence[Finding] = (),
     citable: frozenset[str] | None = None,
 ) -> Evidence:
-    """The best passages from different places, within the budget, and what their studies found.
+    """The best passages from different places, within the budget, and what their studies found; in the order of the ranking.
 
-    Raises InsufficientEvidence where no passage is left.
+    Those that the answer may quote have the first call on the budget. Raises InsufficientEvidence where no passage is left.
     """
+    quotable = [citable is not None and c.passage.study.study_id in citable for c in ranked]
     chosen: list[Candidate] = []
     words: list[frozenset[str]] = []
-    left_out: list[LeftOut] = []
-    for candidate in ranked:
-        is_citable = citable is not None and candidate.passage.study.study_id in citable
-        reason = _why_not(candidate, chosen, words, policy, is_citable=is_citable)
+    refused: dict[int, tuple[LeftOutReason, str]] = {}
+    for place in sorted(range(len(ranked)), key=lambda place: not quotable[place]):
+        candidate = ranked[place]
+        reason = _why_not(candidate, chosen, words, policy, is_citable=quotable[place])
         if reason is None:
             chosen.append(candidate)
             words.append(stem_set(candidate.passage.text))
         else:
-            left_out.append(
-                LeftOut(
-                    "passage",
-                    reason[0],
-                    reason[1],
-                    candidate.passage.passage_id,
-                    None,
-                    candidate.passage.study.study_id,
-                )
-            )
-    studies = {c.passage.study.study_id for c in chosen}
+            refused[place] = reason
+    left_out = tuple(
+        LeftOut("passage", *reason, ranked[place].passage.passage_id, None, ranked[place].passage.study.study_id)
+        for place, reason in sorted(refused.items())
+    )
+    kept = tuple(candidate for place, candidate in enumerate(ranked) if place not in refused)
+    studies = {c.passage.study.study_id for c in kept}
     found = tuple(finding for finding in findings if finding.study_id in studies)
-    return Evidence(question, understanding, tuple(chosen), tuple(left_out), found, citable)
+    return Evidence(question, understanding, kept, left_out, found, citable)
 
 
 def _why_not(

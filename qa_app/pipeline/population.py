@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from corpus_app.records import AgeGroup, Sex, TrainingStatus
+from corpus_app.records import AgeGroup, Sex, Study, TrainingStatus
 from qa_app.pipeline.records import Number, Population
 
 GROWN_UP = 18  # years
@@ -157,3 +157,11 @@ def _digits(written: str) -> str:
     """With a point where the decimals begin: 1,5 is 1.5, but 2,000 is 2000."""
     whole, comma, rest = written.partition(",")
     return written.replace(",", "") if comma and len(rest) % 4 == 3 else f"{whole}.{rest}" if comma else written
+
+
+def is_about_others(study: Study, asked: Population) -> bool:
+    """Whether the study's people are plainly not those that the question names."""
+    open_ages, open_sexes = {AgeGroup.MIXED, AgeGroup.NOT_REPORTED}, {Sex.BOTH, Sex.NOT_REPORTED}
+    other_age = bool(asked.age_groups) and study.age_group not in {*asked.age_groups, *open_ages}
+    other_sex = bool(asked.sexes) and study.sex not in {*asked.sexes, *open_sexes}
+    return other_age or other_sex

@@ -82,6 +82,8 @@ class Search:
     """The second pass; None where there was none."""
     concepts: tuple[Concept, ...] = ()
     """All of the graph."""
+    further: tuple[Candidate, ...] = ()
+    """What else was found of the studies that lead: it stands behind all that is ranked."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,7 @@ class _Look:
     signals: Signals
     findings: tuple[Finding, ...]
     left_out: tuple[LeftOut, ...]
+    further: tuple[Candidate, ...] = ()
 
 
 def find_evidence(
@@ -146,6 +149,7 @@ def find_evidence(
         look.left_out,
         linked,
         concepts,
+        look.further,
     )
 
 
@@ -179,7 +183,21 @@ def _look(asked: _Asked, collection: str | None) -> _Look:
         near = _near_findings(asked, found)
     with asked.clock("rank"):
         pool = candidates.fuse(found, asked.policy, near)
-    return _ranked(asked, collection, found, pool)
+    return _completed(asked, _ranked(asked, collection, found, pool), near)
+
+
+def _completed(asked: _Asked, look: _Look, near: Sequence[NearFinding]) -> _Look:
+    """With what else the search found of the studies that lead: what a study concluded may be said in other words than the
+    question's. The ranking and its signals do not want it, the writing does.
+    """
+    leading = list(dict.fromkeys(c.passage.study.study_id for c in look.ranked))[: asked.policy.completed_studies]
+    ranked = {c.passage.passage_id for c in look.ranked} | {entry.passage_id for entry in look.left_out}
+    others = {pk for n in near if n.study_id in leading for pk in n.passage_ids} - ranked
+    if not others:
+        return look
+    with asked.clock("rank"):
+        _, further, _ = _ordered(asked, candidates.fuse(look.found, asked.policy, near, among=others), None)
+    return replace(look, further=further)
 
 
 def _near_findings(asked: _Asked, found: Found) -> tuple[NearFinding, ...]:

@@ -151,12 +151,18 @@ def gather(
         return _refusal(question, outcome, search, policy, clock)
     try:
         chosen = evidence.select(
-            search.ranked,
+            (*search.ranked, *search.further),
             question=question,
             understanding=search.understanding,
             policy=policy,
             findings=search.findings,
-            citable=evidence.find_citable(search.ranked, understanding=search.understanding, policy=policy),
+            citable=evidence.find_citable(
+                search.ranked,
+                understanding=search.understanding,
+                policy=policy,
+                concepts=search.concepts,
+                asked=question.text,
+            ),
         )
     except InsufficientEvidence:
         return _refusal(question, Outcome.INSUFFICIENT_EVIDENCE, search, policy, clock)

@@ -7,73 +7,35 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from corpus_app.records import AgeGroup, Concept, Section, Sex, Study
+from corpus_app.records import AgeGroup, Concept, Section
+from qa_app.pipeline.generation.counted import number_asked
+from qa_app.pipeline.generation.wording import (
+    ABBREVIATION,
+    AIM,
+    ANAPHOR,
+    ASIDE,
+    CLAIM,
+    EXPLAINS,
+    HANGING,
+    MINUTIAE,
+    NUMBER,
+    STATISTICS,
+)
 from qa_app.pipeline.naming import names
 from qa_app.pipeline.orders import gives_orders
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.records import Candidate, Evidence, Finding, Mode, Population
+from qa_app.pipeline.population import is_about_others
+from qa_app.pipeline.records import Candidate, Evidence, Finding, Mode
 from qa_app.pipeline.text import jaccard, stem_set, word_count
-
-HANGING = re.compile(
-    r"^(?:(?:it|its|they|their|them|these|those|this|that|such|both|he|she|however|but|also|in contrast|by contrast|instead|otherwise|"
-    r"moreover|furthermore|therefore|thus|hence|either|with (?:either|both|neither)|for (?:both|either)|of the two|on the other hand|"
-    r"on average|similarly|likewise|conversely|the same|the other|the latter|the former|the difference|the effect|the corresponding|"
-    r"neither|here|there|then|another|others|one of (?:them|these)|again|still|yet|so|rather|nevertheless|nonetheless|for example|"
-    r"even so|only one|the authors|the two|the three|when these|after this|among (?:these|them)|in (?:these|those|this)|"
-    r"of (?:these|those|them))\b"
-    # or whose subject, after where or when it was, is a pronoun ("In a trial in older men it raised ...")
-    r"|(?:in|after|with|among|for|at|during|over|on|by)\b[^.;:]{0,80}?\s(?:it|they)\s"
-    # or after what gave reason or room for it ("Because few events were reported, they suggest ...")
-    r"|(?:because|although|since|while|as|if|when)\b[^.;:]*,\s(?:it|they)\s"
-    # or whose subject is a figure of something named before ("The study-level effect was 0.58.")
-    r"|(?:[^.;:]{0,60}?\b)?the (?:\w+-level |mean |pooled |overall )?(?:effect|estimate|difference|advantage|contrast|gap|SMD|MD|effect size)s?(?: in favour of [^.;:,]{0,30}?)?"
-    r" (?:was|were|fell|rose|did|could|remained|became|disappeared)\b"
-    # or that says of one thing what was said of another ("Fat mass did not differ either.")
-    r"|[^.;:]*\b(?:did not differ|nor did \w+|(?:either|too))\.$"
-    # or that draws a conclusion from it ("Training was therefore ...")
-    r"|\w+(?:\s\w+){0,3}\s(?:was|were|is|are)\s(?:therefore|thus|hence)\b)",
-    re.IGNORECASE,
-)
-
-# One that speaks of what only the one before it names.
-ANAPHOR = re.compile(
-    r"\b(?:th(?:is|ese|at|ose) (?:effects?|differences?|results?|findings?|estimates?|benefits?|gains?|changes?|groups?|analys[ie]s|trials?|"
-    r"stud(?:y|ies)|reviews?|approach|methods?|people|women|men|adults|interventions?|programmes?|diets?|doses?|loads?)"
-    r"|both (?:groups|arms|conditions|sexes|diets|programmes|interventions)|(?:the )?two (?:groups|arms|conditions|diets|programmes)|"
-    r"either (?:group|arm|condition|diet|programme)|the (?:other|same) (?:group|arm|condition|diet|trial|study)s?|the (?:reviewers|latter|former))\b",
-    re.IGNORECASE,
-)
-
-# Talk about the literature instead of an answer: what was not studied, what should be.
-ASIDE = re.compile(
-    r"\b(?:did not (?:study|examine|test|report|assess|address)|was not (?:studied|examined|tested|assessed)|were not (?:studied|examined|tested|assessed)|"
-    r"(?:more|further|future) (?:research|studies|trials|work)|discuss(?:es|ed)? (?:why|how)|called? for|even (?:more|greater|less|smaller)|"
-    r"asked (?:whether|how|if)|aimed to|set out to|reviewed the literature|w(?:as|ere) (?:pooled|rated|searched|included)|included (?:randomi[sz]ed|studies|trials)|"
-    r"expecting|hypothesi[sz]ed|expected|have proposed|(?:studies|trials) (?:reported|measured)|could not be (?:compared|separated|settled|judged|told)|remained? to be|is not known|was not known)\b",
-    re.IGNORECASE,
-)
-# What was looked for and how: no answer to anything but that.
-AIM = re.compile(
-    r"\b(?:(?:asked,?|tested|examined|investigated) (?:whether|how|if|which|what|from)|aimed to|set out to|searched (?:\w+ ){0,3}databases|were (?:searched|analysed) (?:by|for|as|with)|"
-    r"did not (?:study|examine|test|assess|address) (?:why|how|whether)|offered reasons|reviewed the literature|is well studied|have been proposed to)\b",
-    re.IGNORECASE,
-)
-# What a finding or a piece of advice sounds like.
-CLAIM = re.compile(
-    r"\b(?:conclude[ds]?|recommend(?:s|ed)?|suggest(?:s|ed)?|advise[ds]?|found|gave|give|increased?|decreased?|reduced?|improved?|raised?|fell|rose|lowered|gained|"
-    r"significant(?:ly)?|did not (?:differ|change|affect)|no (?:difference|effect|benefit)|similar|greater|larger|smaller|higher|lower|more|less|fewer|effective|should)\b",
-    re.IGNORECASE,
-)
-STATISTICS = re.compile(
-    r"\b(?:P|p) ?[=<>≤]|\bCI\b|\bI²|\bSMD\b|\bES\b|\bSD\b|\bMD\b|\bHedges|\bbeta\b|β|τ|\bratio of\b|±", re.UNICODE
-)
-NUMBER = re.compile(r"\d")
 
 _DECIMAL = re.compile(r"\d+\.\d+")
 
 OUTCOME_KINDS = frozenset({"outcome", "measure"})
 CONTEXT = frozenset({Section.INTRODUCTION, Section.BACKGROUND})
 UNASKED = CONTEXT | {Section.METHODS}
+SPECIAL_AGES = frozenset({AgeGroup.YOUTH, AgeGroup.OLDER_ADULTS})
+EXPLANATION = "discussion"  # the intent of a question that asks why
+UNSURE = frozenset({Section.LIMITATIONS, Section.METHODS})
 LONG_SENTENCE_WORDS = 45
 SHORT_SENTENCE_WORDS = 8
 
@@ -98,12 +60,18 @@ class Quotable:
     def section(self) -> Section:
         return self.candidate.passage.section
 
-    def follows(self, other: Quotable) -> bool:
-        """Whether it goes on where the other one ends, in the same passage."""
-        return self.candidate is other.candidate and other.first < self.first <= other.last + 1
+    def is_beside(self, other: Quotable) -> bool:
+        """Whether one goes on where the other one ends, in the same passage."""
+        if self.candidate is not other.candidate:
+            return False
+        return other.first < self.first <= other.last + 1 or self.first < other.first <= self.last + 1
+
+    def goes_on(self, other: Quotable) -> bool:
+        """Whether it is the other one and the sentence after it, which hangs on that."""
+        return self.candidate is other.candidate and other.first <= self.first <= other.last == self.last - 1
 
     def joined(self, other: Quotable) -> Quotable:
-        """Both as one quotation, for one that follows the other."""
+        """Both as one quotation, for two that stand side by side."""
         first, last = min(self.first, other.first), max(self.last, other.last)
         passage = self.candidate.passage
         text = passage.text[passage.sentences[first].start : passage.sentences[last].end]
@@ -126,7 +94,7 @@ def rank_sentences(evidence: Evidence, policy: Policy) -> tuple[Quotable, ...]:
                 continue
             signals = sentence_signals(text, position, candidate, asked)
             score = sum(weight * signals[name] for name, weight in weights.items())
-            score += _suits(text, candidate, evidence, policy)
+            score += _suits(text, candidate, asked, policy)
             quotables.append(Quotable(text, candidate, round(score, 6), stem_set(text), first, position))
     return tuple(sorted(quotables, key=lambda q: (-q.score, q.candidate.passage.passage_id, q.last)))
 
@@ -141,10 +109,14 @@ def _is_unasked(candidate: Candidate, position: int, text: str, asked: Asked) ->
     """How something was found and why it was looked for is told only where that is asked, or where nothing comes closer."""
     section = candidate.passage.section
     if asked.wants & UNASKED:
-        return section in UNASKED - asked.wants and asked.has_telling
-    if not asked.has_telling:
+        return section in UNASKED - asked.wants and bool(asked.telling)
+    if not asked.telling:
         return False
-    if AIM.search(text):
+    if AIM.search(text) or (MINUTIAE.match(text) and not asked.wants & UNSURE):
+        return True
+    if (
+        section in CONTEXT and candidate.passage.study.study_id in asked.telling
+    ):  # what was believed before it was looked into
         return True
     cosines = candidate.sentence_cosines
     return section in UNASKED and not (cosines and cosines[position] > asked.closest_telling)
@@ -159,7 +131,10 @@ def _standing_alone(candidate: Candidate) -> Iterator[tuple[int, int, str]]:
         first = position
         while first > 0 and hanging[first]:
             first -= 1
-        if position - first <= 1 and not hanging[first] and not any(map(gives_orders, texts[first : position + 1])):
+        is_mere_aside = first < position and bool(ASIDE.search(texts[position]))
+        if position - first > 1 or hanging[first] or is_mere_aside:
+            continue
+        if not any(map(gives_orders, texts[first : position + 1])):
             yield first, position, passage.text[passage.sentences[first].start : sentence.end]
 
 
@@ -180,8 +155,10 @@ class Asked:
     best_score: float
     findings: Mapping[str, Sequence[tuple[frozenset[str], frozenset[str], float]]]
     """Of each study: what a finding says as stems, its decimals, and how much of the question it is about."""
-    has_telling: bool
-    """Whether any passage says what was found."""
+    telling: frozenset[str]
+    """Studies of which a passage says what was found."""
+    number: re.Pattern[str] | None
+    """What a sentence holds that gives the number asked for; None where none is."""
     closest_telling: float
     """Cosine to the question of the closest sentence of those passages; 0.0 without vectors."""
 
@@ -200,7 +177,8 @@ class Asked:
             wants_figures=evidence.question.mode is Mode.INTERMEDIATE or understanding.asks_for_figures,
             best_score=max(c.score for c in evidence.passages) or 1.0,
             findings=findings,
-            has_telling=bool(telling),
+            telling=frozenset(c.passage.study.study_id for c in telling),
+            number=number_asked(evidence.question.searched),
             closest_telling=max((cosine for c in telling for cosine in c.sentence_cosines), default=0.0),
         )
 
@@ -270,21 +248,27 @@ def _about(finding: Finding, terms: frozenset[str]) -> float:
     return len(terms & asked) / max(1, len(terms))
 
 
-def is_about_others(study: Study, asked: Population) -> bool:
-    """Whether the study's people are plainly not those that the question names."""
-    open_ages, open_sexes = {AgeGroup.MIXED, AgeGroup.NOT_REPORTED}, {Sex.BOTH, Sex.NOT_REPORTED}
-    other_age = bool(asked.age_groups) and study.age_group not in {*asked.age_groups, *open_ages}
-    other_sex = bool(asked.sexes) and study.sex not in {*asked.sexes, *open_sexes}
-    return other_age or other_sex
+def _suits(text: str, candidate: Candidate, asked: Asked, policy: Policy) -> float:
+    """What is no sign of an answer point, but of a sentence that suits the question and the reader.
 
-
-def _suits(text: str, candidate: Candidate, evidence: Evidence, policy: Policy) -> float:
-    """What is no sign of a better answer but suits the reader: a beginner gets advice and plain sentences first."""
+    Asked why, what explains leads; asked for a number, what gives one of the things asked about; where the question names nobody, what
+    is found of people of a special age waits. A beginner gets advice and plain sentences first.
+    """
+    evidence, understanding = asked.evidence, asked.evidence.understanding
     value = 0.0
+    if Section.LIMITATIONS not in asked.wants and ASIDE.search(text):
+        value -= policy.aside_weight
+    if EXPLANATION in understanding.intents and EXPLAINS.search(text):
+        value += policy.explains_gain
+    if asked.number is not None and asked.number.search(text):
+        value += policy.number_gain
+    if not understanding.population.is_named and candidate.passage.study.age_group in SPECIAL_AGES:
+        value -= policy.special_age_weight
     if evidence.question.mode is Mode.BEGINNER:
         plain = candidate.passage.section in {Section.PRACTICAL_APPLICATIONS, Section.CONCLUSION}
         value += policy.plain_weight * plain
         value -= policy.statistics_weight * min(3, len(STATISTICS.findall(text)))
+        value -= policy.abbreviation_weight * min(3, len(ABBREVIATION.findall(text)))
     if word_count(text) > LONG_SENTENCE_WORDS:
         value -= policy.long_weight
     return value

@@ -1,0 +1,32 @@
+"""Which number a question asks for, and how a sentence that gives it reads: "10 weekly sets" for "how many sets"."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from qa_app.pipeline.text import EMPTY_WORDS, folded, stem
+
+_NUMBER = r"(?:\d[\d.,]*|once|twice|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
+_RANGE = rf"{_NUMBER}(?:\s?(?:to|or|and|-|–)\s?{_NUMBER})?"
+_BETWEEN = r"[\s-]?(?:[a-z-]+\s){0,2}?"  # "10 weekly sets", "20 to 25 high-quality grams"
+_TIME = r"(?:s|sec(?:ond)?s?|min(?:ute)?s?|h|hours?|days?|weeks?|months?|years?)"
+_ASKED = (
+    (re.compile(r"\bhow often\b|\bhow many (?:times|days|sessions|workouts)\b"), r"(?:days?|times|sessions?|workouts?)"),
+    (re.compile(r"\bhow (?:long|fast|quickly)\b|\b(?:months|weeks|minutes|hours) (?:of|needed|per|until|before)\b"), _TIME),
+    (re.compile(r"\bgrams?\b|\bhow much (?:\w+ )?(?:protein|creatine|leucine|whey|carb\w*|fat|calcium)\b|\bwhat dose\b"), r"(?:m?g|kg|grams?)"),
+    (re.compile(r"\bpercent\w*|%"), r"(?:%|percent\w*|per cent)"),
+    (re.compile(r"\bkgs?\b|\bkilos?\b|\bpounds\b"), r"kg"),
+)  # fmt: skip
+_HOW_MANY = re.compile(r"\bhow many (?:[a-z]+ly )?([a-z]+)")
+
+
+@lru_cache(maxsize=1_024)
+def number_asked(question: str) -> re.Pattern[str] | None:
+    """What a sentence holds that gives the number asked for; None where none is asked for."""
+    said = folded(question)
+    units = [unit for asked, unit in _ASKED if asked.search(said)]
+    units += [rf"{re.escape(stem(noun))}\w*" for noun in _HOW_MANY.findall(said) if noun not in EMPTY_WORDS]
+    if not units:
+        return None
+    return re.compile(rf"(?<![\w.]){_RANGE}{_BETWEEN}(?:{'|'.join(units)})(?!\w)", re.IGNORECASE)
