@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_app.records import Section
-from qa_app.pipeline.evidence import find_citable, location, select
+from corpus_app.records import Section, Sex
+from qa_app.pipeline.evidence import find_citable, location, select, study_signals
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.query import understand
 from qa_app.pipeline.records import Candidate, Evidence, InsufficientEvidence, LeftOutReason
-from tests.pipeline.values import POLICY, SENTENCES, candidate_lists, make_candidate, make_question
+from tests.pipeline.values import POLICY, SENTENCES, candidate_lists, make_candidate, make_question, make_study
 
 QUESTION = make_question()
 UNDERSTANDING = understand(QUESTION, concepts=(), collections=())
@@ -183,3 +183,55 @@ def test_a_study_far_behind_the_first_is_not_quoted() -> None:
     far = make_candidate(SENTENCES[6], study="T002", score=0.4, cosine=0.2)
 
     assert find_citable([close, far], understanding=UNDERSTANDING, policy=POLICY) == {"T001"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ("what did Carpinelli write in 2009?", {"T002"}),
+        ("what did Carpinelli write?", {"T001"}),
+        ("what did Otto find?", {"T003"}),
+        ("what did young people carpinelli find?", {"T001"}),
+    ],
+    ids=["author and year", "author", "first author first", "no capital letter"],
+)
+def test_where_an_author_is_named_nobody_else_is_quoted(asked: str, expected: set[str]) -> None:
+    authors = {"T001": ("Carpinelli RN", "Otto RM"), "T002": ("Carpinelli RN",), "T003": ("Otto RM",)}
+    candidates = [
+        make_candidate(
+            SENTENCES[0], study=make_study(name, authors=own, year=2009 if name == "T002" else 2004), score=2.0 - n
+        )
+        for n, (name, own) in enumerate(authors.items())
+    ]
+
+    assert find_citable(candidates, understanding=UNDERSTANDING, policy=POLICY, asked=asked) == expected
+
+
+def test_what_may_be_quoted_has_the_first_call_on_the_budget_and_keeps_its_rank() -> None:
+    others = [make_candidate(SENTENCES[n], study="T001", position=3 * n, score=2.0) for n in range(2)]
+    quotable = make_candidate(SENTENCES[6], study="T002", score=1.0)
+
+    evidence = select(
+        [*others, quotable],
+        question=QUESTION,
+        understanding=UNDERSTANDING,
+        policy=replace(POLICY, evidence_passages=2),
+        citable=frozenset({"T002"}),
+    )
+
+    assert ids(evidence) == [others[0].passage.passage_id, quotable.passage.passage_id]
+    assert reasons(evidence) == [LeftOutReason.BUDGET]
+
+
+def test_a_study_of_other_people_is_quoted_less_readily() -> None:
+    women = make_question("how many sets per week for muscle growth in women?")
+    understanding = understand(women, concepts=(), collections=())
+    first = make_candidate(SENTENCES[0], study=make_study("T001", sex=Sex.FEMALE))
+    chances = {}
+    for sex in (Sex.FEMALE, Sex.MALE):
+        signals = study_signals(
+            [first, make_candidate(SENTENCES[6], study=make_study("T002", sex=sex))], understanding=understanding
+        )
+        chances[sex] = signals["T002"]["others"]
+
+    assert chances == {Sex.FEMALE: 0.0, Sex.MALE: 1.0}

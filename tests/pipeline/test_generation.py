@@ -229,3 +229,105 @@ def test_how_it_was_studied_is_told_only_where_it_is_asked_or_all_there_is() -> 
     assert written(write(method))
     asked = write(result, method, question="what methods were used for weekly sets and muscle growth?")
     assert (method.passage.passage_id,) in {s.passage_ids for s in written(asked)}
+
+
+def test_a_sentence_that_hangs_on_a_quoted_one_is_added_to_it() -> None:
+    first = "Weekly sets raised muscle growth in twenty trials of adults."
+    second = "The difference was 0.12 with ten weekly sets for muscle growth."
+
+    draft = write(make_candidate(f"{first} {second}"), mode="intermediate")
+
+    assert f"{first} {second}" in {s.text for s in written(draft)}
+    assert first not in {s.text for s in written(draft)}
+
+
+def test_what_was_believed_before_is_not_told_where_the_study_says_what_it_found() -> None:
+    believed = make_candidate(
+        "Weekly sets are thought to decide muscle growth.", section=Section.INTRODUCTION, cosine=0.9
+    )
+    found = make_candidate("Ten weekly sets gave no more muscle growth than five.", cosine=0.4)
+
+    assert next(s.text for s in written(write(believed, found))) == found.passage.text
+    assert believed.passage.text not in {s.text for s in written(write(believed, found))}
+
+
+@pytest.mark.parametrize(
+    ("question", "first", "second"),
+    [
+        (
+            "why do weekly sets raise muscle growth?",
+            "Weekly sets raised muscle growth in every one of the trials.",
+            "Weekly sets may raise muscle growth because tension lasts longer.",
+        ),
+        (
+            "how many weekly sets for muscle growth?",
+            "Weekly sets raised muscle growth in every one of the trials.",
+            "At least 10 weekly sets gave most muscle growth in the trials.",
+        ),
+        (
+            "do weekly sets raise muscle growth?",
+            "Weekly sets raised muscle growth and then mTOR and AMPK signalling.",
+            "Weekly sets raised muscle growth of the arms and of the thighs.",
+        ),
+    ],
+    ids=["why", "how many", "plain words"],
+)
+def test_what_suits_the_question_and_the_reader_leads(question: str, first: str, second: str) -> None:
+    draft = write(make_candidate(first), make_candidate(second, position=5), question=question)
+
+    assert draft.summary[0].text == second
+
+
+def test_a_beginner_is_told_first_what_was_concluded() -> None:
+    result = make_candidate("Ten weekly sets gave more muscle growth than five did.", cosine=0.65)
+    advice = make_candidate(
+        "Young men should do ten weekly sets for muscle growth.", section=Section.CONCLUSION, position=5, cosine=0.6
+    )
+
+    assert write(result, advice, mode="beginner").summary[0].text == advice.passage.text
+    assert write(result, advice, mode="intermediate").summary[0].text == result.passage.text
+
+
+def test_how_sure_a_pooled_figure_is_is_told_only_where_limits_are_asked_for() -> None:
+    unsure = "Heterogeneity of weekly sets and muscle growth was low."
+    candidate = make_candidate(f"Ten weekly sets gave more muscle growth than five. {unsure}")
+
+    assert unsure not in " ".join(s.text for s in written(write(candidate)))
+    limits = write(candidate, question="what are the limits of the evidence on weekly sets and muscle growth?")
+    assert unsure in " ".join(s.text for s in written(limits))
+
+
+def test_studies_of_a_special_age_wait_where_the_question_names_nobody() -> None:
+    older = make_study("T001", age_group=AgeGroup.OLDER_ADULTS)
+    first = make_candidate("Ten weekly sets gave more muscle growth at home.", study=older)
+    second = make_candidate("Ten weekly sets gave more muscle growth in gyms.", study="T002")
+
+    assert write(first, second).summary[0].text == second.passage.text
+    asked = write(first, second, question="how many sets for muscle growth in older adults?")
+    assert asked.summary[0].text == first.passage.text
+
+
+def test_a_second_study_says_less_than_the_leading_one() -> None:
+    leading = (
+        "Ten weekly sets gave more muscle growth than five. Rest of two minutes made muscles larger after many sets. "
+        "Slow lifting gave smaller growth of the thigh. Training twice a week with more sets helped growth. "
+        "Sleep of eight hours went with larger growth. Sets to failure gave similar growth in young men."
+    )
+    other = (
+        "Twelve sets a week raised arm size in rowers. Muscle growth of dancers doubled with extra sets. "
+        "Swimmers grew larger shoulders by adding sets in spring. Heavy sets made the calves of climbers grow. "
+        "Cyclists saw no growth from single sets. Sets on machines gave judges larger backs."
+    )
+    first = make_candidate(leading, study="T001", score=1.0, cosine=0.7)
+    second = make_candidate(other, study="T002", score=0.95, cosine=0.68)
+
+    answer = write(first, second, mode="intermediate").answer
+
+    told = Counter(
+        {
+            c.passage.passage_id: sum(s.text.count(".") for s in answer if c.passage.passage_id in s.passage_ids)
+            for c in (first, second)
+        }
+    )
+    assert 1 <= told[second.passage.passage_id] <= POLICY.answer_per_other_study
+    assert told[first.passage.passage_id] > told[second.passage.passage_id]

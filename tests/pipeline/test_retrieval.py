@@ -135,6 +135,19 @@ def test_no_preset_ranks_more_than_its_pool(preset: Policy, starter: FakeCorpus)
     assert 0 < len(search.ranked) + len(search.left_out) <= preset.pool
 
 
+def test_what_else_the_leading_studies_say_stands_behind_the_ranking(starter: FakeCorpus) -> None:
+    asked = "creatine and strength in older adults"
+    alone = find(asked, policy=replace(DEFAULT, completed_studies=0), within=starter)
+    completed = find(asked, policy=replace(DEFAULT, completed_studies=2), within=starter)
+    leading = {c.passage.study.study_id for c in completed.further}
+
+    assert completed.ranked == alone.ranked
+    assert completed.signals == alone.signals
+    assert alone.further == ()
+    assert 1 <= len(leading) <= 2
+    assert not {c.passage.passage_id for c in completed.further} & set(ids(completed.ranked))
+
+
 def test_keyword_hits_lead_where_the_policy_says_so(starter: FakeCorpus) -> None:
     ranked = find(
         "creatine loading and kidney harm", policy=replace(DEFAULT, order=Order.KEYWORD_HITS), within=starter

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qa_app.points import Point, Said, agrees, figures, is_covered, is_covered_together
+from qa_app.points import Point, Said, agrees, figures, is_covered, is_covered_by_the_letter, is_covered_together
 from tests.pipeline.values import make_concept
 
 CONCEPTS = (make_concept("muscle-hypertrophy", "muscle growth", "hypertrophy"), make_concept("low-load", "light loads"))
@@ -55,3 +55,19 @@ def test_years_are_no_figures_and_words_are_numbers() -> None:
 )
 def test_numbers_agree_when_rounding_keeps_the_meaning(wanted: str, other: str, expected: bool) -> None:
     assert agrees(wanted, other) is expected
+
+
+@pytest.mark.parametrize(
+    "text", ["in type 2 diabetes", "chest press 1RM", "the 95% CI is wide", "mTORC1 and VO2max", "phase 3 of it"]
+)
+def test_numbers_of_names_are_no_figures(text: str) -> None:
+    assert figures(text) == ()
+
+
+def test_by_the_letter_asks_for_the_citation_and_the_figures_alone() -> None:
+    sentence = says("The session took 0.12 of an hour on 12 days.")
+
+    assert is_covered_by_the_letter(GROWTH, [sentence])
+    assert is_covered_by_the_letter(Point("Muscle growth was similar", ("T001",)), [sentence])
+    assert not is_covered_by_the_letter(Point("Muscle growth was similar", ("T002",)), [sentence])
+    assert not is_covered_by_the_letter(GROWTH, [says("It took 12 days.")])

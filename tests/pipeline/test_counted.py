@@ -1,0 +1,46 @@
+"""Numbers asked for: which one a question wants, and which sentences give it."""
+
+from __future__ import annotations
+
+import pytest
+
+from qa_app.pipeline.generation.counted import number_asked
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        ("how many sets a week?", "At least 10 weekly sets per muscle seem necessary."),
+        ("How many weekly sets do I need?", "Single sets help, but two sets help more."),
+        ("how often should I stretch", "Stretch on at least 2–3 days per week."),
+        ("how much protein do I need", "About 1.6 g/kg of protein a day was enough."),
+        ("grams of protein after a workout", "They advise 20 to 25 g from dairy or eggs."),
+        ("how long until I lose it", "Half of the gain was gone after 4 to 12 weeks."),
+        ("what percent fewer fractures?", "High intake went with 16% fewer hip fractures."),
+    ],
+)
+def test_a_sentence_that_gives_the_number_is_known(question: str, sentence: str) -> None:
+    wanted = number_asked(question)
+
+    assert wanted is not None
+    assert wanted.search(sentence)
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        ("how many sets a week?", "The trial took 12 weeks."),
+        ("how much protein do I need", "In 14 studies protein helped."),
+        ("how often should I stretch", "Stretches are held for 10 to 30 s."),
+    ],
+)
+def test_another_number_is_not_the_one_asked_for(question: str, sentence: str) -> None:
+    wanted = number_asked(question)
+
+    assert wanted is not None
+    assert not wanted.search(sentence)
+
+
+@pytest.mark.parametrize("question", ["does creatine help women?", "how does protein work?", ""])
+def test_a_question_without_a_number_asks_for_none(question: str) -> None:
+    assert number_asked(question) is None
