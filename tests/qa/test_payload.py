@@ -297,7 +297,8 @@ def test_only_http_addresses_and_dois_become_links(url: str | None, doi: str | N
 
 def test_every_field_that_the_contract_names_is_held_here() -> None:
     contract = (Path(__file__).resolve().parents[2] / "docs" / "contract.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| ([\w, \[\]]+) \|", contract, re.MULTILINE)
+    (table,) = re.findall(r"^\| field \|.*?\n\n", contract, re.MULTILINE | re.DOTALL)
+    rows = re.findall(r"^\| ([\w, \[\]]+) \|", table, re.MULTILINE)
     fields = {name.removesuffix("[]") for row in rows for name in row.split(", ")}
 
     nested = {"field", "sentences", "verdict", "support"}
