@@ -21,9 +21,9 @@ from django.db import DatabaseError, connection, transaction
 from django.db.models import Count, Q
 
 from corpus_app import embedding, legs, models, quality, records
+from corpus_app import vocabulary as _vocabulary
 from corpus_app.embedding import ORIGINAL as ORIGINAL
 from corpus_app.embedding import EncoderUnavailable as EncoderUnavailable  # callers catch it by this door
-from corpus_app.models import SearchText
 from corpus_app.sources import spreadsheet as spreadsheet  # files for other programs are written in one place
 from corpus_app.sources import to_bibtex as to_bibtex
 from corpus_app.sources import to_csl_json as to_csl_json
@@ -88,7 +88,7 @@ def encode_questions(texts: Sequence[str]) -> list[QuestionVector]:
 
 
 def warm_up() -> None:
-    """Loads the encoder, so that the first question does not wait for it. Raises EncoderUnavailable.
+    """Loads the encoder and reads the vocabulary, so that the first question waits for neither. Raises EncoderUnavailable.
 
     In a new installation it waits for the worker to settle which form of the encoder is used: loading the other one
     would cost time and memory for nothing.
@@ -98,6 +98,7 @@ def warm_up() -> None:
         time.sleep(LOOK_EVERY_SECONDS)
     try:
         encode_question("How many sets a week?")
+        vocabulary()
     finally:
         if not connection.in_atomic_block:
             connection.close()  # at the start of the site this is a thread of its own, and nobody else would
@@ -459,7 +460,7 @@ def topic_ids() -> frozenset[str]:
 
 def vocabulary() -> Mapping[str, int]:
     """Words of the searchable passages as they are written, lower case, and in how many passages each stands."""
-    return once_per_version(_read_vocabulary)
+    return once_per_version(_vocabulary.read)
 
 
 def is_word(word: str) -> bool:
@@ -496,11 +497,6 @@ def _read_version() -> Version:
     return models.CorpusVersion.objects.order_by("-number").values_list("number", "at").first() or (0, None)
 
 
-_WRITTEN_WORDS = """
-    SELECT to_tsvector('simple', {shadow})
-    FROM corpus_app_passage p JOIN corpus_app_study s ON s.id = p.study_id
-    WHERE s.status = 'published' AND s.notice <> 'retracted'
-""".replace("{shadow}", SearchText.template % {"expressions": "p.text"})
 _kept: dict[Callable[[], Any], tuple[Any, Any]] = {}
 
 
@@ -547,12 +543,6 @@ _TOPIC_IDS = """
     SELECT c.concept_id FROM corpus_app_studyconcept c JOIN published p ON p.id = c.study_id
     UNION SELECT source_id FROM related UNION SELECT target_id FROM related
 """
-
-
-def _read_vocabulary() -> Mapping[str, int]:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT word, ndoc FROM ts_stat(%s) WHERE word !~ '[^a-z]'", [_WRITTEN_WORDS])
-        return dict(cursor.fetchall())
 
 
 def _read_concepts() -> tuple[records.Concept, ...]:
