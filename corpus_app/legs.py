@@ -43,7 +43,7 @@ def find(
     """The best `limit` passages of each leg, as `search.find` says; `encoder` names that of the vector."""
     parameters = {
         "text": text,
-        "vector": None if vector is None else _Half(vector),
+        "vector": None if vector is None else _half(vector),
         "encoder": encoder,
         "collection": collection,
         "limit": limit,
@@ -75,7 +75,7 @@ def _dense(parameters: dict[str, Any], vector: Sequence[float]) -> str:
     """The dense leg: exact, or approximate in a large corpus that has the index for it."""
     if _corpus.passages <= models.ANN_FROM or not _has_ann(parameters["encoder"], parameters["collection"]):
         return _DENSE
-    parameters["opposite"] = _Half([-number for number in vector])
+    parameters["opposite"] = _half([-number for number in vector])
     return _APPROXIMATE.replace("{dimensions}", str(len(vector)))
 
 
@@ -99,18 +99,22 @@ class _Corpus:
 _corpus = _Corpus()
 
 
-class _Half:
-    """A vector as pgvector takes it in: dimensions, an unused field, the numbers in sixteen bits, the high byte first."""
+class _Packed:
+    """A vector as pgvector takes it in: dimensions, an unused field, then its numbers, the high byte first."""
 
-    def __init__(self, vector: Sequence[float]) -> None:
-        self.sent = struct.pack(">HH", len(vector), 0) + np.asarray(vector, dtype=">f2").tobytes()
+    def __init__(self, vector: Sequence[float], kind: str) -> None:
+        self.sent = struct.pack(">HH", len(vector), 0) + np.asarray(vector, dtype=kind).tobytes()
 
 
-class _HalfDumper(Dumper):
+def _half(vector: Sequence[float]) -> _Packed:
+    return _Packed(vector, ">f2")
+
+
+class _PackedDumper(Dumper):
     format = pq.Format.BINARY
     oid = 0  # the cast beside it says the type
 
-    def dump(self, obj: _Half) -> bytes:
+    def dump(self, obj: _Packed) -> bytes:
         return obj.sent
 
 
@@ -244,21 +248,64 @@ _ANN_SETTINGS = f"{_SETTINGS} SET LOCAL plan_cache_mode = auto; SET LOCAL hnsw.e
 
 
 def _run(lexical: str, dense: str, parameters: dict[str, Any]) -> tuple[Any, ...]:
-    """By a cursor of the driver's own: Django's plans every statement anew and writes every value out as text."""
     is_exact = "opposite" not in parameters
     in_collection = "" if parameters["collection"] is None else _IN_COLLECTION
     statement = (_VERSION + lexical + dense + _BOTH).replace("{in_collection}", in_collection)
-    with transaction.atomic(), connection.cursor() as settings:
-        settings.execute(_EXACT_SETTINGS if is_exact else _ANN_SETTINGS)
+    settings = _EXACT_SETTINGS if is_exact else _ANN_SETTINGS
+    (row,) = _execute(statement, parameters, settings=settings, is_planned_once=is_exact)
+    return row
+
+
+def _execute(
+    statement: str, parameters: dict[str, Any], *, settings: str, is_planned_once: bool
+) -> list[tuple[Any, ...]]:
+    """By a cursor of the driver's own: Django's plans every statement anew and writes every value out as text."""
+    with transaction.atomic(), connection.cursor() as first:
+        first.execute(settings)
         driver = connection.connection
         driver.prepare_threshold = PREPARE_THRESHOLD
         with connection.wrap_database_errors, psycopg.Cursor(driver) as cursor:
-            cursor.adapters.register_dumper(_Half, _HalfDumper)
+            cursor.adapters.register_dumper(_Packed, _PackedDumper)
             cursor.adapters.register_loader(BIGINTS, _IdLoader)
             cursor.adapters.register_loader(DOUBLES, _ScoreLoader)
-            cursor.execute(statement, parameters, prepare=is_exact, binary=True)
-            (row,) = cursor.fetchall()
-    return tuple(row)
+            cursor.execute(statement, parameters, prepare=is_planned_once, binary=True)
+            return cursor.fetchall()
+
+
+# --- What the studies found ---------------------------------------------------------------------------------------------
+
+# Study by study: the planner thinks that hardly any finding has the hash of its vector, and would compare all with all.
+_NEAR_FINDINGS = """
+    WITH found AS MATERIALIZED (
+        SELECT study_id AS id, array_agg(id ORDER BY id) AS passage_ids
+        FROM corpus_app_passage WHERE id = ANY(%(passages)s::bigint[])
+        GROUP BY study_id
+    )
+    SELECT s.study_id, near.number, near.cosine, found.passage_ids
+    FROM found
+    JOIN corpus_app_study s ON s.id = found.id AND s.status = 'published' AND s.notice <> 'retracted'
+    CROSS JOIN LATERAL (
+        SELECT f.position + 1 AS number, -(v.vector <#> %(vector)s::vector) AS cosine
+        FROM corpus_app_finding f
+        JOIN corpus_app_findingvector v
+            ON v.finding_id = f.id AND v.encoder = %(encoder)s AND v.content_hash = f.content_hash
+        WHERE f.study_id = s.id
+        ORDER BY cosine DESC, number
+        LIMIT 1
+    ) AS near
+    ORDER BY s.study_id
+"""
+
+
+def near_findings(
+    vector: Sequence[float], passage_ids: Sequence[int], *, encoder: str
+) -> tuple[records.NearFinding, ...]:
+    """As `search.near_findings` says. Raises DatabaseError."""
+    parameters = {"passages": list(passage_ids), "vector": _Packed(vector, ">f4"), "encoder": encoder}
+    rows = _execute(_NEAR_FINDINGS, parameters, settings=_EXACT_SETTINGS, is_planned_once=True)
+    return tuple(
+        records.NearFinding(study_id, number, cosine, tuple(ids.tolist())) for study_id, number, cosine, ids in rows
+    )
 
 
 # --- Picking the best ---------------------------------------------------------------------------------------------------

@@ -270,40 +270,10 @@ def near_findings(vector: Sequence[float], passage_ids: Sequence[int]) -> tuple[
     """
     encoder = vector.encoder if isinstance(vector, QuestionVector) else encoder_name()
     try:
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(_NEAR_FINDINGS, [list(passage_ids), _written(vector), encoder])
-            rows = cursor.fetchall()
+        return legs.near_findings(vector, passage_ids, encoder=encoder)
     except DatabaseError as error:
         logger.warning("Findings could not be compared: %s", error)
         return ()
-    return tuple(records.NearFinding(study_id, number, cosine, tuple(ids)) for study_id, number, cosine, ids in rows)
-
-
-_NEAR_FINDINGS = """
-    WITH study AS MATERIALIZED (
-        SELECT s.id, s.study_id, array_agg(p.id ORDER BY p.id) AS passage_ids
-        FROM corpus_app_passage p
-        JOIN corpus_app_study s ON s.id = p.study_id
-        WHERE p.id = ANY(%s) AND s.status = 'published' AND s.notice <> 'retracted'
-        GROUP BY s.id
-    ),
-    near AS (
-        SELECT f.study_id AS id, f.position + 1 AS number, -(v.vector <#> %s::vector) AS cosine
-        FROM study
-        JOIN corpus_app_finding f ON f.study_id = study.id
-        JOIN corpus_app_findingvector v ON v.finding_id = f.id AND v.content_hash = f.content_hash
-        WHERE v.encoder = %s
-    )
-    SELECT DISTINCT ON (study.study_id) study.study_id, near.number, near.cosine, study.passage_ids
-    FROM study
-    JOIN near USING (id)
-    ORDER BY study.study_id, near.cosine DESC, near.number
-"""
-
-
-def _written(vector: Sequence[float]) -> str:
-    """As pgvector reads it. Nine digits give back every number of single precision."""
-    return "[" + ",".join([f"{number:.9g}" for number in vector]) + "]"
 
 
 def _finding(

@@ -52,10 +52,12 @@ def fuse(
 def _by_scores(found: Found, policy: Policy) -> tuple[list[float], list[float]]:
     """Weighted min-max scores over all candidates of both halves; they are added up.
 
-    A half that did not run leaves its weight to the other; so does the meaning of a passage that waits for its vector.
+    How much a half counts follows how far its scores lie apart for this question (`_spreads`). One that did not run leaves
+    its weight to the other; so does the meaning of a passage that waits for its vector.
     """
-    lexical_weight = policy.lexical_weight if found.lexical.ok else 0.0
-    dense_weight = policy.dense_weight if found.dense.ok else 0.0
+    by_words, by_meaning = _spreads(found, policy)
+    lexical_weight = by_words * policy.lexical_weight if found.lexical.ok else 0.0
+    dense_weight = by_meaning * policy.dense_weight if found.dense.ok else 0.0
     total = (lexical_weight + dense_weight) or 1.0
     words = _words(found)
     meaning = [
@@ -63,6 +65,22 @@ def _by_scores(found: Found, policy: Policy) -> tuple[list[float], list[float]]:
         for own, hit in zip(words, found.hits, strict=True)
     ]
     return [lexical_weight / total * value for value in words], [dense_weight / total * value for value in meaning]
+
+
+def _spreads(found: Found, policy: Policy) -> tuple[float, float]:
+    """What the weights of the two halves are multiplied by for this question, before they are brought to a sum of 1.
+
+    Min-max brings the best of each half to 1, also where a question is near to nothing or shares but one common word with
+    the corpus. Cosines are on one scale for all questions, so their distances count as they are (`dense_spread` 1); those
+    of BM25 grow with the question's length, so only a root of them does.
+    """
+    apart = found.dense.highest - found.dense.lowest
+    if not (found.lexical.ok and found.dense.ok and found.lexical.highest > 0 and apart > 0):
+        return 1.0, 1.0
+    return (
+        (found.lexical.highest / policy.usual_bm25) ** policy.lexical_spread,
+        (apart / policy.usual_range) ** policy.dense_spread,
+    )
 
 
 def _words(found: Found) -> list[float]:

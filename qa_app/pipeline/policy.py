@@ -77,6 +77,10 @@ class Policy:
     name: str = "default"
     lexical_weight: float = 0.35
     dense_weight: float = 0.65
+    lexical_spread: float = 0.25  # how much more the words count where the best passage has more of them; 0: not at all
+    dense_spread: float = 1.0  # and the meaning where the cosines lie farther apart
+    usual_bm25: float = 20.0  # the best score by words at which the weight of the words is as given
+    usual_range: float = 0.85  # and the distance between the lowest and the highest cosine
     expand_lay_words: bool = False  # search for the field terms of concepts named in other words, too
     leg_limit: int = 200  # hits that each leg hands over
     reranker_top_k: int = 25
@@ -224,6 +228,8 @@ class BadPolicy(ValueError):
 _PLAIN: dict[str, Any] = {
     "lexical_weight": 0.4,
     "dense_weight": 0.6,
+    "lexical_spread": 0.0,
+    "dense_spread": 0.0,
     "section_boost_exact": 1.0,
     "section_boost_related": 1.0,
     "sentence_weight": 0.0,
@@ -288,7 +294,7 @@ PRESETS: dict[str, Policy] = {
 _NEVER_ZERO = frozenset(
     "leg_limit reranker_top_k pool_cap location_group evidence_passages evidence_studies passages_per_study".split()
 )
-_ABOVE_ZERO = frozenset({"leading_closeness"})  # divided by
+_ABOVE_ZERO = frozenset({"leading_closeness", "usual_bm25", "usual_range"})  # divided by
 _BOOLEANS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
 

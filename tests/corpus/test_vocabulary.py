@@ -39,7 +39,7 @@ def test_after_edits_it_says_what_a_first_reading_would(monkeypatch: pytest.Monk
     kept = make_study(texts=("Squats build strength.", "Presses build strength."))
     withdrawn = make_study(texts=("Zebras build nothing.",))
     vocabulary.read()
-    reword(kept.passages.first(), "Rowing builds endurance and strength.")
+    reword(kept.passages.get(position=0), "Rowing builds endurance and strength.")
     Study.objects.filter(pk=withdrawn.pk).update(status="withdrawn")
     make_study(texts=("Sleep helps.",))
 
@@ -54,7 +54,7 @@ def test_after_edits_it_says_what_a_first_reading_would(monkeypatch: pytest.Monk
 def test_only_what_changed_is_read_again() -> None:
     study = make_study(texts=("Squats build strength.", "Presses build strength."))
     vocabulary.read()
-    changed = study.passages.first()
+    changed = study.passages.get(position=0)
     reword(changed, "Rowing builds endurance.")
 
     with CaptureQueriesContext(connection) as queries:

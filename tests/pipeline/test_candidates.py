@@ -16,6 +16,8 @@ from qa_app.pipeline.policy import Fusion, Policy
 from qa_app.pipeline.records import Because
 from tests.pipeline.values import POLICY, founds, make_found, make_passage
 
+PLAIN = Policy(lexical_weight=0.4, dense_weight=0.6, lexical_spread=0.0, dense_spread=0.0)
+
 
 def order(found: Found, policy: Policy = POLICY, near: Sequence[NearFinding] = ()) -> list[int]:
     return [entry.hit.passage_id for entry in fuse(found, policy, near)]
@@ -24,7 +26,7 @@ def order(found: Found, policy: Policy = POLICY, near: Sequence[NearFinding] = (
 def test_the_fused_score_is_the_weighted_sum_of_places() -> None:
     found = make_found([Hit(1, 8.0, 0.2), Hit(2, 4.0, 0.6), Hit(3, 0.0, 0.4)])
 
-    scores = {entry.hit.passage_id: entry.score for entry in fuse(found, Policy(lexical_weight=0.4, dense_weight=0.6))}
+    scores = {entry.hit.passage_id: entry.score for entry in fuse(found, PLAIN)}
 
     assert scores == pytest.approx({1: 0.4 * 8 / 8 + 0.6 * 0, 2: 0.4 * 4 / 8 + 0.6 * 1, 3: 0.4 * 0 + 0.6 * 0.2 / 0.4})
 
@@ -76,12 +78,32 @@ def test_the_pool_is_twice_what_the_reranker_takes_up_to_a_cap(top_k: int, cap: 
 
 
 def test_what_each_half_added_is_written_down() -> None:
-    [best, *_] = fuse(make_found([Hit(1, 8.0, 0.6), Hit(2, 0.0, 0.2)]), POLICY)
+    [best, *_] = fuse(make_found([Hit(1, 8.0, 0.6), Hit(2, 0.0, 0.2)]), PLAIN)
 
-    assert [(b.step, b.value) for b in best.because] == [
-        ("words", POLICY.lexical_weight),
-        ("meaning", POLICY.dense_weight),
-    ]
+    assert [(b.step, b.value) for b in best.because] == [("words", 0.4), ("meaning", 0.6)]
+
+
+def test_a_half_whose_scores_lie_farther_apart_counts_more() -> None:
+    hits = [Hit(1, 5.0, 0.1), Hit(2, 1.25, 0.8), Hit(3, 0.0, -0.05)]
+    policy = replace(PLAIN, lexical_spread=0.25, dense_spread=1.0, usual_bm25=20.0, usual_range=0.85)
+
+    [best, *_] = fuse(make_found(hits), policy)
+
+    words, meaning = 0.4 * (5 / 20) ** 0.25, 0.6 * (0.8 + 0.05) / 0.85
+    assert best.hit.passage_id == 2
+    assert best.score == pytest.approx((words * 1.25 / 5 + meaning) / (words + meaning))
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        make_found([Hit(1, 0.0, 0.6), Hit(2, 0.0, 0.2)]),  # no word of the question stands anywhere
+        make_found([Hit(1, 8.0, 0.6), Hit(2, 4.0, 0.6)]),  # all are equally near
+        make_found([Hit(1, 8.0, None), Hit(2, 4.0, None)]),  # all wait for their vectors
+    ],
+)
+def test_where_a_half_tells_nothing_apart_the_weights_are_as_given(found: Found) -> None:
+    assert fuse(found, POLICY) == fuse(found, replace(POLICY, lexical_spread=0.0, dense_spread=0.0))
 
 
 def test_a_hit_whose_passage_has_gone_is_no_candidate() -> None:
