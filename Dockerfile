@@ -22,4 +22,4 @@ RUN useradd --system --no-create-home --shell /usr/sbin/nologin inform \
 
 USER inform
 EXPOSE 8000
-CMD ["python", "-m", "uvicorn", "inform_site.asgi:application", "--host", "0.0.0.0", "--port", "8000", "--no-access-log"]
+CMD ["python", "-m", "uvicorn", "inform_site.asgi:application", "--host", "0.0.0.0", "--port", "8000", "--no-access-log", "--no-proxy-headers"]

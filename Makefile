@@ -5,7 +5,7 @@ BOOTSTRAP := inform_site/bootstrap.py
 CPU_INDEX := https://download.pytorch.org/whl/cpu
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test check fix fuzz eval calibrate bench screenshots lock python
+.PHONY: help run setup test check fix fuzz eval calibrate bench screenshots schema lock python
 
 help: ## list the chores
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ bench: setup ## time the encoder and the search
 
 screenshots: setup ## take a picture of every page, phone and desk, light and dark, to docs/screenshots
 	@exec $(PYTHON) -m pytest -q -p no:randomly tests/browser/screenshots.py $(ARGS)
+
+schema: setup ## write what the API says of itself to docs/openapi.yaml
+	@exec $(PYTHON) manage.py spectacular --validate --fail-on-warn --file docs/openapi.yaml
 
 lock: setup ## write the pins of requirements/*.in, with their hashes
 	@for name in base dev; do \

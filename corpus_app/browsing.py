@@ -112,13 +112,57 @@ class _Matches:
 def browse(selection: Selection) -> Browsed:
     """What the selection finds, on its page or on the last one that there is."""
     studies = shelf()
+    selected = select(selection)
+    found, matches = selected.found, selected.matches
+    pages = max(1, -(-len(found) // PAGE_SIZE))
+    page = min(selection.page, pages)
+    return Browsed(
+        listed=selected.listed(found[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]),
+        total=len(found),
+        published=len(studies),
+        page=page,
+        pages=pages,
+        counts=selected.counts,
+        years=selected.years,
+        some_words_only=matches is not None and matches.some_words_only,
+        too_common=matches is not None and matches.too_common,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A study that a selection finds, and its place in the order: no two have the same."""
+
+    key: tuple[Any, ...]
+    shelved: Shelved
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """All that a selection finds, in its order."""
+
+    found: Sequence[Placed]
+    words: str
+    matches: _Matches | None
+    counts: Mapping[str, Mapping[str, int]]
+    years: Mapping[int, int]
+
+    def listed(self, shown: Sequence[Placed]) -> tuple[Listed, ...]:
+        """Some of them as a list shows them: with words, each with an excerpt that has them."""
+        studies = [placed.shelved for placed in shown]
+        excerpts = _excerpts(self.words, self.matches, studies) if self.matches else {}
+        return tuple(Listed(shelved.study, excerpts.get(shelved.pk, ())) for shelved in studies)
+
+
+def select(selection: Selection) -> Selected:
+    """Everything that fits, whatever its page."""
     matches = _match(selection.words) if selection.words else None
     is_searched = matches is not None and not matches.too_common
     found: list[Shelved] = []
     counts: dict[str, Counter[str]] = {facet: Counter() for facet in FACETS}
     years: Counter[int] = Counter()
     wanted = [(facet, selection.values(facet)) for facet in FACETS]
-    for shelved in studies:
+    for shelved in shelf():
         if is_searched and matches is not None and shelved.pk not in matches.scores:
             continue
         missed = [facet for facet, values in wanted if not shelved.fits(facet, values)]
@@ -130,37 +174,22 @@ def browse(selection: Selection) -> Browsed:
                 counts[facet].update(shelved.values(facet))
         if shelved.study.year is not None and (not missed or missed == ["years"]):
             years[shelved.study.year] += 1
-    _arrange(found, selection.sort, matches.scores if matches else {})
-    pages = max(1, -(-len(found) // PAGE_SIZE))
-    page = min(selection.page, pages)
-    shown = found[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
-    excerpts = _excerpts(selection.words, matches, shown) if matches else {}
-    return Browsed(
-        listed=tuple(Listed(shelved.study, excerpts.get(shelved.pk, ())) for shelved in shown),
-        total=len(found),
-        published=len(studies),
-        page=page,
-        pages=pages,
-        counts=counts,
-        years=years,
-        some_words_only=matches is not None and matches.some_words_only,
-        too_common=matches is not None and matches.too_common,
-    )
+    placed = _placed(found, selection.sort, matches.scores if matches else {})
+    return Selected(placed, selection.words, matches, counts, years)
 
 
-def _arrange(found: list[Shelved], sort: str, scores: Mapping[int, float]) -> None:
-    def title(shelved: Shelved) -> tuple[str, str]:
+def _placed(found: Sequence[Shelved], sort: str, scores: Mapping[int, float]) -> list[Placed]:
+    def title(shelved: Shelved) -> tuple[Any, ...]:
         return shelved.study.title.casefold(), shelved.study.study_id
 
     def newest(shelved: Shelved) -> tuple[Any, ...]:
         return -(shelved.study.year or 0), *title(shelved)
 
-    if sort == "title":
-        found.sort(key=title)
-    elif sort == "newest":
-        found.sort(key=newest)
-    else:
-        found.sort(key=lambda shelved: (-scores.get(shelved.pk, 0.0), *newest(shelved)))
+    def relevance(shelved: Shelved) -> tuple[Any, ...]:
+        return -scores.get(shelved.pk, 0.0), *newest(shelved)
+
+    key = {"title": title, "newest": newest}.get(sort, relevance)
+    return sorted((Placed(key(shelved), shelved) for shelved in found), key=lambda placed: placed.key)
 
 
 _NAMES = SearchText.template % {
@@ -375,8 +404,7 @@ def find_topic(concept_id: str) -> TopicPage | None:
     if topic is None:
         return None
     on_it = [shelved for shelved in shelf() if concept_id in shelved.study.concepts]
-    _arrange(on_it, "newest", {})
-    studies = tuple(shelved.study for shelved in on_it)
+    studies = tuple(placed.shelved.study for placed in _placed(on_it, "newest", {}))
     return TopicPage(
         topic=topic,
         neighbours=tuple(_neighbours(concept_id, known)),

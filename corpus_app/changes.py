@@ -14,6 +14,7 @@ from corpus_app import records, search
 from corpus_app.records import Notice, Status
 from corpus_app.shelf import shelf
 
+KINDS = ("published", "withdrawn", "revised", "corrected", "expression_of_concern", "retracted", "cleared")
 VERSIONS_SHOWN = 60  # of the corpus, on the page of changes
 
 
@@ -22,7 +23,7 @@ class Change:
     """What became of some studies at once, as a reader could notice it."""
 
     kind: str
-    """published, withdrawn, revised, corrected, expression_of_concern, retracted, or cleared (of such a notice)."""
+    """One of KINDS; cleared is one of such a notice."""
     at: datetime
     version: int
     studies: tuple[records.Study, ...]
@@ -37,6 +38,37 @@ class Change:
 def latest() -> tuple[Change, ...]:
     """What happened to published studies lately, newest first. Of one that has left the public only that one did."""
     return search.once_per_version(_latest)
+
+
+@dataclass(frozen=True, slots=True)
+class Since:
+    """What changed after a version, oldest first, up to some version."""
+
+    changes: tuple[Change, ...]
+    upto: int
+    """The last version looked at."""
+    has_more: bool
+
+
+def since(version: int, *, versions: int) -> Since:
+    """What happened after `version`, of the next so many versions in which something happened."""
+    numbers = _read_versions(version, versions + 1)
+    looked_at = numbers[:versions]
+    if not looked_at:
+        return Since((), max(version, search.corpus_version()), has_more=False)
+    events = _read_events(_BETWEEN, actions=_actions(), first=looked_at[0], last=looked_at[-1])
+    keys = sorted({event.study_id for event in events})
+    states = _read_events(_OF_STUDIES, actions=list(_STATES), studies=keys)
+    present = {shelved.study.study_id: shelved.study for shelved in shelf()}
+    grouped = _grouped(events, states=states, present=present)
+    has_more = len(numbers) > versions
+    return Since(grouped[::-1], looked_at[-1] if has_more else search.corpus_version(), has_more)
+
+
+def _read_versions(after: int, most: int) -> list[int]:
+    with connection.cursor() as cursor:
+        cursor.execute(_VERSIONS, {"actions": _actions(), "after": after, "most": most})
+        return [number for (number,) in cursor.fetchall()]
 
 
 def of_study(study: records.Study) -> tuple[Change, ...]:
@@ -67,6 +99,11 @@ _LATEST = """
         WHERE action = ANY(%(actions)s) AND corpus_version_id IS NOT NULL
         ORDER BY corpus_version_id DESC LIMIT %(versions)s
     )
+"""
+_BETWEEN = "corpus_version_id BETWEEN %(first)s AND %(last)s"
+_VERSIONS = """
+    SELECT DISTINCT corpus_version_id FROM corpus_app_corpusevent
+    WHERE action = ANY(%(actions)s) AND corpus_version_id > %(after)s ORDER BY corpus_version_id LIMIT %(most)s
 """
 _OF_STUDY = "study_key = %(study)s"
 _OF_STUDIES = "study_key = ANY(%(studies)s)"

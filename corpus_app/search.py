@@ -415,6 +415,11 @@ def published_studies() -> tuple[tuple[int, records.Study], ...]:
     return once_per_version(_read_published_studies)
 
 
+def corpus_changed_at() -> datetime.datetime | None:
+    """When readers could last notice a change; None before anything was published."""
+    return _version()[1]
+
+
 def collections() -> tuple[records.Collection, ...]:
     return once_per_version(_read_collections)
 

@@ -1,6 +1,6 @@
 """Addresses of the corpus."""
 
-from django.urls import path, register_converter
+from django.urls import include, path, register_converter
 from django.urls.converters import StringConverter
 
 from corpus_app import feeds, views
@@ -24,4 +24,5 @@ urlpatterns = [
     path("topics/<concept_id:concept_id>/", views.topic, name="topic"),
     path("changes/", views.recent, name="changes"),
     path("changes/atom.xml", feeds.recent, name="changes_feed"),
+    path("api/v1/", include("corpus_app.api.urls")),
 ]

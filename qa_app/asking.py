@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from corpus_app import search
 from corpus_app.records import Notice, PassageState, Status, StudyState
-from qa_app import answering, contexts, evaluation, workings
+from qa_app import answering, contexts, evaluation, finding, workings
 from qa_app.contexts import ExpiredContext, Opened, UnknownContext, WrittenPart
 from qa_app.evaluation import BadGolden
 from qa_app.evaluation import worse as worse_than
@@ -36,6 +36,7 @@ LONGEST_FEEDBACK = 1_000
 MOST_FEEDBACK = 50  # of an answer in a day, from new browsers
 MOST_PASSAGES = 12  # of evidence that a question may be answered from, and their studies
 MOST_STUDIES = 12
+MOST_FOUND = 50  # passages of a search: what fusion hands on
 WRITERS = ("auto", "extractive", "llm")
 STANCES = ("favours", "no_difference", "against", "unclear")
 WITHDRAWN = "A source was withdrawn."
@@ -43,7 +44,7 @@ NAMELESS: Payload = {
     "title": WITHDRAWN, "authors": [], "year": None, "journal": None, "doi": None, "url": None, "population": "",
 }  # fmt: skip
 __all__ = [
-    "BadFeedback", "BadGolden", "BadInput", "BadPolicy", "BadQuestion", "ExpiredContext", "InsufficientEvidence", "UnknownContext", "ask", "ask_again", "beside_present_corpus", "check", "evaluate_golden", "examples", "feedback_reasons", "find_answer", "find_changes", "find_feedback", "front_page", "give_feedback", "how_it_works", "offered_collections", "open_context", "worse_than", "write_part",
+    "BadFeedback", "BadGolden", "BadInput", "BadPolicy", "BadQuestion", "ExpiredContext", "InsufficientEvidence", "UnknownContext", "ask", "ask_again", "beside_present_corpus", "check", "evaluate_golden", "examples", "feedback_reasons", "find_answer", "find_changes", "find_feedback", "find_passages", "front_page", "give_feedback", "how_it_works", "offered_collections", "open_context", "worse_than", "write_part",
 ]  # fmt: skip
 EXAMPLES = (
     "How many sets per week for muscle growth?",
@@ -147,6 +148,16 @@ def find_changes(payload: Payload, since: str) -> Changes | None:
 def _asked(body: Payload) -> str:
     """The same for answers to the same question."""
     return question_key(body.get("understood_as") or body["question"])
+
+
+def find_passages(
+    *, question: str, mode: str = Mode.BEGINNER.value, collection: str | None = None, limit: object = 20
+) -> Payload:
+    """The passages nearest to a question, without an answer. Raises BadQuestion, before any model runs."""
+    checked = check(question=question, mode=mode, collection=collection, writer="auto", parent=None)
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MOST_FOUND:
+        raise BadQuestion("limit", "unknown", f"Send a whole number from 1 to {MOST_FOUND}.")
+    return finding.find(checked, limit=limit)
 
 
 def open_context(

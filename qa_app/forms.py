@@ -41,6 +41,11 @@ class QuestionForm(forms.Form):
             self.add_error(bad.field if bad.field in self.fields and bad.field != "parent" else None, bad.detail)
             return None
 
+    def refuse(self, why: str) -> None:
+        """Says that the question is not asked now; what was typed stays."""
+        self.full_clean()
+        self.add_error("question", why)
+
 
 class FeedbackForm(forms.Form):
     """What a reader thinks of an answer; whether it can be kept is the door's to say."""

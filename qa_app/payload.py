@@ -318,11 +318,12 @@ def _legs(answer: Answer) -> Payload:
     idle = Leg(True, 0)
     found = answer.found
     return {
-        "lexical": _leg(found.lexical if found else idle),
-        "dense": _leg(found.dense if found else idle),
-        "linked": _leg(answer.linked or idle),
+        "lexical": leg(found.lexical if found else idle),
+        "dense": leg(found.dense if found else idle),
+        "linked": leg(answer.linked or idle),
     }
 
 
-def _leg(leg: Leg) -> Payload:
-    return {"ok": leg.ok, "candidates": leg.candidates, "error": leg.error}
+def leg(went: Leg) -> Payload:
+    """How one half of the search went."""
+    return {"ok": went.ok, "candidates": went.candidates, "error": went.error}

@@ -49,7 +49,7 @@ if not IS_XDIST_WORKER:
 
 DATA_DIR = Path(os.environ["INFORM_DATA_DIR"])
 SERVER = EmbeddedPostgres(DATA_DIR / "postgres")
-FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_connections": "100"}
+FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_connections": "250"}
 
 
 def pytest_configure(config: pytest.Config) -> None:

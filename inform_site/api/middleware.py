@@ -82,6 +82,10 @@ class ApiResponses:
             is_failure = response.status_code >= HTTPStatus.BAD_REQUEST
             response["Cache-Control"] = "no-store" if is_failure else response.get("Cache-Control", KEPT)
             patch_vary_headers(response, VARY)
+            if (
+                "Allow" in response
+            ):  # the framework counts OPTIONS, which is answered to browsers of other origins alone
+                response["Allow"] = response["Allow"].removesuffix(", OPTIONS")
         return response
 
     def process_view(self, request: HttpRequest, view: Any, arguments: Any, options: Any) -> None:
@@ -108,7 +112,9 @@ class ApiConditional(ConditionalGetMiddleware):
     """ETag and 304 for what programs read; a tag stands for exactly these bytes."""
 
     def process_response(self, request: HttpRequest, response: Any) -> Any:
-        return super().process_response(request, response) if is_of_api(request) else response
+        if not is_of_api(request) or response.status_code != HTTPStatus.OK:
+            return response
+        return super().process_response(request, response)
 
 
 class Cors:

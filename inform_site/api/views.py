@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from csp.decorators import csp_update
+from django.utils.decorators import method_decorator
 from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -11,11 +16,28 @@ from rest_framework.views import APIView
 from inform_site import health
 
 
+class Writer(serializers.Serializer[Any]):
+    name = serializers.ChoiceField(choices=("extractive", "llm"))
+    model = serializers.CharField(allow_null=True)
+    circuit = serializers.ChoiceField(choices=("closed", "open", "half_open"), allow_null=True)
+
+
+class Health(serializers.Serializer[Any]):
+    ok = serializers.BooleanField()
+    database = serializers.BooleanField()
+    vectors = serializers.BooleanField(help_text="Whether the database knows vectors.")
+    writer = Writer(help_text="Who writes by default.")
+    calibration = serializers.CharField(allow_null=True, help_text="What keeps estimates from being used.")
+
+
 class HealthView(APIView):
     scope = None
     quota = None
 
-    @extend_schema(exclude=True)
+    @extend_schema(
+        operation_id="get_health", summary="Whether the site can answer", tags=["Site"],
+        responses={200: Health, 503: Health},
+    )  # fmt: skip
     def get(self, request: Request) -> Response:
         state, status = health.state()
         return Response(state, status=status, headers={"Cache-Control": "no-store"})
@@ -26,6 +48,7 @@ class SchemaView(SpectacularJSONAPIView):
     quota = None
 
 
+@method_decorator(csp_update({"img-src": ["data:"]}), name="dispatch")  # the pictures in Swagger UI's sheet
 class DocsView(SpectacularSwaggerSplitView):
     scope = None
     quota = None

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from django.http import Http404, HttpResponse
+from drf_spectacular.utils import extend_schema
 from rest_framework import exceptions, status
 from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
@@ -14,6 +15,7 @@ from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
 from qa_app import asking, sent
+from qa_app.api import shapes
 from qa_app.api.files import exported
 from qa_app.models import Answer
 
@@ -54,6 +56,11 @@ class AnswersView(APIView):
         rows = pages.paginate_queryset(sent.own(client_of(request)), request, view=self)
         return pages.get_paginated_response([_listed(answer) for answer in rows or ()])
 
+    @extend_schema(
+        operation_id="ask", summary="Ask a question", tags=["Questions"],
+        description="A refusal is an answer too: `outcome` says what came of it.",
+        request=shapes.AnswerRequest, responses={200: shapes.Answer, 201: shapes.Answer}, examples=[shapes.ASKED, shapes.ASKED_FULLY],
+    )  # fmt: skip
     def post(self, request: Request) -> Response:
         wanted = arguments(request.data)
         key = _idempotency_key(request)
@@ -75,6 +82,10 @@ class AnswerView(APIView):
     scope = "read"
     quota = "read"
 
+    @extend_schema(
+        operation_id="get_answer", summary="An answer, marked with what has become of its sources", tags=["Questions"],
+        responses=shapes.Answer,
+    )  # fmt: skip
     def get(self, request: Request, answer_id: str) -> HttpResponse:
         if "format" in request.query_params:
             return exported(request, answer_id)

@@ -8,13 +8,15 @@ from contextlib import aclosing
 from typing import Any
 
 from django.http import StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
 from rest_framework import exceptions, renderers, status
 from rest_framework.request import Request
 from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
 from qa_app import asking, streaming
-from qa_app.api import answers
+from qa_app.api import answers, shapes
 
 EVENTS = "text/event-stream"
 HEADERS = {
@@ -57,6 +59,13 @@ class StreamView(APIView):
     quota = "ask"
     renderer_classes = [EventStream, renderers.JSONRenderer]
 
+    @extend_schema(
+        operation_id="stream_answer", summary="Ask, and be told while the answer is made", tags=["Questions"],
+        description="Server-sent events: `stage`, `retrieval`, `sentence`, and at the end exactly one `done` or `error`; `x-events` holds the schema of each one's data.",
+        request=shapes.AnswerRequest, parameters=[shapes.LAST_EVENT_ID], extensions={"x-events": shapes.EVENTS},
+        responses={(200, EVENTS): OpenApiTypes.STR, (409, "application/problem+json"): OpenApiTypes.OBJECT},
+        examples=[shapes.ASKED, shapes.STREAM_EXAMPLE],
+    )  # fmt: skip
     def post(self, request: Request) -> StreamingHttpResponse:
         arguments = answers.arguments(request.data)
         try:

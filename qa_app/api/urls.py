@@ -2,9 +2,10 @@
 
 from django.urls import path
 
-from qa_app.api import answers, files, legacy, reviews, streaming
+from qa_app.api import answers, files, legacy, reviews, searching, streaming
 
 urlpatterns = [
+    path("api/v1/search", searching.SearchView.as_view(), name="api_search"),
     path("api/v1/answers", answers.AnswersView.as_view(), name="api_create_answer"),
     path("api/v1/answers/stream", streaming.StreamView.as_view(), name="api_stream_answer"),
     path("api/v1/answers/<str:answer_id>", answers.AnswerView.as_view(), name="api_get_answer"),

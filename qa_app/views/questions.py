@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_POST
 
-from qa_app import asking
+from qa_app import asking, rationing
 from qa_app.forms import QuestionForm
 from qa_app.views.answers import answer_page
 from qa_app.views.caching import current, page_or_part
@@ -24,6 +24,8 @@ def ask(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return _ask_page(request, QuestionForm(initial=_prefilled(request)))
     form = QuestionForm(request.POST)
+    if wait := rationing.seconds_to_wait(request, "ask"):
+        return _too_many(request, form, wait)
     payload = form.ask()
     if payload is None:
         return _ask_page(request, form, status=HTTPStatus.BAD_REQUEST)
@@ -40,6 +42,9 @@ def ask(request: HttpRequest) -> HttpResponse:
 @require_POST
 def again(request: HttpRequest, answer_id: str) -> HttpResponse:
     """Asks the question of an answer once more; the new one says what has changed."""
+    if wait := rationing.seconds_to_wait(request, "ask"):
+        before = asking.find_answer(answer_id)
+        return _too_many(request, QuestionForm({"question": before["question"] if before else ""}), wait)
     payload = asking.ask_again(answer_id)
     if payload is None:
         raise Http404
@@ -53,6 +58,13 @@ def again(request: HttpRequest, answer_id: str) -> HttpResponse:
     return response
 
 
+def _too_many(request: HttpRequest, form: QuestionForm, wait: int) -> HttpResponse:
+    form.refuse(f"Too many questions from your address. Please ask again in {rationing.in_words(wait)}.")
+    response = _ask_page(request, form, status=HTTPStatus.TOO_MANY_REQUESTS)
+    response["Retry-After"] = str(wait)
+    return response
+
+
 def _prefilled(request: HttpRequest) -> dict[str, str]:
     wanted = {"question": "q", "mode": "mode", "collection": "collection"}
     return {field: request.GET.get(name, "") for field, name in wanted.items()}
@@ -60,7 +72,7 @@ def _prefilled(request: HttpRequest) -> dict[str, str]:
 
 def _ask_page(request: HttpRequest, form: QuestionForm, status: int = HTTPStatus.OK) -> HttpResponse:
     context = {"form": form, "front": asking.front_page(), "examples": asking.examples()}
-    if status == HTTPStatus.BAD_REQUEST and request.headers.get("HX-Request"):
+    if status != HTTPStatus.OK and request.headers.get("HX-Request"):
         response = render(request, "qa/_form.html", context, status=status)
         response["HX-Retarget"], response["HX-Reswap"] = "#ask-form", "outerHTML"
         return response

@@ -134,7 +134,7 @@ def serve(port: int) -> int:
 
 
 def web_command(port: int) -> list[str]:
-    options = f"--host {HOST} --port {port} --no-access-log --log-level warning --timeout-graceful-shutdown 10"
+    options = f"--host {HOST} --port {port} --no-access-log --no-proxy-headers --log-level warning --timeout-graceful-shutdown 10"
     return [sys.executable, "-m", "uvicorn", "inform_site.asgi:application", *options.split()]
 
 

@@ -1,0 +1,1 @@
+"""The corpus by REST: what readers see on its pages, for programs. Only published studies, as everywhere."""

@@ -1,0 +1,65 @@
+"""What all resources of the corpus share: parameters checked, chosen fields, one version of the corpus in one reply."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from django.http import Http404
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework import generics
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from corpus_app import search
+from corpus_app.api import parameters
+from corpus_app.api.shapes import Shape
+
+if TYPE_CHECKING:  # generic for the type checker alone
+    GenericAPIView = generics.GenericAPIView[Any]
+else:
+    GenericAPIView = generics.GenericAPIView
+
+_ID = re.compile(r"[A-Za-z0-9._-]{1,80}")
+FIELDS = OpenApiParameter(
+    parameters.FIELDS, str, description="Only these fields, with commas between, as `study_id,title`."
+)
+
+
+class Resource(GenericAPIView):
+    """Read alone, by anybody within a quota."""
+
+    scope = "read"
+    quota = "read"
+    serializer_class: type[Shape]
+    known: ClassVar[tuple[str, ...]] = ()
+    """Its own parameters, beside `fields`."""
+
+    def initial(self, request: Request, *arguments: Any, **options: Any) -> None:
+        super().initial(request, *arguments, **options)
+        parameters.refuse_unknown(request, self.known)
+        self.only = parameters.chosen_fields(request, self.serializer_class)
+
+    def shown(self, value: object) -> Response:
+        with search.snapshot():
+            return Response(self.serializer_class(value, only=self.only).data)
+
+    def page(self, placed: Sequence[Any]) -> Sequence[Any]:
+        """The rows of the page asked for, each with its `key`."""
+        found: Sequence[Any] = self.paginate_queryset(placed)  # type: ignore[assignment]
+        return found
+
+    def listed(self, rows: Sequence[object]) -> Response:
+        return self.get_paginated_response(self.serializer_class(rows, many=True, only=self.only).data)
+
+
+def existing(found: Any, what: str) -> Any:
+    """What was found. Raises Http404 in the same words for what there is not and for what is not public."""
+    if found is None:
+        raise Http404(f"There is no {what} with this id.")
+    return found
+
+
+def is_id(text: str) -> bool:
+    return _ID.fullmatch(text) is not None

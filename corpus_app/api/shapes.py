@@ -1,0 +1,210 @@
+"""What the API says of the corpus: each shape both shows a value of `records` and describes it in the schema."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+from rest_framework.fields import (
+    BooleanField,
+    CharField,
+    ChoiceField,
+    DateTimeField,
+    FloatField,
+    IntegerField,
+    ListField,
+)
+
+from corpus_app import changes, records
+from corpus_app.templatetags.corpus_words import web_address
+
+if TYPE_CHECKING:  # generic for the type checker alone
+    Serializer = serializers.Serializer[Any]
+else:
+    Serializer = serializers.Serializer
+
+
+class Shape(Serializer):
+    """Read only; `only` leaves the other fields out."""
+
+    def __init__(self, *arguments: Any, only: Collection[str] | None = None, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        if only is not None:
+            for name in set(self.fields) - set(only):
+                self.fields.pop(name)
+
+
+def choice(values: type[Any], **options: Any) -> ChoiceField:
+    return ChoiceField(choices=[value.value for value in values], **options)
+
+
+def texts(help_text: str = "", **options: Any) -> ListField:
+    return ListField(child=CharField(), help_text=help_text, **options)
+
+
+class Piece(Shape):
+    text = CharField()
+    marked = BooleanField(help_text="Whether it is one of the words asked for.")
+
+
+class Study(Shape):
+    study_id = CharField(help_text="The study's stable name, such as S018.")
+    title = CharField()
+    authors = texts()
+    year = IntegerField(allow_null=True)
+    journal = CharField(allow_null=True)
+    doi = CharField(allow_null=True)
+    url = serializers.SerializerMethodField(help_text="Where the study can be read; http or https.")
+    design = choice(records.Design)
+    peer_reviewed = BooleanField()
+    collection = CharField(help_text="Slug of its collection.")
+    population = CharField(help_text="Who was studied, in words.")
+    training_status = choice(records.TrainingStatus)
+    age_group = choice(records.AgeGroup)
+    sex = choice(records.Sex)
+    concepts = texts("Ids of what it is about, in the curator's order.")
+    notice = choice(records.Notice, help_text="A retracted study can be read here, and is used for no answer.")
+    page = serializers.SerializerMethodField(help_text="Its page on this site.")
+
+    @extend_schema_field({"type": ["string", "null"], "format": "uri"})
+    def get_url(self, study: records.Study) -> str | None:
+        return web_address(study.url) or None
+
+    def get_page(self, study: records.Study) -> str:
+        return f"/studies/{study.study_id}/"
+
+
+class ListedStudy(Study):
+    """Shows a `browsing.Listed`."""
+
+    excerpt = Piece(many=True, help_text="With `q`: a stretch of its best passage that has the words, else empty.")
+
+    def to_representation(self, instance: Any) -> Any:
+        return super().to_representation(Beside(instance.study, excerpt=instance.excerpt))
+
+
+class Beside:
+    """A value with more fields beside its own."""
+
+    def __init__(self, value: object, **more: object) -> None:
+        self._value, self._more = value, more
+
+    def __getattr__(self, name: str) -> Any:
+        return self._more[name] if name in self._more else getattr(self._value, name)
+
+
+class Finding(Shape):
+    finding_id = IntegerField()
+    intervention = CharField()
+    comparator = CharField()
+    outcome = CharField()
+    direction = choice(records.Direction)
+    statement = CharField()
+
+
+class Change(Shape):
+    kind = ChoiceField(choices=list(changes.KINDS))
+    at = DateTimeField()
+    corpus_version = IntegerField(source="version")
+    studies = serializers.SerializerMethodField(help_text="Ids of those still published; none of withdrawn ones.")
+    count = IntegerField(help_text="How many studies it happened to.")
+
+    @extend_schema_field({"type": "array", "items": {"type": "string"}})
+    def get_studies(self, change: changes.Change) -> list[str]:
+        return [study.study_id for study in change.studies]
+
+
+class Weeks(Shape):
+    shortest = FloatField(allow_null=True)
+    longest = FloatField(allow_null=True)
+
+
+class StudyInFull(Study):
+    included_studies = IntegerField(allow_null=True, help_text="Of a review.")
+    participants = IntegerField(allow_null=True)
+    weeks = Weeks(help_text="How long it lasted, or what it included.")
+    findings = Finding(many=True)
+    passages = ListField(child=IntegerField(), help_text="Ids of its passages, in their order.")
+    history = Change(many=True, help_text="What happened to it while it was public, newest first.")
+    cited_by = IntegerField(allow_null=True, help_text="Stored answers that quote it.")
+
+
+class Passage(Shape):
+    passage_id = IntegerField()
+    version = IntegerField(help_text="Rises with every edit; an answer's quote names the version it was taken from.")
+    study_id = CharField(source="study.study_id")
+    position = IntegerField()
+    section = choice(records.Section)
+    page = IntegerField(allow_null=True)
+    kind = choice(records.PassageKind, help_text="summary: the curator's words; excerpt: the source's words.")
+    text = CharField()
+
+
+class PassageInFull(Passage):
+    sentences = serializers.SerializerMethodField(help_text="Start and end of each sentence, in code points of the text, end exclusive.")  # fmt: skip
+    study = Study()
+
+    @extend_schema_field(
+        {"type": "array", "items": {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}}
+    )
+    def get_sentences(self, passage: records.Passage) -> list[list[int]]:
+        return [[sentence.start, sentence.end] for sentence in passage.sentences]
+
+
+class Concept(Shape):
+    concept_id = CharField(source="concept.concept_id")
+    name = CharField(source="concept.name")
+    kind = CharField(source="concept.kind")
+    aliases = texts("Other words for it.", source="concept.aliases")
+    definition = CharField(source="concept.definition")
+    collections = texts("Slugs of the collections it belongs to.", source="concept.collections")
+    studies = IntegerField(help_text="Published studies about it.")
+    page = serializers.SerializerMethodField(help_text="Its page on this site.")
+
+    def get_page(self, topic: Any) -> str:
+        return f"/topics/{topic.concept.concept_id}/"
+
+
+class Link(Shape):
+    relation = CharField()
+    outward = BooleanField(help_text="Whether it goes from this concept to the neighbour.")
+
+
+class Neighbour(Shape):
+    concept_id = CharField(source="topic.concept.concept_id")
+    name = CharField(source="topic.concept.name")
+    links = Link(many=True)
+    behind = IntegerField(help_text="Published studies behind these relations, each relation's counted.")
+
+
+class ConceptInFull(Concept):
+    neighbours = Neighbour(many=True, help_text="Related concepts, those with the most studies behind them first.")
+    study_ids = ListField(child=CharField(), help_text="Published studies about it, the newest first.")
+
+
+class Collection_(Shape):
+    slug = CharField()
+    name = CharField()
+    description = CharField()
+    studies = IntegerField(help_text="Published studies in it.")
+
+    class Meta:
+        ref_name = "Collection"
+
+
+class CorpusState(Shape):
+    corpus_version = IntegerField(help_text="Rises with every change that a reader could notice.")
+    changed_at = DateTimeField(allow_null=True)
+    studies = IntegerField(help_text="Published studies.")
+    passages = IntegerField(help_text="Passages that questions are answered from.")
+    sha256 = CharField(help_text="Over what these passages say: two corpora with one digest read alike.")
+    encoder = CharField(help_text="What questions and passages are compared by.")
+
+
+class Changes(Shape):
+    items = Change(many=True, help_text="Oldest first.")
+    since = IntegerField(help_text="The version asked from.")
+    upto = IntegerField(help_text="The last version looked at: ask from here the next time.")
+    next = CharField(allow_null=True, help_text="Where more of them are; null when these are all.")

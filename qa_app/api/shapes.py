@@ -1,0 +1,398 @@
+"""What the API says of questions and answers, for the schema: docs/contract.md, field by field.
+
+They describe; payloads are sent as they are stored. A test holds real payloads against them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema_field
+from rest_framework import serializers
+from rest_framework.fields import (
+    BooleanField,
+    CharField,
+    ChoiceField,
+    DateTimeField,
+    FloatField,
+    IntegerField,
+    ListField,
+)
+
+from qa_app import asking
+
+if TYPE_CHECKING:  # generic for the type checker alone
+    Shape = serializers.Serializer[Any]
+else:
+    Shape = serializers.Serializer
+
+MODES = ("beginner", "intermediate")
+OUTCOMES = ("answered", "partial", "conflicting", "insufficient_evidence", "out_of_scope", "guardrail")
+CODES = ("RAG_NO_ANSWER", "OUT_OF_SCOPE", "GUARDRAIL")
+NOTICES = ("none", "corrected", "expression_of_concern", "retracted")
+SEARCHED = ("collection", "global", "collection_then_global")
+LEVELS = ("low", "medium", "high")
+
+
+@extend_schema_field({"type": "object", "additionalProperties": {"type": ["number", "null"]}})
+class Numbers(serializers.DictField):
+    """Figures by name."""
+
+
+@extend_schema_field({"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2})
+class Span(serializers.ListField):
+    """Start and end in code points, end exclusive."""
+
+
+def texts(help_text: str = "") -> ListField:
+    return ListField(child=CharField(), help_text=help_text)
+
+
+def numbers(help_text: str = "") -> ListField:
+    return ListField(child=IntegerField(), help_text=help_text)
+
+
+class AnswerRequest(Shape):
+    question = CharField(max_length=asking.LONGEST_QUESTION, help_text="1 to 2,000 characters after trimming.")
+    mode = ChoiceField(choices=MODES, required=False, allow_null=True, help_text="Whom to write for; `beginner` where it is left out.")  # fmt: skip
+    collection = CharField(required=False, allow_null=True, help_text="Slug of the collection to search first.")
+    writer = ChoiceField(choices=asking.WRITERS, required=False, allow_null=True, help_text="`auto` where it is left out.")  # fmt: skip
+    parent = CharField(required=False, allow_null=True, help_text="Id of an answer that this one follows.")  # type: ignore[assignment]
+
+
+class SearchRequest(Shape):
+    question = CharField(max_length=asking.LONGEST_QUESTION)
+    mode = ChoiceField(choices=MODES, required=False, allow_null=True)
+    collection = CharField(required=False, allow_null=True)
+    limit = IntegerField(required=False, allow_null=True, min_value=1, max_value=asking.MOST_FOUND, help_text="20 where it is left out.")  # fmt: skip
+
+
+SEARCH_PARAMETERS = [
+    OpenApiParameter(
+        "q",
+        {"type": "string", "minLength": 1, "maxLength": asking.LONGEST_QUESTION},
+        required=True,
+        description="The question. In a body (POST) it stands in no proxy's log.",
+        examples=[OpenApiExample("A question", value="How many sets per week for muscle growth?")],
+    ),
+    OpenApiParameter("mode", str, enum=MODES),
+    OpenApiParameter("collection", str, description="Slug of the collection to search first."),
+    OpenApiParameter(
+        "limit", {"type": "integer", "minimum": 1, "maximum": asking.MOST_FOUND, "default": 20}, description="How many passages."
+    ),
+]  # fmt: skip
+
+
+class Scope(Shape):
+    collection = CharField(allow_null=True, help_text="Detected or chosen.")
+    searched = ChoiceField(choices=SEARCHED)
+    detail = CharField(allow_null=True)
+
+
+class Support(Shape):
+    study_id = CharField(required=False)
+    study_ids = ListField(child=CharField(), required=False, help_text="The studies counted, for a question about the corpus.")  # fmt: skip
+    passage_id = IntegerField(required=False)
+    passage_version = IntegerField(required=False)
+    start = IntegerField(required=False)
+    end = IntegerField(required=False)
+    quote = CharField(required=False, help_text="The passage's text from start to end.")
+    finding_ids = ListField(child=IntegerField(), required=False, help_text="For a counted sentence, in the place of a span.")  # fmt: skip
+
+
+class Sentence(Shape):
+    text = CharField(help_text="Without markers.")
+    citations = numbers("Indexes of citations.")
+    verdict = ChoiceField(choices=("verbatim", "supported", "weak", "counted"))
+    support_level = ChoiceField(choices=LEVELS)
+    kind = ChoiceField(choices=("quote", "near_quote", "paraphrase", "count"))
+    paragraph = IntegerField()
+    support = Support(many=True)
+
+
+class Part(Shape):
+    text = CharField(allow_blank=True, help_text="With markers, as [1].")
+    sentences = Sentence(many=True)
+
+
+class Citation(Shape):
+    index = IntegerField(min_value=1, help_text="By first appearance.")
+    study_id = CharField()
+    title = CharField()
+    authors = texts()
+    year = IntegerField(allow_null=True)
+    journal = CharField(allow_null=True)
+    doi = CharField(allow_null=True)
+    url = CharField(allow_null=True)
+    design = CharField()
+    peer_reviewed = BooleanField()
+    population = CharField()
+    notice = ChoiceField(choices=NOTICES)
+    status = ChoiceField(choices=("published", "withdrawn"))
+
+
+class Confidence(Shape):
+    score = IntegerField(min_value=0, max_value=100)
+    label = ChoiceField(choices=LEVELS)  # type: ignore[assignment]
+    reasons = texts()
+    calibration = CharField(help_text="The version of the fitted model.")
+
+
+@extend_schema_field({"type": ["number", "string", "null"]})
+class Value(serializers.Field):  # type: ignore[type-arg]
+    """A number, or words where the step has none."""
+
+
+class Because(Shape):
+    step = CharField()
+    effect = CharField()
+    value = Value()
+
+
+class Evidence(Shape):
+    rank = IntegerField(min_value=1)
+    passage_id = IntegerField()
+    passage_version = IntegerField()
+    study_id = CharField()
+    title = CharField()
+    section = CharField()
+    kind = ChoiceField(choices=("summary", "excerpt"), help_text="summary: curator's words; excerpt: source's words.")
+    text = CharField()
+    score = FloatField(help_text="Fused; it orders this question only.")
+    lexical_score = FloatField(help_text="BM25.")
+    dense_score = FloatField(allow_null=True, help_text="Cosine.")
+    distance = FloatField(allow_null=True, help_text="1 - cosine.")
+    confidence = IntegerField(
+        allow_null=True, help_text="0 to 100: the calibrated chance that it bears on the question."
+    )
+    keyword_hits = IntegerField()
+    highlights = ListField(child=Span(), help_text="Start and end of the question's words in the text.")
+    because = Because(many=True, help_text="What put it where it is.")
+
+
+class LeftOut(Shape):
+    what = ChoiceField(choices=("passage", "sentence"))
+    reason = CharField()
+    detail = CharField(allow_null=True, allow_blank=True)
+    passage_id = IntegerField(required=False, allow_null=True)
+    study_id = CharField(required=False, allow_null=True)
+    text = CharField(required=False)
+
+
+class Stance(Shape):
+    study_id = CharField()
+    finding_id = IntegerField()
+    statement = CharField()
+
+
+class Stances(Shape):
+    population = CharField()
+    favours = Stance(many=True)
+    no_difference = Stance(many=True)
+    against = Stance(many=True)
+    unclear = Stance(many=True)
+
+
+class Agreement(Shape):
+    outcome_concept = CharField()
+    outcome_name = CharField()
+    subject_concept = CharField(allow_null=True)
+    favours = Stance(many=True)
+    no_difference = Stance(many=True)
+    against = Stance(many=True)
+    unclear = Stance(many=True)
+    by_population = Stances(many=True)
+
+
+class Definition(Shape):
+    id = CharField()
+    name = CharField()
+    definition = CharField()
+
+
+class Topic(Shape):
+    id = CharField()
+    name = CharField()
+
+
+class Correction(Shape):
+    typed = CharField()
+    searched = CharField()
+
+
+class Population(Shape):
+    age_groups = texts()
+    training = texts()
+    sexes = texts()
+
+
+class Understood(Shape):
+    intents = texts()
+    concepts = texts()
+    terms = texts("Stems.")
+    corrections = Correction(many=True)
+    population = Population()
+    numbers = texts("With their units.")
+    asks_for_figures = BooleanField()
+    signals = Numbers(help_text="Raw figures that decide whether it is answered.")
+
+
+class Leg(Shape):
+    ok = BooleanField()
+    candidates = IntegerField()
+    error = CharField(allow_null=True)
+
+
+class Legs(Shape):
+    lexical = Leg()
+    dense = Leg()
+    linked = Leg()
+
+
+class Pool(Shape):
+    found = IntegerField()
+    ranked = IntegerField()
+
+
+@extend_schema_field({"type": ["integer", "object", "null"], "additionalProperties": True})
+class Tokens(serializers.Field):  # type: ignore[type-arg]
+    """Of all attempts."""
+
+
+class Generator(Shape):
+    name = ChoiceField(choices=("extractive", "llm", "counted"))
+    version = CharField()
+    model = CharField(allow_null=True)
+    prompt = CharField(allow_null=True)
+    fallback_from = CharField(allow_null=True)
+    fallback_reason = CharField(allow_null=True)
+    tokens = Tokens(allow_null=True)
+    cost = FloatField(allow_null=True)
+
+
+class Guardrail(Shape):
+    route = CharField()
+    version = IntegerField(allow_null=True, help_text="Of the reviewed words; null for the built-in ones.")
+
+
+class Notice(Shape):
+    study_id = CharField(allow_null=True)
+    kind = ChoiceField(choices=(*NOTICES[1:], "withdrawn", "passage_changed", "newer_corpus"))
+    at = DateTimeField(allow_null=True)
+    passage_id = IntegerField(required=False)
+    gone = BooleanField(required=False)
+    corpus_version = IntegerField(required=False)
+
+
+@extend_schema_field({"type": "array", "items": {"type": ["string", "integer"]}, "minItems": 2, "maxItems": 2})
+class Pair(serializers.ListField):
+    """A name and what belongs to it."""
+
+
+class Overview(Shape):
+    wish = ChoiceField(choices=("corpus", "count", "list", "newest", "oldest", "growth"))
+    total = IntegerField()
+    filters = ListField(child=Pair(), help_text="Facets of the corpus page, and values.")
+    years = ListField(child=Pair(), help_text="Each with its number of studies.")
+    designs = ListField(child=Pair(), help_text="Each with its number of studies.")
+
+
+class Answer(Shape):
+    id = CharField(help_text="128 random bits or more, url-safe.")
+    url = CharField(help_text="Its page on this site.")
+    request_id = CharField(help_text="Of the evidence that it was written from.")
+    question = CharField()
+    understood_as = CharField(allow_null=True, help_text="A follow-up with its subject named, as it was searched for.")
+    mode = ChoiceField(choices=MODES)
+    parent = CharField(allow_null=True)  # type: ignore[assignment]
+    scope = Scope()
+    collection = CharField(allow_null=True)
+    outcome = ChoiceField(choices=OUTCOMES)
+    code = ChoiceField(choices=CODES, allow_null=True)
+    message = CharField(allow_null=True, help_text="What a reader is told when there is no answer, or which part is missing.")  # fmt: skip
+    guardrail = Guardrail(allow_null=True)
+    summary = Part()
+    answer = Part()
+    citations = Citation(many=True)
+    confidence = Confidence(allow_null=True, help_text="Null for every outcome that is no answer.")
+    evidence = Evidence(many=True, help_text="The context in rank order.")
+    left_out = LeftOut(many=True)
+    definitions = Definition(many=True)
+    overview = Overview(allow_null=True, help_text="For a question about the corpus itself, answered by counting.")
+    agreement = Agreement(allow_null=True)
+    target_sections = texts()
+    understood = Understood()
+    also_searched = texts()
+    related_topics = Topic(many=True)
+    legs = Legs()
+    pool = Pool()
+    generator = Generator()
+    corpus_version = IntegerField()
+    policy = CharField()
+    encoder = CharField()
+    notices = Notice(many=True, help_text="What has become of its sources since.")
+    timings_ms = Numbers(help_text="Null for a stage that did not run, or is part of another.")
+    created_at = DateTimeField()
+
+
+class Declined(Shape):
+    route = CharField()
+    message = CharField(help_text="The fixed, reviewed reply.")
+
+
+class SearchScope(Shape):
+    collection = CharField(allow_null=True)
+    searched = ChoiceField(choices=SEARCHED, allow_null=True)
+
+
+class Search(Shape):
+    question = CharField()
+    mode = ChoiceField(choices=MODES)
+    collection = CharField(allow_null=True)
+    scope = SearchScope()
+    declined = Declined(allow_null=True, help_text="A question that is not answered from studies: an emergency, a diagnosis, drugs. There are no passages then.")  # fmt: skip
+    passages = Evidence(many=True, help_text="The best first.")
+    pool = Pool()
+    legs = Legs(help_text="How each half of the search went.")
+    target_sections = texts()
+    also_searched = texts()
+    related_topics = Topic(many=True)
+    corpus_version = IntegerField()
+    policy = CharField()
+    encoder = CharField()
+    timings_ms = Numbers()
+
+
+ASKED = OpenApiExample("A question", value={"question": "How many sets per week for muscle growth?"}, request_only=True)
+ASKED_FULLY = OpenApiExample(
+    "With every field",
+    value={"question": "How much protein do older adults need?", "mode": "intermediate", "collection": "nutrition", "writer": "extractive", "parent": None},
+    request_only=True,
+)  # fmt: skip
+
+STREAM_EXAMPLE = OpenApiExample(
+    "The end of a stream",
+    value='event: stage\nid: 0f0e….1.0\ndata: {"name":"scope","ms":0.4}\n\nevent: done\nid: 0f0e….9.4\ndata: {"id":"k3W…"}\n\n',
+    response_only=True,
+    media_type="text/event-stream",
+)
+LAST_EVENT_ID = OpenApiParameter(
+    "Last-Event-ID", str, OpenApiParameter.HEADER, description="Of the last event received, to go on after it."
+)
+
+
+def _ref(name: str) -> dict[str, str]:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def _data(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "required": list(properties), "properties": properties}
+
+
+EVENTS = {
+    "stage": _data(name={"type": "string"}, ms={"type": "number"}),
+    "retrieval": _data(evidence={"type": "array", "items": _ref("Evidence")}, also_searched={"type": "array", "items": {"type": "string"}}),
+    "sentence": {"allOf": [_ref("Sentence"), _data(part={"type": "string", "enum": ["summary", "answer"]}, index={"type": "integer"}, sources={"type": "array", "items": _ref("Citation")})]},
+    "done": _ref("Answer"),
+    "error": _ref("Problem"),
+}  # fmt: skip

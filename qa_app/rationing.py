@@ -1,0 +1,25 @@
+"""How much may be asked: whoever counts is named in the settings (`QUOTA`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.utils.module_loading import import_string
+
+
+def seconds_to_wait(request: HttpRequest, quota: str) -> int:
+    """Counts one request of this sender on a quota (`ask`, `model`); 0 where there was room for it."""
+    if not settings.QUOTA:
+        return 0
+    count: Callable[[HttpRequest, str], int] = import_string(settings.QUOTA)
+    return count(request, quota)
+
+
+def in_words(seconds: int) -> str:
+    """About how long, for a reader: `40 seconds`, `12 minutes`, `3 hours`."""
+    for name, length in (("hour", 3_600), ("minute", 60)):
+        if seconds >= 2 * length:
+            return f"{-(-seconds // length)} {name}s"
+    return f"{seconds} second{'' if seconds == 1 else 's'}"

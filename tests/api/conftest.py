@@ -1,0 +1,57 @@
+"""The small library, and what every test of the API asks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.http import HttpResponse
+from django.test import Client
+
+from inform_site.clients import keys
+from tests.qa.conftest import encoder, library
+
+__all__ = ["encoder", "library"]
+
+V1 = "/api/v1/"
+NOON = datetime(2026, 6, 15, 12, 0, 20, tzinfo=UTC)
+"""Twenty seconds into a minute, and half a day from midnight: what is tried here stays in one minute."""
+
+
+def get(path: str, secret: str | None = None, **headers: str) -> HttpResponse:
+    sent = headers | ({} if secret is None else {"Authorization": f"Bearer {secret}"})
+    return Client(raise_request_exception=False).get(path, headers=sent)
+
+
+def post(path: str, body: Any, secret: str | None = None, **headers: str) -> HttpResponse:
+    """Sends a body as it is where it is bytes, else as JSON."""
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    sent = headers | ({} if secret is None else {"Authorization": f"Bearer {secret}"})
+    return Client(raise_request_exception=False).post(path, data, content_type="application/json", headers=sent)
+
+
+def body(response: HttpResponse) -> Any:
+    return json.loads(response.content)
+
+
+def problem(response: HttpResponse, status: int, kind: str) -> dict[str, Any]:
+    """The body of an error, after looking that it is one as RFC 9457 wants it."""
+    assert response.status_code == status, response.content
+    assert response["Content-Type"] == "application/problem+json"
+    found = body(response)
+    assert set(found) == {"type", "title", "status", "detail", "errors"}
+    assert (found["type"], found["status"], bool(found["detail"])) == (f"urn:inform:problem:{kind}", status, True)
+    return dict(found)
+
+
+@pytest.fixture
+def make_key(db: None) -> Callable[..., keys.Made]:
+    def made(*scopes: str, owner: User | None = None, **changes: Any) -> keys.Made:
+        options: dict[str, Any] = {"name": "tests", "scopes": scopes or ("ask", "read"), "by": None, "now": NOON}
+        return keys.make(owner=owner, **(options | changes))
+
+    return made
