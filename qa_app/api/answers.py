@@ -15,7 +15,7 @@ from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
 from qa_app import asking, sent
-from qa_app.api import shapes
+from qa_app.api import answer_shapes, shapes
 from qa_app.api.files import exported
 from qa_app.models import Answer
 
@@ -45,6 +45,10 @@ class AnswersView(APIView):
     scope = {"GET": "read", "POST": "ask"}
     quota = {"GET": "read", "POST": "ask"}
 
+    @extend_schema(
+        operation_id="list_own_answers", summary="The answers that your key has asked for", tags=["Questions"],
+        parameters=answer_shapes.PAGES, responses=answer_shapes.OwnAnswers,
+    )  # fmt: skip
     def get(self, request: Request) -> Response:
         if request.auth is None:
             raise exceptions.NotAuthenticated(
@@ -59,7 +63,8 @@ class AnswersView(APIView):
     @extend_schema(
         operation_id="ask", summary="Ask a question", tags=["Questions"],
         description="A refusal is an answer too: `outcome` says what came of it.",
-        request=shapes.AnswerRequest, responses={200: shapes.Answer, 201: shapes.Answer}, examples=[shapes.ASKED, shapes.ASKED_FULLY],
+        request=shapes.AnswerRequest, parameters=[answer_shapes.IDEMPOTENCY_KEY],
+        responses={200: shapes.Answer, 201: shapes.Answer, **answer_shapes.REUSED}, examples=[shapes.ASKED, shapes.ASKED_FULLY],
     )  # fmt: skip
     def post(self, request: Request) -> Response:
         wanted = arguments(request.data)
@@ -84,7 +89,7 @@ class AnswerView(APIView):
 
     @extend_schema(
         operation_id="get_answer", summary="An answer, marked with what has become of its sources", tags=["Questions"],
-        responses=shapes.Answer,
+        parameters=[answer_shapes.FORMAT], responses={(200, "application/json"): shapes.Answer, **answer_shapes.FILES},
     )  # fmt: skip
     def get(self, request: Request, answer_id: str) -> HttpResponse:
         if "format" in request.query_params:

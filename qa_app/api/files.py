@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from django.http import Http404, HttpResponse
+from drf_spectacular.utils import extend_schema
 from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from qa_app import exporting, proving
+from qa_app.api import answer_shapes as shapes
 from qa_app.exporting import Export
 
 FRESH = {"Cache-Control": "private, no-cache"}  # words may be withdrawn: a copy is asked for again before it is shown
@@ -17,6 +19,10 @@ class ExportView(APIView):
     scope = "read"
     quota = "read"
 
+    @extend_schema(
+        operation_id="export_answer", summary="An answer as a file", tags=["Questions"],
+        parameters=[shapes.FORMAT_NEEDED], responses=shapes.FILES,
+    )  # fmt: skip
     def get(self, request: Request, answer_id: str) -> HttpResponse:
         """As `?format=` of the answer itself."""
         return exported(request, answer_id)
@@ -26,6 +32,10 @@ class BundleView(APIView):
     scope = "read"
     quota = "read"
 
+    @extend_schema(
+        operation_id="bundle_answer", summary="An answer with all that it rests on, and a program that checks it",
+        tags=["Questions"], responses=shapes.BUNDLE,
+    )  # fmt: skip
     def get(self, request: Request, answer_id: str) -> HttpResponse:
         return _file(proving.bundle(answer_id))
 

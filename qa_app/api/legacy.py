@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterable, Mapping
 from http import HTTPStatus
 from typing import Any, Literal
 
+from drf_spectacular.utils import extend_schema
 from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from qa_app import asking, legacy
+from qa_app.api import legacy_shapes as shapes
 from qa_app.api.answers import refuse_unknown
 
 # Their names for ours.
@@ -45,6 +47,10 @@ class LegacyView(APIView):
 
 
 class AskView(LegacyView):
+    @extend_schema(
+        operation_id="legacy_ask", summary="Ask, as an earlier system took it", tags=["Earlier addresses"],
+        request=shapes.LegacyQuestion, responses={200: shapes.LegacyAnswer} | shapes.REFUSED, examples=[shapes.ASKED],
+    )  # fmt: skip
     def post(self, request: Request) -> Response:
         return Response(_asked(legacy.ask, request))
 
@@ -52,6 +58,10 @@ class AskView(LegacyView):
 class UnifiedSearchView(LegacyView):
     """Serves /explain-research too."""
 
+    @extend_schema(
+        summary="Search and write, as an earlier system did", tags=["Earlier addresses"],
+        request=shapes.LegacyQuestion, responses={200: shapes.LegacySearch} | shapes.REFUSED, examples=[shapes.ASKED],
+    )  # fmt: skip
     def post(self, request: Request) -> Response:
         return Response(_asked(legacy.search_and_write, request))
 
@@ -61,6 +71,11 @@ class PartView(LegacyView):
 
     part: Literal["summary", "answer"] = "summary"
 
+    @extend_schema(
+        summary="One part, from evidence that an earlier search found", tags=["Earlier addresses"],
+        request=shapes.LegacyPartRequest, examples=[shapes.PART_ASKED],
+        responses={200: shapes.LegacyPart} | shapes.REFUSED_PART,
+    )  # fmt: skip
     def post(self, request: Request) -> Response:
         body = _body(request, PART_FIELDS)
         request_id, query = body.get("request_id"), body.get("query")

@@ -6,12 +6,14 @@ from typing import Any
 
 from django.core import signing
 from django.http import Http404
+from drf_spectacular.utils import extend_schema
 from rest_framework import exceptions, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from qa_app import asking, proving
+from qa_app.api import answer_shapes as shapes
 from qa_app.api.answers import invalid, refuse_unknown
 
 FEEDBACK_FIELDS = ("helpful", "reasons", "words", "amends")
@@ -28,6 +30,10 @@ class ReplayView(APIView):
     scope = "ask"
     quota = "ask"
 
+    @extend_schema(
+        operation_id="replay_answer", summary="Make an answer again", tags=["Questions"],
+        request=None, responses={200: shapes.Replay, **shapes.CONFLICT},
+    )  # fmt: skip
     def post(self, request: Request, answer_id: str) -> Response:
         """Makes the answer again, as it was made then, and says what comes out otherwise; nothing is stored."""
         refuse_unknown(request.data if isinstance(request.data, dict) else {}, ())
@@ -44,6 +50,11 @@ class FeedbackView(APIView):
     scope = "ask"
     quota = "ask"
 
+    @extend_schema(
+        operation_id="give_feedback", summary="Say what you think of an answer", tags=["Questions"],
+        request=shapes.FeedbackRequest, responses={200: shapes.FeedbackGiven, 201: shapes.FeedbackGiven},
+        examples=[shapes.JUDGED],
+    )  # fmt: skip
     def post(self, request: Request, answer_id: str) -> Response:
         """Keeps what a reader thinks of an answer; `amends`, the id of what was said before, puts this in its place."""
         body: Any = request.data
