@@ -13,7 +13,9 @@ from qa_app.pipeline.text import content_stems, stem_set
 
 OUTCOMES = frozenset({"outcome", "measure"})
 SUBJECTS = frozenset({"intervention", "nutrient"})
-_JOINED = re.compile(r"\b(?:and|or|vs\.?|versus|plus|compared (?:with|to))\b|[/&]", re.IGNORECASE)
+_JOINED = re.compile(
+    r"\b(?:and|or|vs\.?|versus|plus|than|compared (?:with|to))\b|[/&]|\bas\b[^?]{1,60}\bas\b", re.IGNORECASE
+)
 _BOTH_AGES = re.compile(r"\byoung|\bchild|\bteen|\badolescen|\bkids?\b", re.IGNORECASE)
 _GROUPS = {
     AgeGroup.YOUTH: "young people",

@@ -122,7 +122,7 @@ class Policy:
     conflict_from: int = 1  # good studies on either side from which they are in conflict
     summary_within: float = 3.0  # how far below the best sentence, in log odds, one may stand in the summary
     answer_within: float = 4.0  # and in the answer
-    limit_within: float = 3.0  # and a limitation that ends it
+    limit_within: float = 2.0  # and a limitation that ends it
     answer_sentences: int = 12
     answer_per_study: int = 4  # sentences of the leading study beside the summary's
     answer_per_other_study: int = 2
@@ -130,6 +130,8 @@ class Policy:
     plain_weight: float = 0.5  # log odds that advice and conclusions gain for a beginner
     statistics_weight: float = 0.5  # and lose for each mark of statistics
     long_weight: float = 0.3
+    advice_from: float = 0.45  # share of the closest sentence's cosine below which advice is on another matter
+    stray_advice_weight: float = 2.0  # and what it then loses
     aside_weight: float = 1.0  # what talk about the literature loses beside what the model takes
     abbreviation_weight: float = 0.4  # and for each abbreviation that is no measure of statistics
     explains_gain: float = 1.5  # what an explanation gains where the question asks why

@@ -331,3 +331,18 @@ def test_a_second_study_says_less_than_the_leading_one() -> None:
     )
     assert 1 <= told[second.passage.passage_id] <= POLICY.answer_per_other_study
     assert told[first.passage.passage_id] > told[second.passage.passage_id]
+
+
+def test_advice_on_another_matter_waits() -> None:
+    near = make_candidate("Ten weekly sets gave most muscle growth in men.", cosine=0.7)
+    stray = make_candidate(
+        "People who inject insulin should carry some sugar.",
+        section=Section.PRACTICAL_APPLICATIONS,
+        position=5,
+        cosine=0.1,
+    )
+
+    texts = [s.text for s in write(near, stray).summary]
+
+    assert texts[0] == near.passage.text
+    assert stray.passage.text not in texts

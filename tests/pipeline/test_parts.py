@@ -72,3 +72,12 @@ def test_an_age_that_lies_in_two_groups_is_no_question_about_both() -> None:
 
     assert parts.find_open("bone and muscle over 55?", asked, sentences=GAINED, studies=[old]) == ()
     assert parts.find_open("young and old?", asked, sentences=GAINED, studies=[old]) == ("younger adults",)
+
+
+@pytest.mark.parametrize(
+    "question", ["is creatine better than caffeine?", "does caffeine help as much for strength as creatine?"]
+)
+def test_a_comparison_joins_what_it_compares(question: str) -> None:
+    asked = understood(concept("creatine", "nutrient"), concept("caffeine", "nutrient"))
+
+    assert parts.find_open(question, asked, sentences=GAINED, studies=[STUDY]) == ("caffeine",)

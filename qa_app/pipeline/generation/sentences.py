@@ -94,7 +94,7 @@ def rank_sentences(evidence: Evidence, policy: Policy) -> tuple[Quotable, ...]:
                 continue
             signals = sentence_signals(text, position, candidate, asked)
             score = sum(weight * signals[name] for name, weight in weights.items())
-            score += _suits(text, candidate, asked, policy)
+            score += _suits(text, candidate, asked, policy, cosine=signals["cosine"])
             quotables.append(Quotable(text, candidate, round(score, 6), stem_set(text), first, position))
     return tuple(sorted(quotables, key=lambda q: (-q.score, q.candidate.passage.passage_id, q.last)))
 
@@ -159,6 +159,8 @@ class Asked:
     """Studies of which a passage says what was found."""
     number: re.Pattern[str] | None
     """What a sentence holds that gives the number asked for; None where none is."""
+    closest: float
+    """Cosine to the question of the closest sentence that may be quoted; 0.0 without vectors."""
     closest_telling: float
     """Cosine to the question of the closest sentence of those passages; 0.0 without vectors."""
 
@@ -179,6 +181,7 @@ class Asked:
             findings=findings,
             telling=frozenset(c.passage.study.study_id for c in telling),
             number=number_asked(evidence.question.searched),
+            closest=max((cosine for c in _quoted(evidence) for cosine in c.sentence_cosines), default=0.0),
             closest_telling=max((cosine for c in telling for cosine in c.sentence_cosines), default=0.0),
         )
 
@@ -248,7 +251,7 @@ def _about(finding: Finding, terms: frozenset[str]) -> float:
     return len(terms & asked) / max(1, len(terms))
 
 
-def _suits(text: str, candidate: Candidate, asked: Asked, policy: Policy) -> float:
+def _suits(text: str, candidate: Candidate, asked: Asked, policy: Policy, *, cosine: float) -> float:
     """What is no sign of an answer point, but of a sentence that suits the question and the reader.
 
     Asked why, what explains leads; asked for a number, what gives one of the things asked about; where the question names nobody, what
@@ -264,9 +267,11 @@ def _suits(text: str, candidate: Candidate, asked: Asked, policy: Policy) -> flo
         value += policy.number_gain
     if not understanding.population.is_named and candidate.passage.study.age_group in SPECIAL_AGES:
         value -= policy.special_age_weight
+    is_advice = candidate.passage.section in {Section.PRACTICAL_APPLICATIONS, Section.CONCLUSION}
+    if is_advice and cosine < policy.advice_from * asked.closest:  # advice on another matter
+        value -= policy.stray_advice_weight
     if evidence.question.mode is Mode.BEGINNER:
-        plain = candidate.passage.section in {Section.PRACTICAL_APPLICATIONS, Section.CONCLUSION}
-        value += policy.plain_weight * plain
+        value += policy.plain_weight * is_advice
         value -= policy.statistics_weight * min(3, len(STATISTICS.findall(text)))
         value -= policy.abbreviation_weight * min(3, len(ABBREVIATION.findall(text)))
     if word_count(text) > LONG_SENTENCE_WORDS:

@@ -43,7 +43,8 @@ ASIDE = re.compile(
     r"\b(?:did not (?:study|examine|test|report|assess|address)|was not (?:studied|examined|tested|assessed)|were not (?:studied|examined|tested|assessed)|"
     r"(?:more|further|future) (?:research|studies|trials|work)|discuss(?:es|ed)? (?:why|how)|called? for|even (?:more|greater|less|smaller)|"
     r"asked (?:whether|how|if)|aimed to|set out to|reviewed the literature|w(?:as|ere) (?:pooled|rated|searched|included)|included (?:randomi[sz]ed|studies|trials)|"
-    r"expecting|hypothesi[sz]ed|expected|have proposed|could not be (?:compared|separated|settled|judged|told)|remained? to be|is not known|was not known)\b",
+    r"expecting|hypothesi[sz]ed|expected|have proposed|could not be (?:compared|separated|settled|judged|told)|remained? to be|is not known|was not known|remain(?:s|ed) unknown|had not been (?:studied|tested|reported)|"
+    r"(?:trials|studies|research)\b[^.;]{0,60}\b(?:is|are|was|were) needed|wanted (?:more|further))\b",
     re.IGNORECASE,
 )
 # What was looked for and how: no answer to anything but that.
