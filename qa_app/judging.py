@@ -51,6 +51,7 @@ def measure_points(path: Path, *, policy: Policy = POLICY, on_progress: Progress
             rows.append(
                 {
                     "id": row["id"],
+                    "kind": row["kind"],
                     "point": point.text,
                     "answered": answer.outcome.is_answer,
                     "by the letter": is_covered_by_the_letter(point, said),
@@ -63,6 +64,10 @@ def measure_points(path: Path, *, policy: Policy = POLICY, on_progress: Progress
     answered = [row for row in rows if row["answered"]]
     return {
         "questions": len(asked),
+        "by kind": {
+            kind: {name: _share_of([bool(row[name]) for row in answered if row["kind"] == kind]) for name in READINGS}
+            for kind in dict.fromkeys(row["kind"] for row in answered)
+        },
         "points of answered questions": {name: _share_of([bool(row[name]) for row in answered]) for name in READINGS},
         "points of all questions": {name: _share_of([bool(row[name]) for row in rows]) for name in READINGS[:3]},
         "missing": [{"id": row["id"], "point": row["point"]} for row in answered if not row["one study"]],

@@ -144,6 +144,9 @@ class Command(BaseCommand):
             figures = judging.measure_points(file, on_progress=lambda done: self.progress("questions", done))
         except (OSError, evaluation.BadGolden) as error:
             raise CommandError(str(error)) from error
+        for kind, shares in figures["by kind"].items():
+            told = ", ".join(f"{name} {figure['share']:.0%}" for name, figure in shares.items())
+            self.stdout.write(f"{kind} ({shares['at best']['n']} points): {told}.")
         for which in ("points of answered questions", "points of all questions"):
             for name, figure in figures[which].items():
                 self.stdout.write(f"{which}, {name}: {share_of(figure)}.")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from corpus_app.records import Section
 from qa_app.pipeline.agreement import lead_line
 from qa_app.pipeline.generation.sentences import Quotable, rank_sentences
-from qa_app.pipeline.generation.wording import ASIDE
+from qa_app.pipeline.generation.wording import Sound
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.records import Draft, DraftSentence, Evidence, Generator, Mode
 from qa_app.pipeline.text import jaccard, word_count
@@ -87,7 +87,7 @@ def _in_order(chosen: Sequence[Quotable], mode: Mode) -> tuple[Quotable, ...]:
     def place(quotable: Quotable) -> tuple[int, bool, int, bool, int]:
         passage = [q for q in chosen if q.candidate is quotable.candidate]
         is_far = quotable.score < max(q.score for q in passage) - FAR_FROM_BEST
-        is_aside = bool(ASIDE.search(quotable.text))
+        is_aside = Sound.of(quotable.text).is_aside
         return (
             studies.index(quotable.study_id), is_aside, passages.index(quotable.candidate.passage.passage_id), is_far,
             quotable.first,

@@ -9,18 +9,7 @@ from functools import lru_cache
 
 from corpus_app.records import AgeGroup, Concept, Section
 from qa_app.pipeline.generation.counted import number_asked
-from qa_app.pipeline.generation.wording import (
-    ABBREVIATION,
-    AIM,
-    ANAPHOR,
-    ASIDE,
-    CLAIM,
-    EXPLAINS,
-    HANGING,
-    MINUTIAE,
-    NUMBER,
-    STATISTICS,
-)
+from qa_app.pipeline.generation.wording import Sound
 from qa_app.pipeline.naming import names
 from qa_app.pipeline.orders import gives_orders
 from qa_app.pipeline.policy import Policy
@@ -112,7 +101,7 @@ def _is_unasked(candidate: Candidate, position: int, text: str, asked: Asked) ->
         return section in UNASKED - asked.wants and bool(asked.telling)
     if not asked.telling:
         return False
-    if AIM.search(text) or (MINUTIAE.match(text) and not asked.wants & UNSURE):
+    if Sound.of(text).is_aim or (Sound.of(text).is_minutiae and not asked.wants & UNSURE):
         return True
     if (
         section in CONTEXT and candidate.passage.study.study_id in asked.telling
@@ -126,21 +115,16 @@ def _standing_alone(candidate: Candidate) -> Iterator[tuple[int, int, str]]:
     """Each sentence with the one before it, where it hangs on that; what hangs even so is left out, and so are orders."""
     passage = candidate.passage
     texts = [passage.text[s.start : s.end] for s in passage.sentences]
-    hanging = [_hangs(text) for text in texts]
+    hanging = [Sound.of(text).hangs for text in texts]
     for position, sentence in enumerate(passage.sentences):
         first = position
         while first > 0 and hanging[first]:
             first -= 1
-        is_mere_aside = first < position and bool(ASIDE.search(texts[position]))
+        is_mere_aside = first < position and Sound.of(texts[position]).is_aside
         if position - first > 1 or hanging[first] or is_mere_aside:
             continue
         if not any(map(gives_orders, texts[first : position + 1])):
             yield first, position, passage.text[passage.sentences[first].start : sentence.end]
-
-
-@lru_cache(maxsize=8_192)
-def _hangs(text: str) -> bool:
-    return bool(HANGING.match(text) or ANAPHOR.search(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +188,7 @@ def sentence_signals(text: str, position: int, candidate: Candidate, asked: Aske
     practical  it is advice;                            others    it is about other people than those asked about
     """
     evidence, study, section = asked.evidence, candidate.passage.study, candidate.passage.section
-    own = stem_set(text)
+    own, sound = stem_set(text), Sound.of(text)
     cosines = candidate.sentence_cosines
     cosine = cosines[position] if cosines else candidate.hit.cosine or 0.0
     return {
@@ -213,14 +197,14 @@ def sentence_signals(text: str, position: int, candidate: Candidate, asked: Aske
         "passage": candidate.score / asked.best_score,
         "leading": float(study.study_id == evidence.passages[0].passage.study.study_id),
         "closest": float(bool(cosines) and cosine == max(cosines)),
-        "figures": float(asked.wants_figures and bool(NUMBER.search(text))),
+        "figures": float(asked.wants_figures and sound.has_number),
         "finding": _nearest(text, own, asked.findings.get(study.study_id, ())),
         "outcome": sum(names(text, concept) for concept in asked.outcomes) / max(1, len(asked.outcomes)),
         "target": float(section in asked.wants),
         "limits": float(section is Section.LIMITATIONS and section in asked.wants),
         "methods": float(section is Section.METHODS and section in asked.wants),
-        "aside": float(Section.LIMITATIONS not in asked.wants and bool(ASIDE.search(text))),
-        "claim": float(bool(CLAIM.search(text))),
+        "aside": float(Section.LIMITATIONS not in asked.wants and sound.is_aside),
+        "claim": float(sound.is_claim),
         "short": float(word_count(text) < SHORT_SENTENCE_WORDS),
         "context": float(section in CONTEXT),
         "practical": float(section is Section.PRACTICAL_APPLICATIONS),
@@ -257,11 +241,11 @@ def _suits(text: str, candidate: Candidate, asked: Asked, policy: Policy, *, cos
     Asked why, what explains leads; asked for a number, what gives one of the things asked about; where the question names nobody, what
     is found of people of a special age waits. A beginner gets advice and plain sentences first.
     """
-    evidence, understanding = asked.evidence, asked.evidence.understanding
+    evidence, understanding, sound = asked.evidence, asked.evidence.understanding, Sound.of(text)
     value = 0.0
-    if Section.LIMITATIONS not in asked.wants and ASIDE.search(text):
+    if Section.LIMITATIONS not in asked.wants and sound.is_aside:
         value -= policy.aside_weight
-    if EXPLANATION in understanding.intents and EXPLAINS.search(text):
+    if EXPLANATION in understanding.intents and sound.explains:
         value += policy.explains_gain
     if asked.number is not None and asked.number.search(text):
         value += policy.number_gain
@@ -272,8 +256,8 @@ def _suits(text: str, candidate: Candidate, asked: Asked, policy: Policy, *, cos
         value -= policy.stray_advice_weight
     if evidence.question.mode is Mode.BEGINNER:
         value += policy.plain_weight * is_advice
-        value -= policy.statistics_weight * min(3, len(STATISTICS.findall(text)))
-        value -= policy.abbreviation_weight * min(3, len(ABBREVIATION.findall(text)))
+        value -= policy.statistics_weight * min(3, sound.statistics)
+        value -= policy.abbreviation_weight * min(3, sound.abbreviations)
     if word_count(text) > LONG_SENTENCE_WORDS:
         value -= policy.long_weight
     return value

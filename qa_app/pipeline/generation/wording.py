@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from functools import lru_cache
 
 HANGING = re.compile(
     r"^(?:(?:it|its|they|their|them|these|those|this|that|such|both|he|she|however|but|also|in contrast|by contrast|instead|otherwise|"
@@ -78,3 +80,33 @@ STATISTICS = re.compile(
     r"\b(?:P|p) ?[=<>≤]|\bCI\b|\bI²|\bSMD\b|\bES\b|\bSD\b|\bMD\b|\bHedges|\bbeta\b|β|τ|\bratio of\b|±", re.UNICODE
 )
 NUMBER = re.compile(r"\d")
+
+
+@dataclass(frozen=True, slots=True)
+class Sound:
+    """How one sentence reads, worked out once: the same sentences stand in the evidence of question after question."""
+
+    hangs: bool
+    is_aim: bool
+    is_minutiae: bool
+    is_aside: bool
+    is_claim: bool
+    explains: bool
+    has_number: bool
+    statistics: int
+    abbreviations: int
+
+    @staticmethod
+    @lru_cache(maxsize=8_192)
+    def of(text: str) -> Sound:
+        return Sound(
+            hangs=bool(HANGING.match(text) or ANAPHOR.search(text)),
+            is_aim=bool(AIM.search(text)),
+            is_minutiae=bool(MINUTIAE.match(text)),
+            is_aside=bool(ASIDE.search(text)),
+            is_claim=bool(CLAIM.search(text)),
+            explains=bool(EXPLAINS.search(text)),
+            has_number=bool(NUMBER.search(text)),
+            statistics=len(STATISTICS.findall(text)),
+            abbreviations=len(ABBREVIATION.findall(text)),
+        )
