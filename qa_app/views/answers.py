@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from qa_app import asked, asking, overview, reading
 from qa_app.forms import FeedbackForm, QuestionForm
 from qa_app.views.caching import current, page_or_part
+from qa_app.views.history import remember
 from qa_app.views.overviews import overview_page
 
 EXPORTS = (("ris", "RIS"), ("bib", "BibTeX"), ("csl.json", "CSL-JSON"), ("md", "Markdown"))
@@ -24,7 +25,10 @@ FEEDBACK_KEPT = 50  # answers that a browser can change its word about
 @require_safe
 def answer(request: HttpRequest, answer_id: str) -> HttpResponse:
     with asking.snapshot():
-        return answer_page(request, _get_payload(answer_id), since=request.GET.get("since", ""))
+        response = answer_page(request, _get_payload(answer_id), since=request.GET.get("since", ""))
+    if request.headers.get("X-Asked-Here"):  # by our script, which was told the answer while it was made
+        remember(request, response, answer_id)
+    return response
 
 
 @current

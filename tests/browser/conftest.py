@@ -18,8 +18,8 @@ import pytest
 from django.core.management import call_command
 from django.test.utils import setup_databases
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page, sync_playwright
-from pytest_django.live_server_helper import LiveServer
 
+from tests.browser.server import LiveServer
 from tests.browser.site import Site
 from tests.builders import make_study
 
@@ -87,7 +87,7 @@ def site(django_test_environment: None, django_db_blocker: Any, starter: Path) -
             "T002",
         ):  # what the made-up answers of tests cite; without a passage no search finds them
             make_study(study_id=study_id, texts=())
-        server = LiveServer("127.0.0.1")
+        server = LiveServer()
         try:
             yield Site(server.url)
         finally:

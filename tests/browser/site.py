@@ -13,6 +13,7 @@ from qa_app import asking
 from qa_app.models import Answer
 from tests.qa.payloads import make_payload
 
+STREAM = "**/api/v1/answers/stream"
 SETS = "how many sets per week for muscle growth?"
 PIZZA = "What is the best pizza in Naples?"
 SHOES = "What are the best shoes for squats?"

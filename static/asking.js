@@ -1,0 +1,286 @@
+// Shows an answer while it is made: stages as they finish, sentences as they are verified; then the answer's own page.
+(function () {
+  "use strict";
+
+  const byId = (id) => document.getElementById(id);
+  const TRIES = 3;
+  const PAUSE = 600; // milliseconds before the line is taken up again
+  let asked = null; // the question under way
+
+  function say(words) {
+    byId("status").textContent = words;
+  }
+
+  function trouble(words) {
+    byId("trouble").textContent = words;
+  }
+
+  document.addEventListener(
+    "submit",
+    (event) => {
+      const form = event.target;
+      if (form.id !== "ask-form" || form.dataset.plain || !window.ReadableStream || !byId("making")) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      if (!asked) ask(form, event.submitter);
+    },
+    true,
+  );
+
+  document.addEventListener("click", (event) => {
+    if (asked && event.target.closest("[data-stop]")) giveUp("Stopped. Your question is still in the box.");
+  });
+
+  window.addEventListener("pagehide", () => asked && asked.leaving.abort());
+
+  async function ask(form, sender) {
+    const body = bodyOf(form, sender);
+    if (!body.question.trim()) return askPlainly(form, sender);
+    asked = { form, sender, leaving: new AbortController(), lastId: "", told: [], held: [] };
+    asked.parts = byId("making-parts").content; // its page may be put away
+    form.querySelector(".send").disabled = true;
+    const mine = asked;
+    trouble("");
+    say("Searching the studies…");
+    form.classList.add("htmx-request");
+    let waited = 0;
+    while (asked === mine) {
+      try {
+        const response = await send(body, mine);
+        if (!response.ok) return await refused(response, mine);
+        await listen(response, mine);
+        return;
+      } catch (error) {
+        if (asked !== mine) return;
+        if (error.isOurs) {
+          giveUp(`The answer could not be shown. ${kept()} try again in a moment.`);
+          throw error;
+        }
+        waited += 1;
+        if (!mine.lastId || waited > TRIES) {
+          giveUp(unreachable());
+          return;
+        }
+        await new Promise((resolve) => setTimeout(resolve, PAUSE * waited));
+      }
+    }
+  }
+
+  function bodyOf(form, sender) {
+    const typed = new FormData(form, sender || undefined);
+    const body = { question: String(typed.get("example") || typed.get("question") || "").replace(/\r\n/g, "\n") };
+    ["mode", "collection", "parent"].forEach((name) => {
+      if (typed.get(name)) body[name] = String(typed.get(name));
+    });
+    return body;
+  }
+
+  function send(body, mine) {
+    const headers = { "Content-Type": "application/json", Accept: "text/event-stream" };
+    if (mine.lastId) headers["Last-Event-ID"] = mine.lastId;
+    return fetch("/api/v1/answers/stream", {
+      method: "POST",
+      headers,
+      body: JSON.stringify(body),
+      credentials: "same-origin",
+      signal: mine.leaving.signal,
+    });
+  }
+
+  // The server's own words stand in its form: what it cannot take is sent to it as a form.
+  function askPlainly(form, sender) {
+    form.dataset.plain = "yes";
+    form.requestSubmit(sender || form.querySelector(".send"));
+    delete form.dataset.plain;
+  }
+
+  async function refused(response, mine) {
+    const { form, sender } = mine;
+    if (response.status === 400) {
+      putBack();
+      askPlainly(form, sender);
+      return;
+    }
+    const seconds = Number(response.headers.get("Retry-After")) || 0;
+    const told = await response.json().catch(() => ({}));
+    const when = seconds > 90 ? "in a while" : seconds ? `in ${seconds} seconds` : "in a moment";
+    if (response.status === 429) giveUp(`Many questions came from here just now. ${kept()} try again ${when}.`);
+    else if (response.status === 503) giveUp(`Many answers are being made at this moment. ${kept()} try again ${when}.`);
+    else giveUp(`The answer could not be fetched. Something went wrong on our side. ${kept()} try again in a moment.`, told);
+  }
+
+  function kept() {
+    const isTyped = asked && !(asked.sender && asked.sender.name === "example");
+    return isTyped ? "Your question is still in the box: please" : "Please";
+  }
+
+  function unreachable() {
+    const reason = navigator.onLine ? "The site cannot be reached." : "You are offline.";
+    return `The answer could not be fetched. ${reason} ${kept()} try again in a moment.`;
+  }
+
+  async function listen(response, mine) {
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = "";
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (asked !== mine) return;
+      if (done) throw new Error("The stream ended before the answer.");
+      const pieces = (rest + value).split("\n\n");
+      rest = pieces.pop();
+      for (const piece of pieces) {
+        if (piece.startsWith(":")) continue;
+        try {
+          if (take(read(piece), mine)) return;
+        } catch (error) {
+          error.isOurs = true; // no line to be taken up again
+          throw error;
+        }
+      }
+    }
+  }
+
+  function read(piece) {
+    const event = {};
+    piece.split("\n").forEach((line) => {
+      const place = line.indexOf(": ");
+      event[line.slice(0, place)] = line.slice(place + 2);
+    });
+    return { name: event.event, id: event.id, data: JSON.parse(event.data) };
+  }
+
+  // True after the last event.
+  function take(event, mine) {
+    if (mine.lastId && mine.lastId.split(".")[0] !== event.id.split(".")[0]) startAnew(mine);
+    mine.lastId = event.id;
+    if (event.name === "stage") finished(event.data.name);
+    else if (event.name === "retrieval") found(event.data, mine);
+    else if (event.name === "sentence") tell(event.data, mine);
+    else if (event.name === "error") giveUp(`${event.data.detail} ${kept() === "Please" ? "" : "Your question is still in the box."}`);
+    else if (event.name === "done") settle(event.data, mine);
+    return event.name === "error" || event.name === "done";
+  }
+
+  // --- The page meanwhile ---------------------------------------------------------------------------------------------
+
+  // The form's page is kept as it is, to come back where there is no answer.
+  function lay(mine) {
+    const main = byId("content");
+    const page = byId("making").content.cloneNode(true);
+    const typed = bodyOf(mine.form, mine.sender);
+    const collection = mine.form.elements.collection;
+    const mode = typed.mode || "beginner";
+    const names = [mode[0].toUpperCase() + mode.slice(1)];
+    if (typed.collection && collection) names.push(collection.selectedOptions[0].textContent);
+    mine.before = { nodes: [...main.childNodes], top: window.scrollY, title: document.title, focused: document.activeElement };
+    page.querySelector(".eyebrow").textContent = names.join(" · ");
+    const title = page.querySelector("h1");
+    title.textContent = typed.question.trim();
+    title.classList.toggle("long", title.textContent.length > 160);
+    main.replaceChildren(page);
+    window.scrollTo(0, 0);
+    byId("question-title").focus({ preventScroll: true });
+  }
+
+  function startAnew(mine) {
+    mine.told = [];
+    mine.held = [];
+    document.querySelectorAll(".making .prose > section").forEach((section) => section.remove());
+  }
+
+  function finished(stage) {
+    document.querySelectorAll(`.stages [data-stage~="${stage}"]`).forEach((step) => step.classList.add("done"));
+  }
+
+  function found(data, mine) {
+    if (!mine.before) lay(mine);
+    ["understand", "rank"].forEach(finished);
+    const also = document.querySelector(".making [data-also]");
+    also.textContent = data.also_searched.length ? `Also searched for: ${data.also_searched.map(nameOf).join(", ")}` : "";
+    also.hidden = !data.also_searched.length;
+    say(`${data.evidence.length} passages found.`);
+  }
+
+  const nameOf = (term) => term.replace(/-/g, " ");
+
+  // An answer that only says the summary again is not shown beside it: what it has in common waits for what it adds.
+  function tell(sentence, mine) {
+    if (!mine.before) lay(mine);
+    if (sentence.part === "summary") {
+      mine.told.push(sentence.text);
+      return append(sentence, mine);
+    }
+    mine.held.push(sentence);
+    if (mine.held.every((row) => mine.told.includes(row.text)) && mine.told.length) return;
+    mine.held.forEach((row) => append(row, mine));
+    mine.held = [];
+    mine.told = [];
+  }
+
+  function append(sentence, mine) {
+    const prose = document.querySelector(".making .prose");
+    let section = prose.querySelector(`.${sentence.part}`);
+    if (!section) {
+      section = mine.parts.querySelector(`.${sentence.part}`).cloneNode(true);
+      prose.append(section);
+    }
+    let paragraph = section.querySelector(`[data-paragraph="${sentence.paragraph}"]`);
+    if (!paragraph) {
+      paragraph = document.createElement("p");
+      paragraph.dataset.paragraph = sentence.paragraph;
+      section.append(paragraph);
+    }
+    const span = document.createElement("span");
+    span.className = "sentence";
+    span.append(sentence.text);
+    if (sentence.verdict === "weak") {
+      const weak = document.createElement("small");
+      weak.className = "weak";
+      weak.textContent = "(loosely supported)";
+      span.append(" ", weak);
+    }
+    sentence.citations.forEach((index) => {
+      const marker = document.createElement("span");
+      marker.className = "cite";
+      marker.textContent = `[${index}]`;
+      span.append("\u2060", marker);
+    });
+    paragraph.append(span, " ");
+  }
+
+  // The answer's page takes the place of what was shown, at its own address; htmx puts it there, as after a plain form.
+  function settle(answer, mine) {
+    if (!mine.before) lay(mine);
+    ["understand", "rank", "answer", "verify"].forEach(finished);
+    const link = document.querySelector(".making [data-settle]");
+    const isUnscrolled = window.scrollY;
+    link.addEventListener("htmx:afterRequest", (event) => {
+      if (asked !== mine) return;
+      asked = null;
+      if (!event.detail.successful) location.assign(answer.url);
+    });
+    window.htmx
+      .ajax("GET", answer.url, { source: link, target: "#content", swap: "innerHTML", headers: { "X-Asked-Here": "1" } })
+      .then(() => window.scrollTo(0, isUnscrolled));
+  }
+
+  function putBack() {
+    const mine = asked;
+    asked = null;
+    mine.form.classList.remove("htmx-request");
+    mine.form.querySelector(".send").disabled = false;
+    say("");
+    if (!mine.before) return;
+    byId("content").replaceChildren(...mine.before.nodes);
+    document.title = mine.before.title;
+    window.scrollTo(0, mine.before.top);
+  }
+
+  function giveUp(words) {
+    const { form, leaving } = asked;
+    putBack();
+    leaving.abort();
+    trouble(words.trim());
+    form.elements.question.focus({ preventScroll: true });
+  }
+})();
