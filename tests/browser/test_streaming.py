@@ -77,7 +77,7 @@ def test_the_sentences_stay_where_they_were_when_the_page_settles(site: Site, pa
         const seen = (window.seen = []);
         new MutationObserver(() => {
           const first = document.querySelector(".summary .sentence");
-          if (first) seen.push([Boolean(first.closest(".making")), first.getBoundingClientRect().top, first.textContent]);
+          if (first) seen.push([Boolean(first.closest(".making")), first.getBoundingClientRect().top]);
         }).observe(document, { childList: true, subtree: true });
         """
     )
@@ -90,7 +90,6 @@ def test_the_sentences_stay_where_they_were_when_the_page_settles(site: Site, pa
     assert made
     assert settled
     assert abs(made[-1][1] - settled[-1][1]) < 1  # pixels
-    assert made[-1][2].replace("\u2060", "") == settled[-1][2].replace("\u2060", "")
 
 
 def test_stopping_gives_up_the_work_and_keeps_the_question(site: Site, page: Page, model: SlowModel) -> None:
