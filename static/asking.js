@@ -175,6 +175,7 @@
     mine.before = { nodes: [...main.childNodes], top: window.scrollY, title: document.title, focused: document.activeElement };
     page.querySelector(".eyebrow").textContent = names.join(" · ");
     const title = page.querySelector("h1");
+    title.id = "question-title"; // here and not in the template: the form's page may have one
     title.textContent = typed.question.trim();
     title.classList.toggle("long", title.textContent.length > 160);
     main.replaceChildren(page);
