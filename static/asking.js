@@ -174,8 +174,9 @@
     if (typed.collection && collection) names.push(collection.selectedOptions[0].textContent);
     mine.before = { nodes: [...main.childNodes], top: window.scrollY, title: document.title, focused: document.activeElement };
     page.querySelector(".eyebrow").textContent = names.join(" · ");
-    const title = page.querySelector("h1");
-    title.id = "question-title"; // here and not in the template: the form's page may have one
+    const title = document.createElement("h1"); // here and not in the template: a page has one
+    Object.assign(title, { id: "question-title", tabIndex: -1, dir: "auto" });
+    page.querySelector("[data-title]").replaceWith(title);
     title.textContent = typed.question.trim();
     title.classList.toggle("long", title.textContent.length > 160);
     main.replaceChildren(page);
