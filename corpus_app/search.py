@@ -54,6 +54,15 @@ def encoder_name() -> str:
     It is the one that most searchable passages have a vector of: while a new one embeds them, that is still the old one,
     and the change comes with the last passage.
     """
+    known = _snapshot_encoder.get()
+    if known is None:
+        return _encoder_in_use()
+    if not known:
+        known.append(_encoder_in_use())
+    return known[0]
+
+
+def _encoder_in_use() -> str:
     global _settled
     active = embedding.active_name()
     if embedding.is_chosen() or _settled == active:
@@ -106,7 +115,10 @@ def warm_up() -> None:
 
 @contextmanager
 def snapshot() -> Iterator[None]:
-    """Everything read inside belongs to one corpus version. Inside another transaction it is that one's view."""
+    """Everything read inside belongs to one corpus version, and is compared by one encoder.
+
+    Inside another transaction it is that one's view.
+    """
     if _snapshot_version.get() is not None and connection.in_atomic_block:
         yield  # of the snapshot that is open
         return
@@ -115,14 +127,16 @@ def snapshot() -> Iterator[None]:
         if not is_inner:
             with connection.cursor() as cursor:
                 cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        token = _snapshot_version.set(_read_version())
+        version, encoder = _snapshot_version.set(_read_version()), _snapshot_encoder.set([])
         try:
             yield
         finally:
-            _snapshot_version.reset(token)
+            _snapshot_version.reset(version)
+            _snapshot_encoder.reset(encoder)
 
 
 _snapshot_version: ContextVar[Version | None] = ContextVar("snapshot_version", default=None)
+_snapshot_encoder: ContextVar[list[str] | None] = ContextVar("snapshot_encoder", default=None)  # empty until asked for
 
 
 def find(
@@ -469,7 +483,10 @@ def _version() -> Version:
 
 
 def _read_version() -> Version:
-    return models.CorpusVersion.objects.order_by("-number").values_list("number", "at").first() or (0, None)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT number, at FROM corpus_app_corpusversion ORDER BY number DESC LIMIT 1")
+        number, at = cursor.fetchone() or (0, None)
+        return number, at
 
 
 _kept: dict[Callable[[], Any], tuple[Any, Any]] = {}

@@ -32,6 +32,11 @@ FEATURES = (
     Feature("words", {"lexical_weight": 0.0, "dense_weight": 1.0}, {}),
     Feature("meaning", {"lexical_weight": 1.0, "dense_weight": 0.0}, {}),
     Feature("min-max fusion (else reciprocal ranks)", {"fusion": Fusion.RECIPROCAL_RANK}, {}),
+    Feature(
+        "weights by how far scores lie apart",
+        {"lexical_spread": 0.0, "dense_spread": 0.0},
+        {"lexical_spread": 0.25, "dense_spread": 1.0},
+    ),
     Feature("best sentence", {"sentence_weight": 0.0}, {"sentence_weight": 0.2}),
     Feature("sections", {"section_boost_exact": 1.0, "section_boost_related": 1.0}, {"section_boost_exact": 1.1}),
     Feature("sections at 2.0 / 1.3", {}, {"section_boost_exact": 2.0, "section_boost_related": 1.3}),
