@@ -47,7 +47,7 @@ schema: setup ## write what the API says of itself to docs/openapi.yaml
 	@exec $(PYTHON) manage.py spectacular --validate --fail-on-warn --file docs/openapi.yaml
 
 lock: setup ## write the pins of requirements/*.in, with their hashes
-	@for name in base dev; do \
+	@for name in base mcp dev; do \
 	    echo "requirements/$$name.lock"; \
 	    draft=$$(mktemp); \
 	    sed 's/^\(torch==[0-9.]*\) /\1+cpu /' requirements/$$name.lock > $$draft; \

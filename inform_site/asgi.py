@@ -6,9 +6,11 @@ import threading
 
 from django.core.asgi import get_asgi_application
 
+from inform_site.assistants import beside
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "inform_site.settings")
 
-application = get_asgi_application()
+application = beside(get_asgi_application())
 
 
 def _warm_up() -> None:

@@ -474,6 +474,7 @@ LOGGING = {
     "loggers": {
         "httpx": {"level": "WARNING"},
         "httpx2": {"level": "WARNING"},
+        "mcp": {"level": "WARNING"},
         "pgmq": {"level": "WARNING"},
         "sentence_transformers": {"level": "WARNING"},
     },

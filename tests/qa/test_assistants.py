@@ -1,0 +1,115 @@
+"""The MCP server at /mcp, spoken to by the protocol's own client over a socket: the same answers, keys and quotas as /api/v1/."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.core.asgi import get_asgi_application
+from mcp import Client
+
+from inform_site import assistants
+from qa_app import asking
+from qa_app.models import Answer
+from tests.live import serving
+from tests.qa.conftest import ASKED, CANARY, DRAFT
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("library")]
+
+TOOLS = ["ask", "get_passage", "get_study", "list_collections", "search"]
+
+
+@pytest.fixture
+def address(library: tuple[str, ...]) -> Iterator[str]:
+    with serving(assistants.beside(get_asgi_application())) as url:
+        yield url
+
+
+def call(address: str, tool: str, **arguments: Any) -> Any:
+    """What a tool gives: its structured content. Raises AssertionError with the words of an error."""
+    result = attempt(address, tool, **arguments)
+    assert not result.is_error, result.content
+    return result.structured_content
+
+
+def attempt(address: str, tool: str, **arguments: Any) -> Any:
+    async def talk() -> Any:
+        async with Client(f"{address}/mcp") as client:
+            return await client.call_tool(tool, arguments)
+
+    return asyncio.run(talk())
+
+
+def said(result: Any) -> str:
+    assert result.is_error
+    return " ".join(block.text for block in result.content)
+
+
+def test_the_tools_say_what_they_are_for(address: str) -> None:
+    async def talk() -> Any:
+        async with Client(f"{address}/mcp") as client:
+            return client.instructions, (await client.list_tools()).tools
+
+    instructions, tools = asyncio.run(talk())
+
+    assert "do not fill the gap" in instructions
+    assert sorted(tool.name for tool in tools) == TOOLS
+    assert all(tool.description and tool.title and tool.annotations for tool in tools)
+    assert {tool.name for tool in tools if not tool.annotations.read_only_hint} == {"ask"}
+
+
+def test_an_answer_comes_with_citations_and_the_exact_words_behind_them(address: str) -> None:
+    told = call(address, "ask", question=ASKED)
+
+    kept = asking.find_answer(told["id"])
+    assert kept is not None
+    assert told["outcome"] == "answered"
+    assert told["url"] == f"{address}{kept['url']}"
+    assert [row["text"] for row in told["answer"]] == [row["text"] for row in kept["answer"]["sentences"]]
+    assert [row["study_id"] for row in told["citations"]] == [row["study_id"] for row in kept["citations"]]
+    quoted = [span for row in told["summary"] + told["answer"] for span in row["support"]]
+    assert quoted
+    for span in quoted:
+        passage = call(address, "get_passage", passage_id=span["passage_id"])
+        assert passage["text"][span["start"] : span["end"]] == span["quote"]
+
+
+def test_a_refusal_says_so_and_shows_the_nearest_passages(address: str) -> None:
+    told = call(address, "ask", question="What is the best pizza in Naples?")
+
+    assert (told["code"], told["confidence"], told["citations"]) == ("OUT_OF_SCOPE", None, [])
+    assert told["message"]
+
+
+def test_a_question_that_cannot_be_asked_is_an_error_in_the_words_of_the_api(address: str) -> None:
+    assert "question" in said(attempt(address, "ask", question="  "))
+    assert "Choose one of nutrition, training" in said(attempt(address, "ask", question=ASKED, collection="sports"))
+    assert Answer.objects.count() == 0
+
+
+def test_what_readers_can_find_can_be_read(address: str) -> None:
+    found = call(address, "search", query=ASKED, limit=3)
+    study = call(address, "get_study", study_id="T-SETS")
+    collections = call(address, "list_collections")
+
+    assert found["results"][0]["study_id"] == "T-SETS"
+    assert study["study_id"] == "T-SETS"
+    assert [row["slug"] for row in collections["results"]] == ["nutrition", "training"]
+
+
+def test_a_draft_and_a_missing_study_are_told_apart_by_nobody(address: str) -> None:
+    assert said(attempt(address, "get_study", study_id=DRAFT)) == said(attempt(address, "get_study", study_id="T-NONE"))
+    assert CANARY not in str(call(address, "search", query=CANARY))
+
+
+def test_a_name_with_slashes_reaches_no_other_address(address: str) -> None:
+    assert "result" not in said(attempt(address, "get_study", study_id="../collections"))
+
+
+def test_without_the_extra_the_site_is_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    site = get_asgi_application()
+    monkeypatch.setattr(assistants, "find_spec", lambda name: None)
+
+    assert assistants.beside(site) is site
