@@ -69,8 +69,8 @@ def _server(site: ASGIApp) -> ASGIApp:
     @server.tool(title="Search the passages", annotations=reading)
     async def search(ctx: Context, query: str, collection: str | None = None, limit: int = 10) -> Json:
         """Finds the passages nearest to a query, best first, each with its study, section and words. Answers nothing."""
-        asked: Json = {"q": query, "limit": limit} | ({"collection": collection} if collection else {})
-        return await _request(site, ctx, "GET", "/api/v1/search", params=asked)
+        asked: Json = {"question": query, "limit": limit} | ({"collection": collection} if collection else {})
+        return await _request(site, ctx, "POST", "/api/v1/search", json=asked)
 
     @server.tool(title="Read a study", annotations=reading)
     async def get_study(ctx: Context, study_id: str) -> Json:

@@ -6,11 +6,16 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any
 
+import httpx2
 import pytest
 from django.core.asgi import get_asgi_application
+from django.utils import timezone
 from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
 
 from inform_site import assistants
+from inform_site.clients import keys
+from inform_site.clients.limits import Limits
 from qa_app import asking
 from qa_app.models import Answer
 from tests.live import serving
@@ -94,18 +99,42 @@ def test_what_readers_can_find_can_be_read(address: str) -> None:
     study = call(address, "get_study", study_id="T-SETS")
     collections = call(address, "list_collections")
 
-    assert found["results"][0]["study_id"] == "T-SETS"
+    assert found["passages"][0]["study_id"] == "T-SETS"
     assert study["study_id"] == "T-SETS"
-    assert [row["slug"] for row in collections["results"]] == ["nutrition", "training"]
+    assert [row["slug"] for row in collections["items"]] == ["nutrition", "training"]
 
 
 def test_a_draft_and_a_missing_study_are_told_apart_by_nobody(address: str) -> None:
     assert said(attempt(address, "get_study", study_id=DRAFT)) == said(attempt(address, "get_study", study_id="T-NONE"))
-    assert CANARY not in str(call(address, "search", query=CANARY))
+    found = call(address, "search", query=CANARY)
+    assert DRAFT not in {row["study_id"] for row in found["passages"]}
 
 
 def test_a_name_with_slashes_reaches_no_other_address(address: str) -> None:
     assert "result" not in said(attempt(address, "get_study", study_id="../collections"))
+
+
+def test_keys_and_quotas_are_those_of_the_api(address: str) -> None:
+    secret = keys.make(name="assistant", scopes=["read"], owner=None, by=None, now=timezone.now()).secret
+
+    async def talk(tool: str, arguments: dict[str, Any], bearer: str) -> Any:
+        async with (
+            httpx2.AsyncClient(headers={"Authorization": f"Bearer {bearer}"}) as http,
+            Client(streamable_http_client(f"{address}/mcp", http_client=http)) as client,
+        ):
+            return await client.call_tool(tool, arguments)
+
+    assert not asyncio.run(talk("list_collections", {}, secret)).is_error
+    assert "scope ask" in said(asyncio.run(talk("ask", {"question": ASKED}, secret)))
+    assert "not known here" in said(asyncio.run(talk("list_collections", {}, secret[:-8] + "xxxxxxxx")))
+
+
+def test_the_quota_of_the_api_is_counted(address: str, settings: Any) -> None:
+    settings.ANONYMOUS_QUOTAS = settings.ANONYMOUS_QUOTAS | {"ask": Limits(1, 1)}
+
+    assert not attempt(address, "ask", question=ASKED).is_error
+    assert "used up" in said(attempt(address, "ask", question=ASKED))
+    assert Answer.objects.count() == 1
 
 
 def test_without_the_extra_the_site_is_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
