@@ -51,7 +51,7 @@ INTENTS = (
     ),
     Intent(
         "background",
-        _words("what is", "what are", "what's", "whats", "define", "definition", "meaning", "background", "context", "introduction", "overview"),
+        _words(r"what(?: is| are|'?s)(?! wrong)(?! the (?:newest|latest|best|right|ideal|optimal|most|least|minimum|maximum|difference))", "define", "definition", "meaning", "background", "context", "introduction", "overview"),
         (Section.INTRODUCTION, Section.BACKGROUND, Section.ABSTRACT),
     ),
     Intent("related work", _words("related", "previous", "prior", "existing", "literature", "earlier"), (Section.BACKGROUND, Section.INTRODUCTION)),

@@ -346,3 +346,18 @@ def test_advice_on_another_matter_waits() -> None:
 
     assert texts[0] == near.passage.text
     assert stray.passage.text not in texts
+
+
+def test_a_beginner_who_asks_why_is_told_the_reason_before_the_advice() -> None:
+    advice = make_candidate(
+        "Young men should do ten weekly sets for muscle growth.", section=Section.CONCLUSION, position=5, cosine=0.6
+    )
+    reason = make_candidate(
+        "Because tension lasts longer, the reviewers suggested, weekly sets raise muscle growth.",
+        section=Section.DISCUSSION,
+        cosine=0.6,
+    )
+
+    assert (
+        write(advice, reason, question="why do weekly sets raise muscle growth?").summary[0].text == reason.passage.text
+    )

@@ -223,3 +223,19 @@ def test_field_terms_of_lay_words_are_added_where_asked_for() -> None:
     spoken = understand(question, concepts=(bigger,), collections=(), expand_lay_words=True)
 
     assert (silent.also_searched, spoken.also_searched) == ((), ("hypertrophy",))
+
+
+@pytest.mark.parametrize(
+    ("text", "is_background"),
+    [
+        ("what is creatine?", True),
+        ("whats sarcopenia", True),
+        ("whats the newest study on creatine", False),
+        ("what's the best time for protein?", False),
+        ("what's wrong with the keto studies", False),
+    ],
+)
+def test_what_something_is_asks_for_background_and_what_is_newest_does_not(text: str, is_background: bool) -> None:
+    understanding = understand(make_question(text), concepts=(), collections=())
+
+    assert ("background" in understanding.intents) is is_background

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from corpus_app.records import Section
 from qa_app.pipeline.agreement import lead_line
-from qa_app.pipeline.generation.sentences import Quotable, rank_sentences
+from qa_app.pipeline.generation.sentences import EXPLANATION, Quotable, rank_sentences
 from qa_app.pipeline.generation.wording import Sound
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.records import Draft, DraftSentence, Evidence, Generator, Mode
@@ -18,7 +18,7 @@ EXTRACTIVE = Generator(name="extractive", version="2")
 REPEATED = 0.6  # token overlap from which two sentences say the same
 REPEATED_WITHIN_STUDY = 0.45  # and of one study
 ADVICE = frozenset({Section.CONCLUSION, Section.PRACTICAL_APPLICATIONS})
-ADVICE_FIRST = 1.0  # log odds by which a beginner's conclusions and advice go before findings of the same study
+ADVICE_FIRST = 1.0  # log odds by which conclusions and advice go before findings of the same study
 FAR_FROM_BEST = 1.0  # log odds below the best of its passage from which a sentence does not stand before that one
 SHARED_FIGURES = 2  # decimals in common from which two sentences of one study report one result
 
@@ -29,12 +29,15 @@ class ExtractiveWriter:
     name = EXTRACTIVE.name
 
     def write(self, evidence: Evidence, policy: Policy) -> tuple[Draft, Generator]:
-        ranked = rank_sentences(evidence, policy)
-        wants_limits = Section.LIMITATIONS in evidence.understanding.target_sections
+        ranked, asked, mode = rank_sentences(evidence, policy), evidence.understanding, evidence.question.mode
+        wants_limits = Section.LIMITATIONS in asked.target_sections
+        advice_first = mode is Mode.BEGINNER and EXPLANATION not in asked.intents and not asked.asks_for_figures
         body = [q for q in ranked if wants_limits or q.section is not Section.LIMITATIONS] or ranked
-        summary = _summary(body, evidence.question.mode, policy)
+        summary = _in_order(_summary(body, mode, policy), advice_first=advice_first)
         limit = () if wants_limits else _limit(ranked, summary, policy)
-        answer = _answer(body, summary, limit, evidence.question.mode, policy)
+        budget = policy.words_beginner if mode is Mode.BEGINNER else policy.words_intermediate
+        findings = _in_order(_findings(body, (*summary, *limit), budget, limit, policy), advice_first=advice_first)
+        answer = _answer(summary, findings, limit)
         counted = lead_line(evidence.agreement, evidence, policy)
         lead = (counted,) if counted else ()
         return Draft((*lead, *(_draft(q, 0) for q in summary)), answer), EXTRACTIVE
@@ -48,25 +51,30 @@ def _summary(ranked: Sequence[Quotable], mode: Mode, policy: Policy) -> tuple[Qu
     if len(chosen) < policy.summary_sentences_least:  # there is no more to say but by those that were quoted already
         more = replace(limits, most=policy.summary_sentences_least - len(chosen), per_study=most, per_other=most)
         chosen += _pick(ranked, more, policy, besides=chosen)
-    return _in_order(chosen, mode)
+    return chosen
 
 
-def _answer(
-    ranked: Sequence[Quotable], summary: Sequence[Quotable], limit: Sequence[Quotable], mode: Mode, policy: Policy
-) -> tuple[DraftSentence, ...]:
-    """What the summary has not said: a paragraph for each study, the most direct first, then a limit of what was cited.
-
-    Sentences that stand side by side in their passage are quoted as one. Where nothing is left to say, the summary is the answer.
-    """
-    budget = policy.words_beginner if mode is Mode.BEGINNER else policy.words_intermediate
+def _findings(
+    ranked: Sequence[Quotable], told: Sequence[Quotable], budget: int, limit: Sequence[Quotable], policy: Policy
+) -> tuple[Quotable, ...]:
+    """What the summary has not said; sentences that stand side by side in their passage are quoted as one."""
     left = budget - sum(word_count(q.text) for q in limit)
     limits = _Limits(
         policy.answer_sentences, left, policy.answer_per_study, policy.answer_per_other_study, policy.answer_within
     )
-    findings = _pick(ranked, limits, policy, besides=(*summary, *limit))
-    told = list(dict.fromkeys(q.study_id for q in (*summary, *findings)))
+    return _joined(_pick(ranked, limits, policy, besides=told))
+
+
+def _answer(
+    summary: Sequence[Quotable], findings: Sequence[Quotable], limit: Sequence[Quotable]
+) -> tuple[DraftSentence, ...]:
+    """A paragraph for each study, in the summary's order, then a limit of what was cited.
+
+    Where nothing is left to say, the summary is the answer.
+    """
+    told = dict.fromkeys(q.study_id for q in (*summary, *findings))
     paragraphs = [study_id for study_id in told if any(q.study_id == study_id for q in findings)]
-    grouped = sorted(_in_order(_joined(findings), mode), key=lambda q: paragraphs.index(q.study_id))
+    grouped = sorted(findings, key=lambda q: paragraphs.index(q.study_id))
     written = (
         *(_draft(q, paragraphs.index(q.study_id)) for q in grouped),
         *(_draft(q, len(paragraphs)) for q in limit),
@@ -74,15 +82,16 @@ def _answer(
     return written or tuple(_draft(q, 0) for q in summary)
 
 
-def _in_order(chosen: Sequence[Quotable], mode: Mode) -> tuple[Quotable, ...]:
+def _in_order(chosen: Sequence[Quotable], *, advice_first: bool) -> tuple[Quotable, ...]:
     """A study's sentences together, the best study first; the passage of its best sentence first, in the passage's own order.
 
-    Apart from each other they read as scraps. A beginner is told first what was concluded or advised, and talk about the
-    literature comes after what was found. A sentence that is far from the best of its passage does not stand before it.
+    Apart from each other they read as scraps. With `advice_first` what was concluded or advised goes before findings of the same
+    study, and talk about the literature comes after what was found. A sentence that is far from the best of its passage does not
+    stand before that one.
     """
 
     def worth(quotable: Quotable) -> float:
-        return quotable.score + ADVICE_FIRST * (mode is Mode.BEGINNER and quotable.section in ADVICE)
+        return quotable.score + ADVICE_FIRST * (advice_first and quotable.section in ADVICE)
 
     def place(quotable: Quotable) -> tuple[int, bool, int, bool, int]:
         passage = [q for q in chosen if q.candidate is quotable.candidate]

@@ -243,10 +243,10 @@ def _suits(text: str, candidate: Candidate, asked: Asked, policy: Policy, *, cos
     """
     evidence, understanding, sound = asked.evidence, asked.evidence.understanding, Sound.of(text)
     value = 0.0
-    if Section.LIMITATIONS not in asked.wants and sound.is_aside:
+    is_wanted = EXPLANATION in understanding.intents and sound.explains
+    value += policy.explains_gain * is_wanted
+    if Section.LIMITATIONS not in asked.wants and sound.is_aside and not is_wanted:
         value -= policy.aside_weight
-    if EXPLANATION in understanding.intents and sound.explains:
-        value += policy.explains_gain
     if asked.number is not None and asked.number.search(text):
         value += policy.number_gain
     if not understanding.population.is_named and candidate.passage.study.age_group in SPECIAL_AGES:

@@ -11,7 +11,7 @@ HANGING = re.compile(
     r"moreover|furthermore|therefore|thus|hence|either|with (?:either|both|neither)|for (?:both|either)|of the two|on the other hand|"
     r"on average|similarly|likewise|conversely|the same|the other|the latter|the former|the difference|the effect|the corresponding|"
     r"neither|here|there|then|another|others|one of (?:them|these)|again|still|yet|so|rather|nevertheless|nonetheless|for example|"
-    r"even so|only one|the authors|the two|the three|when these|after this|among (?:these|them)|in (?:these|those|this)|"
+    r"even so|only one|the authors|the reviewers|the two|the three|when these|after this|among (?:these|them)|in (?:these|those|this)|"
     r"of (?:these|those|them)|(?:by|in|on|from|to|of|according to) (?:their|his|her|its)|according to (?:it|them))\b"
     # or whose subject, after where or when it was, is a pronoun ("In a trial in older men it raised ...")
     r"|(?:in|after|with|among|for|at|during|over|on|by)\b[^.;:]{0,80}?\s(?:it|they)\s"
@@ -36,7 +36,7 @@ ANAPHOR = re.compile(
     r"the (?:explanation|hypothesis|reason|idea|claim|authors|advice|contrast)(?= (?:remain|is|was|seem|may|might|rest|appl|held|hold|also|and )\w*)|"
     # a pointing word that stands alone ("supported this for lean tissue only")
     r"(?:this|these)(?= (?:for|in|by|was|were|is|are|may|might|could|can|did|does|do|only|as|with|to|from|when|would|should|also)\b|[,;.:])|"
-    r"either (?:group|arm|condition|diet|programme)|the (?:other|same) (?:group|arm|condition|diet|trial|study)s?|the (?:reviewers|latter|former))\b",
+    r"either (?:group|arm|condition|diet|programme)|the (?:other|same) (?:group|arm|condition|diet|trial|study)s?|the (?:latter|former))\b",
     re.IGNORECASE,
 )
 
