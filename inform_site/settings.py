@@ -296,6 +296,8 @@ QUESTIONS_ABOUT = "qa_app.listed.about"
 DASHBOARD_PROVIDERS = ["corpus_app.admin.dashboard.panels", "qa_app.admin.dashboard.panels"]
 # How many days the file of an import is kept after it ended; what was read from it stays.
 IMPORT_FILES_DAYS = read(read_positive, "INFORM_IMPORT_FILES_DAYS", 90)
+# The largest file that programs may send to be imported, in millions of bytes; 50 is the most that is read.
+IMPORT_MEGABYTES = read(read_positive, "INFORM_IMPORT_MEGABYTES", 50)
 # Whether a study is published only by a reviewer who neither handed it over nor changed it since.
 REVIEW_REQUIRED = read(_env.bool, "INFORM_REVIEW_REQUIRED", False)
 
@@ -377,7 +379,11 @@ AUTH_PASSWORD_VALIDATORS = [
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["inform_site.api.access.KeyAuthentication"],
-    "DEFAULT_PERMISSION_CLASSES": ["inform_site.api.access.ScopeDeclared"],
+    "DEFAULT_PERMISSION_CLASSES": [
+        "inform_site.api.access.ScopeDeclared",
+        "inform_site.api.access.PermissionDeclared",
+        "inform_site.api.access.VersionDeclared",
+    ],
     "DEFAULT_THROTTLE_CLASSES": ["inform_site.api.access.QuotaDeclared"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["inform_site.api.bodies.StrictJSONParser"],
@@ -398,6 +404,10 @@ SPECTACULAR_SETTINGS = {
     "TAGS": [
         {"name": "Questions", "description": "Ask, read answers again, or search without an answer."},
         {"name": "Corpus", "description": "Published studies, their passages and what they are about."},
+        {
+            "name": "Desk",
+            "description": "What curators do, with a key that acts as its owner: the same rights, rules and history as at the desk.",
+        },
         {"name": "Site", "description": "Whether it is well."},
         {
             "name": "Earlier addresses",

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
+from enum import Enum
 from typing import Any
 
 import numpy as np
+from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Count, Q
+from django.db.models import Count, F, Q, QuerySet, Sum
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from corpus_app import search
@@ -23,6 +27,14 @@ ASKED_WITHIN = timedelta(days=180)
 MOST_ASKED = 2_000
 NOT_OURS = (Outcome.GUARDRAIL.value, Outcome.OUT_OF_SCOPE.value)
 WORTH_ASKING = (Outcome.INSUFFICIENT_EVIDENCE.value, Outcome.PARTIAL.value, Outcome.OUT_OF_SCOPE.value)
+
+
+class Unset(Enum):
+    UNSET = "unset"
+
+
+UNSET = Unset.UNSET
+"""Left as it is, where None means nobody."""
 
 
 def gather() -> int:
@@ -115,3 +127,64 @@ def asked() -> Iterator[tuple[str, int]]:
     rows = Answer.objects.filter(created_at__gte=timezone.now() - ASKED_WITHIN).exclude(outcome__in=NOT_OURS)
     counted = rows.order_by().values_list("question").annotate(times=Count("pk")).order_by("-times", "question")
     yield from counted[:MOST_ASKED]
+
+
+# --- Looking after them -------------------------------------------------------------------------------------------------
+
+
+class ChangedSince(Exception):
+    """Somebody else has saved the gap since the caller read it."""
+
+    def __init__(self, version: str) -> None:
+        super().__init__(f"The gap is at version {version} now.")
+        self.version = version
+
+
+class NotAtTheDesk(Exception):
+    """The person named may not be given a gap."""
+
+
+def listed() -> QuerySet[Any]:
+    """The first questions of each meaning, `demanded` times in all: the most asked first."""
+    leaders: QuerySet[Any] = Gap.objects.filter(leader=None).defer("vector")
+    demanded: QuerySet[Any] = leaders.annotate(demanded=F("asked") + Coalesce(Sum("followers__asked"), 0))
+    return demanded
+
+
+def version_of(gap: Gap) -> str:
+    """Changes with whatever a person may change of a gap; readers who ask again do not change it."""
+    return hashlib.sha256(repr([gap.status, gap.assigned_to_id, gap.note]).encode()).hexdigest()[:16]
+
+
+def look_after(
+    gap_id: int,
+    *,
+    seen: str,
+    status: str | None = None,
+    note: str | None = None,
+    assigned_to: str | Unset | None = UNSET,
+) -> None:
+    """Sets what is given; `assigned_to` is a username at the desk, or None for nobody.
+
+    Raises Gap.DoesNotExist, ChangedSince, NotAtTheDesk.
+    """
+    with transaction.atomic():
+        gap = Gap.objects.select_for_update(of=("self",), no_key=True).defer("vector").get(pk=gap_id, leader=None)
+        if version_of(gap) != seen:
+            raise ChangedSince(version_of(gap))
+        if status is not None:
+            gap.status = status
+        if note is not None:
+            gap.note = note
+        if not isinstance(assigned_to, Unset):
+            gap.assigned_to = _at_the_desk(assigned_to)
+        gap.save(update_fields=["status", "note", "assigned_to"])
+
+
+def _at_the_desk(username: str | None) -> User | None:
+    if username is None:
+        return None
+    found = User.objects.filter(username=username, is_staff=True, is_active=True).first()
+    if found is None:
+        raise NotAtTheDesk(f"Nobody at the desk is called {username}.")
+    return found

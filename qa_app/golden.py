@@ -46,9 +46,16 @@ def bring_in(path: Path) -> tuple[int, int]:
     return new, changed
 
 
+class NothingToAsk(Exception):
+    def __init__(self) -> None:
+        super().__init__("There are no golden questions yet: bring some in first.")
+
+
 def order_run(*, by: User | None) -> EvaluationRun:
-    """A run that a worker will take up."""
+    """A run that a worker will take up. Raises NothingToAsk."""
     total = GoldenQuestion.objects.filter(is_active=True).count()
+    if not total:
+        raise NothingToAsk
     return EvaluationRun.objects.create(asked_by=by, asked_at=timezone.now(), total=total)
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,15 +15,14 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 
-from corpus_app import curation, sources
+from corpus_app import previewing, sources
 from corpus_app.admin.base import FORESEEN, DeskAdmin, curator, reasons
 from corpus_app.curation import jobs
-from corpus_app.curation.history import Piece, as_text, compare
-from corpus_app.models import Collection, ImportItem, ImportJob, Study
+from corpus_app.curation.history import Piece, compare
+from corpus_app.models import Collection, ImportItem, ImportJob
 from corpus_app.records import Design
-from corpus_app.sources import Problem, Source, keeping
+from corpus_app.sources import Source, keeping
 from corpus_app.sources.intake import MAX_BYTES
-from corpus_app.sources.values import safe_cell
 
 PER_PAGE = 25
 MOST_PROBLEMS = 200  # shown; the report has them all
@@ -108,18 +105,14 @@ class ConfirmForm(forms.Form):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """An item as the preview and the report show it."""
+class Shown:
+    """A line with its differences word by word."""
 
-    item: ImportItem
-    study_pk: int | None
-    other_pk: int | None
+    line: previewing.Line
     differences: tuple[tuple[str, tuple[Piece, ...]], ...]
-    problems: tuple[Problem, ...]
 
-    @property
-    def can_be_chosen(self) -> bool:
-        return self.item.effect in jobs.CHOOSABLE
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.line, name)
 
 
 @admin.register(ImportJob)
@@ -232,7 +225,7 @@ class ImportJobAdmin(DeskAdmin):
             "job": job,
             "has_file": ImportJob.objects.filter(pk=job.pk).exclude(content=b"").exists(),
             "page": page,
-            "lines": list(_lines(list(page), job.problems, with_differences=job.status == "previewed")),
+            "lines": list(_lines(list(page), job)),
             "effects": () if is_working else [(e.value, e.label, n) for e, n in jobs.effects(job).items()],
             "wanted": wanted,
             "chosen": job.items.filter(chosen=True).count() if job.status == "previewed" else 0,
@@ -274,24 +267,7 @@ class ImportJobAdmin(DeskAdmin):
 
     def report(self, request: HttpRequest, key: int) -> HttpResponse:
         job = self._job(request, key)
-        out = io.StringIO(newline="")
-        writer = csv.writer(out, lineterminator="\r\n")
-        writer.writerow(
-            ["line", "what", "study", "title", "would be", "other study", "broken text", "outcome", "reason"]
-        )
-        for item in job.items.all():
-            writer.writerow(
-                safe_cell(str(cell))
-                for cell in (
-                    item.line or "", item.kind, item.study_key, item.title, item.get_effect_display(), item.other_key,
-                    item.n_blocking or "", item.get_outcome_display(), item.outcome_reason,
-                )
-            )  # fmt: skip
-        for kept in job.problems:
-            problem = keeping.problem_of(kept)
-            cells = [problem.line or "", "problem", "", problem.file, "", "", "", problem.weight.value, f"{problem.field} {problem.reason}".strip()]  # fmt: skip
-            writer.writerow(safe_cell(str(cell)) for cell in cells)
-        return _attached(b"\xef\xbb\xbf" + out.getvalue().encode(), f"import-{job.pk}.csv", "text/csv")
+        return _attached(previewing.report(job), f"import-{job.pk}.csv", "text/csv")
 
     def file(self, request: HttpRequest, key: int) -> HttpResponse:
         job = self._job(request, key)
@@ -317,43 +293,6 @@ def _attached(content: bytes, name: str, kind: str) -> HttpResponse:
     return HttpResponse(content, content_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
-def _lines(
-    items: Sequence[ImportItem], problems: Sequence[Mapping[str, Any]], *, with_differences: bool
-) -> Iterator[Line]:
-    keys = {key for item in items for key in (item.study_key, item.other_key) if key}
-    found = Study.objects.filter(study_id__in=keys)
-    if with_differences:
-        found = found.prefetch_related("passages", "findings", "studyconcept_set")
-    there = {study.study_id: study for study in found}
-    by_line: dict[int, list[Problem]] = {}
-    for kept in problems:
-        if kept["line"] is not None:
-            by_line.setdefault(kept["line"], []).append(keeping.problem_of(kept))
-    for item in items:
-        study, other = there.get(item.study_key), there.get(item.other_key)
-        shown: tuple[tuple[str, tuple[Piece, ...]], ...] = ()
-        if with_differences and item.kind == ImportItem.Kind.STUDY:
-            shown = tuple(_differences(item, study or other))
-        yield Line(
-            item,
-            study.pk if study else None,
-            other.pk if other else None,
-            shown,
-            tuple(by_line.get(item.line or -1, ())),
-        )
-
-
-def _differences(item: ImportItem, study: Study | None) -> Iterator[tuple[str, tuple[Piece, ...]]]:
-    """How the study here differs from what it would be; for one that resembles it, from what the file says."""
-    if study is None or item.effect not in {ImportItem.Effect.CHANGES, ImportItem.Effect.ALIKE}:
-        return
-    present, draft = curation.draft_of(study), keeping.study_draft(item.draft)
-    wanted = jobs.combined(present, draft) if item.effect == ImportItem.Effect.CHANGES else draft
-    for name, ours, theirs in sources.differences(present, wanted):
-        yield name, tuple(compare(_words(ours), _words(theirs)))
-
-
-def _words(value: Any) -> str:
-    if isinstance(value, tuple):
-        return "\n".join(getattr(part, "text", None) or getattr(part, "statement", None) or str(part) for part in value)
-    return str(value) if isinstance(value, bool) else as_text(value)
+def _lines(items: Sequence[ImportItem], job: ImportJob) -> Iterator[Shown]:
+    for line in previewing.lines(items, job.problems, with_differences=job.status == ImportJob.Status.PREVIEWED):
+        yield Shown(line, tuple((d.field, tuple(compare(d.before, d.after))) for d in line.differences))

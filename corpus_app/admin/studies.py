@@ -31,9 +31,7 @@ from corpus_app.admin.index_state import in_words, with_index_counts, with_index
 from corpus_app.curation import history
 from corpus_app.models import CorpusEvent, Finding, Passage, Study, StudyConcept
 from corpus_app.records import Status
-from corpus_app.sources import doi_fault, normal_doi, pmid_fault, url_fault
 
-DOI_EXAMPLE = "10.1519/jsc.0000000000002776"
 _TEXT = re.compile(r"passages-\d+-text$")
 PASSAGE_FIELDS = ("section", "kind", "page", "text")
 
@@ -70,10 +68,7 @@ class StudyForm(CleanTextForm):
         self.fields["seen_version"].initial = self.instance.version
 
     def clean_authors(self) -> list[str]:
-        authors: list[str] = self.cleaned_data["authors"]
-        if any(";" in author for author in authors):
-            raise ValidationError("Give each author a line of their own, without semicolons.")
-        return authors
+        return curation.sound_authors(self.cleaned_data["authors"])
 
     def clean_study_id(self) -> str:
         study_id: str = self.cleaned_data["study_id"]
@@ -84,19 +79,13 @@ class StudyForm(CleanTextForm):
         return study_id
 
     def clean_doi(self) -> str | None:
-        typed = (self.cleaned_data["doi"] or "").strip()
-        doi = normal_doi(typed)
-        is_sound = not typed or (doi and not doi_fault(doi))
-        return _sound(doi, None if is_sound else f"“{typed}” is not a DOI; it should look like {DOI_EXAMPLE}.")
+        return curation.sound_doi(self.cleaned_data["doi"])
 
     def clean_pmid(self) -> str | None:
-        pmid = (self.cleaned_data["pmid"] or "").strip()
-        is_sound = not pmid or not pmid_fault(pmid)
-        return _sound(pmid, None if is_sound else f"“{pmid}” is not a PMID: a PMID has digits only.")
+        return curation.sound_pmid(self.cleaned_data["pmid"])
 
     def clean_url(self) -> str | None:
-        url = (self.cleaned_data["url"] or "").strip()
-        return _sound(url, url_fault(url) if url else None)
+        return curation.sound_url(self.cleaned_data["url"])
 
     def clean(self) -> dict[str, Any]:
         """Locks the study until it is saved, so that what was seen cannot change between the check and the save."""
@@ -107,12 +96,6 @@ class StudyForm(CleanTextForm):
         if stored and cleaned.get("seen_version") != str(stored.version):
             self.add_error(None, str(curation.EditConflict("this study")))
         return cleaned
-
-
-def _sound(value: str, fault: str | None) -> str | None:
-    if fault:
-        raise ValidationError(fault)
-    return value or None
 
 
 class PassageInlineForm(CleanTextForm):

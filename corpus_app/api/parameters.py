@@ -12,15 +12,20 @@ OF_LISTS = ("cursor", "limit")
 FIELDS = "fields"
 
 
-def refuse_unknown(request: Request, known: Iterable[str]) -> None:
+def refuse_unknown(request: Request, known: Iterable[str], *, always: Iterable[str] = (FIELDS,)) -> None:
     """Raises ValidationError naming each parameter that the resource does not have."""
-    names = sorted({*known, FIELDS})
+    names = sorted({*known, *always})
     unknown = [name for name in request.query_params if name not in names]
     if unknown:
         raise ValidationError(
-            {_sendable(name): [ErrorDetail(f"Leave it out; the parameters are {', '.join(names)}.", "unknown_parameter")]
-             for name in unknown[:20]}
-        )  # fmt: skip
+            {_sendable(name): [ErrorDetail(_advice(names), "unknown_parameter")] for name in unknown[:20]}
+        )
+
+
+def _advice(names: list[str]) -> str:
+    return (
+        f"Leave it out; the parameters are {', '.join(names)}." if names else "Leave it out; there are no parameters."
+    )
 
 
 def refuse(name: str, detail: str) -> ValidationError:

@@ -1,10 +1,11 @@
 """Addresses of the corpus for programs."""
 
-from django.urls import path
+from django.urls import include, path
 
 from corpus_app.api import corpus, studies
 
 urlpatterns = [
+    path("desk/", include("corpus_app.api.desk.urls")),
     path("studies", studies.StudiesView.as_view(), name="api_studies"),
     path("studies/<str:study_id>", studies.StudyView.as_view(), name="api_study"),
     path("studies/<str:study_id>/passages", studies.StudyPassagesView.as_view(), name="api_study_passages"),

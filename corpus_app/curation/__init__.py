@@ -10,6 +10,7 @@ from corpus_app.curation.acts import (
     CurationError,
     EditConflict,
     LastPassage,
+    NotAllowed,
     NotDeletable,
     NotPublishable,
     ReasonMissing,
@@ -21,6 +22,7 @@ from corpus_app.curation.broken import Fault, mended
 from corpus_app.curation.entries import delete_entry, save_concept, save_entry
 from corpus_app.curation.exporting import Exported, corpus_files, draft_of, export_corpus, snapshot, zipped
 from corpus_app.curation.history import CannotRestore, restore
+from corpus_app.curation.identifiers import sound_authors, sound_doi, sound_pmid, sound_url
 from corpus_app.curation.importing import ImportReport, import_corpus, known
 from corpus_app.curation.mending import FindingGone, mend, mend_study, waive
 from corpus_app.curation.merging import TAKEABLE, CannotMerge, merge
@@ -34,6 +36,7 @@ from corpus_app.curation.studies import (
     comment,
     create_study,
     delete_study,
+    expect_version,
     find_obstacle,
     find_quality_obstacle,
     find_review_obstacle,
@@ -65,6 +68,7 @@ __all__ = [
     "FindingGone",
     "ImportReport",
     "LastPassage",
+    "NotAllowed",
     "NotDeletable",
     "NotPublishable",
     "ReasonMissing",
@@ -83,6 +87,7 @@ __all__ = [
     "draft_of",
     "drop_former_vectors",
     "embed_again",
+    "expect_version",
     "export_corpus",
     "find_obstacle",
     "find_quality_obstacle",
@@ -106,6 +111,10 @@ __all__ = [
     "set_findings",
     "set_notice",
     "snapshot",
+    "sound_authors",
+    "sound_doi",
+    "sound_pmid",
+    "sound_url",
     "submit",
     "waive",
     "wake_indexing",

@@ -84,6 +84,7 @@ class EditConflict(CurationError):
         super().__init__(
             f"Someone else has saved {name} in the meantime. Open it again to see their changes, then make yours."
         )
+        self.name = name
 
 
 class ReasonMissing(CurationError):

@@ -89,6 +89,15 @@ def revise_study(
         return study
 
 
+def expect_version(study_id: str, version: str | None, *, by: User | None) -> Study:
+    """The study, locked until the act is over. Raises EditConflict where its version is another than what somebody has read."""
+    with act(by=by) as current:
+        study = current.study(study_id)
+        if version is not None and str(study.version) != version:
+            raise EditConflict(study_id)
+        return study
+
+
 def _expect(study: Study, version: int | None) -> None:
     if version is not None and study.version != version:
         raise EditConflict(study.study_id)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import ImproperlyConfigured
@@ -18,6 +20,7 @@ if TYPE_CHECKING:  # the framework's views read these classes from the settings
     from rest_framework.views import APIView
 
 REALM = 'Bearer realm="inform"'
+_VERSION = re.compile(r'"([0-9A-Za-z]{1,64})"')
 ANONYMOUS_SCOPES = frozenset({Scope.ASK.value, Scope.READ.value})
 WAYS = "Send it as “Authorization: Bearer inform_…” or “X-API-Key: inform_…”."
 
@@ -36,6 +39,16 @@ class MissingScope(exceptions.PermissionDenied):
     def __init__(self, scope: str) -> None:
         super().__init__(f"This needs the scope {scope}, which your key does not have. Ask for a key that has it.")
         self.auth_header = f'{REALM}, error="insufficient_scope", scope="{scope}"'
+
+
+class NotPermitted(exceptions.PermissionDenied):
+    default_code = "not_permitted"
+
+
+class VersionNeeded(exceptions.APIException):
+    status_code = HTTPStatus.PRECONDITION_REQUIRED
+    default_detail = "Send the version that you have read as If-Match, in quotes, so that nobody's changes are lost."
+    default_code = "version_needed"
 
 
 class QuotaUsedUp(exceptions.Throttled):
@@ -101,6 +114,50 @@ class ScopeDeclared(permissions.BasePermission):
         if scope not in ANONYMOUS_SCOPES:
             raise KeyRequired(f"This needs a key with the scope {scope}. {WAYS}")
         return True
+
+
+class PermissionDeclared(permissions.BasePermission):
+    """Holds a key to what its owner may do at the desk, where a view declares a `permission`: a name, or one for each method."""
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        permission = declared(view, "permission", request.method)
+        if permission is None or not _is_served(view, request):
+            return True
+        if not (request.user and request.user.is_staff and request.user.has_perm(permission)):
+            raise NotPermitted(
+                f"This takes the permission {permission} at the desk, which the owner of this key does not have."
+            )
+        return True
+
+
+class VersionDeclared(permissions.BasePermission):
+    """Reads `If-Match` where a view declares `if_match`: for each method whether it must be sent. The view compares it."""
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        is_required = declared(view, "if_match", request.method)
+        if is_required is None or not _is_served(view, request):
+            return True
+        request.version_seen = _version_sent(request)  # type: ignore[attr-defined]
+        if is_required and request.version_seen is None:  # type: ignore[attr-defined]
+            raise VersionNeeded
+        return True
+
+
+def _version_sent(request: Request) -> str | None:
+    sent = request.headers.get("If-Match")
+    if sent is None:
+        return None
+    form = _VERSION.fullmatch(sent.strip())
+    if form is None:
+        advice = 'Send the one version that you have read, in quotes, as "7".'
+        raise exceptions.ValidationError({"If-Match": [exceptions.ErrorDetail(advice, "malformed")]})
+    return form[1]
+
+
+def declared(view: APIView, name: str, method: str | None) -> Any:
+    """What a view declares beside scope and quota; None where it declares nothing for this method."""
+    found: Any = getattr(view, name, None)
+    return found.get("GET" if method == "HEAD" else method) if isinstance(found, dict) else found
 
 
 class QuotaDeclared(throttling.BaseThrottle):

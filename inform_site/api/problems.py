@@ -29,6 +29,8 @@ TITLES: Mapping[str, str] = {
     "not-found": "Not found",
     "method-not-allowed": "Method not allowed",
     "not-acceptable": "There is no such format",
+    "stale": "It was changed in the meantime",
+    "version-needed": "The version is missing",
     "conflict": "This does not fit what is there",
     "gone": "No longer there",
     "not-possible": "This cannot be done",
@@ -85,7 +87,10 @@ def body_of(error: exceptions.APIException) -> dict[str, Any]:
         return _body(error.status_code, "invalid", CORRECT, errors=errors)
     code = str(getattr(error.detail, "code", error.default_code))
     kind = _KINDS.get(code, code.replace("_", "-"))
-    return _body(error.status_code, kind, str(error.detail), title=getattr(error, "title", None))
+    said = str(error.detail)
+    return _body(
+        error.status_code, kind, said, errors=getattr(error, "errors", None), title=getattr(error, "title", None)
+    )
 
 
 def _body(
@@ -120,6 +125,8 @@ def _headers(error: exceptions.APIException) -> dict[str, str]:
         headers["WWW-Authenticate"] = challenge
     if (wait := getattr(error, "wait", None)) is not None:
         headers["Retry-After"] = str(max(1, int(wait)))
+    if present := getattr(error, "present_version", None):
+        headers["ETag"] = f'"{present}"'
     return headers
 
 

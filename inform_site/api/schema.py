@@ -11,7 +11,7 @@ from drf_spectacular.types import OpenApiTypes
 from rest_framework import serializers
 from rest_framework.views import APIView
 
-from inform_site.api import problems
+from inform_site.api import access, problems
 from inform_site.clients.models import Scope
 
 SECURITY = ("bearer", "key")
@@ -44,9 +44,11 @@ FAILURES = {
     406: ("not-acceptable", "Could not satisfy the request Accept header."),
     409: ("conflict", "This does not fit what is there. Read it again, and send the request anew."),
     410: ("gone", "This was kept for a while and is there no longer. Ask again."),
+    412: ("stale", "It is at version 8 now. Read it again, then make your change."),
     413: ("too-large", "The request is larger than 64 KB. Send less."),
     415: ("unsupported-media-type", 'Unsupported media type "text/plain" in request.'),
     422: ("not-possible", "There is nothing to do this with."),
+    428: ("version-needed", access.VersionNeeded.default_detail),
     429: (
         "quota-used-up",
         "The 20 requests a minute for “ask” are used up. Try again in 41 seconds. A key allows more.",
@@ -55,7 +57,7 @@ FAILURES = {
     503: ("unavailable", problems.DATABASE_AWAY),
 }
 EVERY = (400, 404, 405, 406, 500, 503)
-OF_BODIES, OF_SCOPES, OF_QUOTAS = (413, 415), (401, 403), (429,)
+OF_BODIES, OF_SCOPES, OF_QUOTAS, OF_VERSIONS = (413, 415), (401, 403), (429,), (412, 428)
 HEADERS = {
     "X-Request-ID": "The request's id, which also stands in the log.",
     "RateLimit": 'What is left, as `"ask-minute";r=19;t=34`.',
@@ -85,6 +87,11 @@ class Schema(AutoSchema):
             needs = "Without a key too, within a smaller quota." if scope in {"ask", "read"} else ""
             said = f"Scope of the key: `{scope}`. {needs}".strip()
             operation["description"] = "\n\n".join(filter(None, (operation.get("description"), said)))
+        if permission := access.declared(self.view, "permission", self.method):
+            operation["x-permission"] = permission
+        if (is_needed := access.declared(self.view, "if_match", self.method)) is not None:
+            named = "If-Match" if is_needed else "If-Match-where-wanted"
+            operation.setdefault("parameters", []).append({"$ref": f"#/components/parameters/{named}"})
         if (is_quoted := self._declared("quota")) is not None:
             operation["x-quota"] = is_quoted
         return operation
@@ -128,6 +135,9 @@ class Schema(AutoSchema):
         failures = [*EVERY]
         failures += OF_BODIES if self.method in {"POST", "PUT", "PATCH"} else ()
         failures += OF_SCOPES if self._declared("scope") is not None else ()
+        if (is_needed := access.declared(self.view, "if_match", self.method)) is not None:
+            failures += OF_VERSIONS if is_needed else OF_VERSIONS[:1]
+        failures += access.declared(self.view, "failures", self.method) or ()
         failures += OF_QUOTAS if self._declared("quota") is not None else ()
         return failures
 
@@ -187,9 +197,18 @@ def complete(result: dict[str, Any], generator: Any, request: Any, public: bool)
             "name": "If-None-Match",
             "schema": STRING,
             "description": "The ETag of a copy.",
-        }
+        },
+        "If-Match": _if_match(is_needed=True),
+        "If-Match-where-wanted": _if_match(is_needed=False),
     }
     return result
+
+
+def _if_match(*, is_needed: bool) -> dict[str, Any]:
+    said = "The `version` that you have read, in quotes; 412 where somebody has changed it since."
+    return {
+        "in": "header", "name": "If-Match", "schema": STRING, "required": is_needed, "description": said, "example": '"7"',
+    }  # fmt: skip
 
 
 def _strip(value: Any) -> None:

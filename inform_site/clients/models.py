@@ -13,8 +13,8 @@ from django.db.models import Q
 class Scope(models.TextChoices):
     ASK = "ask", "ask: questions and feedback"
     READ = "read", "read: the corpus and answers"
-    CURATE = "curate", "curate: change the corpus as its owner"
-    EVALUATE = "evaluate", "evaluate: golden questions, runs and gaps"
+    CURATE = "curate", "curate: change the corpus and look after gaps, as its owner"
+    EVALUATE = "evaluate", "evaluate: golden questions and their runs, as its owner"
 
 
 class ApiKey(models.Model):

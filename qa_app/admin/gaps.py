@@ -7,8 +7,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.contrib.auth.models import User
-from django.db.models import F, QuerySet, Sum
-from django.db.models.functions import Coalesce
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -50,9 +49,7 @@ class GapAdmin(SeenAdmin, DeskAdmin):
     )  # fmt: skip
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Gap]:
-        leaders: QuerySet[Any] = super().get_queryset(request).filter(leader=None).defer("vector")
-        demanded: QuerySet[Any] = leaders.annotate(demanded=F("asked") + Coalesce(Sum("followers__asked"), 0))
-        return demanded.order_by("-demanded", "-last_asked_at")
+        return gaps.listed().order_by("-demanded", "-last_asked_at")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

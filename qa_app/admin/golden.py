@@ -112,10 +112,11 @@ class EvaluationRunAdmin(ReadOnlyAdmin):
         if not request.user.has_perm("qa_app.add_evaluationrun"):
             raise PermissionDenied
         page = HttpResponseRedirect(reverse("admin:qa_app_evaluationrun_changelist"))
-        if not GoldenQuestion.objects.filter(is_active=True).exists():
-            messages.error(request, "There are no golden questions yet: bring some in first.")
+        try:
+            golden.order_run(by=person(request))
+        except golden.NothingToAsk as nothing:
+            messages.error(request, str(nothing))
             return page
-        golden.order_run(by=person(request))
         golden.wake()
         messages.success(request, "A worker takes it up; this page shows how far it is.")
         return page

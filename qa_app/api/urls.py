@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from qa_app.api import answers, files, legacy, reviews, searching, streaming
+from qa_app.api import answers, desk, files, legacy, reviews, searching, streaming
 
 urlpatterns = [
     path("api/v1/search", searching.SearchView.as_view(), name="api_search"),
@@ -13,6 +13,11 @@ urlpatterns = [
     path("api/v1/answers/<str:answer_id>/bundle", files.BundleView.as_view(), name="api_bundle_answer"),
     path("api/v1/answers/<str:answer_id>/replay", reviews.ReplayView.as_view(), name="api_replay_answer"),
     path("api/v1/answers/<str:answer_id>/feedback", reviews.FeedbackView.as_view(), name="api_feedback"),
+    path("api/v1/desk/gaps", desk.GapsView.as_view(), name="api_desk_gaps"),
+    path("api/v1/desk/gaps/<str:gap_id>", desk.GapView.as_view(), name="api_desk_gap"),
+    path("api/v1/desk/golden-questions", desk.GoldenQuestionsView.as_view(), name="api_desk_golden"),
+    path("api/v1/desk/evaluation-runs", desk.RunsView.as_view(), name="api_desk_runs"),
+    path("api/v1/desk/evaluation-runs/<str:run_id>", desk.RunView.as_view(), name="api_desk_run"),
     path("ask", legacy.AskView.as_view(), name="legacy_ask"),
     path("explain-research", legacy.UnifiedSearchView.as_view(), name="legacy_explain_research"),
     path("api/unified-search", legacy.UnifiedSearchView.as_view(), name="legacy_unified_search"),

@@ -1,0 +1,223 @@
+"""What the desk is sent: each field of exactly its type, and no field beside those there are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from django.core.exceptions import ValidationError as Unfit
+from rest_framework import serializers
+from rest_framework.exceptions import ErrorDetail
+from rest_framework.fields import ListField
+
+from corpus_app import curation, records
+from corpus_app.models import Collection, Concept
+from corpus_app.sources import FindingDraft
+
+if TYPE_CHECKING:  # generic for the type checker alone
+    Serializer = serializers.Serializer[Any]
+else:
+    Serializer = serializers.Serializer
+
+MOST = 500  # authors, concepts, findings, passages in one body
+LARGEST = 2_147_483_647
+
+
+class Body(Serializer):
+    """Refuses fields that it does not have."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        unknown = [name[:100] for name in data if name not in self.fields][:20] if isinstance(data, Mapping) else ()
+        if unknown:
+            advice = ErrorDetail(f"Leave it out; the fields are {', '.join(self.fields)}.", "unknown_field")
+            raise serializers.ValidationError({name: [advice] for name in unknown})
+        return super().to_internal_value(data)
+
+
+class Text(serializers.CharField):
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid")
+        return str(super().to_internal_value(data))
+
+
+class Whole(serializers.IntegerField):
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**({"min_value": 0, "max_value": LARGEST} | options))
+
+    def to_internal_value(self, data: Any) -> int:
+        if not isinstance(data, int) or isinstance(data, bool):
+            self.fail("invalid")
+        return int(data)
+
+
+class Number(serializers.FloatField):
+    def to_internal_value(self, data: Any) -> float:
+        if not isinstance(data, int | float) or isinstance(data, bool):
+            self.fail("invalid")
+        return float(data)
+
+
+class Truth(serializers.BooleanField):
+    def to_internal_value(self, data: Any) -> bool:
+        if not isinstance(data, bool):
+            self.fail("invalid", input=data)
+        return data
+
+
+class Choice(serializers.ChoiceField):
+    def __init__(self, values: type[Any], **options: Any) -> None:
+        super().__init__(choices=[value.value for value in values], **options)
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid_choice", input=str(data)[:100])
+        return str(super().to_internal_value(data))
+
+
+class WeeksBody(Body):
+    shortest = Number(required=False, allow_null=True, min_value=0, max_value=100_000)
+    longest = Number(required=False, allow_null=True, min_value=0, max_value=100_000)
+
+
+class FindingBody(Body):
+    intervention = Text(max_length=1_000)
+    comparator = Text(max_length=1_000, allow_blank=True)
+    outcome = Text(max_length=1_000)
+    direction = Choice(records.Direction)
+    statement = Text(max_length=5_000)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        return _seen(attrs)
+
+
+class PassageBody(Body):
+    section = Choice(records.Section)
+    text = Text(max_length=60_000)
+    page = Whole(required=False, allow_null=True)
+    kind = Choice(records.PassageKind, required=False, help_text="summary: the curator's words; excerpt: the source's words.")  # fmt: skip
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        return _seen(attrs)
+
+
+class OnePassageBody(PassageBody):
+    stands_because = Text(
+        required=False, max_length=1_000,
+        help_text="Why words that look broken may stand in a published study; else they are refused with 422.",
+    )  # fmt: skip
+
+
+class StudyBody(Body):
+    title = Text(max_length=1_000)
+    authors = ListField(child=Text(max_length=200), max_length=MOST, required=False, help_text="Each as Family AB.")
+    year = Whole(required=False, allow_null=True)
+    journal = Text(required=False, allow_null=True, max_length=500)
+    doi = Text(required=False, allow_null=True, max_length=300)
+    pmid = Text(required=False, allow_null=True, max_length=20)
+    url = Text(required=False, allow_null=True, max_length=1_000)
+    design = Choice(records.Design)
+    peer_reviewed = Truth(required=False)
+    collection = Text(help_text="Slug of its collection.")
+    population = Text(required=False, allow_blank=True, max_length=5_000, help_text="Who was studied, in words.")
+    training_status = Choice(records.TrainingStatus, required=False)
+    age_group = Choice(records.AgeGroup, required=False)
+    sex = Choice(records.Sex, required=False)
+    included_studies = Whole(required=False, allow_null=True, source="n_studies", help_text="Of a review.")
+    participants = Whole(required=False, allow_null=True, source="n_participants")
+    weeks = WeeksBody(required=False, help_text="How long it lasted, or what it included.")
+    licence = Text(required=False, allow_blank=True, max_length=200)
+    curator_notes = Text(required=False, allow_blank=True, max_length=20_000, help_text="Readers never see them.")
+    source_ref = Whole(required=False, allow_null=True, help_text="Its row in the source list.")
+    concepts = ListField(
+        child=Text(max_length=80), max_length=MOST, required=False, help_text="Ids, in the order wanted; all of them."
+    )
+    findings = FindingBody(many=True, required=False, max_length=MOST, help_text="All of them, in the order wanted.")
+
+    def validate_authors(self, authors: list[str]) -> list[str]:
+        return curation.sound_authors(authors)
+
+    def validate_doi(self, doi: str | None) -> str | None:
+        return curation.sound_doi(doi)
+
+    def validate_pmid(self, pmid: str | None) -> str | None:
+        return curation.sound_pmid(pmid)
+
+    def validate_url(self, url: str | None) -> str | None:
+        return curation.sound_url(url)
+
+    def validate_collection(self, slug: str) -> Collection:
+        return _existing_collection(slug)
+
+    def validate_concepts(self, ids: list[str]) -> list[str]:
+        there = set(Concept.objects.filter(pk__in=ids).values_list("pk", flat=True))
+        if unknown := [concept_id for concept_id in ids if concept_id not in there]:
+            raise serializers.ValidationError(f"There is no concept {unknown[0][:80]}.", "unknown")
+        return ids
+
+    def validate_findings(self, rows: list[dict[str, Any]]) -> tuple[FindingDraft, ...]:
+        return tuple(FindingDraft(**{**row, "direction": records.Direction(row["direction"])}) for row in rows)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        weeks = attrs.pop("weeks", {})
+        names = {"shortest": "duration_weeks_min", "longest": "duration_weeks_max"}
+        return attrs | {names[name]: value for name, value in weeks.items()}
+
+
+class ChangedStudy(StudyBody):
+    passage_order = ListField(
+        child=Whole(max_value=2**63 - 1), max_length=MOST, required=False, help_text="Ids of all its passages, in the order wanted."
+    )  # fmt: skip
+
+
+class NewStudy(StudyBody):
+    study_id = Text(max_length=40, help_text="The study's own stable name, such as S018. It stays.")
+    passages = PassageBody(many=True, required=False, max_length=MOST)
+
+
+class ReasonBody(Body):
+    reason = Text(max_length=2_000, help_text="Kept with the study and in its history.")
+
+
+class MayHaveReason(Body):
+    reason = Text(required=False, allow_blank=True, max_length=2_000, help_text="Kept in the history.")
+
+
+class NoticeBody(ReasonBody):
+    notice = Choice(records.Notice)
+
+
+class CommentBody(Body):
+    text = Text(max_length=4_000)
+
+
+class ConfirmBody(Body):
+    """What is to be brought in, and how."""
+
+    items = ListField(
+        child=Whole(max_value=2**63 - 1), max_length=100_000, required=False,
+        help_text="Ids of the items to bring in, and no others; left out: those that are `chosen`.",
+    )  # fmt: skip
+    collection = Text(required=False, allow_blank=True, help_text="For studies whose file names none.")
+    design = Choice(records.Design, required=False, help_text="For studies whose source tells none.")
+    submit = Truth(required=False, help_text="Hand them over for review.")
+    publish = Truth(required=False, help_text="Publish those that nothing stands in the way of; published ones are changed only with this.")  # fmt: skip
+
+    def validate_collection(self, slug: str) -> str:
+        return _existing_collection(slug).pk if slug else ""
+
+
+def _existing_collection(slug: str) -> Collection:
+    found = Collection.objects.filter(pk=slug).first()
+    if found is None:
+        there = ", ".join(Collection.objects.values_list("slug", flat=True)[:50])
+        raise serializers.ValidationError(f"There is no such collection. Choose among {there}.", "unknown")
+    return found
+
+
+def _seen(values: dict[str, Any]) -> dict[str, Any]:
+    """Refuses text that holds what no text needs, at its field, before a study is made around it."""
+    faults = {name: fault for name, text in values.items() if isinstance(text, str) and (fault := curation.find_text_fault(name, text))}  # fmt: skip
+    if faults:
+        raise Unfit(faults)
+    return values

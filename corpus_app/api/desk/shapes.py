@@ -1,0 +1,194 @@
+"""What the desk says: rows as curators see them, drafts too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+from rest_framework.fields import BooleanField, CharField, ChoiceField, DateTimeField, FloatField, IntegerField
+
+from corpus_app import records
+from corpus_app.api.shapes import Shape, choice, texts
+from corpus_app.models import ImportItem, ImportJob, Passage, Study
+from corpus_app.sources import Weight
+
+
+class DeskFinding(Shape):
+    finding_id = IntegerField(source="pk")
+    intervention = CharField()
+    comparator = CharField()
+    outcome = CharField()
+    direction = choice(records.Direction)
+    statement = CharField()
+
+
+class DeskPassage(Shape):
+    passage_id = IntegerField(source="pk")
+    version = IntegerField(help_text="Of its words. If-Match takes the study's version.")
+    position = IntegerField()
+    section = choice(records.Section)
+    page = IntegerField(allow_null=True)
+    kind = choice(records.PassageKind)
+    text = CharField()
+
+
+class OneDeskPassage(DeskPassage):
+    study_id = CharField(source="study.study_id")
+    study_version = IntegerField(source="study.version", help_text="What If-Match takes.")
+
+
+class ListedDeskStudy(Shape):
+    study_id = CharField()
+    version = IntegerField(help_text="Rises with every change; If-Match takes it.")
+    status = choice(records.Status)
+    notice = choice(records.Notice)
+    title = CharField()
+    year = IntegerField(allow_null=True)
+    design = choice(records.Design)
+    collection = CharField(source="collection_id", help_text="Slug of its collection.")
+    updated_at = DateTimeField()
+
+
+class DeskWeeks(Shape):
+    shortest = FloatField(source="duration_weeks_min", allow_null=True)
+    longest = FloatField(source="duration_weeks_max", allow_null=True)
+
+
+class DeskStudy(ListedDeskStudy):
+    status_reason = CharField()
+    notice_reason = CharField()
+    state_changed_at = DateTimeField(allow_null=True)
+    created_at = DateTimeField()
+    authors = texts()
+    journal = CharField(allow_null=True)
+    doi = CharField(allow_null=True)
+    pmid = CharField(allow_null=True)
+    url = CharField(allow_null=True)
+    peer_reviewed = BooleanField()
+    population = CharField()
+    training_status = choice(records.TrainingStatus)
+    age_group = choice(records.AgeGroup)
+    sex = choice(records.Sex)
+    included_studies = IntegerField(source="n_studies", allow_null=True)
+    participants = IntegerField(source="n_participants", allow_null=True)
+    weeks = DeskWeeks(source="*")
+    licence = CharField()
+    curator_notes = CharField()
+    source_ref = IntegerField(allow_null=True)
+    concepts = serializers.SerializerMethodField(help_text="Ids, in the curator's order.")
+    findings = serializers.SerializerMethodField()
+    passages = serializers.SerializerMethodField(help_text="In their order.")
+
+    @extend_schema_field({"type": "array", "items": {"type": "string"}})
+    def get_concepts(self, study: Study) -> list[str]:
+        return list(study.studyconcept_set.order_by("position").values_list("concept_id", flat=True))
+
+    @extend_schema_field(DeskFinding(many=True))
+    def get_findings(self, study: Study) -> Any:
+        return DeskFinding(study.findings.order_by("position", "pk"), many=True).data
+
+    @extend_schema_field(DeskPassage(many=True))
+    def get_passages(self, study: Study) -> Any:
+        return DeskPassage(Passage.objects.filter(study=study).order_by("position", "pk"), many=True).data
+
+
+class Comment(Shape):
+    comment_id = IntegerField(source="pk")
+    at = DateTimeField()
+    by = CharField(source="author_name")
+    text = CharField()
+
+
+@extend_schema_field({"type": "object", "additionalProperties": True})
+class Detail(serializers.JSONField):
+    """What an event keeps, by its action."""
+
+
+class Event(Shape):
+    event_id = IntegerField(source="pk")
+    at = DateTimeField()
+    by = CharField(source="actor_name", help_text="Who did it; a command's name where nobody was signed in.")
+    action = CharField(help_text="As `create_study`, `revise_passage`, `publish`.")
+    reason = CharField()
+    passage_id = IntegerField(source="passage_key", allow_null=True)
+    detail = Detail()
+    corpus_version = IntegerField(
+        source="corpus_version_id", allow_null=True, help_text="Null where readers could notice nothing of it."
+    )
+
+
+@extend_schema_field({"type": "object", "additionalProperties": {"type": "integer"}})
+class Counts(serializers.DictField):
+    """How many, by name."""
+
+
+class ListedImport(Shape):
+    import_id = IntegerField(source="pk")
+    file_name = CharField()
+    asked_by = CharField(source="asked_by_name")
+    asked_at = DateTimeField()
+    status = ChoiceField(choices=ImportJob.Status.values, help_text="`previewed` waits to be confirmed; `done` and `failed` have ended.")  # fmt: skip
+    done = IntegerField(help_text="How far it is.")
+    total = IntegerField()
+
+
+class Import(ListedImport):
+    sha256 = CharField(source="content_hash", help_text="Of the file as it came.")
+    format = CharField(help_text="What the file was read as; empty before it is read.")
+    finished_at = DateTimeField(allow_null=True)
+    error = CharField(help_text="Why it failed.")
+    effects = serializers.SerializerMethodField(help_text="How many items there are of each effect.")
+    outcomes = serializers.SerializerMethodField(help_text="What came of them, once it is done.")
+    problems = serializers.SerializerMethodField(help_text="How many were found in the file.")
+    published = serializers.SerializerMethodField(help_text="Ids of studies that it published.")
+    not_published = serializers.SerializerMethodField(help_text="Why nothing was published though it was asked for.")
+
+    @extend_schema_field(Counts)
+    def get_effects(self, job: Any) -> dict[str, int]:
+        return {effect.value: n for effect, n in job.effects.items()}
+
+    @extend_schema_field(Counts)
+    def get_outcomes(self, job: ImportJob) -> dict[str, int]:
+        return {outcome: n for outcome, n in job.report.get("outcomes", {}).items() if outcome}
+
+    def get_problems(self, job: ImportJob) -> int:
+        return int(job.report.get("problems", 0))
+
+    @extend_schema_field({"type": "array", "items": {"type": "string"}})
+    def get_published(self, job: ImportJob) -> list[str]:
+        return list(job.report.get("published", []))
+
+    def get_not_published(self, job: ImportJob) -> str:
+        return str(job.report.get("not_published", ""))
+
+
+class Changed(Shape):
+    field = CharField()
+    before = CharField()
+    after = CharField()
+
+
+class FileProblem(Shape):
+    file = CharField()
+    line = IntegerField(allow_null=True)
+    field = CharField(help_text="Empty where the whole record or file is meant.")
+    reason = CharField(help_text="What to correct.")
+    weight = choice(Weight)
+
+
+class Item(Shape):
+    item_id = IntegerField(source="pk")
+    line = IntegerField(allow_null=True)
+    kind = ChoiceField(choices=ImportItem.Kind.values)
+    study_id = CharField(source="study_key")
+    title = CharField()
+    effect = ChoiceField(choices=ImportItem.Effect.values, help_text="What it would do. Only `new`, `changes` and `alike` can be brought in.")  # fmt: skip
+    other_id = CharField(source="other_key", help_text="The study that it doubles or resembles.")
+    passages = IntegerField(source="n_passages")
+    broken = IntegerField(source="n_blocking", help_text="Places in its text that look broken and stand in the way of publishing.")  # fmt: skip
+    chosen = BooleanField()
+    differences = Changed(many=True, help_text="Before it is confirmed: how the study here would differ.")
+    problems = FileProblem(many=True, help_text="Of its line.")
+    outcome = ChoiceField(choices=["", *ImportItem.Outcome.values])
+    outcome_reason = CharField()

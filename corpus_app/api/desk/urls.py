@@ -1,0 +1,25 @@
+"""Addresses of the desk for programs."""
+
+from django.urls import path
+
+from corpus_app.api.desk import imports, passages, studies
+
+urlpatterns = [
+    path("studies", studies.StudiesView.as_view(), name="api_desk_studies"),
+    path("studies/<str:study_id>", studies.StudyView.as_view(), name="api_desk_study"),
+    path("studies/<str:study_id>/passages", passages.PassagesView.as_view(), name="api_desk_study_passages"),
+    path("studies/<str:study_id>/submit", studies.SubmitView.as_view(), name="api_desk_submit"),
+    path("studies/<str:study_id>/send-back", studies.SendBackView.as_view(), name="api_desk_send_back"),
+    path("studies/<str:study_id>/publish", studies.PublishView.as_view(), name="api_desk_publish"),
+    path("studies/<str:study_id>/withdraw", studies.WithdrawView.as_view(), name="api_desk_withdraw"),
+    path("studies/<str:study_id>/notice", studies.NoticeView.as_view(), name="api_desk_notice"),
+    path("studies/<str:study_id>/comments", studies.CommentsView.as_view(), name="api_desk_comments"),
+    path("studies/<str:study_id>/history", studies.HistoryView.as_view(), name="api_desk_history"),
+    path("passages/<str:passage_id>", passages.PassageView.as_view(), name="api_desk_passage"),
+    path("imports", imports.ImportsView.as_view(), name="api_desk_imports"),
+    path("imports/<str:import_id>", imports.ImportView.as_view(), name="api_desk_import"),
+    path("imports/<str:import_id>/items", imports.ItemsView.as_view(), name="api_desk_import_items"),
+    path("imports/<str:import_id>/problems", imports.ProblemsView.as_view(), name="api_desk_import_problems"),
+    path("imports/<str:import_id>/confirm", imports.ConfirmView.as_view(), name="api_desk_confirm_import"),
+    path("imports/<str:import_id>/report", imports.ReportView.as_view(), name="api_desk_import_report"),
+]

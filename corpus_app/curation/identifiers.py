@@ -1,0 +1,41 @@
+"""What a curator types to name a study elsewhere, in the form that is kept. Raises ValidationError in words for whoever typed it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.core.exceptions import ValidationError
+
+from corpus_app.sources import doi_fault, normal_doi, pmid_fault, url_fault
+
+DOI_EXAMPLE = "10.1519/jsc.0000000000002776"
+
+
+def sound_doi(typed: str | None) -> str | None:
+    typed = (typed or "").strip()
+    doi = normal_doi(typed)
+    is_sound = not typed or (doi and not doi_fault(doi))
+    return _sound(doi, None if is_sound else f"“{typed}” is not a DOI; it should look like {DOI_EXAMPLE}.")
+
+
+def sound_pmid(typed: str | None) -> str | None:
+    pmid = (typed or "").strip()
+    is_sound = not pmid or not pmid_fault(pmid)
+    return _sound(pmid, None if is_sound else f"“{pmid}” is not a PMID: a PMID has digits only.")
+
+
+def sound_url(typed: str | None) -> str | None:
+    url = (typed or "").strip()
+    return _sound(url, url_fault(url) if url else None)
+
+
+def sound_authors(authors: Sequence[str]) -> list[str]:
+    if any(";" in author for author in authors):
+        raise ValidationError("Give each author a line of their own, without semicolons.")
+    return list(authors)
+
+
+def _sound(value: str, fault: str | None) -> str | None:
+    if fault:
+        raise ValidationError(fault)
+    return value or None

@@ -1,0 +1,202 @@
+"""The desk by REST: what the corpus does not answer, golden questions and their runs. The key's owner acts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from django.contrib.auth.models import User
+from django.http import Http404
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
+from rest_framework import exceptions, generics
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from qa_app import gaps, golden
+from qa_app.api import desk_shapes
+from qa_app.api.answers import refuse_unknown
+from qa_app.models import EvaluationRun, Gap, GoldenQuestion
+
+if TYPE_CHECKING:  # generic for the type checker alone
+    GenericAPIView = generics.GenericAPIView[Any]
+else:
+    GenericAPIView = generics.GenericAPIView
+
+TAG = ["Desk"]
+OF_LISTS = ("cursor", "limit")
+LONGEST_NOTE = 2_000
+GAP_FIELDS = ("status", "assigned_to", "note")
+
+
+class Stale(exceptions.APIException):
+    status_code = 412
+    default_code = "stale"
+
+    def __init__(self, version: str) -> None:
+        super().__init__(f"It is at version {version} now. Read it again, then make your change.")
+        self.present_version = version
+
+
+class NotPossible(exceptions.APIException):
+    status_code = 422
+    default_code = "not_possible"
+
+
+class DeskView(GenericAPIView):
+    """`permission` names what the key's owner must be permitted at the desk; see inform_site.api.access."""
+
+    scope = "evaluate"
+    quota: Mapping[str, str] = {"GET": "read", "POST": "write", "PATCH": "write"}
+    known: ClassVar[tuple[str, ...]] = ()
+
+    def initial(self, request: Request, *arguments: Any, **options: Any) -> None:
+        super().initial(request, *arguments, **options)
+        unknown = [name for name in request.query_params if name not in self.known][:20]
+        if unknown:
+            advice = f"Leave it out; the parameters are {', '.join(self.known)}." if self.known else "Leave it out."
+            raise exceptions.ValidationError(
+                {name[:100].replace("\0", "\\0"): [exceptions.ErrorDetail(advice, "unknown_parameter")] for name in unknown}
+            )  # fmt: skip
+
+    def page(self, rows: Any, shape: Any) -> Response:
+        found: Any = self.paginate_queryset(rows)
+        return self.get_paginated_response(shape(found, many=True).data)
+
+
+def _key(text: str, what: str) -> int:
+    """Raises Http404 for what no row has."""
+    if text.isascii() and text.isdecimal() and len(text) < 19:
+        return int(text)
+    raise Http404(f"There is no {what} with this id.")
+
+
+def _refused(name: str, words: str, code: str = "invalid") -> exceptions.ValidationError:
+    return exceptions.ValidationError({name: [exceptions.ErrorDetail(words, code)]})
+
+
+def _chosen(request: Request, name: str, values: list[str]) -> str | None:
+    value = request.query_params.get(name)
+    if value is not None and value not in values:
+        raise _refused(name, f"Choose one of {', '.join(values)}.", "unknown")
+    return value
+
+
+class GapsView(DeskView):
+    scope = "curate"
+    permission = "qa_app.view_gap"
+    ordering = ("-demanded", "-last_asked_at", "-pk")
+    known = ("status", *OF_LISTS)
+
+    @extend_schema(
+        operation_id="list_gaps", summary="What the corpus does not answer, the most asked first", tags=TAG,
+        parameters=[OpenApiParameter("status", str, enum=Gap.Status.values)], responses=desk_shapes.ListedGap(many=True),
+    )  # fmt: skip
+    def get(self, request: Request) -> Response:
+        rows = gaps.listed().select_related("assigned_to")
+        status = _chosen(request, "status", Gap.Status.values)
+        return self.page(rows.filter(status=status) if status else rows, desk_shapes.ListedGap)
+
+
+class GapView(DeskView):
+    scope = "curate"
+    permission = {"GET": "qa_app.view_gap", "PATCH": "qa_app.change_gap"}
+    if_match: ClassVar = {"PATCH": True}
+
+    @extend_schema(
+        operation_id="get_gap", summary="A gap with what comes nearest to an answer", tags=TAG, responses=desk_shapes.Gap
+    )  # fmt: skip
+    def get(self, request: Request, gap_id: str) -> Response:
+        return _shown(gap_id)
+
+    @extend_schema(
+        operation_id="change_gap", summary="Give a gap to somebody, note something, close it", tags=TAG,
+        request=desk_shapes.GapBody, responses=desk_shapes.Gap,
+        examples=[OpenApiExample("Close it", value={"status": "closed", "note": "Two trials are on their way."}, request_only=True)],
+    )  # fmt: skip
+    def patch(self, request: Request, gap_id: str) -> Response:
+        wanted = _gap_changes(request.data)
+        try:
+            gaps.look_after(_key(gap_id, "gap"), seen=str(request.version_seen), **wanted)  # type: ignore[attr-defined]
+        except Gap.DoesNotExist as missing:
+            raise Http404("There is no gap with this id.") from missing
+        except gaps.ChangedSince as changed:
+            raise Stale(changed.version) from changed
+        except gaps.NotAtTheDesk as nobody:
+            raise _refused("assigned_to", str(nobody), "unknown") from nobody
+        return _shown(gap_id)
+
+
+def _shown(gap_id: str) -> Response:
+    gap = gaps.listed().select_related("assigned_to", "last_answer", "result").filter(pk=_key(gap_id, "gap")).first()
+    if gap is None:
+        raise Http404("There is no gap with this id.")
+    return Response(desk_shapes.Gap(gap).data)
+
+
+def _gap_changes(body: Any) -> dict[str, Any]:
+    """Raises ValidationError by field."""
+    refuse_unknown(body, GAP_FIELDS)
+    wanted = dict(body)
+    if "status" in wanted and wanted["status"] not in Gap.Status.values:
+        raise _refused("status", f"Choose one of {', '.join(Gap.Status.values)}.", "unknown")
+    note = wanted.get("note", "")
+    if not isinstance(note, str) or len(note) > LONGEST_NOTE:
+        raise _refused("note", f"Send text of at most {LONGEST_NOTE:,} characters.")
+    if not isinstance(wanted.get("assigned_to"), str | None):
+        raise _refused("assigned_to", "Send a username, or null for nobody.")
+    return wanted
+
+
+class GoldenQuestionsView(DeskView):
+    permission = "qa_app.view_goldenquestion"
+    ordering = ("key",)
+    known = OF_LISTS
+
+    @extend_schema(
+        operation_id="list_golden_questions", summary="The curators' test questions", tags=TAG,
+        responses=desk_shapes.GoldenQuestion(many=True),
+    )  # fmt: skip
+    def get(self, request: Request) -> Response:
+        return self.page(GoldenQuestion.objects.all(), desk_shapes.GoldenQuestion)
+
+
+class RunsView(DeskView):
+    permission = {"GET": "qa_app.view_evaluationrun", "POST": "qa_app.add_evaluationrun"}
+    failures = {"POST": (422,)}
+    ordering = ("-pk",)
+    known = OF_LISTS
+
+    @extend_schema(
+        operation_id="list_evaluation_runs", summary="Runs of the golden questions, the newest first", tags=TAG,
+        responses=desk_shapes.ListedRun(many=True),
+    )  # fmt: skip
+    def get(self, request: Request) -> Response:
+        return self.page(EvaluationRun.objects.all(), desk_shapes.ListedRun)
+
+    @extend_schema(
+        operation_id="start_evaluation_run", summary="Ask all golden questions anew", tags=TAG, request=None,
+        description="A worker does it; `get_evaluation_run` says how far it is.", responses={202: desk_shapes.Run},
+    )  # fmt: skip
+    def post(self, request: Request) -> Response:
+        refuse_unknown(request.data if isinstance(request.data, dict) else {}, ())
+        try:
+            run = golden.order_run(by=cast(User, request.user))
+        except golden.NothingToAsk as nothing:
+            raise NotPossible(str(nothing)) from nothing
+        golden.wake()
+        headers = {"Location": f"/api/v1/desk/evaluation-runs/{run.pk}"}
+        return Response(desk_shapes.Run(run).data, status=202, headers=headers)
+
+
+class RunView(DeskView):
+    permission = "qa_app.view_evaluationrun"
+
+    @extend_schema(
+        operation_id="get_evaluation_run", summary="A run with its figures and what came of each question", tags=TAG,
+        responses=desk_shapes.Run,
+    )  # fmt: skip
+    def get(self, request: Request, run_id: str) -> Response:
+        run = EvaluationRun.objects.filter(pk=_key(run_id, "evaluation run")).first()
+        if run is None:
+            raise Http404("There is no evaluation run with this id.")
+        return Response(desk_shapes.Run(run).data)
