@@ -1,0 +1,388 @@
+"""Curators' writes by REST: drafts, changes under a version, states with reasons, and every refusal as a problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.conf import LazySettings
+from django.contrib.auth.models import User
+from django.http import HttpResponse
+from django.test import Client
+
+from corpus_app.models import CorpusEvent, Passage, Study
+from inform_site.clients.keys import Made
+from tests.api.conftest import V1, body, get, post, problem
+from tests.builders import make_collection, make_concept, make_curator, make_passage, make_study
+from tests.corpus.test_gate import BROKEN
+
+pytestmark = pytest.mark.django_db
+DESK = f"{V1}desk/"
+STUDIES = f"{DESK}studies"
+NEW: dict[str, Any] = {
+    "study_id": "new-1",
+    "title": "Ten weekly sets",
+    "authors": ["Example AB"],
+    "year": 2024,
+    "design": "randomized_controlled_trial",
+    "collection": "training",
+    "doi": "https://doi.org/10.1000/NEW.1",
+    "weeks": {"shortest": 8, "longest": 12.5},
+    "participants": 40,
+    "passages": [{"section": "results", "text": "Ten weekly sets increased growth more than five."}],
+}
+
+
+@pytest.fixture
+def curator() -> User:
+    make_collection("training")
+    return make_curator()
+
+
+@pytest.fixture
+def key(make_key: Callable[..., Made], curator: User) -> str:
+    return make_key("curate", owner=curator).secret
+
+
+def patch(path: str, body: Any, secret: str, **headers: str) -> HttpResponse:
+    return _sent("patch", path, body, secret, headers)
+
+
+def delete(path: str, secret: str, **headers: str) -> HttpResponse:
+    return _sent("delete", path, None, secret, headers)
+
+
+def _sent(method: str, path: str, sent: Any, secret: str, headers: dict[str, str]) -> HttpResponse:
+    client = Client(raise_request_exception=False)
+    more = {} if sent is None else {"data": sent, "content_type": "application/json"}
+    sent_headers = {name.replace("_", "-"): value for name, value in headers.items()}
+    response: HttpResponse = getattr(client, method)(
+        path, headers=sent_headers | {"Authorization": f"Bearer {secret}"}, **more
+    )
+    return response
+
+
+def at(version: int) -> dict[str, str]:
+    return {"If_Match": f'"{version}"'}
+
+
+# --- From a draft to a published study ---------------------------------------------------------------------------------
+
+
+def test_a_study_is_made_changed_handed_over_published_and_withdrawn(key: str, curator: User) -> None:
+    made = post(STUDIES, NEW, key)
+    assert (made.status_code, made["Location"], made["ETag"]) == (201, f"{STUDIES}/new-1", f'"{body(made)["version"]}"')
+    draft = body(made)
+    assert (draft["status"], draft["doi"], draft["participants"]) == ("draft", "10.1000/new.1", 40)
+    assert draft["weeks"] == {"shortest": 8.0, "longest": 12.5}
+    assert [passage["text"] for passage in draft["passages"]] == [NEW["passages"][0]["text"]]
+    problem(get(f"{V1}studies/new-1"), 404, "not-found")
+
+    changed = patch(f"{STUDIES}/new-1", {"title": "Ten sets or five", "year": None}, key, **at(draft["version"]))
+    assert changed.status_code == 200, changed.content
+    assert (body(changed)["title"], body(changed)["year"]) == ("Ten sets or five", None)
+    assert changed["ETag"] == f'"{draft["version"] + 1}"'
+
+    for verb, sent, status in (
+        ("submit", {}, "in_review"),
+        ("send-back", {"reason": "The year is missing."}, "draft"),
+        ("publish", {}, "published"),
+        ("notice", {"notice": "corrected", "reason": "A table was corrected."}, "published"),
+        ("withdraw", {"reason": "It was a copy."}, "withdrawn"),
+    ):
+        response = post(f"{STUDIES}/new-1/{verb}", sent, key)
+        assert (response.status_code, body(response)["status"]) == (200, status), response.content
+        assert get(f"{V1}studies/new-1").status_code == (200 if status == "published" else 404)
+    assert body(get(f"{STUDIES}/new-1", key))["notice"] == "corrected"
+
+    events = CorpusEvent.objects.filter(study_key="new-1").order_by("pk")
+    assert [event.action for event in events] == [
+        "create_study", "add_passage", "revise_study", "submit", "send_back", "publish", "set_notice", "withdraw",
+    ]  # fmt: skip
+    assert {event.actor for event in events} == {curator}
+    assert events.last().reason == "It was a copy."  # type: ignore[union-attr]
+    history = body(get(f"{STUDIES}/new-1/history?limit=3", key))
+    assert [event["action"] for event in history["items"]] == ["withdraw", "set_notice", "publish"]
+    assert history["next"]
+
+
+def test_lists_are_narrowed(key: str) -> None:
+    make_study(study_id="A", status="draft")
+    make_study(study_id="B")
+
+    assert [s["study_id"] for s in body(get(STUDIES, key))["items"]] == ["A", "B"]
+    assert [s["study_id"] for s in body(get(f"{STUDIES}?status=draft&collection=training", key))["items"]] == ["A"]
+    problem(get(f"{STUDIES}?status=lost", key), 400, "invalid")
+    problem(get(f"{STUDIES}?fields=title", key), 400, "invalid")
+
+
+def test_concepts_findings_and_the_order_of_passages_are_set_in_one_act(key: str) -> None:
+    make_concept("hypertrophy")
+    study = make_study(study_id="A", texts=("One.", "Two."), status="draft")
+    first, second = study.passages.values_list("pk", flat=True)
+    finding = {"intervention": "ten sets", "comparator": "", "outcome": "size", "direction": "no_difference", "statement": "None."}  # fmt: skip
+
+    changed = patch(f"{STUDIES}/A", {"concepts": ["hypertrophy"], "findings": [finding], "passage_order": [second, first]}, key, **at(1))  # fmt: skip
+
+    assert changed.status_code == 200, changed.content
+    found = body(changed)
+    assert (found["concepts"], found["findings"][0]["statement"]) == (["hypertrophy"], "None.")
+    assert [passage["passage_id"] for passage in found["passages"]] == [second, first]
+    for wrong in ([first], [first, first], [first, second, 10**15]):
+        refused = patch(f"{STUDIES}/A", {"passage_order": wrong}, key, **at(found["version"]))
+        assert problem(refused, 400, "invalid")["errors"][0]["field"] == "passage_order"
+
+
+def test_curators_talk_about_a_study(key: str) -> None:
+    make_study(study_id="A", status="draft")
+
+    assert post(f"{STUDIES}/A/comments", {"text": "Is the number right?"}, key).status_code == 201
+    [said] = body(get(f"{STUDIES}/A/comments", key))["items"]
+    assert (said["text"], said["by"]) == ("Is the number right?", "curator")
+    problem(post(f"{STUDIES}/A/comments", {"text": " "}, key), 400, "invalid")
+
+
+# --- Passages ------------------------------------------------------------------------------------------------------------
+
+
+def test_passages_are_added_changed_and_removed_under_the_studys_version(key: str) -> None:
+    make_study(study_id="A", status="draft")
+
+    added = post(
+        f"{STUDIES}/A/passages", {"section": "methods", "text": "Forty trained men."}, key, **{"If-Match": '"1"'}
+    )
+    assert added.status_code == 201, added.content
+    path = f"{DESK}passages/{body(added)['passage_id']}"
+    assert added["Location"] == path
+    version = body(added)["study_version"]
+
+    changed = patch(path, {"text": "Forty trained women."}, key, **at(version))
+    assert (body(changed)["text"], body(changed)["version"]) == ("Forty trained women.", 2)
+    assert problem(patch(path, {"text": "x"}, key, **at(version)), 412, "stale")
+    problem(delete(path, key), 428, "version-needed")
+    removed = delete(path, key, **at(version + 1))
+    assert (removed.status_code, removed.content) == (204, b"")
+    assert removed["ETag"] == f'"{Study.objects.get(study_id="A").version}"'
+    problem(get(path, key), 404, "not-found")
+    assert CorpusEvent.objects.get(action="remove_passage").detail["text"] == "Forty trained women."
+
+
+def test_a_published_study_keeps_a_passage(key: str) -> None:
+    passage = make_passage()
+
+    refused = delete(f"{DESK}passages/{passage.pk}", key, **at(passage.study.version))
+
+    assert "withdraw it first" in problem(refused, 422, "not-possible")["detail"]
+    assert Passage.objects.filter(pk=passage.pk).exists()
+
+
+def test_broken_words_are_kept_from_readers_until_somebody_says_why_they_may_stand(key: str) -> None:
+    passage = make_passage()
+    path, version = f"{DESK}passages/{passage.pk}", passage.study.version
+
+    refused = problem(patch(path, {"text": BROKEN}, key, **at(version)), 422, "not-possible")
+    assert refused["errors"][0]["field"] == "passages.0.text"
+    assert Passage.objects.get(pk=passage.pk).text != BROKEN
+
+    kept = patch(path, {"text": BROKEN, "stands_because": "The source prints it so."}, key, **at(version))
+    assert kept.status_code == 200, kept.content
+    assert CorpusEvent.objects.filter(action="waive_finding", reason="The source prints it so.").exists()
+
+
+def test_a_draft_with_broken_words_is_not_published(key: str) -> None:
+    make_study(study_id="A", texts=(BROKEN,), status="draft")
+
+    assert "looks broken" in problem(post(f"{STUDIES}/A/publish", {}, key), 422, "not-possible")["detail"]
+    assert Study.objects.get(study_id="A").status == "draft"
+
+
+# --- Versions ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_change_needs_the_version_that_was_read(key: str) -> None:
+    make_study(study_id="A", status="draft")
+    path = f"{STUDIES}/A"
+    assert get(path, key)["ETag"] == '"1"'
+
+    problem(patch(path, {"title": "Mine"}, key), 428, "version-needed")
+    assert patch(path, {"title": "Theirs"}, key, **at(1)).status_code == 200
+    stale = patch(path, {"title": "Mine"}, key, **at(1))
+    assert "version 2" in problem(stale, 412, "stale")["detail"]
+    assert stale["ETag"] == '"2"'
+    assert Study.objects.get(study_id="A").title == "Theirs"
+    for wrong in ("*", "1", 'W/"1"', '"1", "2"', '""', '"' + "9" * 100 + '"', "\u00e9"):
+        assert (
+            problem(patch(path, {"title": "Mine"}, key, If_Match=wrong), 400, "invalid")["errors"][0]["field"]
+            == "If-Match"
+        )
+    assert get(path, key, **{"If-None-Match": '"2"'}).status_code == 304
+
+
+def test_a_state_changes_only_as_it_was_read_where_that_is_said(key: str) -> None:
+    make_study(study_id="A", status="draft")
+
+    problem(post(f"{STUDIES}/A/publish", {}, key, **{"If-Match": '"7"'}), 412, "stale")
+    assert post(f"{STUDIES}/A/publish", {}, key, **{"If-Match": '"1"'}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("status", "verb", "sent"),
+    [("published", "publish", {}), ("published", "submit", {}), ("draft", "send-back", {"reason": "x"}), ("draft", "withdraw", {"reason": "x"})],
+)  # fmt: skip
+def test_a_state_that_does_not_fit_is_a_conflict(key: str, status: str, verb: str, sent: dict[str, str]) -> None:
+    make_study(study_id="A", status=status)
+
+    problem(post(f"{STUDIES}/A/{verb}", sent, key), 409, "conflict")
+    assert Study.objects.get(study_id="A").status == status
+
+
+@pytest.mark.parametrize("verb", ["send-back", "withdraw", "notice"])
+@pytest.mark.parametrize("reason", [{}, {"reason": ""}, {"reason": "  "}, {"reason": "\u200b"}])
+def test_a_reason_must_be_given(key: str, verb: str, reason: dict[str, str]) -> None:
+    make_study(study_id="A", status="in_review" if verb == "send-back" else "published")
+    more = {"notice": "retracted"} if verb == "notice" else {}
+
+    refused = problem(post(f"{STUDIES}/A/{verb}", reason | more, key), 400, "invalid")
+
+    assert [error["field"] for error in refused["errors"]] == ["reason"]
+
+
+# --- The same rules as at the desk --------------------------------------------------------------------------------------
+
+
+def test_where_a_second_person_reviews_authors_do_not_publish(
+    key: str, make_key: Callable[..., Made], settings: LazySettings
+) -> None:
+    settings.REVIEW_REQUIRED = True
+    reviewer = make_key("curate", owner=make_curator("reviewer", role="Reviewers")).secret
+    assert post(STUDIES, NEW, key).status_code == 201
+
+    assert "handed over" in problem(post(f"{STUDIES}/new-1/publish", {}, key), 422, "not-possible")["detail"]
+    assert post(f"{STUDIES}/new-1/submit", {}, key).status_code == 200
+    problem(post(f"{STUDIES}/new-1/publish", {}, key), 422, "not-possible")
+    assert post(f"{STUDIES}/new-1/publish", {}, reviewer).status_code == 200
+
+    version = Study.objects.get(study_id="new-1").version
+    problem(patch(f"{STUDIES}/new-1", {"title": "Mine"}, key, **at(version)), 403, "not-permitted")
+    assert patch(f"{STUDIES}/new-1", {"title": "Reviewed"}, reviewer, **at(version)).status_code == 200
+
+
+def test_a_study_without_a_passage_is_neither_handed_over_nor_published(key: str) -> None:
+    make_study(study_id="A", texts=(), status="draft")
+
+    for verb in ("submit", "publish"):
+        assert "no passage" in problem(post(f"{STUDIES}/A/{verb}", {}, key), 422, "not-possible")["detail"]
+
+
+def test_an_id_or_a_doi_that_is_there_is_refused(key: str) -> None:
+    make_study(study_id="A", doi="10.1000/new.1")
+
+    assert problem(post(STUDIES, NEW | {"study_id": "A"}, key), 409, "conflict")
+    assert problem(post(STUDIES, NEW | {"study_id": "a"}, key), 400, "invalid")["errors"][0]["field"] == "study_id"
+    assert (
+        "another study has this doi" in problem(post(STUDIES, NEW, key), 400, "invalid")["errors"][0]["detail"].lower()
+    )
+    assert Study.objects.count() == 1
+
+
+# --- Bad bodies ----------------------------------------------------------------------------------------------------------
+
+BAD: dict[str, tuple[dict[str, Any], str]] = {
+    "a field there is not": ({"status": "published"}, "status"),
+    "a title that is no text": ({"title": 7}, "title"),
+    "an empty title": ({"title": "  "}, "title"),
+    "a title of nothing that is seen": ({"title": "\u2800"}, "title"),
+    "a control character": ({"title": "a\x07b"}, "title"),
+    "two lines of title": ({"title": "a\nb"}, "title"),
+    "a long title": ({"title": "x" * 1_001}, "title"),
+    "authors as text": ({"authors": "Example AB"}, "authors"),
+    "an author who is no text": ({"authors": [None]}, "authors.0"),
+    "authors in one": ({"authors": ["A B; C D"]}, "authors"),
+    "a year as text": ({"year": "2024"}, "year"),
+    "a year that is true": ({"year": True}, "year"),
+    "a fraction of a year": ({"year": 2024.5}, "year"),
+    "a year of another age": ({"year": 24}, "year"),
+    "a huge number": ({"participants": 10**30}, "participants"),
+    "fewer than none": ({"participants": -1}, "participants"),
+    "weeks of nothing": ({"weeks": []}, "weeks"),
+    "weeks as text": ({"weeks": {"shortest": "8"}}, "weeks.shortest"),
+    "months": ({"weeks": {"months": 2}}, "weeks.months"),
+    "a DOI that is none": ({"doi": "doi"}, "doi"),
+    "a PMID that is none": ({"pmid": "PMC1"}, "pmid"),
+    "an address that is none": ({"url": "javascript:alert(1)"}, "url"),
+    "a design there is not": ({"design": "essay"}, "design"),
+    "a design as a list": ({"design": ["cohort"]}, "design"),
+    "no design": ({"design": None}, "design"),
+    "a collection there is not": ({"collection": "moon"}, "collection"),
+    "a concept there is not": ({"concepts": ["moon"]}, "concepts"),
+    "findings without words": ({"findings": [{}]}, "findings.0.intervention"),
+    "findings as an object": ({"findings": {"a": 1}}, "findings"),
+    "reviewed by yes": ({"peer_reviewed": "yes"}, "peer_reviewed"),
+}
+
+
+@pytest.mark.parametrize(("changes", "field"), BAD.values(), ids=BAD)
+@pytest.mark.parametrize("is_new", [True, False], ids=["new", "changed"])
+def test_a_field_that_is_unfit_is_named(key: str, changes: dict[str, Any], field: str, is_new: bool) -> None:
+    make_study(study_id="A", status="draft", title="As it was")
+
+    sent = post(STUDIES, NEW | changes, key) if is_new else patch(f"{STUDIES}/A", changes, key, **at(1))
+
+    assert field in {error["field"] for error in problem(sent, 400, "invalid")["errors"]}
+    assert list(Study.objects.values_list("study_id", "title", "version")) == [("A", "As it was", 1)]
+
+
+@pytest.mark.parametrize(
+    ("passage", "field"),
+    [
+        ({"section": "results"}, "text"),
+        ({"section": "moon", "text": "Words."}, "section"),
+        ({"section": "results", "text": " "}, "text"),
+        ({"section": "results", "text": "\u200b"}, "text"),
+        ({"section": "results", "text": "a\x07"}, "text"),
+        ({"section": "results", "text": "Words.", "page": 2**31}, "page"),
+        ({"section": "results", "text": "Words.", "kind": "poem"}, "kind"),
+        ({"section": "results", "text": "Words.", "heading": "x"}, "heading"),
+    ],
+)
+def test_a_passage_that_is_unfit_is_named(key: str, passage: dict[str, Any], field: str) -> None:
+    make_study(study_id="A", status="draft")
+
+    alone = problem(post(f"{STUDIES}/A/passages", passage, key), 400, "invalid")
+    within = problem(post(STUDIES, NEW | {"passages": [NEW["passages"][0], passage]}, key), 400, "invalid")
+
+    assert field in {error["field"] for error in alone["errors"]}
+    assert f"passages.1.{field}" in {error["field"] for error in within["errors"]}
+    assert not Study.objects.filter(study_id="new-1").exists()
+
+
+@pytest.mark.parametrize(
+    "sent", [b"", b"{", b"[]", b"null", b'"x"', b"\xff", b'{"title": "\\u0000"}', b'{"title": "\\ud800"}', b'{"a": NaN}',
+             b'{"title": 1, "title": 2}', b"[" * 5_000, b'{"x": ' * 100 + b"1" + b"}" * 100],
+)  # fmt: skip
+def test_what_is_no_body_is_400(key: str, sent: bytes) -> None:
+    make_study(study_id="A", status="draft")
+
+    for method, path in (("post", STUDIES), ("post", f"{STUDIES}/A/comments"), ("post", f"{STUDIES}/A/withdraw")):
+        assert _sent(method, path, sent, key, {}).status_code == 400
+    if sent:
+        assert _sent("patch", f"{STUDIES}/A", sent, key, at(1)).status_code == 400
+
+
+@pytest.mark.parametrize("study_id", ["missing", "%00", "x" * 500, "%F0%9F%92%AA", ".."])
+def test_a_study_that_is_not_there_is_404_everywhere(key: str, study_id: str) -> None:
+    path = f"{STUDIES}/{study_id}"
+    for answer in (
+        get(path, key), get(f"{path}/comments", key), get(f"{path}/history", key), patch(path, {"title": "x"}, key, **at(1)),
+        post(f"{path}/publish", {}, key), post(f"{path}/comments", {"text": "x"}, key),
+        post(f"{path}/passages", {"section": "results", "text": "x"}, key),
+    ):  # fmt: skip
+        problem(answer, 404, "not-found")
+
+
+@pytest.mark.parametrize("passage_id", ["0", "9" * 18, "9" * 500, "x", "-1", "%D9%A3"])
+def test_a_passage_that_is_not_there_is_404(key: str, passage_id: str) -> None:
+    path = f"{DESK}passages/{passage_id}"
+    for answer in (get(path, key), patch(path, {"text": "x"}, key, **at(1)), delete(path, key, **at(1))):
+        problem(answer, 404, "not-found")
