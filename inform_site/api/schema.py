@@ -89,6 +89,7 @@ class Schema(AutoSchema):
             operation["description"] = "\n\n".join(filter(None, (operation.get("description"), said)))
         if permission := access.declared(self.view, "permission", self.method):
             operation["x-permission"] = permission
+            operation["description"] += f" Permission of its owner: `{permission}`."
         if (is_needed := access.declared(self.view, "if_match", self.method)) is not None:
             named = "If-Match" if is_needed else "If-Match-where-wanted"
             operation.setdefault("parameters", []).append({"$ref": f"#/components/parameters/{named}"})

@@ -43,7 +43,7 @@ class NotPossible(exceptions.APIException):
 
 
 class DeskView(GenericAPIView):
-    """`permission` names what the key's owner must be permitted at the desk; see inform_site.api.access."""
+    """Acts as the key's owner, and does what that person may do at the desk."""
 
     scope = "evaluate"
     quota: Mapping[str, str] = {"GET": "read", "POST": "write", "PATCH": "write"}

@@ -58,7 +58,7 @@ class NotPermitted(exceptions.PermissionDenied):
 
 
 class DeskView(GenericAPIView):
-    """`permission` names what the key's owner must be permitted at the desk; see inform_site.api.access."""
+    """Acts as the key's owner, and does what that person may do at the desk."""
 
     scope = "curate"
     quota: Mapping[str, str] = {"GET": "read", "POST": "write", "PATCH": "write", "DELETE": "write"}

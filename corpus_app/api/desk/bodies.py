@@ -138,7 +138,7 @@ class StudyBody(Body):
     concepts = ListField(
         child=Text(max_length=80), max_length=MOST, required=False, help_text="Ids, in the order wanted; all of them."
     )
-    findings = FindingBody(many=True, required=False, max_length=MOST, help_text="All of them, in the order wanted.")
+    findings = FindingBody(many=True, required=False, max_length=MOST, help_text="All of them, in the order wanted.")  # type: ignore[call-arg]
 
     def validate_authors(self, authors: list[str]) -> list[str]:
         return curation.sound_authors(authors)
@@ -178,7 +178,7 @@ class ChangedStudy(StudyBody):
 
 class NewStudy(StudyBody):
     study_id = Text(max_length=40, help_text="The study's own stable name, such as S018. It stays.")
-    passages = PassageBody(many=True, required=False, max_length=MOST)
+    passages = PassageBody(many=True, required=False, max_length=MOST)  # type: ignore[call-arg]
 
 
 class ReasonBody(Body):
