@@ -31,7 +31,7 @@ class Body(Serializer):
         if unknown:
             advice = ErrorDetail(f"Leave it out; the fields are {', '.join(self.fields)}.", "unknown_field")
             raise serializers.ValidationError({name: [advice] for name in unknown})
-        if self.parent is not None and isinstance(data, Mapping):  # whole, also where the study is changed in part
+        if self.root is not self and isinstance(data, Mapping):  # whole, also where the study is changed in part
             missing = [name for name, field in self.fields.items() if field.required and name not in data]
             if missing:
                 raise serializers.ValidationError(
