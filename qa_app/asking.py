@@ -20,6 +20,7 @@ from qa_app import answering, contexts, evaluation, finding, workings
 from qa_app.contexts import ExpiredContext, Opened, UnknownContext, WrittenPart
 from qa_app.evaluation import BadGolden
 from qa_app.evaluation import worse as worse_than
+from qa_app.examples import shown as fitting_examples
 from qa_app.models import Answer, AnswerCitation, Feedback, question_key
 from qa_app.payload import Payload, in_contract_order
 from qa_app.pipeline import following, scope
@@ -46,14 +47,6 @@ NAMELESS: Payload = {
 __all__ = [
     "BadFeedback", "BadGolden", "BadInput", "BadPolicy", "BadQuestion", "ExpiredContext", "InsufficientEvidence", "UnknownContext", "ask", "ask_again", "beside_present_corpus", "check", "evaluate_golden", "examples", "feedback_reasons", "find_answer", "find_changes", "find_feedback", "find_passages", "front_page", "give_feedback", "how_it_works", "offered_collections", "open_context", "worse_than", "write_part",
 ]  # fmt: skip
-EXAMPLES = (
-    "How many sets per week for muscle growth?",
-    "Do I have to train to failure?",
-    "How much protein do older adults need to keep their muscle?",
-    "Is creatine safe for the kidneys?",
-    "Light or heavy weights: which builds more muscle?",
-    "Does lifting help people with sarcopenia?",
-)
 NOT_DECODED = "\ufffd"  # what a form holds in place of bytes that are not UTF-8
 snapshot = search.snapshot  # what is read inside is all of one moment
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -307,7 +300,8 @@ def calibration_trouble() -> str | None:
 
 
 def examples() -> list[str]:
-    return list(EXAMPLES)
+    """Questions to show what can be asked: the present corpus is about them."""
+    return list(fitting_examples())
 
 
 def front_page() -> dict[str, Any]:

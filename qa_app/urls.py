@@ -19,6 +19,7 @@ register_converter(Part, "part")
 
 urlpatterns = [
     path("", views.ask, name="ask"),
+    path("suggest/", views.suggest, name="suggest"),
     path("how-it-works/", views.how_it_works, name="how_it_works"),
     path("history/", views.history, name="history"),
     path("compare/", views.compare, name="compare"),

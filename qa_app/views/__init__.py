@@ -7,6 +7,7 @@ from qa_app.views.explaining import how_it_works
 from qa_app.views.exports import export
 from qa_app.views.history import history
 from qa_app.views.questions import again, ask
+from qa_app.views.suggestions import suggest
 
 __all__ = [
     "again",
@@ -21,5 +22,6 @@ __all__ = [
     "how_it_works",
     "not_found",
     "server_error",
+    "suggest",
     "too_many",
 ]

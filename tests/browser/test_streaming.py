@@ -147,3 +147,41 @@ def test_the_question_stands_in_this_browsers_history(site: Site, page: Page) ->
     page.goto(f"{site.url}/history/")
 
     expect(page.locator(f"a[href='{asked.removeprefix(site.url)}']").first).to_be_visible()
+
+
+def test_when_settled_the_page_does_all_that_it_does_at_its_address(site: Site, page: Page) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    type_and_send(site, page)
+    page.wait_for_url("**/answers/*/")
+
+    heading = page.get_by_role("columnheader", name="Finding")
+    heading.get_by_role("button").click()
+    expect(heading).to_have_attribute("aria-sort", "ascending")
+    page.locator("[data-copy-answer]").click()
+    expect(page.get_by_role("status")).to_have_text("Copied")
+    assert page.evaluate("navigator.clipboard.readText()").startswith(SETS)
+    page.get_by_label("Yes, it helped").check()
+    page.get_by_role("button", name="Send").click()
+    expect(page.get_by_role("heading", name="Thank you")).to_be_focused()
+    term = page.locator(".sentence .term").first
+    term.click()
+    expect(page.locator(".meaning").first).to_be_visible()
+    assert page.evaluate("document.querySelectorAll('#making, #question, #ask-form').length") == 3
+
+
+def test_nothing_moves_from_the_question_to_the_settled_page(site: Site, page: Page) -> None:
+    page.add_init_script(
+        """
+        window.shifts = [];
+        new PerformanceObserver((list) => {
+          for (const entry of list.getEntries())
+            window.shifts.push([entry.value, entry.sources.map((s) => s.node && (s.node.id || s.node.className))]);
+        }).observe({ type: "layout-shift", buffered: true });
+        """
+    )
+    type_and_send(site, page)
+    page.wait_for_url("**/answers/*/")
+    page.locator(".feedback").wait_for()
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+    assert [shift for shift in page.evaluate("window.shifts") if shift[0] > 0.01] == []

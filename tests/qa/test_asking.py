@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from corpus_app import curation, embedding, indexing, search
 from corpus_app.embedding import EncoderUnavailable
 from corpus_app.models import Passage
-from qa_app import asking
+from qa_app import asking, examples
 from qa_app.asking import BadQuestion
 from qa_app.models import Answer
 from qa_app.payload import Payload
@@ -352,7 +352,7 @@ def test_reading_an_answer_again_changes_nothing_of_it(answered: Payload) -> Non
 
 
 def test_examples_can_all_be_asked() -> None:
-    for example in asking.examples():
+    for example in examples.OURS:
         asking.check(question=example, mode="beginner", collection=None, writer="auto", parent=None)
 
 

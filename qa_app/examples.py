@@ -1,0 +1,95 @@
+"""Example questions for the Ask page: the site's own where the corpus is about them, else made of what its studies found."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from corpus_app import search
+from corpus_app.records import Concept, Notice, Study
+from qa_app.pipeline.naming import find_concepts
+from qa_app.pipeline.text import content_stems, stem, words
+
+SHOWN = 6
+OURS = (
+    "How many sets per week for muscle growth?",
+    "Do I have to train to failure?",
+    "How much protein do older adults need to keep their muscle?",
+    "Is creatine safe for the kidneys?",
+    "Light or heavy weights: which builds more muscle?",
+    "Does lifting help people with sarcopenia?",
+)
+SINGULAR_ENDINGS = ("ss", "is", "us")  # stress, sepsis, thrombus: nouns that take "does"
+
+
+def shown() -> tuple[str, ...]:
+    """At most SHOWN questions that the present corpus is about; none where it has nothing to ask of."""
+    return search.once_per_version(_read) if search.corpus_version() else ()
+
+
+def question_about(concept: Concept) -> str:
+    """A question that fits a concept of any kind."""
+    return f"What do the studies say about {concept.name}?"
+
+
+def topics() -> tuple[Concept, ...]:
+    """The concepts that readers may see, see `search.topic_ids`."""
+    public = search.topic_ids()
+    return tuple(concept for concept in search.concepts() if concept.concept_id in public)
+
+
+def citable_studies() -> tuple[Study, ...]:
+    """Those that a question may draw on: published, not retracted."""
+    return tuple(study for _, study in search.published_studies() if study.notice is not Notice.RETRACTED)
+
+
+def _read() -> tuple[str, ...]:
+    known, studies = topics(), citable_studies()
+    ours = _about_the_corpus(OURS, known)
+    made = (*_of_findings(known, studies), *_of_concepts(known, studies))
+    return tuple(dict.fromkeys((*ours, *made)))[:SHOWN]
+
+
+def _about_the_corpus(questions: Sequence[str], known: Sequence[Concept]) -> Iterator[str]:
+    """Those that name a topic, and of which every content word stands in the corpus."""
+    wanted = {root for question in questions for root in content_stems(question)}
+    beginnings = tuple({root[:3] for root in wanted})  # to stem a large vocabulary would take seconds
+    said = {stem(word) for word in search.vocabulary() if word.startswith(beginnings)}
+    for question in questions:
+        if said.issuperset(content_stems(question)) and find_concepts(question, known):
+            yield question
+
+
+def _of_findings(known: Sequence[Concept], studies: Sequence[Study]) -> Iterator[str]:
+    """What one concept does for another, most studies first: where a finding is of these two and nothing else."""
+    pairs: Counter[tuple[str, str]] = Counter()
+    found = search.findings([study.study_id for study in studies])
+    for pair in {(f.study_id, f.intervention, f.outcome) for f in found}:
+        given, measured = (_only_concept(text, known) for text in pair[1:])
+        if given and measured and given != measured:
+            pairs[given.name, measured.name] += 1
+    told: set[str] = set()
+    for (intervention, outcome), _ in sorted(pairs.items(), key=lambda row: (-row[1], row[0])):
+        if told.isdisjoint((intervention, outcome)) and _is_singular(intervention):
+            told |= {intervention, outcome}  # each thing once: examples show what there is
+            yield f"What does {intervention} do for {outcome}?"
+
+
+def _only_concept(text: str, known: Sequence[Concept]) -> Concept | None:
+    """The concept whose name this text is, whole."""
+    named = find_concepts(text, known)
+    if len(named) != 1:
+        return None
+    spelt = (words(name) for name in (named[0].name, *named[0].aliases))
+    return named[0] if words(text) in spelt else None
+
+
+def _is_singular(name: str) -> bool:
+    return not name.endswith("s") or name.endswith(SINGULAR_ENDINGS)
+
+
+def _of_concepts(known: Sequence[Concept], studies: Sequence[Study]) -> Iterator[str]:
+    carried = Counter(concept for study in studies for concept in study.concepts)
+    for concept in sorted(known, key=lambda concept: (-carried[concept.concept_id], concept.concept_id)):
+        if carried[concept.concept_id]:
+            yield question_about(concept)
