@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import re
 from pathlib import Path
 
+import django_htmx
+
 STATIC = Path(__file__).resolve().parents[2] / "static"
 VENDOR = STATIC / "vendor"
+OURS = ("site.css", "site.js", "suggesting.js", "asking.js", "answer.js")
+MOST_COMPRESSED = 60_000  # bytes of style and script, all that a reader's pages load
 LISTED = json.loads((VENDOR / "VENDORED.json").read_text(encoding="utf-8"))
 
 
@@ -25,7 +30,7 @@ def test_every_vendored_file_is_listed() -> None:
 
 
 def test_our_style_and_script_name_no_other_host() -> None:
-    for name in ("site.css", "site.js"):
+    for name in OURS:
         text = (STATIC / name).read_text(encoding="utf-8")
         assert re.findall(r"https?://|//[a-z]+\.", text) == [], name
 
@@ -35,3 +40,10 @@ def test_every_file_that_the_style_sheet_names_is_there() -> None:
 
     assert names
     assert [name for name in names if not (STATIC / name).is_file()] == []
+
+
+def test_style_and_script_are_small() -> None:
+    htmx = Path(django_htmx.__file__).parent / "static" / "django_htmx" / "htmx-2.min.js"
+    files = [*(STATIC / name for name in OURS), VENDOR / "pico.min.css", htmx]
+
+    assert sum(len(gzip.compress(path.read_bytes())) for path in files) < MOST_COMPRESSED
