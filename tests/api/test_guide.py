@@ -1,0 +1,276 @@
+"""docs/api.md: every example runs as it is written and prints what stands below it; its tables are those of the code."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import yaml
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.asgi import get_asgi_application
+from django.core.management import CommandError, call_command
+from django.urls import get_resolver
+from django.utils import timezone
+from rest_framework import exceptions
+
+from corpus_app import embedding, indexing
+from corpus_app.api import studies
+from inform_site.api import access, bodies, paging, problems
+from inform_site.clients import keys
+from inform_site.clients.limits import Limits, read_limits
+from inform_site.clients.models import Scope
+from qa_app import asking, exporting, streaming
+from qa_app.models import Answer
+from tests.fakes import WordHashEncoder
+from tests.live import serving
+
+ROOT = Path(__file__).resolve().parents[2]
+CORPUS = ROOT / "corpus"
+SLICE = ("S007", "S014", "S018", "S028", "S034", "S110")
+GUIDE = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+RUNNERS = {
+    "sh": ["bash", "-euo", "pipefail", "-c"],
+    "python": [sys.executable, "-c"],
+    "js": ["node", "--input-type=module", "-e"],
+}
+EXAMPLE = re.compile(r"^```(sh|python|js)\n(.*?)^```\n(?:\n^```text\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL)
+OURS = ("corpus_app.", "inform_site.", "qa_app.")
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    line: int
+    language: str
+    code: str
+    prints: str
+
+    def __str__(self) -> str:
+        return f"docs/api.md:{self.line} ({self.language})"
+
+
+def examples() -> list[Example]:
+    return [
+        Example(GUIDE[: found.start()].count("\n") + 1, found[1], found[2], found[3] or "")
+        for found in EXAMPLE.finditer(GUIDE)
+    ]
+
+
+def section(title: str) -> str:
+    found = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", GUIDE, re.MULTILINE | re.DOTALL)
+    assert found, title
+    return found[1]
+
+
+def rows(title: str) -> list[list[str]]:
+    """The cells of a section's first table, without its head."""
+    found = re.search(r"^\|---.*\n((?:\|.*\n)+)", section(title), re.MULTILINE)
+    assert found, title
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in found[1].splitlines()]
+
+
+# --- The examples -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def site(transactional_db: None, tmp_path: Path) -> Iterator[dict[str, str]]:
+    """A served slice of the starter corpus; gives the environment that the guide asks for."""
+    folder = tmp_path / "corpus"
+    (folder / "studies").mkdir(parents=True)
+    for study_id in SLICE:
+        shutil.copy(CORPUS / "studies" / f"{study_id}.json", folder / "studies")
+    vocabulary = json.loads((CORPUS / "concepts.json").read_text(encoding="utf-8"))
+    relations = [row | {"studies": [s for s in row["studies"] if s in SLICE]} for row in vocabulary["relations"]]
+    vocabulary["relations"] = [row for row in relations if row["studies"]]
+    (folder / "concepts.json").write_text(json.dumps(vocabulary), encoding="utf-8")
+    curator = User.objects.create_superuser("guide")
+    key = keys.make(name="guide", scopes=Scope.values, owner=curator, by=None, now=timezone.now())
+    with embedding.use(WordHashEncoder()):
+        call_command("import_corpus", str(folder), publish=True, verbosity=0)
+        indexing.index_stale()
+        with serving(get_asgi_application()) as url:
+            yield {"INFORM_URL": url, "INFORM_KEY": key.secret}
+
+
+def run(example: Example, site: dict[str, str], folder: Path) -> str | None:
+    """What went wrong; None where all is as the guide says."""
+    answer = Answer.objects.order_by("created_at").values_list("pk", flat=True).first()
+    environment = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+    ran = subprocess.run(
+        [*RUNNERS[example.language], example.code],
+        cwd=folder,
+        env=environment | site | {"INFORM_ANSWER": answer or "", "PYTHONIOENCODING": "utf-8", "HOME": str(folder)},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+    if ran.returncode:
+        return f"{example} ended with {ran.returncode}:\n{ran.stderr}{ran.stdout}"
+    printed = ran.stdout.rstrip("\n") + "\n" if ran.stdout else ""
+    if not re.fullmatch(pattern(example.prints), printed):
+        return f"{example} printed\n{printed}instead of\n{example.prints}"
+    return None
+
+
+def pattern(shown: str) -> str:
+    """What may stand at `…` differs from site to site: on a line of its own any lines, else the rest of a word or line."""
+    lines = [r"(?:.*\n)*?" if line == "…" else re.escape(line).replace("…", ".*") + "\n" for line in shown.splitlines()]
+    return "".join(lines)
+
+
+def test_every_example_runs_and_prints_what_the_guide_shows(site: dict[str, str], tmp_path: Path) -> None:
+    """In the guide's order, as somebody who reads it would try them."""
+    there = [example for example in examples() if shutil.which(RUNNERS[example.language][0])]
+    folder = tmp_path / "tried"
+    folder.mkdir()
+
+    wrong = [said for example in there if (said := run(example, site, folder))]
+
+    if wrong:
+        pytest.fail("\n".join(wrong), pytrace=False)
+    if len(there) < len(examples()):
+        pytest.skip("not all languages of the guide are installed here: curl, node")
+
+
+def test_the_guide_has_examples_in_all_three_languages() -> None:
+    assert {example.language for example in examples()} == set(RUNNERS)
+    assert len(examples()) == len(re.findall(r"^```(?:sh|python|js)$", GUIDE, re.MULTILINE))
+
+
+@pytest.mark.django_db
+def test_the_commands_of_the_guide_are_ours() -> None:
+    made = re.search(r"^\S+ manage\.py apikey (make .*)$", GUIDE, re.MULTILINE)
+    assert made
+    printed = io.StringIO()
+
+    call_command("apikey", *shlex.split(made[1]), stdout=printed, stderr=io.StringIO())
+
+    key = keys.find(printed.getvalue().strip(), now=timezone.now())
+    assert set(key.scopes) == {Scope.ASK, Scope.READ}
+    for verb in re.findall(r"`apikey (\w+)", GUIDE):
+        with pytest.raises(CommandError, match=r"PREFIX|prefix") if verb != "list" else nullcontext():
+            call_command("apikey", verb, stdout=io.StringIO())
+
+
+# --- The tables ---------------------------------------------------------------------------------------------------------
+
+
+def name(cell: str) -> str:
+    return cell.strip("`")
+
+
+def test_every_kind_of_problem_stands_in_the_table_with_its_status() -> None:
+    told = {name(row[0]): int(row[1]) for row in rows("Errors")}
+    raised = {
+        problems.body_of(kind())["type"].removeprefix(problems.URN): int(kind.status_code)
+        for kind in kinds(exceptions.APIException)
+        if kind.__init__ is exceptions.APIException.__init__ and kind is not exceptions.APIException
+    }
+
+    assert raised.items() <= told.items()
+    assert set(told) == set(problems.TITLES) | set(raised)
+
+
+def kinds(base: type[exceptions.APIException]) -> Iterator[type[exceptions.APIException]]:
+    """What is raised by the addresses, which reading them all has brought in."""
+    get_resolver().url_patterns  # noqa: B018
+    for kind in base.__subclasses__():
+        if kind.__module__.startswith(OURS):
+            yield kind
+        yield from kinds(kind)
+
+
+def test_the_scopes_are_all_there() -> None:
+    told = {name(row[0]): row[2].partition(",")[0] == "yes" for row in rows("Keys")}
+
+    assert told == {scope: scope in access.ANONYMOUS_SCOPES for scope in Scope.values}
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """What settings.py has where nothing is set."""
+
+    name: str
+    setting: str
+    limits: Limits
+
+    @property
+    def of_keys(self) -> bool:
+        return self.setting.startswith("INFORM_KEY_")
+
+
+def quotas() -> list[Quota]:
+    source = (ROOT / "inform_site" / "settings.py").read_text(encoding="utf-8")
+    found = re.findall(r'"(\w+)": read\(read_quota, "(\w+)", Limits\(([\d_]+), ([\d_]+)\)\)', source)
+    assert {quota for quota, *_ in found} == set(settings.KEY_QUOTAS) | set(settings.ANONYMOUS_QUOTAS)
+    return [Quota(quota, setting, Limits(int(minute), int(day))) for quota, setting, minute, day in found]
+
+
+def test_the_quotas_are_those_of_the_settings() -> None:
+    told = {name(row[0]): {"without": row[2], "with": row[3]} for row in rows("Quotas")}
+    kept = {quota: {"without": "none", "with": "none"} for quota in settings.KEY_QUOTAS}
+    for quota in quotas():
+        limits = f"{quota.limits.per_minute:,} a minute, {quota.limits.per_day:,} a day"
+        kept[quota.name]["with" if quota.of_keys else "without"] = limits
+
+    assert told == kept
+
+
+def test_the_settings_of_the_api_are_all_there_with_their_defaults() -> None:
+    example = dict(re.findall(r"^#(\w+)=(.*)$", (ROOT / ".env.example").read_text(encoding="utf-8"), re.MULTILINE))
+    told = {name(row[0]): row[1].strip("`") for row in rows("Settings")}
+
+    assert set(told) <= set(example)
+    for quota in quotas():
+        assert told[quota.setting] == f"{quota.limits.per_minute}/minute, {quota.limits.per_day}/day"
+        assert read_limits(example[quota.setting]) == quota.limits
+    others = set(told) - {quota.setting for quota in quotas()}
+    assert {"INFORM_PROXIES", "INFORM_CORS_ORIGINS"} <= others
+    assert all(told[setting] in {"none", example[setting]} for setting in others)
+
+
+def test_every_address_of_the_schema_is_in_the_guide() -> None:
+    """By itself, or with its family: an address that ends in `/…`."""
+    schema = yaml.safe_load((ROOT / "docs" / "openapi.yaml").read_text(encoding="utf-8"))
+    spans = [words.split("?")[0].split()[-1] for words in re.findall(r"`([^`\n]+)`", GUIDE)]
+    named = {nameless(span.removeprefix("/api/v1/")) for span in spans}
+    families = tuple(span.removesuffix("…") for span in spans if span.endswith("/…"))
+
+    missing = [
+        path
+        for path in schema["paths"]
+        if not path.startswith(families) and nameless(path.removeprefix("/api/v1/")) not in named
+    ]
+
+    assert missing == []
+
+
+def nameless(path: str) -> str:
+    """`studies/{}` for `studies/{study_id}`."""
+    return re.sub(r"\{\w+\}", "{}", path)
+
+
+def test_the_filters_forms_and_limits_are_those_of_the_code() -> None:
+    corpus, files = " ".join(section("The corpus").split()), {name(row[0]) for row in rows("An answer to take along")}
+    first = next(row for row in rows("The corpus") if row[0] == "`studies`")
+
+    assert set(re.findall(r"`(\w+)`", first[1])) == set(studies.FILTERS)
+    assert files == set(exporting.FORMS)
+    assert f"`limit` is 1 to {paging.CursorPages.max_page_size} rows a page ({paging.CursorPages.page_size})" in corpus
+    assert f"`question` (1 to {asking.LONGEST_QUESTION:,} characters)" in GUIDE
+    limits = " ".join(section("Limits").split())
+    assert f"of at most {bodies.LARGEST_BODY // 1024} KB, {bodies.DEEPEST} levels deep" in limits
+    assert f"a number of more than {bodies.LONGEST_NUMBER} characters" in limits
+    assert f"At most {streaming.MOST_STREAMS} streams" in limits
