@@ -27,6 +27,7 @@ from rest_framework import exceptions
 
 from corpus_app import embedding, indexing
 from corpus_app.api import studies
+from inform_site import assistants
 from inform_site.api import access, bodies, paging, problems
 from inform_site.clients import keys
 from inform_site.clients.limits import Limits, read_limits
@@ -99,7 +100,7 @@ def site(transactional_db: None, tmp_path: Path) -> Iterator[dict[str, str]]:
     with embedding.use(WordHashEncoder()):
         call_command("import_corpus", str(folder), publish=True, verbosity=0)
         indexing.index_stale()
-        with serving(get_asgi_application()) as url:
+        with serving(assistants.beside(get_asgi_application())) as url:
             yield {"INFORM_URL": url, "INFORM_KEY": key.secret}
 
 
@@ -274,3 +275,11 @@ def test_the_filters_forms_and_limits_are_those_of_the_code() -> None:
     assert f"of at most {bodies.LARGEST_BODY // 1024} KB, {bodies.DEEPEST} levels deep" in limits
     assert f"a number of more than {bodies.LONGEST_NUMBER} characters" in limits
     assert f"At most {streaming.MOST_STREAMS} streams" in limits
+
+
+def test_the_tools_of_assistants_are_all_there() -> None:
+    source = (ROOT / "inform_site" / "assistants.py").read_text(encoding="utf-8")
+
+    assert {name(row[0]) for row in rows("Assistants")} == set(
+        re.findall(r"@server\.tool.*\n +async def (\w+)", source)
+    )
