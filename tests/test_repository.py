@@ -65,6 +65,25 @@ def test_environment_is_read_in_settings_alone() -> None:
     assert readers == []
 
 
+# --- Rooms -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("app", ["inform_site", "corpus_app", "qa_app"])
+def test_every_room_is_named_where_the_building_is_described(app: str) -> None:
+    """The layers are exhaustive (`.importlinter`), so this is every module."""
+    layers = re.search(
+        rf"^containers = {app}\n(?:.*\n)*?layers =\n((?:    .+\n)+)", text(".importlinter"), re.MULTILINE
+    )
+    rooms = re.search(rf"^{app}\n((?:  .+\n)+)", text("docs/architecture.md"), re.MULTILINE)
+    assert layers
+    assert rooms
+
+    named = re.findall(r"\w+", re.sub(r"\([^)]*\)", "", rooms[1]))
+
+    assert len(named) == len(set(named))
+    assert set(named) == set(re.findall(r"\w+", layers[1]))
+
+
 # --- Containers --------------------------------------------------------------------------------------------------------
 
 
