@@ -15,10 +15,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from django.conf import settings
 from django.core.management import call_command
-from django.test.utils import setup_databases
+from django.test.utils import override_settings, setup_databases
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page, sync_playwright
 
+from inform_site.clients.quotas import Limits
 from tests.browser.server import LiveServer
 from tests.browser.site import Site
 from tests.builders import make_study
@@ -30,6 +32,7 @@ CORPUS = Path(__file__).resolve().parents[2] / "corpus"
 TELL_OF_VIOLATIONS = """document.addEventListener("securitypolicyviolation", (event) => {
   console.error(`content policy: ${event.violatedDirective} stopped ${event.blockedURI} ${event.sample}`);
 });"""
+MUCH = dict.fromkeys(settings.ANONYMOUS_QUOTAS, Limits(100_000, 100_000))  # all readers here have one address
 SLICE = ("S007", "S014", "S018", "S028", "S034", "S110")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
@@ -78,7 +81,7 @@ def starter(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def site(django_test_environment: None, django_db_blocker: Any, starter: Path) -> Iterator[Site]:
     """Set up here and not by `django_db`, whose tests each begin with an empty database."""
-    with django_db_blocker.unblock():
+    with django_db_blocker.unblock(), override_settings(ANONYMOUS_QUOTAS=MUCH):
         setup_databases(verbosity=0, interactive=False, aliases={"default"}, serialized_aliases=set())
         call_command("import_corpus", str(starter), publish=True)
         call_command("index_corpus")

@@ -7,19 +7,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from django.contrib.auth.models import Group, User
-from django.test import Client
+from django.http import HttpRequest, HttpResponse
+from django.test import Client, RequestFactory
 from django.urls import reverse
 from django.utils import timezone
+from django.views.csrf import csrf_failure
 from playwright.sync_api import Page
 
 from corpus_app import curation
 from corpus_app.curation import jobs
 from corpus_app.models import Concept, ImportItem, ImportJob, Passage, Study
-from qa_app import asking
+from inform_site import errors
+from qa_app import asking, views
 from qa_app.models import Answer, EvaluationRun, Feedback, Gap, GoldenQuestion, SafetyReply
-from tests.browser.site import EMERGENCY, PIZZA, SETS, SHOES, STAND, TERM, Site
+from tests.browser.site import COUNTED, EMERGENCY, PIZZA, SETS, SHOES, STAND, TERM, WOMEN, Site
 from tests.builders import make_study, make_superuser
 from tests.qa.payloads import make_citation
 
@@ -37,11 +41,17 @@ ER  -
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A page: where it is (made on first use), the status it answers with, and whether one has to be signed in."""
+    """A page: where it is (made on first use), the status it answers with, and whether one has to be signed in.
+
+    `then` is what is done there before it is looked at, `first` before it is visited; `rules` are axe's, where some are not ours.
+    """
 
     address: Callable[[Site], str]
     status: int = 200
     is_desk: bool = False
+    first: Callable[[Page, Site], None] | None = None
+    then: Callable[[Page], None] | None = None
+    rules: dict[str, Any] | None = None
 
 
 def visit(page: Page, name: str, site: Site) -> str:
@@ -49,6 +59,8 @@ def visit(page: Page, name: str, site: Site) -> str:
     place = PAGES[name]
     if place.is_desk:
         sign_in(page, site)
+    if place.first:
+        place.first(page, site)
     response = page.goto(address_of(name, site))
     assert response is not None
     assert response.status == place.status, name
@@ -72,6 +84,43 @@ def _session() -> str:
     return client.cookies["sessionid"].value
 
 
+def _remember(page: Page, site: Site) -> None:
+    """Makes this browser one in which two questions were asked."""
+    client = Client()
+    for question in (SETS, SHOES):
+        client.post(reverse("history"), {"keep": _id_of(site.answer_to(question))})
+    page.context.add_cookies([{"name": "asked", "value": client.cookies["asked"].value, "url": site.url}])
+
+
+def _failing(answer: Callable[[HttpRequest], HttpResponse]) -> Callable[[Page, Site], None]:
+    """Whatever is visited gets what this view says of a failure."""
+
+    def route(page: Page, site: Site) -> None:
+        response = answer(RequestFactory().get("/"))
+        page.route(
+            f"{site.url}/failing",
+            lambda route: route.fulfill(
+                status=response.status_code, body=response.content, content_type="text/html; charset=utf-8"
+            ),
+        )
+
+    return route
+
+
+def open_panel(page: Page) -> None:
+    page.locator(".cite").first.click()
+    page.get_by_role("dialog").wait_for()
+
+
+def open_term(page: Page) -> None:
+    page.get_by_role("button", name="Few sets").first.click()
+    page.locator(".meaning").first.wait_for()
+
+
+def point_at_the_button(page: Page) -> None:
+    page.get_by_role("button", name="Ask", exact=True).hover()
+
+
 def open_folds(page: Page) -> None:
     page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
 
@@ -79,8 +128,12 @@ def open_folds(page: Page) -> None:
 # --- What some of them show ----------------------------------------------------------------------------------------------
 
 
-def _path(path: str, **place: int) -> Place:
+def _path(path: str, **place: Any) -> Place:
     return Place(lambda site: site.url + path, **place)
+
+
+def _failure(status: int, view: Callable[[HttpRequest], HttpResponse]) -> Place:
+    return Place(lambda site: f"{site.url}/failing", status=status, first=_failing(view))
 
 
 def _desk(
@@ -189,12 +242,34 @@ def _feedback() -> int:
 def _earlier_answer(site: Site) -> str:
     """The id of an answer to the question of all stored ones that has one source, and no longer text."""
     nothing = {"text": "", "sentences": []}
-    return site.stored(outcome="partial", citations=[make_citation(1)], answer=nothing).rstrip("/").rpartition("/")[2]
+    return _id_of(site.stored(outcome="partial", citations=[make_citation(1)], answer=nothing))
+
+
+def _id_of(address: str) -> str:
+    return address.rstrip("/").rpartition("/")[2]
+
+
+def _in_both_modes(site: Site) -> str:
+    sides = [_id_of(site.answer_to(mode=mode)) for mode in ("beginner", "intermediate")]
+    return f"{site.url}/compare/?a={sides[0]}&b={sides[1]}"
+
+
+def _retracted(site: Site) -> str:
+    study = make_study(study_id="T-GONE", texts=())
+    address = site.stored(citations=[make_citation(1, study_id=study.study_id), make_citation(2, study_id="T-NEVER")])
+    curation.set_notice([study.study_id], notice="retracted", by=None, by_name="test", reason="for this test")
+    return address
 
 
 PUBLIC: dict[str, Place] = {
     "ask": _path("/"),
     "answer": Place(lambda site: site.answer_to()),
+    "panel": Place(lambda site: site.answer_to(), then=open_panel),
+    "term": Place(lambda site: site.stored(definitions=[TERM], agreement=STAND), then=open_term),
+    "overview": Place(lambda site: site.answer_to(COUNTED)),
+    "follow-up": Place(lambda site: site.answer_to(WOMEN, parent=_id_of(site.answer_to()))),
+    "conflicting answer": Place(lambda site: site.stored(outcome="conflicting", agreement=STAND)),
+    "answer with a retracted source": Place(_retracted),
     "answer asked again": Place(
         lambda site: f"{site.stored(definitions=[TERM], agreement=STAND)}?since={_earlier_answer(site)}"
     ),
@@ -212,8 +287,16 @@ PUBLIC: dict[str, Place] = {
     "study": _path("/studies/S018/"),
     "how it works": _path("/how-it-works/"),
     "history": _path("/history/"),
+    "own questions": Place(lambda site: f"{site.url}/history/", first=_remember),
     "compare": _path("/compare/"),
+    "compared": Place(_in_both_modes),
+    "button pointed at": Place(lambda site: site.url + "/", then=point_at_the_button),
     "missing": _path("/nothing", status=404),
+    "bad request": _failure(400, errors.bad_request),
+    "page out of date": _failure(403, csrf_failure),
+    "too many questions": _failure(429, lambda request: views.too_many(request, seconds=3_000)),
+    "failure": _failure(500, errors.server_error),
+    "documentation of the API": _path("/api/v1/docs/"),
 }
 DESK: dict[str, Place] = {
     "front page": _desk("index"),

@@ -18,6 +18,8 @@ SETS = "how many sets per week for muscle growth?"
 PIZZA = "What is the best pizza in Naples?"
 SHOES = "What are the best shoes for squats?"
 EMERGENCY = "I get chest pain when I lift, should I do more sets?"
+WOMEN = "What about women?"
+COUNTED = "How many studies do you have?"
 
 TERM = {"id": "few", "name": "few sets", "definition": "Up to four sets a week for a muscle."}
 STAND: dict[str, Any] = {

@@ -32,6 +32,7 @@ SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "robustness" 
 ELSEWHERE = Path(__file__).resolve().parents[4] / "shared" / "data" / "robustness" / "xss"
 FROM_SHARED = 200
 LONGEST = 900  # characters of the payloads in one text
+TOGETHER = 6  # texts in one study
 
 CAUGHT = """() => [...document.querySelectorAll("*")].filter((element) =>
   [...element.attributes].some(({ name, value }) => /^on/.test(name) || /^\\s*(javascript|data|vbscript):/i.test(value)
@@ -73,6 +74,7 @@ class Planted:
 
     def __init__(self, site: Site, payloads: Sequence[str]) -> None:
         self.site, self.payloads, self.texts = site, payloads, in_texts(payloads)
+        self.groups = [self.texts[start : start + TOGETHER] for start in range(0, len(self.texts), TOGETHER)]
         self.rows: list[models.Model] = []
         self.public: list[str] = []
         self.desk: list[str] = []
@@ -92,24 +94,27 @@ class Planted:
         return reverse(f"admin:{name}", args=args) + query
 
     def _studies(self) -> None:
-        concepts = [make_concept(f"hostile-{n}", name=text[:150], aliases=(f"{text[:140]} alias",), definition=text)
-                    for n, text in enumerate(self.texts)]  # fmt: skip
+        """Each study holds several texts: each of them is a passage, a finding and a comment, some one is its title."""
+        concepts = [make_concept(f"hostile-{n}", name=text[:150], aliases=(f"{text[:140]} alias",), definition=" ".join(some))
+                    for n, some in enumerate(self.groups) for text in some[:1]]  # fmt: skip
         self.rows += concepts
         ids = []
-        for n, text in enumerate(self.texts):
+        for n, some in enumerate(self.groups):
             study = make_study(
-                study_id=f"HOSTILE{n}", title=text, authors=[p[:200] for p in self.payloads[:12]], journal=text[:400],
-                population=text, curator_notes=text, licence=text[:100], concepts=(concepts[n],), status="draft",
-                texts=("The men used a spokeshave every day for a year.",),
+                study_id=f"HOSTILE{n}", title=some[0], authors=[p[:200] for p in self.payloads[n * 12 :][:12]], journal=some[-1][:400],
+                population=some[0], curator_notes=" ".join(some), licence=some[-1][:100], concepts=(concepts[n],), status="draft",
+                texts=["The men used a spokeshave every day for a year."] * len(some),
             )  # fmt: skip
-            make_finding(study, statement=text, intervention=text[:400], comparator=text[:400], outcome=text[:400])
+            for text in some:
+                make_finding(study, statement=text, intervention=text[:400], comparator=text[:400], outcome=text[:400])
             ids.append(study.study_id)
         curation.publish(ids, by=None, by_name="a test")
-        for study_id, text in zip(ids, self.texts, strict=True):  # past the gate that keeps broken texts from readers
-            Passage.objects.filter(study__study_id=study_id).update(text=f"{text} spokeshave.")
-            curation.comment(study_id, text, by=None, by_name="a test")
+        for study_id, some in zip(ids, self.groups, strict=True):
+            for position, text in enumerate(some):  # past the gate that keeps broken texts from readers
+                Passage.objects.filter(study__study_id=study_id, position=position).update(text=f"{text} spokeshave.")
+                curation.comment(study_id, text, by=None, by_name="a test")
+        assert Passage.objects.filter(text__endswith=" spokeshave.").count() >= len(self.texts)
         curation.revise_study(ids[0], by=None, by_name="a test", population=self.texts[-1])
-        key = Study.objects.get(study_id=ids[0]).pk
         self.public += [
             "/corpus/?q=spokeshave",
             "/changes/",
@@ -117,11 +122,11 @@ class Planted:
             *(f"/studies/{study_id}/" for study_id in ids),
         ]
         self.public += [f"/topics/hostile-{n}/" for n in range(len(concepts))]
+        keys = [Study.objects.get(study_id=study_id).pk for study_id in ids]
         self.desk += [self._admin("corpus_app_study_changelist", query="?q=HOSTILE"), self._admin("index")]
-        self.desk += [
-            self._admin(f"corpus_app_study_{page}", key) for page in ("change", "history", "comments", "delete")
-        ]
-        self.desk += [self._admin("corpus_app_study_state", "withdraw", query=f"?ids={key}")]
+        self.desk += [self._admin(f"corpus_app_study_{page}", key) for page in ("change", "comments") for key in keys]
+        self.desk += [self._admin(f"corpus_app_study_{page}", keys[0]) for page in ("history", "delete")]
+        self.desk += [self._admin("corpus_app_study_state", "withdraw", query=f"?ids={keys[0]}")]
         self.desk += [
             self._admin("corpus_app_passage_changelist", query="?q=spokeshave"),
             self._admin("corpus_app_corpusevent_changelist"),

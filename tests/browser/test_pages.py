@@ -1,12 +1,10 @@
-"""The pages of answers: legible whatever is open, no wider than the screen, deaf to what a text says."""
+"""The pages of answers: no wider than the screen, deaf to what a text says."""
 
 from __future__ import annotations
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.accessible import assert_accessible
-from tests.browser.conftest import Watch
 from tests.browser.site import Site
 from tests.qa.payloads import make_citation, make_evidence, make_refusal, make_sentence
 
@@ -25,33 +23,8 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("size", [(390, 844), (1280, 860)], ids=["phone", "desk"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_with_the_panel_open(
-    site: Site, page: Page, watch: Watch, size: tuple[int, int], scheme: str
-) -> None:
-    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-    page.set_viewport_size({"width": size[0], "height": size[1]})
-    page.goto(site.answer_to())
-    page.locator(".cite").first.click()
-    expect(page.get_by_role("dialog")).to_be_visible()
-
-    assert_accessible(page, watch)
-
-
-def test_a_hovered_button_stays_legible_in_the_dark(site: Site, page: Page, watch: Watch) -> None:
-    page.emulate_media(color_scheme="dark", reduced_motion="reduce")
-    page.goto(site.url)
-
-    page.get_by_role("button", name="Ask", exact=True).hover()
-
-    assert_accessible(page, watch)
-
-
-@pytest.mark.parametrize("width", [320, 700, 1300])
 @pytest.mark.parametrize("word", ["y" * 200, "https://example.org/" + "a-long/path_" * 6])
-def test_a_long_word_makes_no_page_wider(site: Site, page: Page, width: int, word: str) -> None:
-    page.set_viewport_size({"width": width, "height": 800})
+def test_a_long_word_makes_no_page_wider(site: Site, page: Page, word: str) -> None:
     evidence = [make_evidence(1, title=word, text=word)]
 
     for address in (
@@ -61,13 +34,24 @@ def test_a_long_word_makes_no_page_wider(site: Site, page: Page, width: int, wor
         site.answer_to(word),
     ):
         page.goto(address)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, address
+        assert_no_wider(page, address)
         page.get_by_label("Your question").fill(word)
+        assert_no_wider(page, address)
+
+
+def assert_no_wider(page: Page, address: str) -> None:
+    for width in (1300, 700, 320):
+        page.set_viewport_size({"width": width, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth") <= width, address
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-def test_hostile_text_is_only_text(site: Site, page: Page, text: str) -> None:
+def test_hostile_text_is_only_text(site: Site, page: Page) -> None:
+    page.set_viewport_size({"width": 320, "height": 640})
+    for text in HOSTILE:
+        show_as_text(site, page, text)
+
+
+def show_as_text(site: Site, page: Page, text: str) -> None:
     evidence = make_evidence(1, title=text, text=f"{text} ends here.", highlights=[[0, 3]])
     address = site.stored(
         question=text,
@@ -76,7 +60,6 @@ def test_hostile_text_is_only_text(site: Site, page: Page, text: str) -> None:
         evidence=[evidence],
         related_topics=[{"id": "x", "name": text}],
     )
-    page.set_viewport_size({"width": 320, "height": 640})
 
     page.goto(address)
     expect(page.locator("h1")).to_have_text(text)

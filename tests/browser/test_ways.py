@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser.conftest import Watch
-from tests.browser.site import SETS, SHOES, Site
-from tests.browser.test_pages import assert_accessible
+from tests.browser.site import COUNTED, SETS, SHOES, WOMEN, Site
 
-WOMEN = "What about women?"
 MEANT = "What about women: how many sets per week for muscle growth?"
-COUNTED = "How many studies do you have?"
 
 
 def follow(page: Page, question: str = WOMEN) -> None:
@@ -26,45 +23,6 @@ def follow(page: Page, question: str = WOMEN) -> None:
 def compare(page: Page) -> None:
     page.get_by_role("button", name="Compare with the answer").click()
     page.wait_for_url("**/compare/?a=*&b=*")
-
-
-def followed(site: Site, page: Page) -> None:
-    site.ask(page)
-    follow(page)
-
-
-def compared(site: Site, page: Page) -> None:
-    site.ask(page)
-    compare(page)
-
-
-def own_questions(site: Site, page: Page) -> None:
-    site.ask(page)
-    page.goto(f"{site.url}/history/")
-
-
-PLACES: dict[str, Callable[[Site, Page], object]] = {
-    "follow-up": followed,
-    "comparison": compared,
-    "nothing to compare": lambda site, page: page.goto(f"{site.url}/compare/"),
-    "own questions": own_questions,
-    "no own questions": lambda site, page: page.goto(f"{site.url}/history/"),
-    "overview": lambda site, page: page.goto(site.answer_to(COUNTED)),
-}
-
-
-@pytest.mark.parametrize("name", PLACES)
-def test_axe_finds_nothing_and_nothing_is_wider_than_the_screen(
-    site: Site, page: Page, watch: Watch, name: str
-) -> None:
-    PLACES[name](site, page)
-
-    for scheme in ("light", "dark"):
-        for width in (390, 1280):
-            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
-            page.set_viewport_size({"width": width, "height": 860})
-            assert page.evaluate("document.documentElement.scrollWidth") <= width
-            assert_accessible(page, watch)
 
 
 @pytest.fixture(params=[True, False], ids=["script", "no script"])
