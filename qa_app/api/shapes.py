@@ -314,7 +314,10 @@ class Answer(Shape):
     summary = Part()
     answer = Part()
     citations = Citation(many=True)
-    confidence = Confidence(allow_null=True, help_text="Null for every outcome that is no answer.")
+    confidence = Confidence(
+        allow_null=True,
+        help_text="Null for every outcome that is no answer, and where answers are only counted (`overview`).",
+    )
     evidence = Evidence(many=True, help_text="The context in rank order.")
     left_out = LeftOut(many=True)
     definitions = Definition(many=True)

@@ -5,6 +5,7 @@ Studies are counted, not passages or findings. A study whose findings on the mat
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -97,9 +98,20 @@ def _stances(evidence: Evidence, outcome: Concept, subject: Concept | None, name
     )
     for study in evidence.studies:
         own = [f for f in evidence.findings if f.study_id == study.study_id]
-        matter = [f for f in own if _is_matter(f, outcome, subject, terms, names)]
+        matter = _without_changes([f for f in own if _is_matter(f, outcome, subject, terms, names)], subject)
         if matter and not is_about_others(study, evidence.understanding.population):
             yield StudyStance(study.study_id, _stance_of(matter, outcome, subject, names), tuple(matter))
+
+
+def _without_changes(matter: Sequence[Finding], subject: Concept | None) -> Sequence[Finding]:
+    """Without findings that compare a group only with itself before, where the study compared groups; and without them for a
+    variable of training in any case: that people grew with light loads does not say that the load matters.
+    """
+    compared = [finding for finding in matter if not _BEFORE.match(finding.comparator)]
+    return compared if compared or (subject and subject.kind in VARIABLES) else matter
+
+
+_BEFORE = re.compile(r"\s*(?:before|baseline)\b(?!.*\bor\b)", re.IGNORECASE)
 
 
 def _is_matter(

@@ -245,23 +245,38 @@ def _counts(selection: Selection, fitting: Sequence[Study]) -> Iterator[str]:
     if len(years) > 1 and years[0] < years[-1]:
         since = years[-1] - LATE_YEARS + 1
         late = sum(year >= since for year in years)
-        yield f"They were published from {years[0]} to {years[-1]}, {late} of them since {since}."
+        lately = f", {late} of them since {since}" if late < len(years) else ""
+        yield f"They were published from {years[0]} to {years[-1]}{lately}."
     designs = Counter(study.design for study in fitting)
-    if len(fitting) > 1:
+    if len(fitting) > 1 and len(selection.designs) != 1:
         parts = [f"{n} {NAMES[d][n > 1]}" for d, n in sorted(designs.items(), key=lambda pair: (-pair[1], pair[0]))]
         yield f"By kind: {', '.join(parts)}."
 
 
+PEOPLE: dict[AgeGroup | Sex | TrainingStatus, str] = {
+    AgeGroup.YOUTH: "young people", AgeGroup.ADULTS: "adults", AgeGroup.OLDER_ADULTS: "older adults",
+    AgeGroup.MIXED: "people of mixed ages", AgeGroup.NOT_REPORTED: "people of an age not reported",
+    Sex.FEMALE: "women", Sex.MALE: "men", Sex.BOTH: "women and men", Sex.NOT_REPORTED: "people of a sex not reported",
+    TrainingStatus.UNTRAINED: "untrained people", TrainingStatus.RECREATIONALLY_TRAINED: "recreationally trained people",
+    TrainingStatus.TRAINED: "trained people", TrainingStatus.ATHLETES: "athletes", TrainingStatus.MIXED: "people of mixed training",
+    TrainingStatus.NOT_REPORTED: "people whose training is not reported", TrainingStatus.NOT_APPLICABLE: "people of any training",
+}  # fmt: skip
+
+
 def _about(selection: Selection) -> str:
-    """ "about creatine, and of older adults": by the topics and traits that curators gave to the studies."""
+    """ "about creatine, recorded as studies of older adults": by the topics and traits that curators gave to the studies."""
     parts = []
     if selection.designs:
         parts.append(" or ".join(NAMES[design][1] for design in sorted(selection.designs)))
     if selection.concepts:
         parts.append("about " + " and ".join(concept.name for concept in selection.concepts))
-    traits = [value.value.replace("_", " ") for value in (*selection.ages, *selection.sexes, *selection.training)]
+    traits = [
+        " or ".join(PEOPLE[value] for value in kind)
+        for kind in (selection.ages, selection.sexes, selection.training)
+        if kind
+    ]
     if traits:
-        parts.append("recorded as of " + " or ".join(traits) + " participants")
+        parts.append("recorded as studies of " + " and of ".join(traits))
     if selection.collection:
         parts.append("in this collection")
     return ", ".join(parts)

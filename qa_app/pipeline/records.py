@@ -434,8 +434,8 @@ class Answer:
     timings_ms: Mapping[str, float | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.outcome.is_answer != (self.confidence is not None):
-            raise ValueError("An answer carries confidence; a refusal carries none.")
+        if (self.outcome.is_answer and self.overview is None) != (self.confidence is not None):
+            raise ValueError("An answer carries confidence; a refusal carries none, nor does one that only counts.")
         if not self.outcome.is_answer and (self.summary or self.answer or self.citations):
             raise ValueError("A refusal carries no sentence and no citation.")
 

@@ -17,7 +17,6 @@ from qa_app.pipeline.records import (
     Citation,
     Collection,
     Concept,
-    Confidence,
     Declined,
     Evidence,
     Generator,
@@ -40,7 +39,6 @@ NOTHING_FOUND = (
     "You could ask about a neighbouring point, or in other words."
 )
 BY_WORDS_ALONE = "Only the words of the question could be searched for just now, not its meaning; asking again in a while may find more."
-COUNTED = Confidence(score=100, label="high", reasons=("counted from the studies' own records",), calibration="counted")
 COUNTER = Generator(name="counted", version="1")
 NOT_OUR_SUBJECT = "This question lies outside the studies kept here, so there is no answer to give."
 
@@ -118,7 +116,7 @@ def _counted(question: Question, corpus: Corpus, policy: Policy, clock: Clock) -
         summary=found.summary,
         answer=found.answer,
         citations=tuple(Citation(index, study) for index, study in enumerate(found.named, start=1)),
-        confidence=COUNTED,
+        confidence=None,
         evidence=(),
         left_out=(),
         generator=COUNTER,

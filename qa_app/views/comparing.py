@@ -12,8 +12,9 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from qa_app import asking, comparing
+from qa_app import asking, comparing, rationing
 from qa_app.views.caching import current
+from qa_app.views.errors import too_many
 from qa_app.views.history import remember
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
@@ -25,7 +26,8 @@ OTHER_MODE = {"beginner": "intermediate", "intermediate": "beginner"}
 def compare(request: HttpRequest) -> HttpResponse:
     """`?a=` and `?b=`: ids of answers, or their addresses. POST asks the question of `a` in the other mode first."""
     if request.method == "POST":
-        return _in_both_modes(request)
+        wait = rationing.seconds_to_wait(request, "ask")
+        return too_many(request, seconds=wait) if wait else _in_both_modes(request)
     given = {side: request.GET.get(side, "").strip() for side in ("a", "b")}
     found = {side: _find(text) for side, text in given.items()}
     missing = [side.upper() for side, text in given.items() if text and found[side] is None]

@@ -7,6 +7,8 @@ from http import HTTPStatus
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from qa_app import rationing
+
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     return render(request, "404.html", status=HTTPStatus.NOT_FOUND)
@@ -18,7 +20,7 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
 
 def too_many(request: HttpRequest, *, seconds: int) -> HttpResponse:
     """For whoever asks more than the site takes: when to come again."""
-    response = render(request, "429.html", {"seconds": seconds}, status=HTTPStatus.TOO_MANY_REQUESTS)
+    response = render(request, "429.html", {"wait": rationing.in_words(seconds)}, status=HTTPStatus.TOO_MANY_REQUESTS)
     response["Retry-After"] = str(seconds)
     return response
 

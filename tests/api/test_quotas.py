@@ -206,6 +206,20 @@ def test_page_and_api_share_a_visitors_quota(settings: LazySettings, at_noon: No
     assert question["question"] in page  # nothing that was typed is lost
 
 
+def test_asking_in_the_other_mode_counts_and_is_refused_in_words(
+    settings: LazySettings, at_noon: None, library: tuple[str, ...]
+) -> None:
+    settings.ANONYMOUS_QUOTAS = settings.ANONYMOUS_QUOTAS | {"ask": Limits(2, 2)}
+    asked = Client().post("/", {"question": "How many weekly sets per muscle for growth?"})
+    other = {"a": asked["Location"].strip("/").rpartition("/")[2]}
+
+    assert Client().post("/compare/", other).status_code == 303
+    refused = Client().post("/compare/", other)
+
+    assert (refused.status_code, refused["Retry-After"]) == (429, str(12 * 3600 - 20))
+    assert "again in 12 hours" in refused.content.decode()
+
+
 def test_looking_at_the_page_is_not_counted(settings: LazySettings, at_noon: None, library: tuple[str, ...]) -> None:
     settings.ANONYMOUS_QUOTAS = settings.ANONYMOUS_QUOTAS | {"ask": Limits(1, 1)}
 

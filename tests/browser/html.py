@@ -75,6 +75,9 @@ def _of_attributes(element: Element, ids: Counter[str | None]) -> Iterator[str]:
     for name in sorted(OUTDATED_ATTRIBUTES.intersection(element.keys())):
         if not element.tag.startswith(FOREIGN):
             yield f"{where}: {name} does not belong there"
+    for name in element.keys():  # noqa: SIM118  # an Element yields its children
+        if name.startswith("hx-"):
+            yield f"{where}: {name} is no attribute of HTML: data-{name} is"
     if element.tag == "img" and element.get("alt") is None:
         yield f"{where}: no alt"
     if element.tag == "a" and element.get("href") is not None and element.get("href", "").split() not in (

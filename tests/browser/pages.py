@@ -27,6 +27,7 @@ from tests.browser.site import COUNTED, EMERGENCY, PIZZA, SETS, SHOES, STAND, TE
 from tests.builders import make_study, make_superuser
 from tests.qa.payloads import make_citation
 
+OF_SWAGGER = {name: {"enabled": False} for name in ("heading-order", "nested-interactive")}  # of its own making
 LONG = "x" * 180
 UNANSWERED = "How hot should a sauna be for muscle growth?"
 RIS = """TY  - JOUR
@@ -119,6 +120,10 @@ def open_term(page: Page) -> None:
 
 def point_at_the_button(page: Page) -> None:
     page.get_by_role("button", name="Ask", exact=True).hover()
+
+
+def wait_for_swagger(page: Page) -> None:
+    page.locator(".opblock-summary").first.wait_for()
 
 
 def open_folds(page: Page) -> None:
@@ -255,7 +260,7 @@ def _in_both_modes(site: Site) -> str:
 
 
 def _retracted(site: Site) -> str:
-    study = make_study(study_id="T-GONE", texts=())
+    study = make_study(study_id="T-GONE", texts=("A withdrawn word.",))
     address = site.stored(citations=[make_citation(1, study_id=study.study_id), make_citation(2, study_id="T-NEVER")])
     curation.set_notice([study.study_id], notice="retracted", by=None, by_name="test", reason="for this test")
     return address
@@ -296,7 +301,7 @@ PUBLIC: dict[str, Place] = {
     "page out of date": _failure(403, csrf_failure),
     "too many questions": _failure(429, lambda request: views.too_many(request, seconds=3_000)),
     "failure": _failure(500, errors.server_error),
-    "documentation of the API": _path("/api/v1/docs/"),
+    "documentation of the API": _path("/api/v1/docs/", rules=OF_SWAGGER, then=wait_for_swagger),
 }
 DESK: dict[str, Place] = {
     "front page": _desk("index"),

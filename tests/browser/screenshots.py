@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
+from tests.browser.accessible import FINISH
 from tests.browser.conftest import CORPUS, Watch
 from tests.browser.pages import PAGES, visit
 from tests.browser.site import Site
@@ -41,7 +42,10 @@ def test_screenshots(site: Site, page: Page, watch: Watch, name: str) -> None:
         page.set_viewport_size({"width": width, "height": height})
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
-            page.evaluate("document.getAnimations().forEach((running) => running.finish())")
+            if PAGES[name].then:
+                page.goto(page.url)
+                PAGES[name].then(page)
+            page.evaluate(FINISH)
             shown = re.sub(r"\W+", "-", name)
             (folder / f"{shown}.{size}.{scheme}.webp").write_bytes(picture(page, size))
 

@@ -18,7 +18,7 @@ HOSTILE = [
     "</title><script>alert(1)</script>",
     "{{ 7|add:7 }}{% debug %}",
     "<iframe srcdoc='<script>alert(1)</script>'></iframe>",
-    "<button hx-get=/nothing hx-trigger=load>x</button>",
+    "<button hx-get=/nothing hx-trigger=load>x</button><button data-hx-get=/nothing data-hx-trigger=load>x</button>",
     "x" * 1500,
 ]
 

@@ -16,7 +16,7 @@ MEANT = "What about women: how many sets per week for muscle growth?"
 def follow(page: Page, question: str = WOMEN) -> None:
     section = page.get_by_role("region", name="Ask a follow-up")
     section.get_by_role("textbox").fill(question)
-    section.get_by_role("button", name="Ask", exact=True).click()
+    section.get_by_role("button", name="Ask this").click()
     page.get_by_text("Understood as:").wait_for()
 
 

@@ -106,6 +106,23 @@ def test_an_unclear_finding_beside_a_clear_one_does_not_count() -> None:
     assert stances(evidence_of(*rows)) == {"T001": Stance.FAVOURS}
 
 
+@pytest.mark.parametrize("before", ["before training", "Baseline", "before training (no control group)"])
+def test_a_change_over_time_does_not_count_beside_a_comparison_of_groups(before: str) -> None:
+    compared = finding(1, "T001", "unclear")
+    change = finding(2, "T001", "increase", comparator=before)
+
+    assert stances(evidence_of(compared, change)) == {"T001": Stance.UNCLEAR}
+    assert stances(evidence_of(change)) == {"T001": Stance.FAVOURS}
+
+
+def test_a_change_over_time_never_says_that_a_variable_of_training_matters() -> None:
+    change = finding(1, "T001", "increase", intervention="training to failure", comparator="before training")
+    other = finding(2, "T001", "increase", intervention="training to failure", comparator="baseline or no training")
+
+    assert stances(evidence_of(change, about=(FAILURE, STRENGTH))) == {}
+    assert stances(evidence_of(change, other, about=(FAILURE, STRENGTH))) == {"T001": Stance.FAVOURS}
+
+
 def test_groups_of_people_that_differ_are_told_apart() -> None:
     old, young = {"age_group": AgeGroup.OLDER_ADULTS}, {"age_group": AgeGroup.ADULTS}
     rows = (finding(1, "T001", "increase"), finding(2, "T002", "increase"), finding(3, "T003", "no_difference"))

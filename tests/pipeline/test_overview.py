@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from corpus_app.records import AgeGroup, Concept, Design, Notice, Study
+from corpus_app.records import AgeGroup, Concept, Design, Notice, Study, TrainingStatus
 from qa_app.pipeline.overview import LISTED, Selection, Wish, count, recognise
 from qa_app.pipeline.records import Verdict
 from tests.pipeline.values import make_study
@@ -89,6 +90,27 @@ def test_sentences_say_what_was_counted_and_rest_on_it() -> None:
         ((1,), ("S003",)), ((2,), ("S004",)), ((3,), ("S002",)), ((4,), ("S001",)),
     ]  # fmt: skip
     assert (found.overview.total, found.overview.years) == (4, ((2012, 1), (2020, 1), (2022, 2)))
+
+
+def test_people_are_named_in_plain_words_and_nothing_is_said_twice() -> None:
+    wanted = Selection(
+        concepts=(CREATINE,),
+        ages=(AgeGroup.OLDER_ADULTS,),
+        training=(TrainingStatus.TRAINED, TrainingStatus.ATHLETES),
+        designs=frozenset({Design.RANDOMIZED_CONTROLLED_TRIAL}),
+    )
+    rows = [
+        replace(row, age_group=AgeGroup.OLDER_ADULTS, training_status=TrainingStatus.TRAINED)
+        for row in studies(2021, 2022)
+    ]
+
+    found = count(Wish.COUNT, wanted, rows)
+
+    assert found is not None
+    assert [sentence.text for sentence in found.summary] == [
+        "2 published studies here are randomised controlled trials, about creatine, recorded as studies of older adults and of trained people or athletes.",
+        "They were published from 2021 to 2022.",
+    ]
 
 
 def test_the_newest_and_the_oldest_are_named_first() -> None:

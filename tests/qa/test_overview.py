@@ -28,6 +28,7 @@ def test_it_is_answered_from_the_rows() -> None:
     assert {(row["kind"], row["verdict"]) for row in body["summary"]["sentences"]} == {("count", "counted")}
     assert body["summary"]["sentences"][0]["support"] == [{"finding_ids": [], "study_ids": ["T-PROTEIN", "T-SETS"]}]
     assert (body["evidence"], body["overview"]["total"]) == ([], 2)
+    assert body["confidence"] is None, "what is counted is no estimate"
 
 
 def test_it_has_the_shape_of_the_contract() -> None:
