@@ -27,7 +27,9 @@ from tests.browser.site import COUNTED, EMERGENCY, PIZZA, SETS, SHOES, STAND, TE
 from tests.builders import make_study, make_superuser
 from tests.qa.payloads import make_citation
 
-OF_SWAGGER = {name: {"enabled": False} for name in ("heading-order", "nested-interactive")}  # of its own making
+OF_SWAGGER = {
+    name: {"enabled": False} for name in ("heading-order", "nested-interactive", "region")
+}  # of its own making
 LONG = "x" * 180
 UNANSWERED = "How hot should a sauna be for muscle growth?"
 RIS = """TY  - JOUR
