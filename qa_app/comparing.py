@@ -93,7 +93,9 @@ def _differences(a: Side, b: Side) -> list[str]:
     shared = sum(source.is_shared for source in a.sources)
     only_a, only_b = len(a.sources) - shared, len(b.sources) - shared
     if only_a or only_b:
-        found.append(f"Studies: {_counted(shared, 'is', 'are')} cited by both, {only_a} only by A, {only_b} only by B.")
+        found.append(
+            f"Studies: {_counted(shared, 'is', 'are') if shared else 'none is'} cited by both, {only_a} only by A, {only_b} only by B."
+        )
     new_a, new_b = _own(a), _own(b)
     if new_a or new_b:
         found.append(f"Sentences: {new_a} only in A, {new_b} only in B.")

@@ -85,6 +85,13 @@
     if (marker) marker.setAttribute("aria-current", "true");
   }
 
+  // The header stays when the page below it becomes another.
+  document.addEventListener("htmx:pushedIntoHistory", () => {
+    document.querySelectorAll(".site-header [aria-current]").forEach((link) => {
+      if (link.pathname !== location.pathname) link.removeAttribute("aria-current");
+    });
+  });
+
   document.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing && event.target.matches("[data-enter-sends]")) {
       event.preventDefault();

@@ -31,6 +31,7 @@ def test_a_question_is_answered_from_the_corpus_without_a_reload(site: Site, pag
     expect(heading).to_be_focused()
     assert page.evaluate("window.stillHere") is True
     assert page.title().startswith(SETS)
+    expect(page.locator(".site-header [aria-current]")).to_have_count(0)
     shown = payload_of(page)
     assert shown["outcome"] == "answered"
     for part in ("summary", "answer"):

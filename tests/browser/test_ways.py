@@ -55,6 +55,9 @@ def test_one_question_in_both_modes_stands_side_by_side(site: Site, reader: Page
     expect(reader.locator(".sides .eyebrow").nth(0)).to_contain_text("Answer A · Beginner")
     expect(reader.locator(".sides .eyebrow").nth(1)).to_contain_text("Answer B · Intermediate")
     assert reader.locator(".differences li").count() >= 1
+    sides, heading = reader.locator(".comparison .sides"), reader.locator(".comparison h3").first
+    assert sides.evaluate("sides => parseFloat(getComputedStyle(sides).columnGap)") == 32
+    assert heading.evaluate("heading => parseFloat(getComputedStyle(heading).marginTop)") == 24
     reader.set_viewport_size({"width": 390, "height": 844})
     reader.get_by_role("link", name="answer B", exact=True).click()
     expect(reader.locator("#B")).to_be_in_viewport()

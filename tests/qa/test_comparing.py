@@ -46,6 +46,12 @@ def test_studies_sentences_and_confidence_are_counted() -> None:
     )
 
 
+def test_that_no_study_is_shared_is_said_in_a_word() -> None:
+    mine, other = (make_payload(citations=[make_citation(number)]) for number in (1, 2))
+
+    assert sided(mine, other)[0] == "Studies: none is cited by both, 1 only by A, 1 only by B."
+
+
 def test_a_refusal_beside_an_answer_says_how_both_end() -> None:
     assert sided(make_payload(), make_refusal())[0] == (
         "They end differently: A is answered, B finds no answer in the studies."

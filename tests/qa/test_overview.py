@@ -83,7 +83,8 @@ def test_its_page_counts_draws_and_leads_to_the_studies(client: Client) -> None:
 
     assert "1 published study here is about training volume." in html
     shown = re.sub(r"<template.*?</template>", "", html, flags=re.DOTALL)
-    assert "Every sentence quotes a passage" not in shown
+    for words in ("Every sentence quotes a passage", "Ask for more detail", "Compare with the answer"):
+        assert words not in shown
     assert '<a href="/corpus/?topic=training-volume">See it in the corpus</a>' in html
     assert "1 study" in client.get("/corpus/?topic=training-volume").content.decode()
     assert 'class="confidence' not in html
