@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -85,7 +86,7 @@ def rows(title: str) -> list[list[str]]:
 
 
 @pytest.fixture
-def site(transactional_db: None, tmp_path: Path) -> Iterator[dict[str, str]]:
+def site(transactional_db: None, tmp_path: Path, settings: Any) -> Iterator[dict[str, str]]:
     """A served slice of the starter corpus; gives the environment that the guide asks for."""
     folder = tmp_path / "corpus"
     (folder / "studies").mkdir(parents=True)
@@ -95,6 +96,7 @@ def site(transactional_db: None, tmp_path: Path) -> Iterator[dict[str, str]]:
     relations = [row | {"studies": [s for s in row["studies"] if s in SLICE]} for row in vocabulary["relations"]]
     vocabulary["relations"] = [row for row in relations if row["studies"]]
     (folder / "concepts.json").write_text(json.dumps(vocabulary), encoding="utf-8")
+    settings.KEY_QUOTAS = {quota.name: quota.limits for quota in quotas() if quota.of_keys}
     curator = User.objects.create_superuser("guide")
     key = keys.make(name="guide", scopes=Scope.values, owner=curator, by=None, now=timezone.now())
     with embedding.use(WordHashEncoder()):
