@@ -1,0 +1,263 @@
+"""Drafts: whatever is asked by whomever, nothing of them is told, and they answer as what is not there."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from corpus_app import curation, indexing, passages, search
+from corpus_app.models import Passage, Study, StudyConcept
+from inform_site.clients.keys import Made
+from qa_app import asking
+from tests.api.conftest import V1
+from tests.builders import make_collection, make_concept, make_finding
+from tests.qa.conftest import ASKED, SETS
+
+pytestmark = pytest.mark.django_db
+SCHEMA = Path(__file__).resolve().parents[2] / "docs/openapi.yaml"
+CANARY = b"zyxcanary"
+WORD = "marmoset"  # stands in every draft and nowhere else; it may be asked for
+HOW_MANY = 100
+STATES = ("draft", "in_review", "withdrawn")
+
+
+@pytest.fixture
+def answer(library: tuple[str, ...]) -> str:
+    return str(asking.ask(question=ASKED)["id"])
+
+
+@pytest.fixture
+def drafts(answer: str) -> tuple[int, ...]:
+    """Studies that nobody has published, in all states, with the canary in every field; the keys of their passages."""
+    concept = make_concept("zyxcanary-concept", name="Zyxcanary concept", definition="zyxcanary", aliases=(f"zyxcanary {WORD}",))  # fmt: skip
+    studies = Study.objects.bulk_create(_draft(number) for number in range(HOW_MANY))
+    StudyConcept.objects.bulk_create(StudyConcept(study=study, concept=concept, position=0) for study in studies)
+    text = f"{SETS} Zyxcanary {WORD} weekly sets per muscle for growth."
+    Passage.objects.bulk_create(
+        Passage(study=study, position=0, section="results", heading=study.title, text=text,
+                content_hash=passages.content_hash(heading=study.title, text=text))
+        for study in studies
+    )  # fmt: skip
+    for study in studies:
+        indexing.sync_study(study)
+    for study in studies[:3]:
+        make_finding(study, statement=f"Zyxcanary {WORD}.", outcome=f"zyxcanary {WORD}")
+        curation.comment(study.study_id, "zyxcanary", by=None, by_name="tests")
+    return tuple(Passage.objects.filter(study__study_id__startswith="zyxcanary").values_list("pk", flat=True))
+
+
+def _draft(number: int) -> Study:
+    return Study(
+        study_id=f"zyxcanary-{number}",
+        title=f"Zyxcanary {WORD} {number}",
+        authors=[f"Zyxcanary {WORD.upper()}"],
+        journal=f"Zyxcanary {WORD}",
+        doi=f"10.1000/zyxcanary.{number}",
+        url=f"https://zyxcanary.example/{number}",
+        population=f"zyxcanary {WORD}",
+        curator_notes="zyxcanary",
+        status_reason="zyxcanary",
+        licence="zyxcanary",
+        status=STATES[number % 3],
+        year=1999,
+        design="position_stand",
+        collection=make_collection(),
+    )
+
+
+@pytest.fixture
+def callers(make_key: Callable[..., Made], db: None) -> dict[str, dict[str, str]]:
+    """Headers of everybody who may not see drafts: nobody's, each key's, and those of a key whose owner curates nothing."""
+    nobody = User.objects.create_user("nobody", password=None, is_staff=True)
+    made = {
+        "asks": make_key("ask"),
+        "reads": make_key("read"),
+        "curates nothing": make_key("ask", "read", "curate", "evaluate", owner=nobody),
+    }
+    return {"anonymous": {}} | {name: {"Authorization": f"Bearer {key.secret}"} for name, key in made.items()}
+
+
+def send(path: str, headers: dict[str, str], sent: Any = None) -> Any:
+    client = Client(raise_request_exception=False)
+    if sent is None:
+        return client.get(path, headers=headers)
+    return client.post(path, sent, content_type="application/json", headers=headers)
+
+
+def told(response: Any) -> bytes:
+    """All that a client reads: status, headers and body, a zip unpacked."""
+    content = response.content
+    if content.startswith(b"PK"):
+        with zipfile.ZipFile(io.BytesIO(content)) as bundle:
+            content += b"".join(bundle.read(name) for name in bundle.namelist())
+    return str(sorted(response.items())).encode() + content
+
+
+# --- Nothing is told -----------------------------------------------------------------------------------------------------
+
+QUERIES = {
+    "/api/v1/studies": ("", f"?q={WORD}", "?limit=100&sort=title", "?from=1999&to=1999", "?design=position_stand", "?sort=relevance&q=sets"),
+    "/api/v1/search": (f"?q={WORD}&limit=50", f"?q={WORD}+weekly+sets+per+muscle+for+growth&limit=50"),
+    "/api/v1/concepts": ("", "?limit=100", "?collection=training"),
+    "/api/v1/corpus/changes": ("", "?since=0&limit=100"),
+    "/corpus/": ("", f"?q={WORD}", "?from=1999&to=1999", "?design=position_stand", "?sort=title"),
+    "/": ("", f"?question={WORD}"),
+    "/compare/": ("", f"?question={WORD}"),
+    "/answers/{answer_id}/export/{suffix}": ("",),
+}  # fmt: skip
+
+PAGES_APART = {"admin/", "api/", "mcp"}  # the desk has its own sign-in and tests; programs' addresses are in the schema
+
+
+def samples(answer: str, drafts: tuple[int, ...]) -> dict[str, tuple[str, ...]]:
+    """What stands in an address, of drafts and of what is public."""
+    public = Passage.objects.filter(study__status="published").values_list("pk", flat=True)[:1]
+    return {
+        "study_id": (*(f"zyxcanary-{n}" for n in range(3)), "T-SETS"),
+        "concept_id": ("zyxcanary-concept", "training-volume"),
+        "passage_id": (*map(str, drafts[:3]), *map(str, public)),
+        "answer_id": (answer,),
+        "suffix": ("ris", "bib", "csl.json", "md", "csv"),
+        "part": ("summary", "answer"),
+        "sentence": ("0",),
+        "index": ("1",),
+        "import_id": ("1",),
+        "gap_id": ("1",),
+        "run_id": ("1",),
+    }
+
+
+def filled(path: str, values: dict[str, tuple[str, ...]]) -> Iterator[str]:
+    """An address with each of its samples. Raises KeyError for a part that has none."""
+    if "{" not in path:
+        yield path
+        return
+    name = path[path.index("{") + 1 : path.index("}")]
+    for value in values[name]:
+        yield from filled(path.replace(f"{{{name}}}", value, 1), values)
+
+
+def read_addresses() -> Iterator[str]:
+    """Every GET of the schema, and every page."""
+    schema = yaml.load(SCHEMA.read_text("utf-8"), yaml.CSafeLoader)
+    yield from (path for path, found in schema["paths"].items() if "get" in found)
+    yield from ("/api/v1/schema", "/api/v1/docs/")
+    for route in pages(get_resolver().url_patterns, ""):
+        if not any(route.startswith(apart) for apart in PAGES_APART):
+            yield "/" + re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", route)
+
+
+def pages(patterns: list[Any], before: str) -> Iterator[str]:
+    for pattern in patterns:
+        route = before + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            yield from pages(pattern.url_patterns, route)
+        elif isinstance(pattern, URLPattern) and not hasattr(pattern.callback, "cls"):
+            yield route
+
+
+# A stream tells the same answer, event by event.
+ASKING = {
+    "/api/v1/answers": "question",
+    "/api/v1/search": "question",
+    "/ask": "query",
+    "/explain-research": "query",
+    "/api/unified-search": "query",
+}
+
+
+def test_nothing_of_a_draft_is_told(answer: str, drafts: tuple[int, ...], callers: dict[str, dict[str, str]]) -> None:
+    values = samples(answer, drafts)
+    visited, found = 0, []
+
+    for caller, headers in callers.items():
+        for path in read_addresses():
+            for address in filled(path, values):
+                for query in QUERIES.get(path, ("",)):
+                    response = send(address + query, headers)
+                    visited += 1
+                    echo = address.rpartition("/")[0].encode() if "zyxcanary" in address else b"\0"
+                    said = told(response).replace(address.encode(), b"").replace(echo, b"")
+                    if CANARY in said.lower() or response.status_code >= 500:
+                        found.append((caller, address + query, response.status_code))
+        for path, field in ASKING.items():
+            response = send(path, headers, {field: f"How many weekly {WORD} sets per muscle for growth?"})
+            visited += 1
+            if CANARY in told(response).lower() or response.status_code >= 500:
+                found.append((caller, path, response.status_code))
+
+    assert found == []
+    assert visited > 250
+
+
+def test_counts_and_versions_are_those_without_the_drafts(answer: str, request: pytest.FixtureRequest) -> None:
+    paths = [
+        *(f"{V1}{path}" for path in ("studies", "concepts", "collections", "corpus/version", "corpus/changes", "studies/T-SETS", f"answers/{answer}")),
+        "/corpus/", "/topics/", "/changes/", "/changes/atom.xml", "/how-it-works/",
+    ]  # fmt: skip
+    before = {path: _settled(send(path, {})) for path in paths}
+
+    request.getfixturevalue("drafts")
+    search._kept.clear()  # what was read for this version is read anew
+    after = {path: _settled(send(path, {})) for path in paths}
+
+    assert Study.objects.count() > HOW_MANY
+    assert [path for path in paths if before[path] != after[path]] == []
+
+
+def _settled(response: Any) -> bytes:
+    """Without what differs each time."""
+    assert response.status_code == 200
+    return re.sub(rb'(name="csrfmiddlewaretoken" value=")[^"]*', rb"\1", response.content)
+
+
+# --- A draft answers as what is not there --------------------------------------------------------------------------------
+
+ALIKE = (
+    "/api/v1/studies/{study_id}", "/api/v1/studies/{study_id}/passages", "/api/v1/studies/{study_id}?fields=title",
+    "/api/v1/passages/{passage_id}", "/api/v1/concepts/{concept_id}", "/studies/{study_id}/", "/topics/{concept_id}/",
+    "/api/v1/studies?topic={concept_id}", "/corpus/?topic={concept_id}", "/api/v1/desk/studies/{study_id}",
+    "/api/v1/desk/studies/{study_id}/history", "/api/v1/desk/studies/{study_id}/comments", "/api/v1/desk/passages/{passage_id}",
+)  # fmt: skip
+
+
+def test_a_draft_and_what_is_missing_answer_alike_byte_for_byte(
+    drafts: tuple[int, ...], callers: dict[str, dict[str, str]]
+) -> None:
+    there = {"study_id": [f"zyxcanary-{n}" for n in range(3)], "concept_id": ["zyxcanary-concept"], "passage_id": [str(pk) for pk in drafts[:3]]}  # fmt: skip
+    missing = {"study_id": "zyxmissin-0", "concept_id": "zyxmissin-concept", "passage_id": str(10 ** (len(str(drafts[0])) + 1))}  # fmt: skip
+    apart = []
+
+    for caller, headers in callers.items():
+        for path in ALIKE:
+            name = path[path.index("{") + 1 : path.index("}")]
+            wanted = _whole(send(path.format(**missing), headers), missing[name])
+            found = {value: _whole(send(path.format(**{name: value}), headers), value) for value in there[name]}
+            apart += [(caller, path, value) for value, said in found.items() if said != wanted]
+        for verb in ("publish", "withdraw", "submit", "send-back", "notice", "comments", "passages"):
+            said = [_whole(send(f"{V1}desk/studies/{study_id}/{verb}", headers, {}), study_id) for study_id in ("zyxcanary-0", "zyxmissin-0")]  # fmt: skip
+            apart += [(caller, verb)] if said[0] != said[1] else []
+
+    assert apart == []
+
+
+def _whole(response: Any, asked_for: str) -> tuple[int, list[tuple[str, str]], bytes]:
+    """Status, headers and bytes, without the request's id, what is left of the quota, and the name that was asked for."""
+    each_time = {"X-Request-ID", "RateLimit", "Content-Length"}
+    own = "\n" if asked_for.isdecimal() else asked_for  # a number stands in other places, too; nothing repeats it
+    headers = sorted((name, value.replace(own, "")) for name, value in response.items() if name not in each_time)
+    return response.status_code, headers, _clean(response.content).replace(own.encode(), b"")
+
+
+def _clean(content: bytes) -> bytes:
+    return re.sub(rb'(name="csrfmiddlewaretoken" value=")[^"]*', rb"\1", content)

@@ -1,0 +1,237 @@
+"""Imports by REST: sent, read, looked at, confirmed, carried out; and what a file or a body may not be."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.http import HttpResponse
+from django.test import Client
+
+from corpus_app import waking
+from corpus_app.api.desk.imports import ImportsView
+from corpus_app.curation import jobs
+from corpus_app.models import ImportItem, ImportJob, Study
+from inform_site.clients.keys import Made
+from tests.api.conftest import V1, body, get, post, problem
+from tests.builders import make_collection, make_curator, make_study
+from tests.corpus.test_imports import RIS
+
+pytestmark = pytest.mark.django_db
+IMPORTS = f"{V1}desk/imports"
+
+
+@pytest.fixture(autouse=True)
+def woken(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the tasks that were asked for."""
+    names: list[str] = []
+    monkeypatch.setattr(waking, "_send", names.append)
+    return names
+
+
+@pytest.fixture
+def curator() -> User:
+    make_collection("training")
+    return make_curator()
+
+
+@pytest.fixture
+def key(make_key: Callable[..., Made], curator: User) -> str:
+    return make_key("curate", owner=curator).secret
+
+
+def send(content: bytes, secret: str, *, query: str = "", kind: str = "application/octet-stream") -> HttpResponse:
+    """The file as the body."""
+    client = Client(raise_request_exception=False)
+    return client.post(f"{IMPORTS}{query}", content, content_type=kind, headers={"Authorization": f"Bearer {secret}"})
+
+
+def send_form(secret: str, **fields: Any) -> HttpResponse:
+    return Client(raise_request_exception=False).post(IMPORTS, fields, headers={"Authorization": f"Bearer {secret}"})
+
+
+def work() -> None:
+    while job := jobs.find_work():
+        jobs.carry_on(job)
+
+
+def test_the_whole_way_from_the_file_to_the_report(key: str, curator: User, woken: list[str]) -> None:
+    make_study(
+        study_id="old", doi="10.1000/squats.1", title="Ten weekly sets of squats in trained men: a randomized trial"
+    )
+    ordered = send_form(key, file=SimpleUploadedFile("refs.ris", RIS.encode()))
+    assert (ordered.status_code, body(ordered)["status"]) == (202, "waiting"), ordered.content
+    assert woken == [jobs.TASK]
+    path = ordered["Location"]
+    assert body(get(f"{path}/items", key))["items"] == []
+
+    work()
+    seen = body(get(path, key))
+    assert (seen["status"], seen["format"], seen["problems"]) == ("previewed", "RIS", 1)
+    assert seen["effects"] == {"new": 1, "duplicate": 1}
+    [problem_found] = body(get(f"{path}/problems", key))["items"]
+    assert (problem_found["line"], problem_found["field"], problem_found["weight"]) == (19, "title", "broken")
+    items = {item["effect"]: item for item in body(get(f"{path}/items", key))["items"]}
+    assert (items["duplicate"]["other_id"], items["new"]["chosen"], items["new"]["broken"]) == ("old", True, 1)
+    assert [row["effect"] for row in body(get(f"{path}/items?effect=new", key))["items"]] == ["new"]
+
+    unsaid = problem(post(f"{path}/confirm", {}, key), 422, "not-possible")
+    assert "Choose the collection" in unsaid["detail"]
+    wanted = {"collection": "training", "submit": True, "items": [items["new"]["item_id"]]}
+    confirmed = post(f"{path}/confirm", wanted, key)
+    assert (confirmed.status_code, body(confirmed)["status"]) == (202, "confirmed"), confirmed.content
+    problem(post(f"{path}/confirm", wanted, key), 409, "conflict")
+
+    work()
+    done = body(get(path, key))
+    assert (done["status"], done["outcomes"]["created"], done["done"]) == ("done", 1, 1)
+    study = Study.objects.exclude(study_id="old").get()
+    assert (study.title, study.status) == ("Creatine and sprinting", "in_review")
+    report = get(f"{path}/report", key)
+    assert report["Content-Type"] == "text/csv"
+    assert b"Creatine and sprinting" in report.content
+    assert ImportJob.objects.get().asked_by == curator
+    assert [row["status"] for row in body(get(IMPORTS, key))["items"]] == ["done"]
+
+
+def test_differences_are_shown_before_they_are_made(key: str) -> None:
+    send(RIS.encode(), key, query="?name=refs.ris")
+    work()
+    path = f"{IMPORTS}/{ImportJob.objects.get().pk}"
+    assert post(f"{path}/confirm", {"collection": "training"}, key).status_code == 202
+    work()
+
+    send(RIS.replace("JO  - Journal of Squats", "JO  - Journal of Lifting").encode(), key, query="?name=refs.ris")
+    work()
+
+    path = f"{IMPORTS}/{ImportJob.objects.latest('pk').pk}"
+    [changed] = body(get(f"{path}/items?effect=changes", key))["items"]
+    assert changed["differences"] == [
+        {"field": "journal", "before": "Journal of Squats", "after": "Journal of Lifting"}
+    ]
+
+
+@pytest.mark.parametrize("kind", ["application/octet-stream", "application/json", "text/plain", "nonsense", ""])
+def test_a_file_may_be_the_body_of_whatever_type(key: str, kind: str) -> None:
+    answer = send(RIS.encode(), key, query="?name=refs.ris", kind=kind)
+
+    assert (answer.status_code, body(answer)["file_name"]) == (202, "refs.ris")
+    assert bytes(ImportJob.objects.get().content) == RIS.encode()
+
+
+def test_a_file_may_be_larger_than_other_bodies_up_to_its_own_limit(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ImportsView, "largest_body", 200_000)
+
+    assert send(b"TY  - JOUR\n" + b"x" * 150_000, key).status_code == 202
+    assert send_form(key, file=SimpleUploadedFile("a.ris", b"x" * 150_000)).status_code == 202
+    problem(send(b"x" * 200_001, key), 413, "too-large")
+    problem(send_form(key, file=SimpleUploadedFile("a.ris", b"x" * 200_001)), 413, "too-large")
+    assert ImportJob.objects.count() == 2
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"file": ""},
+        {"file": "words"},
+        {"file": SimpleUploadedFile("a.ris", b"")},
+        {"file": SimpleUploadedFile("a.ris", b"x"), "publish": "on"},
+        {"other": SimpleUploadedFile("a.ris", b"x")},
+    ],
+    ids=["nothing", "an empty field", "a field of words", "an empty file", "a field more", "another field"],
+)
+def test_a_form_without_a_file_is_refused(key: str, fields: dict[str, Any]) -> None:
+    problem(send_form(key, **fields), 400, "invalid")
+    assert not ImportJob.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "query", "kind", "status"),
+    [
+        (b"", "", "application/octet-stream", 400),
+        (b"x", "?name=%00", "application/octet-stream", 400),
+        (b"x", "?name=a%0Ab", "application/octet-stream", 400),
+        (b"x", "?title=a", "application/octet-stream", 400),
+        (b"x", "", "multipart/form-data", 400),
+        (b"x", "", "multipart/form-data; boundary=y", 400),
+        (b"%PDF-1.4 x", "", "application/pdf", 422),
+    ],
+)
+def test_what_is_no_file_is_refused(key: str, content: bytes, query: str, kind: str, status: int) -> None:
+    answer = send(content, key, query=query, kind=kind)
+
+    assert (answer.status_code, answer["Content-Type"]) == (status, "application/problem+json"), answer.content
+    assert not ImportJob.objects.exists()
+
+
+def test_a_form_of_too_many_fields_is_refused(key: str) -> None:
+    answer = send_form(key, **{f"f{n}": "x" for n in range(2_000)})
+
+    assert (answer.status_code, answer["Content-Type"]) == (400, "application/problem+json")
+
+
+def test_a_file_that_cannot_be_read_says_so_in_its_problems(key: str) -> None:
+    path = send(b"PK\x03\x04 broken", key, query="?name=broken.zip")["Location"]
+    work()
+
+    assert body(get(path, key))["status"] == "previewed"
+    assert "zip" in body(get(f"{path}/problems", key))["items"][0]["reason"]
+    problem(post(f"{path}/confirm", {"collection": "training"}, key), 422, "not-possible")
+
+
+@pytest.mark.parametrize(
+    ("sent", "field"),
+    [
+        ({"items": "all"}, "items"),
+        ({"items": ["1"]}, "items.0"),
+        ({"items": [10**15]}, "items"),
+        ({"items": [10**30]}, "items.0"),
+        ({"collection": "moon"}, "collection"),
+        ({"design": "essay"}, "design"),
+        ({"submit": 1}, "submit"),
+        ({"title": "x"}, "title"),
+    ],
+)
+def test_a_confirmation_that_is_unfit_is_named(key: str, sent: dict[str, Any], field: str) -> None:
+    path = send(RIS.encode(), key, query="?name=refs.ris")["Location"]
+    work()
+
+    refused = problem(post(f"{path}/confirm", sent, key), 400, "invalid")
+
+    assert field in {error["field"] for error in refused["errors"]}
+    assert set(ImportItem.objects.values_list("chosen", flat=True)) == {True}
+    assert body(get(path, key))["status"] == "previewed"
+
+
+def test_who_may_not_publish_brings_in_drafts_alone(make_key: Callable[..., Made]) -> None:
+    make_collection("training")
+    person = make_curator()
+    person.groups.clear()
+    person.user_permissions.set(Permission.objects.filter(codename__in=["view_importjob", "add_importjob", "change_importjob"]))  # fmt: skip
+    key = make_key("curate", owner=person).secret
+    path = send(RIS.encode(), key, query="?name=refs.ris")["Location"]
+    work()
+
+    refused = problem(post(f"{path}/confirm", {"collection": "training", "publish": True}, key), 422, "not-possible")
+    assert "may not publish" in refused["detail"]
+    assert post(f"{path}/confirm", {"collection": "training"}, key).status_code == 202
+
+
+@pytest.mark.parametrize("import_id", ["0", "x", "9" * 18, "9" * 300, "-1"])
+@pytest.mark.parametrize("rest", ["", "/items", "/problems", "/report"])
+def test_an_import_that_is_not_there_is_404(key: str, import_id: str, rest: str) -> None:
+    problem(get(f"{IMPORTS}/{import_id}{rest}", key), 404, "not-found")
+    problem(post(f"{IMPORTS}/{import_id}/confirm", {}, key), 404, "not-found")
+
+
+@pytest.mark.parametrize("sent", [b"[]", b"{", b"\xff", json.dumps({"items": [None]}).encode()])
+def test_what_is_no_body_is_400(key: str, sent: bytes) -> None:
+    path = send(RIS.encode(), key, query="?name=refs.ris")["Location"]
+    work()
+
+    assert post(f"{path}/confirm", sent, key).status_code == 400

@@ -1,0 +1,155 @@
+"""Gaps, golden questions and their runs by REST."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.http import HttpResponse
+from django.test import Client
+
+from corpus_app import waking
+from inform_site.clients.keys import Made
+from qa_app import asking, tasks
+from qa_app.models import EvaluationRun, Gap, GoldenQuestion
+from tests.api.conftest import V1, body, get, post, problem
+from tests.builders import make_curator
+from tests.qa.conftest import ASKED
+
+pytestmark = pytest.mark.usefixtures("library")
+GAPS = f"{V1}desk/gaps"
+RUNS = f"{V1}desk/evaluation-runs"
+UNANSWERED = "Does hypnosis change the colour of zebras?"
+
+
+@pytest.fixture(autouse=True)
+def woken(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the tasks that were asked for."""
+    names: list[str] = []
+    monkeypatch.setattr(waking, "_send", names.append)
+    return names
+
+
+@pytest.fixture
+def curator(library: tuple[str, ...]) -> User:
+    return make_curator()
+
+
+@pytest.fixture
+def key(make_key: Callable[..., Made], curator: User) -> str:
+    return make_key("curate", "evaluate", owner=curator).secret
+
+
+@pytest.fixture
+def gap(library: tuple[str, ...]) -> Gap:
+    asking.ask(question=UNANSWERED)
+    asking.ask(question=UNANSWERED)
+    return Gap.objects.get()
+
+
+def patch(path: str, sent: Any, secret: str, version: str | None) -> HttpResponse:
+    headers = {"Authorization": f"Bearer {secret}"} | ({} if version is None else {"If-Match": f'"{version}"'})
+    data = sent if isinstance(sent, bytes) else json.dumps(sent).encode()
+    client = Client(raise_request_exception=False)
+    return client.patch(path, data, content_type="application/json", headers=headers)
+
+
+def test_a_gap_is_given_to_somebody_noted_and_closed(key: str, gap: Gap) -> None:
+    [listed] = body(get(GAPS, key))["items"]
+    assert (listed["question"], listed["asked"], listed["assigned_to"]) == (UNANSWERED, 2, None)
+    path = f"{GAPS}/{gap.pk}"
+    shown = body(get(path, key))
+    assert shown["asked_as"] == [{"question": UNANSWERED, "asked": 2}]
+
+    given = patch(path, {"assigned_to": "curator", "note": "Ask the library."}, key, shown["version"])
+    assert given.status_code == 200, given.content
+    assert (body(given)["assigned_to"], body(given)["note"]) == ("curator", "Ask the library.")
+    closed = patch(path, {"status": "closed", "assigned_to": None}, key, body(given)["version"])
+    assert (body(closed)["status"], body(closed)["assigned_to"], body(closed)["note"]) == ("closed", None, "Ask the library.")  # fmt: skip
+    assert body(get(f"{GAPS}?status=open", key))["items"] == []
+
+
+def test_a_gap_changes_only_as_it_was_read(key: str, gap: Gap) -> None:
+    path = f"{GAPS}/{gap.pk}"
+    version = body(get(path, key))["version"]
+
+    problem(patch(path, {"note": "Mine"}, key, None), 428, "version-needed")
+    assert patch(path, {"note": "Theirs"}, key, version).status_code == 200
+    stale = patch(path, {"note": "Mine"}, key, version)
+    problem(stale, 412, "stale")
+    assert stale["ETag"] == f'"{body(get(path, key))["version"]}"'
+    assert Gap.objects.get().note == "Theirs"
+
+
+def test_asking_again_is_no_change_of_the_gap(key: str, gap: Gap) -> None:
+    path = f"{GAPS}/{gap.pk}"
+    version = body(get(path, key))["version"]
+    asking.ask(question=UNANSWERED)
+
+    assert patch(path, {"note": "Mine"}, key, version).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("sent", "field"),
+    [
+        ({"status": "lost"}, "status"),
+        ({"status": None}, "status"),
+        ({"status": ["open"]}, "status"),
+        ({"note": None}, "note"),
+        ({"note": "x" * 2_001}, "note"),
+        ({"note": ["x"]}, "note"),
+        ({"note": "\0"}, "note"),
+        ({"assigned_to": "nobody"}, "assigned_to"),
+        ({"assigned_to": 7}, "assigned_to"),
+        ({"question": "x"}, "question"),
+    ],
+)
+def test_what_is_unfit_is_named(key: str, gap: Gap, sent: dict[str, Any], field: str) -> None:
+    path = f"{GAPS}/{gap.pk}"
+
+    refused = patch(path, sent, key, body(get(path, key))["version"])
+
+    assert [error["field"] for error in problem(refused, 400, "invalid")["errors"]] == [field]
+
+
+@pytest.mark.parametrize("gap_id", ["0", "x", "9" * 18, "9" * 300])
+def test_a_gap_that_is_not_there_is_404(key: str, gap_id: str) -> None:
+    problem(get(f"{GAPS}/{gap_id}", key), 404, "not-found")
+    problem(patch(f"{GAPS}/{gap_id}", {"note": "x"}, key, "0"), 404, "not-found")
+
+
+def test_golden_questions_are_run_and_told(key: str, woken: list[str], curator: User) -> None:
+    assert "no golden questions" in problem(post(RUNS, {}, key), 422, "not-possible")["detail"]
+    GoldenQuestion.objects.create(key="lay-1", question=ASKED, mode="beginner", kind="lay", relevant={"T-SETS": 2})
+    assert [row["key"] for row in body(get(f"{V1}desk/golden-questions", key))["items"]] == ["lay-1"]
+
+    started = post(RUNS, {}, key)
+    assert (started.status_code, body(started)["status"], body(started)["passing"]) == (202, "waiting", None)
+    assert woken == ["qa_app.tasks.evaluate_golden"]
+    tasks.evaluate_golden()
+
+    done = body(get(started["Location"], key))
+    assert (done["status"], done["passing"], done["asked_by"]) == ("done", 1, "curator")
+    assert [(row["id"], row["passes"]) for row in done["results"]] == [("lay-1", True)]
+    assert [row["run_id"] for row in body(get(RUNS, key))["items"]] == [done["run_id"]]
+
+
+@pytest.mark.parametrize("sent", [{"policy": "x"}, b"[]", b"{"])
+def test_a_run_takes_no_wishes(key: str, sent: Any) -> None:
+    assert post(RUNS, sent, key).status_code == 400
+    assert not EvaluationRun.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "path", [f"{RUNS}?x=1", f"{GAPS}?status=lost", f"{GAPS}?fields=note", f"{V1}desk/golden-questions?q=x"]
+)
+def test_parameters_there_are_not_are_refused(key: str, path: str) -> None:
+    problem(get(path, key), 400, "invalid")
+
+
+@pytest.mark.parametrize("run_id", ["0", "x", "9" * 300])
+def test_a_run_that_is_not_there_is_404(key: str, run_id: str) -> None:
+    problem(get(f"{RUNS}/{run_id}", key), 404, "not-found")
