@@ -44,9 +44,9 @@ class Row:
     outcome: str
     """What was measured; empty where the table is about one outcome."""
     direction: str
-    """Where it stands on the outcome asked for (one of STANCES), or the finding's own direction."""
-    is_asked: bool
-    """Whether it is about the outcome asked for."""
+    """The finding's own direction; where it stands in the corpus no more, where its study stood (one of STANCES)."""
+    is_stance: bool
+    """Whether that is where its study stood."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,12 +157,16 @@ def _rows(payload: Payload, cited: Mapping[str, int], known: Mapping[str, Refere
     """What was found on the outcome asked for; where no study measured one, all that the cited studies found."""
     agreement = payload.get("agreement")
     told = [(row, stance) for stance in STANCES for row in agreement.get(stance) or ()] if agreement else []
+    found = search.findings(sorted({row["study_id"] for row, _ in told} & known.keys()) if told else list(cited))
+    own = {finding.finding_id: finding.direction.value for finding in found}
     for row, stance in told:
         if study := known.get(row["study_id"]):
-            yield Row(study, cited.get(study.study_id), row["finding_id"], row["statement"], "", stance, True)
+            number = row["finding_id"]
+            direction = own.get(number, stance)
+            yield Row(study, cited.get(study.study_id), number, row["statement"], "", direction, number not in own)
     if told:
         return
-    for finding in search.findings(list(cited)):
+    for finding in found:
         if study := known.get(finding.study_id):
             yield Row(
                 study,

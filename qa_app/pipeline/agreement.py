@@ -140,10 +140,12 @@ def stance(finding: Finding, outcome: Concept, subject: Concept | None, names: N
     if subject is None:
         return stands
     compared = subject.concept_id in names.ids_in(finding.comparator)
-    is_turned = compared and subject.concept_id not in names.ids_in(finding.intervention)
+    had_it = subject.concept_id in names.ids_in(finding.intervention) or _LESS.match(finding.comparator)
+    is_turned = compared and not had_it
     return _OPPOSITE.get(stands, stands) if is_turned else stands
 
 
+_LESS = re.compile(r"\s*(?:no|without|fewer|less)\s", re.IGNORECASE)  # compared with less of it, the others had more
 _BY_DIRECTION = {
     Direction.FAVOURS_INTERVENTION: Stance.FAVOURS,
     Direction.FAVOURS_COMPARATOR: Stance.AGAINST,

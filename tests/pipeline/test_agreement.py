@@ -67,6 +67,8 @@ def stances(evidence: Evidence) -> dict[str, Stance]:
         ("decrease", {}, Stance.AGAINST),
         ("favours_comparator", {"intervention": "placebo", "comparator": "creatine"}, Stance.FAVOURS),
         ("increase", {"intervention": "placebo", "comparator": "creatine"}, Stance.AGAINST),
+        ("increase", {"intervention": "the powder", "comparator": "no creatine"}, Stance.FAVOURS),
+        ("increase", {"intervention": "more of it", "comparator": "less creatine"}, Stance.FAVOURS),
     ],
 )
 def test_a_study_stands_where_its_finding_points(direction: str, changes: dict[str, str], expected: Stance) -> None:

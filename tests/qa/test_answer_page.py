@@ -100,6 +100,18 @@ def test_the_table_has_a_row_for_each_finding_on_the_outcome_asked_for(client: C
 
 
 @pytest.mark.django_db
+def test_the_table_tells_a_findings_own_direction_and_not_where_its_study_stands(client: Client) -> None:
+    study = make_study(study_id="T001")
+    rose = make_finding(study, statement="More sets, more growth.", direction="increase")
+    same = make_finding(study, statement="More days made no difference.", direction="no_difference")
+    agreement = on_growth(unclear=[found("T001", row.pk, row.statement) for row in (rose, same)])
+
+    rows = table_of(shown(client, keep(agreement=agreement)))
+
+    assert [row[-1] for row in rows] == ["Increase", "No difference"]
+
+
+@pytest.mark.django_db
 def test_without_an_outcome_asked_for_the_table_has_all_that_the_sources_found(client: Client) -> None:
     make_finding(make_study(study_id="T001"), statement="Ten beat five.", direction="increase", outcome="thickness")
     make_finding(make_study(study_id="T003"), statement="Not a source.")
