@@ -29,7 +29,7 @@ class OwnAnswers(Shape):
     next = CharField(allow_null=True, help_text="Where the next page is; null on the last one.")
 
 
-@extend_schema_field({"type": ["array", "null"], "items": {"type": "string"}})
+@extend_schema_field({"type": "array", "items": {"type": "string"}})
 class Lines(ListField):
     """Lines that are gone (-) and new (+)."""
 
@@ -67,10 +67,12 @@ IDEMPOTENCY_KEY = OpenApiParameter(
 )  # fmt: skip
 FORMAT = OpenApiParameter("format", str, enum=list(exporting.FORMS), description="A file instead of JSON.")
 FORMAT_NEEDED = OpenApiParameter("format", str, enum=list(exporting.FORMS), required=True)
-_TYPES = {form.content_type.partition(";")[0]: OpenApiTypes.BINARY for form in exporting.FORMS.values()}
+_SOURCES = {"type": "array", "items": {"type": "object", "additionalProperties": True}}
+_TYPES = [form.content_type.partition(";")[0] for form in exporting.FORMS.values()]
 FILES: dict[Any, Any] = {
-    (200, kind): OpenApiResponse(shape, description="The answer in this form.") for kind, shape in _TYPES.items()
-}
+    (200, kind): OpenApiResponse(_SOURCES if kind.endswith("+json") else OpenApiTypes.STR, description="The answer in this form.")
+    for kind in _TYPES
+}  # fmt: skip
 BUNDLE: dict[Any, Any] = {
     (200, "application/zip"): OpenApiResponse(OpenApiTypes.BINARY, description="Check it with the verify.py in it.")
 }

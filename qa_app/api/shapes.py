@@ -254,7 +254,7 @@ class Pool(Shape):
     ranked = IntegerField()
 
 
-@extend_schema_field({"type": ["integer", "object", "null"], "additionalProperties": True})
+@extend_schema_field({"type": ["integer", "object"], "additionalProperties": True})
 class Tokens(serializers.Field):  # type: ignore[type-arg]
     """Of all attempts."""
 

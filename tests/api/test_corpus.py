@@ -266,10 +266,15 @@ def test_the_corpus_can_only_be_read(path: str, method: str) -> None:
 
 
 @pytest.fixture
-def canaries() -> int:
-    """A hundred studies that nobody has published, with the word all over them; the id of a passage of one."""
+def drafts() -> int:
+    """A draft, one in review and one withdrawn; the id of the draft's passage."""
+    return make_canaries(3)
+
+
+def make_canaries(count: int) -> int:
+    """Studies that nobody has published, with the word all over them; the id of a passage of the first."""
     secret = make_concept("canary-concept", definition="canary")
-    for number in range(100):
+    for number in range(count):
         make_study(
             study_id=f"canary-{number}",
             title=f"Canary {number}",
@@ -282,7 +287,8 @@ def canaries() -> int:
     return passage_of("canary-0")
 
 
-def test_no_route_tells_of_a_draft(canaries: int) -> None:
+def test_no_route_tells_of_a_hundred_drafts() -> None:
+    canaries = make_canaries(100)
     paths = [
         *ROUTES, f"passages/{canaries}", f"studies/{DRAFT}", "studies/canary-0/passages", "concepts/canary-concept",
         "studies?limit=100", "studies?q=canary", "studies?sort=title&limit=1", "search?q=weekly+sets+canary&limit=50",
@@ -296,20 +302,20 @@ def test_no_route_tells_of_a_draft(canaries: int) -> None:
 
 
 @pytest.mark.parametrize("path", ["studies/{}", "studies/{}/passages", "studies/{}?fields=title"])
-def test_a_draft_a_withdrawn_and_a_missing_study_answer_alike(canaries: int, path: str) -> None:
+def test_a_draft_a_withdrawn_and_a_missing_study_answer_alike(drafts: int, path: str) -> None:
     answers = {get(V1 + path.format(study_id)).content for study_id in ("canary-0", "canary-1", "canary-2", "missing")}
 
     assert len(answers) == 1
     problem(get(V1 + path.format("missing")), 404, "not-found")
 
 
-def test_a_drafts_passage_and_a_missing_one_answer_alike(canaries: int) -> None:
-    answers = [get(f"{V1}passages/{passage}").content for passage in (canaries, 10**9, "0", "x", "9" * 5_000, "%00")]
+def test_a_drafts_passage_and_a_missing_one_answer_alike(drafts: int) -> None:
+    answers = [get(f"{V1}passages/{passage}").content for passage in (drafts, 10**9, "0", "x", "9" * 5_000, "%00")]
 
     assert len(set(answers)) == 1
 
 
-def test_a_drafts_concept_and_a_missing_one_answer_alike(canaries: int) -> None:
+def test_a_drafts_concept_and_a_missing_one_answer_alike(drafts: int) -> None:
     assert get(f"{V1}concepts/canary-concept").content == get(f"{V1}concepts/missing").content
 
 
