@@ -23,6 +23,7 @@ from qa_app import payload
 from qa_app.backends.corpus import SearchedCorpus
 from qa_app.backends.model_server import Deadline, ModelServer, Price, ServerSettings, Waiting
 from qa_app.backends.model_writer import ModelWriter
+from qa_app.backends.rationed import Allowance, RationedWriter
 from qa_app.backends.reranking import CrossEncoderReranker, ModelReranker
 from qa_app.backends.spending import DailyBudget
 from qa_app.models import Answer, AnswerCitation, AnswerSentence, Gap, SafetyReply
@@ -46,11 +47,18 @@ FILED = frozenset(outcome for outcome in Outcome if not outcome.is_answer or out
 
 
 def answer(
-    question: Question, *, writer: str, parent: str | None, now: datetime, policy: Policy = POLICY
+    question: Question,
+    *,
+    writer: str,
+    parent: str | None,
+    now: datetime,
+    policy: Policy = POLICY,
+    allowance: Allowance | None = None,
 ) -> payload.Payload:
-    """Runs the pipeline, stores what it gave and returns it as clients see it."""
+    """Runs the pipeline, stores what it gave and returns it as clients see it. Raises ModelQuotaUsedUp."""
     start = perf_counter()
-    return store(make(question, writer=writer, policy=policy), parent=parent, now=now, started=start)
+    made = make(question, writer=writer, policy=policy, allowance=allowance)
+    return store(made, parent=parent, now=now, started=start)
 
 
 def make(
@@ -61,12 +69,13 @@ def make(
     keep: Callable[[Evidence], None] | None = None,
     progress: Progress | None = None,
     waiting: Waiting | None = None,
+    allowance: Allowance | None = None,
 ) -> Answered:
     """The answer, not yet stored. `keep` is given the evidence that it is written from, where there is any.
 
-    Raises Abandoned, at its next stage, once those who are told of its progress have left.
+    Raises Abandoned, at its next stage, once those who are told of its progress have left; ModelQuotaUsedUp.
     """
-    first, *fallbacks = writers(writer, waiting=waiting)
+    first, *fallbacks = writers(writer, waiting=waiting, allowance=allowance)
     answered = answer_question(
         question,
         corpus=SearchedCorpus(),
@@ -151,17 +160,25 @@ def _cross_encoder(model: str) -> Reranker:
     return CrossEncoderReranker(model)
 
 
-def writers(wanted: str, parts: tuple[str, ...] = PARTS, waiting: Waiting | None = None) -> tuple[Writer, ...]:
+def writers(
+    wanted: str,
+    parts: tuple[str, ...] = PARTS,
+    waiting: Waiting | None = None,
+    allowance: Allowance | None = None,
+) -> tuple[Writer, ...]:
     """Who writes, and who steps in. The model writes when one is configured, unless the extractive writer was asked for.
 
-    Only these parts are asked of a model; the extractive writer makes both at once.
+    Only these parts are asked of a model; the extractive writer makes both at once. Without an `allowance` nobody counts.
     """
     server = None if wanted == "extractive" else model_server()
     if server is None:
         return (ExtractiveWriter(),)
     deadline = Deadline.after(settings.OPENAI_TIMEOUT_SECONDS, waiting=waiting)
     strict = ModelWriter(server, deadline, is_strict=True, parts=parts)
-    return ModelWriter(server, deadline, parts=parts), strict, ExtractiveWriter()
+    models: list[Writer] = [ModelWriter(server, deadline, parts=parts), strict]
+    if allowance is not None:
+        models = [RationedWriter(model, allowance, is_named=wanted == "llm") for model in models]
+    return (*models, ExtractiveWriter())
 
 
 def model_server() -> ModelServer | None:

@@ -17,6 +17,7 @@ from django.utils import timezone
 from corpus_app import search
 from corpus_app.records import Notice, PassageState, Status, StudyState
 from qa_app import answering, contexts, evaluation, finding, workings
+from qa_app.backends.rationed import Allowance, ModelQuotaUsedUp
 from qa_app.contexts import ExpiredContext, Opened, UnknownContext, WrittenPart
 from qa_app.evaluation import BadGolden
 from qa_app.evaluation import worse as worse_than
@@ -45,7 +46,7 @@ NAMELESS: Payload = {
     "title": WITHDRAWN, "authors": [], "year": None, "journal": None, "doi": None, "url": None, "population": "",
 }  # fmt: skip
 __all__ = [
-    "BadFeedback", "BadGolden", "BadInput", "BadPolicy", "BadQuestion", "ExpiredContext", "InsufficientEvidence", "UnknownContext", "ask", "ask_again", "beside_present_corpus", "check", "evaluate_golden", "examples", "feedback_reasons", "find_answer", "find_changes", "find_feedback", "find_passages", "front_page", "give_feedback", "how_it_works", "offered_collections", "open_context", "worse_than", "write_part",
+    "Allowance", "BadFeedback", "BadGolden", "BadInput", "BadPolicy", "BadQuestion", "ExpiredContext", "InsufficientEvidence", "ModelQuotaUsedUp", "UnknownContext", "ask", "ask_again", "beside_present_corpus", "check", "evaluate_golden", "examples", "feedback_reasons", "find_answer", "find_changes", "find_feedback", "find_passages", "front_page", "give_feedback", "how_it_works", "offered_collections", "open_context", "worse_than", "write_part",
 ]  # fmt: skip
 NOT_DECODED = "\ufffd"  # what a form holds in place of bytes that are not UTF-8
 snapshot = search.snapshot  # what is read inside is all of one moment
@@ -80,13 +81,15 @@ def ask(
     most_passages: object = None,
     most_studies: object = None,
     keeps_evidence: bool = False,
+    allowance: Allowance | None = None,
 ) -> Payload:
-    """Answers a question and keeps the answer. Raises BadQuestion, before any model runs, and BadPolicy.
+    """Answers a question and keeps the answer. Raises BadQuestion, before any model runs, BadPolicy and ModelQuotaUsedUp.
 
     A question that follows another (`parent`) keeps its mode and collection, unless told otherwise, and its subject.
     A `preset` (with figures changed in it, see `policy.read`) takes the place of the site's own policy. `most_passages` and
     `most_studies` change how much evidence is read for this question. With `keeps_evidence` the evidence stays open under
-    the answer's request id, so that `write_part` can write from it again.
+    the answer's request id, so that `write_part` can write from it again. An `allowance` says whether a model may write;
+    where it may not, the extractive writer does, unless the model was asked for by name.
     """
     policy = answering.POLICY if preset is None else read_policy(preset)
     policy = _with_budget(policy, most_passages=most_passages, most_studies=most_studies)
@@ -94,10 +97,10 @@ def ask(
     now = now or timezone.now()
     answer = contexts.answer if keeps_evidence else answering.answer
     try:
-        return answer(checked, writer=writer, parent=parent, now=now, policy=policy)
+        return answer(checked, writer=writer, parent=parent, now=now, policy=policy, allowance=allowance)
     except IntegrityError:
         # A source was deleted between reading and storing: once more, without it.
-        return answer(checked, writer=writer, parent=parent, now=now, policy=policy)
+        return answer(checked, writer=writer, parent=parent, now=now, policy=policy, allowance=allowance)
 
 
 def _with_budget(policy: Policy, *, most_passages: object, most_studies: object) -> Policy:
@@ -117,7 +120,7 @@ def _budget(field: str, wanted: object, usual: int, most: int) -> int:
     return wanted
 
 
-def ask_again(answer_id: str, *, now: datetime | None = None) -> Payload | None:
+def ask_again(answer_id: str, *, now: datetime | None = None, allowance: Allowance | None = None) -> Payload | None:
     """Asks an answer's question once more, of the corpus as it is now; None where there is no such answer.
 
     In its collection, while there is one, and following the same answer. Raises BadQuestion.
@@ -127,7 +130,7 @@ def ask_again(answer_id: str, *, now: datetime | None = None) -> Payload | None:
         return None
     kept = row.collection if row.collection in {c.slug for c in search.collections()} else None
     parent = row.parent_id if row.payload.get("understood_as") else None  # asked by itself, it followed nothing
-    return ask(question=row.question, mode=row.mode, collection=kept, parent=parent, now=now)
+    return ask(question=row.question, mode=row.mode, collection=kept, parent=parent, now=now, allowance=allowance)
 
 
 def find_changes(payload: Payload, since: str) -> Changes | None:
@@ -162,10 +165,18 @@ def open_context(
 
 
 def write_part(
-    request_id: str, part: contexts.Part, *, writer: str = "auto", now: datetime | None = None
+    request_id: str,
+    part: contexts.Part,
+    *,
+    writer: str = "auto",
+    now: datetime | None = None,
+    allowance: Allowance | None = None,
 ) -> WrittenPart:
-    """Summary or answer from frozen evidence. Raises UnknownContext, ExpiredContext, InsufficientEvidence."""
-    return contexts.write_part(request_id, part, writer=writer, now=now or timezone.now())
+    """Summary or answer from frozen evidence.
+
+    Raises UnknownContext, ExpiredContext, InsufficientEvidence, ModelQuotaUsedUp.
+    """
+    return contexts.write_part(request_id, part, writer=writer, now=now or timezone.now(), allowance=allowance)
 
 
 def check(*, question: object, mode: object, collection: object, writer: object, parent: object) -> Question:

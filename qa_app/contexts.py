@@ -15,6 +15,7 @@ from django.db import transaction
 from corpus_app import search
 from corpus_app.records import Notice, Status
 from qa_app import answering, payload
+from qa_app.backends.rationed import Allowance
 from qa_app.keeping import NotReadable, freeze, thaw
 from qa_app.models import EvidenceContext
 from qa_app.pipeline import citations, writing
@@ -84,12 +85,18 @@ def open_context(question: Question, *, now: datetime) -> Opened:
 
 
 def answer(
-    question: Question, *, writer: str, parent: str | None, now: datetime, policy: Policy = answering.POLICY
+    question: Question,
+    *,
+    writer: str,
+    parent: str | None,
+    now: datetime,
+    policy: Policy = answering.POLICY,
+    allowance: Allowance | None = None,
 ) -> payload.Payload:
     """As `answering.answer`, and the evidence stays open under the answer's request id."""
     start = perf_counter()
     evidence: list[Evidence] = []
-    answered = answering.make(question, writer=writer, policy=policy, keep=evidence.append)
+    answered = answering.make(question, writer=writer, policy=policy, keep=evidence.append, allowance=allowance)
     with transaction.atomic():
         body = answering.store(answered, parent=parent, now=now, started=start)
         _keep(
@@ -122,10 +129,12 @@ def _keep(
     )
 
 
-def write_part(request_id: str, part: Part, *, writer: str, now: datetime) -> WrittenPart:
+def write_part(
+    request_id: str, part: Part, *, writer: str, now: datetime, allowance: Allowance | None = None
+) -> WrittenPart:
     """Writes one part from the frozen evidence, what has left the public since taken out.
 
-    Raises UnknownContext, ExpiredContext, and InsufficientEvidence where there is nothing to write from.
+    Raises UnknownContext, ExpiredContext, InsufficientEvidence where there is nothing to write from, ModelQuotaUsedUp.
     """
     row = _find(request_id, now)
     if row.evidence is None:
@@ -136,7 +145,7 @@ def write_part(request_id: str, part: Part, *, writer: str, now: datetime) -> Wr
         raise ExpiredContext from error
     evidence = _still_public(evidence)
     clock = Clock()
-    written = writing.write(answering.writers(writer, (part,)), evidence, policy, clock, (part,))
+    written = writing.write(answering.writers(writer, (part,), allowance=allowance), evidence, policy, clock, (part,))
     sentences = written.summary if part == "summary" else written.answer
     numbers = citations.number_studies(sentences, evidence)
     if not numbers:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from django import forms
 
 from qa_app import asking
+
+T = TypeVar("T")
 
 
 class QuestionForm(forms.Form):
@@ -23,18 +26,21 @@ class QuestionForm(forms.Form):
         for field in self.fields.values():
             field.validators = []  # the door's words, not Django's
 
-    def ask(self) -> dict[str, Any] | None:
+    def can_be_asked(self) -> bool:
+        """Whether the door would take it; the reason, if not, is among the errors."""
+        return self._at_the_door(lambda asked: asking.check(**asked, writer="auto")) is not None
+
+    def ask(self, allowance: asking.Allowance | None = None) -> dict[str, Any] | None:
         """The answer's payload; None when the question cannot be asked, with the reason among the errors."""
+        return self._at_the_door(lambda asked: asking.ask(**asked, allowance=allowance))
+
+    def _at_the_door(self, door: Callable[[dict[str, Any]], T]) -> T | None:
         self.full_clean()
         typed = self.cleaned_data
-        question = (typed["example"] or typed["question"]).replace("\r\n", "\n")
+        asked = {name: typed[name] or None for name in ("mode", "collection", "parent")}
+        asked["question"] = (typed["example"] or typed["question"]).replace("\r\n", "\n")
         try:
-            return asking.ask(
-                question=question,
-                mode=typed["mode"] or None,
-                collection=typed["collection"] or None,
-                parent=typed["parent"] or None,
-            )
+            return door(asked)
         except asking.BadQuestion as bad:
             if bad.field == "parent":  # nothing that was typed: asked again, it stands alone
                 self.data = {name: self.data.get(name) for name in self.fields} | {"parent": ""}

@@ -63,12 +63,12 @@ def search_and_write(**arguments: Any) -> Body:
     }
 
 
-def write(request_id: str, part: Part, *, writer: str) -> Body:
+def write(request_id: str, part: Part, *, writer: str, allowance: asking.Allowance | None = None) -> Body:
     """What /api/quick-summary and /api/detailed-answer give.
 
-    Raises UnknownContext, ExpiredContext, InsufficientEvidence.
+    Raises UnknownContext, ExpiredContext, InsufficientEvidence, ModelQuotaUsedUp.
     """
-    written = asking.write_part(request_id, part, writer=writer)
+    written = asking.write_part(request_id, part, writer=writer, allowance=allowance)
     known = _references(written.evidence, written.citations)
     return {
         "success": True,

@@ -8,6 +8,8 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.utils.module_loading import import_string
 
+from qa_app import asking
+
 
 def seconds_to_wait(request: HttpRequest, quota: str) -> int:
     """Counts one request of this sender on a quota (`ask`, `model`); 0 where there was room for it."""
@@ -15,6 +17,11 @@ def seconds_to_wait(request: HttpRequest, quota: str) -> int:
         return 0
     count: Callable[[HttpRequest, str], int] = import_string(settings.QUOTA)
     return count(request, quota)
+
+
+def allowance(request: HttpRequest) -> asking.Allowance:
+    """Whether a model may write the answer to this request, counted where one begins to."""
+    return asking.Allowance(lambda: seconds_to_wait(request, "model"))
 
 
 def in_words(seconds: int) -> str:

@@ -32,16 +32,18 @@ def ask(
     client: str,
     is_listed: bool,
     idempotency_key: str | None = None,
+    allowance: asking.Allowance | None = None,
     now: datetime | None = None,
 ) -> tuple[Payload, bool]:
     """The answer, and whether it was made now; `arguments` are those of `asking.ask`.
 
     With an `idempotency_key` the same client gets the same answer for a day, as it reads beside the present corpus. Of a
-    client that is not `is_listed` nothing is kept longer. Raises BadQuestion, OtherQuestion, StillAnswering.
+    client that is not `is_listed` nothing is kept longer. Raises BadQuestion, ModelQuotaUsedUp, OtherQuestion,
+    StillAnswering.
     """
     now = now or timezone.now()
     if idempotency_key is None:
-        payload = asking.ask(**arguments)
+        payload = asking.ask(**arguments, allowance=allowance)
         if is_listed:
             SentQuestion.objects.create(client=client, answer_id=payload["id"], is_listed=True, sent_at=now)
         return payload, True
@@ -50,7 +52,7 @@ def ask(
     if claim.answer_id is not None and (kept := asking.find_answer(claim.answer_id)) is not None:
         return kept, False
     try:
-        payload = asking.ask(**arguments)
+        payload = asking.ask(**arguments, allowance=allowance)
     except BaseException:
         _mine(claim).delete()  # it may be sent again at once
         raise

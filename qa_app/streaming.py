@@ -72,6 +72,7 @@ class _Asked:
     writer: str
     parent: str | None
     now: datetime
+    allowance: asking.Allowance | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +93,16 @@ def open_stream(
     parent: str | None = None,
     last_event_id: str | None = None,
     now: datetime | None = None,
+    allowance: asking.Allowance | None = None,
 ) -> AsyncGenerator[Event | None]:
     """The events of an answer, those after `last_event_id` where there is one; None where nothing happened for a while.
 
     Where nothing is known of that id, the answer is made anew, under another one. Raises, before anything is made,
-    BadInput, OtherQuestion and TooManyStreams. To leave is to close the generator.
+    BadInput, OtherQuestion, TooManyStreams, and ModelQuotaUsedUp where a model was asked for by name. To leave is to close the generator.
     """
     try:
         checked = asking.check(question=question, mode=mode, collection=collection, writer=writer, parent=parent)
-        return _open(_Asked(checked, writer, parent, now or timezone.now()), last_event_id)
+        return _open(_Asked(checked, writer, parent, now or timezone.now(), allowance), last_event_id)
     finally:
         if not connection.in_atomic_block:
             connection.close()  # the stream may stay open for long, and needs none in this thread
@@ -120,6 +122,8 @@ def _open(asked: _Asked, last_event_id: str | None) -> AsyncGenerator[Event | No
             return _tell_again(list(_standing(place.key, stored))[place.standing :])
     if _count_watched() >= MOST_STREAMS:
         raise TooManyStreams
+    if asked.allowance and asked.writer == "llm" and answering.model_server():
+        asked.allowance.require()  # while a status can still be sent
     return _follow(asked)
 
 
@@ -200,6 +204,8 @@ class Making:
             self._tell("done", self._answer())
         except Abandoned:
             return
+        except asking.ModelQuotaUsedUp as used_up:
+            self._tell("error", {"status": 429, "detail": str(used_up)})
         except (OperationalError, InterfaceError):
             self._tell("error", {"status": 503, "detail": AWAY})
         except IntegrityError:  # a source was deleted between reading and storing
@@ -214,7 +220,9 @@ class Making:
     def _answer(self) -> Payload:
         start = perf_counter()
         asked = self.asked
-        answered = answering.make(asked.question, writer=asked.writer, progress=self, waiting=self.waiting)
+        answered = answering.make(
+            asked.question, writer=asked.writer, progress=self, waiting=self.waiting, allowance=asked.allowance
+        )
         if self.is_abandoned():
             raise Abandoned
         return answering.store(answered, parent=asked.parent, now=asked.now, started=start, request_id=self.key)

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
-from qa_app import asking, sent
+from qa_app import asking, rationing, sent
 from qa_app.api import answer_shapes, shapes
 from qa_app.api.files import exported
 from qa_app.models import Answer
@@ -39,6 +39,14 @@ class StillAnswering(exceptions.APIException):
     default_code = "still_answering"
     title = "The answer is being made"
     wait = 1
+
+
+class ModelUsedUp(exceptions.Throttled):
+    default_code = "quota_used_up"
+
+    def __init__(self, used_up: asking.ModelQuotaUsedUp) -> None:
+        exceptions.APIException.__init__(self, str(used_up))
+        self.wait = used_up.retry_after_seconds
 
 
 class AnswersView(APIView):
@@ -71,7 +79,11 @@ class AnswersView(APIView):
         key = _idempotency_key(request)
         try:
             payload, is_new = sent.ask(
-                wanted, client=client_of(request), is_listed=request.auth is not None, idempotency_key=key
+                wanted,
+                client=client_of(request),
+                is_listed=request.auth is not None,
+                idempotency_key=key,
+                allowance=rationing.allowance(request._request),
             )
         except asking.BadInput as bad:
             raise invalid(bad) from bad
@@ -79,6 +91,8 @@ class AnswersView(APIView):
             raise OtherQuestion from error
         except sent.StillAnswering as error:
             raise StillAnswering from error
+        except asking.ModelQuotaUsedUp as used_up:
+            raise ModelUsedUp(used_up) from used_up
         headers = {"Location": f"/api/v1/answers/{payload['id']}"} | FRESH
         return Response(payload, status=status.HTTP_201_CREATED if is_new else status.HTTP_200_OK, headers=headers)
 

@@ -12,9 +12,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from qa_app import asking, legacy
+from qa_app import asking, legacy, rationing
 from qa_app.api import legacy_shapes as shapes
-from qa_app.api.answers import refuse_unknown
+from qa_app.api.answers import ModelUsedUp, refuse_unknown
 
 # Their names for ours.
 QUESTION_FIELDS = {
@@ -91,7 +91,12 @@ class PartView(LegacyView):
                 request_id, self.part, "selected_chunks is empty, so there is nothing to write from."
             )
         try:
-            return Response(legacy.write(request_id, self.part, writer=_writer(body.get("use_llm"))))
+            allowance = rationing.allowance(request._request)
+            return Response(
+                legacy.write(request_id, self.part, writer=_writer(body.get("use_llm")), allowance=allowance)
+            )
+        except asking.ModelQuotaUsedUp as used_up:
+            raise ModelUsedUp(used_up) from used_up
         except asking.UnknownContext:
             words = "There is no request with this id. Send the query to /api/unified-search first."
             return _failed(HTTPStatus.NOT_FOUND, "REQUEST_UNKNOWN", words, request_id=request_id)
@@ -117,10 +122,12 @@ def _asked(door: Callable[..., dict[str, Any]], request: Request) -> dict[str, A
     sent["question"] = body["query"]
     sent["writer"] = _writer(body.get("use_llm"))
     try:
-        return door(**sent)
+        return door(**sent, allowance=rationing.allowance(request._request))
     except asking.BadQuestion as bad:
         field = next((theirs for theirs, ours in QUESTION_FIELDS.items() if ours == bad.field), bad.field)
         raise _invalid(field, bad.code, bad.detail) from bad
+    except asking.ModelQuotaUsedUp as used_up:
+        raise ModelUsedUp(used_up) from used_up
 
 
 def _writer(use_llm: object) -> str:

@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
-from qa_app import asking, streaming
+from qa_app import asking, rationing, streaming
 from qa_app.api import answers, shapes
 
 EVENTS = "text/event-stream"
@@ -24,6 +24,9 @@ HEADERS = {
     "X-Accel-Buffering": "no",  # a proxy would hold small events back
 }
 HEARTBEAT = b": still here\n\n"
+
+
+CODES = {status.HTTP_429_TOO_MANY_REQUESTS: "quota_used_up", status.HTTP_503_SERVICE_UNAVAILABLE: "unavailable"}
 
 
 class EventStream(renderers.JSONRenderer):
@@ -50,7 +53,7 @@ class Failed(exceptions.APIException):
     """What an `error` event says."""
 
     def __init__(self, status_code: int, detail: str) -> None:
-        super().__init__(detail, code="unavailable" if status_code == status.HTTP_503_SERVICE_UNAVAILABLE else None)
+        super().__init__(detail, code=CODES.get(status_code))
         self.status_code = status_code
 
 
@@ -69,13 +72,19 @@ class StreamView(APIView):
     def post(self, request: Request) -> StreamingHttpResponse:
         arguments = answers.arguments(request.data)
         try:
-            events = streaming.open_stream(**arguments, last_event_id=request.headers.get("Last-Event-ID"))
+            events = streaming.open_stream(
+                **arguments,
+                last_event_id=request.headers.get("Last-Event-ID"),
+                allowance=rationing.allowance(request._request),
+            )
         except asking.BadInput as bad:
             raise answers.invalid(bad) from bad
         except streaming.OtherQuestion as error:
             raise OtherQuestion from error
         except streaming.TooManyStreams as error:
             raise Busy from error
+        except asking.ModelQuotaUsedUp as used_up:
+            raise answers.ModelUsedUp(used_up) from used_up
         return StreamingHttpResponse(_written(events), content_type=f"{EVENTS}; charset=utf-8", headers=HEADERS)
 
 

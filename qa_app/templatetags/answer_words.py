@@ -120,6 +120,7 @@ FALLBACKS = {
     "not_configured": "No language model is set up here, so the passages were quoted instead",
     "not_found": "The language model found no answer in the passages, so they were quoted instead",
     "unverified": "What the language model wrote could not be verified, so the passages were quoted instead",
+    "quota_used_up": "As much as a language model may write for you for now is used up, so the passages were quoted instead",
     "spend_limit": "The day's limit for the language model is reached, so the passages were quoted instead",
     "timeout": "The language model did not answer in time, so the passages were quoted instead",
 }

@@ -41,21 +41,25 @@ def _in_both_modes(request: HttpRequest) -> HttpResponse:
     first = _find(request.POST.get("a", ""))
     if first is None:
         raise Http404
-    other = _asked_in(OTHER_MODE[first["mode"]], first)
+    other = _asked_in(OTHER_MODE[first["mode"]], first, rationing.allowance(request))
     query = urlencode({"a": first["id"], "b": other["id"]})
     response = HttpResponse(status=HTTPStatus.SEE_OTHER, headers={"Location": f"{reverse('compare')}?{query}"})
     remember(request, response, other["id"])
     return response
 
 
-def _asked_in(mode: str, first: dict[str, Any]) -> dict[str, Any]:
+def _asked_in(mode: str, first: dict[str, Any], allowance: asking.Allowance) -> dict[str, Any]:
     """The question of an answer in this mode: as it was asked, or by itself where its collection or parent is gone."""
     try:
         return asking.ask(
-            question=first["question"], mode=mode, collection=first["collection"], parent=first.get("parent")
+            question=first["question"],
+            mode=mode,
+            collection=first["collection"],
+            parent=first.get("parent"),
+            allowance=allowance,
         )
     except asking.BadQuestion:
-        return asking.ask(question=first.get("understood_as") or first["question"], mode=mode)
+        return asking.ask(question=first.get("understood_as") or first["question"], mode=mode, allowance=allowance)
 
 
 def _find(text: str) -> dict[str, Any] | None:

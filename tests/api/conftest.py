@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.test import Client
 
+from inform_site.api import access
 from inform_site.clients import keys
 from tests.qa.conftest import encoder, library
 
@@ -55,3 +56,9 @@ def make_key(db: None) -> Callable[..., keys.Made]:
         return keys.make(owner=owner, **(options | changes))
 
     return made
+
+
+@pytest.fixture
+def at_noon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The quotas' clock stands still, so that no minute ends in mid-test."""
+    monkeypatch.setattr(access.timezone, "now", lambda: NOON)

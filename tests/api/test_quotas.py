@@ -27,12 +27,6 @@ TWENTY = Limits(1_000, 20)
 
 
 @pytest.fixture
-def at_noon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The quotas' clock stands still, so that no minute ends in mid-test."""
-    monkeypatch.setattr(access.timezone, "now", lambda: NOON)
-
-
-@pytest.fixture
 def few_reads(settings: LazySettings, at_noon: None) -> None:
     settings.ANONYMOUS_QUOTAS = settings.ANONYMOUS_QUOTAS | {"read": Limits(3, 5)}
     settings.KEY_QUOTAS = settings.KEY_QUOTAS | {"read": Limits(4, 10)}
@@ -218,6 +212,28 @@ def test_asking_in_the_other_mode_counts_and_is_refused_in_words(
 
     assert (refused.status_code, refused["Retry-After"]) == (429, str(12 * 3600 - 20))
     assert "again in 12 hours" in refused.content.decode()
+
+
+@pytest.mark.usefixtures("library", "at_noon")
+def test_a_question_that_the_page_cannot_stream_and_then_posts_is_counted_once(settings: LazySettings) -> None:
+    settings.ANONYMOUS_QUOTAS = settings.ANONYMOUS_QUOTAS | {"ask": Limits(10, 10)}
+    unfit = {"question": " "}
+
+    assert post(f"{V1}answers/stream", unfit).status_code == 400
+    assert Client().post("/", unfit).status_code == 400
+
+    assert QuotaCounter.objects.get(quota="ask").used_in_day == 1
+
+
+@pytest.mark.django_db
+def test_a_quota_of_none_closes_what_it_is_for(settings: LazySettings, at_noon: None) -> None:
+    settings.ANONYMOUS_QUOTAS = settings.ANONYMOUS_QUOTAS | {"read": Limits(0, 0)}
+
+    response = get(COLLECTIONS)
+
+    assert "The 0 requests a day" in problem(response, 429, "quota-used-up")["detail"]
+    assert response["RateLimit-Policy"] == '"read-minute";q=0;w=60, "read-day";q=0;w=86400'
+    assert get(f"{V1}health").status_code == 200
 
 
 def test_looking_at_the_page_is_not_counted(settings: LazySettings, at_noon: None, library: tuple[str, ...]) -> None:

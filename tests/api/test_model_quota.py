@@ -1,0 +1,128 @@
+"""What a language model may write for a client is counted, whichever address it was asked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.conf import LazySettings
+from django.http import HttpResponse
+from django.test import Client
+
+from inform_site.clients.keys import Made
+from inform_site.clients.limits import Limits
+from inform_site.clients.models import QuotaCounter
+from tests.api.conftest import V1, body, post, problem
+from tests.doubles.model_server import serving
+from tests.qa.conftest import ASKED
+
+pytestmark = pytest.mark.usefixtures("library", "at_noon")
+OTHER = "What is the best pizza in Naples?"
+
+
+@pytest.fixture(autouse=True)
+def one_answer_by_a_model(settings: LazySettings) -> Iterator[None]:
+    """A language model is set up, and everybody may have it write once."""
+    with serving() as double:
+        settings.OPENAI_MODEL, settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY = "good", double.base_url, "for tests"
+        settings.ANONYMOUS_QUOTAS = settings.ANONYMOUS_QUOTAS | {"model": Limits(1, 1)}
+        settings.KEY_QUOTAS = settings.KEY_QUOTAS | {"model": Limits(1, 1)}
+        yield
+
+
+def used() -> int:
+    return sum(QuotaCounter.objects.filter(quota="model").values_list("used_in_day", flat=True))
+
+
+def test_auto_falls_back_and_says_why() -> None:
+    first, second = (body(post(f"{V1}answers", {"question": ASKED}))["generator"] for _ in range(2))
+
+    assert (first["name"], first["fallback_from"]) == ("llm", None)
+    assert (second["name"], second["fallback_from"], second["fallback_reason"]) == (
+        "extractive",
+        "llm",
+        "quota_used_up",
+    )
+
+
+def test_a_model_by_name_is_429_and_says_when_to_come_again() -> None:
+    assert body(post(f"{V1}answers", {"question": ASKED, "writer": "llm"}))["generator"]["name"] == "llm"
+
+    refused = post(f"{V1}answers", {"question": ASKED, "writer": "llm"})
+
+    assert "leave out who is to write" in problem(refused, 429, "quota-used-up")["detail"]
+    assert int(refused["Retry-After"]) > 0
+    assert '"model-minute";r=0' in refused["RateLimit"]
+
+
+def test_what_no_model_writes_is_not_counted() -> None:
+    assert post(f"{V1}answers", {"question": ASKED, "writer": "extractive"}).status_code == 201
+    assert post(f"{V1}answers", {"question": OTHER}).status_code == 201
+    assert post(f"{V1}answers", {"question": "", "writer": "llm"}).status_code == 400
+
+    assert used() == 0
+
+
+def test_the_same_question_sent_twice_is_counted_once(make_key: Callable[..., Made]) -> None:
+    secret = make_key().secret
+
+    sent = [
+        post(f"{V1}answers", {"question": ASKED, "writer": "llm"}, secret, **{"Idempotency-Key": "one"})
+        for _ in range(2)
+    ]
+
+    assert [response.status_code for response in sent] == [201, 200]
+    assert used() == 1
+
+
+def test_clients_are_counted_apart(make_key: Callable[..., Made]) -> None:
+    asked = {"question": ASKED, "writer": "llm"}
+
+    statuses = [post(f"{V1}answers", asked, secret).status_code for secret in (None, make_key().secret, None)]
+
+    assert statuses == [201, 201, 429]
+
+
+EARLIER = {
+    "/ask": {"query": ASKED, "use_llm": True},
+    "/explain-research": {"query": ASKED, "use_llm": True},
+    "/api/unified-search": {"query": ASKED, "use_llm": True},
+}
+
+
+@pytest.mark.parametrize(("address", "asked"), EARLIER.items(), ids=EARLIER)
+def test_earlier_addresses_are_counted_too(address: str, asked: dict[str, Any]) -> None:
+    first, second = (post(address, asked) for _ in range(2))
+
+    assert (first.status_code, used()) == (200, 1)
+    require_refused(second)
+
+
+@pytest.mark.parametrize("address", ["/api/quick-summary", "/api/detailed-answer"])
+def test_parts_are_counted_too(address: str) -> None:
+    request_id = body(post("/api/unified-search", {"query": ASKED, "use_llm": False}))["request_id"]
+    first, second = (post(address, {"request_id": request_id, "use_llm": True}) for _ in range(2))
+
+    assert (first.status_code, body(first)["backend"], used()) == (200, "llm", 1)
+    require_refused(second)
+    assert body(post(address, {"request_id": request_id}))["backend"] == "extractive"
+
+
+def require_refused(response: HttpResponse) -> None:
+    found = body(response)
+    assert (response.status_code, found["success"], found["code"]) == (429, False, "QUOTA_USED_UP")
+    assert int(response["Retry-After"]) > 0
+
+
+def test_pages_are_counted_too() -> None:
+    reader = Client()
+    answered = reader.post("/", {"question": ASKED})["Location"]
+    assert used() == 1
+
+    reader.post(f"{answered}again/")
+    reader.post("/compare/", {"a": answered})
+
+    page = reader.get(reader.post("/", {"question": ASKED})["Location"]).content.decode()
+    assert used() == 1
+    assert "may write for you for now is used up" in page
