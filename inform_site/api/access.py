@@ -174,7 +174,7 @@ class QuotaDeclared(throttling.BaseThrottle):
 
 
 def _is_served(view: APIView, request: Request) -> bool:
-    return hasattr(view, str(request.method).lower())
+    return request.method != "OPTIONS" and hasattr(view, str(request.method).lower())
 
 
 def _declared(view: APIView, name: str, request: Request) -> str | None:

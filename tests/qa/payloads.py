@@ -161,10 +161,14 @@ class FakeAsking:
         self.asked: list[dict[str, Any]] = []
         self.bad: asking.BadQuestion | None = None
 
-    def ask(self, **arguments: Any) -> dict[str, Any]:
-        self.asked.append(arguments)
+    def check(self, **arguments: Any) -> dict[str, Any]:
         if self.bad is not None:
             raise self.bad
+        return arguments
+
+    def ask(self, **arguments: Any) -> dict[str, Any]:
+        self.check()
+        self.asked.append({name: value for name, value in arguments.items() if name != "allowance"})
         return next(iter(self.payloads.values()))
 
     def find_answer(self, answer_id: str) -> dict[str, Any] | None:
@@ -186,7 +190,7 @@ class FakeAsking:
         return self.front_page()
 
     def install(self, monkeypatch: Any) -> FakeAsking:
-        for name in ("ask", "find_answer", "examples", "front_page", "offered_collections"):
+        for name in ("check", "ask", "find_answer", "examples", "front_page", "offered_collections"):
             monkeypatch.setattr(asking, name, getattr(self, name))
         monkeypatch.setattr(asking, "snapshot", nullcontext)
         monkeypatch.setattr(overview, "of", self.overview)
