@@ -27,7 +27,7 @@ def ask(request: HttpRequest) -> HttpResponse:
     if not form.can_be_asked():  # told at no cost: the page may have been counted already, when it tried to stream
         return _ask_page(request, form, status=HTTPStatus.BAD_REQUEST)
     if wait := rationing.seconds_to_wait(request, "ask"):
-        return too_many(request, form, wait)
+        return _too_many(request, form, wait)
     payload = form.ask(rationing.allowance(request))
     if payload is None:
         return _ask_page(request, form, status=HTTPStatus.BAD_REQUEST)
@@ -46,7 +46,7 @@ def again(request: HttpRequest, answer_id: str) -> HttpResponse:
     """Asks the question of an answer once more; the new one says what has changed."""
     if wait := rationing.seconds_to_wait(request, "ask"):
         before = asking.find_answer(answer_id)
-        return too_many(request, QuestionForm({"question": before["question"] if before else ""}), wait)
+        return _too_many(request, QuestionForm({"question": before["question"] if before else ""}), wait)
     payload = asking.ask_again(answer_id, allowance=rationing.allowance(request))
     if payload is None:
         raise Http404
@@ -60,7 +60,7 @@ def again(request: HttpRequest, answer_id: str) -> HttpResponse:
     return response
 
 
-def too_many(request: HttpRequest, form: QuestionForm, wait: int) -> HttpResponse:
+def _too_many(request: HttpRequest, form: QuestionForm, wait: int) -> HttpResponse:
     form.refuse(f"Too many questions from your address. Please ask again in {rationing.in_words(wait)}.")
     response = _ask_page(request, form, status=HTTPStatus.TOO_MANY_REQUESTS)
     response["Retry-After"] = str(wait)
