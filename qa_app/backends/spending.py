@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import date
 from decimal import ROUND_UP, Decimal
 
+from django.db import connection
 from django.db.models import F
 from django.utils import timezone
 
@@ -26,12 +27,17 @@ class DailyBudget:
         self._limit, self._today = Decimal(str(limit)), today
 
     def reserve(self, cost: float) -> date | None:
+        """The day that the cost counts for; None where it would pass the limit. The connection is given back: a model is waited for next."""
         day, sum_ = self._today(), _exact(cost)
-        ModelSpend.objects.get_or_create(day=day)
-        rows = ModelSpend.objects.filter(day=day)
-        if self._limit:
-            rows = rows.filter(cost__lte=self._limit - sum_)
-        return day if rows.update(cost=F("cost") + sum_) else None
+        try:
+            ModelSpend.objects.get_or_create(day=day)
+            rows = ModelSpend.objects.filter(day=day)
+            if self._limit:
+                rows = rows.filter(cost__lte=self._limit - sum_)
+            return day if rows.update(cost=F("cost") + sum_) else None
+        finally:
+            if not connection.in_atomic_block:
+                connection.close()
 
     def settle(self, day: date, *, reserved: float, spent: float, tokens: int) -> None:
         ModelSpend.objects.filter(day=day).update(

@@ -426,9 +426,8 @@ def test_what_is_not_published_shows_nowhere(status: str, curator: User) -> None
     hidden_topic = make_concept("zorblatt", aliases=("Zorblatting",), definition=CANARY)
     make_study(study_id="PUBLIC", concepts=(strength,), status="draft")
     curation.publish(["PUBLIC"], by=curator)
-    before = {
-        address: shown(address) for address in (*PAGES, "/corpus/?q=public", "/topics/strength/", "/studies/PUBLIC/")
-    }
+    pages = ("/corpus/?q=public", "/topics/strength/", "/studies/PUBLIC/", "/suggest/?q=strength", "/suggest/?q=zorb")
+    before = {address: shown(address) for address in (*PAGES, *pages)}
 
     hidden = make_study(
         study_id="HIDDEN",

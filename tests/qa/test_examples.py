@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from corpus_app import curation
+from corpus_app import curation, search
 from corpus_app.records import Notice
 from qa_app import examples
 from tests.builders import make_collection, make_concept, make_finding, make_study
@@ -75,6 +75,9 @@ def test_words_that_mean_something_else_here_do_not_make_a_corpus_ours() -> None
 def test_what_left_the_public_makes_no_examples(tea_house: None) -> None:
     curation.withdraw(["TEA0", "TEA1"], **BY)
     assert examples.shown()[0] == "What does green tea do for night mists?"
+    assert not any("sleep" in example for example in examples.shown())
+    make_finding(make_study(status="draft", concepts=()), intervention="the brew", outcome="sleep")
+    search._kept.clear()  # nothing may hide behind what was read before
     assert not any("sleep" in example for example in examples.shown())
 
     curation.set_notice(["TEA2"], Notice.RETRACTED, **BY)

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -350,6 +350,18 @@ def test_without_a_limit_spending_is_counted_all_the_same() -> None:
 
     assert [budget.reserve(1e6) for _ in range(3)] == [DAY] * 3
     assert ModelSpend.objects.get().cost == 3_000_000
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_connection_is_held_while_a_model_is_waited_for() -> None:
+    budget = DailyBudget(1.0, today=lambda: DAY)
+
+    assert budget.reserve(0.2) == DAY
+    assert connection.connection is None
+    with transaction.atomic():
+        assert budget.reserve(0.2) == DAY
+        assert connection.connection is not None
+    assert ModelSpend.objects.get().cost == Decimal("0.4")
 
 
 @pytest.mark.django_db(transaction=True)
