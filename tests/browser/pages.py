@@ -120,6 +120,12 @@ def open_term(page: Page) -> None:
     page.locator(".meaning").first.wait_for()
 
 
+def open_suggestions(page: Page) -> None:
+    page.get_by_label("Your question").press_sequentially("training vol")
+    page.get_by_role("option").first.wait_for()
+    page.keyboard.press("ArrowDown")
+
+
 def point_at_the_button(page: Page) -> None:
     page.get_by_role("button", name="Ask", exact=True).hover()
 
@@ -270,6 +276,7 @@ def _retracted(site: Site) -> str:
 
 PUBLIC: dict[str, Place] = {
     "ask": _path("/"),
+    "ask, with suggestions": Place(lambda site: site.url + "/", then=open_suggestions),
     "answer": Place(lambda site: site.answer_to()),
     "panel": Place(lambda site: site.answer_to(), then=open_panel),
     "term": Place(lambda site: site.stored(definitions=[TERM], agreement=STAND), then=open_term),

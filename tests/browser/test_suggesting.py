@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from tests.browser.accessible import assert_accessible
-from tests.browser.conftest import Watch
 from tests.browser.site import Site
 
 SUGGEST = "**/suggest/**"
@@ -132,17 +129,6 @@ def test_the_page_does_not_move_and_the_list_stays_on_a_phone(site: Site, page: 
     assert box is not None
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= 390
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_an_open_list_is_accessible(site: Site, page: Page, watch: Watch, scheme: str) -> None:
-    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-    _, questions = type_some(site, page)
-    expect(questions).to_be_visible()
-    page.keyboard.press("ArrowDown")
-
-    expect(questions.locator("[aria-selected=true]")).to_have_count(1)
-    assert_accessible(page, watch)
 
 
 def test_a_follow_up_is_offered_nothing(site: Site, page: Page) -> None:

@@ -470,7 +470,8 @@ def test_what_is_hidden_answers_byte_for_byte_like_what_is_missing(hidden: str, 
 
     assert [answer.status_code for answer in answers] == [404, 404]
     assert answers[0].content == answers[1].content
-    assert answers[0].headers == answers[1].headers
+    headers = [{name: value for name, value in a.headers.items() if name != "X-Request-ID"} for a in answers]
+    assert headers[0] == headers[1]
 
 
 def test_an_address_with_a_hidden_topic_reads_like_one_with_a_topic_that_there_is_not() -> None:
