@@ -84,24 +84,24 @@ class Planted:
         self._import()
 
     def remove(self) -> None:
-        Study.objects.filter(study_id__startswith="HOSTILE").delete()
-        Study.objects.filter(doi__startswith="10.1000/hostile").delete()
+        Study.objects.filter(study_id__startswith="PLANTED").delete()
+        Study.objects.filter(doi__startswith="10.1000/planted").delete()
         for row in reversed(self.rows):
             row.delete()
-        CorpusEvent.objects.filter(study_key__startswith="HOSTILE").delete()
+        CorpusEvent.objects.filter(study_key__startswith="PLANTED").delete()
 
     def _admin(self, name: str, *args: object, query: str = "") -> str:
         return reverse(f"admin:{name}", args=args) + query
 
     def _studies(self) -> None:
         """Each study holds several texts: each of them is a passage, a finding and a comment, some one is its title."""
-        concepts = [make_concept(f"hostile-{n}", name=text[:150], aliases=(f"{text[:140]} alias",), definition=" ".join(some))
+        concepts = [make_concept(f"planted-{n}", name=text[:150], aliases=(f"{text[:140]} alias",), definition=" ".join(some))
                     for n, some in enumerate(self.groups) for text in some[:1]]  # fmt: skip
         self.rows += concepts
         ids = []
         for n, some in enumerate(self.groups):
             study = make_study(
-                study_id=f"HOSTILE{n}", title=some[0], authors=[p[:200] for p in self.payloads[n * 12 :][:12]], journal=some[-1][:400],
+                study_id=f"PLANTED{n}", title=some[0], authors=[p[:200] for p in self.payloads[n * 12 :][:12]], journal=some[-1][:400],
                 population=some[0], curator_notes=" ".join(some), licence=some[-1][:100], concepts=(concepts[n],), status="draft",
                 texts=["The men used a spokeshave every day for a year."] * len(some),
             )  # fmt: skip
@@ -121,9 +121,9 @@ class Planted:
             "/topics/",
             *(f"/studies/{study_id}/" for study_id in ids),
         ]
-        self.public += [f"/topics/hostile-{n}/" for n in range(len(concepts))]
+        self.public += [f"/topics/planted-{n}/" for n in range(len(concepts))]
         keys = [Study.objects.get(study_id=study_id).pk for study_id in ids]
-        self.desk += [self._admin("corpus_app_study_changelist", query="?q=HOSTILE"), self._admin("index")]
+        self.desk += [self._admin("corpus_app_study_changelist", query="?q=PLANTED"), self._admin("index")]
         self.desk += [self._admin(f"corpus_app_study_{page}", key) for page in ("change", "comments") for key in keys]
         self.desk += [self._admin(f"corpus_app_study_{page}", keys[0]) for page in ("history", "delete")]
         self.desk += [self._admin("corpus_app_study_state", "withdraw", query=f"?ids={keys[0]}")]
@@ -172,7 +172,7 @@ class Planted:
             for text in self.texts
         ]  # fmt: skip
         golden = [
-            GoldenQuestion.objects.create(key=f"hostile-{n}", question=text, mode="beginner", kind="answerable_lay", note=text)
+            GoldenQuestion.objects.create(key=f"planted-{n}", question=text, mode="beginner", kind="answerable_lay", note=text)
             for n, text in enumerate(self.texts)
         ]  # fmt: skip
         self.rows += [*gaps, *golden]
@@ -187,7 +187,7 @@ class Planted:
     def _import(self) -> None:
         records = "".join(
             f"TY  - JOUR\nTI  - {text}\nAU  - {self.payloads[0]}\nPY  - 2020\nJO  - {text[:300]}\n"
-            f"DO  - 10.1000/hostile.{n}\nUR  - {self.payloads[n % len(self.payloads)]}\nAB  - {text}\nER  -\n\n"
+            f"DO  - 10.1000/planted.{n}\nUR  - {self.payloads[n % len(self.payloads)]}\nAB  - {text}\nER  -\n\n"
             for n, text in enumerate(self.texts)
         )
         job = jobs.order(records.encode(), file_name=f"{self.payloads[0]}.ris", by=None, by_name=self.payloads[0][:150])
