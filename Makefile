@@ -5,7 +5,7 @@ BOOTSTRAP := inform_site/bootstrap.py
 CPU_INDEX := https://download.pytorch.org/whl/cpu
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test check fix fuzz eval calibrate bench screenshots schema lock python
+.PHONY: help run setup test check fix fuzz eval calibrate bench screenshots schema messages lock python
 
 help: ## list the chores
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ screenshots: setup ## take a picture of every page, phone and desk, light and da
 
 schema: setup ## write what the API says of itself to docs/openapi.yaml
 	@exec $(PYTHON) manage.py spectacular --validate --fail-on-warn --file docs/openapi.yaml
+
+messages: setup ## bring the translations in step with templates and code, and compile them
+	@exec $(PYTHON) tests/messages.py
 
 lock: setup ## write the pins of requirements/*.in, with their hashes
 	@for name in base mcp dev; do \

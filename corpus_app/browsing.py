@@ -15,7 +15,9 @@ from typing import Any
 from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.models import Q
+from django.utils import formats
 from django.utils.module_loading import import_string
+from django.utils.translation import gettext
 
 from corpus_app import changes, models, records, search
 from corpus_app.changes import Change
@@ -320,8 +322,17 @@ def _duration(shortest: float | None, longest: float | None) -> str:
     if shortest is None and longest is None:
         return ""
     if shortest is None or longest is None:
-        return f"up to {longest:g} weeks" if shortest is None else f"{shortest:g} weeks or more"
-    return f"{shortest:g} weeks" if shortest == longest else f"{shortest:g} to {longest:g} weeks"
+        if shortest is None:
+            return gettext("up to %(longest)s weeks") % {"longest": _number(longest)}
+        return gettext("%(shortest)s weeks or more") % {"shortest": _number(shortest)}
+    if shortest == longest:
+        return gettext("%(n)s weeks") % {"n": _number(shortest)}
+    return gettext("%(shortest)s to %(longest)s weeks") % {"shortest": _number(shortest), "longest": _number(longest)}
+
+
+def _number(value: float | None) -> str:
+    """`6` or `6.5`, as the page's language writes it."""
+    return f"{value or 0:g}".replace(".", str(formats.get_format("DECIMAL_SEPARATOR")))
 
 
 def _cited_by(study_id: str) -> int | None:

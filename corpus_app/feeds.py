@@ -11,6 +11,7 @@ from django.contrib.syndication.views import Feed
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.feedgenerator import Atom1Feed
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 
@@ -30,8 +31,8 @@ else:
 
 class RecentChanges(ChangeFeed):
     feed_type = Atom1Feed
-    title = "InForm: changes in the corpus"
-    subtitle = "Studies published, corrected, retracted or withdrawn."
+    title = gettext_lazy("InForm: changes in the corpus")
+    subtitle = gettext_lazy("Studies published, corrected, retracted or withdrawn.")
     author_name = "InForm"
     item_guid_is_permalink = False
 
@@ -49,7 +50,11 @@ class RecentChanges(ChangeFeed):
 
     def item_description(self, item: Change) -> str:
         told = [study.title for study in item.studies[:TITLES_TOLD]]
-        told += [f"and {len(item.studies) - TITLES_TOLD} more"] if len(item.studies) > TITLES_TOLD else []
+        told += (
+            [gettext("and %(n)s more") % {"n": len(item.studies) - TITLES_TOLD}]
+            if len(item.studies) > TITLES_TOLD
+            else []
+        )
         return UNPRINTABLE.sub(" ", ". ".join(told))
 
     def item_link(self, item: Change) -> str:

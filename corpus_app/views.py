@@ -9,6 +9,8 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_noop as N_
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 
@@ -37,29 +39,29 @@ def of_one_version(view: View) -> View:
 Names = Mapping[str, Mapping[str, str]]
 
 LABELS = {
-    "q": "the words",
-    "collection": "the collection",
-    "design": "the kind of study",
-    "age": "the age",
-    "sex": "the sex",
-    "training": "the training status",
-    "topic": "the topic",
-    "notice": "the notice",
-    "from": "the first year",
-    "to": "the last year",
-    "sort": "the order",
-    "page": "the page",
+    "q": N_("the words"),
+    "collection": N_("the collection"),
+    "design": N_("the kind of study"),
+    "age": N_("the age"),
+    "sex": N_("the sex"),
+    "training": N_("the training status"),
+    "topic": N_("the topic"),
+    "notice": N_("the notice"),
+    "from": N_("the first year"),
+    "to": N_("the last year"),
+    "sort": N_("the order"),
+    "page": N_("the page"),
 }
 FACETS = (
-    ("collection", "Collection"),
-    ("design", "Kind of study"),
-    ("topic", "Outcome"),
-    ("age", "Age"),
-    ("sex", "Sex"),
-    ("training", "Training"),
-    ("notice", "Notice"),
+    ("collection", N_("Collection")),
+    ("design", N_("Kind of study")),
+    ("topic", N_("Outcome")),
+    ("age", N_("Age")),
+    ("sex", N_("Sex")),
+    ("training", N_("Training")),
+    ("notice", N_("Notice")),
 )
-SORTS = {"relevance": "Best match", "newest": "Newest", "title": "Title"}
+SORTS = {"relevance": N_("Best match"), "newest": N_("Newest"), "title": N_("Title")}
 CHOICES_SHOWN = 8
 STUDIES_OF_TOPIC = 20
 FINDINGS_OF_DIRECTION = 5  # open to view; the next are folded
@@ -78,13 +80,13 @@ def browse(request: HttpRequest) -> HttpResponse:
     context = {
         "chosen": chosen,
         "found": found,
-        "ignored": [LABELS[name] for name in ignored],
+        "ignored": [gettext(LABELS[name]) for name in ignored],
         "active": list(_active(chosen, names)),
         "facets": list(_facets(chosen, found, names)),
         "hidden": [pair for pair in chosen.parameters() if pair[0] not in {"q", "from", "to", "page"}],
         "hidden_years": [pair for pair in chosen.parameters() if pair[0] in {"from", "to"}],
         "sorts": [
-            {"words": SORTS[sort], "query": chosen.sorted_by(sort).query, "is_on": chosen.sort == sort}
+            {"words": gettext(SORTS[sort]), "query": chosen.sorted_by(sort).query, "is_on": chosen.sort == sort}
             for sort in selection.SORTS
             if chosen.words or sort != "relevance"
         ],
@@ -174,7 +176,7 @@ def _words(facet: str, value: str, names: Names) -> str:
         "training": corpus_words.training_words,
         "notice": corpus_words.notice_words,
     }
-    return by_facet[facet](value) or "not reported"
+    return by_facet[facet](value) or gettext("not reported")
 
 
 def _capital(words: str) -> str:
@@ -184,23 +186,23 @@ def _capital(words: str) -> str:
 def _active(chosen: Selection, names: Names) -> Any:
     """Each filter in force, with the address that is without it."""
     if chosen.words:
-        yield {"label": "Words", "words": chosen.words, "query": chosen.without_words().query}
+        yield {"label": gettext("Words"), "words": chosen.words, "query": chosen.without_words().query}
     for facet, label in FACETS:
         for value in sorted(chosen.values(facet)):
             words = _capital(_words(facet, value, names))
-            yield {"label": label, "words": words, "query": chosen.toggled(facet, value).query}
+            yield {"label": gettext(label), "words": words, "query": chosen.toggled(facet, value).query}
     if chosen.has_years:
-        yield {"label": "Years", "words": _years(chosen), "query": chosen.in_years(None, None).query}
+        yield {"label": gettext("Years"), "words": _years(chosen), "query": chosen.in_years(None, None).query}
 
 
 def _years(chosen: Selection) -> str:
     if chosen.first_year is None:
-        return f"up to {chosen.last_year}"
+        return gettext("up to %(year)s") % {"year": chosen.last_year}
     if chosen.last_year is None:
-        return f"from {chosen.first_year}"
+        return gettext("from %(year)s") % {"year": chosen.first_year}
     if chosen.first_year == chosen.last_year:
         return str(chosen.first_year)
-    return f"{chosen.first_year} to {chosen.last_year}"
+    return gettext("%(first)s to %(last)s") % {"first": chosen.first_year, "last": chosen.last_year}
 
 
 def _facets(chosen: Selection, found: browsing.Browsed, names: Names) -> Any:
@@ -212,6 +214,7 @@ def _facets(chosen: Selection, found: browsing.Browsed, names: Names) -> Any:
         rows = [
             {
                 "words": _capital(_words(facet, value, names)),
+                "is_of_corpus": facet in names,
                 "count": count,
                 "is_on": value in chosen.values(facet),
                 "query": chosen.toggled(facet, value).query,
@@ -220,7 +223,7 @@ def _facets(chosen: Selection, found: browsing.Browsed, names: Names) -> Any:
         ]
         rows.sort(key=lambda row: (not row["is_on"], -int(str(row["count"])), str(row["words"])))
         if rows:
-            yield {"label": label, "name": facet, "first": rows[:CHOICES_SHOWN], "more": rows[CHOICES_SHOWN:]}
+            yield {"label": gettext(label), "name": facet, "first": rows[:CHOICES_SHOWN], "more": rows[CHOICES_SHOWN:]}
 
 
 def _histogram(chosen: Selection, found: browsing.Browsed) -> Histogram | None:

@@ -170,6 +170,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
+    "inform_site.language.PageLanguage",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -190,6 +191,11 @@ TEMPLATES = [
         "DIRS": [BASE_DIR / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
+            "builtins": [
+                "django.templatetags.i18n",
+                "django.templatetags.l10n",
+                "corpus_app.templatetags.language",
+            ],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
@@ -351,7 +357,14 @@ if INFORM_RERANKER == "llm" and not OPENAI_MODEL:
 
 # --- Pages -------------------------------------------------------------------------------------------------------------
 
-LANGUAGE_CODE = "en-gb"
+LANGUAGE_CODE = "en-gb"  # of the API, of what is stored, and of pages whose reader asks for no other
+LANGUAGES = [("en-gb", "English"), ("de", "Deutsch")]
+LOCALE_PATHS = [BASE_DIR / "locale"]  # the compiled texts are kept beside their sources: users have no gettext tools
+LANGUAGE_COOKIE_NAME = "language"
+LANGUAGE_COOKIE_AGE = 31_536_000
+LANGUAGE_COOKIE_HTTPONLY = True
+LANGUAGE_COOKIE_SAMESITE = "Lax"
+LANGUAGE_COOKIE_SECURE = PRODUCTION
 TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = True

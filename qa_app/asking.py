@@ -13,6 +13,7 @@ from typing import Any
 
 from django.db import IntegrityError
 from django.utils import timezone
+from django.utils.translation import gettext_noop as N_
 
 from corpus_app import search
 from corpus_app.records import Notice, PassageState, Status, StudyState
@@ -56,9 +57,12 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 class BadInput(ValueError):
     """What cannot be taken: which field, a short code, and what to do, in words for a reader."""
 
-    def __init__(self, field: str, code: str, detail: str) -> None:
-        super().__init__(detail)
-        self.field, self.code, self.detail = field, code, detail
+    def __init__(self, field: str, code: str, words: str, **figures: int | str) -> None:
+        """`words` may be translated by a page; `figures` are what they leave open, as `%(name)s`."""
+        self.field, self.code, self.words, self.figures = field, code, words, figures
+        told = {name: f"{figure:,}" if isinstance(figure, int) else figure for name, figure in figures.items()}
+        self.detail = words % told if told else words
+        super().__init__(self.detail)
 
 
 class BadQuestion(BadInput):
@@ -186,13 +190,17 @@ def check(*, question: object, mode: object, collection: object, writer: object,
     if mode is None:
         mode = before.mode if before else Mode.BEGINNER.value
     if mode not in [m.value for m in Mode]:
-        raise BadQuestion("mode", "unknown", f"Choose a mode: {' or '.join(m.value for m in Mode)}.")
+        modes = " or ".join(m.value for m in Mode)
+        raise BadQuestion("mode", "unknown", N_("Choose a mode: %(modes)s."), modes=modes)
     if writer not in WRITERS:
         raise BadQuestion("writer", "unknown", f"Choose a writer: {', '.join(WRITERS)}.")
     slugs = [c.slug for c in search.collections()]
     if collection is not None and collection not in slugs:
         raise BadQuestion(
-            "collection", "unknown", f"There is no such collection. Choose one of {', '.join(slugs)}, or none."
+            "collection",
+            "unknown",
+            N_("There is no such collection. Choose one of %(slugs)s, or none."),
+            slugs=", ".join(slugs),
         )
     if collection is None and before and before.collection in slugs:
         collection = before.collection
@@ -216,7 +224,7 @@ def _find_parent(parent: object) -> Answer | None:
         return None
     row = Answer.objects.filter(pk=parent).first() if isinstance(parent, str) and _storable(parent) else None
     if row is None:
-        raise BadQuestion("parent", "unknown", "There is no answer with this id to follow.")
+        raise BadQuestion("parent", "unknown", N_("There is no answer with this id to follow."))
     return row
 
 
@@ -230,17 +238,20 @@ def _meant(asked: str, before: Answer) -> str | None:
 
 def _checked_text(question: object) -> str:
     if not isinstance(question, str):
-        raise BadQuestion("question", "not_text", "Send the question as text.")
+        raise BadQuestion("question", "not_text", N_("Send the question as text."))
     if len(question) > 4 * LONGEST_QUESTION or len(text := question.strip()) > LONGEST_QUESTION:
         raise BadQuestion(
-            "question", "too_long", f"The question is longer than {LONGEST_QUESTION:,} characters. Please shorten it."
+            "question",
+            "too_long",
+            N_("The question is longer than %(most)s characters. Please shorten it."),
+            most=LONGEST_QUESTION,
         )
     if not _storable(text) or NOT_DECODED in text:
         raise BadQuestion(
-            "question", "not_text", "The question holds characters that are not text. Please type it again."
+            "question", "not_text", N_("The question holds characters that are not text. Please type it again.")
         )
     if not clean(text):
-        raise BadQuestion("question", "blank", "Please type a question.")
+        raise BadQuestion("question", "blank", N_("Please type a question."))
     return text
 
 
@@ -262,14 +273,16 @@ def give_feedback(
     `amends` is the key of what the same reader has said of it before, which this takes the place of.
     """
     if not isinstance(is_helpful, bool):
-        raise BadFeedback("helpful", "not_boolean", "Say whether the answer helped: true or false.")
+        raise BadFeedback("helpful", "not_boolean", N_("Say whether the answer helped: true or false."))
     known = list(Feedback.Reason.values)
     if not isinstance(reasons, list | tuple) or any(reason not in known for reason in reasons):
-        raise BadFeedback("reasons", "unknown", f"Choose reasons from this list, or none: {', '.join(known)}.")
+        raise BadFeedback(
+            "reasons", "unknown", N_("Choose reasons from this list, or none: %(known)s."), known=", ".join(known)
+        )
     if not isinstance(said, str) or not _storable(said) or NOT_DECODED in said:
-        raise BadFeedback("words", "not_text", "Send your words as text.")
+        raise BadFeedback("words", "not_text", N_("Send your words as text."))
     if len(said.strip()) > LONGEST_FEEDBACK:
-        raise BadFeedback("words", "too_long", f"Please say it in {LONGEST_FEEDBACK:,} characters.")
+        raise BadFeedback("words", "too_long", N_("Please say it in %(most)s characters."), most=LONGEST_FEEDBACK)
     answer = Answer.objects.filter(pk=answer_id).first() if _storable(answer_id) else None
     if answer is None:
         return None
@@ -277,7 +290,7 @@ def give_feedback(
     given = Feedback.objects.filter(pk=amends, answer=answer).first() if amends else None
     if given is None:
         if Feedback.objects.filter(answer=answer, given_at__gt=now - timedelta(days=1)).count() >= MOST_FEEDBACK:
-            raise BadFeedback("answer", "too_many", "Many readers have told us about this answer today. Thank you.")
+            raise BadFeedback("answer", "too_many", N_("Many readers have told us about this answer today. Thank you."))
         given = Feedback(answer=answer)
     given.is_helpful = is_helpful
     given.reasons = [reason for reason in known if reason in reasons]
@@ -294,7 +307,7 @@ def find_feedback(answer_id: str, key: int) -> Feedback | None:
 
 def feedback_reasons() -> list[tuple[str, str]]:
     """Codes and words of what may be said for or against an answer."""
-    return list(Feedback.Reason.choices)
+    return [(code, str(words)) for code, words in Feedback.Reason.choices]
 
 
 def writer() -> dict[str, str | None]:

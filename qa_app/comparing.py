@@ -6,7 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_noop as N_
+
 Payload = Mapping[str, Any]
+
+ENDS = {
+    "answered": N_("is answered"),
+    "partial": N_("is answered in part"),
+    "conflicting": N_("finds studies that disagree"),
+    "insufficient_evidence": N_("finds no answer in the studies"),
+    "out_of_scope": N_("lies outside the studies"),
+    "guardrail": N_("is not answered from studies"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +64,11 @@ class Comparison:
 def compare(first: Payload, second: Payload) -> Comparison:
     """What tells two answers (their payloads beside the present corpus) apart."""
     sides = _side("A", first, second), _side("B", second, first)
-    same = "They say the same, from the same studies." if first["citations"] else "Both end without an answer."
+    same = (
+        gettext("They say the same, from the same studies.")
+        if first["citations"]
+        else gettext("Both end without an answer.")
+    )
     return Comparison(
         sides=sides,
         differences=tuple(_differences(*sides)) or (same,),
@@ -89,22 +105,28 @@ def _differences(a: Side, b: Side) -> list[str]:
     """Outcome, studies, sentences, confidence, and what they were made with."""
     found: list[str] = []
     if a.answer["outcome"] != b.answer["outcome"]:
-        found.append(f"They end differently: A {_outcome(a)}, B {_outcome(b)}.")
+        found.append(gettext("They end differently: A %(a)s, B %(b)s.") % {"a": _outcome(a), "b": _outcome(b)})
     shared = sum(source.is_shared for source in a.sources)
     only_a, only_b = len(a.sources) - shared, len(b.sources) - shared
     if only_a or only_b:
-        found.append(
-            f"Studies: {_counted(shared, 'is', 'are') if shared else 'none is'} cited by both, {only_a} only by A, {only_b} only by B."
-        )
+        words = gettext("Studies: none is cited by both, %(a)s only by A, %(b)s only by B.")
+        if shared:
+            words = ngettext(
+                "Studies: %(shared)s is cited by both, %(a)s only by A, %(b)s only by B.",
+                "Studies: %(shared)s are cited by both, %(a)s only by A, %(b)s only by B.",
+                shared,
+            )
+        found.append(words % {"shared": shared, "a": only_a, "b": only_b})
     new_a, new_b = _own(a), _own(b)
     if new_a or new_b:
-        found.append(f"Sentences: {new_a} only in A, {new_b} only in B.")
+        found.append(gettext("Sentences: %(a)s only in A, %(b)s only in B.") % {"a": new_a, "b": new_b})
     sure_a, sure_b = a.answer["confidence"], b.answer["confidence"]
     if sure_a and sure_b and sure_a["score"] != sure_b["score"]:
-        found.append(f"Confidence: {sure_a['score']} of 100 for A, {sure_b['score']} for B.")
+        words = gettext("Confidence: %(a)s of 100 for A, %(b)s for B.")
+        found.append(words % {"a": sure_a["score"], "b": sure_b["score"]})
     if a.answer["corpus_version"] != b.answer["corpus_version"]:
         newer = "A" if a.answer["corpus_version"] > b.answer["corpus_version"] else "B"
-        found.append(f"{newer} was made from a newer state of the studies.")
+        found.append(gettext("%(name)s was made from a newer state of the studies.") % {"name": newer})
     return found
 
 
@@ -112,16 +134,5 @@ def _own(side: Side) -> int:
     return sum(not line.is_shared for line in (*side.summary, *side.lines))
 
 
-def _counted(n: int, one: str, many: str) -> str:
-    return f"{n} {one if n == 1 else many}"
-
-
 def _outcome(side: Side) -> str:
-    return {
-        "answered": "is answered",
-        "partial": "is answered in part",
-        "conflicting": "finds studies that disagree",
-        "insufficient_evidence": "finds no answer in the studies",
-        "out_of_scope": "lies outside the studies",
-        "guardrail": "is not answered from studies",
-    }[side.answer["outcome"]]
+    return gettext(ENDS[side.answer["outcome"]])

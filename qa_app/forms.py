@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from django import forms
+from django.utils import formats
+from django.utils.translation import gettext
 
 from qa_app import asking
 
@@ -44,7 +46,7 @@ class QuestionForm(forms.Form):
         except asking.BadQuestion as bad:
             if bad.field == "parent":  # nothing that was typed: asked again, it stands alone
                 self.data = {name: self.data.get(name) for name in self.fields} | {"parent": ""}
-            self.add_error(bad.field if bad.field in self.fields and bad.field != "parent" else None, bad.detail)
+            self.add_error(bad.field if bad.field in self.fields and bad.field != "parent" else None, _told(bad))
             return None
 
     def refuse(self, why: str) -> None:
@@ -78,6 +80,16 @@ class FeedbackForm(forms.Form):
                 amends=amends,
             )
         except asking.BadFeedback as bad:
-            self.add_error(bad.field if bad.field in self.fields else None, bad.detail)
+            self.add_error(bad.field if bad.field in self.fields else None, _told(bad))
             return None
         return given.pk if given else None
+
+
+def _told(bad: asking.BadInput) -> str:
+    """What to do, in the language of the page."""
+    if not bad.figures:
+        return gettext(bad.words)
+    return gettext(bad.words) % {
+        name: formats.number_format(figure, force_grouping=True) if isinstance(figure, int) else figure
+        for name, figure in bad.figures.items()
+    }

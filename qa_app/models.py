@@ -18,6 +18,7 @@ from django.db import models, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Greatest
 from django.urls import reverse
+from django.utils.translation import gettext_lazy
 from pgvector.django import VectorField
 
 from qa_app.pipeline.scope import ROUTES, with_instead
@@ -216,13 +217,13 @@ class Feedback(models.Model):
     """What a reader thought of an answer. Anybody may give it, so it holds no name and no address."""
 
     class Reason(models.TextChoices):
-        CLEAR = "clear", "clear and to the point"
-        NEW = "new", "told me something new"
-        NOT_ANSWERED = "not_answered", "does not answer my question"
-        WRONG = "wrong", "says something wrong"
-        INCOMPLETE = "incomplete", "leaves out something important"
-        HARD = "hard", "hard to understand"
-        OUTDATED = "outdated", "newer evidence exists"
+        CLEAR = "clear", gettext_lazy("clear and to the point")
+        NEW = "new", gettext_lazy("told me something new")
+        NOT_ANSWERED = "not_answered", gettext_lazy("does not answer my question")
+        WRONG = "wrong", gettext_lazy("says something wrong")
+        INCOMPLETE = "incomplete", gettext_lazy("leaves out something important")
+        HARD = "hard", gettext_lazy("hard to understand")
+        OUTDATED = "outdated", gettext_lazy("newer evidence exists")
 
     answer = models.ForeignKey(Answer, on_delete=models.CASCADE, related_name="feedback")
     is_helpful = models.BooleanField()

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from django.conf import settings
 from django.http import HttpRequest
 from django.utils.module_loading import import_string
+from django.utils.translation import gettext, ngettext
 
 from qa_app import asking
 
@@ -26,7 +27,8 @@ def allowance(request: HttpRequest) -> asking.Allowance:
 
 def in_words(seconds: int) -> str:
     """About how long, for a reader: `40 seconds`, `12 minutes`, `3 hours`."""
-    for name, length in (("hour", 3_600), ("minute", 60)):
-        if seconds >= 2 * length:
-            return f"{-(-seconds // length)} {name}s"
-    return f"{seconds} second{'' if seconds == 1 else 's'}"
+    if seconds >= 7_200:
+        return gettext("%(n)s hours") % {"n": -(-seconds // 3_600)}
+    if seconds >= 120:
+        return gettext("%(n)s minutes") % {"n": -(-seconds // 60)}
+    return ngettext("%(n)s second", "%(n)s seconds", seconds) % {"n": seconds}

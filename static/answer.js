@@ -25,7 +25,8 @@
     heading.setAttribute("aria-sort", falls ? "descending" : "ascending");
     const rows = [...body.rows].sort((a, b) => compare(keyOf(a, column), keyOf(b, column)) * (falls ? -1 : 1));
     body.append(...rows);
-    say(`Sorted by ${button.textContent.toLowerCase()}, ${falls ? "falling" : "rising"}.`);
+    const name = button.textContent.toLowerCase();
+    say(falls ? told("Sorted by {column}, falling.", { column: name }) : told("Sorted by {column}, rising.", { column: name }));
   }
 
   function prepare() {
@@ -66,16 +67,16 @@
       return `[${source.value}] ${lines}${link ? ` ${link.href}` : ""}`;
     });
     const given = byId("cite-line") ? oneLine(byId("cite-line")) : location.href;
-    return [oneLine(byId("question-title")), ...paragraphs, ["Sources", ...sources].join("\n"), given].join("\n\n");
+    return [oneLine(byId("question-title")), ...paragraphs, [told("Sources"), ...sources].join("\n"), given].join("\n\n");
   }
 
   function copy(button, text) {
     navigator.clipboard.writeText(text).then(
       () => {
-        button.textContent = "Copied";
-        say("Copied");
+        button.textContent = told("Copied");
+        say(told("Copied"));
       },
-      () => (byId("trouble").textContent = "It could not be copied. Select the words and copy them."),
+      () => (byId("trouble").textContent = told("It could not be copied. Select the words and copy them.")),
     );
   }
 

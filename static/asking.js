@@ -28,7 +28,7 @@
   );
 
   document.addEventListener("click", (event) => {
-    if (asked && event.target.closest("[data-stop]")) giveUp("Stopped. Your question is still in the box.");
+    if (asked && event.target.closest("[data-stop]")) giveUp(told("Stopped. Your question is still in the box."));
   });
 
   window.addEventListener("pagehide", () => asked && asked.leaving.abort());
@@ -41,7 +41,7 @@
     form.querySelector(".send").disabled = true;
     const mine = asked;
     trouble("");
-    say("Searching the studies…");
+    say(told("Searching the studies…"));
     form.classList.add("htmx-request");
     let waited = 0;
     while (asked === mine) {
@@ -53,7 +53,7 @@
       } catch (error) {
         if (asked !== mine) return;
         if (error.isOurs) {
-          giveUp(`The answer could not be shown. ${kept()} try again in a moment.`);
+          giveUp(`${told("The answer could not be shown.")} ${again()}`);
           throw error;
         }
         waited += 1;
@@ -102,21 +102,32 @@
       return;
     }
     const seconds = Number(response.headers.get("Retry-After")) || 0;
-    const told = await response.json().catch(() => ({}));
-    const when = seconds > 90 ? "in a while" : seconds ? `in ${seconds} seconds` : "in a moment";
-    if (response.status === 429) giveUp(`Many questions came from here just now. ${kept()} try again ${when}.`);
-    else if (response.status === 503) giveUp(`Many answers are being made at this moment. ${kept()} try again ${when}.`);
-    else giveUp(`The answer could not be fetched. Something went wrong on our side. ${kept()} try again in a moment.`, told);
+    if (response.status === 429) giveUp(`${told("Many questions came from here just now.")} ${again(seconds)}`);
+    else if (response.status === 503) giveUp(`${told("Many answers are being made at this moment.")} ${again(seconds)}`);
+    else giveUp(`${told("The answer could not be fetched.")} ${told("Something went wrong on our side.")} ${again()}`);
   }
 
-  function kept() {
-    const isTyped = asked && !(asked.sender && asked.sender.name === "example");
-    return isTyped ? "Your question is still in the box: please" : "Please";
+  const isTyped = () => Boolean(asked && !(asked.sender && asked.sender.name === "example"));
+
+  function again(seconds = 0) {
+    if (seconds > 90) {
+      return isTyped()
+        ? told("Your question is still in the box: please try again in a while.")
+        : told("Please try again in a while.");
+    }
+    if (seconds) {
+      return isTyped()
+        ? told("Your question is still in the box: please try again in {seconds} seconds.", { seconds })
+        : told("Please try again in {seconds} seconds.", { seconds });
+    }
+    return isTyped()
+      ? told("Your question is still in the box: please try again in a moment.")
+      : told("Please try again in a moment.");
   }
 
   function unreachable() {
-    const reason = navigator.onLine ? "The site cannot be reached." : "You are offline.";
-    return `The answer could not be fetched. ${reason} ${kept()} try again in a moment.`;
+    const reason = navigator.onLine ? told("The site cannot be reached.") : told("You are offline.");
+    return `${told("The answer could not be fetched.")} ${reason} ${again()}`;
   }
 
   async function listen(response, mine) {
@@ -156,7 +167,7 @@
     if (event.name === "stage") finished(event.data.name);
     else if (event.name === "retrieval") found(event.data, mine);
     else if (event.name === "sentence") tell(event.data, mine);
-    else if (event.name === "error") giveUp(`${event.data.detail} ${kept() === "Please" ? "" : "Your question is still in the box."}`);
+    else if (event.name === "error") giveUp(`${event.data.detail} ${isTyped() ? told("Your question is still in the box.") : ""}`);
     else if (event.name === "done") settle(event.data, mine);
     return event.name === "error" || event.name === "done";
   }
@@ -170,7 +181,7 @@
     const typed = bodyOf(mine.form, mine.sender);
     const collection = mine.form.elements.collection;
     const mode = typed.mode || "beginner";
-    const names = [mode[0].toUpperCase() + mode.slice(1)];
+    const names = [mode === "beginner" ? told("Beginner") : told("Intermediate")];
     if (typed.collection && collection) names.push(collection.selectedOptions[0].textContent);
     mine.before = { nodes: [...main.childNodes], top: window.scrollY, title: document.title, focused: document.activeElement };
     page.querySelector(".eyebrow").textContent = names.join(" · ");
@@ -198,9 +209,9 @@
     if (!mine.before) lay(mine);
     ["understand", "rank"].forEach(finished);
     const also = document.querySelector(".making [data-also]");
-    also.textContent = data.also_searched.length ? `Also searched for: ${data.also_searched.map(nameOf).join(", ")}` : "";
+    also.textContent = data.also_searched.length ? `${told("Also searched for:")} ${data.also_searched.map(nameOf).join(", ")}` : "";
     also.hidden = !data.also_searched.length;
-    say(`${data.evidence.length} passages found.`);
+    say(told("{n} passages found.", { n: data.evidence.length }));
   }
 
   const nameOf = (term) => term.replace(/-/g, " ");
@@ -234,11 +245,13 @@
     }
     const span = document.createElement("span");
     span.className = "sentence";
+    span.lang = "en"; // as are the studies
     span.append(sentence.text);
     if (sentence.verdict === "weak") {
       const weak = document.createElement("small");
       weak.className = "weak";
-      weak.textContent = "(loosely supported)";
+      weak.textContent = told("(loosely supported)");
+      weak.lang = document.documentElement.lang;
       span.append(" ", weak);
     }
     sentence.citations.forEach((index) => {

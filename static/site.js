@@ -111,10 +111,10 @@
     if (!button) return;
     navigator.clipboard.writeText(location.href).then(
       () => {
-        button.textContent = "Link copied";
-        say("Link copied");
+        button.textContent = told("Link copied");
+        say(told("Link copied"));
       },
-      () => trouble("The link could not be copied. It is in the address bar."),
+      () => trouble(told("The link could not be copied. It is in the address bar.")),
     );
   });
 
@@ -136,7 +136,7 @@
   document.addEventListener("htmx:beforeRequest", (event) => {
     trouble("");
     isOutOfDate = false;
-    if (event.detail.elt.matches("form")) say(isFeedback(event) ? "Sending…" : "Searching the studies…");
+    if (event.detail.elt.matches("form")) say(isFeedback(event) ? told("Sending…") : told("Searching the studies…"));
   });
 
   document.addEventListener("htmx:afterSettle", (event) => {
@@ -159,9 +159,9 @@
   });
 
   function reasonOf(event) {
-    if (event.type === "htmx:responseError") return "Something went wrong on our side.";
-    if (event.type === "htmx:timeout") return "It took too long.";
-    return navigator.onLine ? "The site cannot be reached." : "You are offline.";
+    if (event.type === "htmx:responseError") return told("Something went wrong on our side.");
+    if (event.type === "htmx:timeout") return told("It took too long.");
+    return navigator.onLine ? told("The site cannot be reached.") : told("You are offline.");
   }
 
   function failed(event) {
@@ -172,16 +172,18 @@
     say("");
     if (elt.matches("a[href]")) {
       if (isReached) location.assign(elt.href);
-      else trouble(`Source ${elt.textContent} could not be opened. ${reasonOf(event)} Please try again in a moment.`);
+      else trouble(told("Source {number} could not be opened. {reason} Please try again in a moment.", { number: elt.textContent, reason: reasonOf(event) }));
     } else if (isReached && xhr.status === 403) {
-      const promise = isTyped ? "Reload it: your question stays in the box." : "Reload it and try again.";
+      const promise = isTyped ? told("Reload it: your question stays in the box.") : told("Reload it and try again.");
       isOutOfDate = true;
-      trouble(`This page is out of date. ${promise} If that does not help, allow cookies from this site.`);
+      trouble(told("This page is out of date. {promise} If that does not help, allow cookies from this site.", { promise }));
       offerReload();
     } else {
-      const advice = isTyped ? "Your question is still in the box: please" : "Please";
-      const what = isFeedback(event) ? "What you said could not be sent." : "The answer could not be fetched.";
-      trouble(`${what} ${reasonOf(event)} ${advice} try again in a moment.`);
+      const advice = isTyped
+        ? told("Your question is still in the box: please try again in a moment.")
+        : told("Please try again in a moment.");
+      const what = isFeedback(event) ? told("What you said could not be sent.") : told("The answer could not be fetched.");
+      trouble(`${what} ${reasonOf(event)} ${advice}`);
     }
   }
 
@@ -189,7 +191,7 @@
     const button = document.createElement("button");
     button.type = "button";
     button.className = "small";
-    button.textContent = "Reload";
+    button.textContent = told("Reload");
     button.addEventListener("click", () => location.reload());
     byId("trouble").append(button);
   }
@@ -200,11 +202,11 @@
 
   // No copy of the site is kept on the device: an answer read later could have lost its sources. What is open stays readable.
   window.addEventListener("offline", () => {
-    trouble("You are offline. What is on this page can still be read; questions and sources can be opened when you are back.");
+    trouble(told("You are offline. What is on this page can still be read; questions and sources can be opened when you are back."));
   });
   window.addEventListener("online", () => {
     trouble("");
-    say("You are online again.");
+    say(told("You are online again."));
   });
 
   window.addEventListener("pagehide", keepTyped);

@@ -5,7 +5,7 @@
 
   const PAUSE = 150; // milliseconds without a key
   const FEWEST = 3; // letters
-  const KINDS = { question: "Answered before", topic: "Topic", study: "Study" };
+  const KINDS = { question: told("Answered before"), topic: told("Topic"), study: told("Study") };
   const byId = (id) => document.getElementById(id);
   let box = null; // that the list belongs to
   let active = -1;
@@ -54,12 +54,14 @@
     place.className = "suggestions";
     list.id = "suggestions";
     list.setAttribute("role", "listbox");
-    list.setAttribute("aria-label", "Questions to choose from");
+    list.setAttribute("aria-label", told("Questions to choose from"));
     rows.forEach((row, number) => list.append(optionOf(row, number)));
     place.append(list);
     box.after(place);
     box.setAttribute("aria-controls", "suggestions");
-    byId("status").textContent = `${rows.length} ${rows.length === 1 ? "question" : "questions"} below. Down arrow to choose.`;
+    byId("status").textContent = rows.length === 1
+        ? told("1 question below. Down arrow to choose.")
+        : told("{n} questions below. Down arrow to choose.", { n: rows.length });
   }
 
   function optionOf(row, number) {

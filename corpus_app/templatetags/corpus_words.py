@@ -8,6 +8,9 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from django import template
+from django.utils import formats
+from django.utils.translation import gettext
+from django.utils.translation import gettext_noop as N_
 
 register = template.Library()
 
@@ -16,95 +19,108 @@ AUTHORS_SHOWN = 6
 AUTHORS_BEFORE_OTHERS = 3
 
 DESIGNS = {
-    "meta_analysis": "meta-analysis",
-    "systematic_review": "systematic review",
-    "scoping_review": "scoping review",
-    "umbrella_review": "review of reviews",
-    "narrative_review": "narrative review",
-    "randomized_controlled_trial": "randomised controlled trial",
-    "nonrandomized_trial": "trial without randomisation",
-    "crossover_trial": "crossover trial",
-    "cohort_study": "cohort study",
-    "cross_sectional_study": "cross-sectional study",
-    "position_stand": "position stand",
-    "guideline": "guideline",
-    "thesis": "thesis",
-    "preprint": "preprint",
-    "other": "other publication",
+    "meta_analysis": N_("meta-analysis"),
+    "systematic_review": N_("systematic review"),
+    "scoping_review": N_("scoping review"),
+    "umbrella_review": N_("review of reviews"),
+    "narrative_review": N_("narrative review"),
+    "randomized_controlled_trial": N_("randomised controlled trial"),
+    "nonrandomized_trial": N_("trial without randomisation"),
+    "crossover_trial": N_("crossover trial"),
+    "cohort_study": N_("cohort study"),
+    "cross_sectional_study": N_("cross-sectional study"),
+    "position_stand": N_("position stand"),
+    "guideline": N_("guideline"),
+    "thesis": N_("thesis"),
+    "preprint": N_("preprint"),
+    "other": N_("other publication"),
 }
-SECTIONS = {"practical_applications": "practical advice"}
-KINDS = {"summary": "Curator’s summary", "excerpt": "Source’s words"}
+SECTIONS = {
+    "abstract": N_("abstract"),
+    "introduction": N_("introduction"),
+    "background": N_("background"),
+    "methods": N_("methods"),
+    "results": N_("results"),
+    "discussion": N_("discussion"),
+    "conclusion": N_("conclusion"),
+    "limitations": N_("limitations"),
+    "practical_applications": N_("practical advice"),
+}
+KINDS = {"summary": N_("Curator’s summary"), "excerpt": N_("Source’s words")}
 NOTICES = {
-    "retracted": "Retracted",
-    "corrected": "Corrected",
-    "expression_of_concern": "Expression of concern",
+    "retracted": N_("Retracted"),
+    "corrected": N_("Corrected"),
+    "expression_of_concern": N_("Expression of concern"),
 }
 TRAINING = {
-    "untrained": "untrained",
-    "recreationally_trained": "recreationally trained",
-    "trained": "trained",
-    "athletes": "athletes",
-    "mixed": "mixed",
+    "untrained": N_("untrained"),
+    "recreationally_trained": N_("recreationally trained"),
+    "trained": N_("trained"),
+    "athletes": N_("athletes"),
+    "mixed": N_("mixed"),
     "not_applicable": "",
     "not_reported": "",
 }
 AGE_GROUPS = {
-    "youth": "young people",
-    "adults": "adults",
-    "older_adults": "older adults",
-    "mixed": "mixed ages",
+    "youth": N_("young people"),
+    "adults": N_("adults"),
+    "older_adults": N_("older adults"),
+    "mixed": N_("mixed ages"),
     "not_reported": "",
 }
-SEXES = {"female": "women", "male": "men", "both": "women and men", "not_reported": ""}
+SEXES = {"female": N_("women"), "male": N_("men"), "both": N_("women and men"), "not_reported": ""}
 DIRECTIONS = {
-    "increase": "Increase",
-    "decrease": "Decrease",
-    "no_difference": "No difference",
-    "mixed": "Mixed",
-    "favours_intervention": "In favour",
-    "favours_comparator": "Against",
-    "unclear": "Unclear",
+    "increase": N_("Increase"),
+    "decrease": N_("Decrease"),
+    "no_difference": N_("No difference"),
+    "mixed": N_("Mixed"),
+    "favours_intervention": N_("In favour"),
+    "favours_comparator": N_("Against"),
+    "unclear": N_("Unclear"),
 }
 
 CONCEPT_KINDS = {
-    "condition": "Conditions",
-    "guideline": "Guidelines",
-    "intervention": "Kinds of training and treatment",
-    "measure": "Measures",
-    "mechanism": "Mechanisms",
-    "method": "Methods of research",
-    "nutrient": "Foods and supplements",
-    "outcome": "Outcomes",
-    "population": "People",
-    "training_variable": "Parts of a training plan",
+    "condition": N_("Conditions"),
+    "guideline": N_("Guidelines"),
+    "intervention": N_("Kinds of training and treatment"),
+    "measure": N_("Measures"),
+    "mechanism": N_("Mechanisms"),
+    "method": N_("Methods of research"),
+    "nutrient": N_("Foods and supplements"),
+    "outcome": N_("Outcomes"),
+    "population": N_("People"),
+    "training_variable": N_("Parts of a training plan"),
 }
 RELATIONS = {  # as the topic stands to its neighbour, and as the neighbour stands to it
-    "affects": ("affects", "is affected by"),
-    "related_to": ("is related to", "is related to"),
-    "is_a": ("is a kind of", "includes"),
-    "measured_by": ("is measured by", "measures"),
-    "part_of": ("is part of", "has as a part"),
-    "alternative_to": ("is an alternative to", "is an alternative to"),
-    "combined_with": ("is combined with", "is combined with"),
-    "risk_of": ("is a risk of", "has as a risk"),
+    "affects": (N_("affects"), N_("is affected by")),
+    "related_to": (N_("is related to"), N_("is related to")),
+    "is_a": (N_("is a kind of"), N_("includes")),
+    "measured_by": (N_("is measured by"), N_("measures")),
+    "part_of": (N_("is part of"), N_("has as a part")),
+    "alternative_to": (N_("is an alternative to"), N_("is an alternative to")),
+    "combined_with": (N_("is combined with"), N_("is combined with")),
+    "risk_of": (N_("is a risk of"), N_("has as a risk")),
 }
 CHANGES = {
-    "published": ("was published", "were published"),
-    "withdrawn": ("was withdrawn", "were withdrawn"),
-    "revised": ("was revised by curators", "were revised by curators"),
-    "corrected": ("was marked as corrected", "were marked as corrected"),
-    "expression_of_concern": ("was marked with an expression of concern", "were marked with an expression of concern"),
-    "retracted": ("was marked as retracted", "were marked as retracted"),
-    "cleared": ("lost its notice", "lost their notices"),
+    "published": (N_("A study was published"), N_("%(n)s studies were published")),
+    "withdrawn": (N_("A study was withdrawn"), N_("%(n)s studies were withdrawn")),
+    "revised": (N_("A study was revised by curators"), N_("%(n)s studies were revised by curators")),
+    "corrected": (N_("A study was marked as corrected"), N_("%(n)s studies were marked as corrected")),
+    "expression_of_concern": (
+        N_("A study was marked with an expression of concern"),
+        N_("%(n)s studies were marked with an expression of concern"),
+    ),
+    "retracted": (N_("A study was marked as retracted"), N_("%(n)s studies were marked as retracted")),
+    "cleared": (N_("A study lost its notice"), N_("%(n)s studies lost their notices")),
 }
 STUDY_CHANGES = {
-    "published": "Published here",
-    "withdrawn": "Withdrawn",
-    "revised": "Revised by curators",
-    "corrected": "Marked as corrected",
-    "expression_of_concern": "Marked with an expression of concern",
-    "retracted": "Marked as retracted",
-    "cleared": "Notice taken away",
+    "published": N_("Published here"),
+    "withdrawn": N_("Withdrawn"),
+    "revised": N_("Revised by curators"),
+    "corrected": N_("Marked as corrected"),
+    "expression_of_concern": N_("Marked with an expression of concern"),
+    "retracted": N_("Marked as retracted"),
+    "cleared": N_("Notice taken away"),
 }
 
 
@@ -114,68 +130,70 @@ def plain(value: object) -> str:
 
 @register.filter
 def design_words(value: object) -> str:
-    return DESIGNS.get(str(value), plain(value))
+    return gettext(DESIGNS.get(str(value), plain(value)))
 
 
 @register.filter
 def section_words(value: object) -> str:
-    return SECTIONS.get(str(value), plain(value))
+    return gettext(SECTIONS.get(str(value), plain(value)))
 
 
 @register.filter
 def kind_words(value: object) -> str:
     """Whose words a passage is. What is not known to be the source's counts as the curator's."""
-    return KINDS.get(str(value), KINDS["summary"])
+    return gettext(KINDS.get(str(value), KINDS["summary"]))
 
 
 @register.filter
 def notice_words(value: object) -> str:
     """Empty where there is nothing to say."""
-    return NOTICES.get(str(value), "")
+    return gettext(NOTICES.get(str(value), ""))
 
 
 @register.filter
 def training_words(value: object) -> str:
-    return TRAINING.get(str(value), plain(value))
+    return gettext(TRAINING.get(str(value), plain(value)))
 
 
 @register.filter
 def age_words(value: object) -> str:
-    return AGE_GROUPS.get(str(value), plain(value))
+    return gettext(AGE_GROUPS.get(str(value), plain(value)))
 
 
 @register.filter
 def sex_words(value: object) -> str:
-    return SEXES.get(str(value), plain(value))
+    return gettext(SEXES.get(str(value), plain(value)))
 
 
 @register.filter
 def direction_words(value: object) -> str:
-    return DIRECTIONS.get(str(value), plain(value))
+    return gettext(DIRECTIONS.get(str(value), plain(value)))
 
 
 @register.filter
 def concept_kind_words(value: object) -> str:
-    return CONCEPT_KINDS.get(str(value), plain(value).capitalize())
+    return gettext(CONCEPT_KINDS.get(str(value), plain(value).capitalize()))
 
 
 @register.filter
 def relation_words(link: Any) -> str:
     """How a topic stands to its neighbour."""
     out, back = RELATIONS.get(str(link.relation), (plain(link.relation), plain(link.relation)))
-    return out if link.outward else back
+    return gettext(out if link.outward else back)
 
 
 @register.filter
 def change_words(change: Any) -> str:
     """`A study was withdrawn`, `12 studies were published`."""
     one, many = CHANGES[change.kind]
-    return f"A study {one}" if change.count == 1 else f"{change.count:,} studies {many}"
+    if change.count == 1:
+        return gettext(one)
+    return gettext(many) % {"n": formats.number_format(change.count, force_grouping=True)}
 
 
 @register.filter
 def study_change_words(change: Any) -> str:
-    return STUDY_CHANGES[change.kind]
+    return gettext(STUDY_CHANGES[change.kind])
 
 
 @register.filter
@@ -190,7 +208,8 @@ def authors_line(authors: Sequence[str] | None) -> str:
     names = [str(name) for name in authors or ()]
     if len(names) <= AUTHORS_SHOWN:
         return ", ".join(names)
-    return f"{', '.join(names[:AUTHORS_BEFORE_OTHERS])} and {len(names) - AUTHORS_BEFORE_OTHERS} others"
+    first = ", ".join(names[:AUTHORS_BEFORE_OTHERS])
+    return gettext("%(authors)s and %(n)s others") % {"authors": first, "n": len(names) - AUTHORS_BEFORE_OTHERS}
 
 
 @register.filter
@@ -198,8 +217,12 @@ def first_author(authors: Sequence[str] | None) -> str:
     """`Smith A`, `Smith A and Jones B`, or `Smith A and others`."""
     names = [str(name) for name in authors or ()]
     if not names:
-        return "Authors not named"
-    return names[0] if len(names) == 1 else f"{names[0]} and {names[1] if len(names) == 2 else 'others'}"
+        return gettext("Authors not named")
+    if len(names) == 1:
+        return names[0]
+    if len(names) == 2:
+        return gettext("%(first)s and %(second)s") % {"first": names[0], "second": names[1]}
+    return gettext("%(first)s and others") % {"first": names[0]}
 
 
 @register.filter

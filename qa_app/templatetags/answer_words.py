@@ -5,137 +5,164 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from django import template
+from django.utils import formats
 from django.utils.dateparse import parse_datetime
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import get_language, gettext, ngettext
+from django.utils.translation import gettext_noop as N_
 
 register = template.Library()
 
 OUTCOMES = {
-    "answered": "Answered",
-    "partial": "Partly answered",
-    "conflicting": "The studies disagree",
-    "insufficient_evidence": "No answer in these studies",
-    "out_of_scope": "Outside these studies",
-    "guardrail": "One for a professional",
+    "answered": N_("Answered"),
+    "partial": N_("Partly answered"),
+    "conflicting": N_("The studies disagree"),
+    "insufficient_evidence": N_("No answer in these studies"),
+    "out_of_scope": N_("Outside these studies"),
+    "guardrail": N_("One for a professional"),
 }
 OUTCOME_SENTENCES = {
-    "answered": "Every sentence quotes a passage about a study; its number opens it.",
-    "partial": "The studies answer part of this question; what they do not answer is left out.",
-    "conflicting": "The studies do not all say the same; both sides are shown.",
-    "insufficient_evidence": "The studies here do not answer this question, so InForm does not either.",
-    "out_of_scope": "This question is not about what the studies here cover.",
-    "guardrail": "InForm reports what studies found in general. It cannot advise one person about their health.",
+    "answered": N_("Every sentence quotes a passage about a study; its number opens it."),
+    "partial": N_("The studies answer part of this question; what they do not answer is left out."),
+    "conflicting": N_("The studies do not all say the same; both sides are shown."),
+    "insufficient_evidence": N_("The studies here do not answer this question, so InForm does not either."),
+    "out_of_scope": N_("This question is not about what the studies here cover."),
+    "guardrail": N_("InForm reports what studies found in general. It cannot advise one person about their health."),
 }
 STANCES = {
-    "favours": "Found a benefit",
-    "no_difference": "Found no clear difference",
-    "against": "Found a disadvantage",
-    "unclear": "Mixed or unclear",
+    "favours": N_("Found a benefit"),
+    "no_difference": N_("Found no clear difference"),
+    "against": N_("Found a disadvantage"),
+    "unclear": N_("Mixed or unclear"),
 }
 STOOD = {
-    "favours": "Benefit",
-    "no_difference": "No clear difference",
-    "against": "Disadvantage",
-    "unclear": "Mixed or unclear",
+    "favours": N_("Benefit"),
+    "no_difference": N_("No clear difference"),
+    "against": N_("Disadvantage"),
+    "unclear": N_("Mixed or unclear"),
 }
 LOSSES = {
-    "part": "Part of this answer has lost its source.",
-    "all_withdrawn": "All sources of this answer were withdrawn.",
-    "all": "All sources of this answer were retracted or withdrawn.",
+    "part": N_("Part of this answer has lost its source."),
+    "all_withdrawn": N_("All sources of this answer were withdrawn."),
+    "all": N_("All sources of this answer were retracted or withdrawn."),
 }
 CHECKS = {
-    "verbatim": "Word for word from the passage.",
-    "supported": "Checked against the marked words: figures, direction and people agree.",
-    "weak": "Only loosely supported by the marked words. Read them before relying on it.",
-    "counted": "Counted from the findings recorded for each study.",
+    "verbatim": N_("Word for word from the passage."),
+    "supported": N_("Checked against the marked words: figures, direction and people agree."),
+    "weak": N_("Only loosely supported by the marked words. Read them before relying on it."),
+    "counted": N_("Counted from the findings recorded for each study."),
 }
 CONFIDENCES = {
-    "high": "High",
-    "medium": "Medium",
-    "low": "Low",
+    "high": N_("High"),
+    "medium": N_("Medium"),
+    "low": N_("Low"),
 }
 REASONS = {
-    "duplicate_location": "from a part of a study that is already shown",
-    "near_duplicate": "says nearly the same as another",
-    "study_cap": "its study is already shown often enough",
-    "below_threshold": "too weak a match",
-    "budget": "no room left after better matches",
-    "unsupported": "the passages do not bear it out",
-    "number_mismatch": "a figure does not agree with the passage",
-    "direction_mismatch": "the direction does not agree with the passage",
-    "negation_mismatch": "one says “not” and the other does not",
-    "population_mismatch": "about other people than the passage",
-    "unknown_citation": "cites a source that is not there",
+    "duplicate_location": N_("from a part of a study that is already shown"),
+    "near_duplicate": N_("says nearly the same as another"),
+    "study_cap": N_("its study is already shown often enough"),
+    "below_threshold": N_("too weak a match"),
+    "budget": N_("no room left after better matches"),
+    "unsupported": N_("the passages do not bear it out"),
+    "number_mismatch": N_("a figure does not agree with the passage"),
+    "direction_mismatch": N_("the direction does not agree with the passage"),
+    "negation_mismatch": N_("one says “not” and the other does not"),
+    "population_mismatch": N_("about other people than the passage"),
+    "unknown_citation": N_("cites a source that is not there"),
 }
 STEPS = {
-    "words": "Words in common",
-    "meaning": "Closeness in meaning",
-    "keywords": "Words of the question",
-    "best sentence": "Its best sentence",
-    "meaning for finding": "In place of a finding",
-    "words for meaning": "Its words, until it is indexed",
-    "section": "Part of the study asked for",
-    "concepts": "Topics in common",
-    "concept words": "Words for the study's topics",
-    "leading studies": "About the same as the best studies",
-    "design": "Kind of study",
-    "beginner reader": "Fits a beginner",
-    "intermediate reader": "Fits an intermediate reader",
-    "recency": "The newer of equals",
-    "linked": "Found through a related topic",
-    "neighbouring concept": "Study of a related topic",
-    "people asked about": "The people asked about",
-    "numbers asked about": "The numbers asked about",
-    "keyword hits first": "Words of the question first",
-    "cross-encoder": "Read beside the question by a model",
-    "llm reranker": "Read beside the question by a language model",
+    "words": N_("Words in common"),
+    "meaning": N_("Closeness in meaning"),
+    "keywords": N_("Words of the question"),
+    "best sentence": N_("Its best sentence"),
+    "meaning for finding": N_("In place of a finding"),
+    "words for meaning": N_("Its words, until it is indexed"),
+    "section": N_("Part of the study asked for"),
+    "concepts": N_("Topics in common"),
+    "concept words": N_("Words for the study's topics"),
+    "leading studies": N_("About the same as the best studies"),
+    "design": N_("Kind of study"),
+    "beginner reader": N_("Fits a beginner"),
+    "intermediate reader": N_("Fits an intermediate reader"),
+    "recency": N_("The newer of equals"),
+    "linked": N_("Found through a related topic"),
+    "neighbouring concept": N_("Study of a related topic"),
+    "people asked about": N_("The people asked about"),
+    "numbers asked about": N_("The numbers asked about"),
+    "keyword hits first": N_("Words of the question first"),
+    "cross-encoder": N_("Read beside the question by a model"),
+    "llm reranker": N_("Read beside the question by a language model"),
 }
 FINDING_STEP = re.compile(r"finding (\d+)")
-LEGS = {"lexical": "By words", "dense": "By meaning", "linked": "By related topics"}
+LEGS = {"lexical": N_("By words"), "dense": N_("By meaning"), "linked": N_("By related topics")}
 STAGES = {
-    "total": "Altogether",
-    "scope": "Checking the question",
-    "understand": "Understanding it",
-    "encode": "Turning it into numbers",
-    "lexical": "Searching by words",
-    "dense": "Searching by meaning",
-    "linked": "Searching related topics",
-    "rank": "Ranking",
-    "rerank": "Ranking by a model",
-    "summary": "Writing the summary",
-    "answer": "Writing the answer",
-    "verify": "Checking every sentence",
-    "store": "Keeping the answer",
+    "total": N_("Altogether"),
+    "scope": N_("Checking the question"),
+    "understand": N_("Understanding it"),
+    "encode": N_("Turning it into numbers"),
+    "lexical": N_("Searching by words"),
+    "dense": N_("Searching by meaning"),
+    "linked": N_("Searching related topics"),
+    "rank": N_("Ranking"),
+    "rerank": N_("Ranking by a model"),
+    "summary": N_("Writing the summary"),
+    "answer": N_("Writing the answer"),
+    "verify": N_("Checking every sentence"),
+    "store": N_("Keeping the answer"),
 }
 WRITERS = {
-    "counted": "Counted from the studies’ own records",
-    "extractive": "Sentences chosen from the passages, word for word",
-    "llm": "Written by a language model from the passages, then checked sentence by sentence",
+    "counted": N_("Counted from the studies’ own records"),
+    "extractive": N_("Sentences chosen from the passages, word for word"),
+    "llm": N_("Written by a language model from the passages, then checked sentence by sentence"),
 }
 FALLBACKS = {
-    "not_configured": "No language model is set up here, so the passages were quoted instead",
-    "not_found": "The language model found no answer in the passages, so they were quoted instead",
-    "unverified": "What the language model wrote could not be verified, so the passages were quoted instead",
-    "quota_used_up": "As much as a language model may write for you for now is used up, so the passages were quoted instead",
-    "spend_limit": "The day's limit for the language model is reached, so the passages were quoted instead",
-    "timeout": "The language model did not answer in time, so the passages were quoted instead",
+    "not_configured": N_("No language model is set up here, so the passages were quoted instead"),
+    "not_found": N_("The language model found no answer in the passages, so they were quoted instead"),
+    "unverified": N_("What the language model wrote could not be verified, so the passages were quoted instead"),
+    "quota_used_up": N_(
+        "As much as a language model may write for you for now is used up, so the passages were quoted instead"
+    ),
+    "spend_limit": N_("The day's limit for the language model is reached, so the passages were quoted instead"),
+    "timeout": N_("The language model did not answer in time, so the passages were quoted instead"),
 }
-FALLBACK = "The language model did not answer, so the passages were quoted instead"
+FALLBACK = N_("The language model did not answer, so the passages were quoted instead")
+
+MODES = {"beginner": N_("Beginner"), "intermediate": N_("Intermediate")}
+CONFIDENCE_REASONS = frozenset(
+    {
+        N_("one study is cited"),
+        N_("search by meaning was not available"),
+        N_("a passage comes very close to the question"),
+        N_("no passage comes very close to the question"),
+        N_("not every word of the question stands in the evidence"),
+        N_("every word of the question stands in the evidence"),
+        N_("search by words and by meaning agree on the best study"),
+    }
+)
+STUDIES_CITED = re.compile(r"(\d+) studies are cited")
+SCOPES = frozenset(
+    {
+        N_("Only this collection was searched."),
+        N_("This collection was searched first, then all the others, and they hold no answer either."),
+        N_("This collection holds too little on the question, so all the others were searched too."),
+    }
+)
 
 
 @register.filter
 def stance_words(value: object) -> str:
-    return STANCES.get(str(value), "")
+    return gettext(STANCES.get(str(value), ""))
 
 
 @register.filter
 def stood_words(value: object) -> str:
     """The same for a finding, as short as a table has it."""
-    return STOOD.get(str(value), "")
+    return gettext(STOOD.get(str(value), ""))
 
 
 @register.filter
@@ -146,39 +173,45 @@ def titled(study_ids: Iterable[str], titles: Mapping[str, str]) -> list[tuple[st
 
 @register.filter
 def outcome_words(value: object) -> str:
-    return OUTCOMES.get(str(value), str(value).replace("_", " "))
+    return gettext(OUTCOMES.get(str(value), str(value).replace("_", " ")))
 
 
 @register.filter
 def outcome_sentence(value: object) -> str:
-    return OUTCOME_SENTENCES.get(str(value), "")
+    return gettext(OUTCOME_SENTENCES.get(str(value), ""))
 
 
 @register.filter
 def loss_words(value: object) -> str:
-    return LOSSES.get(str(value), "")
+    return gettext(LOSSES.get(str(value), ""))
 
 
 @register.filter
 def check_words(verdict: object) -> str:
-    return CHECKS.get(str(verdict), "")
+    return gettext(CHECKS.get(str(verdict), ""))
 
 
 @register.filter
 def confidence_words(label: object) -> str:
-    return CONFIDENCES.get(str(label), str(label))
+    return gettext(CONFIDENCES.get(str(label), str(label)))
 
 
 @register.filter
 def reason_words(value: object) -> str:
-    return REASONS.get(str(value), str(value).replace("_", " "))
+    return gettext(REASONS.get(str(value), str(value).replace("_", " ")))
 
 
 @register.filter
 def step_words(value: object) -> str:
     if match := FINDING_STEP.fullmatch(str(value)):
-        return f"Finding {match[1]} of its study"
-    return STEPS.get(str(value), str(value).replace("_", " ").capitalize())
+        return gettext("Finding %(number)s of its study") % {"number": match[1]}
+    return gettext(STEPS.get(str(value), str(value).replace("_", " ").capitalize()))
+
+
+@lru_cache(maxsize=4096)
+def _step_words(step: str, language: str | None) -> str:
+    """The same, kept for each language: a page asks for it hundreds of times."""
+    return step_words(step)
 
 
 @register.filter
@@ -195,28 +228,66 @@ def effect_words(step: Mapping[str, Any]) -> str:
 @register.filter
 def steps_listed(because: Iterable[Mapping[str, Any]]) -> SafeString:
     """The steps of a passage's rank as the rows of a list: a page has hundreds of them."""
-    steps = ((step_words(step["step"]), effect_words(step)) for step in because)
+    language, point = get_language(), formats.get_format("DECIMAL_SEPARATOR")
+    steps = (
+        (_step_words(str(step["step"]), language), effect_words(step).replace(".", str(point))) for step in because
+    )
     return format_html_join("", "<div><dt>{}</dt><dd>{}</dd></div>", steps)
 
 
 @register.filter
 def leg_words(value: object) -> str:
-    return LEGS.get(str(value), str(value))
+    return gettext(LEGS.get(str(value), str(value)))
 
 
 @register.filter
 def stage_words(value: object) -> str:
-    return STAGES.get(str(value), str(value).replace("_", " ").capitalize())
+    return gettext(STAGES.get(str(value), str(value).replace("_", " ").capitalize()))
+
+
+@register.filter
+def uncapital(words: str) -> str:
+    """Words inside a sentence: their first letter small, the others as they are."""
+    return words[:1].lower() + words[1:]
+
+
+@register.filter
+def mode_words(mode: object) -> str:
+    return gettext(MODES.get(str(mode), str(mode).capitalize()))
+
+
+@register.filter
+def confidence_reason_words(reason: object) -> str:
+    """A stored reason for a confidence; one of an earlier wording stays as it is."""
+    if match := STUDIES_CITED.fullmatch(str(reason)):
+        return ngettext("%(n)s study is cited", "%(n)s studies are cited", int(match[1])) % {"n": match[1]}
+    return gettext(str(reason)) if reason in CONFIDENCE_REASONS else str(reason)
+
+
+@register.filter
+def scope_words(detail: object) -> str:
+    """What a stored answer says of where it was searched for."""
+    return gettext(str(detail)) if detail in SCOPES else str(detail or "")
+
+
+@register.filter
+def left_out_words(group: Any) -> str:
+    """How many of what was left out: `3 passages`."""
+    if group.what == "sentence":
+        return ngettext("%(n)s sentence", "%(n)s sentences", group.count) % {"n": group.count}
+    if group.what == "passage":
+        return ngettext("%(n)s passage", "%(n)s passages", group.count) % {"n": group.count}
+    return f"{group.count} {group.what}{'' if group.count == 1 else 's'}"
 
 
 @register.filter
 def writer_words(value: object) -> str:
-    return WRITERS.get(str(value), str(value))
+    return gettext(WRITERS.get(str(value), str(value)))
 
 
 @register.filter
 def fallback_words(reason: object) -> str:
-    return FALLBACKS.get(str(reason), FALLBACK)
+    return gettext(FALLBACKS.get(str(reason), FALLBACK))
 
 
 @register.filter

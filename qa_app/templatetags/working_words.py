@@ -6,10 +6,15 @@ from typing import Any
 
 from django import template
 from django.template import Context
+from django.utils import formats
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+from django.utils.translation import gettext_noop as N_
 
 register = template.Library()
+
+FITS = {"answerability": N_("Answerability"), "confidence": N_("Confidence"), "bearing": N_("Bearing")}
 
 
 @register.simple_tag(takes_context=True)
@@ -23,15 +28,22 @@ def figure(context: Context, name: str) -> SafeString:
 def told(value: Any) -> str:
     """A number with two places at most; yes or no; a choice in words."""
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return gettext("yes") if value else gettext("no")
     if isinstance(value, float):
-        return f"{value:.2f}".rstrip("0").rstrip(".") if abs(value) >= 0.005 or value == 0 else f"{value:.1g}"
+        text = f"{value:.2f}".rstrip("0").rstrip(".") if abs(value) >= 0.005 or value == 0 else f"{value:.1g}"
+        return text.replace(".", str(formats.get_format("DECIMAL_SEPARATOR")))
     return str(value).replace("_", " ")
 
 
 @register.filter
 def percent(share: Any) -> str:
     return f"{100 * float(share):.0f} %"
+
+
+@register.filter
+def fit_words(kind: object) -> str:
+    """What was fitted."""
+    return gettext(FITS.get(str(kind), str(kind).capitalize()))
 
 
 @register.filter

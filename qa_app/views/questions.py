@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from qa_app import asking, rationing
@@ -61,7 +62,8 @@ def again(request: HttpRequest, answer_id: str) -> HttpResponse:
 
 
 def _too_many(request: HttpRequest, form: QuestionForm, wait: int) -> HttpResponse:
-    form.refuse(f"Too many questions from your address. Please ask again in {rationing.in_words(wait)}.")
+    words = gettext("Too many questions from your address. Please ask again in %(wait)s.")
+    form.refuse(words % {"wait": rationing.in_words(wait)})
     response = _ask_page(request, form, status=HTTPStatus.TOO_MANY_REQUESTS)
     response["Retry-After"] = str(wait)
     return response

@@ -192,7 +192,7 @@ def test_an_empty_corpus_and_an_empty_result_offer_a_way_on() -> None:
     html = shown("/corpus/?q=velodrome&sex=male")
 
     assert "No study found" in words(html)
-    assert 'href="/corpus/">start again with all 1 studies' in html
+    assert 'href="/corpus/">start again with the one study' in html
     assert 'href="/?q=velodrome"' in html
     assert 'href="/topics/strength/"' in html
 

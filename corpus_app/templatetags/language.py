@@ -1,0 +1,122 @@
+"""The languages of a page: its own words in the reader's language, the corpus in English and marked as such."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+
+from django import template
+from django.conf import settings
+from django.utils import formats, timezone
+from django.utils.html import json_script
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import get_language, gettext
+from django.utils.translation import gettext_noop as N_
+
+register = template.Library()
+
+ENGLISH = "en"
+SCRIPT_WORDS = (
+    N_("(loosely supported)"),
+    N_("1 question below. Down arrow to choose."),
+    N_("Also searched for:"),
+    N_("Answered before"),
+    N_("Beginner"),
+    N_("Copied"),
+    N_("Intermediate"),
+    N_("It could not be copied. Select the words and copy them."),
+    N_("It took too long."),
+    N_("Link copied"),
+    N_("Many answers are being made at this moment."),
+    N_("Many questions came from here just now."),
+    N_("Please try again in a moment."),
+    N_("Please try again in a while."),
+    N_("Please try again in {seconds} seconds."),
+    N_("Questions to choose from"),
+    N_("Reload"),
+    N_("Reload it and try again."),
+    N_("Reload it: your question stays in the box."),
+    N_("Searching the studies…"),
+    N_("Sending…"),
+    N_("Something went wrong on our side."),
+    N_("Sorted by {column}, falling."),
+    N_("Sorted by {column}, rising."),
+    N_("Source {number} could not be opened. {reason} Please try again in a moment."),
+    N_("Sources"),
+    N_("Stopped. Your question is still in the box."),
+    N_("Study"),
+    N_("The answer could not be fetched."),
+    N_("The answer could not be shown."),
+    N_("The link could not be copied. It is in the address bar."),
+    N_("The site cannot be reached."),
+    N_("This page is out of date. {promise} If that does not help, allow cookies from this site."),
+    N_("Topic"),
+    N_("What you said could not be sent."),
+    N_("You are offline."),
+    N_(
+        "You are offline. What is on this page can still be read; questions and sources can be opened when you are back."
+    ),
+    N_("You are online again."),
+    N_("Your question is still in the box."),
+    N_("Your question is still in the box: please try again in a moment."),
+    N_("Your question is still in the box: please try again in a while."),
+    N_("Your question is still in the box: please try again in {seconds} seconds."),
+    N_("{n} passages found."),
+    N_("{n} questions below. Down arrow to choose."),
+)
+"""What scripts say by `told("…")`."""
+
+
+def _spoken() -> str:
+    """The language of the page, as HTML names it: `en`, `de`."""
+    return (get_language() or settings.LANGUAGE_CODE).partition("-")[0]
+
+
+@register.simple_tag
+def page_language() -> str:
+    return _spoken()
+
+
+@register.simple_tag
+def is_english() -> bool:
+    return _spoken() == ENGLISH
+
+
+@register.simple_tag
+def in_english() -> SafeString:
+    """The attribute of an element that holds words of the corpus; nothing on an English page."""
+    return mark_safe("" if _spoken() == ENGLISH else ' lang="en"')  # noqa: S308 - our own words
+
+
+@register.simple_tag
+def in_page_language() -> SafeString:
+    """The attribute of an element that holds the page's own words inside one of the corpus's."""
+    spoken = _spoken()
+    return mark_safe("" if spoken == ENGLISH else f' lang="{spoken}"')  # noqa: S308 - from our own settings
+
+
+@register.simple_tag
+def script_words() -> SafeString:
+    """What scripts say, by the English words in them; nothing on an English page, as theirs are English."""
+    if _spoken() == ENGLISH:
+        return mark_safe("")
+    return json_script({words: gettext(words) for words in SCRIPT_WORDS}, "words")
+
+
+@register.filter
+def day(value: datetime | date | None) -> str:
+    """`20 November 2026`; empty for none."""
+    return _told(value, gettext("j F Y"))
+
+
+@register.filter
+def day_and_time(value: datetime | date | None) -> str:
+    """`20 November 2026, 17:06`; empty for none."""
+    return _told(value, gettext("j F Y, H:i"))
+
+
+def _told(value: datetime | date | None, form: str) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, datetime) and timezone.is_aware(value):
+        value = timezone.localtime(value)
+    return formats.date_format(value, form)

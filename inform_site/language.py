@@ -1,0 +1,45 @@
+"""Which language a page speaks: the one chosen in the footer (a cookie), else the browser's. Programs are told in English."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.middleware.locale import LocaleMiddleware
+from django.utils import translation
+from django.utils.cache import patch_vary_headers
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST
+from django.views.i18n import set_language
+
+from inform_site.api.middleware import is_of_api
+
+
+class PageLanguage(LocaleMiddleware):
+    def process_request(self, request: HttpRequest) -> None:
+        if is_of_api(request):
+            translation.activate(settings.LANGUAGE_CODE)
+            return
+        super().process_request(request)
+
+    def process_view(self, request: HttpRequest, view: object, arguments: object, options: object) -> None:
+        """A view of the API at an address of its own is known as one only now."""
+        if is_of_api(request):
+            translation.activate(settings.LANGUAGE_CODE)
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        """A page differs by the browser's languages and by the cookie; no cache may forget either."""
+        if is_of_api(request) or response.get("Content-Type", "").partition(";")[0] not in _SPOKEN:
+            return response
+        patch_vary_headers(response, ("Cookie",))
+        return super().process_response(request, response)
+
+
+_SPOKEN = {"text/html", "application/atom+xml"}
+
+
+@csrf_exempt  # it changes nothing but the words of pages, and a token would put a cookie on every public page
+@require_POST
+def choose(request: HttpRequest) -> HttpResponse:
+    """Keeps `language` in a cookie and goes back to the page that it was chosen on; an unknown one changes nothing."""
+    return set_language(request)

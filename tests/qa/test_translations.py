@@ -1,0 +1,264 @@
+"""Every text of the public pages can be told in every language, and a page is told in one of them, but for the corpus."""
+
+from __future__ import annotations
+
+import gettext
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import polib
+import pytest
+from django.conf import settings
+from django.test import Client
+from django.utils import translation
+
+from corpus_app.templatetags import corpus_words, language
+from qa_app import comparing
+from qa_app.pipeline import confidence
+from qa_app.templatetags import answer_words, working_words
+from tests import messages
+from tests.qa.payloads import QUOTE, FakeAsking, make_payload, make_refusal
+
+LANGUAGES = [code for code, _ in settings.LANGUAGES if code != settings.LANGUAGE_CODE]
+PLACE = re.compile(r"%\(\w+\)s|%%|\{\w+\}")
+TAG = re.compile(r"<[^>]*>")
+PAGES = ("/", "/corpus/", "/corpus/?q=sets&sort=nonsense", "/topics/", "/changes/", "/how-it-works/", "/history/", "/compare/", "/nowhere/")  # fmt: skip
+GERMAN = {"Accept-Language": "de-DE,de;q=0.9,en;q=0.5"}
+
+
+@pytest.fixture(autouse=True)
+def as_before() -> Iterator[None]:
+    """The language that a page leaves behind in this thread is not the next test's."""
+    with translation.override(settings.LANGUAGE_CODE):
+        yield
+
+
+def texts(code: str) -> polib.POFile:
+    return polib.pofile(str(messages.catalogue(code)))
+
+
+def compiled(code: str) -> gettext.GNUTranslations:
+    with messages.catalogue(code).with_suffix(".mo").open("rb") as file:
+        return gettext.GNUTranslations(file)
+
+
+def forms(entry: polib.POEntry) -> list[tuple[str, str]]:
+    """Each form of a text beside its translation."""
+    if not entry.msgid_plural:
+        return [(entry.msgid, entry.msgstr)]
+    return [(entry.msgid, entry.msgstr_plural[0]), (entry.msgid_plural, entry.msgstr_plural[1])]
+
+
+# --- The catalogues ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_every_text_of_templates_and_code_is_in_the_catalogue_and_no_other(code: str) -> None:
+    wanted = {(message.msgid, message.plural) for message in messages.gathered()}
+
+    assert {(entry.msgid, entry.msgid_plural) for entry in texts(code)} == wanted, "run `make messages`"
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_every_text_is_translated_with_the_same_places_and_tags(code: str) -> None:
+    for entry in texts(code):
+        assert "fuzzy" not in entry.flags, entry.msgid
+        for english, translated in forms(entry):
+            assert translated.strip(), english
+            assert sorted(PLACE.findall(translated)) == sorted(PLACE.findall(english)), english
+            assert sorted(TAG.findall(translated)) == sorted(TAG.findall(english)), english
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_what_is_compiled_says_what_the_catalogue_says(code: str) -> None:
+    told = compiled(code)
+
+    for entry in texts(code):
+        for number, (_, translated) in zip((1, 2), forms(entry), strict=False):
+            said = (
+                told.ngettext(entry.msgid, entry.msgid_plural, number)
+                if entry.msgid_plural
+                else told.gettext(entry.msgid)
+            )
+            assert said == translated, "run `make messages`"
+
+
+def test_no_text_has_a_plural_in_one_place_and_none_in_another() -> None:
+    found = [message.msgid for message in messages.gathered()]
+
+    assert len(found) == len(set(found))
+
+
+def test_scripts_are_given_every_word_that_they_say_and_no_other() -> None:
+    assert set(language.SCRIPT_WORDS) == messages.in_scripts()
+
+
+def test_templates_leave_no_words_untranslated() -> None:
+    """What is left of a public template without its tags, its markup and what is translated: no words."""
+    untranslated = re.compile(
+        r"{% blocktranslate.*?{% endblocktranslate %}|{#.*?#}|{%.*?%}|{{.*?}}|<code>.*?</code>|<script.*?</script>",
+        re.S,
+    )
+    names = {"InForm", "doi", "ms"}  # and the unit of the time taken
+    for path in sorted((messages.ROOT / "templates").rglob("*.html")):
+        if {"admin", "drf_spectacular"} & set(path.parts):
+            continue
+        marked = untranslated.sub("", path.read_text(encoding="utf-8"))
+        seen = re.sub(r"<!doctype html>|<[^<>]*>", " ", marked)
+        told = re.findall(r'\b(?:aria-label|title|alt)="([^"]*)"', marked)
+        left = (
+            set(re.findall(r"[A-Za-z]{2,}", " ".join([seen, *told]).replace("&nbsp", "").replace("&#8288", ""))) - names
+        )
+        assert not left, path.name
+
+
+def test_a_reader_is_told_each_stored_reason_for_a_confidence_in_the_page_language() -> None:
+    source = Path(confidence.__file__).read_text(encoding="utf-8")
+    reasons = re.findall(r'reasons\.append\("([^"]+)"\)', source)
+
+    assert set(reasons) <= answer_words.CONFIDENCE_REASONS
+    with translation.override("de"):
+        assert answer_words.confidence_reason_words("3 studies are cited") == "3 Studien werden zitiert"
+        assert all(answer_words.confidence_reason_words(reason) != reason for reason in reasons)
+        assert answer_words.confidence_reason_words("in words of another day") == "in words of another day"
+
+
+# --- Words, figures and dates -----------------------------------------------------------------------------------------
+
+
+def test_figures_and_dates_are_written_as_the_language_writes_them() -> None:
+    step = {"step": "meaning", "effect": "+", "value": 0.25}
+    with translation.override("de"):
+        assert working_words.told(0.35) == "0,35"
+        assert answer_words.steps_listed([step]) == "<div><dt>Nähe in der Bedeutung</dt><dd>+0,25</dd></div>"
+        assert language.day(answer_words.moment("2026-03-05T17:06:00Z")) == "5. März 2026"
+        assert language.day_and_time(answer_words.moment("2026-03-05T17:06:00Z")) == "5. März 2026, 17:06"
+    assert working_words.told(0.35) == "0.35"
+    assert answer_words.steps_listed([step]) == "<div><dt>Closeness in meaning</dt><dd>+0.25</dd></div>"
+    assert language.day(answer_words.moment("2026-03-05T17:06:00Z")) == "5 March 2026"
+    assert language.day(None) == ""
+
+
+def test_designs_have_the_names_of_the_field() -> None:
+    with translation.override("de"):
+        assert corpus_words.design_words("systematic_review") == "systematische Übersichtsarbeit"
+        assert corpus_words.design_words("randomized_controlled_trial") == "randomisierte kontrollierte Studie"
+        assert corpus_words.design_words("meta_analysis") == "Metaanalyse"
+
+
+def test_two_answers_are_told_apart_in_the_page_language() -> None:
+    with translation.override("de"):
+        told = comparing.compare(make_payload(), make_refusal())
+
+    assert told.differences[0] == "Sie enden verschieden: A ist beantwortet, B findet keine Antwort in den Studien."
+
+
+# --- Pages ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_a_page_speaks_the_language_of_the_browser(library: tuple[str, ...], address: str) -> None:
+    response = Client(headers=GERMAN).get(address)
+    html = response.content.decode()
+
+    assert '<html lang="de">' in html
+    assert "Die Studien sind auf Englisch" in html
+    assert response["Content-Language"] == "de"
+    assert {"Accept-Language", "Cookie"} <= {part.strip() for part in response["Vary"].split(",")}
+    assert (
+        json.loads(re.findall(r'<script id="words" type="application/json">(.*?)</script>', html)[0])["Copied"]
+        == "Kopiert"
+    )
+    assert not re.findall(r' (?:x|y|cx|cy|r|d|width|height|viewBox|stroke-width)="[^"]*\d,\d', html), "a decimal comma"
+
+
+@pytest.mark.parametrize("wanted", ["en-US,en", "fr-FR,fr;q=0.9", "", "*", "de;q=nonsense", "zz" * 300])
+def test_every_other_reader_is_told_in_english(db: None, wanted: str) -> None:
+    html = Client(headers={"Accept-Language": wanted}).get("/topics/").content.decode()
+
+    assert '<html lang="en">' in html
+    assert "Skip to the content" in html
+    assert 'id="words"' not in html
+    assert "The studies are in English" not in html
+
+
+def test_an_answer_keeps_its_words_and_its_page_speaks_german(monkeypatch: pytest.MonkeyPatch) -> None:
+    payload = make_payload()
+    FakeAsking(payload).install(monkeypatch)
+
+    html = Client(headers=GERMAN).get(f"/answers/{payload['id']}/").content.decode()
+
+    assert re.search(r'<span class="sentence" lang="en"[^>]*>', html)
+    assert '<blockquote lang="en">' in html
+    assert "Was die Studien sagen" in html or "Kurz gesagt" in html
+    assert "Konfidenz" in html
+    assert f'<h1 id="question-title" tabindex="-1" dir="auto">{payload["question"]}' in html
+
+
+def test_the_words_behind_a_sentence_stay_english(monkeypatch: pytest.MonkeyPatch) -> None:
+    payload = make_payload()
+    FakeAsking(payload).install(monkeypatch)
+
+    html = Client(headers=GERMAN).get(f"/answers/{payload['id']}/citations/summary/1/1/").content.decode()
+
+    assert f"<mark>{QUOTE}</mark>" in html
+    assert '<blockquote lang="en">' in html
+    assert "Quelle 1" in html
+
+
+def test_a_language_is_chosen_without_script_and_kept(db: None) -> None:
+    client = Client(headers={"Accept-Language": "en"}, enforce_csrf_checks=True)
+
+    response = client.post("/language/", {"language": "de"}, headers={"Referer": "http://testserver/topics/?x=1"})
+
+    assert response.status_code == 302
+    assert response["Location"] == "http://testserver/topics/?x=1"
+    assert client.cookies["language"].value == "de"
+    assert client.cookies["language"]["httponly"]
+    assert client.cookies["language"]["samesite"] == "Lax"
+    assert '<html lang="de">' in client.get("/topics/").content.decode()
+    client.post("/language/", {"language": "en-gb"})
+    assert '<html lang="en">' in client.get("/topics/").content.decode()
+
+
+def test_choosing_a_language_leads_nowhere_else(db: None, client: Client) -> None:
+    response = client.post("/language/", {"language": "de", "next": "https://elsewhere.example/"})
+
+    assert response["Location"] == "/"
+    assert client.get("/language/").status_code == 405
+    assert "language" not in Client().post("/language/", {"language": "xx"}).cookies
+
+
+def test_a_form_says_what_is_wrong_in_the_page_language(db: None) -> None:
+    response = Client(headers=GERMAN).post("/", {"question": " "})
+
+    assert response.status_code == 400
+    assert "Bitte geben Sie eine Frage ein." in response.content.decode()
+    response = Client(headers=GERMAN).post("/", {"question": "x" * 2001})
+    assert "Die Frage ist länger als 2.000 Zeichen." in response.content.decode()
+
+
+def test_programs_and_files_are_told_in_english(library: tuple[str, ...]) -> None:
+    client = Client(headers=GERMAN)
+
+    refused = client.post("/api/v1/answers", {"question": ""}, content_type="application/json")
+    absent = client.get("/api/v1/nothing")
+    made = client.post("/api/v1/answers", {"question": "How many weekly sets?"}, content_type="application/json").json()
+    file = client.get(f"/answers/{made['id']}/export/md")
+
+    assert "Please type a question." in refused.content.decode()
+    assert "Content-Language" not in refused
+    assert "nothing at this address" in absent.content.decode()
+    assert made["message"] is None or not re.search("Studien|Antwort", made["message"])
+    assert file.status_code == 200
+    assert "Answered by InForm" in file.content.decode()
+
+
+def test_what_is_stored_is_the_same_whatever_the_page_speaks(library: tuple[str, ...]) -> None:
+    asked = [Client(headers=headers).post("/", {"question": "How many weekly sets?"}) for headers in (GERMAN, {})]
+    stored = [Client().get(f"/api/v1{response['Location'].rstrip('/')}").json() for response in asked]
+
+    for key in ("outcome", "summary", "answer", "message", "confidence", "left_out", "scope"):
+        assert stored[0][key] == stored[1][key]
