@@ -73,13 +73,14 @@ Report = Callable[[str, int, int], None]
 def throwaway_database() -> Iterator[str]:
     """Django's connection leads to an empty database of the same server, with our tables, which is dropped at the end.
 
-    What a killed process left behind is dropped first: a database that nobody is connected to.
+    What a killed process of the same live database left behind is dropped first: one that nobody is connected to.
     """
     live = connection.settings_dict["NAME"]
-    name = f"{PREFIX}{secrets.token_hex(6)}"
     with _server() as server:
+        prefix = prefix_of_live(server)
+        name = f"{prefix}{secrets.token_hex(6)}"
         with _making(server):
-            _sweep(server)
+            _sweep(server, prefix)
             server.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(sql.Identifier(name)))
             try:
                 _lead_to(name)
@@ -114,6 +115,15 @@ def _server() -> Iterator[psycopg.Connection]:
         yield server
 
 
+def prefix_of_live(server: psycopg.Connection) -> str:
+    """How the names of the live database's throw-away ones begin.
+
+    Another live database of the same server has its own: the lock holds within one database only.
+    """
+    [(oid,)] = server.execute("SELECT oid FROM pg_database WHERE datname = current_database()").fetchall()
+    return f"{PREFIX}{oid}_"
+
+
 @contextmanager
 def _making(server: psycopg.Connection) -> Iterator[None]:
     server.execute("SELECT pg_advisory_lock(%s)", [MAKING])
@@ -123,12 +133,12 @@ def _making(server: psycopg.Connection) -> Iterator[None]:
         server.execute("SELECT pg_advisory_unlock(%s)", [MAKING])
 
 
-def _sweep(server: psycopg.Connection) -> None:
+def _sweep(server: psycopg.Connection, prefix: str) -> None:
     """Ours are connected to as soon as they are made, under the same lock: one that is not was left behind."""
     left = server.execute(
         """SELECT datname FROM pg_database d WHERE starts_with(datname, %s)
            AND NOT EXISTS (SELECT FROM pg_stat_activity WHERE datid = d.oid)""",
-        [PREFIX],
+        [prefix],
     ).fetchall()
     for (name,) in left:
         with suppress(psycopg.Error):  # somebody else's, or in use after all

@@ -93,8 +93,12 @@ async def until(is_so: Callable[[], bool]) -> None:
 
 
 def connections_open() -> int:
+    """To this process's own database; the server's own work in it, such as a vacuum, does not count."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()")
+        cursor.execute(
+            """SELECT count(*) FROM pg_stat_activity
+               WHERE datname = current_database() AND backend_type = 'client backend'"""
+        )
         return int(cursor.fetchone()[0])
 
 

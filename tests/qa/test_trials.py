@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import math
+import secrets
 import shutil
 from io import StringIO
 from pathlib import Path
@@ -27,9 +28,15 @@ TINY = Path(__file__).resolve().parents[1] / "data" / "beir_tiny"
 LEGS = "lexical,tfidf,ts_rank,dense,hybrid,rrf,rrf_ts_rank"
 
 
-def databases() -> set[str]:
+def prefix() -> str:
+    """Of the throw-away databases that belong to this test's: other processes of the run have theirs on the same server."""
+    with trial._server() as server:
+        return trial.prefix_of_live(server)
+
+
+def databases(prefix: str) -> set[str]:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT datname FROM pg_database")
+        cursor.execute("SELECT datname FROM pg_database WHERE starts_with(datname, %s)", [prefix])
         return {name for (name,) in cursor.fetchall()}
 
 
@@ -145,9 +152,9 @@ def tiny(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest
     """One run over all legs: what it printed, its figures, the folder of its files, the databases before and after."""
     out = tmp_path_factory.mktemp("tiny")
     with django_db_blocker.unblock(), embedding.use(WordHashEncoder()):
-        before = databases()
+        before = databases(prefix())
         text = evaluate(TINY, "--legs", LEGS, "--json", str(out / "figures.json"), "--run", str(out / "run.trec"))
-        after = databases()
+        after = databases(prefix())
         connection.close()
     figures = json.loads((out / "figures.json").read_text(encoding="utf-8"))
     return {"text": text, "figures": figures, "out": out, "left": after - before}
@@ -244,26 +251,33 @@ def test_the_live_rows_are_neither_seen_nor_touched(library: tuple[str, ...]) ->
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit, ValueError])
 def test_the_database_is_dropped_however_the_work_ends(stop: type[BaseException]) -> None:
-    before = databases()
+    made = []
 
     def work() -> None:
-        with trial.throwaway_database(), transaction.atomic():
+        with trial.throwaway_database() as name, transaction.atomic():
+            made.append(name)
             Study.objects.count()
             raise stop
 
     with pytest.raises(stop):
         work()
 
-    assert databases() == before
+    assert made[0].startswith(prefix())
+    assert databases(made[0]) == set()
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_a_killed_run_left_behind_is_dropped_by_the_next() -> None:
+def test_what_a_killed_run_left_behind_is_dropped_by_the_next_of_the_same_site() -> None:
+    ours, anothers = f"{prefix()}left", f"{trial.PREFIX}{secrets.token_hex(6)}"
     with connection.cursor() as cursor:
-        cursor.execute(f"CREATE DATABASE {trial.PREFIX}left")
+        cursor.execute(f"CREATE DATABASE {ours}")
+        cursor.execute(f"CREATE DATABASE {anothers}")
 
     with trial.throwaway_database():
-        assert f"{trial.PREFIX}left" not in databases()
+        assert databases(ours) == set()
+        assert databases(anothers) == {anothers}
+    with connection.cursor() as cursor:
+        cursor.execute(f"DROP DATABASE {anothers}")
 
 
 @pytest.mark.django_db(transaction=True)
