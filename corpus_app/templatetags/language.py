@@ -77,6 +77,12 @@ def page_language() -> str:
 
 
 @register.simple_tag
+def languages() -> list[tuple[str, str]]:
+    """Codes and names of what a page can speak, each by its own name (Django's own tag translates them)."""
+    return list(settings.LANGUAGES)
+
+
+@register.simple_tag
 def is_english() -> bool:
     return _spoken() == ENGLISH
 

@@ -165,6 +165,7 @@ def test_a_page_speaks_the_language_of_the_browser(library: tuple[str, ...], add
 
     assert '<html lang="de">' in html
     assert "Die Studien sind auf Englisch" in html
+    assert 'lang="en">English</button>' in html
     assert response["Content-Language"] == "de"
     assert {"Accept-Language", "Cookie"} <= {part.strip() for part in response["Vary"].split(",")}
     assert (
