@@ -9,7 +9,7 @@ from tests.browser.accessible import assert_accessible
 from tests.browser.conftest import Watch
 from tests.browser.html import find_faults
 from tests.browser.pages import PAGES, open_folds, visit
-from tests.browser.site import Site
+from tests.browser.site import SETS, Site
 
 NAMES = ("ask", "answer asked again", "partial answer", "refusal", "guardrail", "citation", "search", "nothing found", "topic", "study", "how it works", "compare", "missing")  # fmt: skip
 
@@ -38,3 +38,19 @@ def test_a_german_page_is_valid_legible_and_no_wider_than_the_screen(
     for width in (1000, 640, 320):
         german.set_viewport_size({"width": width, "height": 640})
         assert german.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_an_answer_is_made_in_german_and_the_switch_in_the_footer_leads_back(site: Site, german: Page) -> None:
+    german.goto(site.url)
+
+    german.get_by_label("Ihre Frage").fill(SETS)
+    german.get_by_role("button", name="Fragen", exact=True).click()
+    expect(german.get_by_role("heading", name="Kurz gesagt")).to_be_visible()
+    expect(german.locator(".sentence").first).to_have_attribute("lang", "en")
+    german.wait_for_url("**/answers/**")
+    address = german.url
+    german.get_by_role("button", name="English").click()
+
+    expect(german.get_by_role("heading", name="In short")).to_be_visible()
+    expect(german.locator("html")).to_have_attribute("lang", "en")
+    assert german.url == address
