@@ -40,7 +40,7 @@ class ScriptedModel:
 
 
 def ask_with_model(monkeypatch: pytest.MonkeyPatch, *texts: str) -> Payload:
-    monkeypatch.setattr(answering, "writers", lambda wanted: (ScriptedModel(*texts), ExtractiveWriter()))
+    monkeypatch.setattr(answering, "writers", lambda *wanted, **ways: (ScriptedModel(*texts), ExtractiveWriter()))
     body = asking.ask(question=ASKED)
     assert asking.find_answer(body["id"]) == body
     return body

@@ -160,7 +160,7 @@ def test_what_was_received_is_kept_and_can_be_made_again(set_up: SetUp, behaviou
 def test_a_refusal_keeps_what_was_received(set_up: SetUp, monkeypatch: pytest.MonkeyPatch) -> None:
     set_up("not_found")
     whole = answering.writers
-    monkeypatch.setattr(answering, "writers", lambda wanted: whole(wanted)[:2])  # nobody steps in
+    monkeypatch.setattr(answering, "writers", lambda *wanted, **ways: whole(*wanted, **ways)[:2])  # nobody steps in
 
     answer = asking.ask(question=ASKED)
 
