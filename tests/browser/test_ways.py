@@ -84,8 +84,11 @@ def test_the_corpus_is_counted_with_a_chart_of_its_years(site: Site, page: Page)
     page.wait_for_url("**/corpus/")
 
 
-def test_being_offline_is_said_and_being_back_too(site: Site, page: Page, context: BrowserContext) -> None:
-    page.goto(site.url)
+def test_being_offline_is_said_and_being_back_too(
+    site: Site, page: Page, context: BrowserContext, watch: Watch
+) -> None:
+    watch.expected = ("net::ERR_INTERNET_DISCONNECTED",)
+    page.goto(site.url, wait_until="networkidle")
 
     context.set_offline(True)
     expect(page.locator("#trouble")).to_contain_text("You are offline.")
