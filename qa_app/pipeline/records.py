@@ -68,6 +68,7 @@ class Verdict(StrEnum):
 class LeftOutReason(StrEnum):
     DUPLICATE_LOCATION = "duplicate_location"
     NEAR_DUPLICATE = "near_duplicate"
+    HANGS = "hangs"
     STUDY_CAP = "study_cap"
     BELOW_THRESHOLD = "below_threshold"
     BUDGET = "budget"
@@ -298,7 +299,7 @@ class Draft:
     summary: tuple[DraftSentence, ...] = ()
     answer: tuple[DraftSentence, ...] = ()
     dropped: tuple[LeftOut, ...] = ()
-    """What was given as a sentence and is none."""
+    """What was given as a sentence and is none, or could not be quoted although it answers."""
     received: Mapping[str, str] = field(default_factory=dict)
     """A model's words for each part, as they came."""
     labels: Mapping[str, int] = field(default_factory=dict)

@@ -65,6 +65,7 @@ CONFIDENCES = {
 REASONS = {
     "duplicate_location": N_("from a part of a study that is already shown"),
     "near_duplicate": N_("says nearly the same as another"),
+    "hangs": N_("cannot be read without what stands before it"),
     "study_cap": N_("its study is already shown often enough"),
     "below_threshold": N_("too weak a match"),
     "budget": N_("no room left after better matches"),

@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpus_app.passages import split_sentences
 from corpus_app.records import AgeGroup, Section
-from qa_app.pipeline.generation import HANGING, ExtractiveWriter
-from qa_app.pipeline.records import Candidate, Draft, DraftSentence, Evidence
+from qa_app.pipeline import standing
+from qa_app.pipeline.generation import ExtractiveWriter
+from qa_app.pipeline.records import Candidate, Draft, DraftSentence, Evidence, LeftOutReason
 from qa_app.pipeline.text import jaccard, stems, word_count
 from qa_app.pipeline.verification import verify
 from tests.pipeline.values import POLICY, candidate_lists, make_candidate, make_evidence, make_study
@@ -45,7 +47,20 @@ def test_every_sentence_passes_verification(candidates: tuple[Candidate, ...], m
 
 @given(candidate_lists(max_size=12), modes)
 def test_no_sentence_hangs_on_one_that_is_not_there(candidates: tuple[Candidate, ...], mode: str) -> None:
-    assert not [s.text for s in written(write(*candidates, mode=mode)) if HANGING.match(s.text)]
+    opening = [
+        (s.text[slice(*split_sentences(s.text)[0])], s.passage_ids) for s in written(write(*candidates, mode=mode))
+    ]
+
+    assert not [text for text, _ in opening if standing.read(text).need is standing.Need.BEFORE]
+
+
+def test_a_sentence_that_says_more_but_hangs_is_left_out_with_its_reason() -> None:
+    hanging = "These weekly sets gave more muscle growth."
+
+    draft = write(make_candidate("Ten sets were hard."), make_candidate(hanging, position=5))
+
+    assert [(left.reason, left.text) for left in draft.dropped] == [(LeftOutReason.HANGS, hanging)]
+    assert "“These”" in draft.dropped[0].detail
 
 
 @given(candidate_lists(max_size=12), modes)

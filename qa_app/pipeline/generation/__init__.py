@@ -5,4 +5,3 @@ from __future__ import annotations
 from qa_app.pipeline.generation.extractive import EXTRACTIVE as EXTRACTIVE
 from qa_app.pipeline.generation.extractive import ExtractiveWriter as ExtractiveWriter
 from qa_app.pipeline.generation.sentences import rank_sentences as rank_sentences
-from qa_app.pipeline.generation.wording import HANGING as HANGING

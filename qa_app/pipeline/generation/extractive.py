@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 from corpus_app.records import Section
 from qa_app.pipeline.agreement import lead_line
-from qa_app.pipeline.generation.sentences import EXPLANATION, Quotable, rank_sentences
+from qa_app.pipeline.generation.sentences import EXPLANATION, Quotable, find_hanging, rank_sentences
 from qa_app.pipeline.generation.wording import Sound
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.records import Draft, DraftSentence, Evidence, Generator, Mode
 from qa_app.pipeline.text import jaccard, word_count
 
-EXTRACTIVE = Generator(name="extractive", version="2")
+EXTRACTIVE = Generator(name="extractive", version="3")
 
 REPEATED = 0.6  # token overlap from which two sentences say the same
 REPEATED_WITHIN_STUDY = 0.45  # and of one study
@@ -40,7 +40,8 @@ class ExtractiveWriter:
         answer = _answer(summary, findings, limit)
         counted = lead_line(evidence.agreement, evidence, policy)
         lead = (counted,) if counted else ()
-        return Draft((*lead, *(_draft(q, 0) for q in summary)), answer), EXTRACTIVE
+        hanging = find_hanging(evidence, (*summary, *findings, *limit))
+        return Draft((*lead, *(_draft(q, 0) for q in summary)), answer, hanging), EXTRACTIVE
 
 
 def _summary(ranked: Sequence[Quotable], mode: Mode, policy: Policy) -> tuple[Quotable, ...]:

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from corpus_app.records import AgeGroup, Concept, Section
+from qa_app.pipeline import standing
 from qa_app.pipeline.generation.counted import number_asked
 from qa_app.pipeline.generation.wording import Sound
 from qa_app.pipeline.naming import names
 from qa_app.pipeline.orders import gives_orders
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.population import is_about_others
-from qa_app.pipeline.records import Candidate, Evidence, Finding, Mode
+from qa_app.pipeline.records import Candidate, Evidence, Finding, LeftOut, LeftOutReason, Mode
 from qa_app.pipeline.text import jaccard, stem_set, word_count
 
 _DECIMAL = re.compile(r"\d+\.\d+")
@@ -114,17 +115,40 @@ def _is_unasked(candidate: Candidate, position: int, text: str, asked: Asked) ->
 def _standing_alone(candidate: Candidate) -> Iterator[tuple[int, int, str]]:
     """Each sentence with the one before it, where it hangs on that; what hangs even so is left out, and so are orders."""
     passage = candidate.passage
-    texts = [passage.text[s.start : s.end] for s in passage.sentences]
-    hanging = [Sound.of(text).hangs for text in texts]
+    texts = _texts(candidate)
     for position, sentence in enumerate(passage.sentences):
-        first = position
-        while first > 0 and hanging[first]:
-            first -= 1
-        is_mere_aside = first < position and Sound.of(texts[position]).is_aside
-        if position - first > 1 or hanging[first] or is_mere_aside:
+        first = standing.find_first(texts, position, passage.study.title)
+        if first is None or (first < position and Sound.of(texts[position]).is_aside):
             continue
         if not any(map(gives_orders, texts[first : position + 1])):
             yield first, position, passage.text[passage.sentences[first].start : sentence.end]
+
+
+def _texts(candidate: Candidate) -> list[str]:
+    return [candidate.passage.text[s.start : s.end] for s in candidate.passage.sentences]
+
+
+def find_hanging(evidence: Evidence, chosen: Sequence[Quotable]) -> tuple[LeftOut, ...]:
+    """Sentences that hold more of the question than any chosen one, and are left out because they hang on what cannot be quoted."""
+    terms = frozenset(evidence.understanding.terms)
+    most = max((len(terms & q.stems) for q in chosen), default=0)
+    found = []
+    for candidate in _quoted(evidence):
+        texts, passage = _texts(candidate), candidate.passage
+        for position, text in enumerate(texts):
+            if len(terms & stem_set(text)) > most and standing.find_first(texts, position, passage.study.title) is None:
+                detail = f"it needs what stands before it: “{standing.read(text).words}”"
+                found.append(
+                    LeftOut(
+                        "sentence",
+                        LeftOutReason.HANGS,
+                        detail,
+                        passage.passage_id,
+                        text,
+                        study_id=passage.study.study_id,
+                    )
+                )
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
