@@ -83,7 +83,7 @@ _ORDER = {
         "lexical dense linked pool found ranked generator rank index what reason passage_id passage_version study_id finding_ids study_ids title authors year journal "
         "doi design peer_reviewed population notice status section kind text verdict support_level paragraph support start "
         "end quote score lexical_score dense_score distance label reasons calibration keyword_hits highlights because step "
-        "effect value detail ok candidates error name version model prompt fallback_from fallback_reason tokens cost intents concepts terms "
+        "effect value detail ok candidates error name version model prompt fallback_from fallback_reason tokens cost intents concepts terms core "
         "corrections typed population age_groups training sexes numbers asks_for_figures signals corpus_version policy encoder notices gone at timings_ms understand encode rerank verify "
         "store total guardrail route created_at".split()
     )
@@ -125,6 +125,7 @@ def _understood(answer: Answer) -> Payload:
         "intents": list(read.intents),
         "concepts": [concept.concept_id for concept in read.concepts],
         "terms": list(read.terms),
+        "core": read.core or None,
         "corrections": [{"typed": typed, "searched": meant} for typed, meant in read.corrections],
         "population": {
             "age_groups": [group.value for group in read.population.age_groups],

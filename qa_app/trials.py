@@ -17,7 +17,7 @@ from corpus_app import search, trial
 from corpus_app.trial import BadBenchmark as BadBenchmark  # callers catch it by this door
 from qa_app.backends.corpus import SearchedCorpus
 from qa_app.measures import bootstrap_interval, mean, percentile, share
-from qa_app.pipeline import candidates
+from qa_app.pipeline import candidates, core
 from qa_app.pipeline.policy import Fusion, Policy
 from qa_app.pipeline.records import Question
 from qa_app.pipeline.retrieval import Clock, find_evidence
@@ -110,7 +110,7 @@ def rankings(
         documents = trial.fill(benchmark, cache=cache, with_sentences=True, report=report)
         for number, (pk, text) in enumerate(questions.items(), start=1):
             for name, chosen in policies.items():
-                ranked = _search(Leg.RANKED, text, (), chosen, chosen)
+                ranked = _search(Leg.RANKED, _asked(text, chosen, needs_vector=False), chosen, chosen)
                 runs[name][pk] = tuple(dict.fromkeys(documents[passage] for passage, _ in ranked))[:DEPTH]
             report("questions", number, len(questions))
     return {name: _measured(benchmark, questions, run)["ndcg@10"] for name, run in runs.items()}
@@ -138,15 +138,15 @@ def _run(
     needs_vector = bool(WITH_VECTOR & set(chosen))
     for text in list(questions.values())[:3]:  # the first questions of a connection pay for its caches
         for leg in chosen:
-            _search(leg, text, search.encode_question(clean(text)) if needs_vector else (), policy, deep)
+            _search(leg, _asked(text, policy, needs_vector=needs_vector), policy, deep)
     for number, (pk, text) in enumerate(questions.items(), start=1):
         start = perf_counter()
-        vector = search.encode_question(clean(text)) if needs_vector else ()
+        asked = _asked(text, policy, needs_vector=needs_vector)
         encoding = 1000 * (perf_counter() - start)
         done.encoding.append(encoding)
         for leg in chosen:
             start = perf_counter()
-            ranked = _search(leg, text, vector, policy, deep)
+            ranked = _search(leg, asked, policy, deep)
             spent = 1000 * (perf_counter() - start)
             done.milliseconds[leg].append(spent + (encoding if leg in WITH_VECTOR else 0.0))
             done.runs[leg][pk] = tuple(dict.fromkeys(documents[passage] for passage, _ in ranked))[:DEPTH]
@@ -154,27 +154,49 @@ def _run(
     return done
 
 
-def _search(leg: Leg, text: str, vector: Sequence[float], policy: Policy, deep: Policy) -> Ranked:
-    asked, limit = clean(text), policy.leg_limit
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question as the single halves search it, and as the site does: its core counts more there."""
+
+    text: str
+    cleaned: str
+    vector: Sequence[float]
+    words: str
+    leaning: Sequence[float]
+
+
+def _asked(text: str, policy: Policy, *, needs_vector: bool) -> _Asked:
+    cleaned = clean(text)
+    proper = core.find_core(cleaned)
+    words = core.with_core(cleaned, proper, repeats=policy.core_repeats)
+    if not needs_vector:
+        return _Asked(text, cleaned, (), words, ())
+    leans = bool(proper and policy.core_weight)
+    whole, *cores = search.encode_questions([cleaned, proper] if leans else [cleaned])
+    return _Asked(text, cleaned, whole, words, core.leaning(whole, cores[0], policy.core_weight) if cores else whole)
+
+
+def _search(leg: Leg, asked: _Asked, policy: Policy, deep: Policy) -> Ranked:
+    limit = policy.leg_limit
     match leg:
         case Leg.BM25:
-            found = search.find(asked, None, limit=limit)
+            found = search.find(asked.cleaned, None, limit=limit)
             return _best((hit.passage_id, hit.bm25) for hit in found.hits if hit.bm25 > 0)
         case Leg.DENSE:
-            return _dense(vector, limit)
+            return _dense(asked.vector, limit)
         case Leg.TFIDF:
-            return trial.tfidf(asked, limit=limit)
+            return trial.tfidf(asked.cleaned, limit=limit)
         case Leg.TS_RANK:
-            return trial.ts_rank(asked, limit=limit)
+            return trial.ts_rank(asked.cleaned, limit=limit)
         case Leg.HYBRID | Leg.RRF:
             fusion = Fusion.RECIPROCAL_RANK if leg is Leg.RRF else Fusion.MIN_MAX
-            found = search.find(asked, vector, limit=limit)
+            found = search.find(asked.words, asked.leaning, limit=limit)
             pool = candidates.fuse(found, replace(deep, fusion=fusion))
             return [(entry.hit.passage_id, entry.score) for entry in pool]
         case Leg.RRF_TS_RANK:
-            return _by_ranks(trial.ts_rank(asked, limit=limit), _dense(vector, limit), k=policy.fusion_k)
+            return _by_ranks(trial.ts_rank(asked.cleaned, limit=limit), _dense(asked.vector, limit), k=policy.fusion_k)
         case Leg.RANKED:
-            question = Question(text=text, searched=asked)
+            question = Question(text=asked.text, searched=asked.cleaned)
             found_evidence = find_evidence(question, corpus=SearchedCorpus(), policy=policy, clock=Clock())
             return [(c.passage.passage_id, c.score) for c in found_evidence.ranked]
 

@@ -230,6 +230,11 @@ class Understood(Shape):
     intents = texts()
     concepts = texts()
     terms = texts("Stems.")
+    core = CharField(
+        required=False,
+        allow_null=True,
+        help_text="What it asks in the end, where statements stand before that; it counts more.",
+    )
     corrections = Correction(many=True)
     population = Population()
     numbers = texts("With their units.")

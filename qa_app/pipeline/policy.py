@@ -81,6 +81,10 @@ class Policy:
     dense_spread: float = 1.0  # and the meaning where the cosines lie farther apart
     usual_bm25: float = 20.0  # the best score by words at which the weight of the words is as given
     usual_range: float = 0.85  # and the distance between the lowest and the highest cosine
+    core_weight: float = (
+        0.5  # what the core of a question adds to its vector, where a heading or statements stand before it
+    )
+    core_repeats: int = 1  # how often its words are searched for once more
     expand_lay_words: bool = False  # search for the field terms of concepts named in other words, too
     leg_limit: int = 200  # hits that each leg hands over
     reranker_top_k: int = 25
@@ -232,6 +236,8 @@ _PLAIN: dict[str, Any] = {
     "dense_weight": 0.6,
     "lexical_spread": 0.0,
     "dense_spread": 0.0,
+    "core_weight": 0.0,
+    "core_repeats": 0,
     "section_boost_exact": 1.0,
     "section_boost_related": 1.0,
     "sentence_weight": 0.0,

@@ -12,6 +12,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from corpus_app.records import Collection, Concept, Section
+from qa_app.pipeline.core import find_core
 from qa_app.pipeline.naming import find_concepts
 from qa_app.pipeline.population import find_numbers, find_population
 from qa_app.pipeline.records import Question, Understanding
@@ -110,6 +111,7 @@ def understand(
         concepts=named,
         collection=find_collection(said, named, collections),
         terms=terms,
+        core=find_core(question.searched),
         subject=tuple(term for term in terms if not term.isdigit() and term not in for_sections),
         asks_for_figures=bool(_FIGURES.search(said)),
         corrections=corrections,

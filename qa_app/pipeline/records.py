@@ -144,6 +144,8 @@ class Understanding:
     """Detected from keywords and concepts; None where no collection stands out."""
     terms: tuple[str, ...]
     """Stems of the question's content words, in order, without repeats."""
+    core: str = ""
+    """What it asks in the end, where a heading or statements stand before that; empty where the whole text asks."""
     subject: tuple[str, ...] = ()
     """Those of them that say what it is about: without numbers and words that ask for a section."""
     asks_for_figures: bool = False

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 
-from qa_app.pipeline import candidates, confidence, query, ranking, reordering
+from qa_app.pipeline import candidates, confidence, core, query, ranking, reordering
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import Abandoned, Corpus, LegFailed, Progress, Reranker, RerankerFailed, Unwatched
 from qa_app.pipeline.records import (
@@ -94,6 +94,9 @@ class _Asked:
     understanding: Understanding
     concepts: tuple[Concept, ...]
     vector: Sequence[float] | None
+    """What is searched by meaning: it leans towards the core of the question."""
+    whole: Sequence[float] | None
+    """The vector of the whole text."""
     dense_error: str | None
     corpus: Corpus
     policy: Policy
@@ -129,8 +132,8 @@ def find_evidence(
                 expand_lay_words=policy.expand_lay_words,
             )
         with clock("encode"):
-            vector, dense_error = _encode(corpus, question, understanding)
-        asked = _Asked(question, understanding, concepts, vector, dense_error, corpus, policy, clock)
+            vector, whole, dense_error = _encode(corpus, question, understanding, policy)
+        asked = _Asked(question, understanding, concepts, vector, whole, dense_error, corpus, policy, clock)
         look, searched = _look_where_it_belongs(asked)
         linked = None
         if confidence.answerability(look.signals, policy) < policy.linked_below:
@@ -174,7 +177,12 @@ def _look_where_it_belongs(asked: _Asked) -> tuple[_Look, Searched]:
 def _look(asked: _Asked, collection: str | None) -> _Look:
     with asked.clock("lexical"):
         found = asked.corpus.find(
-            " ".join((asked.question.searched, *asked.understanding.also_searched)),
+            core.with_core(
+                asked.question.searched,
+                asked.understanding.core,
+                repeats=asked.policy.core_repeats,
+                also=asked.understanding.also_searched,
+            ),
             asked.vector,
             collection=collection,
             limit=asked.policy.leg_limit,
@@ -287,18 +295,21 @@ def _read_by_model(ranked: tuple[Candidate, ...], reranker: Reranker, asked: _As
 
 
 def _encode(
-    corpus: Corpus, question: Question, understanding: Understanding
-) -> tuple[Sequence[float] | None, str | None]:
-    """The question's vector, what was misspelt spelt again beside it; or None and the reason."""
+    corpus: Corpus, question: Question, understanding: Understanding, policy: Policy
+) -> tuple[Sequence[float] | None, Sequence[float] | None, str | None]:
+    """The vector to search by and that of the whole question, what was misspelt spelt again beside it; or None and the reason."""
+    leans = bool(understanding.core and policy.core_weight)
+    texts = [confidence.searched_text(question, understanding), *([understanding.core] if leans else [])]
     try:
-        return corpus.encode_all([confidence.searched_text(question, understanding)])[0], None
+        whole, *cores = corpus.encode_all(texts)
     except LegFailed as failure:
-        return None, str(failure)
+        return None, None, str(failure)
+    return core.leaning(whole, cores[0], policy.core_weight) if cores else whole, whole, None
 
 
 def _unmet_word(asked: _Asked, ranked: Sequence[Candidate], found: Found) -> float | None:
     """What `confidence.unmet_word` says; None where no vector can be had."""
-    if asked.vector is None:
+    if asked.whole is None:
         return None
     with asked.clock("rank"):
         without = confidence.questions_without(ranked, asked.question, asked.understanding, found, asked.policy)
@@ -308,7 +319,7 @@ def _unmet_word(asked: _Asked, ranked: Sequence[Candidate], found: Found) -> flo
             vectors = iter(asked.corpus.encode_all(written) if written else ())
     except LegFailed:
         return None
-    unmet = confidence.unmet_word(ranked, asked.vector, [next(vectors) if text else None for text in without])
+    unmet = confidence.unmet_word(ranked, asked.whole, [next(vectors) if text else None for text in without])
     has_unmet_name = bool(confidence.unmet_names(ranked, asked.question, asked.understanding))
     return max(unmet, asked.policy.unmet_name) if has_unmet_name else unmet
 

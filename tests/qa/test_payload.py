@@ -156,6 +156,7 @@ SHAPE: dict[str, Any] = {
         "intents": [str],
         "concepts": [str],
         "terms": [str],
+        "core": (str, None),
         "corrections": [{"typed": str, "searched": str}],
         "population": {"age_groups": [str], "training": [str], "sexes": [str]},
         "numbers": [str],

@@ -144,6 +144,18 @@ def test_an_unknown_preset_is_refused() -> None:
         policy.named("magic", [])
 
 
+def test_the_fusion_searches_as_the_site_does_and_the_single_halves_the_text_as_it_is(db: None) -> None:
+    text = "I have trained for years. How much protein do I need?"
+    with embedding.use(WordHashEncoder()):
+        asked = trials._asked(text, policy.DEFAULT, needs_vector=True)
+        plain = trials._asked(text, policy.PRESETS["seed-002"], needs_vector=True)
+
+    assert (asked.cleaned, asked.words) == (text, f"{text} How much protein do I need?")
+    assert np.linalg.norm(asked.leaning) == pytest.approx(1.0)
+    assert list(asked.leaning) != list(asked.vector)
+    assert (plain.words, list(plain.leaning)) == (text, list(asked.vector))
+
+
 # --- Running ---------------------------------------------------------------------------------------------------------------
 
 

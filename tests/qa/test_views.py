@@ -321,6 +321,14 @@ def test_what_was_searched_beside_the_question_and_beyond_its_collection_is_said
     assert beyond in top
 
 
+def test_what_counts_most_of_a_question_is_said_where_it_is_only_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    html = shows(monkeypatch, make_payload(understood={"core": "How much <b>protein</b>?"}))
+
+    assert "Counts most “How much <b>protein</b>?”" in words(html)
+    assert "<b>protein</b>" not in html
+    assert "Counts most" not in words(shows(monkeypatch, make_payload()))
+
+
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "data:text/html,x", "//evil.example", "http://[", "ftp://x/y"])
 def test_only_web_addresses_become_links(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
     html = shows(
