@@ -324,7 +324,7 @@ def test_what_was_searched_beside_the_question_and_beyond_its_collection_is_said
 def test_what_counts_most_of_a_question_is_said_where_it_is_only_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
     html = shows(monkeypatch, make_payload(understood={"core": "How much <b>protein</b>?"}))
 
-    assert "Counts most “How much <b>protein</b>?”" in words(html)
+    assert "Counts most“How much <b>protein</b>?”" in words(html)
     assert "<b>protein</b>" not in html
     assert "Counts most" not in words(shows(monkeypatch, make_payload()))
 
