@@ -1,30 +1,95 @@
-"""Which part of a question an answer leaves open: of two things asked about at once, the one that nothing cited speaks of."""
+"""Which part of a question an answer leaves open: something that the question names and nothing cited speaks of.
+
+In doubt nothing is open. Spoken of is what a quoted sentence, a passage of a cited study, its title or its findings hold, in any of the
+names that the concepts know or in most of its words, and what a cited study is about or is next to in the graph of concepts.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 
-from corpus_app.records import AgeGroup, Concept, Finding, Sex, Study
-from qa_app.pipeline.naming import names
+from corpus_app.records import AgeGroup, Concept, Finding, Sex, Study, TrainingStatus
+from qa_app.pipeline.naming import find_name_spans, names
+from qa_app.pipeline.population import find_group_spans, find_population
+from qa_app.pipeline.qualifiers import Kind, Qualifier, find_qualifiers, telling_stems
 from qa_app.pipeline.records import Population, Sentence, Understanding
-from qa_app.pipeline.text import content_stems, stem_set
+from qa_app.pipeline.text import content_stems, stem_set, words
 
 OUTCOMES = frozenset({"outcome", "measure"})
 SUBJECTS = frozenset({"intervention", "nutrient"})
-_JOINED = re.compile(
+CONDITIONS = frozenset({"condition"})
+MOST_BETWEEN = 3  # words between two names that "and" joins
+SHORTEST_ROOT = 4  # letters of a stem with which others of its family begin: swim, swimmer
+SHARED_ROOT = 5  # letters in common from which two stems may be of one family
+_JOINT = re.compile(
     r"\b(?:and|or|vs\.?|versus|plus|than|compared (?:with|to))\b|[/&]|\bas\b[^?]{1,60}\bas\b", re.IGNORECASE
 )
+_COMPARED = re.compile(r"\b(?:vs\.?|versus|than|compared (?:with|to)|as)\b", re.IGNORECASE)
 _BOTH_AGES = re.compile(r"\byoung|\bchild|\bteen|\badolescen|\bkids?\b", re.IGNORECASE)
-_GROUPS = {
+_GROUPS: dict[AgeGroup | Sex | TrainingStatus, str] = {
     AgeGroup.YOUTH: "young people",
     AgeGroup.ADULTS: "younger adults",
     AgeGroup.OLDER_ADULTS: "older adults",
     Sex.FEMALE: "women",
     Sex.MALE: "men",
+    TrainingStatus.UNTRAINED: "untrained people",
+    TrainingStatus.TRAINED: "trained people",
 }
-_MIXED = frozenset({AgeGroup.MIXED, AgeGroup.NOT_REPORTED, Sex.BOTH, Sex.NOT_REPORTED})
+_OPEN_AGES = frozenset({AgeGroup.MIXED, AgeGroup.NOT_REPORTED})
+_OPEN_SEXES = frozenset({Sex.BOTH, Sex.NOT_REPORTED})
+_TRAINED = frozenset({TrainingStatus.TRAINED, TrainingStatus.ATHLETES, TrainingStatus.RECREATIONALLY_TRAINED})
+_EQUAL = re.compile(
+    r"\b(?:equa|match|same\b|identical|constant|isocaloric|controlled for|regardless of)", re.IGNORECASE
+)
+_LONG = re.compile(
+    r"\byears? (?!old|of age)|\byears?[.,;)]|\b(?:one|two|three|four|five|\d+)[- ]years?\b(?![- ](?:old|of age))|long(?:er)?[- ]term|follow[- ]?up|decade|"
+    r"\b(?:[5-9]\d|\d{3}) weeks|\b(?:1[2-9]|[2-9]\d) months",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """All that an answer and the studies that it cites speak of."""
+
+    texts: tuple[str, ...]
+    stems: frozenset[str]
+    topics: frozenset[str]
+    """Ids of concepts that the studies are about."""
+
+    @staticmethod
+    def of(
+        sentences: Sequence[Sentence],
+        studies: Sequence[Study],
+        findings: Sequence[Finding],
+        passages: Sequence[str],
+        concepts: Sequence[Concept],
+    ) -> Heard:
+        topics = frozenset(concept_id for study in studies for concept_id in study.concepts)
+        named = (" ".join((c.name, *c.aliases)) for c in concepts if c.concept_id in topics)
+        texts = (
+            *(sentence.text for sentence in sentences),
+            *(f"{f.intervention} {f.comparator} {f.outcome}" for f in findings),
+            *passages,
+            *(f"{study.title}. {study.population}" for study in studies),
+        )
+        return Heard(texts, frozenset().union(*map(stem_set, (*texts, *named))), topics)
+
+    def has(self, concept: Concept) -> bool:
+        if concept.concept_id in self.topics:
+            return True
+        own = frozenset(content_stems(concept.name))
+        return any(names(text, concept) or (own and 2 * len(own & stem_set(text)) >= len(own)) for text in self.texts)
+
+    def has_word_of(self, stems: frozenset[str]) -> bool:
+        """Whether one of the stems stands anywhere, or a word of its family."""
+        if stems & self.stems:
+            return True
+        long = [stem for stem in self.stems if len(stem) >= SHORTEST_ROOT]
+        return any(_are_kin(one, other) for one in stems if len(one) >= SHORTEST_ROOT for other in long)
 
 
 def find_open(
@@ -34,38 +99,144 @@ def find_open(
     sentences: Sequence[Sentence],
     studies: Sequence[Study],
     findings: Sequence[Finding] = (),
+    passages: Sequence[str] = (),
+    concepts: Sequence[Concept] = (),
 ) -> tuple[str, ...]:
-    """The outcomes, interventions or groups of people that the question joins and of which only some are spoken of.
+    """Names of what the question asks for and nothing speaks of; `studies`, `findings` and `passages` are of those cited.
 
-    Empty where all are, where none is, or where the question names but one. Spoken of is what a sentence names, in any of its
-    names or in most of its words, and what a cited study is about or has measured: rather too much than too little.
+    - of two outcomes or two interventions that are joined, the one of which is not spoken;
+    - a condition that people have; what something is compared or combined with; what is held equal; a long time;
+    - people whom no cited study holds.
     """
-    if not _JOINED.search(question):
-        return ()
-    said = [sentence.text for sentence in sentences] + [
-        f"{f.intervention} {f.comparator} {f.outcome}" for f in findings
-    ]
-    topics = {concept_id for study in studies for concept_id in study.concepts}
+    asked = Asked.of(question, understanding)
     missing: list[str] = []
+    if asked.names_parts:
+        heard = Heard.of(sentences, studies, findings, passages, concepts)
+        for group in asked.joined:
+            missing += _some_of([(concept.name, heard.has(concept)) for concept in group])
+        missing += [
+            c.name for c in asked.conditions if not heard.has(c) and not heard.topics.intersection(c.neighbours)
+        ]
+        missing += [_name(q) for q in asked.qualifiers if not _is_spoken_of(q, asked, heard)]
+    texts = (*(s.text for s in sentences), *passages, *(f"{study.title}. {study.population}" for study in studies))
+    missing += _missing_people(question, understanding.population, texts, studies)
+    return tuple(dict.fromkeys(missing))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The parts that a question names, where it names them."""
+
+    spans: tuple[tuple[int, int, Concept], ...]
+    joined: tuple[tuple[Concept, ...], ...]
+    """Concepts of one kind side by side, with a joint between them."""
+    conditions: tuple[Concept, ...]
+    qualifiers: tuple[Qualifier, ...]
+    people: tuple[str, ...]
+    """How it names groups of people."""
+    concepts: tuple[Concept, ...]
+
+    @staticmethod
+    def of(question: str, understanding: Understanding) -> Asked:
+        spans, said = find_name_spans(question, understanding.concepts), question.lower()
+        return Asked(
+            spans=spans,
+            joined=tuple(tuple(group) for group in _joined(question, spans)),
+            conditions=tuple(c for c in understanding.concepts if c.kind in CONDITIONS),
+            qualifiers=find_qualifiers(question, [(start, end) for start, end, _ in spans]),
+            people=tuple(said[start:end] for start, end in find_group_spans(said)),
+            concepts=understanding.concepts,
+        )
+
+    @property
+    def names_parts(self) -> bool:
+        return bool(self.joined or self.conditions or self.qualifiers)
+
+    def is_told_apart(self, concept: Concept) -> bool:
+        """Whether the concept is looked for by its own name already."""
+        return concept in self.conditions or any(concept in group for group in self.joined)
+
+    def is_on_both_sides(self, concept: Concept) -> bool:
+        """Whether two kinds of it are compared: "creatine monohydrate or creatine nitrate"."""
+        return sum(named is concept for *_, named in self.spans) > 1
+
+
+def _joined(question: str, spans: Sequence[tuple[int, int, Concept]]) -> list[list[Concept]]:
+    """Concepts of one kind that stand side by side in the question, with a joint between them."""
+    groups: list[list[Concept]] = []
     for kinds in (OUTCOMES, SUBJECTS):
-        asked = [concept for concept in understanding.concepts if concept.kind in kinds]
-        missing += _some_of([(c.name, c.concept_id in topics or _is_named(c, said)) for c in asked])
-    return tuple(dict.fromkeys((*missing, *_missing_people(question, understanding.population, studies))))
+        own = [span for span in spans if span[2].kind in kinds]
+        for (_, end, first), (start, _, second) in pairwise(own):
+            if first is second or not _is_joint(question[end:start]):
+                continue
+            if groups and groups[-1][-1] is first:
+                groups[-1].append(second)
+            else:
+                groups.append([first, second])
+    return groups
 
 
-def _is_named(concept: Concept, said: Sequence[str]) -> bool:
-    own = frozenset(content_stems(concept.name))
-    return any(names(text, concept) or (own and 2 * len(own & stem_set(text)) >= len(own)) for text in said)
+def _is_joint(between: str) -> bool:
+    """Whether what stands between two names joins them: "and", with few words around it, or a comparison."""
+    joint = _JOINT.search(between) or between.strip() == ","
+    return bool(joint) and (len(words(between)) <= MOST_BETWEEN or bool(_COMPARED.search(between)))
 
 
-def _missing_people(question: str, asked: Population, studies: Sequence[Study]) -> list[str]:
-    if not _BOTH_AGES.search(question):  # "over 55" alone is no question about two groups
-        asked = replace(asked, age_groups=())
-    ages, sexes = {study.age_group for study in studies}, {study.sex for study in studies}
-    return [
-        *_some_of([(_GROUPS[g], g in ages or bool(ages & _MIXED)) for g in asked.age_groups if g in _GROUPS]),
-        *_some_of([(_GROUPS[s], s in sexes or bool(sexes & _MIXED)) for s in asked.sexes if s in _GROUPS]),
-    ]
+def _are_kin(one: str, other: str) -> bool:
+    return one.startswith(other) or other.startswith(one) or one[:SHARED_ROOT] == other[:SHARED_ROOT]
+
+
+def _is_spoken_of(qualifier: Qualifier, asked: Asked, heard: Heard) -> bool:
+    if qualifier.kind is Kind.EQUAL:
+        return any(map(_EQUAL.search, heard.texts))
+    if qualifier.kind is Kind.LONG:
+        return any(map(_LONG.search, heard.texts))
+    text = qualifier.text
+    if any(group in text for group in asked.people):  # who they are is asked of the studies themselves
+        return True
+    for start, end, concept in reversed(find_name_spans(text, asked.concepts)):
+        if not heard.has(concept):
+            return asked.is_told_apart(concept)
+        if not asked.is_on_both_sides(concept):
+            return True
+        text = f"{text[:start]} {text[end:]}"
+    stems = telling_stems(text)
+    return not stems or heard.has_word_of(stems)
+
+
+def _missing_people(question: str, asked: Population, texts: Sequence[str], studies: Sequence[Study]) -> Iterator[str]:
+    """Groups of people whom the question names, and no text of a cited study.
+
+    An age that lies in two groups ("over 55") is one question, not two.
+    """
+    if not asked.is_named or not studies:
+        return
+    told = [find_population(text.lower()) for text in texts]
+    ages = {study.age_group for study in studies} | {group for population in told for group in population.age_groups}
+    sexes = {study.sex for study in studies} | {sex for population in told for sex in population.sexes}
+    training = {study.training_status for study in studies} | {t for population in told for t in population.training}
+    are_two = bool(_BOTH_AGES.search(question))
+    if are_two or not ages.intersection(asked.age_groups):
+        wanted = asked.age_groups if are_two else asked.age_groups[:1]
+        yield from (_GROUPS[group] for group in wanted if group not in ages and group is not AgeGroup.ADULTS)
+        if AgeGroup.ADULTS in wanted and not ages & {AgeGroup.ADULTS, *_OPEN_AGES}:
+            yield _GROUPS[AgeGroup.ADULTS]
+    if not sexes & _OPEN_SEXES:
+        yield from (_GROUPS[sex] for sex in asked.sexes if sex not in sexes)
+    if training and training <= _TRAINED and TrainingStatus.UNTRAINED in asked.training:
+        yield _GROUPS[TrainingStatus.UNTRAINED]
+    if training == {TrainingStatus.UNTRAINED} and _TRAINED & set(asked.training):
+        yield _GROUPS[TrainingStatus.TRAINED]
+
+
+def _name(qualifier: Qualifier) -> str:
+    match qualifier.kind:
+        case Kind.EQUAL:
+            return f"equal {qualifier.text}"
+        case Kind.LONG:
+            return "the long term"
+        case Kind.OTHER:
+            return f"“{qualifier.text}”"
 
 
 def _some_of(covered: Sequence[tuple[str, bool]]) -> list[str]:

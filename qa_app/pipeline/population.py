@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from corpus_app.records import AgeGroup, Sex, Study, TrainingStatus
 from qa_app.pipeline.records import Number, Population
@@ -106,6 +107,7 @@ _NUMBER = re.compile(
 )  # neither "type 2 diabetes" nor "omega-3" nor "1RM" names a number
 
 
+@lru_cache(maxsize=8_192)
 def find_population(said: str) -> Population:
     """Age groups, training and sexes that a lower-case question names, each once, in the order of the tables."""
     ages = [group for expression, groups in _AGES if expression.search(said) for group in groups]

@@ -182,7 +182,7 @@ def _written(
     numbers = citations.number_studies(sentences, chosen)
     if not numbers:
         raise writing.NothingWritten("No sentence of the draft could be verified.", written.attempts)
-    outcome, message = _outcome(question, chosen, sentences, numbers, policy)
+    outcome, message = _outcome(question, chosen, sentences, numbers, search.concepts, policy)
     return Answer(
         question=question,
         outcome=outcome,
@@ -211,7 +211,12 @@ def _written(
 
 
 def _outcome(
-    question: Question, chosen: Evidence, sentences: tuple[Sentence, ...], cited: dict[str, int], policy: Policy
+    question: Question,
+    chosen: Evidence,
+    sentences: tuple[Sentence, ...],
+    cited: dict[str, int],
+    concepts: Sequence[Concept],
+    policy: Policy,
 ) -> tuple[Outcome, str | None]:
     """How the question ends, now that it is answered, and which part of it stays open."""
     if agreement.is_conflicting(chosen.agreement, chosen, policy):
@@ -222,6 +227,8 @@ def _outcome(
         sentences=sentences,
         studies=[study for study in chosen.studies if study.study_id in cited],
         findings=[finding for finding in chosen.findings if finding.study_id in cited],
+        passages=[c.passage.text for c in chosen.passages if c.passage.study.study_id in cited],
+        concepts=concepts,
     )
     return (Outcome.PARTIAL, parts.in_words(missing)) if missing else (Outcome.ANSWERED, None)
 

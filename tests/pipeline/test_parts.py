@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from corpus_app.records import AgeGroup, Concept, Sex
+from corpus_app.records import AgeGroup, Concept, Sex, TrainingStatus
 from qa_app.pipeline import parts
+from qa_app.pipeline.population import find_population
 from qa_app.pipeline.records import Population, Sentence, SentenceKind, Understanding, Verdict
 from tests.pipeline.values import make_study
 
@@ -68,7 +71,7 @@ def test_people_whom_no_cited_study_holds_are_open() -> None:
 
 def test_an_age_that_lies_in_two_groups_is_no_question_about_both() -> None:
     asked = understood(population=Population(age_groups=(AgeGroup.OLDER_ADULTS, AgeGroup.ADULTS)))
-    old = replace(make_study(), age_group=AgeGroup.OLDER_ADULTS)
+    old = replace(make_study(), age_group=AgeGroup.OLDER_ADULTS, population="People over 65")
 
     assert parts.find_open("bone and muscle over 55?", asked, sentences=GAINED, studies=[old]) == ()
     assert parts.find_open("young and old?", asked, sentences=GAINED, studies=[old]) == ("younger adults",)
@@ -81,3 +84,111 @@ def test_a_comparison_joins_what_it_compares(question: str) -> None:
     asked = understood(concept("creatine", "nutrient"), concept("caffeine", "nutrient"))
 
     assert parts.find_open(question, asked, sentences=GAINED, studies=[STUDY]) == ("caffeine",)
+
+
+@pytest.mark.parametrize(
+    ("question", "missing"),
+    [
+        ("is creatine better than ashwagandha for leg strength?", "“ashwagandha”"),
+        ("does creatine help leg strength when combined with yoga?", "“yoga”"),
+        ("does creatine raise leg strength in people after stroke?", "“stroke”"),
+        ("does creatine raise leg strength and eyesight?", "“eyesight”"),
+        ("caffeine or creatine for more leg strength?", "“caffeine”"),
+        ("creatine monohydrate or creatine nitrate for leg strength?", "“creatine nitrate”"),
+        ("does creatine raise leg strength with equal weekly sets?", "equal weekly sets"),
+        ("does creatine keep raising leg strength after five years?", "the long term"),
+        ("does creatine raise leg strength in teenagers?", "young people"),
+        ("does creatine raise leg strength in people over 70?", "older adults"),
+        ("does creatine raise leg strength in women?", "women"),
+    ],
+)
+def test_what_nothing_speaks_of_is_open(question: str, missing: str) -> None:
+    creatine = replace(concept("creatine", "nutrient"), aliases=("creatine monohydrate",))
+    asked = understood(creatine, concept("leg-strength"), population=find_population(question))
+
+    assert parts.find_open(question, asked, sentences=GAINED, studies=[STUDY]) == (missing,)
+
+
+@pytest.mark.parametrize(
+    ("question", "passage"),
+    [
+        ("is creatine better than ashwagandha for leg strength?", "Ashwagandha was tried, too."),
+        ("does creatine help leg strength when combined with swimming?", "Swimmers took it."),
+        ("does creatine raise leg strength with equal weekly sets?", "Sets were matched between groups."),
+        ("does creatine keep raising leg strength after five years?", "One trial lasted 60 weeks."),
+        ("does creatine raise leg strength in teenagers?", "Adolescents gained as much."),
+        ("does creatine raise leg strength in women?", "Women gained as much."),
+    ],
+)
+def test_what_a_passage_of_a_cited_study_speaks_of_is_not_open(question: str, passage: str) -> None:
+    asked = understood(concept("creatine", "nutrient"), concept("leg-strength"), population=find_population(question))
+
+    assert parts.find_open(question, asked, sentences=GAINED, studies=[STUDY])
+    assert parts.find_open(question, asked, sentences=GAINED, studies=[STUDY], passages=[passage]) == ()
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "is creatine good or bad for leg strength?",
+        "does creatine raise leg strength more than before?",
+        "is creatine safe or should I stop it for leg strength?",
+        "does creatine raise leg strength and feel better?",
+        "does creatine raise leg strength, good or bad?",
+        "creatine and training for leg strength?",
+    ],
+)
+def test_everyday_words_are_no_parts(question: str) -> None:
+    asked = understood(concept("creatine", "nutrient"), concept("leg-strength"))
+
+    assert parts.find_open(question, asked, sentences=GAINED, studies=[STUDY]) == ()
+
+
+def test_a_condition_that_no_cited_study_is_about_is_open() -> None:
+    near = concept("bone-density")
+    asked = understood(
+        concept("leg-strength"), replace(concept("osteoporosis", "condition"), neighbours=(near.concept_id,))
+    )
+    question = "leg strength with osteoporosis?"
+    bones = replace(STUDY, concepts=(near.concept_id,))
+
+    assert parts.find_open(question, asked, sentences=GAINED, studies=[STUDY]) == ("osteoporosis",)
+    assert parts.find_open(question, asked, sentences=GAINED, studies=[bones]) == ()
+
+
+def test_a_concept_that_is_compared_and_not_heard_of_is_named_once() -> None:
+    asked = understood(concept("creatine", "nutrient"), concept("yoga", "intervention"), concept("leg-strength"))
+
+    missing = parts.find_open("creatine combined with yoga for legs?", asked, sentences=GAINED, studies=[STUDY])
+
+    assert missing == ("“yoga”",)
+
+
+@pytest.mark.parametrize(
+    ("status", "question", "missing"),
+    [
+        (TrainingStatus.TRAINED, "leg strength for newbies?", "untrained people"),
+        (TrainingStatus.UNTRAINED, "leg strength for bodybuilders?", "trained people"),
+    ],
+)
+def test_training_that_no_cited_study_has_is_open(status: TrainingStatus, question: str, missing: str) -> None:
+    asked = understood(concept("leg-strength"), population=find_population(question))
+    others = replace(make_study(), training_status=status)
+    mixed = replace(make_study(), training_status=TrainingStatus.MIXED)
+
+    assert parts.find_open(question, asked, sentences=GAINED, studies=[others]) == (missing,)
+    assert parts.find_open(question, asked, sentences=GAINED, studies=[others, mixed]) == ()
+
+
+def test_parts_are_told_in_one_sentence() -> None:
+    assert "women, “yoga” or the long term;" in parts.in_words(["women", "“yoga”", "the long term"])
+
+
+@given(st.text(alphabet="abc and or than with women over 70 years?", max_size=60))
+def test_what_every_text_holds_is_never_open(question: str) -> None:
+    asked = understood(concept("creatine", "nutrient"), population=find_population(question.lower()))
+    heard = f"{question} Women and men, young, older adults and children; matched for ten years. {question}"
+
+    missing = parts.find_open(question, asked, sentences=[*GAINED, said(heard)], studies=[STUDY])
+
+    assert not missing

@@ -1,0 +1,116 @@
+"""What a question names beside its subject, by its words: what something is compared or combined with, who has what, for how long."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from qa_app.pipeline.text import EMPTY_WORDS, folded, stem, words
+
+
+class Kind(StrEnum):
+    OTHER = "other"
+    """What it is compared, joined or combined with; a condition that people have."""
+    EQUAL = "equal"
+    """What is held equal between two sides."""
+    LONG = "long"
+    """A long time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Qualifier:
+    kind: Kind
+    text: str
+    """As the question has it, in lower case and without accents."""
+
+
+MOST_WORDS = 3
+_STOP = (
+    r"(?:for|in|on|at|with|when|while|if|during|to|after|before|over|under|than|as|and|or|but|is|are|was|were|do|does|did|can|could|will|would|should|"
+    r"among|per|vs|versus|compared|by|of|from|that|which|who|because|since|so|then|how|what|why|instead|without|works?|helps?|better|best|worse|more|less|"
+    r"faster|sooner|longer|equally|too|also|either|alone|matters?|differ|gives?|makes?|builds?|lead|improves?|only|use[ds]?|taken|combined|each|every|any)"
+)
+_PHRASE = rf"((?:(?!{_STOP}\b)[a-z][\w'-]*\s?){{1,{MOST_WORDS}}})"
+_OTHER = (
+    re.compile(rf"\b(?:than|versus|vs\.?|compared (?:with|to)|instead of)\s+(?:with |a |an |the |just |plain |doing |taking |using )?{_PHRASE}"),
+    re.compile(
+        rf"\b(?:(?:combined|together|taken|mixed|paired|stacked|done|alongside|used) with|on top of|alongside)\s+(?:a |an |the |some |doing )?{_PHRASE}"
+    ),
+    re.compile(
+        r"\b(?:people|patients|adults|men|women|those|someone|athletes|lifters|anyone) (?:with|after|recovering from|who have|who had|suffering from|on)\s+"
+        rf"(?:a |an |the |chronic )?{_PHRASE}"
+    ),
+    re.compile(r"\b(?:in|for|among)\s+((?:[a-z][\w'-]*\s){1,2}(?:users|patients|survivors|players|workers|drivers|soldiers|recipients|sufferers|carriers))\b"),
+)  # fmt: skip
+_JOINED = re.compile(
+    rf"\b(?:and|or|plus)\s+(?:(?:improves?|reduces?|lowers?|raises?|boosts?|prevents?|help) )?(?:a |an |the |my |your )?{_PHRASE}(?=\s*(?:$|[?.,;]|(?:in|for|with|among|better|when|work|works)\b))"
+)
+_BEFORE_JOINT = re.compile(rf"(?:^|\b(?:does|do|is|are|can|will|should|would)\s+){_PHRASE}(?:and|or)\s+$")
+_EQUAL = (
+    re.compile(
+        r"\b(?:with|at|when|for|under|if|on|of)\s+(?:the )?(?:equal|equated|matched|identical|same|similar)\s+((?:total |weekly |daily )*[a-z]+)"
+    ),
+    re.compile(
+        r"\b(?:when|if|with|while)\s+((?:total |weekly |daily |training )*[a-z]+) (?:is |are |was |were |being )?(?:equal|equated|matched|identical|held constant|controlled|the same)\b"
+    ),
+)
+_LONG = re.compile(
+    r"\blong[- ]term\b|\blifelong\b|\b(?:over|after|for|within)\s+(?:many|several|\w+)?\s?(?:years|decades)\b(?! (?:old|of age))"
+)
+# Words that begin no name of a thing: what people say of themselves, and how something is.
+_NO_NAME = frozenset(
+    """feel look stay get be become live sleep eat train lift run avoid keep gain lose burn maintain cut drop grow recover perform go have take drink start
+    stop good bad worth safe harmful useful useless enough right wrong fine ok okay okay really just actually maybe else most least usual normal now later
+    longer before fast slow high low big small heavy light large hard easy young old new strong weak fewer other others ones one two three four five six
+    seven eight nine ten twelve both none nothing anything everything something someone no not never always often""".split()
+)
+_GENERIC = frozenset(
+    stem(word)
+    for word in """training exercise exercises workout workouts program programme diet diets supplement supplements therapy treatment disease condition users
+    patients people health healthy growth muscle powder drink group groups level levels type types kind""".split()
+)
+
+
+def find_qualifiers(question: str, mentions: Sequence[tuple[int, int]]) -> tuple[Qualifier, ...]:
+    """What the question names, each once, in order of kind; `mentions` are where it names concepts, as code points of it.
+
+    A word that "and" or "or" joins counts only beside a concept: "creatine or beta-alanine", but not "good or bad".
+    """
+    said = question.lower()
+    if len(said) != len(question):
+        return ()
+    found = [Qualifier(Kind.OTHER, text) for text in _others(said, mentions)]
+    found += [Qualifier(Kind.EQUAL, match[1].strip()) for expression in _EQUAL for match in expression.finditer(said)]
+    found += [Qualifier(Kind.LONG, match.group().strip()) for match in _LONG.finditer(said)][:1]
+    return tuple(dict.fromkeys(found))
+
+
+def _others(said: str, mentions: Sequence[tuple[int, int]]) -> Iterator[str]:
+    for expression in _OTHER:
+        for match in expression.finditer(said):
+            yield from _named(match[1])
+    for match in _JOINED.finditer(said):
+        if any(said[end : match.start()].strip() == "" for _, end in mentions if end <= match.start()):
+            yield from _named(match[1])
+    for start, _ in mentions:
+        match_before = _BEFORE_JOINT.search(said[:start])
+        if match_before:
+            yield from _named(match_before[1])
+
+
+def _named(phrase: str) -> Iterator[str]:
+    text = phrase.strip(" '-")
+    if text and words(text)[:1] and words(text)[0] not in _NO_NAME:
+        yield text
+
+
+def telling_stems(text: str) -> frozenset[str]:
+    """Stems of the words of a qualifier that say which one it is: without everyday and general ones."""
+    return (
+        frozenset(
+            stem(word) for word in words(folded(text)) if word not in EMPTY_WORDS | _NO_NAME and not word.isdigit()
+        )
+        - _GENERIC
+    )
