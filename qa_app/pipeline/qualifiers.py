@@ -102,7 +102,9 @@ def _others(said: str, mentions: Sequence[tuple[int, int]]) -> Iterator[str]:
 
 def _named(phrase: str) -> Iterator[str]:
     text = phrase.strip(" '-")
-    if text and words(text)[:1] and words(text)[0] not in _NO_NAME:
+    first, *others = words(text) or [""]
+    is_doing = first.endswith("ing") and bool(others)  # "keeping muscle" says what is done, not with what
+    if first and first not in _NO_NAME and not is_doing:
         yield text
 
 

@@ -135,6 +135,7 @@ def test_what_a_passage_of_a_cited_study_speaks_of_is_not_open(question: str, pa
         "is creatine safe or should I stop it for leg strength?",
         "does creatine raise leg strength and feel better?",
         "does creatine raise leg strength, good or bad?",
+        "creatine for leg strength and keeping calm?",
         "creatine and training for leg strength?",
     ],
 )
