@@ -1,49 +1,47 @@
-"""The two legs of a search, by words and by meaning: one statement, so one snapshot, gives what each finds.
+"""The two legs of a search, by words and by meaning, in one snapshot.
 
 PostgreSQL scores every candidate of both legs and hands over ids and scores as arrays; the best are picked from them here,
-which takes a fraction of what sorting and joining thousands of rows takes there.
+which takes a fraction of what sorting and joining thousands of rows takes there. While it looks the words up, the question
+is encoded here.
 """
 
 from __future__ import annotations
 
 import datetime
-import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import psycopg
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, connection
 from numpy.typing import NDArray
-from psycopg import pq
-from psycopg.adapt import Dumper, Loader
 
-from corpus_app import models, records
+from corpus_app import models, records, wire
 from corpus_app.models import ANN_EF, TEXT_SEARCH_CONFIG, SearchText
 
 K1 = 1.2
 B = 0.75
+NO_VECTOR = "The question has no vector."
 K3 = 4.0  # how soon a word that the question repeats counts no more: twice is 1.67 times once (Okapi at TREC-3, 1994)
-PREPARE_THRESHOLD = 5  # the driver's own default, which Django switches off; it lets us prepare a statement by name
 
 Ids = NDArray[np.int64]
 Scores = NDArray[np.float64]
 
 
+Encode = Callable[[], tuple[Sequence[float] | None, str | None]]
+"""What gives the question's vector; or None, and why there is none."""
+
+
 def find(
-    text: str,
-    vector: Sequence[float] | None,
-    *,
-    encoder: str,
-    collection: str | None,
-    limit: int,
-    dense_error: str | None,
+    text: str, encode: Encode, *, encoder: str, collection: str | None, limit: int, is_one_view: bool
 ) -> records.Found:
-    """The best `limit` passages of each leg, as `search.find` says; `encoder` names that of the vector."""
+    """The best `limit` passages of each leg, as `search.find` says; `encoder` names that of the vector.
+
+    `is_one_view` says whether all statements of the open transaction see the corpus as it was at one moment. Where they do
+    not, one statement does it all; where no transaction is open, the statements have one of their own.
+    """
     parameters = {
         "text": text,
-        "vector": None if vector is None else _half(vector),
         "encoder": encoder,
         "collection": collection,
         "limit": limit,
@@ -53,30 +51,64 @@ def find(
         "config": TEXT_SEARCH_CONFIG,
         **_corpus.known(),
     }
+    is_exact = _corpus.passages <= models.ANN_FROM or not _has_ann(encoder, collection)
+    if is_exact and (is_one_view or not connection.in_atomic_block):
+        return _find_in_turn(parameters, encode, limit)
+    vector, dense_error = encode()
     if vector is None:
-        return _found(
-            _run(_LEXICAL, _NO_DENSE, parameters), limit, dense_error=dense_error or "The question has no vector."
-        )
-    dense = _dense(parameters, vector)
+        return _find_by_words(parameters, limit, dense_error)
+    dense = _exact(parameters, vector) if is_exact else _approximate(parameters, vector)
     try:
         return _found(_run(_LEXICAL, dense, parameters), limit)
     except DatabaseError:
         return _find_with_one_leg(parameters, dense, limit)
 
 
+def _find_in_turn(parameters: dict[str, Any], encode: Encode, limit: int) -> records.Found:
+    """The words are sent first: the question is encoded while they are looked up."""
+    vector, dense = None, ""
+    try:
+        with wire.together(settings=_EXACT_SETTINGS, is_planned_once=True) as send:
+            words = send(_whole(_LEXICAL, _NO_DENSE, parameters), parameters)
+            vector, dense_error = encode()
+            if vector is not None:
+                dense = _exact(parameters, vector)
+                meaning = send(_in_collection("WITH" + dense + _MEANING, parameters), parameters)
+    except DatabaseError:
+        if vector is None:
+            raise
+        return _find_with_one_leg(parameters, dense, limit)
+    if vector is None:
+        return _found(wire.row_of(words), limit, dense_error=dense_error or NO_VECTOR)
+    return _found((*wire.row_of(words)[:-2], *wire.row_of(meaning)), limit)
+
+
+def _find_by_words(parameters: dict[str, Any], limit: int, why: str | None) -> records.Found:
+    return _found(_run(_LEXICAL, _NO_DENSE, parameters), limit, dense_error=why or NO_VECTOR)
+
+
 def _find_with_one_leg(parameters: dict[str, Any], dense: str, limit: int) -> records.Found:
     try:
-        return _found(_run(_LEXICAL, _NO_DENSE, parameters), limit, dense_error="The search by meaning failed.")
+        return _find_by_words(parameters, limit, "The search by meaning failed.")
     except DatabaseError:
         return _found(_run(_NO_LEXICAL, dense, parameters), limit, lexical_error="The search by words failed.")
 
 
-def _dense(parameters: dict[str, Any], vector: Sequence[float]) -> str:
-    """The dense leg: exact, or approximate in a large corpus that has the index for it."""
-    if _corpus.passages <= models.ANN_FROM or not _has_ann(parameters["encoder"], parameters["collection"]):
-        return _DENSE
+def _exact(parameters: dict[str, Any], vector: Sequence[float]) -> str:
+    """The dense leg by a scan of everything. What it needs of the vector joins the parameters."""
+    parameters["vector"] = _half(vector)
+    return _DENSE
+
+
+def _approximate(parameters: dict[str, Any], vector: Sequence[float]) -> str:
+    """The dense leg by an index: in a large corpus that has one."""
+    parameters["vector"] = _half(vector)
     parameters["opposite"] = _half([-number for number in vector])
     return _APPROXIMATE.replace("{dimensions}", str(len(vector)))
+
+
+def _half(vector: Sequence[float]) -> wire.Packed:
+    return wire.Packed(vector, ">f2")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,47 +129,6 @@ class _Corpus:
 
 
 _corpus = _Corpus()
-
-
-class _Packed:
-    """A vector as pgvector takes it in: dimensions, an unused field, then its numbers, the high byte first."""
-
-    def __init__(self, vector: Sequence[float], kind: str) -> None:
-        self.sent = struct.pack(">HH", len(vector), 0) + np.asarray(vector, dtype=kind).tobytes()
-
-
-def _half(vector: Sequence[float]) -> _Packed:
-    return _Packed(vector, ">f2")
-
-
-class _PackedDumper(Dumper):
-    format = pq.Format.BINARY
-    oid = 0  # the cast beside it says the type
-
-    def dump(self, obj: _Packed) -> bytes:
-        return obj.sent
-
-
-class _IdLoader(Loader):
-    """An array of bigint as PostgreSQL sends it: twenty bytes of header, then each number after its length."""
-
-    format = pq.Format.BINARY
-    row = np.dtype([("length", ">i4"), ("value", ">i8")])
-    kept_as: type = np.int64
-
-    def load(self, data: Any) -> Any:
-        return np.frombuffer(data, self.row, offset=ARRAY_HEADER_BYTES)["value"].astype(self.kept_as)
-
-
-class _ScoreLoader(_IdLoader):
-    """The same of double precision."""
-
-    row = np.dtype([("length", ">i4"), ("value", ">f8")])
-    kept_as = np.float64
-
-
-ARRAY_HEADER_BYTES = 20  # of one dimension without nulls
-BIGINTS, DOUBLES = (psycopg.postgres.types[name].array_oid for name in ("int8", "float8"))
 
 
 def _has_ann(encoder: str, collection: str | None) -> bool:
@@ -240,36 +231,35 @@ _BOTH = """
     CROSS JOIN (SELECT array_agg(passage_id), array_agg(bm25) FROM lexical) AS words
     CROSS JOIN (SELECT array_agg(passage_id), array_agg(cosine) FROM dense) AS meaning
 """
+_MEANING = """
+    SELECT array_agg(passage_id), array_agg(cosine) FROM dense
+"""
 # To start a helper or a compiler takes longer than the whole search, and to plan it nearly as long: the exact search is
 # planned once a connection. The approximate one is planned each time, for its indexes hold for one encoder and collection.
-_SETTINGS = "SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL jit = off;"
-_EXACT_SETTINGS = f"{_SETTINGS} SET LOCAL plan_cache_mode = force_generic_plan"
-_ANN_SETTINGS = f"{_SETTINGS} SET LOCAL plan_cache_mode = auto; SET LOCAL hnsw.ef_search = {ANN_EF}; SET LOCAL hnsw.iterative_scan = strict_order"
+_SETTINGS = {"max_parallel_workers_per_gather": "0", "jit": "off"}
+_EXACT_SETTINGS = _SETTINGS | {"plan_cache_mode": "force_generic_plan"}
+_ANN_SETTINGS = _SETTINGS | {
+    "plan_cache_mode": "auto",
+    "hnsw.ef_search": str(ANN_EF),
+    "hnsw.iterative_scan": "strict_order",
+}
 
 
 def _run(lexical: str, dense: str, parameters: dict[str, Any]) -> tuple[Any, ...]:
+    """Both legs by one statement."""
     is_exact = "opposite" not in parameters
-    in_collection = "" if parameters["collection"] is None else _IN_COLLECTION
-    statement = (_VERSION + lexical + dense + _BOTH).replace("{in_collection}", in_collection)
     settings = _EXACT_SETTINGS if is_exact else _ANN_SETTINGS
-    (row,) = _execute(statement, parameters, settings=settings, is_planned_once=is_exact)
-    return row
+    with wire.together(settings=settings, is_planned_once=is_exact) as send:
+        cursor = send(_whole(lexical, dense, parameters), parameters)
+    return wire.row_of(cursor)
 
 
-def _execute(
-    statement: str, parameters: dict[str, Any], *, settings: str, is_planned_once: bool
-) -> list[tuple[Any, ...]]:
-    """By a cursor of the driver's own: Django's plans every statement anew and writes every value out as text."""
-    with transaction.atomic(), connection.cursor() as first:
-        first.execute(settings)
-        driver = connection.connection
-        driver.prepare_threshold = PREPARE_THRESHOLD
-        with connection.wrap_database_errors, psycopg.Cursor(driver) as cursor:
-            cursor.adapters.register_dumper(_Packed, _PackedDumper)
-            cursor.adapters.register_loader(BIGINTS, _IdLoader)
-            cursor.adapters.register_loader(DOUBLES, _ScoreLoader)
-            cursor.execute(statement, parameters, prepare=is_planned_once, binary=True)
-            return cursor.fetchall()
+def _whole(lexical: str, dense: str, parameters: dict[str, Any]) -> str:
+    return _in_collection(_VERSION + lexical + dense + _BOTH, parameters)
+
+
+def _in_collection(statement: str, parameters: dict[str, Any]) -> str:
+    return statement.replace("{in_collection}", "" if parameters["collection"] is None else _IN_COLLECTION)
 
 
 # --- What the studies found ---------------------------------------------------------------------------------------------
@@ -301,10 +291,12 @@ def near_findings(
     vector: Sequence[float], passage_ids: Sequence[int], *, encoder: str
 ) -> tuple[records.NearFinding, ...]:
     """As `search.near_findings` says. Raises DatabaseError."""
-    parameters = {"passages": list(passage_ids), "vector": _Packed(vector, ">f4"), "encoder": encoder}
-    rows = _execute(_NEAR_FINDINGS, parameters, settings=_EXACT_SETTINGS, is_planned_once=True)
+    parameters = {"passages": list(passage_ids), "vector": wire.Packed(vector, ">f4"), "encoder": encoder}
+    with wire.together(settings=_EXACT_SETTINGS, is_planned_once=True) as send:
+        cursor = send(_NEAR_FINDINGS, parameters)
     return tuple(
-        records.NearFinding(study_id, number, cosine, tuple(ids.tolist())) for study_id, number, cosine, ids in rows
+        records.NearFinding(study_id, number, cosine, tuple(ids.tolist()))
+        for study_id, number, cosine, ids in cursor.fetchall()
     )
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from django.db import DatabaseError, connection, transaction
 from django.db.models import Count, Q
 
-from corpus_app import embedding, legs, models, quality, records
+from corpus_app import embedding, legs, models, quality, records, wire
 from corpus_app import vocabulary as _vocabulary
 from corpus_app.embedding import ORIGINAL as ORIGINAL
 from corpus_app.embedding import EncoderUnavailable as EncoderUnavailable  # callers catch it by this door
@@ -124,18 +124,25 @@ def snapshot() -> Iterator[None]:
         return
     is_inner = connection.in_atomic_block
     with transaction.atomic():
-        if not is_inner:
-            with connection.cursor() as cursor:
-                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        version, encoder = _snapshot_version.set(_read_version()), _snapshot_encoder.set([])
+        version = _snapshot_version.set(_read_version() if is_inner else _open_view())
+        encoder = _snapshot_encoder.set([])
+        one_view = _is_one_view.set(not is_inner)
         try:
             yield
         finally:
             _snapshot_version.reset(version)
             _snapshot_encoder.reset(encoder)
+            _is_one_view.reset(one_view)
+
+
+def _open_view() -> Version:
+    """The version that the transaction, which begins with this, will keep to."""
+    rows = wire.open_view(_NEWEST_VERSION)
+    return (rows[0][0], rows[0][1]) if rows else (0, None)
 
 
 _snapshot_version: ContextVar[Version | None] = ContextVar("snapshot_version", default=None)
+_is_one_view: ContextVar[bool] = ContextVar("is_one_view", default=False)
 _snapshot_encoder: ContextVar[list[str] | None] = ContextVar("snapshot_encoder", default=None)  # empty until asked for
 
 
@@ -152,8 +159,17 @@ def find(
     Each hit has the raw scores of both legs. Without a vector the dense leg is missing, for the reason `dense_error`;
     a leg that fails is named in the result, and the other still answers. Raises DatabaseError where both fail.
     """
-    encoder = vector.encoder if isinstance(vector, QuestionVector) else encoder_name()
-    return legs.find(text, vector, encoder=encoder, collection=collection, limit=limit, dense_error=dense_error)
+    return find_while(text, lambda: (vector, dense_error), collection=collection, limit=limit)
+
+
+def find_while(text: str, encode: legs.Encode, *, collection: str | None = None, limit: int = 200) -> records.Found:
+    """The same, where the vector is not there yet: `encode` is called for it while the words are looked up.
+
+    It gives None, and why, where there is none.
+    """
+    return legs.find(
+        text, encode, encoder=encoder_name(), collection=collection, limit=limit, is_one_view=_is_one_view.get()
+    )
 
 
 # --- Passages and studies ---------------------------------------------------------------------------------------------
@@ -484,11 +500,12 @@ def _version() -> Version:
 
 def _read_version() -> Version:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT number, at FROM corpus_app_corpusversion ORDER BY number DESC LIMIT 1")
+        cursor.execute(_NEWEST_VERSION)
         number, at = cursor.fetchone() or (0, None)
         return number, at
 
 
+_NEWEST_VERSION = "SELECT number, at FROM corpus_app_corpusversion ORDER BY number DESC LIMIT 1"
 _kept: dict[Callable[[], Any], tuple[Any, Any]] = {}
 
 

@@ -1,0 +1,125 @@
+"""How the statements of a search are sent: one after the other without waiting, their replies fetched when they are wanted.
+
+By cursors of the driver's own: Django's plan every statement anew, write every value out as text and wait for each reply.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+import numpy as np
+import psycopg
+from django.db import DatabaseError, connection, transaction
+from psycopg import pq
+from psycopg.adapt import Dumper, Loader
+
+PREPARE_THRESHOLD = 5  # the driver's own default, which Django switches off; it lets us prepare a statement by name
+
+Cursor = psycopg.Cursor[tuple[Any, ...]]
+Send = Callable[..., Cursor]
+
+
+ONE_VIEW = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+
+
+def open_view(query: str) -> list[tuple[Any, ...]]:
+    """Makes the transaction that has just begun see the corpus as it is now; the rows of a query come with it.
+
+    Raises DatabaseError.
+    """
+    driver = connection.connection
+    with connection.wrap_database_errors:
+        with driver.pipeline():
+            psycopg.Cursor(driver).execute(ONE_VIEW)
+            rows = psycopg.Cursor(driver).execute(query, prepare=True)
+        return rows.fetchall()
+
+
+@contextmanager
+def together(*, settings: Mapping[str, str], is_planned_once: bool) -> Iterator[Send]:
+    """What sends a statement with its parameters, and gives the cursor that has its rows: at the end, or waits for them.
+
+    PostgreSQL works on it while this process does something else. A statement that `is_planned_once` is planned once a
+    connection. The settings hold to the end of the transaction: the open one, which a statement that fails leaves as it
+    was, or one of their own, in which all statements see the corpus at one moment. Raises DatabaseError.
+    """
+    is_inner = connection.in_atomic_block
+    with nullcontext() if is_inner else transaction.atomic():
+        driver = connection.connection
+        driver.prepare_threshold = PREPARE_THRESHOLD
+
+        def send(statement: str, parameters: Mapping[str, Any]) -> Cursor:
+            return _cursor(driver).execute(statement, parameters, prepare=is_planned_once, binary=True)
+
+        try:
+            with connection.wrap_database_errors, driver.pipeline():
+                plain = psycopg.Cursor(driver)
+                plain.execute("SAVEPOINT together" if is_inner else ONE_VIEW)
+                plain.execute(_set(settings), prepare=True)
+                yield send
+                if is_inner:
+                    plain.execute("RELEASE SAVEPOINT together")
+        except DatabaseError:
+            if is_inner:
+                with connection.wrap_database_errors:
+                    psycopg.Cursor(driver).execute("ROLLBACK TO SAVEPOINT together")
+            raise
+
+
+def row_of(cursor: Cursor) -> tuple[Any, ...]:
+    """The one row of its statement."""
+    (row,) = cursor.fetchall()
+    return row
+
+
+def _set(settings: Mapping[str, str]) -> str:
+    """Our own words, never a reader's."""
+    return "SELECT " + ", ".join(f"set_config('{name}', '{value}', true)" for name, value in settings.items())
+
+
+def _cursor(driver: Any) -> Cursor:
+    cursor: Cursor = psycopg.Cursor(driver)
+    cursor.adapters.register_dumper(Packed, _PackedDumper)
+    cursor.adapters.register_loader(BIGINTS, _IdLoader)
+    cursor.adapters.register_loader(DOUBLES, _ScoreLoader)
+    return cursor
+
+
+class Packed:
+    """A vector as pgvector takes it in: dimensions, an unused field, then its numbers, the high byte first."""
+
+    def __init__(self, vector: Sequence[float], kind: str) -> None:
+        self.sent = struct.pack(">HH", len(vector), 0) + np.asarray(vector, dtype=kind).tobytes()
+
+
+class _PackedDumper(Dumper):
+    format = pq.Format.BINARY
+    oid = 0  # the cast beside it says the type
+
+    def dump(self, obj: Packed) -> bytes:
+        return obj.sent
+
+
+class _IdLoader(Loader):
+    """An array of bigint as PostgreSQL sends it: twenty bytes of header, then each number after its length."""
+
+    format = pq.Format.BINARY
+    row = np.dtype([("length", ">i4"), ("value", ">i8")])
+    kept_as: type = np.int64
+
+    def load(self, data: Any) -> Any:
+        return np.frombuffer(data, self.row, offset=ARRAY_HEADER_BYTES)["value"].astype(self.kept_as)
+
+
+class _ScoreLoader(_IdLoader):
+    """The same of double precision."""
+
+    row = np.dtype([("length", ">i4"), ("value", ">f8")])
+    kept_as = np.float64
+
+
+ARRAY_HEADER_BYTES = 20  # of one dimension without nulls
+BIGINTS, DOUBLES = (psycopg.postgres.types[name].array_oid for name in ("int8", "float8"))
