@@ -28,6 +28,12 @@ Ids = NDArray[np.int64]
 Scores = NDArray[np.float64]
 
 
+class QuestionVector(tuple[float, ...]):
+    """A vector that knows the encoder it comes from: a search compares it with vectors of that one only."""
+
+    encoder: str
+
+
 Encode = Callable[[], tuple[Sequence[float] | None, str | None]]
 """What gives the question's vector; or None, and why there is none."""
 
@@ -35,7 +41,7 @@ Encode = Callable[[], tuple[Sequence[float] | None, str | None]]
 def find(
     text: str, encode: Encode, *, encoder: str, collection: str | None, limit: int, is_one_view: bool
 ) -> records.Found:
-    """The best `limit` passages of each leg, as `search.find` says; `encoder` names that of the vector.
+    """The best `limit` passages of each leg, as `search.find` says; `encoder` names that of a vector that does not know its own.
 
     `is_one_view` says whether all statements of the open transaction see the corpus as it was at one moment. Where they do
     not, one statement does it all; where no transaction is open, the statements have one of their own.
@@ -66,18 +72,19 @@ def find(
 
 def _find_in_turn(parameters: dict[str, Any], encode: Encode, limit: int) -> records.Found:
     """The words are sent first: the question is encoded while they are looked up."""
-    vector, dense = None, ""
+    encoded = None
     try:
         with wire.together(settings=_EXACT_SETTINGS, is_planned_once=True) as send:
             words = send(_whole(_LEXICAL, _NO_DENSE, parameters), parameters)
-            vector, dense_error = encode()
+            vector, dense_error = encoded = encode()
             if vector is not None:
                 dense = _exact(parameters, vector)
                 meaning = send(_in_collection("WITH" + dense + _MEANING, parameters), parameters)
     except DatabaseError:
+        vector, _ = encoded or encode()
         if vector is None:
             raise
-        return _find_with_one_leg(parameters, dense, limit)
+        return _find_with_one_leg(parameters, _exact(parameters, vector), limit)
     if vector is None:
         return _found(wire.row_of(words), limit, dense_error=dense_error or NO_VECTOR)
     return _found((*wire.row_of(words)[:-2], *wire.row_of(meaning)), limit)
@@ -96,15 +103,21 @@ def _find_with_one_leg(parameters: dict[str, Any], dense: str, limit: int) -> re
 
 def _exact(parameters: dict[str, Any], vector: Sequence[float]) -> str:
     """The dense leg by a scan of everything. What it needs of the vector joins the parameters."""
-    parameters["vector"] = _half(vector)
+    _take(parameters, vector)
     return _DENSE
 
 
 def _approximate(parameters: dict[str, Any], vector: Sequence[float]) -> str:
     """The dense leg by an index: in a large corpus that has one."""
-    parameters["vector"] = _half(vector)
+    _take(parameters, vector)
     parameters["opposite"] = _half([-number for number in vector])
     return _APPROXIMATE.replace("{dimensions}", str(len(vector)))
+
+
+def _take(parameters: dict[str, Any], vector: Sequence[float]) -> None:
+    parameters["vector"] = _half(vector)
+    if isinstance(vector, QuestionVector):
+        parameters["encoder"] = vector.encoder
 
 
 def _half(vector: Sequence[float]) -> wire.Packed:

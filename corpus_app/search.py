@@ -42,12 +42,6 @@ Version = tuple[int, datetime.datetime | None]
 # --- Questions --------------------------------------------------------------------------------------------------------
 
 
-class QuestionVector(tuple[float, ...]):
-    """A vector that knows the encoder it comes from: a search compares it with vectors of that one only."""
-
-    encoder: str
-
-
 def encoder_name() -> str:
     """The encoder that questions and passages are compared by, without loading it.
 
@@ -82,15 +76,15 @@ _ENCODERS = """
 """
 
 
-def encode_question(text: str) -> QuestionVector:
+def encode_question(text: str) -> legs.QuestionVector:
     """The question's vector, of unit length. Raises EncoderUnavailable."""
     return encode_questions([text])[0]
 
 
-def encode_questions(texts: Sequence[str]) -> list[QuestionVector]:
+def encode_questions(texts: Sequence[str]) -> list[legs.QuestionVector]:
     """The same for several at once."""
     encoder = embedding.get(encoder_name())
-    vectors = [QuestionVector(row) for row in encoder.encode(texts).tolist()]
+    vectors = [legs.QuestionVector(row) for row in encoder.encode(texts).tolist()]
     for vector in vectors:
         vector.encoder = encoder.name
     return vectors
@@ -298,7 +292,7 @@ def near_findings(vector: Sequence[float], passage_ids: Sequence[int]) -> tuple[
     Studies none of whose findings has a vector yet are left out, as are those that are not searchable. Where the comparison
     fails there are none: the passages still answer.
     """
-    encoder = vector.encoder if isinstance(vector, QuestionVector) else encoder_name()
+    encoder = vector.encoder if isinstance(vector, legs.QuestionVector) else encoder_name()
     try:
         return legs.near_findings(vector, passage_ids, encoder=encoder)
     except DatabaseError as error:

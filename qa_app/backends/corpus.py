@@ -9,7 +9,7 @@ from django.db import DatabaseError
 
 from corpus_app import search
 from corpus_app.records import Collection, Concept, Finding, Found, NearFinding, Passage, Study
-from qa_app.pipeline.ports import LegFailed
+from qa_app.pipeline.ports import Encode, LegFailed
 
 
 class SearchedCorpus:
@@ -27,10 +27,8 @@ class SearchedCorpus:
         except search.EncoderUnavailable as error:
             raise LegFailed(str(error)) from error
 
-    def find(
-        self, text: str, vector: Sequence[float] | None, *, collection: str | None, limit: int, dense_error: str | None
-    ) -> Found:
-        return search.find(text, vector, collection=collection, limit=limit, dense_error=dense_error)
+    def find_while(self, text: str, encode: Encode, *, collection: str | None, limit: int) -> Found:
+        return search.find_while(text, encode, collection=collection, limit=limit)
 
     def find_linked(self, text: str, vector: Sequence[float] | None, *, collection: str | None, limit: int) -> Found:
         try:

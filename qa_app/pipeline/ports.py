@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
 from corpus_app.records import Collection, Concept, Finding, Found, NearFinding, Passage
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.records import Candidate, Draft, Evidence, Generator, Sentence, Study, Understanding
+
+Encode = Callable[[], tuple[Sequence[float] | None, str | None]]
+"""What gives the question's vector; or None, and why there is none."""
 
 
 class Corpus(Protocol):
@@ -22,12 +25,12 @@ class Corpus(Protocol):
         """Unit-length vector of each text; raises LegFailed where no encoder can be had."""
         ...
 
-    def find(
-        self, text: str, vector: Sequence[float] | None, *, collection: str | None, limit: int, dense_error: str | None
-    ) -> Found: ...
+    def find_while(self, text: str, encode: Encode, *, collection: str | None, limit: int) -> Found:
+        """The candidates of both halves; the vector is asked for while the words are looked up, or sooner."""
+        ...
 
     def find_linked(self, text: str, vector: Sequence[float] | None, *, collection: str | None, limit: int) -> Found:
-        """As `find`, for the second pass by related concepts; raises LegFailed where it cannot run."""
+        """The same with a vector that is there, for the second pass by related concepts; raises LegFailed where it cannot run."""
         ...
 
     def load(self, passage_ids: Sequence[int]) -> tuple[Passage, ...]: ...

@@ -49,17 +49,22 @@ class Clock:
 
     spent: dict[str, float | None] = field(default_factory=lambda: dict.fromkeys(STAGES))
     progress: Progress = field(default_factory=Unwatched)
+    _inner: float = 0.0
+    """Milliseconds of stages that ran inside the one that is running: they are not its own."""
 
     @contextmanager
     def __call__(self, stage: str) -> Iterator[None]:
         if self.progress.is_abandoned():
             raise Abandoned
         start = perf_counter()
+        outer, self._inner = self._inner, 0.0
         try:
             yield
         finally:
-            spent = (self.spent.get(stage) or 0.0) + round(1000 * (perf_counter() - start), 3)
+            whole = 1000 * (perf_counter() - start)
+            spent = (self.spent.get(stage) or 0.0) + round(whole - self._inner, 3)
             self.spent[stage] = spent
+            self._inner = outer + whole
         self.progress.stage(stage, spent)
 
 
@@ -86,6 +91,40 @@ class Search:
     """What else was found of the studies that lead: it stands behind all that is ranked."""
 
 
+@dataclass
+class _Meaning:
+    """The question's vectors: encoded when they are first wanted, which is while its words are looked up."""
+
+    corpus: Corpus
+    question: Question
+    understanding: Understanding
+    policy: Policy
+    clock: Clock
+    encoded: tuple[Sequence[float] | None, Sequence[float] | None, str | None] | None = None
+
+    def __call__(self) -> tuple[Sequence[float] | None, str | None]:
+        """The vector to search by; or None and the reason."""
+        vector, _, error = self.vectors()
+        return vector, error
+
+    def vectors(self) -> tuple[Sequence[float] | None, Sequence[float] | None, str | None]:
+        """The vector to search by and that of the whole question, what was misspelt spelt again beside it; or None and the reason."""
+        if self.encoded is None:
+            with self.clock("encode"):
+                self.encoded = self._encode()
+        return self.encoded
+
+    def _encode(self) -> tuple[Sequence[float] | None, Sequence[float] | None, str | None]:
+        asked = self.understanding.core
+        weight = self.policy.core_weight
+        texts = [confidence.searched_text(self.question, self.understanding), *([asked] if asked and weight else [])]
+        try:
+            whole, *cores = self.corpus.encode_all(texts)
+        except LegFailed as failure:
+            return None, None, str(failure)
+        return core.leaning(whole, cores[0], weight) if cores else whole, whole, None
+
+
 @dataclass(frozen=True)
 class _Asked:
     """A question on its way, with all that a search of it needs."""
@@ -93,14 +132,20 @@ class _Asked:
     question: Question
     understanding: Understanding
     concepts: tuple[Concept, ...]
-    vector: Sequence[float] | None
-    """What is searched by meaning: it leans towards the core of the question."""
-    whole: Sequence[float] | None
-    """The vector of the whole text."""
-    dense_error: str | None
+    meaning: _Meaning
     corpus: Corpus
     policy: Policy
     clock: Clock
+
+    @property
+    def vector(self) -> Sequence[float] | None:
+        """What is searched by meaning: it leans towards the core of the question."""
+        return self.meaning.vectors()[0]
+
+    @property
+    def whole(self) -> Sequence[float] | None:
+        """The vector of the whole text."""
+        return self.meaning.vectors()[1]
 
 
 @dataclass(frozen=True)
@@ -131,9 +176,8 @@ def find_evidence(
                 is_word=corpus.is_word,
                 expand_lay_words=policy.expand_lay_words,
             )
-        with clock("encode"):
-            vector, whole, dense_error = _encode(corpus, question, understanding, policy)
-        asked = _Asked(question, understanding, concepts, vector, whole, dense_error, corpus, policy, clock)
+        meaning = _Meaning(corpus, question, understanding, policy, clock)
+        asked = _Asked(question, understanding, concepts, meaning, corpus, policy, clock)
         look, searched = _look_where_it_belongs(asked)
         linked = None
         if confidence.answerability(look.signals, policy) < policy.linked_below:
@@ -176,17 +220,16 @@ def _look_where_it_belongs(asked: _Asked) -> tuple[_Look, Searched]:
 
 def _look(asked: _Asked, collection: str | None) -> _Look:
     with asked.clock("lexical"):
-        found = asked.corpus.find(
+        found = asked.corpus.find_while(
             core.with_core(
                 asked.question.searched,
                 asked.understanding.core,
                 repeats=asked.policy.core_repeats,
                 also=asked.understanding.also_searched,
             ),
-            asked.vector,
+            asked.meaning,
             collection=collection,
             limit=asked.policy.leg_limit,
-            dense_error=asked.dense_error,
         )
         near = _near_findings(asked, found)
     with asked.clock("rank"):
@@ -292,19 +335,6 @@ def _read_by_model(ranked: tuple[Candidate, ...], reranker: Reranker, asked: _As
         except RerankerFailed as failure:
             return reordering.without_model(ranked, name=reranker.name, why=str(failure))
         return reordering.by_model(ranked, scores, name=reranker.name, weight=policy.reranker_weight)
-
-
-def _encode(
-    corpus: Corpus, question: Question, understanding: Understanding, policy: Policy
-) -> tuple[Sequence[float] | None, Sequence[float] | None, str | None]:
-    """The vector to search by and that of the whole question, what was misspelt spelt again beside it; or None and the reason."""
-    leans = bool(understanding.core and policy.core_weight)
-    texts = [confidence.searched_text(question, understanding), *([understanding.core] if leans else [])]
-    try:
-        whole, *cores = corpus.encode_all(texts)
-    except LegFailed as failure:
-        return None, None, str(failure)
-    return core.leaning(whole, cores[0], policy.core_weight) if cores else whole, whole, None
 
 
 def _unmet_word(asked: _Asked, ranked: Sequence[Candidate], found: Found) -> float | None:

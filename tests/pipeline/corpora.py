@@ -13,6 +13,7 @@ from typing import Any
 
 from corpus_app import quality, records
 from corpus_app.passages import split_sentences
+from qa_app.pipeline.ports import Encode as EncodeQuestion
 from qa_app.pipeline.ports import LegFailed
 from qa_app.pipeline.text import EMPTY_WORDS, stem, words
 
@@ -135,6 +136,10 @@ class FakeCorpus:
             document_frequency=tuple((t, self._frequency[t]) for t in terms),
             searchable_passages=len(self._passages),
         )
+
+    def find_while(self, text: str, encode: EncodeQuestion, *, collection: str | None, limit: int) -> records.Found:
+        vector, dense_error = encode()
+        return self.find(text, vector, collection=collection, limit=limit, dense_error=dense_error)
 
     def find_linked(
         self, text: str, vector: Sequence[float] | None, *, collection: str | None, limit: int

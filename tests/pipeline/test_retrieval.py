@@ -382,6 +382,20 @@ def test_without_a_model_nothing_is_said_of_one() -> None:
     assert not {"cross-encoder"} & {step for c in search.ranked for step in steps(c)}
 
 
+def test_a_stage_inside_another_has_its_own_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = iter((0.0, 1.0, 3.0, 7.0, 10.0, 20.0))
+    monkeypatch.setattr("qa_app.pipeline.retrieval.perf_counter", lambda: next(seconds))
+    clock = Clock()
+
+    with clock("lexical"), clock("encode"):
+        pass
+    with clock("lexical"):
+        pass
+
+    assert clock.spent["encode"] == 1000 * (3.0 - 1.0)
+    assert clock.spent["lexical"] == 1000 * ((7.0 - 0.0) - (3.0 - 1.0) + (20.0 - 10.0))
+
+
 def test_equal_marks_keep_the_built_in_order() -> None:
     ranked = tuple(
         make_candidate(score=score, passage_id=place) for place, score in enumerate((0.9, 0.8, 0.7), start=1)
