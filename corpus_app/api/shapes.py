@@ -26,8 +26,11 @@ else:
     Serializer = serializers.Serializer
 
 
+# What stands under the name of a shape is told to clients in the schema.
+
+
 class Shape(Serializer):
-    """Read only; `only` leaves the other fields out."""
+    # Read only; `only` leaves the other fields out.
 
     def __init__(self, *arguments: Any, only: Collection[str] | None = None, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -77,11 +80,9 @@ class Study(Shape):
 
 
 class ListedStudy(Study):
-    """Shows a `browsing.Listed`."""
-
     excerpt = Piece(many=True, help_text="With `q`: a stretch of its best passage that has the words, else empty.")
 
-    def to_representation(self, instance: Any) -> Any:
+    def to_representation(self, instance: Any) -> Any:  # a `browsing.Listed`
         return super().to_representation(Beside(instance.study, excerpt=instance.excerpt))
 
 

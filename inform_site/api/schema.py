@@ -16,6 +16,7 @@ from inform_site.clients.models import Scope
 
 SECURITY = ("bearer", "key")
 STRING = {"type": "string"}
+CHOSEN = "With `fields`, those alone; else all of them."
 
 
 class ProblemField(serializers.Serializer[Any]):
@@ -187,6 +188,7 @@ def complete(result: dict[str, Any], generator: Any, request: Any, public: bool)
             read.setdefault("parameters", []).append({"$ref": "#/components/parameters/If-None-Match"})
             read["responses"]["304"] = {"description": "The copy is still good."}
             read["responses"] = dict(sorted(read["responses"].items()))
+            _loosen_chosen(read, result["components"]["schemas"])
     components = result["components"]
     _strip(components)
     _strip(result["paths"])
@@ -210,6 +212,21 @@ def _if_match(*, is_needed: bool) -> dict[str, Any]:
     return {
         "in": "header", "name": "If-Match", "schema": STRING, "required": is_needed, "description": said, "example": '"7"',
     }  # fmt: skip
+
+
+def _loosen_chosen(read: dict[str, Any], shapes: dict[str, Any]) -> None:
+    """Where a client may choose `fields`, none of a shape's must be there."""
+    if not any(parameter.get("name") == "fields" for parameter in read["parameters"]):
+        return
+    shape = shapes[_name(read["responses"]["200"]["content"]["application/json"]["schema"])]
+    if set(shape["properties"]) == {"items", "next"}:
+        shape = shapes[_name(shape["properties"]["items"]["items"])]
+    if shape.pop("required", None):
+        shape["description"] = " ".join(filter(None, (shape.get("description"), CHOSEN)))
+
+
+def _name(reference: dict[str, str]) -> str:
+    return reference["$ref"].rpartition("/")[2]
 
 
 def _strip(value: Any) -> None:

@@ -14,6 +14,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from jsonschema import Draft202012Validator
 
+from inform_site.api.schema import CHOSEN
 from tests.api.conftest import V1, body, get, post
 from tests.qa.conftest import ASKED
 
@@ -80,14 +81,18 @@ def routes() -> dict[str, Any]:
 
 
 def validate(schema: dict[str, Any], name: str, value: Any) -> None:
-    """Against a component, nothing beside its fields."""
+    """Against a component: nothing beside its fields, and all of them where the client has chosen none."""
     components = {"schemas": {n: _closed(component) for n, component in schema["components"]["schemas"].items()}}
     validator = Draft202012Validator({"$ref": f"#/components/schemas/{name}", "components": components})
     assert [(error.json_path, error.message[:200]) for error in validator.iter_errors(value)] == []
 
 
 def _closed(component: dict[str, Any]) -> dict[str, Any]:
-    return component | {"additionalProperties": False} if component.get("type") == "object" else component
+    if component.get("type") != "object":
+        return component
+    is_chosen_from = str(component.get("description", "")).endswith(CHOSEN)
+    whole = {"required": list(component["properties"])} if is_chosen_from else {}
+    return component | {"additionalProperties": False} | whole
 
 
 ANSWERS = {
@@ -130,6 +135,25 @@ def test_what_is_read_is_what_the_schema_says(schema: dict[str, Any], path: str,
 
     for row in found["items"] if set(found) == {"items", "next"} else [found]:
         validate(schema, name, row)
+
+
+@pytest.mark.parametrize(
+    ("path", "described"),
+    [
+        ("studies?fields=title", "studies"),
+        ("studies/T-SETS?fields=year,weeks", "studies/{study_id}"),
+        ("studies/T-SETS/passages?fields=text", "studies/{study_id}/passages"),
+        ("concepts/training-volume?fields=name", "concepts/{concept_id}"),
+        ("corpus/changes?fields=upto", "corpus/changes"),
+    ],
+)
+@pytest.mark.usefixtures("library")
+def test_chosen_fields_are_what_the_schema_says(schema: dict[str, Any], path: str, described: str) -> None:
+    read = schema["paths"][V1 + described]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+
+    errors = Draft202012Validator(read | {"components": schema["components"]}).iter_errors(body(get(V1 + path)))
+
+    assert [error.message for error in errors] == []
 
 
 @pytest.mark.django_db

@@ -24,7 +24,7 @@ LARGEST = 2_147_483_647
 
 
 class Body(Serializer):
-    """Refuses fields that it does not have."""
+    # Refuses fields that it does not have.
 
     def to_internal_value(self, data: Any) -> Any:
         unknown = [name[:100] for name in data if name not in self.fields][:20] if isinstance(data, Mapping) else ()
