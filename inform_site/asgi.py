@@ -7,10 +7,11 @@ import threading
 from django.core.asgi import get_asgi_application
 
 from inform_site.assistants import beside
+from inform_site.intake import guarded
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "inform_site.settings")
 
-application = beside(get_asgi_application())
+application = beside(guarded(get_asgi_application()))
 
 
 def _warm_up() -> None:

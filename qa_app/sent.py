@@ -45,7 +45,7 @@ def ask(
     if idempotency_key is None:
         payload = asking.ask(**arguments, allowance=allowance)
         if is_listed:
-            SentQuestion.objects.create(client=client, answer_id=payload["id"], is_listed=True, sent_at=now)
+            note(payload["id"], client=client, now=now)
         return payload, True
     digest = hashlib.sha256(json.dumps(dict(arguments), sort_keys=True).encode()).hexdigest()
     claim = _claim(client, idempotency_key, digest, is_listed, now)
@@ -58,6 +58,11 @@ def ask(
         raise
     _mine(claim).update(answer_id=payload["id"])
     return payload, True
+
+
+def note(answer_id: str, *, client: str, now: datetime | None = None) -> None:
+    """Puts an answer on the client's list."""
+    SentQuestion.objects.create(client=client, answer_id=answer_id, is_listed=True, sent_at=now or timezone.now())
 
 
 def _claim(client: str, key: str, digest: str, is_listed: bool, now: datetime) -> SentQuestion:

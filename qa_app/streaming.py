@@ -14,13 +14,14 @@ import logging
 import re
 import threading
 import uuid
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from time import perf_counter
 
+from asgiref.sync import sync_to_async
 from django.db import IntegrityError, InterfaceError, OperationalError, connection, connections
 from django.utils import timezone
 
@@ -38,6 +39,7 @@ AWAY = "The database does not answer. Please try again in a few seconds."
 CHANGED = "The studies changed while this answer was made. Please ask again."
 FAILED = "Something failed here, and it has been noted. Please try again in a while."
 OTHER = "This event id belongs to another question. Send it with the question that it came from, or leave it out."
+USED_UP = "The questions that you may ask for now are used up. Try again in %d seconds."
 UNREADABLE = "This is no event id of an answer. Send the last one received as it came, or leave it out."
 _ID = re.compile(r"([0-9a-f]{32})\.(\d{1,6})\.(\d{1,6})")
 logger = logging.getLogger(__name__)
@@ -47,6 +49,14 @@ class TooManyStreams(Exception):
     """As many answers are being watched as this process can serve; another moment will do."""
 
     retry_after_seconds = RETRY_SECONDS
+
+
+class QuotaUsedUp(Exception):
+    """It would be another answer, and there is no room for one."""
+
+    def __init__(self, retry_after_seconds: int) -> None:
+        super().__init__(USED_UP % retry_after_seconds)
+        self.retry_after_seconds = retry_after_seconds
 
 
 class OtherQuestion(Exception):
@@ -73,6 +83,8 @@ class _Asked:
     parent: str | None
     now: datetime
     allowance: asking.Allowance | None
+    admit: Callable[[], int] | None
+    on_stored: Callable[[str], None] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,25 +106,35 @@ def open_stream(
     last_event_id: str | None = None,
     now: datetime | None = None,
     allowance: asking.Allowance | None = None,
+    admit: Callable[[], int] | None = None,
+    on_stored: Callable[[str], None] | None = None,
 ) -> AsyncGenerator[Event | None]:
     """The events of an answer, those after `last_event_id` where there is one; None where nothing happened for a while.
 
-    Where nothing is known of that id, the answer is made anew, under another one. Raises, before anything is made,
-    BadInput, OtherQuestion, TooManyStreams, and ModelQuotaUsedUp where a model was asked for by name. To leave is to close the generator.
+    Where nothing is known of that id, the answer is made anew, under another one. `admit` counts an answer that is made, and
+    gives the seconds to wait where there is no room; None where it was counted before. `on_stored` is told the answer's id. Raises,
+    before anything is made, BadInput, OtherQuestion, TooManyStreams, QuotaUsedUp, and ModelQuotaUsedUp where a model was asked for
+    by name. To leave is to close the generator.
     """
     try:
         checked = asking.check(question=question, mode=mode, collection=collection, writer=writer, parent=parent)
-        return _open(_Asked(checked, writer, parent, now or timezone.now(), allowance), last_event_id)
+        asked = _Asked(checked, writer, parent, now or timezone.now(), allowance, admit, on_stored)
+        return _open(asked, last_event_id)
     finally:
-        if not connection.in_atomic_block:
-            connection.close()  # the stream may stay open for long, and needs none in this thread
+        _let_go()
+
+
+def _let_go() -> None:
+    """The stream may stay open for long, and needs no connection in this thread."""
+    if not connection.in_atomic_block:
+        connection.close()
 
 
 def _open(asked: _Asked, last_event_id: str | None) -> AsyncGenerator[Event | None]:
     place = _read_id(last_event_id) if last_event_id else None
     if place is not None:
         making = _find_making(place.key)
-        if making is not None:
+        if making is not None and not making.is_abandoned():
             made_for = making.asked.question
             _require_same(asked.question, made_for.text, made_for.mode, made_for.collection)
             return _follow(asked, making, place.number)
@@ -122,6 +144,8 @@ def _open(asked: _Asked, last_event_id: str | None) -> AsyncGenerator[Event | No
             return _tell_again(list(_standing(place.key, stored))[place.standing :])
     if _count_watched() >= MOST_STREAMS:
         raise TooManyStreams
+    if asked.admit and (seconds := asked.admit()):
+        raise QuotaUsedUp(seconds)
     if asked.allowance and asked.writer == "llm" and answering.model_server():
         asked.allowance.require()  # while a status can still be sent
     return _follow(asked)
@@ -225,7 +249,10 @@ class Making:
         )
         if self.is_abandoned():
             raise Abandoned
-        return answering.store(answered, parent=asked.parent, now=asked.now, started=start, request_id=self.key)
+        stored = answering.store(answered, parent=asked.parent, now=asked.now, started=start, request_id=self.key)
+        if asked.on_stored:
+            asked.on_stored(stored["id"])
+        return stored
 
     def _tell(self, name: str, data: Payload) -> None:
         with self._lock:
@@ -283,6 +310,9 @@ async def _follow(asked: _Asked, making: Making | None = None, sent: int = 0) ->
     """What is told of an answer in the making, after the first `sent` events; of a new one, where it was given up."""
     watcher = _Watcher()
     if making is None or not making.join(watcher):
+        if making is not None and asked.admit and (seconds := await sync_to_async(_admit)(asked.admit)):
+            yield Event(_id(making.key, sent + 1, 0), "error", {"status": 429, "detail": USED_UP % seconds})
+            return
         making, sent = Making(asked), 0
         making.join(watcher)
         with _makings_lock:
@@ -299,6 +329,13 @@ async def _follow(asked: _Asked, making: Making | None = None, sent: int = 0) ->
                 yield None
     finally:
         making.leave(watcher)
+
+
+def _admit(admit: Callable[[], int]) -> int:
+    try:
+        return admit()
+    finally:
+        _let_go()
 
 
 async def _tell_again(events: Sequence[Event]) -> AsyncGenerator[Event | None]:

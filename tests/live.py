@@ -14,7 +14,9 @@ import uvicorn
 def serving(application: Any) -> Iterator[str]:
     """Serves `application` beside the test; gives the address of the server, without a slash at its end."""
     server = uvicorn.Server(
-        uvicorn.Config(application, host="127.0.0.1", port=0, log_config=None, timeout_graceful_shutdown=5)
+        uvicorn.Config(
+            application, host="127.0.0.1", port=0, log_config=None, proxy_headers=False, timeout_graceful_shutdown=5
+        )
     )
     has_started = threading.Event()
     announce = server.startup

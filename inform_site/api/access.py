@@ -97,6 +97,19 @@ def sent_key(request: HttpRequest) -> str | None:
     return None
 
 
+def is_let_in(request: HttpRequest, view: Any) -> bool:
+    """Whether the key that came along opens what a view's class declares. Nothing is counted, nothing of the body is read."""
+    method = str(request.method)
+    try:
+        key = keys.find(sent_key(request) or "", now=timezone.now())
+    except (KeyRefused, keys.BadKey):
+        return False
+    permission = declared(view, "permission", method)
+    if declared(view, "scope", method) not in key.scopes:
+        return False
+    return permission is None or bool(key.owner and key.owner.is_staff and key.owner.has_perm(permission))
+
+
 class ScopeDeclared(permissions.BasePermission):
     """Holds a view to its `scope`: a name, or a name for each method; None is for everybody."""
 
@@ -154,17 +167,22 @@ def _version_sent(request: Request) -> str | None:
     return form[1]
 
 
-def declared(view: APIView, name: str, method: str | None) -> Any:
+def declared(view: Any, name: str, method: str | None) -> Any:
     """What a view declares beside scope and quota; None where it declares nothing for this method."""
     found: Any = getattr(view, name, None)
     return found.get("GET" if method == "HEAD" else method) if isinstance(found, dict) else found
 
 
 class QuotaDeclared(throttling.BaseThrottle):
-    """Counts a request on the `quota` that a view declares: a name, or a name for each method; None is not counted."""
+    """Counts a request on the `quota` that a view declares: a name, or a name for each method; None is not counted.
+
+    A view whose requests are not all alike says by `quota_of(request)` which one counts.
+    """
 
     def allow_request(self, request: Request, view: APIView) -> bool:
         quota = _declared(view, "quota", request) if _is_served(view, request) else None
+        if quota is not None and (choose := getattr(view, "quota_of", None)):
+            quota = choose(request)
         if quota is None:
             return True
         taken = take(request._request, quota)

@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.request import UnreadablePostError
 from rest_framework import exceptions, parsers
 
-from inform_site.api import problems
+from inform_site.api import access, problems
 
 LARGEST_BODY = 64 * 1024  # bytes
 DEEPEST = 32  # objects and lists within each other
@@ -21,11 +21,21 @@ LONGEST_NUMBER = 40  # characters: more than any number that means something her
 _UNFIT = re.compile("[\0\ud800-\udfff]")
 
 
+class Encoded(exceptions.UnsupportedMediaType):
+    default_detail = "The body is compressed. Send it as it is, without Content-Encoding."
+
+    def __init__(self, media_type: str) -> None:
+        super().__init__(media_type, self.default_detail)
+
+
 class StrictJSONParser(parsers.BaseParser):
     media_type = "application/json"
 
     def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> dict[str, Any]:
         """The body's object. Raises ParseError where there is none, and ValidationError naming the field that is unfit."""
+        request = (parser_context or {}).get("request")
+        if request is not None and request.headers.get("Content-Encoding", "identity").strip().lower() != "identity":
+            raise Encoded(media_type or "")
         try:
             text = stream.read().decode("utf-8")
         except UnicodeDecodeError as error:
@@ -132,9 +142,7 @@ class BodyLimit:
             return _refused(
                 kind, problems.plain(HTTPStatus.BAD_REQUEST, "malformed", "Content-Length is not a number of bytes.")
             )
-        if length > most or (
-            not length and request.method in {"POST", "PUT", "PATCH"} and _measure(request, most) > most
-        ):
+        if length > most or (not length and _is_too_long(request, kind, most)):
             advice = f"The request is larger than {most // 1024} KB. Send less."
             return _refused(kind, problems.plain(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too-large", advice))
         return None
@@ -144,6 +152,15 @@ def _refused(kind: Any, problem: HttpResponse) -> HttpResponse:
     if not hasattr(kind, "shape_problem"):
         return problem
     return JsonResponse(kind.shape_problem(json.loads(problem.content)), status=problem.status_code)
+
+
+def _is_too_long(request: HttpRequest, kind: Any, most: int) -> bool:
+    """Whether a body that came without its length is. A file is not read before it is known that its client may send it."""
+    if request.method not in {"POST", "PUT", "PATCH"}:
+        return False
+    if most > LARGEST_BODY and not access.is_let_in(request, kind):
+        return False  # the view refuses it
+    return _measure(request, most) > most
 
 
 def _measure(request: HttpRequest, most: int) -> int:

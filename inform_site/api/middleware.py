@@ -16,6 +16,7 @@ from django.middleware.http import ConditionalGetMiddleware
 from django.utils.cache import patch_vary_headers
 
 from inform_site import logs
+from inform_site.api import problems
 from inform_site.clients.quotas import Taken
 
 Handler = Callable[[HttpRequest], HttpResponse]
@@ -26,6 +27,7 @@ VARY = ("Accept", "Authorization", "X-API-Key")
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 logger = logging.getLogger("inform_site.requests")
 
+ANOTHER = "It is no longer what If-Match names. Read it without If-Match."
 METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE"
 SENT = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, X-API-Key, X-Request-ID"
 READ = "ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-ID"
@@ -109,12 +111,17 @@ def _left(taken: Taken) -> tuple[str, str]:
 
 
 class ApiConditional(ConditionalGetMiddleware):
-    """ETag and 304 for what programs read; a tag stands for exactly these bytes."""
+    """ETag, 304 and 412 for what programs read; a tag stands for exactly these bytes."""
 
     def process_response(self, request: HttpRequest, response: Any) -> Any:
         if not is_of_api(request) or response.status_code != HTTPStatus.OK:
             return response
-        return super().process_response(request, response)
+        answered = super().process_response(request, response)
+        if answered.status_code != HTTPStatus.PRECONDITION_FAILED:
+            return answered
+        if "If-Match" not in request.headers:  # If-Unmodified-Since, and nothing here has a date (RFC 9110, 13.1.4)
+            return response
+        return problems.plain(HTTPStatus.PRECONDITION_FAILED, "stale", ANOTHER, {"ETag": response["ETag"]})
 
 
 class Cors:

@@ -49,6 +49,8 @@ class CursorPages(CursorPagination):
         start = 0
         if self.cursor_query_param in request.query_params:
             after = self._read(request.query_params[self.cursor_query_param])
+            if rows and len(after) != len(rows[0].key):
+                raise self._refusal()
             try:
                 start = bisect_right(rows, after, key=lambda row: row.key)
             except TypeError as error:

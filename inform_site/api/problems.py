@@ -40,6 +40,12 @@ TITLES: Mapping[str, str] = {
     "failed": "Something failed here",
     "unavailable": "Unavailable",
 }
+# What the framework says only half of.
+ADVICE: Mapping[str, str] = {
+    "not_acceptable": "This is not given in any form that Accept names. Leave Accept out, or accept application/json.",
+    "unsupported_media_type": "Send the body as JSON, with Content-Type: application/json.",
+    "method_not_allowed": "There is no such method here. Use one that Allow names.",
+}
 # What the framework calls them.
 _KINDS: Mapping[str, str] = {
     "parse_error": "malformed",
@@ -87,7 +93,8 @@ def body_of(error: exceptions.APIException) -> dict[str, Any]:
         return _body(error.status_code, "invalid", CORRECT, errors=errors)
     code = str(getattr(error.detail, "code", error.default_code))
     kind = _KINDS.get(code, code.replace("_", "-"))
-    said = str(error.detail)
+    is_of_framework = type(error).__module__ == exceptions.__name__
+    said = ADVICE.get(code, str(error.detail)) if is_of_framework else str(error.detail)
     return _body(
         error.status_code, kind, said, errors=getattr(error, "errors", None), title=getattr(error, "title", None)
     )

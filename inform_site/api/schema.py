@@ -41,13 +41,13 @@ FAILURES = {
     401: ("bad-key", "This key is expired. Ask for a new one."),
     403: ("missing-scope", "This needs the scope read, which your key does not have. Ask for a key that has it."),
     404: ("not-found", "There is no study with this id."),
-    405: ("method-not-allowed", 'Method "DELETE" not allowed.'),
-    406: ("not-acceptable", "Could not satisfy the request Accept header."),
+    405: ("method-not-allowed", problems.ADVICE["method_not_allowed"]),
+    406: ("not-acceptable", problems.ADVICE["not_acceptable"]),
     409: ("conflict", "This does not fit what is there. Read it again, and send the request anew."),
     410: ("gone", "This was kept for a while and is there no longer. Ask again."),
     412: ("stale", "It is at version 8 now. Read it again, then make your change."),
     413: ("too-large", "The request is larger than 64 KB. Send less."),
-    415: ("unsupported-media-type", 'Unsupported media type "text/plain" in request.'),
+    415: ("unsupported-media-type", problems.ADVICE["unsupported_media_type"]),
     422: ("not-possible", "There is nothing to do this with."),
     428: ("version-needed", access.VersionNeeded.default_detail),
     429: (
@@ -187,6 +187,7 @@ def complete(result: dict[str, Any], generator: Any, request: Any, public: bool)
             read = operations["get"]
             read.setdefault("parameters", []).append({"$ref": "#/components/parameters/If-None-Match"})
             read["responses"]["304"] = {"description": "The copy is still good."}
+            read["responses"].setdefault("412", {"$ref": "#/components/responses/412"})
             read["responses"] = dict(sorted(read["responses"].items()))
             _loosen_chosen(read, result["components"]["schemas"])
     components = result["components"]

@@ -12,9 +12,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from qa_app import asking, legacy, rationing
+from qa_app import asking, legacy, rationing, sent
 from qa_app.api import legacy_shapes as shapes
-from qa_app.api.answers import ModelUsedUp, refuse_unknown
+from qa_app.api.answers import ModelUsedUp, client_of, refuse_unknown
 
 # Their names for ours.
 QUESTION_FIELDS = {
@@ -118,16 +118,19 @@ def _asked(door: Callable[..., dict[str, Any]], request: Request) -> dict[str, A
     body = _body(request, QUESTION_FIELDS)
     if "query" not in body:
         raise _invalid("query", "required", "Send the query as text.")
-    sent = {ours: body[theirs] for theirs, ours in QUESTION_FIELDS.items() if body.get(theirs) is not None}
-    sent["question"] = body["query"]
-    sent["writer"] = _writer(body.get("use_llm"))
+    arguments = {ours: body[theirs] for theirs, ours in QUESTION_FIELDS.items() if body.get(theirs) is not None}
+    arguments["question"] = body["query"]
+    arguments["writer"] = _writer(body.get("use_llm"))
     try:
-        return door(**sent, allowance=rationing.allowance(request._request))
+        answered = door(**arguments, allowance=rationing.allowance(request._request))
     except asking.BadQuestion as bad:
         field = next((theirs for theirs, ours in QUESTION_FIELDS.items() if ours == bad.field), bad.field)
         raise _invalid(field, bad.code, bad.detail) from bad
     except asking.ModelQuotaUsedUp as used_up:
         raise ModelUsedUp(used_up) from used_up
+    if request.auth is not None:
+        sent.note(answered["answer_id"], client=client_of(request))
+    return answered
 
 
 def _writer(use_llm: object) -> str:

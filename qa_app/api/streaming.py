@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
+from functools import partial
 from typing import Any
 
 from django.http import StreamingHttpResponse
@@ -15,7 +16,7 @@ from rest_framework.request import Request
 from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
-from qa_app import asking, rationing, streaming
+from qa_app import asking, rationing, sent, streaming
 from qa_app.api import answers, shapes
 
 EVENTS = "text/event-stream"
@@ -43,6 +44,14 @@ class Busy(exceptions.APIException):
     wait = streaming.RETRY_SECONDS
 
 
+class UsedUp(exceptions.Throttled):
+    default_code = "quota_used_up"
+
+    def __init__(self, used_up: streaming.QuotaUsedUp) -> None:
+        exceptions.APIException.__init__(self, str(used_up))
+        self.wait = used_up.retry_after_seconds
+
+
 class OtherQuestion(exceptions.APIException):
     status_code = status.HTTP_409_CONFLICT
     default_detail = streaming.OTHER
@@ -62,6 +71,10 @@ class StreamView(APIView):
     quota = "ask"
     renderer_classes = [EventStream, renderers.JSONRenderer]
 
+    def quota_of(self, request: Request) -> str:
+        """To go on with an answer is to read; where another one has to be made, that is counted when it begins."""
+        return "read" if request.headers.get("Last-Event-ID") else "ask"
+
     @extend_schema(
         operation_id="stream_answer", summary="Ask, and be told while the answer is made", tags=["Questions"],
         description="Server-sent events: `stage`, `retrieval`, `sentence`, and at the end exactly one `done` or `error`; `x-events` holds the schema of each one's data.",
@@ -71,11 +84,14 @@ class StreamView(APIView):
     )  # fmt: skip
     def post(self, request: Request) -> StreamingHttpResponse:
         arguments = answers.arguments(request.data)
+        last_event_id = request.headers.get("Last-Event-ID")
         try:
             events = streaming.open_stream(
                 **arguments,
-                last_event_id=request.headers.get("Last-Event-ID"),
+                last_event_id=last_event_id,
                 allowance=rationing.allowance(request._request),
+                admit=partial(rationing.seconds_to_wait, request._request, "ask") if last_event_id else None,
+                on_stored=partial(sent.note, client=answers.client_of(request)) if request.auth else None,
             )
         except asking.BadInput as bad:
             raise answers.invalid(bad) from bad
@@ -83,6 +99,8 @@ class StreamView(APIView):
             raise OtherQuestion from error
         except streaming.TooManyStreams as error:
             raise Busy from error
+        except streaming.QuotaUsedUp as used_up:
+            raise UsedUp(used_up) from used_up
         except asking.ModelQuotaUsedUp as used_up:
             raise answers.ModelUsedUp(used_up) from used_up
         return StreamingHttpResponse(_written(events), content_type=f"{EVENTS}; charset=utf-8", headers=HEADERS)

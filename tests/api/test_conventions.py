@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+
 import pytest
 from django.conf import LazySettings
 from django.http import HttpResponse
 from django.test import Client
 
-from tests.api.conftest import V1, get, post, problem
+from tests.api.conftest import V1, body, get, post, problem
 
 COLLECTIONS = f"{V1}collections"
 OURS, OTHERS = "https://clinic.example", "https://elsewhere.example"
@@ -101,6 +104,29 @@ def test_requests_have_ids_of_their_own() -> None:
     assert len({get(COLLECTIONS)["X-Request-ID"] for _ in range(3)}) == 3
 
 
+# --- Conditional reads -----------------------------------------------------------------------------------------------
+
+
+def test_a_read_is_conditional_as_http_has_it() -> None:
+    tag = get(COLLECTIONS)["ETag"]
+
+    for fits in (tag, f'"other", {tag}', "*"):
+        assert get(COLLECTIONS, **{"If-Match": fits}).status_code == 200
+        assert get(COLLECTIONS, **{"If-None-Match": fits}).status_code == 304
+    for other in ('"other"', f"W/{tag}"):
+        refused = get(COLLECTIONS, **{"If-Match": other})
+        problem(refused, 412, "stale")
+        assert refused["ETag"] == tag
+        assert refused["Cache-Control"] == "no-store"
+    for other in ("rubbish", '"unended'):  # no tags, so no condition
+        assert get(COLLECTIONS, **{"If-Match": other}).status_code == 200
+    for other in ('"other"', "rubbish"):
+        assert get(COLLECTIONS, **{"If-None-Match": other}).status_code == 200
+    assert get(COLLECTIONS, **{"If-None-Match": f"W/{tag}"}).status_code == 304  # compared weakly
+    assert get(COLLECTIONS, **{"If-Unmodified-Since": "Sat, 29 Oct 1994 19:43:31 GMT"}).status_code == 200
+    assert get(COLLECTIONS, Range="bytes=0-10").status_code == 200  # a range may be passed over
+
+
 # --- Bad requests ----------------------------------------------------------------------------------------------------
 
 
@@ -109,6 +135,26 @@ def test_a_host_that_is_not_this_sites_is_a_problem() -> None:
 
     problem(response, 400, "malformed")
     assert b"elsewhere" not in response.content
+
+
+def test_what_cannot_be_taken_says_what_to_do() -> None:
+    asked = {"question": "sets?"}
+
+    assert "Allow" in problem(Client().put(f"{V1}answers"), 405, "method-not-allowed")["detail"]
+    assert "application/json" in problem(get(COLLECTIONS, Accept="text/html"), 406, "not-acceptable")["detail"]
+    as_text = Client().post(f"{V1}answers", b"{}", content_type="text/plain")
+    assert "application/json" in problem(as_text, 415, "unsupported-media-type")["detail"]
+    packed = post(f"{V1}answers", gzip.compress(json.dumps(asked).encode()), **{"Content-Encoding": "gzip"})
+    assert "without Content-Encoding" in problem(packed, 415, "unsupported-media-type")["detail"]
+
+
+@pytest.mark.parametrize("cursor", ["x", "W10", "WzFd", "WzEsMl0", "WyJhIiwiYiIsImMiXQ", "e30", "W1tdXQ"])
+@pytest.mark.usefixtures("library")
+def test_a_cursor_of_no_list_is_refused(cursor: str) -> None:
+    for path in ("studies", "concepts", "collections", "studies/T-SETS/passages"):
+        response = get(f"{V1}{path}?cursor={cursor}")
+        assert response.status_code == 400 or body(response)["items"] == []
+    problem(get(f"{V1}studies?cursor={cursor}"), 400, "invalid")
 
 
 SEARCHES = {

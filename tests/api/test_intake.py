@@ -1,0 +1,118 @@
+"""Bodies as they come in over a socket: what is refused is refused before it was sent, and a file is read from those alone who may send one."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from urllib.parse import urlsplit
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.asgi import get_asgi_application
+
+from corpus_app.models import ImportJob
+from inform_site import intake
+from inform_site.clients.keys import Made
+from tests.api.conftest import V1
+from tests.builders import make_superuser
+from tests.live import serving
+
+pytestmark = pytest.mark.django_db(transaction=True)
+IMPORTS = f"{V1}desk/imports"
+JSON = "Content-Type: application/json"
+CHUNKED = "Transfer-Encoding: chunked"
+MEGABYTE = b"x" * 1_000_000
+
+
+@pytest.fixture
+def address(db: None) -> Iterator[str]:
+    with serving(intake.guarded(get_asgi_application())) as url:
+        yield url
+
+
+class Line:
+    """A request under way, whose client has more to send."""
+
+    def __init__(self, address: str, path: str, *headers: str) -> None:
+        at = urlsplit(address)
+        self.socket = socket.create_connection((str(at.hostname), int(at.port or 0)), 60)
+        self.send("\r\n".join([f"POST {path} HTTP/1.1", f"Host: {at.hostname}", *headers, "", ""]).encode())
+
+    def send(self, data: bytes) -> None:
+        self.socket.sendall(data)
+
+    def chunk(self, data: bytes) -> None:
+        self.send(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+
+    def status(self) -> int:
+        """Of what comes back, whatever is still to be sent."""
+        with self.socket.makefile("rb") as answered:
+            return int(answered.readline().split()[1])
+
+    def close(self) -> None:
+        self.socket.close()
+
+
+REFUSED_BY_LENGTH = {
+    "a question": (f"{V1}answers", {413}),
+    "a stream": (f"{V1}answers/stream", {413}),
+    "an earlier address": ("/ask", {413}),
+    "nobody's file": (IMPORTS, {413}),
+    "a page": ("/", {400, 403}),  # no form of ours either
+    "nothing": (f"{V1}nothing", {404}),
+}
+
+
+@pytest.mark.parametrize(("path", "statuses"), REFUSED_BY_LENGTH.values(), ids=REFUSED_BY_LENGTH)
+def test_what_says_it_is_too_large_is_not_waited_for(address: str, path: str, statuses: set[int]) -> None:
+    with closing(Line(address, path, JSON, "Content-Length: 60000000", "Expect: 100-continue")) as line:
+        assert line.status() in statuses
+
+
+@pytest.mark.parametrize("path", [f"{V1}answers", f"{V1}answers/stream", "/ask", f"{V1}search"])
+def test_what_does_not_say_how_large_it_is_is_read_up_to_the_limit(address: str, path: str) -> None:
+    with closing(Line(address, path, JSON, CHUNKED)) as line:
+        line.chunk(b"x" * 70_000)  # and no end
+        assert line.status() == 413
+
+
+@pytest.mark.parametrize("length", ["Content-Length: 40000000", CHUNKED])
+def test_no_file_is_read_before_its_key(address: str, make_key: Callable[..., Made], length: str) -> None:
+    nobody = User.objects.create_user("nobody", password=None, is_staff=True)
+    others = {401: ["X-API-Key: nonsense", "X-None: 1"], 403: [f"X-API-Key: {make_key('ask').secret}", f"X-API-Key: {make_key('curate', owner=nobody).secret}"]}  # fmt: skip
+
+    for status, keys in others.items():
+        for key in keys:
+            with closing(Line(address, IMPORTS, key, length)) as line:
+                assert line.status() == status
+    assert not ImportJob.objects.exists()
+
+
+def test_a_file_of_whoever_may_send_it_is_read_whole(address: str, make_key: Callable[..., Made]) -> None:
+    secret = make_key("curate", owner=make_superuser()).secret
+
+    with closing(Line(address, f"{IMPORTS}?name=a.ris", f"Authorization: Bearer {secret}", CHUNKED)) as line:
+        for _ in range(3):
+            line.chunk(MEGABYTE)
+        line.send(b"0\r\n\r\n")
+        assert line.status() == 202
+
+    assert len(bytes(ImportJob.objects.get().content)) == 3 * len(MEGABYTE)
+
+
+def test_a_file_that_goes_on_beyond_the_limit_is_too_large(address: str, make_key: Callable[..., Made]) -> None:
+    secret = make_key("curate", owner=make_superuser()).secret
+
+    with closing(Line(address, IMPORTS, f"Authorization: Bearer {secret}", CHUNKED)) as line:
+        for _ in range(51):
+            line.chunk(MEGABYTE)
+        assert line.status() == 413
+
+
+def test_small_bodies_and_none_come_through(address: str) -> None:
+    with closing(Line(address, f"{V1}answers/x/feedback", JSON, "Content-Length: 17")) as line:
+        line.send(b'{"helpful": true}')
+        assert line.status() == 404
+    with closing(Line(address, f"{V1}answers/x/replay", "Content-Length: 0")) as line:
+        assert line.status() == 404

@@ -1,0 +1,206 @@
+"""One quota behind every door: pages, answers, streams, earlier addresses and assistants, over a socket and all at once."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from django.conf import LazySettings
+from django.core.asgi import get_asgi_application
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from inform_site import assistants
+from inform_site.clients.keys import Made
+from inform_site.clients.limits import Limits
+from inform_site.clients.models import QuotaCounter
+from inform_site.management.commands import up
+from qa_app import asking, streaming
+from qa_app.models import Answer
+from tests.api.conftest import NOON, V1
+from tests.live import serving
+from tests.qa.conftest import ASKED
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("library", "at_noon")]
+STREAM = f"{V1}answers/stream"
+QUESTION = {"question": ASKED}
+LEFT = re.compile(
+    r'"(?:ask|read|model)-(?:minute|day)";r=\d+;t=\d+(?:, "(?:ask|read|model)-(?:minute|day)";r=\d+;t=\d+)*'
+)
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    with serving(assistants.beside(get_asgi_application())) as url:
+        yield url
+
+
+@pytest.fixture
+def allow(settings: LazySettings) -> Callable[..., None]:
+    def allowed(**limits: int) -> None:
+        few = {quota: Limits(1_000, number) for quota, number in limits.items()}
+        settings.ANONYMOUS_QUOTAS = settings.ANONYMOUS_QUOTAS | few
+        settings.KEY_QUOTAS = settings.KEY_QUOTAS | few
+
+    return allowed
+
+
+def used(quota: str) -> int:
+    return sum(QuotaCounter.objects.filter(quota=quota).values_list("used_in_day", flat=True))
+
+
+def post(url: str, body: Any, **headers: str) -> httpx2.Response:
+    return httpx2.post(url, json=body, headers=headers, timeout=60)
+
+
+def events(response: httpx2.Response) -> list[dict[str, str]]:
+    pieces = [piece for piece in response.text.split("\n\n") if piece and not piece.startswith(":")]
+    return [dict(line.split(": ", 1) for line in piece.splitlines()) for piece in pieces]
+
+
+# --- Every door ----------------------------------------------------------------------------------------------------------
+
+
+def by_rest(address: str, **headers: str) -> bool:
+    return was_let_in(post(f"{address}{V1}answers", QUESTION, **headers), 201)
+
+
+def by_stream(address: str, **headers: str) -> bool:
+    return was_let_in(post(f"{address}{STREAM}", QUESTION, **headers), 200)
+
+
+def by_earlier_address(address: str, **headers: str) -> bool:
+    return was_let_in(post(f"{address}/ask", {"query": ASKED}, **headers), 200)
+
+
+def by_search(address: str, **headers: str) -> bool:
+    return was_let_in(post(f"{address}{V1}search", QUESTION, **headers), 200)
+
+
+def by_assistant(address: str, **headers: str) -> bool:
+    async def talk() -> Any:
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=60) as http,
+            Client(streamable_http_client(f"{address}/mcp", http_client=http)) as client,
+        ):
+            return await client.call_tool("ask", QUESTION)
+
+    result = asyncio.run(talk())
+    assert not result.is_error or "used up" in str(result.content)
+    return not result.is_error
+
+
+def was_let_in(response: httpx2.Response, status: int) -> bool:
+    """Whether it was counted. Either way the headers say what is left, and a refusal when to come again."""
+    assert response.status_code in {status, 429}, response.text
+    assert LEFT.fullmatch(response.headers["RateLimit"])
+    assert response.headers["RateLimit-Policy"].startswith('"ask-minute";q=1000;w=60, "ask-day";q=20;w=86400')
+    if response.status_code == 429:
+        assert response.headers["Retry-After"] == str(12 * 3600 - 20)
+    return response.status_code == status
+
+
+DOORS = (by_rest, by_stream, by_earlier_address, by_search, by_assistant)
+
+
+def test_of_100_at_once_through_all_doors_20_pass_wherever_they_say_they_come_from(
+    address: str, allow: Callable[..., None]
+) -> None:
+    allow(ask=20)
+    start = threading.Barrier(100)
+
+    def ask(n: int) -> bool:
+        start.wait()
+        return DOORS[n % len(DOORS)](address, **{"X-Forwarded-For": f"10.0.{n}.7", "X-Real-IP": f"10.0.{n}.7"})
+
+    with ThreadPoolExecutor(100) as pool:
+        let_in = Counter(pool.map(ask, range(100)))
+
+    assert let_in == {True: 20, False: 80}
+    assert used("ask") == 20
+
+
+# --- Going on with a stream ----------------------------------------------------------------------------------------------
+
+
+def test_going_on_after_a_break_is_no_other_question(address: str, allow: Callable[..., None]) -> None:
+    allow(ask=1)
+    told = events(post(address + STREAM, QUESTION))
+
+    for event in told:
+        again = post(address + STREAM, QUESTION, **{"Last-Event-ID": event["id"]})
+        assert (again.status_code, events(again)[-1]["event"]) == (200, "done")
+
+    assert used("ask") == 1
+    assert used("read") == len(told)
+    assert Answer.objects.count() == 1
+
+
+def test_going_on_with_what_nobody_knows_is_another_question(address: str, allow: Callable[..., None]) -> None:
+    allow(ask=1)
+    unknown = {"Last-Event-ID": f"{'0' * 32}.5.2"}
+
+    first, second = (post(address + STREAM, QUESTION, **unknown) for _ in range(2))
+
+    assert (first.status_code, events(first)[-1]["event"]) == (200, "done")
+    assert (second.status_code, second.json()["type"]) == (429, "urn:inform:problem:quota-used-up")
+    assert second.headers["Retry-After"] == str(12 * 3600 - 20)
+    assert '"ask-day";r=0' in second.headers["RateLimit"]
+    assert Answer.objects.count() == 1
+
+
+def test_an_answer_given_up_as_somebody_comes_back_is_another_question() -> None:
+    checked = asking.check(question=ASKED, mode=None, collection=None, writer="auto", parent=None)
+    asked = streaming._Asked(checked, "auto", None, NOON, None, lambda: 7, None)
+    given_up = streaming.Making(asked)
+    given_up.waiting.leave()
+
+    async def go_on() -> list[Any]:
+        return [event async for event in streaming._follow(asked, given_up, 3)]
+
+    [refused] = asyncio.run(go_on())
+
+    assert (refused.name, refused.data["status"]) == ("error", 429)
+    assert "7 seconds" in refused.data["detail"]
+    assert streaming._makings == {}
+
+
+# --- One's own answers ---------------------------------------------------------------------------------------------------
+
+
+def test_a_key_sees_every_answer_that_it_made(address: str, make_key: Callable[..., Made]) -> None:
+    key, other = make_key(), make_key()
+    sent = {"Authorization": f"Bearer {key.secret}"}
+    made = [
+        post(f"{address}{V1}answers", QUESTION, **sent).json()["id"],
+        json.loads(events(post(address + STREAM, QUESTION, **sent))[-1]["data"])["id"],
+        *(post(f"{address}{path}", {"query": ASKED}, **sent).json()["answer_id"] for path in ("/ask", "/api/unified-search", "/explain-research")),
+    ]  # fmt: skip
+    assert by_assistant(address, **sent)
+    last = Answer.objects.exclude(pk__in=made).get().pk
+    by_stream_of_nobody = post(address + STREAM, QUESTION)
+
+    def listed(secret: str) -> list[str]:
+        got = httpx2.get(f"{address}{V1}answers", headers={"Authorization": f"Bearer {secret}"})
+        return [row["id"] for row in got.json()["items"]]
+
+    assert by_stream_of_nobody.status_code == 200
+    assert sorted(listed(key.secret)) == sorted([*made, last])
+    assert listed(other.secret) == []
+
+
+def test_no_server_of_ours_believes_where_a_request_says_it_comes_from() -> None:
+    """The site itself does, as far as `INFORM_PROXIES` goes; a server that did so before it would believe everybody on loopback."""
+    dockerfile = (Path(__file__).resolve().parents[2] / "Dockerfile").read_text("utf-8")
+
+    assert "--no-proxy-headers" in up.web_command(8000)
+    assert '"--no-proxy-headers"' in dockerfile
