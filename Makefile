@@ -8,7 +8,7 @@ CPU_INDEX := https://download.pytorch.org/whl/cpu
 .PHONY: help run setup test check fix fuzz eval calibrate bench screenshots schema messages lock python
 
 help: ## list the chores
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: python ## install what is missing and run the site on http://127.0.0.1:8000 (PORT changes it) until Ctrl-C
 	@exec python3 -I $(BOOTSTRAP) run

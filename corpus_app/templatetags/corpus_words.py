@@ -9,6 +9,8 @@ from urllib.parse import quote, urlsplit
 
 from django import template
 from django.utils import formats
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 from django.utils.translation import gettext_noop as N_
 
@@ -17,6 +19,12 @@ register = template.Library()
 DOI = re.compile(r"10\.\d{4,9}/\S+")
 AUTHORS_SHOWN = 6
 AUTHORS_BEFORE_OTHERS = 3
+TOGETHER = re.compile(
+    r"""\b[^\W\d_]{1,6}\ (?:[=≤≥]|&[lg]t;)\ [−–-]?\d+(?:[.,]\d+)*%?    # P = 0.074, n &lt; 20
+    |\b\d\d\ ?%\ C(?:r)?I\b                             # 95% CI
+    |\b\d+(?:[.,]\d+)*\ (?:k?g|mg|µg|ng|m?[lL]|[cmk]m|k?cal|[kM]J|min|h|s|RM|IU|mmHg|[mn]mol|%)(?:/\w+)*(?!\w)  # 1.6 g/kg/day""",
+    re.VERBOSE,
+)
 
 DESIGNS = {
     "meta_analysis": N_("meta-analysis"),
@@ -126,6 +134,13 @@ STUDY_CHANGES = {
 
 def plain(value: object) -> str:
     return str(value or "").replace("_", " ").replace("-", " ")
+
+
+@register.filter
+def unbroken(text: object) -> SafeString:
+    """Words of the corpus in which a figure stays on one line with its sign or its unit."""
+    escaped = str(escape(text))
+    return mark_safe(TOGETHER.sub(r'<span class="as-one">\g<0></span>', escaped))  # noqa: S308 - escaped above
 
 
 @register.filter

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -62,6 +62,13 @@ CONFIDENCES = {
     "medium": N_("Medium"),
     "low": N_("Low"),
 }
+SURENESS = {
+    "high": N_("High confidence"),
+    "medium": N_("Medium confidence"),
+    "low": N_("Low confidence"),
+}
+OPENING = re.compile(r"[(\[“‘]+$")
+CLOSING = re.compile(r"^[)\],.;:!?”’%]+")
 REASONS = {
     "duplicate_location": N_("from a part of a study that is already shown"),
     "near_duplicate": N_("says nearly the same as another"),
@@ -195,6 +202,34 @@ def check_words(verdict: object) -> str:
 @register.filter
 def confidence_words(label: object) -> str:
     return gettext(CONFIDENCES.get(str(label), str(label)))
+
+
+@register.filter
+def sureness_words(label: object) -> str:
+    """A confidence by itself: `High confidence`."""
+    return gettext(SURENESS.get(str(label), str(label)))
+
+
+@register.filter
+def stretches(words: Sequence[Any]) -> list[tuple[str, str, str, Any]]:
+    """A sentence's stretches: opening bracket, text, closing sign, term. The signs are a term's, which must not lose them.
+
+    A term is a button, and a browser would break the line on either side of it.
+    """
+    return [_stretch(words, place) for place in range(len(words))]
+
+
+def _stretch(words: Sequence[Any], place: int) -> tuple[str, str, str, Any]:
+    word = words[place]
+    before = words[place - 1] if place else None
+    after = words[place + 1] if place + 1 < len(words) else None
+    if word.term:
+        opening = OPENING.search(before.text) if before and not before.term else None
+        closing = CLOSING.search(after.text) if after and not after.term else None
+        return (opening[0] if opening else "", word.text, closing[0] if closing else "", word.term)
+    text = OPENING.sub("", word.text) if after and after.term else word.text
+    text = CLOSING.sub("", text) if before and before.term else text
+    return ("", text, "", None)
 
 
 @register.filter

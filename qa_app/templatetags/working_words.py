@@ -37,7 +37,7 @@ def told(value: Any) -> str:
 
 @register.filter
 def percent(share: Any) -> str:
-    return f"{100 * float(share):.0f} %"
+    return f"{100 * float(share):.0f}\N{NO-BREAK SPACE}%"
 
 
 @register.filter

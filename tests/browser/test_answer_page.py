@@ -152,8 +152,8 @@ def test_asked_again_the_new_answer_says_what_has_changed(site: Site, page: Page
     page.get_by_role("button", name="Ask again").first.click()
 
     expect(page.get_by_role("heading", name="Asked again: what has changed")).to_be_visible()
-    expect(page.locator(".changes").get_by_text("New source:").first).to_be_visible()
-    page.locator(".changes a").first.click()
+    expect(page.locator(".since").get_by_text("New source:").first).to_be_visible()
+    page.locator(".since a").first.click()
     expect(page).to_have_url(before)
 
 

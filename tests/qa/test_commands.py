@@ -36,7 +36,8 @@ def test_ask_prints_answer_sources_confidence_and_address() -> None:
     text = run("ask", ASKED)
 
     answer = Answer.objects.get()
-    assert "In short\n  Ten weekly sets per muscle increased growth more than five [1]." in text
+    assert "Answered, from 1 study.\n\nIn short\n  Ten weekly sets per muscle increased growth more than five [1]." in text
+    assert "[1].\n\nSources\n  [1]" in text
     assert "[1] Example AB et al. 2020. Weekly sets and muscle growth" in text
     assert "Confidence: " in text
     assert f"/answers/{answer.pk}/" in text
@@ -52,7 +53,7 @@ def test_ask_json_prints_what_clients_see() -> None:
 def test_ask_says_why_there_is_no_answer_and_shows_the_nearest_passages() -> None:
     text = run("ask", "does a sauna cure gout?")
 
-    assert "The studies kept here do not answer this question." in text
+    assert "No answer in these studies.\n\nThe studies kept here do not answer this question." in text
     assert "Nearest passages (not an answer)" in text
     assert "Confidence" not in text
 

@@ -14,10 +14,11 @@ from django.conf import settings
 from django.test import Client
 from django.utils import translation
 
+from corpus_app.records import Design
 from corpus_app.templatetags import corpus_words, language
 from qa_app import comparing
-from qa_app.pipeline import confidence
-from qa_app.templatetags import answer_words, working_words
+from qa_app.pipeline import confidence, overview, parts, run, scope
+from qa_app.templatetags import answer_words, stored_words, working_words
 from tests import messages
 from tests.qa.payloads import QUOTE, FakeAsking, make_payload, make_refusal
 
@@ -123,6 +124,70 @@ def test_a_reader_is_told_each_stored_reason_for_a_confidence_in_the_page_langua
         assert answer_words.confidence_reason_words("3 studies are cited") == "3 Studien werden zitiert"
         assert all(answer_words.confidence_reason_words(reason) != reason for reason in reasons)
         assert answer_words.confidence_reason_words("in words of another day") == "in words of another day"
+
+
+# --- What is stored in English -----------------------------------------------------------------------------------------
+
+
+def test_each_built_in_reply_and_reason_is_told_in_the_page_language() -> None:
+    replies = [scope.with_instead(route.message, scope.INSTEAD) for route in scope.ROUTES]
+
+    with translation.override("de"):
+        for message in (*replies, f"{run.NOTHING_FOUND} {run.BY_WORDS_ALONE}", run.NOT_OUR_SUBJECT):
+            told = stored_words.as_told(message)
+            assert all(part.is_ours for part in told), message
+            assert len(told) == (2 if "\n\n" in message or " asking again" in message else 1)
+            assert not {part.text.strip() for part in told} & set(stored_words.FIXED)
+            assert "".join(part.text for part in told).count("\n\n") == message.count("\n\n")
+
+
+@pytest.mark.parametrize(
+    ("message", "german"),
+    [
+        (f"{run.NOT_OUR_SUBJECT} They are about: training; diet.", "Sie handeln von: training; diet."),
+        (parts.in_words(["sleep", "women"]), "Nichts, was hier zitiert ist, handelt von sleep oder women; "),
+        (parts.in_words(["sleep"]), "Nichts, was hier zitiert ist, handelt von sleep; "),
+        ("None of the nearest passages mentions “shoes”, “sauna”.", "erwähnt „shoes“, „sauna“."),
+    ],
+)
+def test_the_words_of_a_question_stay_inside_a_message_in_the_page_language(message: str, german: str) -> None:
+    with translation.override("de"):
+        told = stored_words.as_told(message)
+
+    assert german in "".join(part.text for part in told)
+    assert all(part.is_ours for part in told)
+    assert stored_words.as_told(message) == (stored_words.Told(message, is_ours=True),)
+
+
+def test_what_a_curator_wrote_stays_as_it_is() -> None:
+    with translation.override("de"):
+        assert stored_words.as_told("Ask somebody.") == (stored_words.Told("Ask somebody.", is_ours=False),)
+        *known, unknown = stored_words.as_told(f"{scope.INSTEAD} Ask somebody.")
+        assert [part.is_ours for part in known] == [True]
+        assert unknown == stored_words.Told(" Ask somebody.", is_ours=False)
+        assert stored_words.as_told(None) == ()
+
+
+@pytest.mark.parametrize(
+    ("english", "german"),
+    [
+        ("There are 1,103 published studies here.", "Hier gibt es 1.103 veröffentlichte Studien."),
+        ("There is 1 published study here.", "Hier gibt es 1 veröffentlichte Studie."),
+        ("23 published studies here are about creatine and older adults.", "23 veröffentlichte Studien hier handeln von creatine und older adults."),
+        ("They were published from 1998 to 2025, 41 of them since 2021.", "Sie erschienen von 1998 bis 2025, 41 davon seit 2021."),
+        ("They were published from 1998 to 2025.", "Sie erschienen von 1998 bis 2025."),
+        ("By kind: 69 meta-analyses, 1 guideline.", "Nach Art: 69 Metaanalysen, 1 Leitlinie."),
+        ("“A title”, a meta-analysis of 2017.", ""),
+    ],
+)  # fmt: skip
+def test_a_count_of_the_corpus_is_told_in_the_page_language(english: str, german: str) -> None:
+    with translation.override("de"):
+        assert stored_words.counted_words(english) == german
+    assert stored_words.counted_words(english) == ""
+
+
+def test_every_kind_of_study_that_is_counted_has_its_words() -> None:
+    assert set(stored_words.KINDS) == {name for design in Design for name in overview.NAMES[design]}
 
 
 # --- Words, figures and dates -----------------------------------------------------------------------------------------

@@ -10,8 +10,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from qa_app import asking
+from qa_app.templatetags import answer_words
 
 WIDEST = 96
+NEAREST = 3
+MOST_OF_A_PASSAGE = 280  # characters
 
 
 class Command(BaseCommand):
@@ -39,29 +42,38 @@ class Command(BaseCommand):
 
     def show(self, payload: dict[str, Any]) -> None:
         self.paragraph(payload["question"], style=self.style.MIGRATE_HEADING)
+        self.paragraph(outcome_of(payload))
         if payload["message"]:
             for part in payload["message"].split("\n\n"):
                 self.paragraph(part)
-        for name in ("summary", "answer"):
+        for name, heading in (("summary", "In short"), ("answer", "In detail")):
             if payload[name]["text"]:
-                self.stdout.write(self.style.MIGRATE_LABEL({"summary": "In short", "answer": "In detail"}[name]))
+                self.heading(heading)
             for part in payload[name]["text"].split("\n\n"):
                 if part:
                     self.paragraph(part, indent="  ")
         if payload["citations"]:
-            self.stdout.write(self.style.MIGRATE_LABEL("Sources"))
+            self.heading("Sources")
             for citation in payload["citations"]:
                 self.source(citation)
-            self.stdout.write("")
+            self.stdout.write("\n")
         elif payload["evidence"]:
-            self.stdout.write(self.style.MIGRATE_LABEL("Nearest passages (not an answer)"))
-            for entry in payload["evidence"][:3]:
-                self.paragraph(f"{entry['title']} ({entry['section'].replace('_', ' ')}): {entry['text']}", indent="  ")
+            self.heading("Nearest passages (not an answer)")
+            for entry in payload["evidence"][:NEAREST]:
+                self.nearest(entry)
         if payload["confidence"]:
             confidence = payload["confidence"]
             reasons = "; ".join(confidence["reasons"])
             self.paragraph(f"Confidence: {confidence['label']} ({confidence['score']} of 100): {reasons}.")
         self.stdout.write(self.style.HTTP_INFO(f"{payload['url']}  corpus version {payload['corpus_version']}"))
+
+    def heading(self, text: str) -> None:
+        self.stdout.write(self.style.MIGRATE_LABEL(text))
+
+    def nearest(self, entry: dict[str, Any]) -> None:
+        section = entry["section"].replace("_", " ")
+        self.paragraph(f"{entry['title']} ({section})", indent="  ", after=False)
+        self.paragraph(textwrap.shorten(entry["text"], MOST_OF_A_PASSAGE, placeholder=" …"), indent="    ")
 
     def source(self, citation: dict[str, Any]) -> None:
         authors = (
@@ -80,4 +92,13 @@ class Command(BaseCommand):
             text, width, initial_indent=indent if first is None else first, subsequent_indent=indent,
             break_long_words=False, break_on_hyphens=False,
         )  # fmt: skip
-        self.stdout.write((style(wrapped) if style else wrapped) + ("\n" if after else ""))
+        self.stdout.write(style(wrapped) if style else wrapped)
+        if after:
+            self.stdout.write("\n")
+
+
+def outcome_of(payload: dict[str, Any]) -> str:
+    """`Answered, from 3 studies.`; of a count or a refusal its outcome alone."""
+    words = answer_words.outcome_words(payload["outcome"])
+    studies = 0 if payload["generator"]["name"] == "counted" else len(payload["citations"])
+    return f"{words}, from {studies} stud{'y' if studies == 1 else 'ies'}." if studies else f"{words}."

@@ -1,0 +1,213 @@
+"""What a stored answer says in words of ours, told in the reader's language. Answers are stored in English, whoever asks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from re import Match
+
+from django import template
+from django.utils import formats
+from django.utils.translation import get_language, gettext, ngettext
+from django.utils.translation import gettext_noop as N_
+
+register = template.Library()
+
+FIXED = (
+    N_(
+        "The studies kept here do not answer this question. Below are the nearest passages; they are not an answer. "
+        "You could ask about a neighbouring point, or in other words."
+    ),
+    N_(
+        "Only the words of the question could be searched for just now, not its meaning; "
+        "asking again in a while may find more."
+    ),
+    N_("This question lies outside the studies kept here, so there is no answer to give."),
+    N_(
+        "This may be an emergency, and it is nothing that a library of studies can help with. Stop exercising now. "
+        "If someone may be in danger, call your local emergency number (112 in Europe, 999 in the UK, 911 in North "
+        "America) or have someone take you to an emergency department at once. When it is safe, ask a doctor before "
+        "you train again."
+    ),
+    N_(
+        "Symptoms or complications in pregnancy need a midwife or doctor, today rather than tomorrow, and the "
+        "emergency number if there is bleeding, strong pain or faintness. Please pause training until they have said "
+        "what is safe. This site gives no advice on it."
+    ),
+    N_(
+        "What you describe deserves care rather than a training or diet plan, and this site will not give numbers for "
+        "it. Please talk to your doctor, or to an eating-disorder helpline in your country; both are used to these "
+        "questions and do not judge. If you feel faint, have chest pain or think of harming yourself, call the "
+        "emergency number."
+    ),
+    N_(
+        "Training, diets and supplements for children and teenagers need someone who knows the child: a "
+        "paediatrician, a family doctor or a qualified youth coach, together with a parent. The studies here are on "
+        "adults, so this site gives no plan for anyone under 18."
+    ),
+    N_(
+        "This site gives no doses or schedules for medicines, hormones or doping substances, whoever asks: taken "
+        "without a doctor they can do lasting harm or kill. If you take or are thinking of taking them, a doctor or a "
+        "drug advice service can talk it through in confidence."
+    ),
+    N_(
+        "Whether to start, stop or change a medicine is a decision for the doctor who prescribed it: stopping some of "
+        "them suddenly is dangerous, however well training goes. Please ask your doctor or pharmacist first. This "
+        "site can tell you what studies found about training in groups of people, not what is right for your treatment."
+    ),
+    N_(
+        "That depends on your own health, which only the people who treat you know. Please ask the doctor who looks "
+        "after you before you change your training or diet. This site can tell you what studies found in groups of "
+        "people, not what is safe for you."
+    ),
+    N_(
+        "This sounds like something to be looked at, and no website can examine you. Please rest the part and see a "
+        "doctor or physiotherapist, soon if it is swollen, misshapen, numb, weak or very painful. This site cannot "
+        "say what is wrong or which exercise would help."
+    ),
+    N_(
+        "What this site can do: say what published studies found about training, protein, supplements and exercise in "
+        "later life, with each sentence tied to its source. Ask about a group of people rather than about one "
+        "person's health."
+    ),
+)
+"""Texts that stand in a message as they are: of a refusal, and the replies for a professional as they were built in."""
+KINDS = {
+    "meta-analysis": N_("meta-analysis"),
+    "meta-analyses": N_("meta-analyses"),
+    "systematic review": N_("systematic review"),
+    "systematic reviews": N_("systematic reviews"),
+    "scoping review": N_("scoping review"),
+    "scoping reviews": N_("scoping reviews"),
+    "umbrella review": N_("umbrella review"),
+    "umbrella reviews": N_("umbrella reviews"),
+    "narrative review": N_("narrative review"),
+    "narrative reviews": N_("narrative reviews"),
+    "randomised controlled trial": N_("randomised controlled trial"),
+    "randomised controlled trials": N_("randomised controlled trials"),
+    "non-randomised trial": N_("non-randomised trial"),
+    "non-randomised trials": N_("non-randomised trials"),
+    "crossover trial": N_("crossover trial"),
+    "crossover trials": N_("crossover trials"),
+    "cohort study": N_("cohort study"),
+    "cohort studies": N_("cohort studies"),
+    "cross-sectional study": N_("cross-sectional study"),
+    "cross-sectional studies": N_("cross-sectional studies"),
+    "position stand": N_("position stand"),
+    "position stands": N_("position stands"),
+    "guideline": N_("guideline"),
+    "guidelines": N_("guidelines"),
+    "thesis": N_("thesis"),
+    "theses": N_("theses"),
+    "preprint": N_("preprint"),
+    "preprints": N_("preprints"),
+    "study of another kind": N_("study of another kind"),
+    "studies of other kinds": N_("studies of other kinds"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A part of a message, with the space before it; `is_ours` where it is in the page's language."""
+
+    text: str
+    is_ours: bool
+
+
+@register.filter
+def as_told(message: object) -> tuple[Told, ...]:
+    """A stored message in the reader's language as far as its words are known; what a curator wrote stays as it is."""
+    text = str(message or "")
+    if (get_language() or "en").startswith("en"):
+        return (Told(text, is_ours=True),)
+    return tuple(_parts(text))
+
+
+@register.filter
+def counted_words(text: object) -> str:
+    """A counted sentence about the corpus in the reader's language; empty where it is English or not one of these."""
+    if (get_language() or "en").startswith("en"):
+        return ""
+    for pattern, tell in COUNTED:
+        if match := pattern.fullmatch(str(text)):
+            return tell(match)
+    return ""
+
+
+def _parts(text: str) -> Iterator[Told]:
+    while text:
+        space = text[: len(text) - len(text.lstrip())]
+        rest = text[len(space) :]
+        fixed = next((known for known in FIXED if rest.startswith(known)), None)
+        if fixed:
+            yield Told(space + gettext(fixed), is_ours=True)
+            text = rest[len(fixed) :]
+            continue
+        match, tell = next(
+            ((found, tell) for pattern, tell in PATTERNS if (found := pattern.match(rest))), (None, None)
+        )
+        if match is None or tell is None:
+            yield Told(text, is_ours=False)
+            return
+        yield Told(space + tell(match), is_ours=True)
+        text = rest[match.end() :]
+
+
+def _not_mentioned(match: Match[str]) -> str:
+    words = ", ".join(gettext("“%(word)s”") % {"word": word} for word in re.findall("“(.*?)”", match[1]))
+    return gettext("None of the nearest passages mentions %(words)s.") % {"words": words}
+
+
+def _subjects(match: Match[str]) -> str:
+    return gettext("They are about: %(names)s.") % {"names": match[1]}
+
+
+def _missing(match: Match[str]) -> str:
+    first, _, last = match[1].rpartition(" or ")
+    names = gettext("%(first)s or %(last)s") % {"first": first, "last": last} if first else last
+    return gettext("Nothing quoted here is about %(names)s; the answer is about the rest of the question.") % {
+        "names": names
+    }
+
+
+def _studies(match: Match[str]) -> str:
+    number = int(match[1].replace(",", ""))
+    words = ngettext("There is %(n)s published study here.", "There are %(n)s published studies here.", number)
+    return words % {"n": formats.number_format(number, force_grouping=True)}
+
+
+def _studies_about(match: Match[str]) -> str:
+    number = int(match[1].replace(",", ""))
+    words = ngettext(
+        "%(n)s published study here is about %(names)s.", "%(n)s published studies here are about %(names)s.", number
+    )
+    names = gettext(" and ").join(match[2].split(" and "))
+    return words % {"n": formats.number_format(number, force_grouping=True), "names": names}
+
+
+def _years(match: Match[str]) -> str:
+    places = {"first": match[1], "last": match[2], "late": match[3], "since": match[4]}
+    if match[3]:
+        return gettext("They were published from %(first)s to %(last)s, %(late)s of them since %(since)s.") % places
+    return gettext("They were published from %(first)s to %(last)s.") % places
+
+
+def _kinds(match: Match[str]) -> str:
+    parts = [part.partition(" ") for part in match[1].split(", ")]
+    named = ", ".join(f"{number} {gettext(KINDS.get(kind, kind))}" for number, _, kind in parts)
+    return gettext("By kind: %(kinds)s.") % {"kinds": named}
+
+
+Tell = Callable[[Match[str]], str]
+PATTERNS: tuple[tuple[re.Pattern[str], Tell], ...] = (
+    (re.compile("None of the nearest passages mentions (“.*”)\\."), _not_mentioned),
+    (re.compile(r"They are about: (.+)\."), _subjects),
+    (re.compile(r"Nothing quoted here is about (.+); the answer is about the rest of the question\."), _missing),
+)
+COUNTED: tuple[tuple[re.Pattern[str], Tell], ...] = (
+    (re.compile(r"There (?:is|are) ([\d,]+) published stud(?:y|ies) here\."), _studies),
+    (re.compile(r"([\d,]+) published stud(?:y|ies) here (?:is|are) about ([^,]+)\."), _studies_about),
+    (re.compile(r"They were published from (\d+) to (\d+)(?:, (\d+) of them since (\d+))?\."), _years),
+    (re.compile(r"By kind: (.+)\."), _kinds),
+)

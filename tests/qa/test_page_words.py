@@ -1,0 +1,48 @@
+"""Lines of a page end where nothing is torn apart."""
+
+from __future__ import annotations
+
+import pytest
+
+from corpus_app.templatetags import corpus_words
+from qa_app.reading import Words
+from qa_app.templatetags import answer_words
+
+TERM = {"id": "few", "name": "few sets", "definition": "Up to four."}
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("a trend only (P = 0.074).", "P = 0.074"),
+        ("ES = −0.20, small", "ES = −0.20"),
+        ("at P < 0.05 & more", "P &lt; 0.05"),
+        ("0.8 g/kg/day of protein", "0.8 g/kg/day"),
+        ("(95% CI 0.1 to 0.3)", "95% CI"),
+        ("2.49 kg more", "2.49 kg"),
+    ],
+)
+def test_a_figure_stays_with_its_sign_or_unit(text: str, kept: str) -> None:
+    assert f'<span class="as-one">{kept}</span>' in corpus_words.unbroken(text)
+
+
+@pytest.mark.parametrize("text", ["10 groups of 5 men", "sets = many", "12 grams", "<b>5 kgs</b>", ""])
+def test_other_words_are_only_escaped(text: str) -> None:
+    assert "as-one" not in corpus_words.unbroken(text)
+    assert "<" not in corpus_words.unbroken(text)
+
+
+def test_a_term_has_the_signs_beside_it_and_no_letter_is_lost() -> None:
+    words = (Words("Gains (“"), Words("few sets", TERM), Words("”), and "), Words("few sets", TERM), Words(")("))
+
+    told = answer_words.stretches(words)
+
+    assert [opening + text + closing for opening, text, closing, _ in told] == [
+        "Gains ",
+        "(“few sets”),",
+        " and ",
+        "few sets)",
+        "(",
+    ]
+    assert [term for *_, term in told] == [None, TERM, None, TERM, None]
+    assert answer_words.stretches((Words("(alone)"),)) == [("", "(alone)", "", None)]
