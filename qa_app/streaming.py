@@ -214,7 +214,12 @@ class Making:
     def evidence(self, passages: Sequence[Candidate], understanding: Understanding) -> None:
         self._standing += 1
         self._tell(
-            "retrieval", retrieval_row(payload.evidence_rows(passages, understanding), understanding.also_searched)
+            "retrieval",
+            retrieval_row(
+                payload.evidence_rows(passages, understanding),
+                understanding.also_searched,
+                self.asked.question.understood_as,
+            ),
         )
 
     def sentence(self, part: str, index: int, sentence: Sentence, introduced: Mapping[int, Study]) -> None:
@@ -347,7 +352,9 @@ def _standing(key: uuid.UUID, stored: Payload) -> Iterator[Event]:
     """The events of a stored answer that stand in it, and the last one."""
     rows: list[tuple[str, Payload]] = []
     if stored["evidence"] or stored["confidence"]:
-        rows.append(("retrieval", retrieval_row(stored["evidence"], stored["also_searched"])))
+        rows.append(
+            ("retrieval", retrieval_row(stored["evidence"], stored["also_searched"], stored.get("understood_as")))
+        )
     introduced: set[int] = set()
     for part in ("summary", "answer"):
         for index, row in enumerate(stored[part]["sentences"]):
@@ -360,8 +367,8 @@ def _standing(key: uuid.UUID, stored: Payload) -> Iterator[Event]:
     yield Event(_id(key, len(rows) + 1, len(rows)), "done", stored)
 
 
-def retrieval_row(evidence: list[Payload], also_searched: Sequence[str]) -> Payload:
-    return {"evidence": evidence, "also_searched": list(also_searched)}
+def retrieval_row(evidence: list[Payload], also_searched: Sequence[str], understood_as: str | None) -> Payload:
+    return {"understood_as": understood_as, "evidence": evidence, "also_searched": list(also_searched)}
 
 
 def sentence_row(part: str, index: int, row: Payload, sources: list[Payload]) -> Payload:

@@ -40,7 +40,7 @@
         heading.replaceChildren(button);
       });
     });
-    document.querySelectorAll("[data-copy-answer], [data-copy-from]").forEach((button) => {
+    document.querySelectorAll("[data-copy-link], [data-copy-answer], [data-copy-from]").forEach((button) => {
       button.hidden = !navigator.clipboard;
     });
     document.querySelectorAll("[data-print]").forEach((button) => {
@@ -70,13 +70,17 @@
     return [oneLine(byId("question-title")), ...paragraphs, [told("Sources"), ...sources].join("\n"), given].join("\n\n");
   }
 
-  function copy(button, text) {
+  // The button says so until it is left; then it says again what it does.
+  function copy(button, text, done = told("Copied"), failed = told("It could not be copied. Select the words and copy them.")) {
+    const name = button.dataset.name || button.textContent;
+    button.dataset.name = name;
     navigator.clipboard.writeText(text).then(
       () => {
-        button.textContent = told("Copied");
-        say(told("Copied"));
+        button.textContent = done;
+        say(done);
+        button.addEventListener("blur", () => (button.textContent = name), { once: true });
       },
-      () => (byId("trouble").textContent = told("It could not be copied. Select the words and copy them.")),
+      () => (byId("trouble").textContent = failed),
     );
   }
 
@@ -84,7 +88,9 @@
     const button = event.target.closest("button");
     if (!button) return;
     if (button.matches(".sortable thead button")) sort(button);
-    else if (button.matches("[data-copy-answer]")) copy(button, answerAsText());
+    else if (button.matches("[data-copy-link]")) {
+      copy(button, location.href, told("Link copied"), told("The link could not be copied. It is in the address bar."));
+    } else if (button.matches("[data-copy-answer]")) copy(button, answerAsText());
     else if (button.matches("[data-copy-from]")) copy(button, oneLine(byId(button.dataset.copyFrom)));
     else if (button.matches("[data-print]")) window.print();
   });

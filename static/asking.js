@@ -3,8 +3,10 @@
   "use strict";
 
   const byId = (id) => document.getElementById(id);
-  const TRIES = 3;
-  const PAUSE = 600; // milliseconds before the line is taken up again
+  const TRIES = 5;
+  const PAUSE = 600; // milliseconds before the line is taken up again, and as much longer each time
+  const SILENCE = 30000; // milliseconds without a sign of life, of which there is one every ten seconds
+  const LONGEST_TRAIL = 4; // questions before a follow-up, as the server shows them
   let asked = null; // the question under way
 
   function say(words) {
@@ -19,7 +21,7 @@
     "submit",
     (event) => {
       const form = event.target;
-      if (form.id !== "ask-form" || form.dataset.plain || !window.ReadableStream || !byId("making")) return;
+      if (!form.matches("[data-streams]") || form.dataset.plain || !window.ReadableStream || !byId("making")) return;
       event.preventDefault();
       event.stopImmediatePropagation();
       if (!asked) ask(form, event.submitter);
@@ -28,25 +30,28 @@
   );
 
   document.addEventListener("click", (event) => {
-    if (asked && event.target.closest("[data-stop]")) giveUp(told("Stopped. Your question is still in the box."));
+    if (asked && event.target.closest("[data-stop]")) giveUp(`${told("Stopped.")} ${kept()}`);
   });
 
-  window.addEventListener("pagehide", () => asked && asked.leaving.abort());
+  // A browser may keep the page to come back to: as it was before it was left.
+  window.addEventListener("pagehide", () => asked && stop());
 
   async function ask(form, sender) {
     const body = bodyOf(form, sender);
     if (!body.question.trim()) return askPlainly(form, sender);
-    asked = { form, sender, leaving: new AbortController(), lastId: "", told: [], held: [] };
+    asked = { form, sender, lastId: "", told: [], held: [] };
     asked.parts = byId("making-parts").content; // its page may be put away
-    form.querySelector(".send").disabled = true;
+    buttonOf(form).disabled = true;
     const mine = asked;
     trouble("");
     say(told("Searching the studies…"));
     form.classList.add("htmx-request");
     let waited = 0;
     while (asked === mine) {
+      mine.leaving = new AbortController();
       try {
         const response = await send(body, mine);
+        if (mine.lastId && response.status > 501) throw new Error("The server is away.");
         if (!response.ok) return await refused(response, mine);
         await listen(response, mine);
         return;
@@ -58,13 +63,21 @@
         }
         waited += 1;
         if (!mine.lastId || waited > TRIES) {
-          giveUp(unreachable());
+          giveUp(unreachable(mine));
           return;
         }
-        await new Promise((resolve) => setTimeout(resolve, PAUSE * waited));
+        await pause(waited);
       }
     }
   }
+
+  function pause(waited) {
+    say(told("The connection was lost. Trying again…"));
+    return new Promise((resolve) => setTimeout(resolve, PAUSE * waited));
+  }
+
+  // The first one: that of the box, where examples follow.
+  const buttonOf = (form) => form.querySelector("[type=submit]");
 
   function bodyOf(form, sender) {
     const typed = new FormData(form, sender || undefined);
@@ -75,7 +88,14 @@
     return body;
   }
 
+  // A line that is silent for too long is taken for broken.
+  function stayAwake(mine) {
+    clearTimeout(mine.patience);
+    mine.patience = setTimeout(() => mine.leaving.abort(), SILENCE);
+  }
+
   function send(body, mine) {
+    stayAwake(mine);
     const headers = { "Content-Type": "application/json", Accept: "text/event-stream" };
     if (mine.lastId) headers["Last-Event-ID"] = mine.lastId;
     return fetch("/api/v1/answers/stream", {
@@ -90,14 +110,14 @@
   // The server's own words stand in its form: what it cannot take is sent to it as a form.
   function askPlainly(form, sender) {
     form.dataset.plain = "yes";
-    form.requestSubmit(sender || form.querySelector(".send"));
+    form.requestSubmit(sender || buttonOf(form));
     delete form.dataset.plain;
   }
 
   async function refused(response, mine) {
     const { form, sender } = mine;
     if (response.status === 400) {
-      putBack();
+      putBack(mine);
       askPlainly(form, sender);
       return;
     }
@@ -107,7 +127,12 @@
     else giveUp(`${told("The answer could not be fetched.")} ${told("Something went wrong on our side.")} ${again()}`);
   }
 
-  const isTyped = () => Boolean(asked && !(asked.sender && asked.sender.name === "example"));
+  function isTyped() {
+    const { form, sender } = asked;
+    return form.elements.question.type !== "hidden" && !(sender && sender.name === "example");
+  }
+
+  const kept = () => (isTyped() ? told("Your question is still in the box.") : "");
 
   function again(seconds = 0) {
     if (seconds > 90) {
@@ -125,8 +150,9 @@
       : told("Please try again in a moment.");
   }
 
-  function unreachable() {
-    const reason = navigator.onLine ? told("The site cannot be reached.") : told("You are offline.");
+  function unreachable(mine) {
+    const late = mine.leaving.signal.aborted ? told("It took too long.") : told("The site cannot be reached.");
+    const reason = navigator.onLine ? late : told("You are offline.");
     return `${told("The answer could not be fetched.")} ${reason} ${again()}`;
   }
 
@@ -136,6 +162,7 @@
     for (;;) {
       const { value, done } = await reader.read();
       if (asked !== mine) return;
+      stayAwake(mine);
       if (done) throw new Error("The stream ended before the answer.");
       const pieces = (rest + value).split("\n\n");
       rest = pieces.pop();
@@ -167,7 +194,7 @@
     if (event.name === "stage") finished(event.data.name);
     else if (event.name === "retrieval") found(event.data, mine);
     else if (event.name === "sentence") tell(event.data, mine);
-    else if (event.name === "error") giveUp(`${event.data.detail} ${isTyped() ? told("Your question is still in the box.") : ""}`);
+    else if (event.name === "error") giveUp(`${event.data.detail} ${kept()}`);
     else if (event.name === "done") settle(event.data, mine);
     return event.name === "error" || event.name === "done";
   }
@@ -179,10 +206,11 @@
     const main = byId("content");
     const page = byId("making").content.cloneNode(true);
     const typed = bodyOf(mine.form, mine.sender);
-    const collection = mine.form.elements.collection;
     const mode = typed.mode || "beginner";
     const names = [mode === "beginner" ? told("Beginner") : told("Intermediate")];
-    if (typed.collection && collection) names.push(collection.selectedOptions[0].textContent);
+    const collection = [...byId("ask-form").querySelectorAll("#collection option")].find(({ value }) => value === typed.collection);
+    if (typed.collection && collection) names.push(collection.textContent);
+    mine.trail = trailTo(typed.parent);
     mine.before = { nodes: [...main.childNodes], top: window.scrollY, title: document.title, focused: document.activeElement };
     page.querySelector(".eyebrow").textContent = names.join(" · ");
     const title = document.createElement("h1"); // here and not in the template: a page has one
@@ -193,6 +221,32 @@
     main.replaceChildren(page);
     window.scrollTo(0, 0);
     byId("question-title").focus({ preventScroll: true });
+  }
+
+  // The questions that lead to an answer on this page, the first one first.
+  function trailTo(parent) {
+    const before = [...document.querySelectorAll(".trail a")].map(({ href, textContent }) => ({ href, textContent }));
+    const title = byId("question-title");
+    if (title) before.push({ href: location.pathname, textContent: title.textContent });
+    const last = before.findIndex(({ href }) => parent && href.endsWith(`/${parent}/`));
+    return before.slice(0, last + 1).slice(-LONGEST_TRAIL);
+  }
+
+  function understood(meant, mine) {
+    const shown = document.querySelector(".making .understood");
+    const trail = document.querySelector(".making .trail");
+    shown.hidden = !meant;
+    trail.hidden = !meant || !mine.trail.length;
+    shown.querySelector("strong").textContent = meant;
+    const steps = mine.trail.map(({ href, textContent }) => {
+      const step = document.createElement("li");
+      const link = document.createElement("a");
+      link.href = href;
+      link.textContent = textContent.length > 90 ? `${textContent.slice(0, 89)}…` : textContent;
+      step.append(link);
+      return step;
+    });
+    trail.querySelector("ol").replaceChildren(...steps);
   }
 
   function startAnew(mine) {
@@ -208,6 +262,7 @@
   function found(data, mine) {
     if (!mine.before) lay(mine);
     ["understand", "rank"].forEach(finished);
+    understood(data.understood_as, mine);
     const also = document.querySelector(".making [data-also]");
     also.textContent = data.also_searched.length ? `${told("Also searched for:")} ${data.also_searched.map(nameOf).join(", ")}` : "";
     also.hidden = !data.also_searched.length;
@@ -264,26 +319,34 @@
   }
 
   // The answer's page takes the place of what was shown, at its own address; htmx puts it there, as after a plain form.
-  function settle(answer, mine) {
+  function settle(answer, mine, waited = 0) {
     if (!mine.before) lay(mine);
+    clearTimeout(mine.patience);
     ["understand", "rank", "answer", "verify"].forEach(finished);
     const link = document.querySelector(".making [data-settle]");
-    const isUnscrolled = window.scrollY;
-    link.addEventListener("htmx:afterRequest", (event) => {
+    const top = window.scrollY;
+    const settled = async (event) => {
       if (asked !== mine) return;
+      const isAway = !event.detail.successful && event.detail.xhr.status === 0;
+      if (isAway && waited < TRIES) {
+        await pause(waited + 1);
+        if (asked === mine) settle(answer, mine, waited + 1);
+        return;
+      }
       asked = null;
       if (!event.detail.successful) location.assign(answer.url);
-    });
+    };
+    link.addEventListener("htmx:afterRequest", settled, { once: true });
     window.htmx
       .ajax("GET", answer.url, { source: link, target: "#content", swap: "innerHTML", headers: { "X-Asked-Here": "1" } })
-      .then(() => window.scrollTo(0, isUnscrolled));
+      .then(() => window.scrollTo(0, top), () => {}); // what failed is told of to `settled`
   }
 
-  function putBack() {
-    const mine = asked;
+  function putBack(mine) {
     asked = null;
+    clearTimeout(mine.patience);
     mine.form.classList.remove("htmx-request");
-    mine.form.querySelector(".send").disabled = false;
+    buttonOf(mine.form).disabled = false;
     say("");
     if (!mine.before) return;
     byId("content").replaceChildren(...mine.before.nodes);
@@ -291,11 +354,20 @@
     window.scrollTo(0, mine.before.top);
   }
 
+  function stop() {
+    const mine = asked;
+    const link = document.querySelector(".making [data-settle]");
+    asked = null;
+    mine.leaving.abort();
+    if (link) window.htmx.trigger(link, "htmx:abort");
+    putBack(mine);
+  }
+
   function giveUp(words) {
-    const { form, leaving } = asked;
-    putBack();
-    leaving.abort();
+    const { form } = asked;
+    const box = form.elements.question;
+    stop();
     trouble(words.trim());
-    form.elements.question.focus({ preventScroll: true });
+    (box.type === "hidden" ? buttonOf(form) : box).focus({ preventScroll: true });
   }
 })();

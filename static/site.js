@@ -22,24 +22,27 @@
     const form = byId("ask-form");
     if (!isOutOfDate || !form) return;
     const typed = [...new FormData(form)].filter(([name]) => name !== "csrfmiddlewaretoken");
-    sessionStorage.setItem("typed", JSON.stringify({ path: location.pathname, typed }));
+    try {
+      sessionStorage.setItem("typed", JSON.stringify({ path: location.pathname, typed }));
+    } catch {
+      // a browser that keeps nothing
+    }
   }
 
   function restoreTyped() {
-    const kept = JSON.parse(sessionStorage.getItem("typed") || "null");
     const form = byId("ask-form");
-    sessionStorage.removeItem("typed");
+    let kept = null;
+    try {
+      kept = JSON.parse(sessionStorage.getItem("typed") || "null");
+      sessionStorage.removeItem("typed");
+    } catch {
+      return; // a browser that keeps nothing
+    }
     if (!kept || kept.path !== location.pathname || !form) return;
     kept.typed.forEach(([name, value]) => {
       if (form.elements[name]) form.elements[name].value = value;
     });
     form.elements.question.focus();
-  }
-
-  function prepare(root) {
-    root.querySelectorAll("[data-copy-link]").forEach((button) => {
-      button.hidden = !navigator.clipboard;
-    });
   }
 
   function openPanel() {
@@ -92,13 +95,18 @@
     });
   });
 
+  // Keys that an input method takes for itself; Safari tells of its last one only by the number.
+  const isComposing = (event) => event.isComposing || event.keyCode === 229;
+
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && !event.shiftKey && !event.isComposing && event.target.matches("[data-enter-sends]")) {
+    if (isComposing(event)) return;
+    if (event.key === "Enter" && !event.shiftKey && event.target.matches("[data-enter-sends]")) {
       event.preventDefault();
-      event.target.form.requestSubmit(event.target.form.querySelector(".send"));
+      if (!event.repeat) event.target.form.requestSubmit(event.target.form.querySelector(".send"));
     }
     const panel = byId("panel");
-    if (event.key === "Escape" && panel && panel.open) panel.close();
+    const isForPanel = panel && panel.open && !document.querySelector(":popover-open"); // one thing at a time
+    if (event.key === "Escape" && isForPanel) panel.close();
   });
 
   document.addEventListener("click", (event) => {
@@ -107,15 +115,6 @@
       const box = panel.getBoundingClientRect();
       if (event.clientY < box.top) panel.close();
     }
-    const button = event.target.closest("[data-copy-link]");
-    if (!button) return;
-    navigator.clipboard.writeText(location.href).then(
-      () => {
-        button.textContent = told("Link copied");
-        say(told("Link copied"));
-      },
-      () => trouble(told("The link could not be copied. It is in the address bar.")),
-    );
   });
 
   document.addEventListener(
@@ -152,8 +151,8 @@
     }
     const invalid = document.querySelector("#ask-form [aria-invalid]");
     const title = byId("question-title");
-    say("");
-    prepare(document);
+    const outcome = document.querySelector(".question .outcome .badge");
+    say(title && outcome ? outcome.textContent : "");
     if (invalid) invalid.focus();
     else if (title) title.focus({ preventScroll: true });
   });
@@ -167,6 +166,7 @@
   function failed(event) {
     const { elt, xhr, requestConfig } = event.detail;
     const isReached = event.type === "htmx:responseError";
+    if (elt.matches("[data-settle]")) return; // what was shown meanwhile stays, and is asked for again
     const sender = requestConfig.triggeringEvent && requestConfig.triggeringEvent.submitter;
     const isTyped = elt.id === "ask-form" && !(sender && sender.name === "example");
     say("");
@@ -211,7 +211,6 @@
 
   window.addEventListener("pagehide", keepTyped);
 
-  prepare(document);
   restoreTyped();
   leavePanelStep();
 })();

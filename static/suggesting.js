@@ -112,7 +112,8 @@
   window.addEventListener(
     "keydown",
     (event) => {
-      if (event.isComposing || event.target !== box || !byId("suggestions")) return;
+      const isComposing = event.isComposing || event.keyCode === 229; // as Safari tells of an input method's last key
+      if (isComposing || event.target !== box || !byId("suggestions")) return;
       if (event.key in STEPS) move(STEPS[event.key]);
       else if (event.key === "Enter" && active >= 0) choose(options()[active]);
       else if (event.key === "Escape") close();

@@ -399,7 +399,7 @@ def _data(**properties: Any) -> dict[str, Any]:
 
 EVENTS = {
     "stage": _data(name={"type": "string"}, ms={"type": "number"}),
-    "retrieval": _data(evidence={"type": "array", "items": _ref("Evidence")}, also_searched={"type": "array", "items": {"type": "string"}}),
+    "retrieval": _data(understood_as={"type": ["string", "null"]}, evidence={"type": "array", "items": _ref("Evidence")}, also_searched={"type": "array", "items": {"type": "string"}}),
     "sentence": {"allOf": [_ref("Sentence"), _data(part={"type": "string", "enum": ["summary", "answer"]}, index={"type": "integer"}, sources={"type": "array", "items": _ref("Citation")})]},
     "done": _ref("Answer"),
     "error": _ref("Problem"),

@@ -16,9 +16,13 @@ RUN = """(options) => axe.run(document, options).then(({ violations }) => violat
   `${id}: ${help}: ${nodes.map(({ target, failureSummary }) => `${target} ${failureSummary}`).join(" | ")}`))"""
 
 
-def assert_accessible(page: Page, watch: Watch, *, rules: dict[str, Any] | None = None) -> None:
-    """`rules` are axe's, where some are not ours to keep."""
-    options = {"resultTypes": ["violations"], "rules": rules or {}}
+def assert_accessible(
+    page: Page, watch: Watch, *, rules: dict[str, Any] | None = None, only_colours: bool = False
+) -> None:
+    """`rules` are axe's, where some are not ours to keep. `only_colours`: for a page of which no more than these has changed."""
+    options: dict[str, Any] = {"resultTypes": ["violations"], "rules": rules or {}}
+    if only_colours:
+        options["runOnly"] = {"type": "tag", "values": ["cat.color"]}
     page.evaluate(FINISH)
     complaints = list(watch.complaints)
     if not page.evaluate("'axe' in window"):

@@ -16,14 +16,16 @@ from urllib.parse import urlsplit
 
 import pytest
 from django.conf import settings
+from django.contrib.staticfiles.handlers import ASGIStaticFilesHandler
+from django.core.asgi import get_asgi_application
 from django.core.management import call_command
 from django.test.utils import override_settings, setup_databases
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page, sync_playwright
 
 from inform_site.clients.quotas import Limits
-from tests.browser.server import LiveServer
 from tests.browser.site import Site
 from tests.builders import make_study
+from tests.live import serving
 
 # Playwright's event loop runs in this thread; Django would refuse its own database calls beside it.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
@@ -90,11 +92,8 @@ def site(django_test_environment: None, django_db_blocker: Any, starter: Path) -
             "T002",
         ):  # what the made-up answers of tests cite; without a passage no search finds them
             make_study(study_id=study_id, texts=())
-        server = LiveServer()
-        try:
-            yield Site(server.url)
-        finally:
-            server.stop()  # the database goes with its server, see tests/cluster.py
+        with serving(ASGIStaticFilesHandler(get_asgi_application())) as address:
+            yield Site(address)  # the database goes with its server, see tests/cluster.py
 
 
 def corpus_slice(folder: Path) -> Path:

@@ -15,7 +15,7 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 from django.utils import timezone
 from django.views.csrf import csrf_failure
-from playwright.sync_api import Page
+from playwright.sync_api import Page, Route
 
 from corpus_app import curation
 from corpus_app.curation import jobs
@@ -23,7 +23,7 @@ from corpus_app.models import Concept, ImportItem, ImportJob, Passage, Study
 from inform_site import errors
 from qa_app import asking, views
 from qa_app.models import Answer, EvaluationRun, Feedback, Gap, GoldenQuestion, SafetyReply
-from tests.browser.site import COUNTED, EMERGENCY, PIZZA, SETS, SHOES, STAND, TERM, WOMEN, Site
+from tests.browser.site import COUNTED, EMERGENCY, PIZZA, SETS, SHOES, STAND, STREAM, TERM, WOMEN, Site, cut_short
 from tests.builders import make_study, make_superuser
 from tests.qa.payloads import make_citation
 
@@ -46,7 +46,8 @@ ER  -
 class Place:
     """A page: where it is (made on first use), the status it answers with, and whether one has to be signed in.
 
-    `then` is what is done there before it is looked at, `first` before it is visited; `rules` are axe's, where some are not ours.
+    `then` is what is done there before it is looked at, `first` before it is visited; `rules` are axe's, where some are not ours;
+    `complaint` is what the browser says of it on purpose.
     """
 
     address: Callable[[Site], str]
@@ -55,6 +56,12 @@ class Place:
     first: Callable[[Page, Site], None] | None = None
     then: Callable[[Page], None] | None = None
     rules: dict[str, Any] | None = None
+    complaint: str = ""
+
+    @property
+    def expected(self) -> tuple[str, ...]:
+        """What a browser may complain of there."""
+        return tuple(filter(None, (f"status of {self.status}", self.complaint)))
 
 
 def visit(page: Page, name: str, site: Site) -> str:
@@ -124,6 +131,37 @@ def open_suggestions(page: Page) -> None:
     page.get_by_label("Your question").press_sequentially("training vol")
     page.get_by_role("option").first.wait_for()
     page.keyboard.press("ArrowDown")
+
+
+def send_nothing(page: Page) -> None:
+    page.get_by_label("Your question").fill("\u200b")
+    page.get_by_role("button", name="Ask", exact=True).click()
+    page.locator("#question-error").wait_for()
+
+
+def go_offline(page: Page) -> None:
+    page.evaluate("dispatchEvent(new Event('offline'))")
+    page.get_by_role("alert").filter(has_text="You are offline.").wait_for()
+
+
+def stop_half_way(page: Page) -> None:
+    """The sentences stand there, and the server is no longer heard of."""
+    page.route(STREAM, lambda route: None if _is_second(route) else cut_short(route, after="event: sentence"))
+    page.get_by_label("Your question").fill(SETS)
+    page.keyboard.press("Enter")
+    page.locator(".making .sentence").first.wait_for()
+
+
+def _is_second(route: Route) -> bool:
+    return "last-event-id" in route.request.headers
+
+
+def give_feedback(page: Page) -> None:
+    form = page.locator("#feedback form")
+    open_folds(page)
+    form.get_by_label("Yes, it helped").check()
+    form.get_by_role("button").click()
+    page.get_by_role("heading", name="Thank you").wait_for()
 
 
 def point_at_the_button(page: Page) -> None:
@@ -277,7 +315,11 @@ def _retracted(site: Site) -> str:
 PUBLIC: dict[str, Place] = {
     "ask": _path("/"),
     "ask, with suggestions": Place(lambda site: site.url + "/", then=open_suggestions),
+    "ask, nothing typed": Place(lambda site: site.url + "/", then=send_nothing, complaint="status of 400"),
+    "ask, offline": Place(lambda site: site.url + "/", then=go_offline),
+    "answer being made": Place(lambda site: site.url + "/", then=stop_half_way),
     "answer": Place(lambda site: site.answer_to()),
+    "feedback given": Place(lambda site: site.answer_to(SHOES), then=give_feedback),
     "panel": Place(lambda site: site.answer_to(), then=open_panel),
     "term": Place(lambda site: site.stored(definitions=[TERM], agreement=STAND), then=open_term),
     "overview": Place(lambda site: site.answer_to(COUNTED)),
@@ -304,6 +346,7 @@ PUBLIC: dict[str, Place] = {
     "own questions": Place(lambda site: f"{site.url}/history/", first=_remember),
     "compare": _path("/compare/"),
     "compared": Place(_in_both_modes),
+    "compared with nothing": _path("/compare/?a=x&b=y", status=404),
     "button pointed at": Place(lambda site: site.url + "/", then=point_at_the_button),
     "missing": _path("/nothing", status=404),
     "bad request": _failure(400, errors.bad_request),

@@ -33,7 +33,7 @@ def starter() -> Path:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_screenshots(site: Site, page: Page, watch: Watch, name: str) -> None:
-    watch.expected = (f"status of {PAGES[name].status}",)
+    watch.expected = PAGES[name].expected
     folder = Path(os.environ.get("SHOTS", FOLDER))
     folder.mkdir(parents=True, exist_ok=True)
     page.emulate_media(reduced_motion="reduce")

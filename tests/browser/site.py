@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.utils import timezone
-from playwright.sync_api import Page
+from playwright.sync_api import Page, Route
 
 from qa_app import asking
 from qa_app.models import Answer
@@ -19,6 +19,7 @@ PIZZA = "What is the best pizza in Naples?"
 SHOES = "What are the best shoes for squats?"
 EMERGENCY = "I get chest pain when I lift, should I do more sets?"
 WOMEN = "What about women?"
+MEANT = "What about women: how many sets per week for muscle growth?"
 COUNTED = "How many studies do you have?"
 
 TERM = {"id": "few", "name": "few sets", "definition": "Up to four sets a week for a muscle."}
@@ -72,3 +73,11 @@ def payload_of(page: Page) -> dict[str, Any]:
     found = asking.find_answer(page.url.rstrip("/").rpartition("/")[2])
     assert found is not None
     return found
+
+
+def cut_short(route: Route, *, after: str = "event: retrieval") -> None:
+    """Of a stream nothing but its events up to the last one before the end that begins like this."""
+    whole = route.fetch()
+    pieces = whole.text().split("\n\n")
+    last = max(place for place, piece in enumerate(pieces) if after in piece)
+    route.fulfill(response=whole, body="\n\n".join(pieces[: last + 1]) + "\n\n")

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.conf import settings as django_settings
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from qa_app import answering, streaming
 from tests.browser.conftest import Watch
-from tests.browser.site import SETS, STREAM, Site, payload_of
+from tests.browser.site import MEANT, SETS, STREAM, WOMEN, Site, cut_short, payload_of
 from tests.doubles.model_server import WRITES, Asked, draft, serving
 
 LONG = 60.0
@@ -71,6 +72,62 @@ def test_stages_are_shown_as_they_finish_and_then_the_answer_at_its_address(
     expect(page.get_by_role("dialog").locator("mark").first).to_be_visible()
 
 
+def follow(page: Page, question: str = WOMEN) -> None:
+    page.locator("#follow-up").fill(question)
+    page.locator("#follow-up").press("Enter")
+
+
+def test_a_follow_up_is_shown_while_it_is_made_with_what_it_was_understood_as(
+    site: Site, page: Page, model: SlowModel
+) -> None:
+    before = site.answer_to(writer="extractive")
+    page.goto(before)
+    page.evaluate("window.stillHere = true")
+
+    follow(page)
+
+    expect(page.get_by_role("heading", level=1, name=WOMEN)).to_be_focused()
+    expect(page.locator(".stages .done")).to_have_text(["Question read", "Studies searched"])
+    expect(page.locator(".understood strong")).to_have_text(MEANT)
+    expect(page.get_by_role("navigation", name="The questions before").get_by_role("link")).to_have_text([SETS])
+    expect(page.get_by_role("button", name="Ask it alone")).to_have_count(0)  # its room is kept
+    assert page.url == before
+    model.go_on.set()
+    page.wait_for_url(lambda address: address != before)
+    expect(page.get_by_role("button", name="Ask it alone")).to_be_visible()
+    assert payload_of(page)["understood_as"] == MEANT
+    assert page.evaluate("window.stillHere") is True
+
+
+def test_a_follow_up_that_is_stopped_stays_in_its_box(site: Site, page: Page, model: SlowModel) -> None:
+    page.goto(site.answer_to(writer="extractive"))
+    follow(page)
+
+    page.get_by_role("button", name="Stop").click()
+
+    expect(page.locator("#trouble")).to_have_text("Stopped. Your question is still in the box.")
+    expect(page.locator("#follow-up")).to_have_value(WOMEN)
+    expect(page.locator("#follow-up")).to_be_focused()
+    expect(page.get_by_role("heading", level=1, name=SETS)).to_be_visible()
+    expect(page.get_by_role("button", name="Ask this")).to_be_enabled()
+    assert_given_up(page)
+
+
+@pytest.mark.parametrize("name", ["Ask for more detail", "Ask it alone"])
+def test_what_a_button_asks_is_shown_while_it_is_made(site: Site, page: Page, model: SlowModel, name: str) -> None:
+    first = site.answer_to(writer="extractive")
+    parent = first.rstrip("/").rpartition("/")[2]
+    page.goto(site.answer_to(WOMEN, parent=parent, writer="extractive"))
+
+    page.get_by_role("button", name=name).click()
+
+    expect(page.locator(".stages .done").first).to_be_visible()
+    expect(page.locator(".making .trail")).to_be_visible(visible=name != "Ask it alone")
+    page.get_by_role("button", name="Stop").click()
+    expect(page.locator("#trouble")).to_have_text("Stopped.")
+    expect(page.get_by_role("button", name=name)).to_be_focused()
+
+
 def test_the_sentences_stay_where_they_were_when_the_page_settles(site: Site, page: Page) -> None:
     page.add_init_script(
         """
@@ -99,10 +156,33 @@ def test_stopping_gives_up_the_work_and_keeps_the_question(site: Site, page: Pag
     expect(page.get_by_role("alert").filter(has_text="Stopped. Your question is still in the box.")).to_be_visible()
     expect(page.get_by_label("Your question")).to_have_value(SETS)
     expect(page.get_by_role("button", name="Ask", exact=True)).to_be_enabled()
-    for _ in range(600):
-        if not streaming._makings:
-            break
-        page.wait_for_timeout(50)
+    assert_given_up(page)
+
+
+@pytest.mark.parametrize("way", ["another page", "the window closed", "kept to come back to"])
+def test_leaving_gives_up_the_work(site: Site, page: Page, model: SlowModel, way: str) -> None:
+    type_and_send(site, page)
+    expect(page.locator(".stages .done")).to_have_count(2)
+    assert streaming._makings
+
+    if way == "another page":
+        page.get_by_role("link", name="Topics").click()
+    elif way == "the window closed":
+        page.close()
+    else:  # as a browser does that may show this very page again
+        page.evaluate("dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))")
+        expect(page.get_by_label("Your question")).to_have_value(SETS)
+        expect(page.get_by_role("button", name="Ask", exact=True)).to_be_enabled()
+        expect(page.locator("#trouble")).to_be_empty()
+
+    assert_given_up(page)
+
+
+def assert_given_up(page: Page) -> None:
+    """What the model was asked included: see the test of streams that are left."""
+    end = time.monotonic() + LONG
+    while streaming._makings and time.monotonic() < end:
+        time.sleep(0.02)
     assert streaming._makings == {}
 
 
@@ -127,9 +207,7 @@ def test_a_broken_line_is_taken_up_again(site: Site, page: Page, watch: Watch) -
         if len(bodies) > 1:
             route.continue_()
             return
-        whole = route.fetch()
-        pieces = whole.text().split("\n\n")
-        route.fulfill(response=whole, body="\n\n".join(pieces[:3]) + "\n\n")
+        cut_short(route)
 
     page.route(STREAM, cut)
     type_and_send(site, page)
@@ -137,6 +215,66 @@ def test_a_broken_line_is_taken_up_again(site: Site, page: Page, watch: Watch) -
     page.wait_for_url("**/answers/*/")
     assert [bool(last) for last in bodies] == [False, True]
     assert payload_of(page)["outcome"] == "answered"
+
+
+def test_a_server_that_starts_again_meanwhile_is_waited_for(site: Site, page: Page, watch: Watch) -> None:
+    watch.expected = ("net::ERR", "status of 502")
+    ways = iter(("cut", "refuse", "bad gateway"))
+
+    def fail(route: Route) -> None:
+        way = next(ways, "well")
+        if way == "cut":
+            cut_short(route)
+        elif way == "refuse":
+            route.abort("connectionrefused")
+        elif way == "bad gateway":
+            route.fulfill(status=502, body="away")
+        else:
+            route.continue_()
+
+    page.route(STREAM, fail)
+    type_and_send(site, page)
+
+    expect(page.locator("#status")).to_have_text("The connection was lost. Trying again…")
+    page.wait_for_url("**/answers/*/")
+    expect(page.locator("#trouble")).to_be_empty()
+    assert payload_of(page)["outcome"] == "answered"
+
+
+def test_a_line_without_a_sign_of_life_is_taken_for_broken(site: Site, page: Page, watch: Watch) -> None:
+    watch.expected = ("net::ERR",)
+    silent: list[Route] = []
+    page.clock.install()
+    page.route(STREAM, lambda route: silent.append(route) if not silent else route.continue_())
+    type_and_send(site, page)
+    expect(page.locator("#status")).to_have_text("Searching the studies…")
+
+    page.clock.fast_forward(31_000)
+
+    expect(page.locator("#trouble")).to_have_text(
+        "The answer could not be fetched. It took too long. "
+        "Your question is still in the box: please try again in a moment."
+    )
+
+
+def test_when_the_finished_page_cannot_be_fetched_it_is_tried_again(site: Site, page: Page, watch: Watch) -> None:
+    watch.expected = ("net::ERR", "htmx:")
+    tries: list[str] = []
+
+    def fail_once(route: Route) -> None:
+        tries.append(route.request.url)
+        if len(tries) == 1:
+            route.abort("connectionrefused")
+        else:
+            route.continue_()
+
+    page.route("**/answers/*/", fail_once)
+    type_and_send(site, page)
+
+    page.wait_for_url("**/answers/*/")
+    expect(page.locator("#trouble")).to_be_empty()
+    assert len(tries) == 2
+    assert len(set(tries)) == 1
 
 
 def test_the_question_stands_in_this_browsers_history(site: Site, page: Page) -> None:
@@ -169,19 +307,36 @@ def test_when_settled_the_page_does_all_that_it_does_at_its_address(site: Site, 
     assert page.evaluate("document.querySelectorAll('#making, #question, #ask-form').length") == 3
 
 
-def test_nothing_moves_from_the_question_to_the_settled_page(site: Site, page: Page) -> None:
-    page.add_init_script(
-        """
-        window.shifts = [];
-        new PerformanceObserver((list) => {
-          for (const entry of list.getEntries())
-            window.shifts.push([entry.value, entry.sources.map((s) => s.node && (s.node.id || s.node.className))]);
-        }).observe({ type: "layout-shift", buffered: true });
-        """
-    )
-    type_and_send(site, page)
-    page.wait_for_url("**/answers/*/")
-    page.locator(".feedback").wait_for()
-    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+SHIFTS = """
+window.shifts = [];
+new PerformanceObserver((list) => {
+  for (const entry of list.getEntries())
+    window.shifts.push([entry.value, entry.sources.map(({ node, previousRect, currentRect }) =>
+      [node && (node.id || node.className || node.textContent), previousRect.top, currentRect.top])]);
+}).observe({ type: "layout-shift", buffered: true });
+"""
 
-    assert [shift for shift in page.evaluate("window.shifts") if shift[0] > 0.01] == []
+
+def assert_nothing_moved(page: Page) -> None:
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    shifts = page.evaluate("window.shifts")
+    assert sum(shift[0] for shift in shifts) < 0.01, shifts
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 860), (390, 844)], ids=["desk", "phone"])
+def test_nothing_moves_from_the_question_to_the_settled_page_nor_from_there_to_a_follow_up(
+    site: Site, page: Page, model: SlowModel, width: int, height: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    page.add_init_script(SHIFTS)
+    page.goto(site.answer_to(writer="extractive"))
+    page.locator("#follow-up").scroll_into_view_if_needed()
+    for ask in (lambda: type_and_send(site, page), lambda: follow(page)):
+        model.go_on.clear()
+        ask()
+        expect(page.locator(".stages .done")).to_have_count(2)
+        assert_nothing_moved(page)
+        model.go_on.set()
+        page.locator(".feedback").wait_for()
+        assert_nothing_moved(page)
+        page.evaluate("window.shifts = []")

@@ -8,9 +8,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser.conftest import Watch
-from tests.browser.site import COUNTED, SETS, SHOES, WOMEN, Site
-
-MEANT = "What about women: how many sets per week for muscle growth?"
+from tests.browser.site import COUNTED, MEANT, SETS, SHOES, WOMEN, Site
 
 
 def follow(page: Page, question: str = WOMEN) -> None:

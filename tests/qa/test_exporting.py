@@ -21,6 +21,7 @@ from corpus_app.sources.values import bare_cell
 from qa_app import asking, evidence_table, exporting
 from tests.builders import make_finding
 from tests.qa.conftest import ASKED
+from tests.qa.csl import CSL
 from tests.qa.payloads import make_payload, make_sentence
 
 pytestmark = pytest.mark.usefixtures("library")
@@ -35,37 +36,6 @@ HOSTILE = (
     "```\n# Heading\n- item\n1. one\n---\n| a | b |",
     "“Ünïcode” 💪 \u202eright to left, it's",
 )
-CSL = {
-    "type": "array",
-    "items": {
-        "type": "object",
-        "required": ["id", "type", "title"],
-        "additionalProperties": False,
-        "properties": {
-            "id": {"type": "string", "minLength": 1},
-            "type": {"enum": ["article", "article-journal", "thesis"]},
-            "title": {"type": "string", "minLength": 1},
-            "author": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "additionalProperties": False,
-                    "minProperties": 1,
-                    "properties": {name: {"type": "string"} for name in ("family", "given", "literal")},
-                },
-            },
-            "issued": {
-                "type": "object",
-                "required": ["date-parts"],
-                "additionalProperties": False,
-                "properties": {
-                    "date-parts": {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}}
-                },
-            },
-            **{name: {"type": "string", "minLength": 1} for name in ("container-title", "DOI", "PMID", "URL", "note")},
-        },
-    },
-}
 
 
 def ask() -> dict[str, Any]:

@@ -12,7 +12,7 @@ import django_htmx
 
 STATIC = Path(__file__).resolve().parents[2] / "static"
 VENDOR = STATIC / "vendor"
-OURS = ("site.css", "site.js", "suggesting.js", "asking.js", "answer.js")
+OURS = ("site.css", "words.js", "site.js", "suggesting.js", "asking.js", "answer.js")
 MOST_COMPRESSED = 60_000  # bytes of style and script, all that a reader's pages load
 LISTED = json.loads((VENDOR / "VENDORED.json").read_text(encoding="utf-8"))
 

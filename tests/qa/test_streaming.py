@@ -144,7 +144,9 @@ def test_what_is_told_on_the_way_is_what_the_answer_says() -> None:
 
     body = require_whole(events)
     assert body["outcome"] == "answered"
-    assert told(events, "retrieval") == [{"evidence": body["evidence"], "also_searched": body["also_searched"]}]
+    assert told(events, "retrieval") == [
+        {"understood_as": None, "evidence": body["evidence"], "also_searched": body["also_searched"]}
+    ]
     assert told(events, "stage")[0]["name"] == "scope"
     assert {row["name"] for row in told(events, "stage")} >= {
         "understand",
@@ -155,6 +157,18 @@ def test_what_is_told_on_the_way_is_what_the_answer_says() -> None:
         "verify",
     }
     assert json.loads(Client().get(f"/api/v1/answers/{body['id']}").content) == body
+
+
+def test_a_follow_up_says_how_it_was_understood_before_its_first_sentence() -> None:
+    before = require_whole(stream({"question": ASKED}))
+
+    events = stream({"question": "What about women?", "parent": before["id"]})
+
+    body = require_whole(events)
+    assert body["understood_as"]
+    assert [row["understood_as"] for row in told(events, "retrieval")] == [body["understood_as"]]
+    again = stream({"question": "What about women?", "parent": before["id"]}, last_event_id=events[0].id)
+    assert [row["understood_as"] for row in told(again, "retrieval")] == [body["understood_as"]]
 
 
 def test_the_same_question_is_answered_alike_by_both_addresses() -> None:

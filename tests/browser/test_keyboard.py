@@ -1,0 +1,161 @@
+"""All by keyboard alone, and for those who hear the page: where the focus is, that it is seen, what is told aloud."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playwright.sync_api import Locator, Page, Route, expect
+
+from tests.browser.conftest import Watch
+from tests.browser.site import SETS, STREAM, WOMEN, Site, cut_short
+
+MOST_STOPS = 200
+STOP = """(wanted) => {
+  const here = document.activeElement;
+  const isRinged = (element) => {
+    const { outlineStyle, outlineWidth, outlineColor } = getComputedStyle(element);
+    return outlineStyle !== "none" && parseFloat(outlineWidth) >= 2 && !/, 0\\)$/.test(outlineColor);
+  };
+  const { left, top, width, height } = here.getBoundingClientRect();
+  const shown = document.elementFromPoint(left + Math.min(width / 2, 40), top + height / 2);
+  return {
+    name: `${here.tagName}.${here.className} ${here.textContent.trim().slice(0, 40)}`,
+    isThere: here === wanted,
+    isRinged: [here, here.closest("label")].some((element) => element && isRinged(element)),
+    isUncovered: here === document.body || Boolean(shown) && (here.contains(shown) || shown.contains(here)),
+  };
+}"""
+
+
+def go_to(page: Page, target: Locator, key: str = "Tab") -> None:
+    """From stop to stop until the target has the focus; every stop on the way is seen, and nothing covers it."""
+    wanted = target.element_handle()
+    for _ in range(MOST_STOPS):
+        page.keyboard.press(key)
+        stop = page.evaluate(STOP, wanted)
+        if stop["name"].startswith("BODY"):  # from the last stop to the browser's own, and on to the first
+            continue
+        assert stop["isRinged"], f"not seen: {stop['name']}"
+        assert stop["isUncovered"], f"covered: {stop['name']}"
+        if stop["isThere"]:
+            return
+    raise AssertionError(f"not reached by {key}: {target}")
+
+
+def tree(page: Page) -> list[dict[str, Any]]:
+    """What a screen reader is given: role, name and politeness of every node."""
+    session = page.context.new_cdp_session(page)
+    nodes = session.send("Accessibility.getFullAXTree")["nodes"]
+    session.detach()
+    return [
+        {
+            "role": node.get("role", {}).get("value"),
+            "name": node.get("name", {}).get("value", ""),
+            "live": next((row["value"]["value"] for row in node.get("properties", ()) if row["name"] == "live"), None),
+        }
+        for node in nodes
+        if not node["ignored"]
+    ]
+
+
+def test_from_the_question_to_its_being_forgotten_without_a_pointer(site: Site, page: Page) -> None:
+    page.goto(site.url)
+    go_to(page, page.get_by_label("Your question"))
+    page.keyboard.type(SETS)
+    page.keyboard.press("Escape")  # what is offered meanwhile
+    go_to(page, page.get_by_label("Beginner"))
+    page.keyboard.press("ArrowDown")
+    go_to(page, page.get_by_role("button", name="Ask", exact=True))
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/answers/*/")
+    expect(page.locator("#question-title")).to_be_focused()
+    expect(page.locator(".question .eyebrow")).to_contain_text("Intermediate")
+    first = page.url
+
+    marker, panel = page.locator(".cite").first, page.get_by_role("dialog")
+    go_to(page, marker)
+    page.keyboard.press("Enter")
+    expect(panel.locator("#panel-title")).to_be_focused()
+    go_to(page, panel.get_by_role("button", name="Close"), "Shift+Tab")
+    page.keyboard.press("Enter")
+    expect(panel).to_be_hidden()
+    expect(marker).to_be_focused()
+
+    go_to(page, page.get_by_label("Yes, it helped"))
+    page.keyboard.press("Space")
+    go_to(page, page.get_by_text("Say why, if you like"))
+    page.keyboard.press("Enter")
+    go_to(page, page.get_by_label("Clear and to the point"))
+    page.keyboard.press("Space")
+    go_to(page, page.get_by_role("button", name="Send"))
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Thank you")).to_be_focused()
+
+    go_to(page, page.locator("#follow-up"), "Shift+Tab")
+    page.keyboard.type(WOMEN)
+    page.keyboard.press("Enter")
+    page.wait_for_url(lambda address: address != first)
+    go_to(page, page.get_by_role("button", name="Compare with the answer"))
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/compare/?a=*&b=*")
+
+    go_to(page, page.get_by_role("link", name="Your questions"))
+    page.keyboard.press("Enter")
+    expect(page.locator(".kept li")).to_have_count(3)
+    go_to(page, page.get_by_role("button", name=f"Forget “{SETS}”"))
+    page.keyboard.press("Enter")
+    expect(page.locator(".kept li")).to_have_count(2)
+
+
+def test_the_corpus_is_gone_through_without_a_pointer(site: Site, page: Page) -> None:
+    page.goto(site.url + "/corpus/")
+    go_to(page, page.get_by_role("searchbox"))
+    page.keyboard.type("muscle")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/corpus/?q=muscle")
+    go_to(page, page.get_by_role("group", name="Filters").get_by_role("link").first)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/corpus/?q=muscle&*")
+    go_to(page, page.get_by_role("link", name="Remove").first)
+    go_to(page, page.locator(".found a[href^='/studies/']").first)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/studies/*/")
+    go_to(page, page.locator(".topics a").first)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/topics/*/")
+    go_to(page, page.locator(".neighbours a").first)
+
+
+def test_the_outcome_is_told_aloud_and_troubles_at_once(site: Site, page: Page, watch: Watch) -> None:
+    watch.expected = ("net::ERR",)
+    page.goto(site.url)
+    assert {"role": "status", "name": "", "live": "polite"} in tree(page)
+    assert {"role": "alert", "name": "", "live": "assertive"} in tree(page)
+
+    site.ask(page)
+    expect(page.get_by_role("status")).to_have_text("Answered")
+    assert {"role": "StaticText", "name": "Answered", "live": "polite"} in tree(page)
+    page.context.set_offline(True)
+    page.locator("#trouble").filter(has_text="You are offline.").wait_for()
+    assert [row["live"] for row in tree(page) if row["name"].startswith("You are offline.")][:1] == ["assertive"]
+    page.context.set_offline(False)
+
+
+def test_sentences_are_told_aloud_as_they_come(site: Site, page: Page) -> None:
+    held: list[Route] = []
+    page.route(
+        STREAM,
+        lambda route: (
+            held.append(route)
+            if "last-event-id" in route.request.headers
+            else cut_short(route, after="event: sentence")
+        ),
+    )
+    page.goto(site.url)
+    page.get_by_label("Your question").fill(SETS)
+    page.keyboard.press("Enter")
+
+    sentence = page.locator(".making .sentence").first
+    sentence.wait_for()
+    words = sentence.inner_text().partition("[")[0].strip("\u2060 ")
+    assert [row["live"] for row in tree(page) if words in row["name"] and row["role"] == "StaticText"] == ["polite"]

@@ -1,0 +1,37 @@
+"""What a file of sources in CSL-JSON may hold, as a JSON schema: the part of the standard that is used here, and nothing beside it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+CSL: dict[str, Any] = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "required": ["id", "type", "title"],
+        "additionalProperties": False,
+        "properties": {
+            "id": {"type": "string", "minLength": 1},
+            "type": {"enum": ["article", "article-journal", "thesis"]},
+            "title": {"type": "string", "minLength": 1},
+            "author": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "additionalProperties": False,
+                    "minProperties": 1,
+                    "properties": {name: {"type": "string"} for name in ("family", "given", "literal")},
+                },
+            },
+            "issued": {
+                "type": "object",
+                "required": ["date-parts"],
+                "additionalProperties": False,
+                "properties": {
+                    "date-parts": {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}}
+                },
+            },
+            **{name: {"type": "string", "minLength": 1} for name in ("container-title", "DOI", "PMID", "URL", "note")},
+        },
+    },
+}
