@@ -315,7 +315,7 @@
       marker.textContent = `[${index}]`;
       span.append("\u2060", marker);
     });
-    paragraph.append(span, " ");
+    paragraph.append(paragraph.hasChildNodes() ? " " : "", span); // a space at the end would move with what comes
   }
 
   // The answer's page takes the place of what was shown, at its own address; htmx puts it there, as after a plain form.

@@ -102,24 +102,43 @@ _HERE = r"(?:here|in (?:here|this|the|your) (?:corpus|library|database|collectio
 _THERE = rf"(?:do you have|have you got|are there|do we have|are|do you know|are available|can you show(?: me)?|(?:does|do) (?:this|the|your) (?:corpus|library|database) (?:have|hold|contain|include))(?: {_HERE})?"
 _ON = r"(?:on|about|of|regarding|concerning|that (?:are )?(?:about|on))"
 _TOPIC = r"(?P<topic>.+?)"
-_END = rf"(?: {_HERE})?(?: please)?"
+_OF = r"(?:in|with|for|among|of)"  # before the people that a topic is about
+_OURS = r"(?:this|the|your)"
+_BY_YEAR = r"(?:(?:by|per|each|a|every) year|over (?:time|the (?:last )?(?:years|decades)))"
+_END = rf"(?: {_HERE})?(?:,? please)?"
 _FORMS: tuple[tuple[Wish, re.Pattern[str]], ...] = tuple(
     (wish, re.compile(form + _END))
     for wish, form in (
-        (Wish.CORPUS, r"what(?: is|'s|s) (?:in|inside) (?:this|the|your) (?:corpus|library|database)"),
+        (Wish.CORPUS, r"what(?: is|'s|s) (?:in|inside) (?:here|(?:this|the|your) (?:corpus|library|database))"),
+        (Wish.CORPUS, rf"(?:which|what) (?:topics|subjects|areas|years) (?:do you|do {_OURS} studies|does {_OURS} (?:site|corpus|library|database)|does inform) cover"),
+        (Wish.CORPUS, rf"what (?:do you|do {_OURS} studies|does (?:this site|inform)) cover"),
+        (Wish.CORPUS, r"what (?:kinds?|sorts?|types?) of (?:studies|papers|evidence|research) (?:do you have|have you got|are there|are here|is there)"),
+        (Wish.CORPUS, r"what (?:can|may|could) i ask(?: you)?(?: about)?"),
+        (Wish.CORPUS, rf"(?:an |give me an |show me an )?overview of {_OURS} (?:corpus|library|database|studies)"),
+        (Wish.CORPUS, rf"(?:show|list)(?: me)?(?: all)? {_OURS} (?:studies|papers|topics)"),
         (Wish.CORPUS, r"what (?:does|do) (?:this|the|your) (?:corpus|library|database) (?:cover|contain|hold|have|include|consist of)"),
         (Wish.CORPUS, rf"what (?:studies|topics|subjects|papers|evidence|research) (?:do you have|have you got|are {_HERE}|are there {_HERE})"),
         (Wish.CORPUS, r"(?:describe|show me|give me an overview of) (?:this|the|your) (?:corpus|library|database)"),
         (Wish.COUNT, rf"how many {_KIND} {_ON} {_TOPIC} {_THERE}"),
         (Wish.COUNT, rf"how many {_KIND} {_THERE}(?: {_ON} {_TOPIC})?"),
+        (Wish.GROWTH, rf"how many {_KIND} {_ON} {_TOPIC} {_THERE} {_BY_YEAR}"),
+        (Wish.COUNT, rf"how many {_KIND} (?:{_ON}|{_OF}) {_TOPIC}(?: {_THERE})?"),
+        (Wish.COUNT, rf"(?:the )?number of {_KIND} (?:{_ON}|{_OF}) {_TOPIC}"),
+        (Wish.COUNT, rf"how much (?P<kind>evidence|research|literature) (?:is there|do you have|have you got)(?: {_HERE})? {_ON} {_TOPIC}"),
         (Wish.COUNT, r"how (?:big|large) is (?:this|the|your) (?:corpus|library|database)"),
         (Wish.LIST, rf"(?:which|what) {_KIND} {_ON} {_TOPIC} {_THERE}"),
+        (Wish.LIST, rf"(?:which|what) {_KIND} {_ON} {_TOPIC} {_THERE} (?P<people>{_OF} .+?)"),
         (Wish.LIST, rf"(?:which|what) {_KIND} {_THERE} {_ON} {_TOPIC}"),
-        (Wish.LIST, rf"(?:show|list|give|find)(?: me)?(?: all)?(?: the| your)? {_KIND} {_ON} {_TOPIC}"),
-        (Wish.LIST, rf"(?:do you have|have you got|are there)(?: any)? {_KIND} {_ON} {_TOPIC}"),
+        (Wish.LIST, rf"(?:show|list|give|find)(?: me)?(?: all)?(?: the| your)? {_KIND} (?:{_ON}|{_OF}) {_TOPIC}"),
+        (Wish.LIST, rf"(?:(?:show|give)(?: me)? )?(?:a |the )?list of(?: all)?(?: the| your)? {_KIND} (?:{_ON}|{_OF}) {_TOPIC}"),
+        (Wish.LIST, rf"all(?: the| your)? {_KIND} (?:{_ON}|{_OF}) {_TOPIC}"),
+        (Wish.LIST, rf"(?:do you have|have you got|are there)(?: any)? {_KIND} (?:{_ON}|{_OF}) {_TOPIC}"),
+        (Wish.LIST, rf"(?:do you have|have you got|is there) (?:anything|something) {_ON} {_TOPIC}"),
         (Wish.NEWEST, rf"(?:what|which)(?: is|'s|s) (?:the|your) (?:newest|latest|most recent) {_KIND}(?: {_ON} {_TOPIC})?"),
+        (Wish.NEWEST, rf"when was (?:the|your) (?:newest|latest|most recent|last) {_KIND}(?: {_ON} {_TOPIC})? published"),
         (Wish.OLDEST, rf"(?:what|which)(?: is|'s|s) (?:the|your) (?:oldest|earliest|first) {_KIND}(?: {_ON} {_TOPIC})?"),
         (Wish.GROWTH, rf"how has (?:the )?(?P<kind>evidence|research|literature|number of studies) {_ON} {_TOPIC} (?:grown|developed|evolved|increased)(?: over (?:time|the (?:last )?(?:years|decades)))?"),
+        (Wish.GROWTH, rf"(?:(?:show|draw|give)(?: me)? )?(?:the |a )?time\s?line of (?:the )?(?P<kind>evidence|research|literature|studies) {_ON} {_TOPIC}"),
         (Wish.GROWTH, r"how has (?:the )?(?P<kind>evidence|research|literature|corpus) (?:grown|developed|evolved|increased)(?: over (?:time|the (?:last )?(?:years|decades)))?"),
     )
 )  # fmt: skip
@@ -146,7 +165,8 @@ def recognise(
     for wish, form in _FORMS:
         if match := form.fullmatch(said):
             found = match.groupdict()
-            selection = _selection(found.get("topic") or "", found.get("kind") or "", concepts, collection)
+            topic = " ".join(filter(None, (found.get("topic"), found.get("people"))))
+            selection = _selection(topic, found.get("kind") or "", concepts, collection)
             if selection is not None:
                 return wish, selection
     return None
