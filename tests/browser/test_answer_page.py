@@ -10,6 +10,7 @@ from pypdf import PdfReader
 
 from qa_app.models import Feedback
 from tests.browser.site import SETS, STAND, TERM, Site, payload_of
+from tests.qa.payloads import make_evidence, make_sentence
 
 
 @pytest.fixture
@@ -32,6 +33,31 @@ def test_a_hard_term_explains_itself_by_pointer_and_by_keyboard(page: Page, answ
     term.focus()
     page.keyboard.press("Enter")
     expect(meaning).to_be_visible()
+
+
+PARTED = """() => [...document.querySelectorAll("button.term")].filter((term) => {
+  const line = (node, first) => {
+    const range = document.createRange();
+    range.setStart(node, first ? 0 : node.length - 1);
+    range.setEnd(node, first ? 1 : node.length);
+    return range.getBoundingClientRect();
+  };
+  const bracket = line(term.previousSibling, false), button = term.getBoundingClientRect();
+  const stop = line(term.parentElement.lastChild, true);
+  return bracket.bottom <= button.top || stop.top >= button.bottom;
+}).length"""
+
+
+def test_no_line_breaks_between_a_term_and_the_bracket_at_it(site: Site, page: Page) -> None:
+    text = "Muscle grew after (few sets), and in all of those who trained for the first time."
+    evidence = make_evidence(1, text=text)
+    summary = {"text": text, "sentences": [make_sentence(evidence, text)]}
+    page.goto(site.stored(definitions=[TERM], evidence=[evidence, make_evidence(2)], summary=summary))
+    assert page.locator("button.term").count() == 1
+
+    for width in range(320, 620, 6):
+        page.set_viewport_size({"width": width, "height": 600})
+        assert page.evaluate(PARTED) == 0, width
 
 
 def test_without_script_terms_open_feedback_is_kept_and_the_question_asked_again(

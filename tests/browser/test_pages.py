@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.pages import open_panel, stop_half_way
 from tests.browser.site import Site
 from tests.qa.payloads import make_citation, make_evidence, make_refusal, make_sentence
 
@@ -68,6 +71,27 @@ def show_as_text(site: Site, page: Page, text: str) -> None:
     expect(page.get_by_role("dialog").locator("mark")).to_have_text(text)
     page.goto(site.url + "/?q=" + text.replace("%", "%25").replace("#", "%23").replace("&", "%26"))
     expect(page.get_by_label("Your question")).to_have_value(text)
+
+
+MOVING = """() => [...document.querySelectorAll("*")].filter((element) => {
+  const { transitionDuration, animationName, animationDuration } = getComputedStyle(element);
+  const longest = (durations) => Math.max(...durations.split(",").map(parseFloat));
+  return longest(transitionDuration) > 0.001 || (animationName !== "none" && longest(animationDuration) > 0.001);
+}).length"""
+
+
+@pytest.mark.parametrize(("wish", "moves"), [("reduce", False), ("no-preference", True)])
+def test_nothing_moves_for_whoever_wants_no_motion(site: Site, page: Page, wish: Any, moves: bool) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.emulate_media(reduced_motion=wish)
+    page.goto(site.url)
+    stop_half_way(page)
+    assert (page.evaluate(MOVING) > 0) is moves
+
+    page.goto(site.stored())
+    open_panel(page)
+
+    assert (page.evaluate(MOVING) > 0) is moves
 
 
 def test_banners_are_seen_before_the_answer(site: Site, page: Page) -> None:
