@@ -246,7 +246,7 @@
       step.append(link);
       return step;
     });
-    trail.querySelector("ol").replaceChildren(...steps);
+    trail.querySelector("[data-steps]").replaceChildren(...steps);
   }
 
   function startAnew(mine) {
