@@ -280,21 +280,6 @@ def test_a_term_inside_a_longer_one_or_inside_a_word_is_left_alone() -> None:
     assert "".join(words.text for words in sentence.words) == sentence.text
 
 
-def test_the_marks_that_stand_at_a_term_stay_with_it_and_no_word_is_lost() -> None:
-    few, many = ({"id": name, "name": name, "definition": "So many."} for name in ("few sets", "many sets"))
-    rows = [make_evidence(1, text="“(Few sets)”/many sets, it was said, (mostly) differ.")]
-    told = {"text": "", "sentences": [make_sentence(rows[0], rows[0]["text"])]}
-
-    page = reading.read(make_payload(summary=told, definitions=[few, many], evidence=rows))
-
-    ((sentence,),) = page.summary
-    assert [(w.before, w.text, w.after) for w in sentence.words if w.term] == [
-        ("“(", "Few sets", ")”/"),
-        ("", "many sets", ","),
-    ]
-    assert "".join(w.before + w.text + w.after for w in sentence.words) == sentence.text
-
-
 @pytest.mark.django_db
 def test_a_term_is_found_by_any_of_its_names_and_shown_as_text(client: Client) -> None:
     make_study(study_id="T001")
