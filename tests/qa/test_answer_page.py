@@ -194,6 +194,56 @@ def test_of_a_withdrawn_study_nothing_is_in_table_pictures_and_reasons(client: C
 
 
 @pytest.mark.django_db
+def test_the_answer_comes_first_and_what_it_rests_on_after_it(client: Client) -> None:
+    for study_id in ("T001", "T002"):
+        make_study(study_id=study_id)
+    html = shown(client, keep(agreement=on_growth(favours=[found("T001", 1, "Ten sets beat five.")])))
+
+    order = ["question-title", "summary-title", "answer-title", "stand-title", "follow-up-title", "sources-title"]
+    order += ["confidence-title", "evidence-title", "feedback-title", "next-title"]
+    places = [html.index(f'id="{name}"') for name in order]
+    assert places == sorted(places)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("outcome", "is_told"), [("answered", True), ("partial", True), ("conflicting", False)])
+def test_how_sure_an_answer_is_stands_beside_its_outcome(client: Client, outcome: str, is_told: bool) -> None:
+    for study_id in ("T001", "T002"):
+        make_study(study_id=study_id)
+    html = shown(client, keep(outcome=outcome))
+
+    told = re.findall(r'<a class="badge sure high" href="#confidence-title">([^<]*)</a>', html)
+    assert told == ["High confidence"] * is_told
+
+
+def test_a_refusal_offers_the_question_box_before_the_nearest_passages_and_no_confidence(
+    client: Client, library: tuple[str, ...]
+) -> None:
+    answer = Answer.objects.get(pk=asking.ask(question="does a sauna cure gout?")["id"])
+
+    html = shown(client, answer)
+
+    assert html.count('id="ask-form"') == 1
+    assert html.index('id="ask-form"') < html.index('id="evidence-title"')
+    assert "badge sure" not in html.partition('<template id="making">')[0]
+
+
+@pytest.mark.django_db
+def test_passages_of_one_study_name_it_once(client: Client) -> None:
+    study = make_study(study_id="T-ONE", title="The only one", texts=("First words.", "Second words."))
+    passages = [passage.pk for passage in study.passages.order_by("pk")]
+    rows = [
+        make_evidence(rank, study_id="T-ONE", passage_id=passage_id, title="The only one")
+        for rank, passage_id in enumerate(passages, start=1)
+    ]
+
+    html = shown(client, keep(evidence=rows))
+
+    headings = re.findall(r"<h3(?: class=\"same\")?><a [^>]*>([^<]*)</a></h3>", html)
+    assert headings == ["The only one", "From the same study"]
+
+
+@pytest.mark.django_db
 def test_what_was_left_out_names_its_studies(client: Client) -> None:
     make_study(study_id="T009", title="Left for want of room")
     left_out = [{"what": "passage", "reason": "budget", "detail": "", "passage_id": 9, "study_id": "T009"}]
