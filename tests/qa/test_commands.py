@@ -112,6 +112,8 @@ def test_evaluate_prints_its_measures_and_writes_them(golden: Path, tmp_path: Pa
     assert figures["by_kind"]["answerable_lay"]["ndcg@10"] == 1.0
     assert figures["unsupported sentences"] == 0
     assert "Of 1 answers, 100.0% cite a main study" in text
+    assert "\nanswerable_lay          1    1.000" in text
+    assert "\n  refused near          none asked\n" in text
     assert not Answer.objects.exists()
 
 

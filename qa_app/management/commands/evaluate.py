@@ -179,9 +179,11 @@ class Command(BaseCommand):
 
     def show(self, figures: dict[str, Any]) -> None:
         columns = ("n", "ndcg@10", "recall@10", "main recall@5", "section hit", "answered", "refused", "guardrail")
-        self.stdout.write(f"\n{'':24}" + "".join(f"{column:>15}" for column in columns))
+        self.stdout.write(f"\n{'':22}" + "".join(f"{column:>{len(column) + 2}}" for column in columns))
         for kind, row in {**figures["by_kind"], "all answerable": figures["answerable"]}.items():
-            self.stdout.write(f"{kind:24}" + "".join(f"{row.get(column, ''):>15}" for column in columns))
+            self.stdout.write(
+                f"{kind:22}" + "".join(f"{in_place(row.get(column)):>{len(column) + 2}}" for column in columns)
+            )
         answered = figures["answered"]
         self.stdout.write(
             f"\nOf {answered['n']} answers, {answered['cites a main study']:.1%} cite a main study; "
@@ -189,18 +191,18 @@ class Command(BaseCommand):
         )
         final, abstention = figures["final passages"], figures["abstention"]
         self.stdout.write(
-            f"Of {final['n']} final passages, {final['distinct places after']:.1%} stand at a place of their own "
+            f"Of {final['n']} final passages, {final['distinct places after']:.1%} stand at a place of their own\n"
             f"({final['distinct places before']:.1%} before the filter); {final['near duplicates']:.1%} of the pairs are near duplicates."
         )
-        for name in ("precision", "recall", "refused near", "refused far", "wrongly refused"):
-            self.stdout.write(f"Abstention, {name}: {share_of(abstention[name])}.")
-        self.stdout.write(f"Not guarded wrongly: {share_of(figures['no false guardrail'])}.")
         self.stdout.write(f"Questions that came to the search without candidates: {figures['without candidates']}.")
         self.stdout.write(f"Sentences without exact words behind them: {figures['unsupported sentences']}.")
-        times = figures["milliseconds"]
-        self.stdout.write(f"Milliseconds an answer: p50 {times['p50']:.1f}, p95 {times['p95']:.1f}.")
-        for stage, spent in figures["stages"].items():
-            self.stdout.write(f"  {stage:12} p50 {spent['p50']:.1f}, p95 {spent['p95']:.1f}")
+        self.stdout.write("\nAbstention")
+        for name in ("precision", "recall", "refused near", "refused far", "wrongly refused"):
+            self.stdout.write(f"  {name:22}{share_of(abstention[name])}")
+        self.stdout.write(f"  {'not guarded wrongly':22}{share_of(figures['no false guardrail'])}")
+        self.stdout.write(f"\n{'Milliseconds':18}{'p50':>8}{'p95':>8}")
+        for stage, spent in {"a whole answer": figures["milliseconds"], **figures["stages"]}.items():
+            self.stdout.write(f"  {stage:16}{spent['p50']:>8.1f}{spent['p95']:>8.1f}")
 
     def compare(self, figures: dict[str, Any], baseline: dict[str, Any]) -> None:
         worse = asking.worse_than(figures, baseline, tolerance=TOLERANCE)
@@ -276,7 +278,16 @@ class Command(BaseCommand):
         write(figures, out)
 
 
+def in_place(value: float | None) -> str:
+    """A figure of a table, its decimals below each other."""
+    if value is None:
+        return ""
+    return str(value) if isinstance(value, int) else f"{value:.3f}"
+
+
 def share_of(figure: dict[str, Any]) -> str:
+    if not figure["n"]:
+        return "none asked"
     low, high = figure["interval"]
     return f"{figure['share']:.1%} of {figure['n']} (95 %: {low:.0%} to {high:.0%})"
 
