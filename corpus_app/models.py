@@ -342,11 +342,18 @@ class Concept(models.Model):
     name = models.CharField(max_length=200)
     kind = models.CharField(max_length=40)
     definition = models.TextField(blank=True)
+    wanted = models.CharField(
+        max_length=10,
+        choices=choices(records.Wanted),
+        default=records.Wanted.NEITHER.value,
+        help_text="Of an outcome: whether more of it is a benefit (strength) or less (body fat). Says where studies stand that found a rise or a fall.",
+    )
     collections = models.ManyToManyField(Collection, through="ConceptCollection", related_name="concepts")
     position = models.PositiveIntegerField(default=0)
 
     class Meta:
         ordering = ["position", "concept_id"]
+        constraints = [models.CheckConstraint(condition=one_of("wanted", records.Wanted), name="concept_wanted_known")]
 
     def __str__(self) -> str:
         return self.name

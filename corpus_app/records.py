@@ -68,6 +68,15 @@ class Sex(StrEnum):
     NOT_REPORTED = "not_reported"
 
 
+class Wanted(StrEnum):
+    """Which way a change of an outcome is a benefit."""
+
+    MORE = "more"
+    LESS = "less"
+    NEITHER = "neither"
+    """A change is neither good nor bad in itself, or nobody has said."""
+
+
 class Status(StrEnum):
     DRAFT = "draft"
     IN_REVIEW = "in_review"
@@ -219,6 +228,7 @@ class Concept:
     """Ids one hop away, over relations that a published study stands behind, strongest first."""
     rarity: float = 0.0
     """Inverse document frequency among published studies: a concept of few studies tells more."""
+    wanted: Wanted = Wanted.NEITHER
 
     def __hash__(self) -> int:  # what is worked out of all concepts is kept by them, and looked up with every question
         return hash(self.concept_id)

@@ -562,6 +562,7 @@ def _read_concepts() -> tuple[records.Concept, ...]:
             collections=tuple(link.collection_id for link in concept.conceptcollection_set.all()),
             neighbours=neighbours.get(concept.concept_id, ()),
             rarity=records.rarity(concept.carried, published),
+            wanted=records.Wanted(concept.wanted),
         )
         for concept in models.Concept.objects.annotate(carried=carried).prefetch_related(
             "aliases", "conceptcollection_set"

@@ -86,7 +86,7 @@ class RelationInline(LabelledTabularInline):
 
 
 class ConceptForm(SeenForm):
-    seen_fields = ("name", "kind", "definition")
+    seen_fields = ("name", "kind", "definition", "wanted")
     seen_inlines = {
         "aliases": ("name",),
         "conceptcollection_set": ("collection",),
@@ -102,7 +102,7 @@ class ConceptAdmin(HistoryMixin):
     search_fields = ("name", "concept_id", "aliases__name")
     search_help_text = "A concept's name or one of its aliases."
     ordering = ("name",)
-    fields = ("concept_id", "name", "kind", "definition", "seen")
+    fields = ("concept_id", "name", "kind", "definition", "wanted", "seen")
     change_list_template = "admin/corpus_app/concept/change_list.html"
     change_form_template = "admin/corpus_app/concept/change_form.html"
     inlines = (AliasInline, ConceptCollectionInline, RelationInline)

@@ -160,6 +160,11 @@ class Concept(Shape):
     kind = CharField(source="concept.kind")
     aliases = texts("Other words for it.", source="concept.aliases")
     definition = CharField(source="concept.definition")
+    wanted = serializers.ChoiceField(
+        choices=[value.value for value in records.Wanted],
+        source="concept.wanted",
+        help_text="Of an outcome: whether more of it counts as a benefit, or less.",
+    )
     collections = texts("Slugs of the collections it belongs to.", source="concept.collections")
     studies = IntegerField(help_text="Published studies about it.")
     page = serializers.SerializerMethodField(help_text="Its page on this site.")

@@ -113,8 +113,9 @@ def save_concept(draft: ConceptDraft, *, by: User | None, by_name: str = "") -> 
         concept = Concept.objects.filter(pk=draft.concept_id).first()
         is_new = concept is None
         concept = concept or Concept(concept_id=draft.concept_id, position=_next_position(Concept()))
-        values = {"name": draft.name, "kind": draft.kind, "definition": draft.definition}
-        rows.check_texts(values | {"aliases": draft.aliases}, may_be_unseen=True)  # files are judged as they are read
+        texts = {"name": draft.name, "kind": draft.kind, "definition": draft.definition}
+        values = texts | {"wanted": str(draft.wanted)}
+        rows.check_texts(texts | {"aliases": draft.aliases}, may_be_unseen=True)  # files are judged as they are read
         changes = rows.change(concept, values)
         if changes or is_new:
             concept.save()

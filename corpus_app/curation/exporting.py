@@ -14,7 +14,18 @@ from django.db import connection, transaction
 
 from corpus_app import models
 from corpus_app.models import Concept, ConceptRelation, Study
-from corpus_app.records import AgeGroup, Design, Direction, Notice, PassageKind, Section, Sex, Status, TrainingStatus
+from corpus_app.records import (
+    AgeGroup,
+    Design,
+    Direction,
+    Notice,
+    PassageKind,
+    Section,
+    Sex,
+    Status,
+    TrainingStatus,
+    Wanted,
+)
 from corpus_app.sources import (
     CONCEPTS,
     MASTER,
@@ -166,6 +177,7 @@ def vocabulary_now() -> Vocabulary:
                 tuple(alias.name for alias in row.aliases.all()),
                 row.definition,
                 tuple(link.collection_id for link in row.conceptcollection_set.all()),
+                Wanted(row.wanted),
             )
             for row in Concept.objects.prefetch_related("aliases", "conceptcollection_set").order_by(
                 "position", "concept_id"

@@ -200,6 +200,7 @@ def _revise_concept(event: CorpusEvent, by: User | None) -> None:
         "name": concept.name,
         "kind": concept.kind,
         "definition": concept.definition,
+        "wanted": concept.wanted,
         "aliases": concept.aliases.order_by("position").values_list("name", flat=True),
         "collections": concept.conceptcollection_set.order_by("position").values_list("collection_id", flat=True),
     }

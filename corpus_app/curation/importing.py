@@ -375,7 +375,12 @@ def _last_vocabulary() -> str | None:
 def _create_concepts(new: Mapping[int, ConceptDraft]) -> None:
     Concept.objects.bulk_create(
         Concept(
-            concept_id=draft.concept_id, name=draft.name, kind=draft.kind, definition=draft.definition, position=place
+            concept_id=draft.concept_id,
+            name=draft.name,
+            kind=draft.kind,
+            definition=draft.definition,
+            wanted=str(draft.wanted),
+            position=place,
         )
         for place, draft in new.items()
     )

@@ -5,7 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from corpus_app.records import AgeGroup, Design, Direction, Notice, PassageKind, Section, Sex, Status, TrainingStatus
+from corpus_app.records import (
+    AgeGroup,
+    Design,
+    Direction,
+    Notice,
+    PassageKind,
+    Section,
+    Sex,
+    Status,
+    TrainingStatus,
+    Wanted,
+)
 
 
 class Weight(StrEnum):
@@ -139,6 +150,7 @@ class ConceptDraft:
     aliases: tuple[str, ...] = ()
     definition: str = ""
     collections: tuple[str, ...] = ()
+    wanted: Wanted = Wanted.NEITHER
 
 
 @dataclass(frozen=True, slots=True)

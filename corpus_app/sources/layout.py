@@ -68,6 +68,6 @@ FINDING_KEYS = ("intervention", "comparator", "outcome", "direction", "statement
 FINDING_REQUIRED = ("intervention", "outcome", "direction", "statement")
 PASSAGE_KEYS = ("section", "text", "page", "kind")
 PASSAGE_REQUIRED = ("section", "text")
-CONCEPT_KEYS = ("id", "name", "kind", "aliases", "definition", "collections")
+CONCEPT_KEYS = ("id", "name", "kind", "aliases", "definition", "collections", "wanted")
 RELATION_KEYS = ("source", "relation", "target", "studies")
 COLLECTION_KEYS = ("id", "name", "description", "keywords")

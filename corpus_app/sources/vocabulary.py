@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
+from corpus_app.records import Wanted
 from corpus_app.sources.drafts import CollectionDraft, ConceptDraft, Problem, RelationDraft, Vocabulary
 from corpus_app.sources.fields import Fields
 from corpus_app.sources.files import Refused, line_numbers, line_of, read_object
@@ -66,6 +67,7 @@ def _concepts(whole: Fields, notes: list[tuple[str, str]], slugs: Collection[str
             aliases=found.lines("aliases", limit=200),
             definition=found.text("definition"),
             collections=found.lines("collections", limit=60, pattern=SLUG),
+            wanted=found.choice("wanted", Wanted, Wanted.NEITHER),
         )
         if draft.concept_id in drafts:
             found.note("id", f"{draft.concept_id} stands twice; keep one.")

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from corpus_app.records import Notice, PassageKind
+from corpus_app.records import Notice, PassageKind, Wanted
 from corpus_app.sources.drafts import PassageDraft, StudyDraft, Vocabulary
 from corpus_app.sources.layout import FINDING_KEYS, MASTER_COLUMNS, RELATION_KEYS, REQUIRED_KEYS, STUDY_KEYS
 from corpus_app.sources.values import safe_cell
@@ -96,6 +96,7 @@ def concepts_json(vocabulary: Vocabulary) -> bytes:
             "definition": draft.definition,
             "collections": draft.collections,
         }
+        | ({} if draft.wanted is Wanted.NEITHER else {"wanted": draft.wanted.value})
         for draft in vocabulary.concepts
     ]
     relations = [{key: getattr(draft, key) for key in RELATION_KEYS} for draft in vocabulary.relations]

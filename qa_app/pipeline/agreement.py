@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from corpus_app.records import AgeGroup, Concept, Design, Direction, Finding, Sex, Study, TrainingStatus
+from corpus_app.records import AgeGroup, Concept, Design, Direction, Finding, Sex, Study, TrainingStatus, Wanted
 from qa_app.pipeline.naming import Names
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.population import is_about_others
@@ -33,18 +33,6 @@ OUTCOMES = frozenset({"outcome", "measure"})
 SUBJECTS = frozenset({"intervention", "nutrient", "training_variable"})
 VARIABLES = frozenset({"training_variable"})  # more of it is no benefit in itself
 
-# Outcomes of which more is wanted, and less. Of all others a change is neither good nor bad.
-MORE_IS_WANTED = frozenset(
-    """adherence hypertrophy muscle-fiber-hypertrophy muscle-mass lean-mass muscle-strength upper-body-strength lower-body-strength
-    muscular-endurance muscle-power sprint-performance swimming-performance endurance-performance cardiorespiratory-fitness flexibility
-    physical-function quality-of-life bone-mineral-density insulin-sensitivity recovery cognition muscle-cross-sectional-area
-    muscle-quality one-repetition-maximum isometric-strength isokinetic-strength handgrip-strength maximal-oxygen-uptake gait-speed
-    chair-stand-test bone-area""".split()
-)  # fmt: skip
-LESS_IS_WANTED = frozenset(
-    """falls body-fat visceral-fat weight-loss fractures blood-glucose blood-pressure arterial-stiffness cardiometabolic-risk
-    inflammation muscle-damage muscle-soreness adverse-events timed-up-and-go""".split()
-)  # fmt: skip
 REVIEWS = frozenset(
     {
         Design.META_ANALYSIS,
@@ -69,7 +57,8 @@ _SAID = {
     Stance.UNCLEAR: "gave mixed or unclear results",
 }
 _SAID_OF_VARIABLE = _SAID | {Stance.FAVOURS: "found that it matters"}
-NOUNS = ("studies", "reviews", "trials")
+_ONE = {"studies": "study", "reviews": "review", "trials": "trial"}
+NOUNS = tuple(_ONE)
 
 
 # --- Where studies stand ----------------------------------------------------------------------------------------------
@@ -82,7 +71,7 @@ def read(evidence: Evidence, concepts: Sequence[Concept]) -> Agreement | None:
         subject = _subject(evidence.understanding, outcome)
         stances = tuple(_stances(evidence, outcome, subject, names))
         if stances:
-            return Agreement(outcome, subject, stances, tuple(_splits(stances, evidence)))
+            return Agreement(outcome, subject, stances, tuple(_splits(stances, subject, evidence)))
     return None
 
 
@@ -156,34 +145,53 @@ _BY_DIRECTION = {
 
 
 def _wanted(direction: Direction, outcome: Concept) -> Stance:
-    if outcome.concept_id in MORE_IS_WANTED:
-        return Stance.FAVOURS if direction is Direction.INCREASE else Stance.AGAINST
-    if outcome.concept_id in LESS_IS_WANTED:
-        return Stance.AGAINST if direction is Direction.INCREASE else Stance.FAVOURS
-    return Stance.UNCLEAR
+    """A rise or a fall is good or bad as the concept has it; where it has neither, nobody can say."""
+    if outcome.wanted is Wanted.NEITHER:
+        return Stance.UNCLEAR
+    is_good = (direction is Direction.INCREASE) is (outcome.wanted is Wanted.MORE)
+    return Stance.FAVOURS if is_good else Stance.AGAINST
 
 
 # --- Populations and conflicts ----------------------------------------------------------------------------------------
 
 
-def _splits(stances: Sequence[StudyStance], evidence: Evidence) -> Iterator[PopulationSplit]:
-    """Groups of people whose studies agree among themselves and differ from each other; by age, training, then sex."""
+def _splits(stances: Sequence[StudyStance], subject: Concept | None, evidence: Evidence) -> Iterator[PopulationSplit]:
+    """Groups of people whose studies mostly stand elsewhere than those of others; by age, training, then sex.
+
+    A group is told with all its studies, and only where more than half of them stand at one place.
+    """
     studies = {study.study_id: study for study in evidence.studies}
     for group_of in (_age, _training, _sex):
         groups: dict[str, list[StudyStance]] = {}
         for row in stances:
-            if row.stance is not Stance.UNCLEAR and (name := group_of(studies[row.study_id])):
+            if name := group_of(studies[row.study_id]):
                 groups.setdefault(name, []).append(row)
-        sides = [{row.stance for row in rows} for rows in groups.values()]
-        if len(groups) > 1 and all(len(side) == 1 for side in sides) and len(set.union(*sides)) > 1:
-            yield from (PopulationSplit(name, tuple(rows)) for name, rows in groups.items())
+        places = {name: _most(_counted(rows, subject)) for name, rows in groups.items()}
+        if len(set(places.values()) - {None}) > 1:
+            yield from (PopulationSplit(name, tuple(rows)) for name, rows in groups.items() if places[name])
             return
 
 
+def _counted(rows: Iterable[StudyStance], subject: Concept | None) -> Counter[Stance]:
+    """How many studies stand where. Of a variable of training, more or less: what matters is whether it makes a difference."""
+    counts = Counter(row.stance for row in rows)
+    if subject is not None and subject.kind in VARIABLES:
+        counts[Stance.FAVOURS] += counts.pop(Stance.AGAINST, 0)
+    return +counts
+
+
+def _most(counts: Counter[Stance]) -> Stance | None:
+    """Where more than half of the studies stand; None where they do not, or where that is unclear."""
+    ((stance, count),) = counts.most_common(1)
+    return stance if 2 * count > counts.total() and stance is not Stance.UNCLEAR else None
+
+
 def _age(study: Study) -> str:
-    return {AgeGroup.YOUTH: "young people", AgeGroup.ADULTS: "adults", AgeGroup.OLDER_ADULTS: "older adults"}.get(
-        study.age_group, ""
-    )
+    return {
+        AgeGroup.YOUTH: "young people",
+        AgeGroup.ADULTS: "younger adults",
+        AgeGroup.OLDER_ADULTS: "older adults",
+    }.get(study.age_group, "")
 
 
 def _training(study: Study) -> str:
@@ -198,36 +206,79 @@ def _sex(study: Study) -> str:
 
 
 def is_conflicting(agreement: Agreement | None, evidence: Evidence, policy: Policy) -> bool:
-    """Whether enough good studies (reviews with a method, randomised trials) point in opposite directions."""
+    """Whether enough good studies (reviews with a method, randomised trials) of the same people point in opposite directions."""
     if agreement is None:
         return False
-    design = {study.study_id: study.design for study in evidence.studies}
-    good = Counter(row.stance for row in agreement.studies if design[row.study_id] in GOOD)
-    return min(good[Stance.FAVOURS], good[Stance.AGAINST]) >= policy.conflict_from
+    studies = {study.study_id: study for study in evidence.studies}
+    good = [(studies[row.study_id], row.stance) for row in agreement.studies if studies[row.study_id].design in GOOD]
+    sides = [
+        (one.study_id, other.study_id)
+        for one, stands in good
+        for other, against in good
+        if stands is Stance.FAVOURS and against is Stance.AGAINST and not _are_others(one, other)
+    ]
+    return bool(sides) and min(len(set(side)) for side in zip(*sides, strict=True)) >= policy.conflict_from
 
 
-# --- The line that counts ---------------------------------------------------------------------------------------------
+def _are_others(one: Study, other: Study) -> bool:
+    """Whether two studies were plainly made with different people: what differs between them need not be a conflict."""
+    return any(
+        bool(group_of(one)) and bool(group_of(other)) and group_of(one) != group_of(other)
+        for group_of in (_age, _training, _sex)
+    )
 
 
-def lead_line(
+# --- The lines that count ---------------------------------------------------------------------------------------------
+
+
+def counted_lines(
     agreement: Agreement | None, evidence: Evidence, policy: Policy, *, paragraph: int = 0
-) -> DraftSentence | None:
-    """`Of the four reviews here on creatine and muscle strength, three found a benefit and one found no clear difference.`
+) -> tuple[DraftSentence, ...]:
+    """Of all studies, and of groups of people that stand apart.
 
-    None where too few studies stand anywhere clear, or where what was asked about has no name.
+    `Of the five trials here on creatine and muscle strength, three found a benefit and two found no clear difference.`
+    `In older adults, all three trials here on creatine and muscle strength found a benefit; in younger adults, both found no
+    clear difference.` None where too few studies stand anywhere clear, or where what was asked about has no name.
     """
     if agreement is None or agreement.subject is None or agreement.subject.rarity < policy.counted_rarity_from:
-        return None
+        return ()
     counts = Counter(row.stance for row in agreement.studies)
     if counts.total() - counts[Stance.UNCLEAR] < policy.counted_from:
-        return None
-    text = count_in_words(counts, _noun(agreement, evidence), agreement.subject, agreement.outcome)
-    return DraftSentence(text, (), paragraph, tuple(f.finding_id for row in agreement.studies for f in row.findings))
+        return ()
+    noun = _noun(agreement, evidence)
+    lines = [(count_in_words(counts, noun, agreement.subject, agreement.outcome), agreement.studies)]
+    if any(len(split.studies) >= policy.counted_from for split in agreement.by_population):
+        rows = tuple(row for split in agreement.by_population for row in split.studies)
+        lines.append(
+            (split_in_words(agreement.by_population, noun, agreement.subject, agreement.outcome), rows),
+        )
+    return tuple(
+        DraftSentence(text, (), paragraph, tuple(f.finding_id for row in rows for f in row.findings))
+        for text, rows in lines
+    )
+
+
+def split_in_words(splits: Sequence[PopulationSplit], noun: str, subject: Concept, outcome: Concept) -> str:
+    about = f" here on {subject.name} and {outcome.name}"
+    said = _SAID_OF_VARIABLE if subject.kind in VARIABLES else _SAID
+    parts: list[str] = []
+    for split in splits:
+        counts = _counted(split.studies, subject)
+        total, (stance, count) = counts.total(), counts.most_common(1)[0]
+        who = "" if parts else f" {noun if total > 1 else _ONE[noun]}{about}"
+        of_them = (
+            f"{_number(count)} of {_number(total)}"
+            if count < total
+            else {1: "the one", 2: "both"}.get(total, f"all {_number(total)}")
+        )
+        parts.append(f"in {split.population}, {of_them}{who} {said[stance]}")
+    line = "; ".join(parts)
+    return f"{line[0].upper()}{line[1:]}."
 
 
 def count_in_words(counts: Counter[Stance], noun: str, subject: Concept, outcome: Concept) -> str:
     said = _SAID_OF_VARIABLE if subject.kind in VARIABLES else _SAID
-    if subject.kind in VARIABLES:  # more of it or less: what matters is whether it makes a difference
+    if subject.kind in VARIABLES:
         counts = Counter(counts)
         counts[Stance.FAVOURS] += counts.pop(Stance.AGAINST, 0)
     about = f"here on {subject.name} and {outcome.name}"
@@ -273,13 +324,20 @@ def verify_count(sentence: DraftSentence, evidence: Evidence) -> tuple[Sentence 
 
 def recount(text: str, findings: Iterable[Finding], agreement: Agreement) -> bool:
     """Whether a counted line says, word for word, what its findings give when they are counted by study."""
-    if agreement.subject is None:
+    subject, outcome = agreement.subject, agreement.outcome
+    if subject is None:
         return False
     counted = {finding.study_id for finding in findings}
-    stands = Counter(row.stance for row in agreement.studies if row.study_id in counted)
-    if stands.total() != len(counted):
+    rows = [row for row in agreement.studies if row.study_id in counted]
+    if len(rows) != len(counted):
         return False
-    return text in {count_in_words(stands, noun, agreement.subject, agreement.outcome) for noun in NOUNS}
+    splits = [split for split in agreement.by_population if counted.issuperset(row.study_id for row in split.studies)]
+    if counted == {row.study_id for split in splits for row in split.studies} and any(
+        text == split_in_words(splits, noun, subject, outcome) for noun in NOUNS
+    ):
+        return True
+    stands = Counter(row.stance for row in rows)
+    return text in {count_in_words(stands, noun, subject, outcome) for noun in NOUNS}
 
 
 def _fallen(sentence: DraftSentence, reason: LeftOutReason, detail: str) -> LeftOut:

@@ -140,6 +140,7 @@ def test_concepts_are_those_of_published_studies() -> None:
 
     found = body(get(f"{V1}concepts/training-volume"))
     assert (found["studies"], found["study_ids"], found["aliases"]) == (1, ["T-SETS"], ["weekly sets"])
+    assert found["wanted"] == "neither"
     problem(get(f"{V1}concepts/sauna"), 404, "not-found")
 
 

@@ -797,11 +797,11 @@ def test_deleted_alias_stands_in_no_ones_way(client: Client, curator: User) -> N
 def test_new_concept_and_collection_are_made(client: Client, curator: User) -> None:
     make_concept("one")
     url = address("concept_add")
-    client.post(url, form_of(client, url) | {"concept_id": "two", "name": "two", "kind": "outcome"})
+    client.post(url, form_of(client, url) | {"concept_id": "two", "name": "two", "kind": "outcome", "wanted": "less"})
     url = address("collection_add")
     client.post(url, form_of(client, url) | {"slug": "new", "name": "New", "keywords": "one\r\n\r\n two "})
 
-    assert Concept.objects.get(pk="two").position == 1
+    assert (Concept.objects.get(pk="two").position, Concept.objects.get(pk="two").wanted) == (1, "less")
     assert Collection.objects.get(pk="new").keywords == ["one", "two"]
     assert set(CorpusEvent.objects.values_list("action", flat=True)) == {"add_concept", "add_collection"}
 

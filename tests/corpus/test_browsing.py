@@ -313,7 +313,7 @@ def relate(source: Any, relation: str, target: Any, *studies: Study) -> None:
 
 
 def test_a_topic_shows_its_neighbours_in_picture_and_list_and_its_findings_by_direction() -> None:
-    strength = make_concept("strength", aliases=("force",), definition="How much can be lifted.")
+    strength = make_concept("strength", aliases=("force",), definition="How much can be lifted.", wanted="more")
     rest, load = make_concept("rest", kind="training_variable"), make_concept("load", kind="training_variable")
     first = make_study(study_id="A", concepts=(strength, rest))
     second = make_study(study_id="B", concepts=(strength, load), year=2022)
@@ -326,6 +326,8 @@ def test_a_topic_shows_its_neighbours_in_picture_and_list_and_its_findings_by_di
     text = words(html)
 
     assert "How much can be lifted." in text
+    assert "More of it counts as a benefit." in text
+    assert "counts as a benefit" not in words(shown("/topics/rest/"))
     assert "Also called: force." in text
     assert re.findall(r'tabindex="-1"><rect.*?<text[^>]*>([^<]+)</text>', html) == [
         "load",

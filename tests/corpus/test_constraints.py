@@ -196,6 +196,7 @@ BREACHES: dict[str, Callable[[], object]] = {
     "sentence_kept_vector_has_encoder": sentence(kept_vector=[1.0]),
     "vector_once_per_encoder": twin_vector,
     "term_once_per_passage": twin_term,
+    "concept_wanted_known": lambda: make_concept(wanted="most"),
     "comment_says_something": silent_comment,
     "alias_names_one_concept": twin_alias,
     "concept_collection_once": twin_concept_collection,

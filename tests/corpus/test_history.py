@@ -142,12 +142,12 @@ def test_a_deleted_finding_comes_back(study: Study, curator: User) -> None:
 
 
 def test_a_concept_is_put_back_unless_it_is_gone(curator: User) -> None:
-    concept = make_concept("one", definition="First.")
-    concept.definition = "Second."
+    concept = make_concept("one", definition="First.", wanted="more")
+    concept.definition, concept.wanted = "Second.", "less"
     curation.save_entry(concept, by=curator)
     event = newest()
     curation.restore(event.pk, by=curator)
-    assert Concept.objects.get().definition == "First."
+    assert (Concept.objects.get().definition, Concept.objects.get().wanted) == ("First.", "more")
 
     curation.delete_entry(Concept.objects.get(), by=curator)
     with pytest.raises(curation.CannotRestore, match="deleted since"):

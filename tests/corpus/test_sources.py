@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_app import sources
-from corpus_app.records import Direction, Notice, PassageKind, Section, Status
+from corpus_app.records import Direction, Notice, PassageKind, Section, Status, Wanted
 from corpus_app.sources import FindingDraft, Known, PassageDraft, StudyDraft
 
 STARTER = Path(__file__).resolve().parents[2] / "corpus"
@@ -299,6 +299,7 @@ def test_concepts_and_collections_of_the_corpus_may_be_named(folder: Path) -> No
         (lambda c: c["collections"].append(c["collections"][0]), "stands twice"),
         (lambda c: c.update(notes=[]), "is not a key"),
         (lambda c: c.pop("concepts"), "is missing"),
+        (lambda c: c["concepts"][0].update(wanted="most"), "should be one of more, less, neither"),
     ],
 )
 def test_broken_entry_of_concepts_is_reported(folder: Path, change: Any, message: str) -> None:
@@ -309,6 +310,18 @@ def test_broken_entry_of_concepts_is_reported(folder: Path, change: Any, message
     corpus = sources.read(folder)
 
     assert any(problem.file == "concepts.json" and message in problem.reason for problem in corpus.problems)
+
+
+def test_a_concept_says_which_way_is_a_benefit_and_one_that_does_not_says_neither(folder: Path) -> None:
+    values = json.loads(json.dumps(CONCEPTS))
+    values["concepts"][0]["wanted"] = "more"
+    write(folder / "concepts.json", values)
+
+    vocabulary = sources.read(folder).vocabulary
+    written = json.loads(sources.concepts_json(vocabulary))["concepts"]
+
+    assert [draft.wanted for draft in vocabulary.concepts] == [Wanted.MORE, Wanted.NEITHER]
+    assert [row.get("wanted") for row in written] == ["more", None]
 
 
 def test_study_of_a_broken_concept_waits_for_it(folder: Path) -> None:

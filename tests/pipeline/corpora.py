@@ -186,6 +186,7 @@ def starter_corpus(folder: Path, encode: Encode | None = None, *, only: Collecti
             c["id"], c["name"], c["kind"], tuple(c["aliases"]), c["definition"], tuple(c["collections"]),
             tuple(sorted(near.get(c["id"], {}), key=lambda other, own=c["id"]: (-near[own][other], other))),
             records.rarity(sum(c["id"] in study["concepts"] for study in published), len(published)),
+            records.Wanted(c.get("wanted", "neither")),
         )
         for c in graph["concepts"]
     ]  # fmt: skip

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_app.records import AgeGroup, Concept, Design, Direction, Finding
+from corpus_app.records import AgeGroup, Concept, Design, Direction, Finding, Sex, TrainingStatus, Wanted
 from qa_app.pipeline import agreement
 from qa_app.pipeline.naming import Names, find_terms
 from qa_app.pipeline.records import (
@@ -23,9 +23,9 @@ from qa_app.pipeline.records import (
 )
 from tests.pipeline.values import POLICY, make_candidate, make_concept, make_evidence, make_study
 
-STRENGTH = make_concept("muscle-strength", "strength")
-LEGS = make_concept("lower-body-strength", "leg strength")
-FAT = make_concept("body-fat", "fat mass")
+STRENGTH = make_concept("muscle-strength", "strength", wanted=Wanted.MORE)
+LEGS = make_concept("lower-body-strength", "leg strength", wanted=Wanted.MORE)
+FAT = make_concept("body-fat", "fat mass", wanted=Wanted.LESS)
 CREATINE = make_concept("creatine", kind="nutrient", rarity=2.0)
 FAILURE = make_concept("proximity-to-failure", "training to failure", kind="training_variable", rarity=2.0)
 TRAINING = make_concept("resistance-training", kind="intervention", rarity=0.2)
@@ -134,8 +134,72 @@ def test_groups_of_people_that_differ_are_told_apart() -> None:
     assert read is not None
     assert {s.population: [row.study_id for row in s.studies] for s in read.by_population} == {
         "older adults": ["T001", "T002"],
-        "adults": ["T003"],
+        "younger adults": ["T003"],
     }
+
+
+def test_a_group_is_told_with_the_studies_that_stand_elsewhere_in_it() -> None:
+    old, young = {"age_group": AgeGroup.OLDER_ADULTS}, {"age_group": AgeGroup.ADULTS}
+    rows = [finding(n, f"T00{n}", "increase") for n in (1, 2, 3)] + [
+        finding(n, f"T00{n}", "no_difference") for n in (4, 5, 6)
+    ]
+    evidence = evidence_of(*rows, T001=old, T002=old, T003=old, T004=old, T005=young, T006=young)
+
+    _, split = agreement.counted_lines(evidence.agreement, evidence, POLICY)
+
+    assert split.text == (
+        "In older adults, three of four trials here on creatine and muscle strength found a benefit; "
+        "in younger adults, both found no clear difference."
+    )
+    assert agreement.verify_count(split, evidence)[0] is not None
+    for wrong in ("three of five", "two of four", "all four"):
+        changed = replace(split, text=split.text.replace("three of four", wrong))
+        assert agreement.verify_count(changed, evidence)[0] is None
+    swapped = split.text.replace("older", "x").replace("younger", "older").replace("x", "younger")
+    assert agreement.verify_count(replace(split, text=swapped), evidence)[0] is None
+
+
+def test_a_group_without_a_majority_is_not_told_apart() -> None:
+    old, young = {"age_group": AgeGroup.OLDER_ADULTS}, {"age_group": AgeGroup.ADULTS}
+    rows = (finding(1, "T001", "increase"), finding(2, "T002", "no_difference"), finding(3, "T003", "no_difference"))
+
+    read = evidence_of(*rows, T001=old, T002=old, T003=young).agreement
+
+    assert read is not None
+    assert read.by_population == ()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "names"),
+    [
+        ({"training_status": TrainingStatus.ATHLETES}, {}, ["trained people", "untrained people"]),
+        ({"sex": Sex.FEMALE}, {}, ["women", "men"]),
+    ],
+)
+def test_people_are_told_apart_by_training_and_by_sex(
+    one: dict[str, object], other: dict[str, object], names: list[str]
+) -> None:
+    rows = (finding(1, "T001", "increase"), finding(2, "T002", "no_difference"), finding(3, "T003", "no_difference"))
+    evidence = evidence_of(*rows, T001=one, T002=other, T003=other)
+
+    _, split = agreement.counted_lines(evidence.agreement, evidence, POLICY)
+
+    assert evidence.agreement is not None
+    assert [s.population for s in evidence.agreement.by_population] == names
+    assert split.text.startswith(f"In {names[0]}, the one trial here on creatine and muscle strength found a benefit; ")
+
+
+def test_more_or_less_of_a_variable_of_training_is_no_difference_between_people() -> None:
+    old, young = {"age_group": AgeGroup.OLDER_ADULTS}, {"age_group": AgeGroup.ADULTS}
+    rows = (
+        finding(1, "T001", "increase", intervention="training to failure"),
+        finding(2, "T002", "decrease", intervention="training to failure"),
+    )
+
+    read = evidence_of(*rows, about=(FAILURE, STRENGTH), T001=old, T002=young).agreement
+
+    assert read is not None
+    assert read.by_population == ()
 
 
 def test_good_studies_that_point_in_opposite_directions_are_in_conflict() -> None:
@@ -148,6 +212,24 @@ def test_good_studies_that_point_in_opposite_directions_are_in_conflict() -> Non
     assert not agreement.is_conflicting(weak.agreement, weak, POLICY)
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "is_conflict"),
+    [
+        ({"age_group": AgeGroup.OLDER_ADULTS}, {"age_group": AgeGroup.ADULTS}, False),
+        ({"training_status": TrainingStatus.TRAINED}, {"training_status": TrainingStatus.UNTRAINED}, False),
+        ({"sex": Sex.FEMALE}, {"sex": Sex.MALE}, False),
+        ({"age_group": AgeGroup.OLDER_ADULTS}, {"age_group": AgeGroup.MIXED}, True),
+        ({"sex": Sex.FEMALE}, {"sex": Sex.BOTH}, True),
+    ],
+)
+def test_studies_of_different_people_are_in_no_conflict(
+    one: dict[str, object], other: dict[str, object], is_conflict: bool
+) -> None:
+    evidence = evidence_of(finding(1, "T001", "increase"), finding(2, "T002", "decrease"), T001=one, T002=other)
+
+    assert agreement.is_conflicting(evidence.agreement, evidence, POLICY) is is_conflict
+
+
 # --- The counted line -------------------------------------------------------------------------------------------------
 
 
@@ -155,9 +237,8 @@ def test_the_line_counts_studies_in_words() -> None:
     rows = [finding(n, f"T00{n}", "increase") for n in (1, 2, 3)] + [finding(4, "T004", "no_difference")]
     evidence = evidence_of(*rows, finding(5, "T004", "no_difference"))
 
-    line = agreement.lead_line(evidence.agreement, evidence, POLICY)
+    (line,) = agreement.counted_lines(evidence.agreement, evidence, POLICY)
 
-    assert line is not None
     assert line.text == (
         "Of the four trials here on creatine and muscle strength, three found a benefit and one found no clear difference."
     )
@@ -168,9 +249,8 @@ def test_a_variable_of_training_matters_or_does_not() -> None:
     rows = [finding(n, f"T00{n}", "no_difference", intervention="training to failure") for n in (1, 2)]
     evidence = evidence_of(*rows, about=(FAILURE, STRENGTH))
 
-    line = agreement.lead_line(evidence.agreement, evidence, POLICY)
+    (line,) = agreement.counted_lines(evidence.agreement, evidence, POLICY)
 
-    assert line is not None
     assert line.text == "Both trials here on proximity to failure and muscle strength found no clear difference."
 
 
@@ -179,27 +259,40 @@ def test_nothing_is_counted_of_one_study_or_on_what_nearly_all_share() -> None:
     rows = [finding(n, f"T00{n}", "increase", intervention="resistance training") for n in (1, 2)]
     shared = evidence_of(*rows, about=(TRAINING, STRENGTH))
 
-    assert agreement.lead_line(one.agreement, one, POLICY) is None
-    assert agreement.lead_line(shared.agreement, shared, POLICY) is None
+    assert agreement.counted_lines(one.agreement, one, POLICY) == ()
+    assert agreement.counted_lines(shared.agreement, shared, POLICY) == ()
+    assert agreement.counted_lines(None, one, POLICY) == ()
 
 
-@given(st.lists(directions, min_size=2, max_size=6), st.booleans())
-def test_every_line_is_proven_by_counting(studies: list[list[Direction]], is_variable: bool) -> None:
+people = st.fixed_dictionaries(
+    {
+        "age_group": st.sampled_from(list(AgeGroup)),
+        "training_status": st.sampled_from(list(TrainingStatus)),
+        "sex": st.sampled_from(list(Sex)),
+    }
+)
+
+
+@given(st.lists(st.tuples(directions, people), min_size=2, max_size=6), st.booleans())
+def test_every_line_is_proven_by_counting(
+    studies: list[tuple[list[Direction], dict[str, object]]], is_variable: bool
+) -> None:
     numbers = iter(range(1, 100))
     subject = FAILURE if is_variable else CREATINE
     about = {"intervention": "training to failure" if is_variable else "creatine"}
-    rows = [finding(next(numbers), f"T00{n}", d, **about) for n, own in enumerate(studies) for d in own]
-    evidence = evidence_of(*rows, about=(subject, STRENGTH))
-    line = agreement.lead_line(evidence.agreement, evidence, POLICY)
-    if line is None:
-        return
+    rows = [finding(next(numbers), f"T00{n}", d, **about) for n, (own, _) in enumerate(studies) for d in own]
+    evidence = evidence_of(*rows, about=(subject, STRENGTH), **{f"T00{n}": who for n, (_, who) in enumerate(studies)})
+    counted = [set(stances(evidence))]
+    if evidence.agreement:
+        counted.append({row.study_id for split in evidence.agreement.by_population for row in split.studies})
 
-    kept, fallen = agreement.verify_count(line, evidence)
+    for line, studies_of in zip(agreement.counted_lines(evidence.agreement, evidence, POLICY), counted, strict=False):
+        kept, fallen = agreement.verify_count(line, evidence)
 
-    assert fallen is None
-    assert kept is not None
-    assert kept.verdict is Verdict.COUNTED
-    assert set(kept.study_ids) == set(stances(evidence))
+        assert fallen is None
+        assert kept is not None
+        assert kept.verdict is Verdict.COUNTED
+        assert set(kept.study_ids) == studies_of
 
 
 @given(
@@ -220,8 +313,7 @@ def test_a_line_with_another_number_falls(stands: list[Stance], said: str, inste
 
 def test_a_line_falls_that_leaves_out_a_study_or_counts_a_foreign_one() -> None:
     evidence = evidence_of(*(finding(n, f"T00{n}", "increase") for n in (1, 2, 3)))
-    line = agreement.lead_line(evidence.agreement, evidence, POLICY)
-    assert line is not None
+    (line,) = agreement.counted_lines(evidence.agreement, evidence, POLICY)
 
     def reason(sentence: DraftSentence) -> LeftOutReason | None:
         _, fallen = agreement.verify_count(sentence, evidence)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from corpus_app.records import Section
-from qa_app.pipeline.agreement import lead_line
+from qa_app.pipeline.agreement import counted_lines
 from qa_app.pipeline.generation.sentences import EXPLANATION, Quotable, find_hanging, rank_sentences
 from qa_app.pipeline.generation.wording import Sound
 from qa_app.pipeline.policy import Policy
@@ -38,8 +38,7 @@ class ExtractiveWriter:
         budget = policy.words_beginner if mode is Mode.BEGINNER else policy.words_intermediate
         findings = _in_order(_findings(body, (*summary, *limit), budget, limit, policy), advice_first=advice_first)
         answer = _answer(summary, findings, limit)
-        counted = lead_line(evidence.agreement, evidence, policy)
-        lead = (counted,) if counted else ()
+        lead = counted_lines(evidence.agreement, evidence, policy)
         hanging = find_hanging(evidence, (*summary, *findings, *limit))
         return Draft((*lead, *(_draft(q, 0) for q in summary)), answer, hanging), EXTRACTIVE
 
