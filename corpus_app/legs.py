@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 from corpus_app import models, records, wire
 from corpus_app.models import ANN_EF, TEXT_SEARCH_CONFIG, SearchText
 
+# The usual figures, which callers may change: how soon a word that a passage repeats counts no more, and how much it counts
+# that the passage is long.
 K1 = 1.2
 B = 0.75
 NO_VECTOR = "The question has no vector."
@@ -39,7 +41,15 @@ Encode = Callable[[], tuple[Sequence[float] | None, str | None]]
 
 
 def find(
-    text: str, encode: Encode, *, encoder: str, collection: str | None, limit: int, is_one_view: bool
+    text: str,
+    encode: Encode,
+    *,
+    encoder: str,
+    collection: str | None,
+    limit: int,
+    is_one_view: bool,
+    k1: float = K1,
+    b: float = B,
 ) -> records.Found:
     """The best `limit` passages of each leg, as `search.find` says; `encoder` names that of a vector that does not know its own.
 
@@ -51,8 +61,8 @@ def find(
         "encoder": encoder,
         "collection": collection,
         "limit": limit,
-        "k1": K1,
-        "b": B,
+        "k1": k1,
+        "b": b,
         "k3": K3,
         "config": TEXT_SEARCH_CONFIG,
         **_corpus.known(),

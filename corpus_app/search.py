@@ -147,22 +147,40 @@ def find(
     collection: str | None = None,
     limit: int = 200,
     dense_error: str | None = None,
+    k1: float = legs.K1,
+    b: float = legs.B,
 ) -> records.Found:
     """The best `limit` passages of each leg, by BM25 over the question's words (any of them) and by cosine to its vector.
 
     Each hit has the raw scores of both legs. Without a vector the dense leg is missing, for the reason `dense_error`;
-    a leg that fails is named in the result, and the other still answers. Raises DatabaseError where both fail.
+    a leg that fails is named in the result, and the other still answers. `k1` and `b` are those of BM25: the lower, the less it
+    counts how often a word stands in a passage, and how long that is. Raises DatabaseError where both fail.
     """
-    return find_while(text, lambda: (vector, dense_error), collection=collection, limit=limit)
+    return find_while(text, lambda: (vector, dense_error), collection=collection, limit=limit, k1=k1, b=b)
 
 
-def find_while(text: str, encode: legs.Encode, *, collection: str | None = None, limit: int = 200) -> records.Found:
+def find_while(
+    text: str,
+    encode: legs.Encode,
+    *,
+    collection: str | None = None,
+    limit: int = 200,
+    k1: float = legs.K1,
+    b: float = legs.B,
+) -> records.Found:
     """The same, where the vector is not there yet: `encode` is called for it while the words are looked up.
 
     It gives None, and why, where there is none.
     """
     return legs.find(
-        text, encode, encoder=encoder_name(), collection=collection, limit=limit, is_one_view=_is_one_view.get()
+        text,
+        encode,
+        encoder=encoder_name(),
+        collection=collection,
+        limit=limit,
+        is_one_view=_is_one_view.get(),
+        k1=k1,
+        b=b,
     )
 
 

@@ -37,6 +37,7 @@ FEATURES = (
         {"lexical_spread": 0.0, "dense_spread": 0.0},
         {"lexical_spread": 0.25, "dense_spread": 1.0},
     ),
+    Feature("presence before repetition (else k1 1.2, b .75)", {"bm25_k1": 1.2, "bm25_b": 0.75}, {"bm25_k1": 0.7, "bm25_b": 0.6}),
     Feature(
         "core of the question",
         {"core_weight": 0.0, "core_repeats": 0},
@@ -212,6 +213,7 @@ _WITHOUT_A_GRAPH = frozenset(
         "min-max fusion (else reciprocal ranks)",
         "weights by how far scores lie apart",
         "core of the question",
+        "presence before repetition (else k1 1.2, b .75)",
         "best sentence",
         "keyword hits",
         "keyword hits first",

@@ -190,7 +190,7 @@ def _search(leg: Leg, asked: _Asked, policy: Policy, deep: Policy) -> Ranked:
             return trial.ts_rank(asked.cleaned, limit=limit)
         case Leg.HYBRID | Leg.RRF:
             fusion = Fusion.RECIPROCAL_RANK if leg is Leg.RRF else Fusion.MIN_MAX
-            found = search.find(asked.words, asked.leaning, limit=limit)
+            found = search.find(asked.words, asked.leaning, limit=limit, k1=policy.bm25_k1, b=policy.bm25_b)
             pool = candidates.fuse(found, replace(deep, fusion=fusion))
             return [(entry.hit.passage_id, entry.score) for entry in pool]
         case Leg.RRF_TS_RANK:

@@ -27,12 +27,16 @@ class SearchedCorpus:
         except search.EncoderUnavailable as error:
             raise LegFailed(str(error)) from error
 
-    def find_while(self, text: str, encode: Encode, *, collection: str | None, limit: int) -> Found:
-        return search.find_while(text, encode, collection=collection, limit=limit)
+    def find_while(
+        self, text: str, encode: Encode, *, collection: str | None, limit: int, k1: float, b: float
+    ) -> Found:
+        return search.find_while(text, encode, collection=collection, limit=limit, k1=k1, b=b)
 
-    def find_linked(self, text: str, vector: Sequence[float] | None, *, collection: str | None, limit: int) -> Found:
+    def find_linked(
+        self, text: str, vector: Sequence[float] | None, *, collection: str | None, limit: int, k1: float, b: float
+    ) -> Found:
         try:
-            return search.find(text, vector, collection=collection, limit=limit)
+            return search.find(text, vector, collection=collection, limit=limit, k1=k1, b=b)
         except DatabaseError as error:
             raise LegFailed("The search by related topics failed.") from error
 

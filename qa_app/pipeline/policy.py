@@ -77,6 +77,8 @@ class Policy:
     name: str = "default"
     lexical_weight: float = 0.35
     dense_weight: float = 0.65
+    bm25_k1: float = 0.7  # how soon a word that a passage repeats counts no more; 1.2 is usual
+    bm25_b: float = 0.6  # how much less a word counts in a long passage; 0.75 is usual
     lexical_spread: float = 0.25  # how much more the words count where the best passage has more of them; 0: not at all
     dense_spread: float = 1.0  # and the meaning where the cosines lie farther apart
     usual_bm25: float = 20.0  # the best score by words at which the weight of the words is as given
@@ -234,6 +236,8 @@ class BadPolicy(ValueError):
 _PLAIN: dict[str, Any] = {
     "lexical_weight": 0.4,
     "dense_weight": 0.6,
+    "bm25_k1": 1.2,
+    "bm25_b": 0.75,
     "lexical_spread": 0.0,
     "dense_spread": 0.0,
     "core_weight": 0.0,

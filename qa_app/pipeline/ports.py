@@ -25,11 +25,18 @@ class Corpus(Protocol):
         """Unit-length vector of each text; raises LegFailed where no encoder can be had."""
         ...
 
-    def find_while(self, text: str, encode: Encode, *, collection: str | None, limit: int) -> Found:
-        """The candidates of both halves; the vector is asked for while the words are looked up, or sooner."""
+    def find_while(
+        self, text: str, encode: Encode, *, collection: str | None, limit: int, k1: float, b: float
+    ) -> Found:
+        """The candidates of both halves; the vector is asked for while the words are looked up, or sooner.
+
+        `k1` and `b` are those of BM25.
+        """
         ...
 
-    def find_linked(self, text: str, vector: Sequence[float] | None, *, collection: str | None, limit: int) -> Found:
+    def find_linked(
+        self, text: str, vector: Sequence[float] | None, *, collection: str | None, limit: int, k1: float, b: float
+    ) -> Found:
         """The same with a vector that is there, for the second pass by related concepts; raises LegFailed where it cannot run."""
         ...
 

@@ -230,6 +230,8 @@ def _look(asked: _Asked, collection: str | None) -> _Look:
             asked.meaning,
             collection=collection,
             limit=asked.policy.leg_limit,
+            k1=asked.policy.bm25_k1,
+            b=asked.policy.bm25_b,
         )
         near = _near_findings(asked, found)
     with asked.clock("rank"):
@@ -301,7 +303,14 @@ def _look_further(asked: _Asked, look: _Look) -> tuple[_Asked, _Look, Leg]:
     with asked.clock("linked"):
         text = " ".join(concept.name for concept in near)
         try:
-            found = asked.corpus.find_linked(text, asked.vector, collection=look.collection, limit=policy.leg_limit)
+            found = asked.corpus.find_linked(
+                text,
+                asked.vector,
+                collection=look.collection,
+                limit=policy.leg_limit,
+                k1=policy.bm25_k1,
+                b=policy.bm25_b,
+            )
         except LegFailed as failure:
             return asked, look, Leg(False, 0, str(failure))
         hits = {hit.passage_id: hit for hit in found.hits if hit.bm25 > 0}

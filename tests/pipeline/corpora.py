@@ -18,7 +18,6 @@ from qa_app.pipeline.ports import LegFailed
 from qa_app.pipeline.text import EMPTY_WORDS, stem, words
 
 Encode = Callable[[Sequence[str]], Sequence[Sequence[float]]]
-K1, B = 1.2, 0.75
 
 
 def lexemes(text: str) -> list[str]:
@@ -111,12 +110,20 @@ class FakeCorpus:
         return tuple(self._passages[i] for i in passage_ids if i in self._passages)
 
     def find(
-        self, text: str, vector: Sequence[float] | None, *, collection: str | None, limit: int, dense_error: str | None
+        self,
+        text: str,
+        vector: Sequence[float] | None,
+        *,
+        collection: str | None,
+        limit: int,
+        dense_error: str | None,
+        k1: float,
+        b: float,
     ) -> records.Found:
         terms = list(dict.fromkeys(lexemes(text)))
         searched = [p for p in self._passages.values() if collection in (None, p.study.collection)]
         hits = [
-            records.Hit(p.passage_id, self._bm25(p.passage_id, terms), self._cosine(p.passage_id, vector))
+            records.Hit(p.passage_id, self._bm25(p.passage_id, terms, k1, b), self._cosine(p.passage_id, vector))
             for p in searched
         ]
         by_words = sorted((h for h in hits if h.bm25 > 0), key=lambda h: (-h.bm25, h.passage_id))[:limit]
@@ -137,22 +144,24 @@ class FakeCorpus:
             searchable_passages=len(self._passages),
         )
 
-    def find_while(self, text: str, encode: EncodeQuestion, *, collection: str | None, limit: int) -> records.Found:
+    def find_while(
+        self, text: str, encode: EncodeQuestion, *, collection: str | None, limit: int, k1: float, b: float
+    ) -> records.Found:
         vector, dense_error = encode()
-        return self.find(text, vector, collection=collection, limit=limit, dense_error=dense_error)
+        return self.find(text, vector, collection=collection, limit=limit, dense_error=dense_error, k1=k1, b=b)
 
     def find_linked(
-        self, text: str, vector: Sequence[float] | None, *, collection: str | None, limit: int
+        self, text: str, vector: Sequence[float] | None, *, collection: str | None, limit: int, k1: float, b: float
     ) -> records.Found:
-        return self.find(text, vector, collection=collection, limit=limit, dense_error=None)
+        return self.find(text, vector, collection=collection, limit=limit, dense_error=None, k1=k1, b=b)
 
-    def _bm25(self, passage_id: int, terms: Sequence[str]) -> float:
+    def _bm25(self, passage_id: int, terms: Sequence[str], k1: float, b: float) -> float:
         counts, total = self._counts[passage_id], len(self._passages)
         score = 0.0
         for term in terms:
             tf, n = counts[term], self._frequency[term]
             if tf:
-                norm = tf + K1 * (1 - B + B * counts.total() / self._average)
+                norm = tf + k1 * (1 - b + b * counts.total() / self._average)
                 score += math.log(1 + (total - n + 0.5) / (n + 0.5)) * tf / norm
         return score
 
