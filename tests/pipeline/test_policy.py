@@ -13,6 +13,7 @@ def test_the_presets_hold_the_figures_of_their_documents() -> None:
     zero, one, two, four = (PRESETS[f"seed-00{n}"] for n in (0, 1, 2, 4))
 
     assert (zero.lexical_weight, zero.dense_weight) == (0.4, 0.6)
+    assert {(preset.bm25_k1, preset.bm25_b) for preset in (zero, one, two, four)} == {(1.2, 0.75)}
     assert (one.leg_limit, one.pool, one.evidence_passages) == (12, 2 * 12, 5)
     assert one.neighbour_weight > 0
     assert (two.reranker_top_k, two.pool, two.evidence_passages, two.location_group) == (20, 40, 5, 3)
