@@ -7,11 +7,14 @@ import threading
 from django.core.asgi import get_asgi_application
 
 from inform_site.assistants import beside
-from inform_site.intake import guarded
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "inform_site.settings")
 
-application = beside(guarded(get_asgi_application()))
+site = get_asgi_application()
+
+from inform_site.intake import guarded  # noqa: E402  # it needs the tables, which are there only now
+
+application = beside(guarded(site))
 
 
 def _warm_up() -> None:
