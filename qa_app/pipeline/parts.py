@@ -230,13 +230,9 @@ def _missing_people(question: str, asked: Population, texts: Sequence[str], stud
 
 
 def _name(qualifier: Qualifier) -> str:
-    match qualifier.kind:
-        case Kind.EQUAL:
-            return f"equal {qualifier.text}"
-        case Kind.LONG:
-            return "the long term"
-        case Kind.OTHER:
-            return f"“{qualifier.text}”"
+    if qualifier.kind is Kind.LONG:
+        return "the long term"
+    return f"equal {qualifier.text}" if qualifier.kind is Kind.EQUAL else f"“{qualifier.text}”"
 
 
 def _some_of(covered: Sequence[tuple[str, bool]]) -> list[str]:

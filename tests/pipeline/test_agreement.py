@@ -83,6 +83,16 @@ def test_less_fat_is_wanted_and_of_an_unknown_outcome_no_change_is() -> None:
     assert agreement.stance(less, make_concept("body-water"), CREATINE, names) is Stance.UNCLEAR
 
 
+def test_where_no_concept_is_asked_about_the_words_of_the_question_say_what_is() -> None:
+    rows = (finding(1, "T001", "increase"), finding(2, "T002", "decrease", intervention="a nap"))
+    evidence = evidence_of(*rows, about=(STRENGTH,))
+
+    assert stances(evidence) == {"T001": Stance.FAVOURS}
+    assert evidence.agreement is not None
+    assert agreement.counted_lines(evidence.agreement, evidence, POLICY) == ()
+    assert not agreement.recount("All three trials found a benefit.", rows[:1], evidence.agreement)
+
+
 def test_the_outcome_is_found_by_its_longest_name() -> None:
     legs = finding(1, "T001", "increase", outcome="leg strength")
 
@@ -202,6 +212,10 @@ def test_more_or_less_of_a_variable_of_training_is_no_difference_between_people(
     assert read.by_population == ()
 
 
+def test_without_an_outcome_nothing_is_in_conflict() -> None:
+    assert not agreement.is_conflicting(None, make_evidence(make_candidate()), POLICY)
+
+
 def test_good_studies_that_point_in_opposite_directions_are_in_conflict() -> None:
     rows = (finding(1, "T001", "increase"), finding(2, "T002", "decrease"))
     trials, survey = {"design": Design.RANDOMIZED_CONTROLLED_TRIAL}, {"design": Design.CROSS_SECTIONAL_STUDY}
@@ -308,6 +322,7 @@ def test_a_line_with_another_number_falls(stands: list[Stance], said: str, inste
     changed = text.replace(f" {said} ", f" {instead} ", 1)
 
     assert agreement.recount(text, findings, read)
+    assert not agreement.recount(text, [*findings, finding(99, "T99", "increase")], read)
     assert agreement.recount(changed, findings, read) is (changed == text)
 
 

@@ -33,7 +33,7 @@ def keys(text: str) -> list[str]:
     "same",
     [
         ("12 % after 21 weeks", "twelve per cent after twenty-one weeks", "12% after 21 wk", "12 percent after twenty one weeks"),
-        ("10-12 sets", "10 to 12 sets", "10–12 sets", "between 10 and 12 sets", "from 10 to 12 sets", "ten to twelve sets"),
+        ("10-12 sets", "10 to 12 sets", "10–12 sets", "10 - 12 sets", "10 -12 sets", "between 10 and 12 sets", "from 10 to 12 sets", "ten to twelve sets"),
         ("rose by 10% to 12%", "rose by 10–12 %", "rose by between 10% and 12%"),
         ("1.2 g/kg/day", "1.2 g·kg⁻¹·d⁻¹", "1.2 grams per kilogram a day", "1.20 g per kg per day"),
         ("1,234 people", "1 234 people", "1234 people"),
@@ -46,6 +46,7 @@ def keys(text: str) -> list[str]:
         ("two sessions a week", "2 sessions per week", "two sessions each week", "2 sessions/week"),
         ("it didn't rise", "it did not rise", "it does not rise"),
         ("one hundred twenty kg", "120 kg"),
+        ("zero five", "0 5"),
         ("two thousand five hundred", "2,500"),
         ("the third week", "third week"),
         ("subjects gained more", "participants gained more"),

@@ -15,6 +15,7 @@ from qa_app.pipeline.citations import (
     citations,
     marked,
     number_studies,
+    numbered,
     parse_markers,
     renumber,
     with_markers,
@@ -162,6 +163,22 @@ def test_paragraphs_are_parted_by_a_blank_line() -> None:
     text = with_markers([("One.", (1,), 0), ("Two.", (), 0), ("Three.", (2,), 1)])
 
     assert text == "One [1]. Two.\n\nThree [2]."
+
+
+@given(st.lists(st.lists(st.sampled_from("ABC"), max_size=3), max_size=5))
+def test_each_sentence_bears_the_numbers_of_its_studies_once(behind: list[list[str]]) -> None:
+    sentences = tuple(
+        Sentence(
+            "Yes.", (), Verdict.VERBATIM, "high", SentenceKind.QUOTE, tuple(Span(1, 1, s, 0, 4, "Yes.") for s in own)
+        )
+        for own in behind
+    )
+    numbers = number_studies(sentences, make_evidence(*(make_candidate(study=study) for study in "ABC")))
+
+    for sentence, own in zip(numbered(sentences, numbers), behind, strict=True):
+        assert [study for index in sentence.citations for study, n in numbers.items() if n == index] == list(
+            dict.fromkeys(own)
+        )
 
 
 def test_studies_are_numbered_by_first_appearance() -> None:

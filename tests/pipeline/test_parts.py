@@ -181,6 +181,26 @@ def test_training_that_no_cited_study_has_is_open(status: TrainingStatus, questi
     assert parts.find_open(question, asked, sentences=GAINED, studies=[others, mixed]) == ()
 
 
+def test_of_three_that_are_joined_each_that_is_not_heard_of_is_open() -> None:
+    asked = understood(*(concept(name, "nutrient") for name in ("creatine", "caffeine", "citrulline")))
+
+    missing = parts.find_open("creatine, caffeine or citrulline?", asked, sentences=GAINED, studies=[STUDY])
+
+    assert missing == ("caffeine", "citrulline")
+
+
+def test_whom_it_is_about_is_asked_of_the_studies_and_not_of_the_words() -> None:
+    asked = understood(concept("creatine", "nutrient"), population=Population(sexes=(Sex.MALE,)))
+
+    assert parts.find_open("is creatine better than men think?", asked, sentences=GAINED, studies=[STUDY]) == ()
+
+
+def test_a_question_whose_letters_change_their_number_in_lower_case_names_no_qualifier() -> None:
+    asked = understood(concept("creatine", "nutrient"))
+
+    assert parts.find_open("İ creatine better than yoga?", asked, sentences=GAINED, studies=[STUDY]) == ()
+
+
 def test_parts_are_told_in_one_sentence() -> None:
     assert "women, “yoga” or the long term;" in parts.in_words(["women", "“yoga”", "the long term"])
 

@@ -212,6 +212,15 @@ def test_words_of_a_passage_that_is_not_cited_are_no_support(text: str) -> None:
     assert "does not cite" in fallen.detail
 
 
+def test_passages_that_say_other_things_do_not_change_why_a_sentence_falls() -> None:
+    alone, among = (
+        judged("Heavy loads raised leg strength by 15%.", LOADS, *others)[1]
+        for others in ((), ("Sets matter for growth.", "Sleep did not change in either group."))
+    )
+
+    assert [left.reason for left in among] == [left.reason for left in alone] == [LeftOutReason.NUMBER_MISMATCH]
+
+
 def test_a_near_quote_is_laid_on_every_cited_passage_that_says_it() -> None:
     (kept,), _ = judged("Heavy loads raised leg strength by 12%.", LOADS, LOADS, "Sets matter.", cites=3)
 
