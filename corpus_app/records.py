@@ -315,6 +315,8 @@ class Impact:
     """The first few, each with the address of its page."""
     keeps: bool = False
     """Whether it keeps the study from being deleted: withdrawn, its words can come back."""
+    listed_at: str = ""
+    """Where the desk lists all of it, where it does."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Which language a page speaks: the one chosen in the footer (a cookie), else the browser's. Programs are told in English."""
+"""Which language a page speaks: the one chosen in the footer (a cookie), else the browser's. Programs and the desk are told in English."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.middleware.locale import LocaleMiddleware
+from django.urls import reverse
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.csrf import csrf_exempt
@@ -17,7 +18,7 @@ from inform_site.api.middleware import is_of_api
 
 class PageLanguage(LocaleMiddleware):
     def process_request(self, request: HttpRequest) -> None:
-        if is_of_api(request):
+        if is_of_api(request) or is_of_desk(request):
             translation.activate(settings.LANGUAGE_CODE)
             return
         super().process_request(request)
@@ -36,6 +37,11 @@ class PageLanguage(LocaleMiddleware):
 
 
 _SPOKEN = {"text/html", "application/atom+xml"}
+
+
+def is_of_desk(request: HttpRequest) -> bool:
+    """Whose own words are English: with the translations of Django's admin a page would speak two languages."""
+    return request.path_info.startswith(reverse("admin:index"))
 
 
 @csrf_exempt  # it changes nothing but the words of pages, and a token would put a cookie on every public page

@@ -21,5 +21,6 @@ urlpatterns = [
 ]
 
 handler400 = "inform_site.errors.bad_request"
+handler403 = "inform_site.errors.not_permitted"
 handler404 = "inform_site.errors.not_found"
 handler500 = "inform_site.errors.server_error"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from urllib.parse import urlencode
 
 from django.db.models import Count, QuerySet
 from django.urls import reverse
@@ -11,6 +12,7 @@ from corpus_app.records import Impact
 from qa_app.models import Answer, AnswerCitation, AnswerSentence, GoldenQuestion
 
 SHOWN = 8
+MOST_NAMED = 50  # studies in an address
 MAIN_SOURCE = 2  # the grade of a study that answers a golden question by itself
 
 
@@ -41,7 +43,10 @@ def _answers(study_ids: Sequence[str], passage_ids: Sequence[int] | None) -> Ite
         (f"{answer.question} ({lost[answer.pk]} of {held[answer.pk]} sentences quote it)", answer.get_absolute_url())
         for answer in newest
     )
-    yield Impact(_counted(total, "stored answer quotes it", "stored answers quote it"), details, keeps=True)
+    asked = urlencode({"quotes": ",".join(sorted(study_ids))}) if len(study_ids) <= MOST_NAMED else ""
+    listed = f"{reverse('admin:qa_app_answer_changelist')}?{asked}" if asked else ""
+    headline = _counted(total, "stored answer quotes it", "stored answers quote it")
+    yield Impact(headline, details, keeps=True, listed_at=listed)
 
 
 def _sentences(rows: QuerySet[AnswerSentence], answers: Sequence[Answer]) -> dict[str, int]:

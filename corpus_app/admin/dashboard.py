@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from urllib.parse import urlencode
 
 from django.contrib.auth.models import User
-from django.db.models import Count
+from django.db.models import Count, F
 from django.urls import reverse
 
 from corpus_app import gate
@@ -14,6 +14,7 @@ from corpus_app.admin.index_state import FAILED, WAITING, in_state
 from corpus_app.models import Collection, ImportJob, Passage, Study
 from corpus_app.records import Design, Figure, Notice, Panel, Status
 
+YEARS_SHOWN = 12
 LEAST = {
     Status.DRAFT: "drafts",
     Status.IN_REVIEW: "in review",
@@ -74,5 +75,12 @@ def _by(field: str, values: dict[Design, None]) -> Iterator[Figure]:
 
 
 def _by_year() -> Iterator[Figure]:
-    for year, n in Study.objects.exclude(year=None).order_by("-year").values_list("year").annotate(n=Count("pk"))[:12]:
-        yield Figure(str(year), n, studies(year=year))
+    counted = Study.objects.order_by(F("year").desc(nulls_last=True)).values_list("year").annotate(n=Count("pk"))
+    years = {year: n for year, n in counted if year is not None}
+    newest = list(years)[:YEARS_SHOWN]
+    for year in newest:
+        yield Figure(str(year), years[year], studies(year=year))
+    if earlier := sum(n for year, n in years.items() if year not in newest):
+        yield Figure(f"before {newest[-1]}", earlier, studies(year__lt=newest[-1]))
+    if unknown := sum(n for year, n in counted if year is None):
+        yield Figure("without a year", unknown, studies(year__isnull=True))

@@ -243,6 +243,8 @@ class ImportJobAdmin(DeskAdmin):
                 jobs.choose_all(job, is_chosen=verb == "all")
             elif verb in {"save", "confirm"}:
                 jobs.choose(job, among=_keys(request, "among"), chosen=_keys(request, "items"))
+            if verb == "leave":
+                jobs.leave(job)
             if verb == "confirm":
                 if not form.is_valid():
                     return None

@@ -82,4 +82,6 @@ def _apply(request: HttpRequest) -> HttpResponse:
     matches = [Match(study, Entry(0, None, None, Notice(notice), reason)) for study, notice, reason in kept]
     done = curation.apply_retractions(matches, by=curator(request))
     messages.success(request, f"Marked: {', '.join(done) or 'nothing, it was so already'}.")
+    if done:
+        state.tell_what_rests_on(request, done)
     return HttpResponseRedirect(reverse("admin:corpus_app_study_changelist"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.html import format_html
 
 from corpus_app import curation, impact
 from corpus_app.admin.base import curator
@@ -210,9 +212,19 @@ def _do(
         form.add_error(None, str(error))
         return None
     messages.success(request, f"{_DONE[change.verb]}: {', '.join(done) or 'nothing, it was so already'}.")
+    if change in TAKING and done:
+        tell_what_rests_on(request, done)
     if len(affected) == 1:
         return HttpResponseRedirect(reverse("admin:corpus_app_study_change", args=[affected[0].pk]))
     return HttpResponseRedirect(reverse("admin:corpus_app_study_changelist"))
+
+
+def tell_what_rests_on(request: HttpRequest, studies: Sequence[str]) -> None:
+    """After words were taken from readers: where what was made of them is listed, to be made again."""
+    for found in impact.of(list(studies)):
+        if found.listed_at:
+            words = '{}: <a href="{}">look at them and ask again</a>.'
+            messages.info(request, format_html(words, found.headline, found.listed_at))
 
 
 _DONE = {

@@ -53,6 +53,7 @@ TURN = 7_301_005  # an advisory lock: one process carries imports on at a time
 BATCH = 50  # items written at once while a file is read
 BEAT_SECONDS = 0.5  # how often a job says how far it is
 MAX_PROBLEMS = 2_000  # of a file; the rest is counted
+NOT_PUBLISHED = "Not published:"  # how the reason of an item begins that came in and waits
 
 TO_READ = frozenset({ImportJob.Status.WAITING, ImportJob.Status.READING})
 TO_DO = frozenset({ImportJob.Status.CONFIRMED, ImportJob.Status.RUNNING})
@@ -133,8 +134,7 @@ def confirm(job: ImportJob, options: Options, *, by: User | None) -> None:
     """Lets a worker carry out what was chosen. Raises NotReady, and CurationError for what is not permitted."""
     if options.publish and by is not None and not by.has_perm("corpus_app.publish_study"):
         raise CurationError("You may not publish: leave the studies as drafts, or hand them over for review.")
-    if options.collection and not Collection.objects.filter(pk=options.collection).exists():
-        raise CurationError(f"There is no collection {options.collection}.")
+    check_collection(options.collection)
     with transaction.atomic():
         stored = _still(job, ImportJob.Status.PREVIEWED)
         chosen = ImportItem.objects.filter(job=job, chosen=True)
@@ -151,6 +151,24 @@ def confirm(job: ImportJob, options: Options, *, by: User | None) -> None:
         stored.done, stored.total = 0, chosen.count()
         stored.asked_by, stored.asked_by_name = by, by.get_username() if by else stored.asked_by_name
         stored.save(update_fields=["options", "status", "done", "total", "asked_by", "asked_by_name"])
+    job.refresh_from_db()
+
+
+def check_collection(slug: str) -> None:
+    """Raises CurationError, with the collections that there are, for one that there is not; none asked for is fine."""
+    there = list(Collection.objects.values_list("pk", flat=True)) if slug else []
+    if slug not in ["", *there]:
+        raise CurationError(f"There is no collection {slug!r}. There are: {', '.join(there) or 'none yet'}.")
+
+
+def leave(job: ImportJob) -> None:
+    """Ends an import that waits for a choice without bringing anything in. Raises NotReady."""
+    with transaction.atomic():
+        stored = _still(job, ImportJob.Status.PREVIEWED)
+        left = ImportItem.objects.filter(job=job).update(chosen=False, outcome=ImportItem.Outcome.LEFT)
+        stored.status, stored.finished_at = ImportJob.Status.DONE, timezone.now()
+        stored.report |= {"outcomes": {ImportItem.Outcome.LEFT.value: left}}
+        stored.save(update_fields=["status", "finished_at", "report"])
     job.refresh_from_db()
 
 
@@ -271,8 +289,14 @@ class _Run:
         problems = [*reading.problems, *lost]
         kept = [keeping.values_of(problem) for problem in problems[:MAX_PROBLEMS]]
         report = {"problems": len(problems), "broken": sum(p.weight is Weight.BROKEN for p in problems)}
+        can_choose = ImportItem.objects.filter(job=self.job, effect__in=CHOOSABLE).exists()
         self._set(
-            status=ImportJob.Status.PREVIEWED, problems=kept, report=report, format=reading.reader, total=len(drafts)
+            status=ImportJob.Status.PREVIEWED if can_choose else ImportJob.Status.DONE,  # nothing to wait for
+            finished_at=None if can_choose else timezone.now(),
+            problems=kept,
+            report=report,
+            format=reading.reader,
+            total=len(drafts),
         )
         return True
 
@@ -431,7 +455,7 @@ class _Run:
                 or studies.find_quality_obstacle(study)
                 or studies.find_review_obstacle(study, self.by)
             ):
-                came.filter(study_key=study.study_id).update(outcome_reason=f"Not published: {obstacle}")
+                came.filter(study_key=study.study_id).update(outcome_reason=f"{NOT_PUBLISHED} {obstacle}")
             else:
                 ready.append(study.study_id)
         try:
@@ -502,7 +526,14 @@ def combined(present: StudyDraft, draft: StudyDraft) -> StudyDraft:
 def is_bibliographic(draft: StudyDraft) -> bool:
     """Whether it says no more than an exporter of references can."""
     first_author = draft.authors[0] if draft.authors else ""
-    named = study_id_of(doi=draft.doi, pmid=draft.pmid, title=draft.title, year=draft.year, first_author=first_author)
+    named = study_id_of(
+        doi=draft.doi,
+        pmid=draft.pmid,
+        title=draft.title,
+        year=draft.year,
+        first_author=first_author,
+        words=draft.passages[0].text if draft.passages else "",
+    )
     says_more = draft.concepts or draft.findings or draft.population or draft.curator_notes or draft.n_participants
     return draft.study_id == named and not says_more
 

@@ -86,7 +86,14 @@ def _draft(record: Record, intake: Intake, title: str) -> StudyDraft:
     doi, pmid, year = _doi(record), _pmid(record), _year(record)
     passages = record.passages or _abstract_passages(record)
     return StudyDraft(
-        study_id=study_id_of(doi=doi, pmid=pmid, title=title, year=year, first_author=authors[0] if authors else ""),
+        study_id=study_id_of(
+            doi=doi,
+            pmid=pmid,
+            title=title,
+            year=year,
+            first_author=authors[0] if authors else "",
+            words=passages[0].text if passages else "",
+        ),
         title=title,
         authors=authors,
         design=design_of(record.kinds, title),
@@ -293,10 +300,19 @@ def drafted(sections: Sequence[SectionText]) -> tuple[PassageDraft, ...]:
 
 # --- Identity and design ------------------------------------------------------------------------------------------------
 
+MOST_TELLING = 200  # characters of a text that tell it from another of the same title
 
-def study_id_of(*, doi: str | None, pmid: str | None, title: str, year: int | None, first_author: str) -> str:
-    """An id that is the same whenever the same record is imported: `Schoenfeld2015-3fa9c1`."""
+
+def study_id_of(
+    *, doi: str | None, pmid: str | None, title: str, year: int | None, first_author: str, words: str
+) -> str:
+    """An id that is the same whenever the same record is imported: `Schoenfeld2015-3fa9c1`.
+
+    A title alone names no study ("Summary"): without year and author the first of its `words` count too.
+    """
     identity = doi or (f"pmid:{pmid}" if pmid else f"{plain_words(title)}|{year}|{plain_words(first_author)}")
+    if not (doi or pmid or year or first_author) and words:
+        identity += f"|{plain_words(words)[:MOST_TELLING]}"
     mark = hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     family = first_author.rsplit(" ", 1)[0] if " " in first_author else first_author
     name = re.sub(r"[^A-Za-z]", "", unicodedata.normalize("NFKD", family))[:20] or "Study"

@@ -198,10 +198,13 @@ def _identities(draft: StudyDraft) -> Iterator[tuple[str, str]]:
 
 
 def _twins(draft: StudyDraft, taken: dict[tuple[str, str], StudyDraft]) -> Iterator[Problem]:
+    """Where nothing is lost, the one being the other word for word, that is only told."""
     for name, value in _identities(draft):
         if other := taken.get((name, value)):
+            is_same = replace(draft, origin=other.origin, line=other.line) == other
             what = "the same record stands" if name == "study_id" else f"{value} stands"
-            yield draft.problem(name, f"{what} in {other.origin}, line {other.line}, already; this one was left out.")
+            found = draft.problem(name, f"{what} in {other.origin}, line {other.line}, already; this one was left out.")
+            yield replace(found, weight=Weight.TOLD) if is_same else found
             return
 
 

@@ -199,7 +199,7 @@ def _licence(node: Node) -> str:
 def _tell(record: Record, root: Node, article: Article) -> None:
     body = root.find("body")
     line = body.line if body else root.line
-    if parts := [f"{count} {name}" for name, count in sorted(article.left_out.items()) if count]:
+    if parts := [f"{name} ({count})" for name, count in sorted(article.left_out.items()) if count]:
         record.tell("passages", f"left out of the text: {', '.join(parts)}.", line=line)
     if article.unplaced:
         named = ", ".join(f"“{heading}”" for heading in dict.fromkeys(article.unplaced))

@@ -144,6 +144,12 @@ def unbroken(text: object) -> SafeString:
 
 
 @register.filter
+def field_words(name: object) -> str:
+    """A field of a study, on the desk."""
+    return {"doi": "DOI", "pmid": "PMID", "url": "URL"}.get(str(name), plain(name))
+
+
+@register.filter
 def design_words(value: object) -> str:
     return gettext(DESIGNS.get(str(value), plain(value)))
 

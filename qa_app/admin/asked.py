@@ -8,16 +8,19 @@ from typing import Any
 from django.contrib import admin, messages
 from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from qa_app import listed
-from qa_app.admin.base import ReadOnlyAdmin, person
+from qa_app import asking, listed, taken_back
+from qa_app.admin.base import OutcomeFilter, ReadOnlyAdmin, in_words, person
 from qa_app.models import Answer, Feedback, Listing
 
 LIST = "qa_app.list_answer"
+ASK = "qa_app.change_gap"  # held by those who look after what readers are not told
+MOST_ASKED = 20  # at once: each takes up to some seconds
 
 
 class ListedFilter(admin.SimpleListFilter):
@@ -31,24 +34,86 @@ class ListedFilter(admin.SimpleListFilter):
         return queryset if self.value() is None else queryset.filter(is_listed=self.value() == "yes")
 
 
+class SourcesFilter(admin.SimpleListFilter):
+    """What became of the sources since."""
+
+    title = "sources"
+    parameter_name = "sources"
+    kinds = {
+        "again": ("taken back, not asked again", taken_back.to_ask_again),
+        "lost": ("taken back since", taken_back.lost),
+        "marked": ("corrected or of concern since", taken_back.marked),
+        "changed": ("words changed since", taken_back.changed),
+    }
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(key, words) for key, (words, _) in self.kinds.items()]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        kind = self.kinds.get(self.value() or "")
+        return queryset.filter(pk__in=kind[1]().values("pk")) if kind else queryset
+
+
+class QuotesFilter(admin.SimpleListFilter):
+    """Those that quote the studies named in the address; offered only where one is."""
+
+    title = "quoted study"
+    parameter_name = "quotes"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        named = request.GET.get(self.parameter_name, "")
+        return [(named, named.replace(",", ", "))] if named else []
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        named = (self.value() or "").split(",")
+        return queryset.filter(pk__in=taken_back.quoting(named).values("pk")) if self.value() else queryset
+
+
 @admin.register(Answer)
 class AnswerAdmin(ReadOnlyAdmin):
-    list_display = ("question", "outcome", "listed", "mode", "collection", "corpus_version", "created_at")
-    list_filter = (ListedFilter, "outcome", "mode", "created_at")
+    list_display = ("question", "came_out", "listed", "mode", "collection", "corpus_version", "created_at")
+    list_filter = (ListedFilter, SourcesFilter, QuotesFilter, ("outcome", OutcomeFilter), "mode", "created_at")
     search_fields = ("question",)
     search_help_text = "Words of a question."
     date_hierarchy = "created_at"
     fields = (
-        "question", "page", "outcome", "shown", "mode", "collection", "corpus_version", "engine", "policy", "drafts",
+        "question", "page", "came_out", "shown", "mode", "collection", "corpus_version", "engine", "policy", "drafts",
         "created_at",
     )  # fmt: skip
     readonly_fields = fields
-    actions = ("list_publicly", "take_off_the_list")
+    actions = ("ask_again", "list_publicly", "take_off_the_list")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Answer]:
         current = Listing.objects.filter(answer=OuterRef("pk"), taken_off_at=None)
         rows: QuerySet[Any] = super().get_queryset(request).annotate(is_listed=Exists(current))
         return rows.defer("payload", "policy", "drafts")
+
+    # --- Asking again
+
+    def has_ask_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm(ASK)
+
+    @admin.action(description="Ask again", permissions=["ask"])
+    def ask_again(self, request: HttpRequest, queryset: QuerySet[Answer]) -> None:
+        """Asks the questions of the corpus as it is now; each new answer's page says what has changed."""
+        chosen = list(queryset.values_list("pk", "question"))
+        for key, question in chosen[:MOST_ASKED]:
+            try:
+                body = asking.ask_again(key)
+            except asking.BadQuestion as bad:
+                self.message_user(request, f"“{question[:120]}” cannot be asked again: {bad}", messages.ERROR)
+                continue
+            if body:
+                page = f"{reverse('answer', args=[body['id']])}?since={key}"
+                told = format_html('“{}”: <a href="{}">{}</a>', question[:120], page, in_words(body["outcome"]))
+                self.message_user(request, told, messages.SUCCESS)
+        if len(chosen) > MOST_ASKED:
+            words = f"The first {MOST_ASKED} were asked again. Choose the others next."
+            self.message_user(request, words, messages.WARNING)
+
+    @admin.display(description="outcome", ordering="outcome")
+    def came_out(self, answer: Answer) -> str:
+        return in_words(answer.outcome)
 
     # --- What other readers are shown
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 from django import forms
@@ -19,6 +20,27 @@ else:
     ModelForm = forms.ModelForm
 
 SAVED_SINCE = "Someone else has saved this {} in the meantime. Open it again to see their changes, then make yours."
+
+
+OUTCOMES = {
+    "answered": "answered",
+    "partial": "partly answered",
+    "conflicting": "answered, studies disagree",
+    "insufficient_evidence": "unanswered",
+    "out_of_scope": "about something else",
+    "guardrail": "fixed reply",
+}
+
+
+def in_words(outcome: str) -> str:
+    """How a question came out, as the desk says it."""
+    return OUTCOMES.get(outcome, outcome)
+
+
+class OutcomeFilter(admin.AllValuesFieldListFilter):
+    def choices(self, changelist: Any) -> Iterator[dict[str, Any]]:  # type: ignore[override]
+        for choice in super().choices(changelist):
+            yield {**choice, "display": in_words(str(choice["display"]))}
 
 
 def person(request: HttpRequest) -> User:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
+from urllib.parse import urlencode
 
 from django.contrib.auth.models import User
 from django.db.models import Count, F, Sum
@@ -12,42 +13,38 @@ from django.urls import reverse
 from django.utils import timezone
 
 from corpus_app.records import Figure, Panel
+from qa_app import taken_back
+from qa_app.admin.base import OUTCOMES
 from qa_app.models import Answer, EvaluationRun, Feedback, Gap
 
 RECENT = timedelta(days=30)
 SHOWN = 5
-OUTCOMES = {
-    "answered": "answered",
-    "partial": "partly answered",
-    "conflicting": "answered, studies disagree",
-    "insufficient_evidence": "unanswered",
-    "out_of_scope": "about something else",
-    "guardrail": "fixed reply",
-}
 
 
 def panels(by: User) -> Iterator[Panel]:
     """For those who may see what was asked; nothing for anybody else."""
     if not by.has_perm("qa_app.view_answer"):
         return
-    since = timezone.now() - RECENT
+    since = (timezone.localtime() - RECENT).replace(hour=0, minute=0, second=0, microsecond=0)
     yield Panel("Questions in the last 30 days", tuple(_by_outcome(since)), as_bars=True)
     yield Panel("Asked most in the last 30 days", tuple(_most_asked(since)), empty="Nobody has asked anything yet.")
     yield Panel("Unanswered, most asked first", tuple(_gaps()), empty="No question waits for an answer.")
+    yield Panel("Answers to look after", tuple(_to_ask_again()))
     yield Panel("Answers that did not help", tuple(_disliked()), empty="Nobody has complained.")
     yield Panel("Golden questions", tuple(_golden()), empty="No evaluation run has ended yet.")
 
 
-def _by_outcome(since: object) -> Iterator[Figure]:
+def _by_outcome(since: datetime) -> Iterator[Figure]:
     counts = dict(
         Answer.objects.filter(created_at__gte=since).order_by().values_list("outcome").annotate(n=Count("pk"))
     )
     listed = reverse("admin:qa_app_answer_changelist")
     for outcome, label in OUTCOMES.items():
-        yield Figure(label, counts.get(outcome, 0), f"{listed}?outcome__exact={outcome}")
+        asked = urlencode({"outcome__exact": outcome, "created_at__gte": since.isoformat(sep=" ")})
+        yield Figure(label, counts.get(outcome, 0), f"{listed}?{asked}")
 
 
-def _most_asked(since: object) -> Iterator[Figure]:
+def _most_asked(since: datetime) -> Iterator[Figure]:
     asked = Answer.objects.filter(created_at__gte=since).order_by().values("question").annotate(n=Count("pk"))
     for row in asked.order_by("-n", "question")[:SHOWN]:
         newest = Answer.objects.filter(question=row["question"]).only("id").first()
@@ -62,6 +59,12 @@ def _gaps() -> Iterator[Figure]:
         yield Figure(question[:120], times, reverse("admin:qa_app_gap_change", args=[pk]))
 
 
+def _to_ask_again() -> Iterator[Figure]:
+    listed = reverse("admin:qa_app_answer_changelist")
+    number = taken_back.to_ask_again().count()
+    yield Figure("a source was taken back: ask again", number, f"{listed}?sources=again", needs_care=True)
+
+
 def _disliked() -> Iterator[Figure]:
     bad = Feedback.objects.filter(is_helpful=False).order_by().values("answer", "answer__question")
     for row in bad.annotate(n=Count("pk")).order_by("-n", "answer")[:SHOWN]:
@@ -71,6 +74,9 @@ def _disliked() -> Iterator[Figure]:
 
 def _golden() -> Iterator[Figure]:
     run = EvaluationRun.objects.filter(status=EvaluationRun.Status.DONE).first()
+    if failed := EvaluationRun.objects.filter(status=EvaluationRun.Status.FAILED).count():
+        listed = reverse("admin:qa_app_evaluationrun_changelist")
+        yield Figure("runs that failed", failed, f"{listed}?status__exact={EvaluationRun.Status.FAILED.value}")
     if run:
         failing = sum(not row["passes"] for row in run.results)
         address = reverse("admin:qa_app_evaluationrun_change", args=[run.pk])

@@ -13,7 +13,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from qa_app import gaps
-from qa_app.admin.base import DeskAdmin, SeenAdmin, SeenForm
+from qa_app.admin.base import DeskAdmin, OutcomeFilter, SeenAdmin, SeenForm, in_words
 from qa_app.models import Gap
 
 
@@ -32,19 +32,24 @@ class WhereFilter(admin.AllValuesFieldListFilter):
 @admin.register(Gap)
 class GapAdmin(SeenAdmin, DeskAdmin):
     form = GapForm
-    list_display = ("question", "demand", "outcome", "answered_now", "status", "assigned_to", "last_asked_at")
-    list_filter = ("status", "outcome", ("collection", WhereFilter), ("assigned_to", admin.RelatedOnlyFieldListFilter))
+    list_display = ("question", "demand", "came_out", "answered_now", "status", "assigned_to", "last_asked_at")
+    list_filter = (
+        "status",
+        ("outcome", OutcomeFilter),
+        ("collection", WhereFilter),
+        ("assigned_to", admin.RelatedOnlyFieldListFilter),
+    )
     list_select_related = ("assigned_to", "result")
     search_fields = ("question", "note", "followers__question")
     search_help_text = "Words of a question or of a note."
     ordering = None
     fieldsets = (
-        (None, {"fields": ("question", "asked_as", "outcome", "collection", "demand", "first_asked_at", "last_asked_at")}),
+        (None, {"fields": ("question", "asked_as", "came_out", "collection", "demand", "first_asked_at", "last_asked_at")}),
         ("What is missing", {"fields": ("missing_words", "nearest", "search_string", "answered_now")}),
         ("Looking after it", {"fields": ("status", "assigned_to", "note")}),
     )  # fmt: skip
     readonly_fields = (
-        "question", "asked_as", "outcome", "collection", "demand", "first_asked_at", "last_asked_at", "missing_words",
+        "question", "asked_as", "came_out", "collection", "demand", "first_asked_at", "last_asked_at", "missing_words",
         "nearest", "search_string", "answered_now",
     )  # fmt: skip
 
@@ -62,6 +67,10 @@ class GapAdmin(SeenAdmin, DeskAdmin):
     @admin.display(description="times asked", ordering="demanded")
     def demand(self, gap: Any) -> int:
         return int(gap.demanded)
+
+    @admin.display(description="outcome", ordering="outcome")
+    def came_out(self, gap: Gap) -> str:
+        return in_words(gap.outcome)
 
     @admin.display(description="asked as")
     def asked_as(self, gap: Gap) -> SafeString:

@@ -179,9 +179,9 @@ def test_a_file_that_cannot_be_read_says_so_in_its_problems(key: str) -> None:
     path = send(b"PK\x03\x04 broken", key, query="?name=broken.zip")["Location"]
     work()
 
-    assert body(get(path, key))["status"] == "previewed"
+    assert body(get(path, key))["status"] == "done"
     assert "zip" in body(get(f"{path}/problems", key))["items"][0]["reason"]
-    problem(post(f"{path}/confirm", {"collection": "training"}, key), 422, "not-possible")
+    problem(post(f"{path}/confirm", {"collection": "training"}, key), 409, "conflict")
 
 
 @pytest.mark.parametrize(

@@ -129,6 +129,26 @@ def test_curator_has_no_business_with_users_and_groups(client: Client, curator: 
     assert client.get(url).status_code == 403
 
 
+def test_what_a_role_may_not_see_is_said_in_words_with_a_way_back(client: Client, curator: User) -> None:
+    response = client.get("/admin/auth/user/")
+
+    assert response.status_code == 403
+    assert "Your role at the desk does not include this." in response.content.decode()
+    assert f'href="{reverse("admin:index")}"' in response.content.decode()
+
+
+@pytest.mark.parametrize("page", ["/admin/", "/admin/corpus_app/study/", "/admin/corpus_app/study/add/"])
+def test_the_desk_speaks_english_whatever_the_browser_asks_for(client: Client, curator: User, page: str) -> None:
+    client.cookies["django_language"] = "de"
+
+    response = client.get(page, headers={"accept-language": "de"})
+
+    html = response.content.decode()
+    assert '<html lang="en-gb"' in html
+    assert "Log out" in html
+    assert "Abmelden" not in html
+
+
 def test_curators_front_page_lists_their_desk_alone(client: Client, curator: User) -> None:
     context = client.get(reverse("admin:index")).context
 
@@ -718,6 +738,7 @@ def test_published_study_is_not_deleted_and_a_draft_is(client: Client, curator: 
     client.post(address("study_delete", draft.pk), {"post": "yes"})
 
     assert "withdraw it first" in page
+    assert "Nothing was deleted. In the way stands:" in page
     assert list(Study.objects.all()) == [published]
     assert CorpusEvent.objects.get().action == "delete_study"
 

@@ -135,6 +135,29 @@ def test_choosing_all_and_none_and_page_by_page(
     assert ImportItem.objects.filter(chosen=True).count() == 60
 
 
+def test_an_import_is_left_with_a_button_and_waits_for_nobody(client: Client, curator: User) -> None:
+    address = bring(client, file=upload(RIS.encode(), "refs.ris"))
+    work()
+    assert "imports waiting for a choice" in text_of(client.get(reverse("admin:index")))
+
+    page = text_of(client.post(address, {"verb": "leave"}, follow=True))
+
+    assert "left out: 2" in page
+    assert "Bring them in" not in page
+    assert not Study.objects.exists()
+
+
+def test_a_file_with_nothing_to_bring_in_says_so_and_has_ended(client: Client, curator: User) -> None:
+    address = bring(client, file=upload(b"<script>alert(1)</script>", "nonsense.txt"))
+    work()
+
+    page = text_of(client.get(address))
+
+    assert "Nothing in it could be brought in." in page
+    assert "is none of the formats that can be read" in page
+    assert ImportJob.objects.get().status == "done"
+
+
 def test_a_pasted_text_needs_a_title_unless_it_is_a_format(client: Client, curator: User) -> None:
     words = "Results\nThickness rose by ten percent with ten sets a week in trained men.\n"
     assert "Say the title of the study" in text_of(client.post(at("importjob_add"), {"text": words}))

@@ -135,10 +135,54 @@ def test_a_file_is_read_and_nothing_is_brought_in_before_somebody_chooses(by: Us
 def test_a_refused_file_says_why_and_brings_nothing(by: User) -> None:
     job = read(b"PK\x03\x04 broken", by=by, name="broken.zip")
 
-    assert (job.status, job.total) == ("previewed", 0)
+    assert (job.status, job.total) == ("done", 0)
+    assert job.finished_at is not None
     assert "zip" in job.problems[0]["reason"]
-    with pytest.raises(curation.CurationError, match="Nothing is chosen"):
+    with pytest.raises(jobs.NotReady):
         jobs.confirm(job, jobs.Options(collection="training"), by=by)
+
+
+def test_an_import_in_which_nothing_can_be_chosen_has_ended(by: User) -> None:
+    carry_out(read(RIS, by=by), by=by)
+
+    job = read(RIS, by=by)
+
+    assert items(job, "effect") == [("same",), ("same",)]
+    assert job.status == "done"
+
+
+def test_an_import_can_be_left(by: User) -> None:
+    job = read(RIS, by=by)
+
+    jobs.leave(job)
+
+    assert (job.status, job.report["outcomes"]) == ("done", {"left": 2})
+    assert not job.items.filter(chosen=True).exists()
+    assert jobs.find_work() is None
+    with pytest.raises(jobs.NotReady):
+        jobs.leave(job)
+
+
+def test_records_of_one_title_alone_are_told_apart_by_their_words(by: User) -> None:
+    rows = [{"_id": "a", "title": "Summary", "text": "Squats helped."}, {"_id": "b", "title": "Summary", "text": "Rest did."}]  # fmt: skip
+    content = "\n".join(map(json.dumps, rows))
+
+    carry_out(read(content, by=by, name="corpus.jsonl"), by=by)
+    again = read(content, by=by, name="corpus.jsonl")
+
+    assert sorted(Passage.objects.values_list("text", flat=True)) == ["Rest did.", "Squats helped."]
+    assert (again.problems, items(again, "effect")) == ([], [("same",), ("same",)])
+
+
+def test_a_record_that_stands_twice_is_told_and_one_that_says_otherwise_is_broken(by: User) -> None:
+    first, *_ = RIS.split("\n\n")
+    other = first.replace("thickness more than five", "thickness less than five")
+
+    job = read(f"{first}\n\n{first}\n\n{other}\n", by=by)
+
+    assert job.total == 1
+    assert [(p["line"], p["weight"]) for p in job.problems] == [(11, "told"), (21, "broken")]
+    assert job.report["broken"] == 1
 
 
 def test_the_same_doi_is_refused_and_names_the_study_that_has_it(by: User) -> None:
@@ -329,7 +373,7 @@ def test_the_collection_is_asked_for_where_the_file_names_none(by: User) -> None
 
     with pytest.raises(curation.CurationError, match="Choose the collection"):
         jobs.confirm(job, jobs.Options(), by=by)
-    with pytest.raises(curation.CurationError, match="no collection nowhere"):
+    with pytest.raises(curation.CurationError, match=r"There is no collection 'nowhere'\. There are: training\."):
         jobs.confirm(job, jobs.Options(collection="nowhere"), by=by)
 
 
@@ -527,6 +571,29 @@ def test_the_command_repeats_safely_and_a_dry_run_keeps_nothing(run: Callable[..
 
     assert "RIS: 2 same." in out
     assert Study.objects.count() == 2
+
+
+def test_the_command_names_the_collections_before_it_reads(run: Callable[..., tuple[str, str]]) -> None:
+    out, err = run(collection="nonsense")
+
+    assert (out, err) == ("", "There is no collection 'nonsense'. There are: training.")
+    assert not ImportJob.objects.exists()
+
+
+def test_the_command_says_what_did_not_come_in_and_what_was_not_published(
+    run: Callable[..., tuple[str, str]], by: User
+) -> None:
+    out, err = run(collection="training", publish=True)
+
+    assert "Brought in: 2 created. Published: 1." in out
+    assert "1 came in as drafts and were not published. Mend them at the desk, then publish them there:" in out
+    held = Study.objects.get(status="draft").study_id
+    assert f"{held}: Not published: the text of passage 1 looks broken." in out
+    assert err.endswith(
+        "What did not come in: 1, named above. All that is sound did. "
+        "Correct the rest and repeat: what is here already comes in only once."
+    )
+    assert "What would not come in: 1, named above." in run(dry_run=True)[1]
 
 
 def test_the_command_asks_for_a_collection(run: Callable[..., tuple[str, str]]) -> None:

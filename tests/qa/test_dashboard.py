@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from corpus_app import curation
 from corpus_app.models import Passage, Study
 from corpus_app.records import Figure
 from qa_app import asking, golden, tasks
-from qa_app.models import GoldenQuestion
+from qa_app.models import Answer, EvaluationRun, GoldenQuestion
 from tests.builders import make_curator, make_study
 from tests.qa.conftest import ASKED
 
@@ -64,15 +67,47 @@ def test_what_was_asked_is_counted(client: Client) -> None:
 
 def test_every_number_leads_to_as_many_rows(client: Client) -> None:
     make_study(status="in_review", design="cohort_study", year=1999)
+    make_study(year=None)
+    for year in range(1980, 1990):
+        make_study(year=year)
     asking.ask(question=ASKED)
     asking.ask(question=UNANSWERED)
+    long_ago = asking.ask(question=ASKED)
+    Answer.objects.filter(pk=long_ago["id"]).update(created_at=timezone.now() - timedelta(days=40))
+    curation.withdraw(["T-SETS"], by=None, by_name="tests", reason="A test.")
     shown = front(client)
 
-    for title in ("Studies", "Wants looking after", "Collections", "Designs", "Years", "Questions in the last 30 days"):
+    for title in (
+        "Studies",
+        "Wants looking after",
+        "Collections",
+        "Designs",
+        "Years",
+        "Questions in the last 30 days",
+        "Answers to look after",
+    ):
         for figure in shown[title].values():
             page = client.get(figure.address)
-            assert page.status_code == 200
+            assert page.status_code == 200, (title, figure)
             assert page.context["cl"].result_count == figure.number, (title, figure)
+
+
+def test_no_year_is_left_out(client: Client) -> None:
+    for year in (None, *range(1980, 1995)):
+        make_study(year=year)
+
+    years = front(client)["Years"]
+
+    assert sum(numbers(years).values()) == Study.objects.count()
+    assert {"before 1985", "without a year"} <= set(years) or len(years) == 14
+
+
+def test_a_run_that_failed_is_counted(client: Client) -> None:
+    EvaluationRun.objects.create(status="failed", asked_at=timezone.now(), error="It fell over.")
+
+    figure = front(client)["Golden questions"]["runs that failed"]
+
+    assert client.get(figure.address).context["cl"].result_count == figure.number == 1
 
 
 def test_every_other_number_leads_to_a_page(client: Client) -> None:

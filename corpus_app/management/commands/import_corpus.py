@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from argparse import ArgumentParser
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
+from django.db.models import QuerySet
 
 from corpus_app import curation, sources
 from corpus_app.curation import jobs
@@ -84,9 +86,12 @@ class Command(BaseCommand):
 
     def _bring_in(self, path: Path, options: jobs.Options, *, by: User | None, dry_run: bool) -> None:
         try:
+            jobs.check_collection(options.collection)  # before a large file is read for nothing
             source = sources.source_of(path)
             with source.open() as stream:
                 content = stream.read()
+        except curation.CurationError as error:
+            raise CommandError(str(error)) from None
         except (sources.Unreadable, sources.Refused) as error:
             raise CommandError(f"{path}: {error}" if isinstance(error, sources.Refused) else str(error)) from None
         job = jobs.order(content, file_name=source.name, by=by, by_name="import_corpus")
@@ -107,7 +112,11 @@ class Command(BaseCommand):
             raise CommandError(job.error)
         refused = 0 if dry_run else job.items.filter(outcome=ImportItem.Outcome.REFUSED).count()
         if wrong := job.report.get("broken", 0) + refused:
-            raise CommandError(f"Problems: {wrong}. Correct them and repeat: what is there already comes in only once.")
+            did = "would not come in" if dry_run else "did not come in"
+            raise CommandError(
+                f"What {did}: {wrong}, named above. All that is sound {'would' if dry_run else 'did'}. "
+                "Correct the rest and repeat: what is here already comes in only once."
+            )
 
     def _carry_on(self, job: ImportJob) -> None:
         said = False
@@ -125,33 +134,56 @@ class Command(BaseCommand):
     def _show(self, job: ImportJob) -> None:
         """A line that is written over on a terminal; elsewhere one for each tenth part."""
         what = "Reading" if job.status in jobs.TO_READ else "Bringing in"
+        if not job.done:  # while a file is read, `total` is what was found so far
+            told = f"{what}: {job.total:,} so far" if job.status in jobs.TO_READ else f"{what}: 0 of {job.total:,}"
+        else:
+            told = f"{what}: {job.done:,} of {job.total:,}"
         if self.stdout.isatty():
-            self.stdout.write(f"\r{what}: {job.done} of {job.total}", ending="\n" if job.done == job.total else "")
+            self.stdout.write(f"\r{told}", ending="\n" if job.done == job.total else "")
             self.stdout.flush()
             return
         share = job.done * 10 // max(1, job.total)
-        if share > self._shown:
+        if job.done and share > self._shown:
             self._shown = share
-            self.stdout.write(f"{what}: {job.done} of {job.total}")
+            self.stdout.write(told)
 
     def _print_preview(self, job: ImportJob) -> None:
         for kept in job.problems[:MOST_SHOWN]:
             self.stderr.write(str(sources.keeping.problem_of(kept)))
         if len(job.problems) > MOST_SHOWN:
             self.stderr.write(f"and {job.report['problems'] - MOST_SHOWN} more.")
-        for item in job.items.filter(effect__in=["duplicate", "alike", "unmatched"])[:MOST_SHOWN]:
-            other = f" {item.other_key}" if item.other_key else ""
-            self.stdout.write(f"Left out: {item}: {item.get_effect_display()}{other}.")
+        left = job.items.filter(effect__in=["duplicate", "alike", "unmatched"])
+        self._name(
+            self.stdout,
+            left,
+            lambda item: f"Left out: {item}: {f'{item.get_effect_display()} {item.other_key}'.strip()}.",
+        )
         counts = ", ".join(f"{number} {effect.label}" for effect, number in jobs.effects(job).items())
         self.stdout.write(f"{job.format or job.file_name}: {counts or 'nothing that could be imported'}.")
 
     def _print_outcome(self, job: ImportJob) -> None:
-        for item in job.items.filter(outcome=ImportItem.Outcome.REFUSED)[:MOST_SHOWN]:
-            self.stderr.write(f"{item}: {item.outcome_reason}")
+        refused = job.items.filter(outcome=ImportItem.Outcome.REFUSED)
+        self._name(self.stderr, refused, lambda item: f"{item}: {item.outcome_reason}")
         counts = ", ".join(f"{number} {outcome}" for outcome, number in job.report.get("outcomes", {}).items())
         self.stdout.write(f"Brought in: {counts}. Published: {len(job.report.get('published', []))}.")
         if why := job.report.get("not_published"):
             self.stdout.write(why)
+        if not job.options["publish"]:
+            return
+        held = job.items.exclude(kind=ImportItem.Kind.NOTICE).filter(outcome_reason__startswith=jobs.NOT_PUBLISHED)
+        if number := held.count():
+            self.stdout.write(
+                f"{number} came in as drafts and were not published. Mend them at the desk, then publish them there:"
+            )
+            self._name(self.stdout, held, lambda item: f"{item.study_key}: {item.outcome_reason}")
+
+    @staticmethod
+    def _name(out: Any, items: QuerySet[ImportItem], words: Callable[[ImportItem], str]) -> None:
+        """A line for each, up to MOST_SHOWN of them."""
+        for item in items[:MOST_SHOWN]:
+            out.write(words(item))
+        if (number := items.count()) > MOST_SHOWN:
+            out.write(f"and {number - MOST_SHOWN} more.")
 
 
 def _is_ours(path: Path) -> bool:

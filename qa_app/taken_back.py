@@ -1,0 +1,55 @@
+"""Answers whose sources were taken back or changed since they were given, and whose questions nobody has asked again."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Value
+from django.db.models.functions import Coalesce
+
+from corpus_app.records import Notice, Status
+from qa_app.models import Answer, AnswerCitation
+
+LOST = Q(study=None) | ~Q(study__status=Status.PUBLISHED.value) | Q(study__notice=Notice.RETRACTED.value)
+MARKED = Q(study__notice__in=[Notice.CORRECTED.value, Notice.EXPRESSION_OF_CONCERN.value])
+CHANGED = Q(passage=None) | ~Q(passage__version=F("passage_version"))
+
+
+def quoting(study_ids: Collection[str]) -> QuerySet[Answer]:
+    """Answers that quote one of these studies."""
+    return _with(Q(study_key__in=study_ids))
+
+
+def lost() -> QuerySet[Answer]:
+    """Answers of which a source is no longer public, or was retracted."""
+    return _with(LOST)
+
+
+def marked() -> QuerySet[Answer]:
+    """Answers of which a source was corrected, or is under an expression of concern."""
+    return _with(MARKED)
+
+
+def changed() -> QuerySet[Answer]:
+    """Answers that quote a passage whose words were changed or removed since."""
+    return _with(CHANGED)
+
+
+def to_ask_again() -> QuerySet[Answer]:
+    """Those of the lost to whose question no later answer stands that has lost nothing."""
+    later = (
+        Answer.objects.annotate(follows=_parent("parent_id"))
+        .filter(question=OuterRef("question"), mode=OuterRef("mode"), created_at__gt=OuterRef("created_at"))
+        .filter(follows=_parent(OuterRef("parent_id")))
+        .exclude(pk__in=lost().values("pk"))
+    )
+    return lost().filter(~Exists(later))
+
+
+def _with(condition: Q) -> QuerySet[Answer]:
+    return Answer.objects.filter(pk__in=AnswerCitation.objects.filter(condition).order_by().values("sentence__answer"))
+
+
+def _parent(key: str | OuterRef) -> Coalesce:
+    """What an answer follows; empty where it stands alone, so that two of those are alike."""
+    return Coalesce(key, Value(""))

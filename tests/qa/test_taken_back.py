@@ -1,0 +1,114 @@
+"""Answers whose sources were taken back: listed at the desk, asked again there, and off the list once they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from corpus_app import curation
+from corpus_app.apps import READERS
+from corpus_app.models import Passage
+from qa_app import asking, taken_back
+from qa_app.models import Answer
+from tests.builders import make_curator
+from tests.qa.conftest import ASKED
+
+pytestmark = pytest.mark.usefixtures("library")
+LIST = "admin:qa_app_answer_changelist"
+
+
+@pytest.fixture
+def curator(client: Client) -> User:
+    user = make_curator()
+    client.force_login(user)
+    return user
+
+
+def text_of(response: Any) -> str:
+    html: str = response.content.decode()
+    return html
+
+
+def retract(by: User) -> None:
+    curation.set_notice(["T-SETS"], "retracted", by=by, reason="The data were lost.")
+
+
+def listed(client: Client, **query: str) -> set[str]:
+    return {answer.pk for answer in client.get(reverse(LIST), query).context["cl"].result_list}
+
+
+@pytest.mark.parametrize("loss", ["retract", "withdraw"])
+def test_an_answer_that_lost_a_source_is_listed_until_its_question_is_asked_again(curator: User, loss: str) -> None:
+    body = asking.ask(question=ASKED)
+    assert not taken_back.to_ask_again().exists()
+    retract(curator) if loss == "retract" else curation.withdraw(["T-SETS"], by=curator, reason="A test.")
+
+    assert [answer.pk for answer in taken_back.to_ask_again()] == [body["id"]]
+    asking.ask_again(body["id"])
+
+    assert not taken_back.to_ask_again().exists()
+    assert [answer.pk for answer in taken_back.lost()] == [body["id"]]
+
+
+def test_the_same_question_in_another_mode_is_another(curator: User) -> None:
+    body = asking.ask(question=ASKED, mode="beginner")
+    retract(curator)
+
+    asking.ask(question=ASKED, mode="intermediate")
+
+    assert [answer.pk for answer in taken_back.to_ask_again()] == [body["id"]]
+
+
+def test_corrected_studies_and_changed_words_have_lists_of_their_own(client: Client, curator: User) -> None:
+    body = asking.ask(question=ASKED)
+    assert listed(client, sources="marked") == listed(client, sources="changed") == set()
+
+    curation.set_notice(["T-SETS"], "corrected", by=curator, reason="A figure.")
+    passage = Passage.objects.get(study__study_id="T-SETS")
+    curation.revise_passage(passage.pk, text=f"{passage.text} This was added.", by=curator)
+
+    assert listed(client, sources="marked") == listed(client, sources="changed") == {body["id"]}
+    assert listed(client, sources="lost") == listed(client, sources="again") == set()
+    assert listed(client, quotes="T-SETS,T-PROTEIN") == {body["id"]}
+    assert listed(client, quotes="T-PROTEIN") == set()
+
+
+def test_after_a_retraction_the_desk_leads_to_the_answers_and_asks_them_again(client: Client, curator: User) -> None:
+    body = asking.ask(question=ASKED)
+    study = Passage.objects.get(study__study_id="T-SETS").study
+    posted = {"ids": study.pk, "notice": "retracted", "reason": "The data were lost."}
+
+    page = client.post(reverse("admin:corpus_app_study_state", args=["notice"]), posted, follow=True)
+    html = page.content.decode()
+    assert f'{reverse(LIST)}?quotes=T-SETS">look at them and ask again</a>' in html
+    assert listed(client, sources="again") == {body["id"]}
+
+    act = {"action": "ask_again", "_selected_action": [body["id"]]}
+    told = text_of(client.post(reverse(LIST), act, follow=True))
+
+    newer = Answer.objects.exclude(pk=body["id"]).get()
+    assert f"{newer.get_absolute_url()}?since={body['id']}" in told
+    assert listed(client, sources="again") == set()
+
+
+def test_a_desk_reader_asks_nothing_again(client: Client) -> None:
+    body = asking.ask(question=ASKED)
+    client.force_login(make_curator("reader", role=READERS))
+
+    client.post(reverse(LIST), {"action": "ask_again", "_selected_action": [body["id"]]})
+
+    assert Answer.objects.count() == 1
+
+
+def test_at_most_twenty_are_asked_again_at_once(client: Client, curator: User, monkeypatch: Any) -> None:
+    monkeypatch.setattr("qa_app.admin.asked.MOST_ASKED", 1)
+    ids = [asking.ask(question=question)["id"] for question in (ASKED, f"{ASKED} Really?")]
+
+    told = text_of(client.post(reverse(LIST), {"action": "ask_again", "_selected_action": ids}, follow=True))
+
+    assert Answer.objects.count() == 3
+    assert "The first 1 were asked again. Choose the others next." in told
