@@ -93,8 +93,10 @@ def read_rows(path: Path) -> tuple[dict[str, Any], ...]:
         try:
             row = json.loads(line)
             golden_of(row)
-        except (ValueError, KeyError, TypeError) as error:
-            raise BadGolden(f"{path}:{number}: {type(error).__name__}: {error}") from error
+        except KeyError as missing:
+            raise BadGolden(f"{path}:{number}: {missing.args[0]} is missing") from missing
+        except (ValueError, TypeError) as error:
+            raise BadGolden(f"{path}:{number}: {error}") from error
         rows.append(row)
     return tuple(rows)
 

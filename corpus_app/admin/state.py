@@ -212,7 +212,7 @@ def _do(
         form.add_error(None, str(error))
         return None
     messages.success(request, f"{_DONE[change.verb]}: {', '.join(done) or 'nothing, it was so already'}.")
-    if change in TAKING and done:
+    if change in TAKING and done and form.cleaned_data.get("notice") != Notice.NONE.value:
         tell_what_rests_on(request, done)
     if len(affected) == 1:
         return HttpResponseRedirect(reverse("admin:corpus_app_study_change", args=[affected[0].pk]))
@@ -223,7 +223,7 @@ def tell_what_rests_on(request: HttpRequest, studies: Sequence[str]) -> None:
     """After words were taken from readers: where what was made of them is listed, to be made again."""
     for found in impact.of(list(studies)):
         if found.listed_at:
-            words = '{}: <a href="{}">look at them and ask again</a>.'
+            words = '{}. <a href="{}">See which, and ask again</a>.'
             messages.info(request, format_html(words, found.headline, found.listed_at))
 
 

@@ -78,6 +78,8 @@ def _differences(event: CorpusEvent) -> Iterator[Difference]:
                 yield Difference(f"passage {row['revised']}: {field}", tuple(pieces))
         elif "removed" in row:
             yield Difference(f"passage {row['removed']}", (Piece(row["text"], "gone"),))
+    if event.action == "waive_finding":
+        yield Difference(str(detail.get("kind", "")), (Piece(str(detail.get("words", "")), "same"),))
     if event.action == "remove_passage":
         yield Difference("text", (Piece(detail.get("text", ""), "gone"),))
     for field, value in (detail.get("was") or {}).items():

@@ -189,6 +189,14 @@ def test_from_a_file_to_a_banner_as_a_new_curator(
     page.get_by_role("button", name="Set the notice").click()
     page.locator(".messagelist .success").wait_for()
 
+    # The desk leads to what rested on it, and asks it again.
+    page.get_by_role("link", name="See which, and ask again").click()
+    page.locator("#action-toggle").check()
+    page.locator("select[name=action]").select_option(label="Ask again")
+    shoot(page, "ask-again")
+    page.get_by_role("button", name="Go", exact=True).click()
+    expect(page.locator(".messagelist .success").first).to_contain_text(QUESTION)
+
     # The reader who comes back sees it before the answer.
     page.goto(address)
     expect(page.get_by_text("retracted").first).to_be_visible()

@@ -84,7 +84,7 @@ def test_after_a_retraction_the_desk_leads_to_the_answers_and_asks_them_again(cl
 
     page = client.post(reverse("admin:corpus_app_study_state", args=["notice"]), posted, follow=True)
     html = page.content.decode()
-    assert f'{reverse(LIST)}?quotes=T-SETS">look at them and ask again</a>' in html
+    assert f'{reverse(LIST)}?quotes=T-SETS">See which, and ask again</a>' in html
     assert listed(client, sources="again") == {body["id"]}
 
     act = {"action": "ask_again", "_selected_action": [body["id"]]}
