@@ -70,7 +70,7 @@ def read(text: str) -> Standing:
     opening = _OPENS.match(text) or _FRAGMENT.match(text) or _SUBJECT_BACK.match(text)
     if opening is None and _TIES.search(text):
         opening = _FOLLOWS_FROM.match(text)
-    words = opening.group().strip() if opening else _find_pointer(text) or _find_unsaid(text)
+    words = opening.group().strip() if opening else _find_pointer(text) or _find_nobody(text) or _find_unsaid(text)
     if words:
         return Standing(Need.BEFORE, words)
     heading = _SPEAKER.match(text) or _OF_THE_STUDY.match(text)
@@ -119,7 +119,7 @@ _OPENS = re.compile(
             rf"it\b(?!{_IMPERSONAL})|(?:this|these)\b(?!{_OWN})|those\b(?!{_THOSE_WHO})|(?:he|she|its|they|their|them|his|her|such)\b",
             r"(?:of|among|between|in|with|by|on|from|for|after|at|to|under|during|when|like|unlike|despite|given|using|beyond|per|because of|according to) "
             rf"(?:(?:this|these)\b(?!{_OWN})|(?:those|that)\b(?!{_THOSE_WHO})|(?:them|it|the (?:two|three|former|latter|other|others|same))\b"
-            r"|(?:its|their|his|her)\b(?![^,]*, [A-Z]))",
+            r"|(?:its|their|his|her)\b(?![^,]*, (?-i:[A-Z])))",
             r"(?:another|others|the (?:others?|former|latter|rest|remainder|reverse|opposite|same|two|three|corresponding|remaining))\b",
             # how many of them
             rf"(?:{_NUMERAL}|some|most|many|several|few|all|none|both|neither|either|each|half|\d+)"
@@ -151,6 +151,9 @@ _SUBJECT_BACK = re.compile(
             # a figure of something that is not said
             r"(?:the )?(?:statistical |between-study )?(?:heterogeneity|(?:confidence |credible |prediction )?intervals?|certainty|p[- ]values?|estimates?|"
             r"publication bias)(?: of (?:the )?evidence)?(?: (?:for|of) (?:both|all|either) \w+)? (?:was|were|is|are|remained)\b",
+            # or that stands for nothing but itself
+            r"(?:values|scores|readings)\b(?! (?:of|for|on|in)\b)",
+            r"the (?:overall |pooled |combined |main )?(?:comparison|analysis|contrast|estimate)s?\b[^.;,]{0,80} (?:gave|was|were|yielded) [−–-]?\d[\d.]*(?=\s*[(,;.])",
         )
     ),
     re.IGNORECASE,
@@ -202,6 +205,11 @@ _EACH = re.compile(r"\b(?:all|each|every|both|two)\b", re.IGNORECASE)
 _ALL = re.compile(rf"{_PAIR.pattern}|{_EACH.pattern}|\ban?\b", re.IGNORECASE)
 _HELD_BY = {"groups": _SIDES, "two": _PAIR, "same": _ALL, "one": _ALL}
 _FOLLOWS = re.compile(r"\b(?:followed|gave|showed|confirmed|told|leaned|pointed|went|moved) $")
+_PERSON = re.compile(r"\b(?:he|she|his|her)\b")
+_SOMEBODY = re.compile(
+    rf"(?<=[\w,;)] )[A-Z][a-z]+|^[A-Z][\w-]+(?:['’]s\b| (?:and colleagues |et al\.? |also |therefore )?{_SAYS})|\b(?:wo)?m[ae]n\b"
+    r"|\b(?:person|participant|lifter|patient|author|athlete|swimmer|trainee|boy|girl|mother|father)\b"
+)
 _LAST_WORD = re.compile(r"\w+ $")
 
 
@@ -214,6 +222,12 @@ def _find_pointer(text: str) -> str:
             return match.group().strip()
     lone = _LONE_OBJECT.match(text) if _OBJECT.search(said) else None
     return lone.group().split()[-1] if lone else ""
+
+
+def _find_nobody(text: str) -> str:
+    """`he` or `her` in a sentence that names no person; empty without one."""
+    match = _PERSON.search(text)
+    return match.group() if match and not _SOMEBODY.search(text) else ""
 
 
 def _is_held(kind: str, before: str) -> bool:
@@ -256,6 +270,7 @@ _ENDING = re.compile(
             r"(?P<differ>\b(?:did not (?:significantly )?differ|(?:was|were) (?:similar|alike|comparable|equal|no different|unaffected|"
             r"not different))(?: (?:significantly|statistically|clearly|either))?)",
             r"(?P<too>\b(?:either|too))",
+            r"(?P<suits>\b(?:is|are|was|were|be|appeared|seemed|looked) (?:more|less) [a-z]+)",
             r"(?P<none>\b(?:there was|there were|showed|found|saw) no (?:[\w-]+ ){0,2}?differences?)",
             r"(?P<effect>\b(?:gave|had|showed|found|produced|yielded) an? (?:\w+ )?(?:effect|effect size|difference|smd) of [−–-]?\d[\d.,]*)",
         )
@@ -275,13 +290,20 @@ _COMPARES = re.compile(
 )
 _OF_WHAT = re.compile(r"\b(?:for|on|in)\b")
 _NEVER = re.compile(r"(?!)")
-_NAMED_BY = {"more": _COMPARES, "none": _COMPARES, "differ": _COMPARES, "effect": _OF_WHAT, "too": _NEVER}
+_NAMED_BY = {
+    "more": _COMPARES,
+    "none": _COMPARES,
+    "differ": _COMPARES,
+    "effect": _OF_WHAT,
+    "too": _NEVER,
+    "suits": _COMPARES,
+}
 
 
 def _find_unsaid(text: str) -> str:
     """Words that compare without a partner, or tell of what they do not name, in lower case; empty without any."""
     said = _FIGURES.sub("", text.lower().rstrip(".; "))
-    may_end = said.endswith(_LAST_WORDS) or said[-1:].isdigit()
+    may_end = said.endswith(_LAST_WORDS) or said[-1:].isdigit() or said.rsplit(" ", 2)[-2:-1] in (["more"], ["less"])
     ending = _ENDING.search(said, max(0, len(said) - LONGEST_ENDING)) if may_end else None
     if ending:
         before = said[: ending.start()]
