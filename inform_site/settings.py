@@ -447,6 +447,7 @@ ANONYMOUS_QUOTAS = {
     "ask": read(read_quota, "INFORM_ANONYMOUS_ASKS", Limits(20, 500)),
     "model": read(read_quota, "INFORM_ANONYMOUS_MODEL_ANSWERS", Limits(5, 50)),
     "read": read(read_quota, "INFORM_ANONYMOUS_READS", Limits(240, 20_000)),
+    "suggest": read(read_quota, "INFORM_ANONYMOUS_SUGGESTIONS", Limits(600, 50_000)),  # for what is typed on a page
 }
 KEY_QUOTAS = {
     "ask": read(read_quota, "INFORM_KEY_ASKS", Limits(120, 10_000)),

@@ -31,6 +31,7 @@ NEUTRAL = {
     "INFORM_ANONYMOUS_ASKS": "1000000/minute",  # all tests ask from one address
     "INFORM_ANONYMOUS_MODEL_ANSWERS": "1000000/minute",
     "INFORM_ANONYMOUS_READS": "1000000/minute",
+    "INFORM_ANONYMOUS_SUGGESTIONS": "1000000/minute",
     "INFORM_KEY_WRITES": "1000000/minute",
     "INFORM_KEY_READS": "1000000/minute",
     "INFORM_RERANKER": "",

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
+
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_safe
 
-from qa_app import suggesting
+from qa_app import rationing, suggesting
 from qa_app.views.caching import current
 
 
 @current
 @require_safe
 def suggest(request: HttpRequest) -> HttpResponse:
-    """`{"suggestions": [{"kind", "question", "also"}]}`; none where nothing fits."""
+    """`{"suggestions": [{"kind", "question", "also"}]}`; none where nothing fits, or where more is asked for than anybody types."""
+    if wait := rationing.seconds_to_wait(request, "suggest"):
+        return JsonResponse(
+            {"suggestions": []}, status=HTTPStatus.TOO_MANY_REQUESTS, headers={"Retry-After": str(wait)}
+        )
     found = suggesting.suggest(request.GET.get("q", ""))
     rows = [{"kind": one.kind, "question": one.question, "also": one.also} for one in found]
     return JsonResponse({"suggestions": rows})

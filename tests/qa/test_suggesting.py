@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from corpus_app import curation, search
 from corpus_app.records import Notice
+from inform_site.clients.limits import Limits
 from qa_app import asking, listed, suggesting
 from tests.builders import make_concept, make_curator, make_study
 from tests.qa.conftest import ASKED
@@ -111,3 +112,14 @@ def test_it_is_read_only_and_asked_for_anew_each_time() -> None:
     assert "no-cache" in response["Cache-Control"]
     assert Client().post("/suggest/?q=weekly").status_code == 405
     assert Client().get("/suggest/").json() == {"suggestions": []}
+
+
+def test_more_than_anybody_types_is_asked_to_wait(settings: Any) -> None:
+    settings.ANONYMOUS_QUOTAS = settings.ANONYMOUS_QUOTAS | {"suggest": Limits(1_000, 2)}
+    client = Client()
+
+    first, second, third = (client.get("/suggest/", {"q": "training vol"}) for _ in range(3))
+
+    assert [first.status_code, second.status_code, third.status_code] == [200, 200, 429]
+    assert (third.json(), int(third["Retry-After"]) > 0) == ({"suggestions": []}, True)
+    assert '"suggest-day";r=0' in third["RateLimit"]

@@ -193,6 +193,30 @@ class NoticeBody(ReasonBody):
     notice = Choice(records.Notice)
 
 
+# What one study can take from another, and what the tables call it.
+TAKEN = {
+    **{name: (name,) for name in sorted(curation.TAKEABLE) if not name.startswith(("n_", "duration_"))},
+    "included_studies": ("n_studies",),
+    "participants": ("n_participants",),
+    "weeks": ("duration_weeks_min", "duration_weeks_max"),
+}
+
+
+class MergeBody(ReasonBody):
+    other = Text(max_length=40, help_text="The id of the study that goes into this one, and is withdrawn.")
+    take = ListField(
+        child=serializers.ChoiceField(choices=sorted(TAKEN)), max_length=len(TAKEN), required=False,
+        help_text="Fields that are taken over from it; concepts and findings are added to those there are.",
+    )  # fmt: skip
+    passages = ListField(
+        child=Whole(max_value=2**63 - 1), max_length=MOST, required=False, help_text="Ids of its passages that are taken over."
+    )  # fmt: skip
+
+
+class LookUpBody(Body):
+    id = Text(max_length=300, help_text="A DOI or a PMID, with or without an address around it.")
+
+
 class CommentBody(Body):
     text = Text(max_length=4_000)
 

@@ -84,6 +84,22 @@ class ImportsView(DeskView):
         return shown(job, status=202)
 
 
+class LookUpView(DeskView):
+    permission = "corpus_app.add_importjob"
+
+    @extend_schema(
+        operation_id="look_up", summary="Have a DOI or PMID looked up", tags=TAG, request=bodies.LookUpBody,
+        description="At Crossref or PubMed, in the background: an import like any other, to be previewed and confirmed.",
+        responses={202: shapes.Import},
+        examples=[OpenApiExample("A DOI", value={"id": "10.1000/example.1"}, request_only=True)],
+    )  # fmt: skip
+    def post(self, request: Request) -> Response:
+        value = sent(bodies.LookUpBody, request)["id"]
+        job = jobs.order(value.encode(), file_name=value, by=person(request), way=ImportJob.Way.LOOKUP)
+        jobs.wake_worker()
+        return shown(job, status=202)
+
+
 def _file(request: Request) -> tuple[bytes, str]:
     """What was sent and its name. Raises ValidationError."""
     body: Any = request.data

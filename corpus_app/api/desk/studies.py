@@ -32,6 +32,11 @@ NEW = OpenApiExample(
 )  # fmt: skip
 CHANGE = OpenApiExample("A new title", value={"title": "Ten weekly sets or five"}, request_only=True)
 REASON = OpenApiExample("A reason", value={"reason": "The abstract was corrected by the authors."}, request_only=True)
+MERGE = OpenApiExample(
+    "The same study twice",
+    value={"other": "example-2024b", "take": ["pmid", "findings"], "passages": [], "reason": "The same trial, imported twice."},
+    request_only=True,
+)  # fmt: skip
 
 
 def find(study_id: str) -> Study:
@@ -94,9 +99,13 @@ class StudiesView(DeskView):
 
 
 class StudyView(DeskView):
-    permission = {"GET": "corpus_app.view_study", "PATCH": "corpus_app.change_study"}
-    if_match: ClassVar = {"PATCH": True}
-    failures = {"PATCH": (409, 422)}
+    permission = {
+        "GET": "corpus_app.view_study",
+        "PATCH": "corpus_app.change_study",
+        "DELETE": "corpus_app.delete_study",
+    }
+    if_match: ClassVar = {"PATCH": True, "DELETE": True}
+    failures = {"PATCH": (409, 422), "DELETE": (409, 422)}
 
     @extend_schema(
         operation_id="get_desk_study", summary="A study as curators see it", tags=TAG, responses=shapes.DeskStudy
@@ -122,6 +131,18 @@ class StudyView(DeskView):
                 before=lambda values: curation.revise_study(study_id, by=by, **values) if values else None,
             )  # fmt: skip
         return shown(study_id)
+
+    @extend_schema(
+        operation_id="delete_study", summary="Delete a study that the public does not see", tags=TAG, responses={204: None},
+        description="With its passages, and its words from the history. A published one is withdrawn first.",
+    )  # fmt: skip
+    def delete(self, request: Request, study_id: str) -> Response:
+        find(study_id)
+        by = person(request)
+        with curation.act(by=by):
+            curation.expect_version(study_id, version_seen(request), by=by)
+            curation.delete_study(study_id, by=by)
+        return Response(status=204)
 
 
 def _set_lists(
@@ -223,6 +244,33 @@ class NoticeView(StateView):
     )  # fmt: skip
     def post(self, request: Request, study_id: str) -> Response:
         return self.moved(request, study_id, bodies.NoticeBody, curation.set_notice, None)
+
+
+class MergeView(DeskView):
+    permission = "corpus_app.publish_study"
+    if_match: ClassVar = {"POST": False}
+    failures = {"POST": (409, 422)}
+
+    @extend_schema(
+        operation_id="merge_study", summary="Make one of two studies", tags=TAG, request=bodies.MergeBody,
+        description="What is named goes from the other study into this one; the other is withdrawn and says where it went.",
+        responses=shapes.DeskStudy, examples=[MERGE],
+    )  # fmt: skip
+    def post(self, request: Request, study_id: str) -> Response:
+        find(study_id)
+        asked = sent(bodies.MergeBody, request)
+        needs(request, "corpus_app.change_study")
+        if Study.objects.filter(study_id=asked["other"]).first() is None:
+            words = "There is no study with this id."
+            raise exceptions.ValidationError({"other": [exceptions.ErrorDetail(words, "unknown")]})
+        by = person(request)
+        take = [name for field in asked.get("take", ()) for name in bodies.TAKEN[field]]
+        with curation.act(by=by):
+            curation.expect_version(study_id, version_seen(request), by=by)
+            curation.merge(
+                study_id, asked["other"], take=take, passages=asked.get("passages", ()), reason=asked["reason"], by=by
+            )
+        return shown(study_id)
 
 
 # --- What was said and done ---------------------------------------------------------------------------------------------
