@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import re
 import zipfile
@@ -9,18 +10,26 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 import yaml
 from django.contrib.auth.models import User
+from django.core.asgi import get_asgi_application
+from django.http import HttpResponse
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
+from mcp import Client as McpClient
+from mcp.client.streamable_http import streamable_http_client
 
 from corpus_app import curation, indexing, passages, search
 from corpus_app.models import Passage, Study, StudyConcept
+from inform_site import assistants
 from inform_site.clients.keys import Made
+from inform_site.intake import guarded
 from qa_app import asking
 from tests.api.conftest import V1
 from tests.builders import make_collection, make_concept, make_finding
+from tests.live import serving
 from tests.qa.conftest import ASKED, SETS
 
 pytestmark = pytest.mark.django_db
@@ -166,7 +175,6 @@ def pages(patterns: list[Any], before: str) -> Iterator[str]:
             yield route
 
 
-# A stream tells the same answer, event by event.
 ASKING = {
     "/api/v1/answers": "question",
     "/api/v1/search": "question",
@@ -200,6 +208,56 @@ def test_nothing_of_a_draft_is_told(answer: str, drafts: tuple[int, ...], caller
     assert visited > 250
 
 
+EXPORTS = ("ris", "bibtex", "csl", "md", "csv")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_streams_files_and_assistants_tell_nothing(drafts: tuple[int, ...], callers: dict[str, dict[str, str]]) -> None:
+    question = f"How many weekly {WORD} sets per muscle for growth?"
+    said: dict[tuple[str, str], bytes] = {}
+
+    with serving(assistants.beside(guarded(get_asgi_application()))) as address:
+        for caller, headers in callers.items():
+            with httpx2.Client(base_url=address, headers=headers, timeout=60) as client:
+                streamed = client.post(f"{V1}answers/stream", json={"question": question})
+                said[caller, "stream"] = streamed.content
+                made = client.post("/ask", json={"query": question})
+                answer = f"{V1}answers/{made.json().get('answer_id', 'none')}"
+                for path in ("", "/bundle", *(f"?format={form}" for form in EXPORTS)):
+                    said[caller, path] = told_by(client.get(answer + path))
+                for path in ("/replay", "/feedback"):
+                    said[caller, path] = told_by(client.post(answer + path, json={}))
+                said[caller, "suggested"] = told_by(client.get("/suggest/", params={"q": WORD}))
+            said |= {
+                (caller, tool): words
+                for tool, words in asyncio.run(by_assistant(address, headers, question, drafts[0])).items()
+            }
+
+    assert b"event: done" in said["anonymous", "stream"]
+    assert [who for who, words in said.items() if CANARY in words.lower()] == []
+
+
+def told_by(response: httpx2.Response) -> bytes:
+    kept = HttpResponse(response.content, status=response.status_code)
+    return told(kept)
+
+
+async def by_assistant(address: str, headers: dict[str, str], question: str, passage_id: int) -> dict[str, bytes]:
+    """What each tool tells of what it should not."""
+    asked: dict[str, dict[str, Any]] = {
+        "ask": {"question": question},
+        "search": {"query": question, "limit": 50},
+        "get_study": {"study_id": "zyxcanary-0"},
+        "get_passage": {"passage_id": passage_id},
+        "list_collections": {},
+    }
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=60) as http,
+        McpClient(streamable_http_client(f"{address}/mcp", http_client=http)) as client,
+    ):
+        return {tool: repr(await client.call_tool(tool, arguments)).encode() for tool, arguments in asked.items()}
+
+
 def test_counts_and_versions_are_those_without_the_drafts(answer: str, request: pytest.FixtureRequest) -> None:
     paths = [
         *(f"{V1}{path}" for path in ("studies", "concepts", "collections", "corpus/version", "corpus/changes", "studies/T-SETS", f"answers/{answer}")),
@@ -223,12 +281,20 @@ def _settled(response: Any) -> bytes:
 
 # --- A draft answers as what is not there --------------------------------------------------------------------------------
 
+NAMED = ("study_id", "passage_id", "concept_id")
+# What stands in no schema, or names them otherwise.
 ALIKE = (
-    "/api/v1/studies/{study_id}", "/api/v1/studies/{study_id}/passages", "/api/v1/studies/{study_id}?fields=title",
-    "/api/v1/passages/{passage_id}", "/api/v1/concepts/{concept_id}", "/studies/{study_id}/", "/topics/{concept_id}/",
-    "/api/v1/studies?topic={concept_id}", "/corpus/?topic={concept_id}", "/api/v1/desk/studies/{study_id}",
-    "/api/v1/desk/studies/{study_id}/history", "/api/v1/desk/studies/{study_id}/comments", "/api/v1/desk/passages/{passage_id}",
+    "/studies/{study_id}/", "/topics/{concept_id}/", "/api/v1/studies?topic={concept_id}", "/corpus/?topic={concept_id}",
+    "/api/v1/studies/{study_id}?fields=title",
 )  # fmt: skip
+
+
+def alike() -> Iterator[tuple[str, str, str]]:
+    """Method, path and the name in it, of everything that is asked for by an id of the corpus."""
+    schema = yaml.load(SCHEMA.read_text("utf-8"), yaml.CSafeLoader)
+    described = [(method.upper(), path) for path, found in schema["paths"].items() for method in found]
+    for method, path in [*described, *(("GET", path) for path in ALIKE)]:
+        yield from ((method, path, name) for name in NAMED if f"{{{name}}}" in path)
 
 
 def test_a_draft_and_what_is_missing_answer_alike_byte_for_byte(
@@ -239,16 +305,21 @@ def test_a_draft_and_what_is_missing_answer_alike_byte_for_byte(
     apart = []
 
     for caller, headers in callers.items():
-        for path in ALIKE:
-            name = path[path.index("{") + 1 : path.index("}")]
-            wanted = _whole(send(path.format(**missing), headers), missing[name])
-            found = {value: _whole(send(path.format(**{name: value}), headers), value) for value in there[name]}
-            apart += [(caller, path, value) for value, said in found.items() if said != wanted]
-        for verb in ("publish", "withdraw", "submit", "send-back", "notice", "comments", "passages"):
-            said = [_whole(send(f"{V1}desk/studies/{study_id}/{verb}", headers, {}), study_id) for study_id in ("zyxcanary-0", "zyxmissin-0")]  # fmt: skip
-            apart += [(caller, verb)] if said[0] != said[1] else []
+        for method, path, name in alike():
+            wanted = _whole(ask(method, path.format(**missing), headers), missing[name])
+            found = {value: _whole(ask(method, path.format(**{name: value}), headers), value) for value in there[name]}
+            apart += [(caller, method, path, value) for value, said in found.items() if said != wanted]
 
     assert apart == []
+    assert sum(1 for _ in alike()) > 20
+
+
+def ask(method: str, path: str, headers: dict[str, str]) -> Any:
+    body = b"" if method == "GET" else b"{}"
+    client = Client(raise_request_exception=False)
+    return client.generic(
+        method, path, body, "application/json", headers=headers | {"If-Match": '"1"'} if body else headers
+    )
 
 
 def _whole(response: Any, asked_for: str) -> tuple[int, list[tuple[str, str]], bytes]:
