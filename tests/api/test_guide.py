@@ -147,6 +147,16 @@ def test_every_example_runs_and_prints_what_the_guide_shows(site: dict[str, str]
         pytest.skip("not all languages of the guide are installed here: curl, node")
 
 
+def test_what_assistants_are_told_of_the_site_is_json_and_names_its_address() -> None:
+    told = re.findall(r"^```json\n(.*?)^```", section("Assistants"), re.MULTILINE | re.DOTALL)
+
+    assert len(told) == 3
+    for words in told:
+        [servers] = json.loads(words).values()
+        assert f"http://127.0.0.1:8000{assistants.PATH}" in json.dumps(servers["inform"])
+        assert "Bearer inform_…" in json.dumps(servers["inform"], ensure_ascii=False)
+
+
 def test_the_guide_has_examples_in_all_three_languages() -> None:
     assert {example.language for example in examples()} == set(RUNNERS)
     assert len(examples()) == len(re.findall(r"^```(?:sh|python|js)$", GUIDE, re.MULTILINE))
