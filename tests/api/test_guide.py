@@ -233,7 +233,8 @@ def quotas() -> list[Quota]:
 
 def test_the_quotas_are_those_of_the_settings() -> None:
     told = {name(row[0]): {"without": row[2], "with": row[3]} for row in rows("Quotas")}
-    kept = {quota: {"without": "none", "with": "none"} for quota in settings.KEY_QUOTAS}
+    every = settings.ANONYMOUS_QUOTAS | settings.KEY_QUOTAS
+    kept = {quota: {"without": "none", "with": "none"} for quota in every}
     for quota in quotas():
         limits = f"{quota.limits.per_minute:,} a minute, {quota.limits.per_day:,} a day"
         kept[quota.name]["with" if quota.of_keys else "without"] = limits
