@@ -227,6 +227,7 @@ class ImportJobAdmin(DeskAdmin):
             "page": page,
             "lines": list(_lines(list(page), job)),
             "effects": () if is_working else [(e.value, e.label, n) for e, n in jobs.effects(job).items()],
+            "outcomes": list(_outcomes(job)),
             "wanted": wanted,
             "chosen": job.items.filter(chosen=True).count() if job.status == "previewed" else 0,
             "problems": problems,
@@ -285,6 +286,14 @@ class ImportJobAdmin(DeskAdmin):
             raise PermissionDenied
         found: ImportJob = job
         return found
+
+
+def _outcomes(job: ImportJob) -> Iterator[tuple[str, int]]:
+    """What came of the items of an import that ended, in words."""
+    counted = job.report.get("outcomes", {})
+    for outcome in ImportItem.Outcome:
+        if number := counted.get(outcome.value):
+            yield str(outcome.label), number
 
 
 def _keys(request: HttpRequest, name: str) -> list[int]:
