@@ -176,8 +176,8 @@ ASKED = "How many weekly sets for muscle growth?"
 def few() -> list[Passage]:
     """The passages about the question, of the studies that answer it."""
     whole = starter_corpus(ROOT / "corpus")
-    hits = whole.find(ASKED, None, collection=None, limit=20, dense_error=None).hits
-    return list(whole.load([hit.passage_id for hit in hits]))
+    found = whole.find(ASKED, None, collection=None, limit=20, dense_error=None, k1=POLICY.bm25_k1, b=POLICY.bm25_b)
+    return list(whole.load([hit.passage_id for hit in found.hits]))
 
 
 def planted(few: list[Passage], place: str, text: str) -> tuple[FakeCorpus, str]:
