@@ -43,18 +43,11 @@ class LegacyConfidence(Shape):
     label = ChoiceField(choices=shapes.LEVELS)  # type: ignore[assignment]
 
 
-class LegacyNamed(Shape):
-    index = IntegerField(min_value=1)
-    study_id = CharField()
-    title = CharField()
+class LegacyNamed(shapes.Named):
+    pass
 
 
-class LegacyCitation(LegacyNamed):
-    authors = texts()
-    year = IntegerField(allow_null=True)
-    journal = CharField(allow_null=True)
-    url = CharField(allow_null=True)
-    notice = ChoiceField(choices=shapes.NOTICES)
+class LegacyCitation(shapes.Source):
     pmidOrDoi = CharField(allow_null=True)
 
 
@@ -66,17 +59,8 @@ class LegacyChunk(Shape):
     text = CharField()
 
 
-class LegacyPassage(Shape):
+class LegacyPassage(shapes.Found):
     id = IntegerField()
-    rank = IntegerField(min_value=1)
-    study_id = CharField()
-    title = CharField()
-    section = CharField()
-    text = CharField()
-    distance = FloatField(allow_null=True, help_text="1 - cosine.")
-    confidence = IntegerField(allow_null=True, help_text="0 to 100: the chance that it bears on the question.")
-    keyword_hits = IntegerField()
-    highlights = ListField(child=shapes.Span())
 
 
 class LegacyJudged(Shape):

@@ -115,19 +115,42 @@ class Part(Shape):
     sentences = Sentence(many=True)
 
 
-class Citation(Shape):
+# What the earlier addresses (`legacy_shapes`) tell of a source and of a passage, too.
+
+
+class Named(Shape):
     index = IntegerField(min_value=1, help_text="By first appearance.")
     study_id = CharField()
     title = CharField()
+
+
+class Source(Named):
     authors = texts()
     year = IntegerField(allow_null=True)
     journal = CharField(allow_null=True)
-    doi = CharField(allow_null=True)
     url = CharField(allow_null=True)
+    notice = ChoiceField(choices=NOTICES)
+
+
+class Found(Shape):
+    rank = IntegerField(min_value=1)
+    study_id = CharField()
+    title = CharField()
+    section = CharField()
+    text = CharField()
+    distance = FloatField(allow_null=True, help_text="1 - cosine.")
+    confidence = IntegerField(
+        allow_null=True, help_text="0 to 100: the calibrated chance that it bears on the question."
+    )
+    keyword_hits = IntegerField()
+    highlights = ListField(child=Span(), help_text="Start and end of the question's words in the text.")
+
+
+class Citation(Source):
+    doi = CharField(allow_null=True)
     design = CharField()
     peer_reviewed = BooleanField()
     population = CharField()
-    notice = ChoiceField(choices=NOTICES)
     status = ChoiceField(choices=("published", "withdrawn"))
 
 
@@ -149,24 +172,13 @@ class Because(Shape):
     value = Value()
 
 
-class Evidence(Shape):
-    rank = IntegerField(min_value=1)
+class Evidence(Found):
     passage_id = IntegerField()
     passage_version = IntegerField()
-    study_id = CharField()
-    title = CharField()
-    section = CharField()
     kind = ChoiceField(choices=("summary", "excerpt"), help_text="summary: curator's words; excerpt: source's words.")
-    text = CharField()
     score = FloatField(help_text="Fused; it orders this question only.")
     lexical_score = FloatField(help_text="BM25.")
     dense_score = FloatField(allow_null=True, help_text="Cosine.")
-    distance = FloatField(allow_null=True, help_text="1 - cosine.")
-    confidence = IntegerField(
-        allow_null=True, help_text="0 to 100: the calibrated chance that it bears on the question."
-    )
-    keyword_hits = IntegerField()
-    highlights = ListField(child=Span(), help_text="Start and end of the question's words in the text.")
     because = Because(many=True, help_text="What put it where it is.")
 
 
