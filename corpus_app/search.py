@@ -262,12 +262,18 @@ def as_record(study: models.Study, concepts: Sequence[str]) -> records.Study:
 
 def references(study_ids: Sequence[str]) -> tuple[records.Reference, ...]:
     """These studies as a list of sources names them, in the order of the ids; published ones only, retracted ones included."""
-    fields = (
-        "study_id title authors year journal doi pmid url design notice population n_participants n_studies".split()
-    )
-    rows = models.Study.objects.published().filter(study_id__in=set(study_ids)).values_list(*fields)
-    found = {row[0]: _reference(*row) for row in rows}
+    if not study_ids:
+        return ()
+    with connection.cursor() as cursor:
+        cursor.execute(_REFERENCES, [list(set(study_ids))])
+        found = {row[0]: _reference(*row) for row in cursor.fetchall()}
     return tuple(found[study_id] for study_id in study_ids if study_id in found)
+
+
+_REFERENCES = """
+    SELECT study_id, title, authors, year, journal, doi, pmid, url, design, notice, population, n_participants, n_studies
+    FROM corpus_app_study WHERE status = 'published' AND study_id = ANY(%s)
+"""
 
 
 def _reference(
@@ -328,21 +334,31 @@ def _finding(
 
 def study_states(ids: Iterable[str]) -> dict[str, records.StudyState]:
     """What has become of these studies; deleted ones are absent."""
-    rows = models.Study.objects.filter(study_id__in=set(ids)).values_list(
-        "study_id", "status", "notice", "state_changed_at"
-    )
-    return {
-        study_id: records.StudyState(study_id, records.Status(status), records.Notice(notice), _iso(changed_at))
-        for study_id, status, notice, changed_at in rows
-    }
+    if not (wanted := list(set(ids))):
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute(_STUDY_STATES, [wanted])
+        return {
+            study_id: records.StudyState(study_id, records.Status(status), records.Notice(notice), _iso(changed_at))
+            for study_id, status, notice, changed_at in cursor.fetchall()
+        }
+
+
+_STUDY_STATES = "SELECT study_id, status, notice, state_changed_at FROM corpus_app_study WHERE study_id = ANY(%s)"
 
 
 def passage_states(ids: Iterable[int]) -> dict[int, records.PassageState]:
     """What has become of these passages; deleted ones are absent."""
-    rows = models.Passage.objects.filter(pk__in=set(ids)).values_list("pk", "version", "text_changed_at")
-    return {pk: records.PassageState(pk, version, _iso(changed_at)) for pk, version, changed_at in rows}
+    if not (wanted := list(set(ids))):
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute(_PASSAGE_STATES, [wanted])
+        return {
+            pk: records.PassageState(pk, version, _iso(changed_at)) for pk, version, changed_at in cursor.fetchall()
+        }
 
 
+_PASSAGE_STATES = "SELECT id, version, text_changed_at FROM corpus_app_passage WHERE id = ANY(%s)"
 # Plain SQL: for forty passages the ORM would take longer to write these queries than PostgreSQL takes to answer them.
 _PASSAGES = """
     SELECT p.id, p.version, p.position, p.section, p.page, p.heading, p.text, p.kind,

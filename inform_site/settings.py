@@ -195,6 +195,7 @@ TEMPLATES = [
                 "django.templatetags.i18n",
                 "django.templatetags.l10n",
                 "corpus_app.templatetags.language",
+                "corpus_app.templatetags.usual",
             ],
             "context_processors": [
                 "django.template.context_processors.request",
@@ -438,6 +439,8 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "/static/favicon.svg",  # by its plain name, which is served beside the hashed one
 }
 
+# Whether every response says how long it took to make: for measuring, not for readers.
+SERVER_TIMING = read(_env.bool, "INFORM_SERVER_TIMING", False)
 # How many hops before this process are our own (or their networks, as 10.0.0.0/8): only these may say where a request comes from.
 PROXIES = read(read_hops, "INFORM_PROXIES", Proxies())
 # Pages of these origins may call the API with a key; * is everybody's.

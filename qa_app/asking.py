@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from django.db import IntegrityError
+from django.db import IntegrityError, connection
 from django.utils import timezone
 from django.utils.translation import gettext_noop as N_
 
@@ -23,7 +23,7 @@ from qa_app.contexts import ExpiredContext, Opened, UnknownContext, WrittenPart
 from qa_app.evaluation import BadGolden
 from qa_app.evaluation import worse as worse_than
 from qa_app.examples import shown as fitting_examples
-from qa_app.models import Answer, AnswerCitation, Feedback, question_key
+from qa_app.models import Answer, Feedback, question_key
 from qa_app.payload import Payload, in_contract_order
 from qa_app.pipeline import following, scope
 from qa_app.pipeline.citations import with_markers
@@ -422,10 +422,15 @@ def _deleted(body: Payload, shown: set[str], remaining: set[str]) -> set[str]:
 
     A citation of a deleted study has lost its link; one that was only shown has no passage left of those that were.
     """
-    unlinked = AnswerCitation.objects.filter(sentence__answer=body["id"], study=None).values_list(
-        "study_key", flat=True
-    )
-    return set(unlinked) | (shown - remaining)
+    with connection.cursor() as cursor:
+        cursor.execute(_UNLINKED, [body["id"]])
+        return {study_id for (study_id,) in cursor.fetchall()} | (shown - remaining)
+
+
+_UNLINKED = """
+    SELECT c.study_key FROM qa_app_answercitation c JOIN qa_app_answersentence s ON s.id = c.sentence_id
+    WHERE s.answer_id = %s AND c.study_id IS NULL
+"""
 
 
 def _passages_used(body: Payload) -> dict[int, tuple[str, int]]:

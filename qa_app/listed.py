@@ -8,8 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db import transaction
-from django.db.models import F
+from django.db import connection, transaction
 from django.urls import reverse
 
 from corpus_app import search
@@ -54,12 +53,9 @@ def questions(is_wanted: Callable[[Listed], bool] = lambda _: True) -> tuple[Lis
 
     One that has lost a source (withdrawn, retracted) comes back by itself when the source does.
     """
-    rows = (
-        Listing.objects.filter(taken_off_at=None, answer__outcome__in=ANSWERS)
-        .annotate(answered_at=F("answer__created_at"))
-        .order_by("-answered_at", "answer_id")[:MOST_READ]
-    )
-    wanted = [one for row in rows if is_wanted(one := _listed(row))]
+    with connection.cursor() as cursor:
+        cursor.execute(_LISTED, [list(ANSWERS), MOST_READ])
+        wanted = [one for row in cursor.fetchall() if is_wanted(one := _listed(*row))]
     if not wanted:
         return ()
     states = search.study_states({study for one in wanted for study in one.studies})
@@ -75,15 +71,31 @@ def questions(is_wanted: Callable[[Listed], bool] = lambda _: True) -> tuple[Lis
     return tuple(newest.values())
 
 
-def _listed(row: Any) -> Listed:
+_LISTED = """
+    SELECT l.answer_id, l.question, a.created_at, l.question_key, l.concept_ids, l.terms, l.study_ids
+    FROM qa_app_listing l JOIN qa_app_answer a ON a.id = l.answer_id
+    WHERE l.taken_off_at IS NULL AND a.outcome = ANY(%s)
+    ORDER BY a.created_at DESC, l.answer_id LIMIT %s
+"""
+
+
+def _listed(
+    answer_id: str,
+    question: str,
+    answered_at: datetime,
+    key: str,
+    concepts: list[str],
+    terms: list[str],
+    studies: list[str],
+) -> Listed:
     return Listed(
-        answer_id=row.answer_id,
-        question=row.question,
-        answered_at=row.answered_at,
-        key=row.question_key,
-        concepts=frozenset(row.concept_ids),
-        terms=frozenset(row.terms),
-        studies=frozenset(row.study_ids),
+        answer_id=answer_id,
+        question=question,
+        answered_at=answered_at,
+        key=key,
+        concepts=frozenset(concepts),
+        terms=frozenset(terms),
+        studies=frozenset(studies),
     )
 
 

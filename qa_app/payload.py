@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 from qa_app.pipeline import citations
@@ -97,14 +98,19 @@ def keepable(text: str) -> str:
 
 def in_contract_order(body: Payload) -> Payload:
     """The payload with its keys in one order: the database keeps none, and an answer is to read the same twice."""
-    ordered = sorted(body.items(), key=lambda pair: (_ORDER.get(pair[0], len(_ORDER)), pair[0]))
-    return {key: _inner_in_order(value) for key, value in ordered}
+    return {key: _inner_in_order(body[key]) for key in _in_order(tuple(body))}
 
 
 def _inner_in_order(value: Any) -> Any:
     if isinstance(value, dict):
-        return in_contract_order(value)
+        return {key: _inner_in_order(value[key]) for key in _in_order(tuple(value))}
     return [_inner_in_order(inner) for inner in value] if isinstance(value, list) else value
+
+
+@lru_cache(maxsize=1_000)
+def _in_order(keys: tuple[str, ...]) -> tuple[str, ...]:
+    """Most rows of a payload have the keys of the row before."""
+    return tuple(sorted(keys, key=lambda key: (_ORDER.get(key, len(_ORDER)), key)))
 
 
 def _scope_in_words(answer: Answer) -> str | None:

@@ -40,7 +40,10 @@ def is_of_api(request: HttpRequest) -> bool:
 
 
 class RequestId:
-    """Gives every request an id, in the response and in the log, and logs one line: never a query, a body or a key."""
+    """Gives every request an id, in the response and in the log, and logs one line: never a query, a body or a key.
+
+    Where the settings want it, the response says how long it took to make: for `manage.py bench_site`, not for readers.
+    """
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
@@ -51,9 +54,12 @@ class RequestId:
         logs.request_id.set(request_id)  # and left so: Django logs a failure when all this is over
         start = perf_counter()
         response = self.get_response(request)
+        milliseconds = 1000 * (perf_counter() - start)
         response["X-Request-ID"] = request_id
+        if settings.SERVER_TIMING:
+            response["Server-Timing"] = f"app;dur={milliseconds:.1f}"
         if is_of_api(request):
-            self._log(request, response, 1000 * (perf_counter() - start))
+            self._log(request, response, milliseconds)
         return response
 
     @staticmethod

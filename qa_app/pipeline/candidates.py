@@ -84,7 +84,7 @@ def _spreads(found: Found, policy: Policy) -> tuple[float, float]:
 
 
 def _words(found: Found) -> list[float]:
-    return [min_max(hit.bm25, found.lexical.lowest, found.lexical.highest) for hit in found.hits]
+    return _all_min_max([hit.bm25 for hit in found.hits], found.lexical.lowest, found.lexical.highest)
 
 
 def _by_ranks(found: Found, policy: Policy) -> tuple[list[float], list[float]]:
@@ -135,6 +135,13 @@ def min_max(value: float, lowest: float, highest: float) -> float:
     if highest <= lowest:
         return 0.0
     return min(1.0, max(0.0, (value - lowest) / (highest - lowest)))
+
+
+def _all_min_max(values: Sequence[float], lowest: float, highest: float) -> list[float]:
+    """The same of each of hundreds of values."""
+    if highest <= lowest:
+        return [0.0] * len(values)
+    return [min(1.0, max(0.0, (value - lowest) / (highest - lowest))) for value in values]
 
 
 def join(pool: tuple[FusedHit, ...], passages: tuple[Passage, ...]) -> tuple[Candidate, ...]:

@@ -6,10 +6,10 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from qa_app.pipeline.calibration import Calibration, Fitted, Logistic, shipped
 
@@ -217,15 +217,40 @@ class Policy:
     def pool(self) -> int:
         return min(self.pool_cap, 2 * self.reranker_top_k)
 
-    def values(self) -> dict[str, object]:
-        """Every figure, as it is stored with an answer."""
-        return asdict(self)
+    def values(self) -> Mapping[str, object]:
+        """Every figure, as it is stored with an answer; not to be changed."""
+        return _told(self).values
 
     @property
     def label(self) -> str:
         """The preset's name and a hash of its figures."""
-        text = json.dumps(self.values(), sort_keys=True)
-        return f"{self.name}-{hashlib.sha256(text.encode()).hexdigest()[:10]}"
+        return _told(self).label
+
+
+class _Told(NamedTuple):
+    """What is said of a policy."""
+
+    policy: Policy
+    values: Mapping[str, object]
+    label: str
+
+
+_KEPT_MOST = 16
+_kept: dict[int, _Told] = {}
+"""By the policy itself, not by its figures: 1 and 1.0 are equal and are stored differently."""
+
+
+def _told(policy: Policy) -> _Told:
+    """Worked out once, for one policy answers question after question."""
+    kept = _kept.get(id(policy))
+    if kept is None or kept.policy is not policy:
+        values = asdict(policy)
+        text = json.dumps(values, sort_keys=True)
+        kept = _Told(policy, values, f"{policy.name}-{hashlib.sha256(text.encode()).hexdigest()[:10]}")
+        if len(_kept) >= _KEPT_MOST:
+            _kept.clear()
+        _kept[id(policy)] = kept
+    return kept
 
 
 class BadPolicy(ValueError):

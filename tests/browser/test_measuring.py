@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from pytest_django.fixtures import SettingsWrapper
+
 from tests.browser.site import SETS, Site
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -15,6 +17,7 @@ MEASURED = (
     "end of a stream",
     "whole answer",
     "stored page",
+    "stored page, Django's side",
     "first sentence in the browser",
 )
 
@@ -24,7 +27,10 @@ def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
-def test_a_running_site_is_measured_over_http_and_in_a_browser(site: Site, tmp_path: Path) -> None:
+def test_a_running_site_is_measured_over_http_and_in_a_browser(
+    site: Site, tmp_path: Path, settings: SettingsWrapper
+) -> None:
+    settings.SERVER_TIMING = True
     questions = tmp_path / "questions.txt"
     questions.write_text(f"{SETS}\n\n", encoding="utf-8")
 

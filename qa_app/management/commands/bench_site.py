@@ -21,6 +21,8 @@ ROUNDS = 8  # each round asks every question in every way, so that a busy machin
 PATIENCE_SECONDS = 60.0
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 NO_BROWSER = "not measured: it takes Playwright (requirements/dev.lock) and a Chromium"
+OWN_SIDE = "stored page, Django's side"
+NOT_TOLD = "not told: start that site with INFORM_SERVER_TIMING=1"
 # From the press on the button to the first sentence in the page; null where the answer has none.
 WATCH = """() => {
   window.firstSentence = new Promise((resolve) => {
@@ -60,6 +62,8 @@ class Command(BaseCommand):
             self.stdout.write(
                 f"{name:36} p50 {statistics.median(spent):7.1f}   p95 {p95:7.1f}   best {min(spent):7.1f}"
             )
+        if OWN_SIDE not in times:
+            self.stdout.write(f"{OWN_SIDE:36} {NOT_TOLD}")
         if press is None:
             self.stdout.write(f"{'first sentence in the browser':36} {NO_BROWSER}")
 
@@ -103,8 +107,18 @@ def _answer(client: httpx2.Client, question: str) -> dict[str, float | None]:
     _require_taken(response)
     address = response.json()["url"]
     started = time.perf_counter()
-    client.get(address).raise_for_status()
-    return {"whole answer": spent, "stored page": _since(started)}
+    page = client.get(address).raise_for_status()
+    return {
+        "whole answer": spent,
+        "stored page": _since(started),
+        OWN_SIDE: _own_side(page),
+    }
+
+
+def _own_side(response: httpx2.Response) -> float | None:
+    """The milliseconds that the site says it took itself; None where it does not tell (INFORM_SERVER_TIMING)."""
+    told = re.fullmatch(r"app;dur=([\d.]+)", response.headers.get("Server-Timing", ""))
+    return float(told[1]) if told else None
 
 
 def _since(started: float) -> float:
