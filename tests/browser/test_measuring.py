@@ -5,8 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-
-from pytest_django.fixtures import SettingsWrapper
+from typing import Any
 
 from tests.browser.site import SETS, Site
 
@@ -27,9 +26,7 @@ def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
-def test_a_running_site_is_measured_over_http_and_in_a_browser(
-    site: Site, tmp_path: Path, settings: SettingsWrapper
-) -> None:
+def test_a_running_site_is_measured_over_http_and_in_a_browser(site: Site, tmp_path: Path, settings: Any) -> None:
     settings.SERVER_TIMING = True
     questions = tmp_path / "questions.txt"
     questions.write_text(f"{SETS}\n\n", encoding="utf-8")
