@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
+from qa_app.pipeline.naming import Names
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.population import is_about_others
 from qa_app.pipeline.records import (
@@ -17,11 +18,14 @@ from qa_app.pipeline.records import (
     Finding,
     LeftOut,
     LeftOutReason,
+    NearFinding,
     Question,
     Study,
     Understanding,
 )
 from qa_app.pipeline.text import jaccard, stem_set
+
+AT_A_TURN = 2  # passages of a study that may be quoted, before the next one has its turn
 
 
 def find_citable(
@@ -30,6 +34,8 @@ def find_citable(
     understanding: Understanding,
     policy: Policy,
     concepts: Sequence[Concept] = (),
+    findings: Sequence[Finding] = (),
+    near: Sequence[NearFinding] = (),
     asked: str = "",
 ) -> frozenset[str]:
     """The studies that an answer may quote: the first, and those with a fair chance to bear on the question.
@@ -38,7 +44,7 @@ def find_citable(
     a stray sentence of another one. The others stay evidence that readers may look at. Where the question as `asked` names an
     author ("Carpinelli's 2009 critique"), only what that author wrote is meant.
     """
-    signals = study_signals(ranked, understanding=understanding, concepts=concepts)
+    signals = study_signals(ranked, understanding=understanding, concepts=concepts, findings=findings, near=near)
     meant = _by_named_author(asked, ranked) or tuple(signals)
     return frozenset(
         study_id
@@ -67,16 +73,24 @@ def _surname(author: str) -> str:
 
 
 def study_signals(
-    ranked: Sequence[Candidate], *, understanding: Understanding, concepts: Sequence[Concept] = ()
+    ranked: Sequence[Candidate],
+    *,
+    understanding: Understanding,
+    concepts: Sequence[Concept] = (),
+    findings: Sequence[Finding] = (),
+    near: Sequence[NearFinding] = (),
 ) -> dict[str, dict[str, float]]:
     """What speaks for each study, those of the best passages first.
 
     cosine    the closest of its sentences or passages
     keywords  the largest share of the question's terms in one of its passages
+    held      the same over the most that any study holds: what no study says in these words tells none from another
     place     1 / rank
     score     its best score over the best of all
     about     share of the question's terms in its title and in the names of what it is about
     alike     share of what the first study is about, by rarity, that it is about too
+    detail    how much closer its closest sentence comes than its closest finding: a study that only shares the subject has little
+    matter    the largest share of the concepts asked about, by rarity, that one of its findings compares or measures
     others    its people are plainly not those that the question names
     """
     by_id, terms = {concept.concept_id: concept for concept in concepts}, frozenset(understanding.terms)
@@ -86,19 +100,43 @@ def study_signals(
     best = max((c.score for c in ranked), default=0.0) or 1.0
     leading = frozenset(ranked[0].passage.study.concepts if ranked else ())
     known = sum(by_id[i].rarity for i in leading if i in by_id) or 1.0
+    most = max((c.keyword_hits for c in ranked), default=0) or 1
+    closest = {entry.study_id: entry.cosine for entry in near}
+    shares = _matters(understanding, concepts, findings)
     return {
         study_id: {
             "cosine": max(c.best_cosine for c in own),
             "keywords": max(c.keyword_hits for c in own) / max(1, len(understanding.terms)),
+            "held": max(c.keyword_hits for c in own) / most,
             "place": 1 / rank,
             "score": max(c.score for c in own) / best,
             "about": len(terms & _subject_of(own[0].passage.study, by_id)) / max(1, len(terms)),
             "alike": sum(by_id[i].rarity for i in leading.intersection(own[0].passage.study.concepts) if i in by_id)
             / known,
+            "detail": max(c.best_cosine for c in own) - closest.get(study_id, max(c.hit.cosine or 0.0 for c in own)),
+            "matter": shares.get(study_id, 0.0),
             "others": float(is_about_others(own[0].passage.study, understanding.population)),
         }
         for rank, (study_id, own) in enumerate(by_study.items(), start=1)
     }
+
+
+def _matters(
+    understanding: Understanding, concepts: Sequence[Concept], findings: Sequence[Finding]
+) -> dict[str, float]:
+    """Of each study the largest share of the concepts asked about, by rarity, that one of its findings names."""
+    asked = {concept.concept_id: concept.rarity for concept in understanding.concepts}
+    total = sum(asked.values())
+    shares: dict[str, float] = {}
+    if not total:
+        return shares
+    names = Names.of(tuple(concepts))
+    for finding in findings:
+        sides = (finding.intervention, finding.comparator, finding.outcome)
+        named = frozenset().union(*map(names.ids_in, sides)) & asked.keys()
+        share = sum(asked[concept_id] for concept_id in named) / total
+        shares[finding.study_id] = max(share, shares.get(finding.study_id, 0.0))
+    return shares
 
 
 def _subject_of(study: Study, concepts: Mapping[str, Concept]) -> frozenset[str]:
@@ -135,13 +173,14 @@ def select(
 ) -> Evidence:
     """The best passages from different places, within the budget, and what their studies found; in the order of the ranking.
 
-    Those that the answer may quote have the first call on the budget. Raises InsufficientEvidence where no passage is left.
+    Those that the answer may quote have the first call on the budget, and each of their studies is heard before one is heard out.
+    Raises InsufficientEvidence where no passage is left.
     """
     quotable = [citable is not None and c.passage.study.study_id in citable for c in ranked]
     chosen: list[Candidate] = []
     words: list[frozenset[str]] = []
     refused: dict[int, tuple[LeftOutReason, str]] = {}
-    for place in sorted(range(len(ranked)), key=lambda place: not quotable[place]):
+    for place in _in_turn(ranked, quotable):
         candidate = ranked[place]
         reason = _why_not(candidate, chosen, words, policy, is_citable=quotable[place])
         if reason is None:
@@ -157,6 +196,17 @@ def select(
     studies = {c.passage.study.study_id for c in kept}
     found = tuple(finding for finding in findings if finding.study_id in studies)
     return Evidence(question, understanding, kept, left_out, found, citable)
+
+
+def _in_turn(ranked: Sequence[Candidate], quotable: Sequence[bool]) -> list[int]:
+    """Places in the order in which passages are taken: of the studies that may be quoted so many of each, and again; then the rest."""
+    taken: Counter[str] = Counter()
+    turns = []
+    for candidate, is_quotable in zip(ranked, quotable, strict=True):
+        study_id = candidate.passage.study.study_id
+        turns.append((not is_quotable, taken[study_id] // AT_A_TURN if is_quotable else 0))
+        taken[study_id] += 1
+    return sorted(range(len(ranked)), key=turns.__getitem__)
 
 
 def _why_not(

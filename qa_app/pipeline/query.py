@@ -64,7 +64,7 @@ INTENTS = (
     Intent(
         "limitations",
         _words(
-            "limitations?", "limits?", "limited", "weakness(?:es)?", "caveats?", "shortcomings?", "what's wrong", "whats wrong", "wrong with",
+            "limitations?", "(?<!confidence )(?<!upper )(?<!lower )(?<!time )limits?", "limited", "weakness(?:es)?", "caveats?", "shortcomings?", "what's wrong", "whats wrong", "wrong with",
             "flaws?", "bias(?:es)?", "conflicts? of interest", "open questions?", "funding", "industry", "criticisms?", "gaps?",
         ),
         (Section.LIMITATIONS, Section.DISCUSSION, Section.CONCLUSION),

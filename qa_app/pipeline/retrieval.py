@@ -89,6 +89,8 @@ class Search:
     """All of the graph."""
     further: tuple[Candidate, ...] = ()
     """What else was found of the studies that lead: it stands behind all that is ranked."""
+    near: tuple[NearFinding, ...] = ()
+    """The finding of each study that comes closest to the question."""
 
 
 @dataclass
@@ -159,6 +161,7 @@ class _Look:
     findings: tuple[Finding, ...]
     left_out: tuple[LeftOut, ...]
     further: tuple[Candidate, ...] = ()
+    near: tuple[NearFinding, ...] = ()
 
 
 def find_evidence(
@@ -197,6 +200,7 @@ def find_evidence(
         linked,
         concepts,
         look.further,
+        look.near,
     )
 
 
@@ -236,7 +240,7 @@ def _look(asked: _Asked, collection: str | None) -> _Look:
         near = _near_findings(asked, found)
     with asked.clock("rank"):
         pool = candidates.fuse(found, asked.policy, near)
-    return _completed(asked, _ranked(asked, collection, found, pool), near)
+    return _completed(asked, replace(_ranked(asked, collection, found, pool), near=near), near)
 
 
 def _completed(asked: _Asked, look: _Look, near: Sequence[NearFinding]) -> _Look:

@@ -159,6 +159,8 @@ def gather(
                 understanding=search.understanding,
                 policy=policy,
                 concepts=search.concepts,
+                findings=search.findings,
+                near=search.near,
                 asked=question.text,
             ),
         )

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from corpus_app.records import Section
 from qa_app.pipeline.agreement import counted_lines
-from qa_app.pipeline.generation.sentences import EXPLANATION, Quotable, find_hanging, rank_sentences
-from qa_app.pipeline.generation.wording import Sound
+from qa_app.pipeline.generation.choosing import Limits, is_same, joined, pick
+from qa_app.pipeline.generation.sentences import Quotable, find_hanging, rank_sentences
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.records import Draft, DraftSentence, Evidence, Generator, Mode
-from qa_app.pipeline.text import jaccard, word_count
+from qa_app.pipeline.records import Draft, DraftSentence, Evidence, Generator, Mode, Stance
+from qa_app.pipeline.text import word_count
 
-EXTRACTIVE = Generator(name="extractive", version="3")
+EXTRACTIVE = Generator(name="extractive", version="4")
 
-REPEATED = 0.6  # token overlap from which two sentences say the same
-REPEATED_WITHIN_STUDY = 0.45  # and of one study
-ADVICE = frozenset({Section.CONCLUSION, Section.PRACTICAL_APPLICATIONS})
-ADVICE_FIRST = 1.0  # log odds by which conclusions and advice go before findings of the same study
-FAR_FROM_BEST = 1.0  # log odds below the best of its passage from which a sentence does not stand before that one
-SHARED_FIGURES = 2  # decimals in common from which two sentences of one study report one result
+FAR_FROM_BEST = 0.5  # log odds below the best of its passage from which a sentence does not stand before that one
 
 
 class ExtractiveWriter:
@@ -29,159 +24,152 @@ class ExtractiveWriter:
     name = EXTRACTIVE.name
 
     def write(self, evidence: Evidence, policy: Policy) -> tuple[Draft, Generator]:
-        ranked, asked, mode = rank_sentences(evidence, policy), evidence.understanding, evidence.question.mode
-        wants_limits = Section.LIMITATIONS in asked.target_sections
-        advice_first = mode is Mode.BEGINNER and EXPLANATION not in asked.intents and not asked.asks_for_figures
-        body = [q for q in ranked if wants_limits or q.section is not Section.LIMITATIONS] or ranked
-        summary = _in_order(_summary(body, mode, policy), advice_first=advice_first)
-        limit = () if wants_limits else _limit(ranked, summary, policy)
-        budget = policy.words_beginner if mode is Mode.BEGINNER else policy.words_intermediate
-        findings = _in_order(_findings(body, (*summary, *limit), budget, limit, policy), advice_first=advice_first)
-        answer = _answer(summary, findings, limit)
-        lead = counted_lines(evidence.agreement, evidence, policy)
-        hanging = find_hanging(evidence, (*summary, *findings, *limit))
-        return Draft((*lead, *(_draft(q, 0) for q in summary)), answer, hanging), EXTRACTIVE
-
-
-def _summary(ranked: Sequence[Quotable], mode: Mode, policy: Policy) -> tuple[Quotable, ...]:
-    """The most direct sentences, at most two of a study where there are others, none that repeats another."""
-    most = policy.summary_sentences_beginner if mode is Mode.BEGINNER else policy.summary_sentences_intermediate
-    limits = _Limits(most, policy.words_summary, per_study=2, per_other=2, within=policy.summary_within)
-    chosen = _pick(ranked, limits, policy)
-    if len(chosen) < policy.summary_sentences_least:  # there is no more to say but by those that were quoted already
-        more = replace(limits, most=policy.summary_sentences_least - len(chosen), per_study=most, per_other=most)
-        chosen += _pick(ranked, more, policy, besides=chosen)
-    return chosen
-
-
-def _findings(
-    ranked: Sequence[Quotable], told: Sequence[Quotable], budget: int, limit: Sequence[Quotable], policy: Policy
-) -> tuple[Quotable, ...]:
-    """What the summary has not said; sentences that stand side by side in their passage are quoted as one."""
-    left = budget - sum(word_count(q.text) for q in limit)
-    limits = _Limits(
-        policy.answer_sentences, left, policy.answer_per_study, policy.answer_per_other_study, policy.answer_within
-    )
-    return _joined(_pick(ranked, limits, policy, besides=told))
-
-
-def _answer(
-    summary: Sequence[Quotable], findings: Sequence[Quotable], limit: Sequence[Quotable]
-) -> tuple[DraftSentence, ...]:
-    """A paragraph for each study, in the summary's order, then a limit of what was cited.
-
-    Where nothing is left to say, the summary is the answer.
-    """
-    told = dict.fromkeys(q.study_id for q in (*summary, *findings))
-    paragraphs = [study_id for study_id in told if any(q.study_id == study_id for q in findings)]
-    grouped = sorted(findings, key=lambda q: paragraphs.index(q.study_id))
-    written = (
-        *(_draft(q, paragraphs.index(q.study_id)) for q in grouped),
-        *(_draft(q, len(paragraphs)) for q in limit),
-    )
-    return written or tuple(_draft(q, 0) for q in summary)
-
-
-def _in_order(chosen: Sequence[Quotable], *, advice_first: bool) -> tuple[Quotable, ...]:
-    """A study's sentences together, the best study first; the passage of its best sentence first, in the passage's own order.
-
-    Apart from each other they read as scraps. With `advice_first` what was concluded or advised goes before findings of the same
-    study, and talk about the literature comes after what was found. A sentence that is far from the best of its passage does not
-    stand before that one.
-    """
-
-    def worth(quotable: Quotable) -> float:
-        return quotable.score + ADVICE_FIRST * (advice_first and quotable.section in ADVICE)
-
-    def place(quotable: Quotable) -> tuple[int, bool, int, bool, int]:
-        passage = [q for q in chosen if q.candidate is quotable.candidate]
-        is_far = quotable.score < max(q.score for q in passage) - FAR_FROM_BEST
-        is_aside = Sound.of(quotable.text).is_aside
-        return (
-            studies.index(quotable.study_id), is_aside, passages.index(quotable.candidate.passage.passage_id), is_far,
-            quotable.first,
-        )  # fmt: skip
-
-    studies = list(dict.fromkeys(q.study_id for q in chosen))
-    passages = list(dict.fromkeys(q.candidate.passage.passage_id for q in sorted(chosen, key=worth, reverse=True)))
-    return tuple(sorted(chosen, key=place))
-
-
-def _limit(ranked: Sequence[Quotable], summary: Sequence[Quotable], policy: Policy) -> tuple[Quotable, ...]:
-    """The limitation that says most about the studies of the summary, if it is close enough to the question."""
-    cited = {q.study_id for q in summary}
-    limits = [q for q in ranked if q.section is Section.LIMITATIONS and q.study_id in cited and q not in summary]
-    return tuple(limits[:1]) if limits and limits[0].score >= ranked[0].score - policy.limit_within else ()
+        ranked, mode = rank_sentences(evidence, policy), evidence.question.mode
+        wants_limits = Section.LIMITATIONS in evidence.understanding.target_sections
+        body = [q for q in ranked if wants_limits or q.section is not Section.LIMITATIONS] or list(ranked)
+        room = Room.of(mode, policy)
+        chosen = _chosen(body, room, policy)
+        summary = _summary(chosen, room, policy)
+        limit = () if wants_limits else _limit(ranked, chosen, summary, policy)
+        rest = _within([q for q in _in_order(chosen) if q not in summary], room.answer - _words(limit))
+        counted = counted_lines(evidence.agreement, evidence, policy)
+        short = (*counted, *(_draft(q, 0) for q in summary))
+        if (
+            not rest and len(summary) < policy.summary_sentences_least
+        ):  # nothing is left to say but the limit: the summary ends with it
+            short += tuple(_draft(q, 1) for q in limit)
+        answer = _answer(rest, limit, evidence) if rest else short[len(counted) :]
+        return Draft(short, answer, find_hanging(evidence, (*summary, *rest, *limit))), EXTRACTIVE
 
 
 @dataclass(frozen=True, slots=True)
-class _Limits:
-    """How much may be picked: sentences, words, sentences of the leading study and of another, how far below the best one."""
+class Room:
+    """How much a reader is told."""
 
     most: int
-    words: int
-    per_study: int
-    per_other: int
-    within: float
+    """Quotations of the summary."""
+    summary: int
+    """Words of the summary."""
+    answer: int
+    """Words of the answer."""
 
-    def is_full(self, study_id: str, chosen: Sequence[Quotable], leading: str) -> bool:
-        most = self.per_study if study_id == leading else self.per_other
-        return sum(q.study_id == study_id for q in chosen) >= most
+    @staticmethod
+    def of(mode: Mode, policy: Policy) -> Room:
+        if mode is Mode.BEGINNER:
+            return Room(policy.summary_sentences_beginner, policy.words_summary, policy.words_beginner)
+        return Room(policy.summary_sentences_intermediate, policy.words_summary, policy.words_intermediate)
 
 
-def _pick(
-    ranked: Sequence[Quotable], limits: _Limits, policy: Policy, besides: Sequence[Quotable] = ()
-) -> tuple[Quotable, ...]:
-    """The best sentences that fit, one after another; one beside a chosen one gains, a repeated one is passed over.
+def _chosen(body: Sequence[Quotable], room: Room, policy: Policy) -> tuple[Quotable, ...]:
+    """All that is quoted, the sentence that opens the answer first, then the most direct ones."""
+    if not body:
+        return ()
+    opening = _opening(body, policy)
+    limits = Limits(
+        policy.answer_sentences,
+        room.summary + room.answer,
+        policy.answer_per_study,
+        policy.answer_per_other_study,
+        policy.answer_within,
+    )
+    return joined(pick(body, limits, policy, opening=opening), opening=opening)
 
-    One that hangs on a chosen one is added to that.
+
+def _opening(body: Sequence[Quotable], policy: Policy) -> Quotable:
+    """Of the study of the best sentence the one that makes the best first sentence, if it is not far below that.
+
+    The one before it in its passage stands first where it would open the answer about as well.
     """
-    floor = max((q.score for q in (*ranked, *besides)), default=0.0) - limits.within
-    leading = (*besides, *ranked)[0].study_id if besides or ranked else ""
-    waiting = [q for q in ranked if q.score >= floor and not any(_same(q, other) for other in besides)]
-    chosen: list[Quotable] = []
-    words = limits.words
-    while waiting:
-        best = max(waiting, key=lambda q: q.score + policy.neighbour_gain * _is_near(q, (*besides, *chosen)))
-        waiting.remove(best)
-        place = next((i for i, q in enumerate(chosen) if best.goes_on(q)), None)
-        more = word_count(best.text) - (word_count(chosen[place].text) if place is not None else 0)
-        if more > words or (place is None and len(chosen) >= limits.most):
-            continue
-        words -= more
-        if place is None:
-            chosen.append(best)
-        else:
-            best = chosen[place] = chosen[place].joined(best)
-        full = {q.study_id for q in chosen if limits.is_full(q.study_id, chosen, leading)}
-        waiting = [q for q in waiting if any(map(q.goes_on, chosen)) or not (q.study_id in full or _same(q, best))]
-    return tuple(chosen)
+    best = body[0]
+    fit = [q for q in body if q.study_id == best.study_id and q.score >= best.score - policy.opening_within]
+    opening = max(fit, key=lambda q: (q.opening, -body.index(q)))
+    for other in sorted(fit, key=lambda q: -q.last):
+        is_next = other.candidate is opening.candidate and other.last == opening.first - 1
+        if is_next and other.opening >= opening.opening - FAR_FROM_BEST:
+            opening = other
+    return opening
 
 
-def _is_near(quotable: Quotable, chosen: Sequence[Quotable]) -> bool:
-    return any(quotable.is_beside(other) or quotable.goes_on(other) for other in chosen)
+def _summary(chosen: Sequence[Quotable], room: Room, policy: Policy) -> tuple[Quotable, ...]:
+    """The most direct ones: at least so many sentences where there are, and of more than one study where there are others."""
+    if not chosen:
+        return ()
+    floor = max(q.score for q in chosen) - policy.summary_within
+    summary: list[Quotable] = [chosen[0]]
+    others = [q for q in chosen[1:] if q.score >= floor and not q.is_aside]
+    firsts = [q for n, q in enumerate(others) if q.study_id not in {o.study_id for o in (chosen[0], *others[:n])}]
+    for quotable in dict.fromkeys((*firsts, *others, *chosen[1:])):
+        told = sum(q.length for q in summary)
+        if len(summary) >= room.most or told >= policy.summary_sentences_most:
+            break
+        is_short = told < policy.summary_sentences_least or len(summary) < policy.summary_sentences_least
+        fits = _words((*summary, quotable)) <= room.summary and told + quotable.length <= policy.summary_sentences_most
+        if is_short and fits:
+            summary.append(quotable)
+    return _in_order(summary)
 
 
-def _joined(chosen: Sequence[Quotable]) -> tuple[Quotable, ...]:
-    """Those that stand side by side in their passage as one, at the place of the better one."""
-    joined: list[Quotable] = []
-    for quotable in chosen:
-        place = next((i for i, q in enumerate(joined) if quotable.is_beside(q)), None)
-        if place is None:
-            joined.append(quotable)
-        else:
-            joined[place] = joined[place].joined(quotable)
-    return tuple(joined)
+def _answer(rest: Sequence[Quotable], limit: Sequence[Quotable], evidence: Evidence) -> tuple[DraftSentence, ...]:
+    """What the summary has not said, a paragraph for the studies that found the same, then a limit of what was cited."""
+    stands = {row.study_id: row.stance for row in evidence.agreement.studies} if evidence.agreement else {}
+
+    def group(quotable: Quotable) -> str:
+        stance = stands.get(quotable.study_id, Stance.UNCLEAR)
+        return quotable.study_id if stance is Stance.UNCLEAR else stance.value
+
+    paragraphs = list(dict.fromkeys(map(group, rest)))
+    return (
+        *(_draft(q, paragraphs.index(group(q))) for q in sorted(rest, key=lambda q: paragraphs.index(group(q)))),
+        *(_draft(q, len(paragraphs)) for q in limit),
+    )
 
 
-def _same(first: Quotable, second: Quotable) -> bool:
-    """Whether two sentences say the same: words within words, mostly the same words, or the same figures of one study."""
-    if first.text in second.text or second.text in first.text:
-        return True
-    alike = jaccard(first.stems, second.stems)
-    if first.study_id != second.study_id:
-        return alike >= REPEATED
-    return alike >= REPEATED_WITHIN_STUDY or len(first.decimals & second.decimals) >= SHARED_FIGURES
+def _in_order(chosen: Sequence[Quotable]) -> tuple[Quotable, ...]:
+    """A study's sentences together, the first of all first; the passage of its first sentence first, in the passage's own order.
+
+    Apart from each other they read as scraps. A sentence that is far from the best of its passage does not stand before that one,
+    nor anything before the opening; talk about the literature comes after what was found.
+    """
+
+    def place(quotable: Quotable) -> tuple[int, bool, int, bool, int]:
+        passage = [q for q in chosen if q.candidate is quotable.candidate]
+        is_far = quotable.score < max(q.score for q in passage) - FAR_FROM_BEST or (
+            quotable is not chosen[0] and chosen[0] in passage
+        )
+        return (
+            studies.index(quotable.study_id), quotable is not chosen[0] and quotable.is_aside,
+            passages.index(quotable.candidate.passage.passage_id), is_far, quotable.first,
+        )  # fmt: skip
+
+    studies = list(dict.fromkeys(q.study_id for q in chosen))
+    passages = list(dict.fromkeys(q.candidate.passage.passage_id for q in chosen))
+    return tuple(sorted(chosen, key=place))
+
+
+def _within(quotables: Sequence[Quotable], words: int) -> tuple[Quotable, ...]:
+    """Those that fit, one after another; the first in any case."""
+    kept: list[Quotable] = []
+    for quotable in quotables:
+        if not kept or _words((*kept, quotable)) <= words:
+            kept.append(quotable)
+    return tuple(kept)
+
+
+def _words(quotables: Sequence[Quotable]) -> int:
+    return sum(word_count(q.text) for q in quotables)
+
+
+def _limit(
+    ranked: Sequence[Quotable], chosen: Sequence[Quotable], summary: Sequence[Quotable], policy: Policy
+) -> tuple[Quotable, ...]:
+    """The limitation that says most about the studies of the summary, if it is close enough to the question and says what is new."""
+    cited = {q.study_id for q in summary}
+    limits = [
+        q
+        for q in ranked
+        if q.section is Section.LIMITATIONS and q.study_id in cited and not any(is_same(q, other) for other in chosen)
+    ]
+    return tuple(limits[:1]) if limits and limits[0].score >= ranked[0].score - policy.limit_within else ()
 
 
 def _draft(quotable: Quotable, paragraph: int) -> DraftSentence:

@@ -10,24 +10,27 @@ from functools import lru_cache
 from corpus_app.records import AgeGroup, Concept, Section
 from qa_app.pipeline import standing
 from qa_app.pipeline.generation.counted import number_asked
-from qa_app.pipeline.generation.wording import Sound
+from qa_app.pipeline.generation.wording import WANTS_ADVICE, Sound
 from qa_app.pipeline.naming import names
 from qa_app.pipeline.orders import gives_orders
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.population import is_about_others
 from qa_app.pipeline.records import Candidate, Evidence, Finding, LeftOut, LeftOutReason, Mode
-from qa_app.pipeline.text import jaccard, stem_set, word_count
+from qa_app.pipeline.text import folded, jaccard, stem_set, word_count
 
 _DECIMAL = re.compile(r"\d+\.\d+")
 
 OUTCOME_KINDS = frozenset({"outcome", "measure"})
 CONTEXT = frozenset({Section.INTRODUCTION, Section.BACKGROUND})
+ADVICE = frozenset({Section.CONCLUSION, Section.PRACTICAL_APPLICATIONS})
+AIMED_FROM = 0.4  # share of the words for the people a sentence is aimed at that the question holds, from which it is aimed at these
 UNASKED = CONTEXT | {Section.METHODS}
 SPECIAL_AGES = frozenset({AgeGroup.YOUTH, AgeGroup.OLDER_ADULTS})
 EXPLANATION = "discussion"  # the intent of a question that asks why
 UNSURE = frozenset({Section.LIMITATIONS, Section.METHODS})
 LONG_SENTENCE_WORDS = 45
 SHORT_SENTENCE_WORDS = 8
+STRAY_FROM = 0.2  # likeness to a finding from which a sentence tells it
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,21 @@ class Quotable:
     first: int
     """Its sentences in the passage, `first` to `last`, both included."""
     last: int
+    opening: float = 0.0
+    """How well it would open the answer: the score, and what makes a first sentence."""
+    cosine: float = 0.0
+    """Of its last sentence to the question; 0.0 without vectors."""
+    named: float = 0.0
+    """Share of the question's terms that it names, in any name of a concept that they belong to."""
+    parts: int = 1
+    """Sentences chosen for themselves that it holds."""
+    is_aside: bool = False
+    """It tells what nobody asked: talk about the literature, a reason, or how a study was made."""
+
+    @property
+    def length(self) -> int:
+        """Sentences that it holds."""
+        return self.last - self.first + 1
 
     @property
     def study_id(self) -> str:
@@ -60,12 +78,28 @@ class Quotable:
         """Whether it is the other one and the sentence after it, which hangs on that."""
         return self.candidate is other.candidate and other.first <= self.first <= other.last == self.last - 1
 
+    def leads_to(self, other: Quotable) -> bool:
+        """Whether it stands right before the other one: told after it, it would tell nothing."""
+        return self.candidate is other.candidate and self.last == other.first - 1
+
     def joined(self, other: Quotable) -> Quotable:
         """Both as one quotation, for two that stand side by side."""
         first, last = min(self.first, other.first), max(self.last, other.last)
         passage = self.candidate.passage
         text = passage.text[passage.sentences[first].start : passage.sentences[last].end]
-        return Quotable(text, self.candidate, max(self.score, other.score), self.stems | other.stems, first, last)
+        return Quotable(
+            text,
+            self.candidate,
+            max(self.score, other.score),
+            self.stems | other.stems,
+            first,
+            last,
+            max(self.opening, other.opening),
+            max(self.cosine, other.cosine),
+            max(self.named, other.named),
+            self.parts + other.parts,
+            self.is_aside and other.is_aside,
+        )
 
     @property
     def decimals(self) -> frozenset[str]:
@@ -85,7 +119,21 @@ def rank_sentences(evidence: Evidence, policy: Policy) -> tuple[Quotable, ...]:
             signals = sentence_signals(text, position, candidate, asked)
             score = sum(weight * signals[name] for name, weight in weights.items())
             score += _suits(text, candidate, asked, policy, cosine=signals["cosine"])
-            quotables.append(Quotable(text, candidate, round(score, 6), stem_set(text), first, position))
+            named = _named(text, asked)
+            quotables.append(
+                Quotable(
+                    text,
+                    candidate,
+                    round(score, 6),
+                    stem_set(text),
+                    first,
+                    position,
+                    opening=round(score + _opens(text, candidate, asked, policy, named=named), 6),
+                    cosine=signals["cosine"],
+                    named=named,
+                    is_aside=_is_aside(text, asked),
+                )
+            )
     return tuple(sorted(quotables, key=lambda q: (-q.score, q.candidate.passage.passage_id, q.last)))
 
 
@@ -96,8 +144,11 @@ def _quoted(evidence: Evidence) -> Sequence[Candidate]:
 
 
 def _is_unasked(candidate: Candidate, position: int, text: str, asked: Asked) -> bool:
-    """How something was found and why it was looked for is told only where that is asked, or where nothing comes closer."""
+    """How something was found and why it was looked for is told only where that is asked, where nothing comes closer, or where it
+    gives the number asked for."""
     section = candidate.passage.section
+    if asked.number is not None and asked.number.search(text):
+        return False
     if asked.wants & UNASKED:
         return section in UNASKED - asked.wants and bool(asked.telling)
     if not asked.telling:
@@ -161,10 +212,13 @@ class Asked:
     wants: frozenset[Section]
     wants_figures: bool
     best_score: float
-    findings: Mapping[str, Sequence[tuple[frozenset[str], frozenset[str], float]]]
-    """Of each study: what a finding says as stems, its decimals, and how much of the question it is about."""
+    spoken: frozenset[str]
+    """The question's terms and the stems of all names of the concepts that it names."""
+    findings: Mapping[str, Sequence[Told]]
     telling: frozenset[str]
     """Studies of which a passage says what was found."""
+    wants_advice: bool
+    """It asks what to do, and not only what something does."""
     number: re.Pattern[str] | None
     """What a sentence holds that gives the number asked for; None where none is."""
     closest: float
@@ -176,18 +230,23 @@ class Asked:
     def of(evidence: Evidence) -> Asked:
         understanding, terms = evidence.understanding, frozenset(evidence.understanding.terms)
         telling = [c for c in _quoted(evidence) if c.passage.section not in UNASKED]
-        findings: dict[str, list[tuple[frozenset[str], frozenset[str], float]]] = {}
+        outcomes = tuple(concept for concept in understanding.concepts if concept.kind in OUTCOME_KINDS)
+        findings: dict[str, list[Told]] = {}
         for finding in evidence.findings:
-            findings.setdefault(finding.study_id, []).append((*_said(finding), _about(finding, terms)))
+            said, decimals = _said(finding)
+            told = Told(said, decimals, _about(finding, terms), _is_on(finding, outcomes))
+            findings.setdefault(finding.study_id, []).append(told)
         return Asked(
             evidence=evidence,
             terms=terms,
-            outcomes=tuple(concept for concept in understanding.concepts if concept.kind in OUTCOME_KINDS),
+            outcomes=outcomes,
+            spoken=terms.union(*map(_names_of, understanding.concepts)),
             wants=frozenset(understanding.target_sections),
             wants_figures=evidence.question.mode is Mode.INTERMEDIATE or understanding.asks_for_figures,
             best_score=max(c.score for c in evidence.passages) or 1.0,
             findings=findings,
             telling=frozenset(c.passage.study.study_id for c in telling),
+            wants_advice=bool(WANTS_ADVICE.search(folded(evidence.question.searched))),
             number=number_asked(evidence.question.searched),
             closest=max((cosine for c in _quoted(evidence) for cosine in c.sentence_cosines), default=0.0),
             closest_telling=max((cosine for c in telling for cosine in c.sentence_cosines), default=0.0),
@@ -236,17 +295,50 @@ def sentence_signals(text: str, position: int, candidate: Candidate, asked: Aske
     }
 
 
-def _nearest(text: str, own: frozenset[str], findings: Sequence[tuple[frozenset[str], frozenset[str], float]]) -> float:
-    """How much a sentence says the same as a finding on the matter: shared words, and shared figures."""
-    figures = frozenset(_DECIMAL.findall(text))
-    return max(
-        (
-            (jaccard(said, own) + 0.25 * min(2, len(figures & decimals))) * about
-            for said, decimals, about in findings
-            if about
-        ),
-        default=0.0,
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A finding, as far as sentences are compared with it."""
+
+    said: frozenset[str]
+    """Its statement as stems."""
+    decimals: frozenset[str]
+    about: float
+    """How much of the question it is about."""
+    is_on_outcome: bool
+    """It is about an outcome that the question names; true where it names none."""
+
+    def likeness(self, own: frozenset[str], decimals: frozenset[str]) -> float:
+        """Shared words, and shared figures."""
+        return jaccard(self.said, own) + 0.25 * min(2, len(decimals & self.decimals))
+
+
+def _nearest(text: str, own: frozenset[str], findings: Sequence[Told]) -> float:
+    """How much a sentence says the same as a finding on the matter."""
+    decimals = frozenset(_DECIMAL.findall(text))
+    return max((told.likeness(own, decimals) * told.about for told in findings if told.about), default=0.0)
+
+
+def _is_stray(text: str, own: frozenset[str], findings: Sequence[Told]) -> bool:
+    """Whether a sentence tells a finding on another outcome than asked, of a study that has some on it."""
+    if not any(told.is_on_outcome for told in findings) or all(told.is_on_outcome for told in findings):
+        return False
+    decimals = frozenset(_DECIMAL.findall(text))
+    on, off = (
+        max(told.likeness(own, decimals) for told in findings if told.is_on_outcome is side) for side in (True, False)
     )
+    return off >= STRAY_FROM and off > on
+
+
+def _is_on(finding: Finding, outcomes: Sequence[Concept]) -> bool:
+    if not outcomes:
+        return True
+    said = stem_set(finding.outcome)
+    return any(names(finding.outcome, concept) or said <= _names_of(concept) for concept in outcomes)
+
+
+@lru_cache(maxsize=2_048)
+def _names_of(concept: Concept) -> frozenset[str]:
+    return stem_set(" ".join((concept.name, *concept.aliases)))
 
 
 @lru_cache(maxsize=8_192)
@@ -275,7 +367,7 @@ def _suits(text: str, candidate: Candidate, asked: Asked, policy: Policy, *, cos
         value += policy.number_gain
     if not understanding.population.is_named and candidate.passage.study.age_group in SPECIAL_AGES:
         value -= policy.special_age_weight
-    is_advice = candidate.passage.section in {Section.PRACTICAL_APPLICATIONS, Section.CONCLUSION}
+    is_advice = candidate.passage.section in ADVICE
     if is_advice and cosine < policy.advice_from * asked.closest:  # advice on another matter
         value -= policy.stray_advice_weight
     if evidence.question.mode is Mode.BEGINNER:
@@ -284,4 +376,44 @@ def _suits(text: str, candidate: Candidate, asked: Asked, policy: Policy, *, cos
         value -= policy.abbreviation_weight * min(3, sound.abbreviations)
     if word_count(text) > LONG_SENTENCE_WORDS:
         value -= policy.long_weight
+    if _is_unasked_reason(sound, asked) or (Section.METHODS not in asked.wants and sound.is_made):
+        value -= policy.unasked_weight
+    aimed_at = sound.aimed_at
+    if aimed_at and len(aimed_at & asked.spoken) < AIMED_FROM * len(aimed_at):
+        value -= policy.aimed_weight
+    if _is_stray(text, stem_set(text), asked.findings.get(candidate.passage.study.study_id, ())):
+        value -= policy.stray_outcome_weight
+    return value
+
+
+def _is_unasked_reason(sound: Sound, asked: Asked) -> bool:
+    return EXPLANATION not in asked.evidence.understanding.intents and sound.reasons
+
+
+def _is_aside(text: str, asked: Asked) -> bool:
+    sound = Sound.of(text)
+    is_talk = sound.is_aside and Section.LIMITATIONS not in asked.wants
+    is_made = sound.is_made and Section.METHODS not in asked.wants
+    return is_talk or is_made or _is_unasked_reason(sound, asked)
+
+
+def _named(text: str, asked: Asked) -> float:
+    """Share of the question's terms that a sentence holds, or that belong to a concept which it names."""
+    concepts = [c for c in asked.evidence.understanding.concepts if names(text, c)]
+    held = stem_set(text).union(*map(_names_of, concepts))
+    return len(asked.terms & held) / max(1, len(asked.terms))
+
+
+def _opens(text: str, candidate: Candidate, asked: Asked, policy: Policy, *, named: float) -> float:
+    """What makes a first sentence: it names what is asked; for a beginner it is what was concluded or advised, but no mere advice
+    where nobody asked for any.
+    """
+    value = policy.opening_named_weight * named
+    understanding = asked.evidence.understanding
+    wants_figures = asked.evidence.question.mode is not Mode.BEGINNER or understanding.asks_for_figures
+    sound = Sound.of(text)
+    is_mere_advice = not asked.wants_advice and sound.advises and not sound.tells
+    if not wants_figures and EXPLANATION not in understanding.intents and candidate.passage.section in ADVICE:
+        value += policy.opening_gain * (not is_mere_advice)
+    value -= policy.opening_gain * is_mere_advice
     return value

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from qa_app.pipeline.text import content_stems
+
 # Talk about the literature instead of an answer: what was not studied, what should be.
 ASIDE = re.compile(
     r"\b(?:did not (?:study|examine|test|report|assess|address)|was not (?:studied|examined|tested|assessed)|were not (?:studied|examined|tested|assessed)|"
@@ -40,6 +42,37 @@ EXPLAINS = re.compile(
     r"may reflect|linked .{1,40} to|argue\w*|interpret\w*|put .{1,60} down to|so that)\b",
     re.IGNORECASE,
 )
+# What gives a reason, where nobody asked for one: stricter than what an explanation may sound like.
+REASONS = re.compile(
+    r"\b(?:attribut(?:e[ds]?|ing)|explain\w*|explanations?|mechanisms?|propos(?:e[ds]?|ing)|may reflect|hypothesi[sz]\w*|speculat\w*|discuss(?:e[ds])?|"
+    r"(?:noted|pointed out|argued|suspect\w*) that|signalling|might come from|put .{1,60} down to)\b",
+    re.IGNORECASE,
+)
+# How a study was made, where nobody asked for its methods.
+MADE = re.compile(
+    r"\b(?:(?:included|covered|pooled|analysed|reviewed) (?:\w+ ){0,2}(?:\d+|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b|were calculated|w(?:as|ere) (?:measured|assessed) (?:by|with|before)|"
+    r"protocols differed|most studies used|effect sizes were)",
+    re.IGNORECASE,
+)
+# A question about what to do, and not only about what something does.
+WANTS_ADVICE = re.compile(
+    r"\b(?:should|recommend\w*|how (?:many|much|often|long|heavy|far|do i)|(?:have|need) to|need|gotta|best|ideal|optimal|guidelines?|advice|"
+    r"(?:what|which) (?:kind|dose|amount|number|exercises?|plan|programme?))\b"
+)
+ADVISES = re.compile(
+    r"\b(?:recommend\w*|advis\w*|should|suggest(?:s|ed)? (?:at least|using|ending|\d)|prescribe)\b", re.IGNORECASE
+)
+TELLS = re.compile(
+    r"\b(?:differ\w*|similar\w*|increas\w*|decreas\w*|improv\w*|reduc\w*|gain\w*|rose|fell|rais\w*|lower\w*|greater|larger|smaller|effects?|effective\w*|"
+    r"benefit\w*|advantage|chang\w*|without|no (?:clear|significant)|help\w*|safe|suitable|favour\w*)\b",
+    re.IGNORECASE,
+)
+# The people at whom a sentence that opens with them is aimed.
+AIMED = re.compile(
+    r"(?:for|in|among) ((?=[^,;:]*\b(?:people|persons?|adults?|(?:wo)?men|(?:fe)?males|lifters?|athletes?|trainees|individuals|beginners|elderly|patients|those)\b)"
+    r"[^,;:]{3,90}),",
+    re.IGNORECASE,
+)
 # What a beginner has to look up: abbreviations, units of a laboratory.
 ABBREVIATION = re.compile(r"\b(?!ACSM|AHA|CI|SMD|MD|ES|SD|RM|USA|UK)(?:[A-Z]{2,}[a-z0-9]*|[a-z]{1,2}[A-Z]{2,}\w*)\b")
 STATISTICS = re.compile(
@@ -57,6 +90,13 @@ class Sound:
     is_aside: bool
     is_claim: bool
     explains: bool
+    reasons: bool
+    is_made: bool
+    advises: bool
+    tells: bool
+    """It says what something did."""
+    aimed_at: frozenset[str]
+    """Stems of the people that it opens with; empty where it does not."""
     has_number: bool
     statistics: int
     abbreviations: int
@@ -70,6 +110,11 @@ class Sound:
             is_aside=bool(ASIDE.search(text)),
             is_claim=bool(CLAIM.search(text)),
             explains=bool(EXPLAINS.search(text)),
+            reasons=bool(REASONS.search(text)),
+            is_made=bool(MADE.search(text)),
+            advises=bool(ADVISES.search(text)),
+            tells=bool(TELLS.search(text)),
+            aimed_at=frozenset(content_stems(aimed[1])) if (aimed := AIMED.match(text)) else frozenset(),
             has_number=bool(NUMBER.search(text)),
             statistics=len(STATISTICS.findall(text)),
             abbreviations=len(ABBREVIATION.findall(text)),
