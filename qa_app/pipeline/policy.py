@@ -155,6 +155,7 @@ class Policy:
     stray_outcome_weight: float = 1.0  # and what was found on another outcome than asked
     opening_named_weight: float = 1.5  # what a first sentence gains for the question's terms that it names, all of them
     opening_gain: float = 1.0  # what conclusions and advice gain as a beginner's first sentence
+    mere_advice_weight: float = 2.0  # what advice loses there that tells no effect, where nobody asked what to do
     aimed_weight: float = 1.0  # what a sentence that opens with other people than asked about loses
     explains_gain: float = 1.5  # what an explanation gains where the question asks why
     number_gain: float = 1.0  # what a sentence gains that gives the number asked for

@@ -9,12 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_app.records import Section, Sex
+from corpus_app.records import Direction, Finding, NearFinding, Section, Sex
 from qa_app.pipeline.evidence import find_citable, location, select, study_signals
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.query import understand
 from qa_app.pipeline.records import Candidate, Evidence, InsufficientEvidence, LeftOutReason
-from tests.pipeline.values import POLICY, SENTENCES, candidate_lists, make_candidate, make_question, make_study
+from tests.pipeline.values import (
+    POLICY,
+    SENTENCES,
+    candidate_lists,
+    make_candidate,
+    make_concept,
+    make_question,
+    make_study,
+)
 
 QUESTION = make_question()
 UNDERSTANDING = understand(QUESTION, concepts=(), collections=())
@@ -221,6 +229,42 @@ def test_what_may_be_quoted_has_the_first_call_on_the_budget_and_keeps_its_rank(
 
     assert ids(evidence) == [others[0].passage.passage_id, quotable.passage.passage_id]
     assert reasons(evidence) == [LeftOutReason.BUDGET]
+
+
+def test_every_study_that_may_be_quoted_is_heard_before_one_is_heard_out() -> None:
+    first = [make_candidate(SENTENCES[n], study="T001", position=3 * n, score=2.0) for n in range(4)]
+    second = make_candidate(SENTENCES[6], study="T002", score=1.0)
+
+    evidence = select(
+        [*first, second],
+        question=QUESTION,
+        understanding=UNDERSTANDING,
+        policy=replace(POLICY, evidence_passages=3),
+        citable=frozenset({"T001", "T002"}),
+    )
+
+    assert ids(evidence) == [c.passage.passage_id for c in (first[0], first[1], second)]
+
+
+def test_what_a_study_compared_and_measured_speaks_for_it() -> None:
+    growth, creatine = make_concept("muscle-growth"), make_concept("creatine", kind="nutrient", rarity=3.0)
+    asked = make_question("does creatine help muscle growth?")
+    understanding = understand(asked, concepts=(growth, creatine), collections=())
+    candidates = [make_candidate(SENTENCES[0], study=study) for study in ("T001", "T002", "T003")]
+    findings = [
+        Finding("creatine", "placebo", "muscle growth", Direction.INCREASE, "It rose.", study_id="T001"),
+        Finding("ten sets", "five sets", "muscle growth", Direction.INCREASE, "It rose.", study_id="T002"),
+    ]
+    near = [NearFinding("T001", 1, 0.5, ())]
+
+    signals = study_signals(
+        candidates, understanding=understanding, concepts=(growth, creatine), findings=findings, near=near
+    )
+
+    total = growth.rarity + creatine.rarity
+    assert [signals[study]["matter"] for study in signals] == [1.0, growth.rarity / total, 0.0]
+    assert signals["T001"]["detail"] == pytest.approx(0.6 - 0.5)
+    assert signals["T003"]["detail"] == 0.0  # no finding: its closest passage stands in
 
 
 def test_a_study_of_other_people_is_quoted_less_readily() -> None:

@@ -398,3 +398,71 @@ def test_a_beginner_who_asks_why_is_told_the_reason_before_the_advice() -> None:
     assert (
         write(advice, reason, question="why do weekly sets raise muscle growth?").summary[0].text == reason.passage.text
     )
+
+
+def test_mere_advice_does_not_open_the_answer_where_nobody_asked_for_any() -> None:
+    advice = make_candidate(
+        "Reviewers recommend ten weekly sets to men for muscle growth.",
+        section=Section.PRACTICAL_APPLICATIONS,
+        position=5,
+    )
+    told = make_candidate("Weekly sets increased muscle growth in men of all ages.")
+
+    opens = [
+        write(advice, told, question=f"{q} weekly sets for muscle growth?").summary[0].text for q in ("do", "how many")
+    ]
+
+    assert opens == [told.passage.text, advice.passage.text]
+
+
+def test_what_leads_to_the_opening_is_not_told_after_it() -> None:
+    leads = "Subgroups of the review were compared."
+    opening = "Ten weekly sets gave more muscle growth than five in men and women."
+
+    draft = write(make_candidate(f"{leads} {opening} Weekly sets slowed growth of nobody."), mode="intermediate")
+
+    assert draft.summary[0].text.startswith(opening)
+    assert leads not in " ".join(s.text for s in written(draft))
+
+
+def test_a_reason_that_nobody_asked_for_waits() -> None:
+    found = "Weekly sets raised muscle growth in every one of the trials."
+    reason = "The authors proposed that weekly sets raise muscle growth by mechanisms of tension."
+    candidates = make_candidate(found), make_candidate(reason, position=5)
+
+    assert written(write(*candidates))[0].text == found
+    assert written(write(*candidates, question="why do weekly sets raise muscle growth?"))[0].text == reason
+
+
+def test_a_second_study_is_quoted_only_on_the_matter() -> None:
+    leading = make_candidate("Ten weekly sets gave more muscle growth than five.", study="T001", score=1.0, cosine=0.8)
+    stray = make_candidate(
+        "Milk after meals gave similar gains in the cost of food.", study="T002", score=0.9, cosine=0.3
+    )
+    near = make_candidate(
+        "Twelve weekly sets gave similar muscle growth in rowers.", study="T003", score=0.9, cosine=0.5
+    )
+
+    told = {s.passage_ids[0] for s in written(write(leading, stray, near, mode="intermediate"))}
+
+    assert told == {leading.passage.passage_id, near.passage.passage_id}
+
+
+def test_words_for_other_people_do_not_open_the_answer() -> None:
+    other = "For people who row at sea, ten weekly sets gave most muscle growth."
+    plain = "Ten weekly sets gave most muscle growth in the trials."
+
+    assert write(make_candidate(other), make_candidate(plain, position=5)).summary[0].text == plain
+    asked = write(
+        make_candidate(other), make_candidate(plain, position=5), question="how many sets for people who row at sea?"
+    )
+    assert asked.summary[0].text == other
+
+
+def test_a_number_asked_for_is_told_wherever_it_stands() -> None:
+    told = make_candidate("Weekly sets raised muscle growth in every one of the trials.")
+    number = make_candidate("Growth takes 6 to 8 months of weekly sets.", section=Section.BACKGROUND, position=5)
+
+    draft = write(told, number, question="how many months of weekly sets until muscle growth?")
+
+    assert number.passage.text in {s.text for s in written(draft)}

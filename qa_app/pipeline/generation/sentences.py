@@ -415,5 +415,5 @@ def _opens(text: str, candidate: Candidate, asked: Asked, policy: Policy, *, nam
     is_mere_advice = not asked.wants_advice and sound.advises and not sound.tells
     if not wants_figures and EXPLANATION not in understanding.intents and candidate.passage.section in ADVICE:
         value += policy.opening_gain * (not is_mere_advice)
-    value -= policy.opening_gain * is_mere_advice
+    value -= policy.mere_advice_weight * is_mere_advice
     return value
