@@ -97,6 +97,9 @@ def test_a_follow_up_is_shown_while_it_is_made_with_what_it_was_understood_as(
     expect(page.get_by_role("button", name="Ask it alone")).to_be_visible()
     assert payload_of(page)["understood_as"] == MEANT
     assert page.evaluate("window.stillHere") is True
+    page.go_back()
+    expect(page.get_by_role("heading", level=1, name=SETS)).to_be_visible()
+    assert page.url == before
 
 
 def test_a_follow_up_that_is_stopped_stays_in_its_box(site: Site, page: Page, model: SlowModel) -> None:
