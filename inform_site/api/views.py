@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 from csp.decorators import csp_update
@@ -43,9 +44,17 @@ class HealthView(APIView):
         return Response(state, status=status, headers={"Cache-Control": "no-store"})
 
 
+_one_at_a_time = threading.Lock()
+
+
 class SchemaView(SpectacularJSONAPIView):
     scope = None
     quota = None
+
+    def _get_schema_response(self, request: Request) -> Response:
+        with _one_at_a_time:  # what generates it looks itself up when it first runs, which fails for two at once
+            response: Response = super()._get_schema_response(request)
+            return response
 
 
 @method_decorator(csp_update({"img-src": ["data:"]}), name="dispatch")  # the pictures in Swagger UI's sheet

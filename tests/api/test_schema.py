@@ -12,8 +12,12 @@ import yaml
 from django.core.management import call_command
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
+from drf_spectacular.views import SpectacularJSONAPIView
 from jsonschema import Draft202012Validator
+from rest_framework.request import Request
+from rest_framework.response import Response
 
+from inform_site.api import views
 from inform_site.api.schema import CHOSEN
 from tests.api.conftest import V1, body, get, post
 from tests.qa.conftest import ASKED
@@ -165,3 +169,16 @@ def test_schema_and_page_are_served_from_here_alone() -> None:
     assert b"//" not in page.content.replace(b"<!--", b"")
     assert b"<style" not in page.content
     assert b"<script>" not in page.content
+
+
+def test_the_schema_is_made_for_one_reader_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[bool] = []
+    make = SpectacularJSONAPIView._get_schema_response
+
+    def watched(view: SpectacularJSONAPIView, request: Request) -> Response:
+        made.append(views._one_at_a_time.locked())
+        return make(view, request)
+
+    monkeypatch.setattr(SpectacularJSONAPIView, "_get_schema_response", watched)
+    assert Client().get("/api/v1/schema").status_code == 200
+    assert (made, views._one_at_a_time.locked()) == ([True], False)
