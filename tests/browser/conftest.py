@@ -20,7 +20,7 @@ from django.contrib.staticfiles.handlers import ASGIStaticFilesHandler
 from django.core.asgi import get_asgi_application
 from django.core.management import call_command
 from django.test.utils import override_settings, setup_databases
-from playwright.sync_api import BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
 from inform_site.clients.quotas import Limits
 from tests.browser.site import Site
@@ -35,6 +35,7 @@ TELL_OF_VIOLATIONS = """document.addEventListener("securitypolicyviolation", (ev
   console.error(`content policy: ${event.violatedDirective} stopped ${event.blockedURI} ${event.sample}`);
 });"""
 MUCH = dict.fromkeys(settings.ANONYMOUS_QUOTAS, Limits(100_000, 100_000))  # all readers here have one address
+PATIENCE = 30_000  # milliseconds: a machine with much to do takes its time, and only a failure waits for so long
 SLICE = ("S007", "S014", "S018", "S028", "S034", "S110")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
@@ -46,6 +47,9 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
+
+
+expect.set_options(timeout=PATIENCE)
 
 
 def find_browser() -> str | None:
@@ -146,7 +150,7 @@ def watch(site: Site) -> Iterator[Watch]:
 def context(context: BrowserContext, watch: Watch) -> BrowserContext:
     context.on("page", watch.attach)
     context.add_init_script(TELL_OF_VIOLATIONS)
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(PATIENCE)
     return context
 
 

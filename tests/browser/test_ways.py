@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.browser.conftest import Watch
+from tests.browser.conftest import PATIENCE, Watch
 from tests.browser.site import COUNTED, MEANT, SETS, SHOES, WOMEN, Site
 
 
@@ -28,7 +28,7 @@ def reader(request: pytest.FixtureRequest, browser: Browser, watch: Watch) -> It
     """A page of a browser with or without script."""
     context: BrowserContext = browser.new_context(java_script_enabled=request.param)
     context.on("page", watch.attach)
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(PATIENCE)
     yield context.new_page()
     context.close()
 
