@@ -168,7 +168,7 @@ MIDDLEWARE = [
     "inform_site.api.middleware.ApiConditional",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "inform_site.static_files.WholeFiles",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "inform_site.language.PageLanguage",
     "django.middleware.common.CommonMiddleware",

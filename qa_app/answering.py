@@ -109,18 +109,15 @@ def in_use(policy: Policy) -> Policy:
     if policy.models() != POLICY.models() or not policy.trusts_cosines:
         return policy
     try:
-        encoder = search.encoder_name()
-        if policy is POLICY:
-            return _own_policy(encoder, settings.CALIBRATIONS)
-        return policy.calibrated(*_calibrations(encoder, settings.CALIBRATIONS))
+        return _calibrated(policy, search.encoder_name(), settings.CALIBRATIONS)
     except calibration.BadCalibration as error:
         _warn(str(error))
         return replace(policy, trusts_cosines=False)
 
 
 @lru_cache(maxsize=8)
-def _own_policy(encoder: str, own: str) -> Policy:
-    return POLICY.calibrated(*_calibrations(encoder, own))
+def _calibrated(policy: Policy, encoder: str, own: str) -> Policy:
+    return policy.calibrated(*_calibrations(encoder, own))
 
 
 def calibration_trouble() -> str | None:

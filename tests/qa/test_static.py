@@ -6,9 +6,14 @@ import gzip
 import hashlib
 import json
 import re
+import warnings
 from pathlib import Path
 
 import django_htmx
+import pytest
+from asgiref.sync import async_to_sync
+from django.http import HttpResponse
+from django.test import AsyncClient, override_settings
 
 STATIC = Path(__file__).resolve().parents[2] / "static"
 VENDOR = STATIC / "vendor"
@@ -47,3 +52,31 @@ def test_style_and_script_are_small() -> None:
     files = [*(STATIC / name for name in OURS), VENDOR / "pico.min.css", htmx]
 
     assert sum(len(gzip.compress(path.read_bytes())) for path in files) < MOST_COMPRESSED
+
+
+def get(path: str, **headers: str) -> HttpResponse:
+    """As the asynchronous server answers, by the files as they stand."""
+    with override_settings(WHITENOISE_AUTOREFRESH=True, WHITENOISE_USE_FINDERS=True):
+        return async_to_sync(AsyncClient().get)(path, headers=headers)
+
+
+@pytest.mark.parametrize("name", ["site.css", "asking.js", "favicon.svg"])
+def test_files_are_sent_whole_by_an_asynchronous_server(name: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        reply = get(f"/static/{name}")
+
+    assert reply.status_code == 200
+    assert not reply.streaming
+    assert reply.content == (STATIC / name).read_bytes()
+    assert reply["Content-Length"] == str(len(reply.content))
+
+
+def test_a_file_that_is_known_is_not_sent_again_and_a_part_is_a_part() -> None:
+    known = get("/static/site.css")["ETag"]
+
+    again = get("/static/site.css", **{"If-None-Match": known})
+    part = get("/static/site.css", **{"Range": "bytes=0-9"})
+
+    assert (again.status_code, again.content) == (304, b"")
+    assert (part.status_code, len(part.content)) == (206, 10)

@@ -1,0 +1,27 @@
+"""Sends the site's own style sheets, scripts and letters."""
+
+from __future__ import annotations
+
+from io import BytesIO
+
+from django.http import HttpRequest, HttpResponse
+from whitenoise.middleware import WhiteNoiseMiddleware  # type: ignore[import-untyped]
+from whitenoise.responders import StaticFile  # type: ignore[import-untyped]
+
+
+class WholeFiles(WhiteNoiseMiddleware):  # type: ignore[misc]
+    """WhiteNoise whose replies hold the whole file.
+
+    Its own are read while they are sent, which an asynchronous server can do only by reading them whole beforehand, with a
+    warning each time. Ours are all small.
+    """
+
+    @staticmethod
+    def serve(static_file: StaticFile, request: HttpRequest) -> HttpResponse:
+        found = static_file.get_response(request.method, request.META)
+        with found.file or BytesIO() as file:
+            whole = HttpResponse(file.read(), status=int(found.status))
+        del whole["Content-Type"]  # where there is one, it is among those of the file
+        for name, value in found.headers:
+            whole[name] = value
+        return whole
