@@ -99,7 +99,7 @@ def study_signals(
         by_study.setdefault(candidate.passage.study.study_id, []).append(candidate)
     best = max((c.score for c in ranked), default=0.0) or 1.0
     leading = frozenset(ranked[0].passage.study.concepts if ranked else ())
-    known = sum(by_id[i].rarity for i in leading if i in by_id) or 1.0
+    known = math.fsum(by_id[i].rarity for i in leading if i in by_id) or 1.0
     most = max((c.keyword_hits for c in ranked), default=0) or 1
     closest = {entry.study_id: entry.cosine for entry in near}
     shares = _matters(understanding, concepts, findings)
@@ -111,7 +111,9 @@ def study_signals(
             "place": 1 / rank,
             "score": max(c.score for c in own) / best,
             "about": len(terms & _subject_of(own[0].passage.study, by_id)) / max(1, len(terms)),
-            "alike": sum(by_id[i].rarity for i in leading.intersection(own[0].passage.study.concepts) if i in by_id)
+            "alike": math.fsum(
+                by_id[i].rarity for i in leading.intersection(own[0].passage.study.concepts) if i in by_id
+            )
             / known,
             "detail": max(c.best_cosine for c in own) - closest.get(study_id, max(c.hit.cosine or 0.0 for c in own)),
             "matter": shares.get(study_id, 0.0),
@@ -134,7 +136,7 @@ def _matters(
     for finding in findings:
         sides = (finding.intervention, finding.comparator, finding.outcome)
         named = frozenset().union(*map(names.ids_in, sides)) & asked.keys()
-        share = sum(asked[concept_id] for concept_id in named) / total
+        share = math.fsum(asked[concept_id] for concept_id in named) / total
         shares[finding.study_id] = max(share, shares.get(finding.study_id, 0.0))
     return shares
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -185,12 +186,13 @@ def _by_concept_words(
     Each word counts by its rarity among the concepts of the corpus; words of no concept count neither way.
     """
     graph = _graph(tuple(concepts))
-    weights = {term: graph.rarity_of_word[term] for term in terms if term in graph.rarity_of_word}
+    weights = {term: graph.rarity_of_word[term] for term in sorted(terms) if term in graph.rarity_of_word}
     total = sum(weights.values()) or 1.0
     spoken = {pk: words & weights.keys() for pk, words in graph.words.items() if not words.isdisjoint(weights)}
     nothing: frozenset[str] = frozenset()
     shares = {
-        pk: sum(weights[term] for term in nothing.union(*(spoken.get(c, nothing) for c in study.concepts))) / total
+        pk: math.fsum(weights[term] for term in nothing.union(*(spoken.get(c, nothing) for c in study.concepts)))
+        / total
         for pk, study in _studies(candidates).items()
     }
     return _Step("concept words", policy.concept_words_weight * _each(candidates, shares))

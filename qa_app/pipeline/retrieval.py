@@ -44,7 +44,8 @@ STAGES = (
 class Clock:
     """Milliseconds per stage; None for a stage that did not run, or whose time another one's holds.
 
-    Every stage passes here: whoever watches is told when it has finished, and none begins for nobody (Abandoned).
+    Every stage passes here: whoever watches is told when it has finished, and none begins for nobody (Abandoned). One that is
+    running when the last watcher leaves runs on, as `lexical` does around `encode`, and is told to nobody.
     """
 
     spent: dict[str, float | None] = field(default_factory=lambda: dict.fromkeys(STAGES))
@@ -65,7 +66,8 @@ class Clock:
             spent = (self.spent.get(stage) or 0.0) + round(whole - self._inner, 3)
             self.spent[stage] = spent
             self._inner = outer + whole
-        self.progress.stage(stage, spent)
+        if not self.progress.is_abandoned():
+            self.progress.stage(stage, spent)
 
 
 @dataclass(frozen=True)
