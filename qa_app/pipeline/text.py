@@ -32,6 +32,7 @@ _OF_THREAD = threading.local()  # a stemmer keeps the word it works on: two thre
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
 )
+_MAY_COMBINE = re.compile("[\u0300-\U0010ffff]")  # nothing below combines
 
 
 def clean(text: str) -> str:
@@ -46,8 +47,14 @@ def clean(text: str) -> str:
 
 def folded(text: str) -> str:
     """Lower case and without accents, for comparing words."""
+    if text.isascii():
+        return text.lower()
     decomposed = unicodedata.normalize("NFKD", text)
-    return "".join(c for c in decomposed if not unicodedata.combining(c)).lower().replace("’", "'")
+    return _MAY_COMBINE.sub(_unless_combining, decomposed).lower().replace("’", "'")
+
+
+def _unless_combining(found: re.Match[str]) -> str:
+    return "" if unicodedata.combining(found[0]) else found[0]
 
 
 @lru_cache(maxsize=50_000)
@@ -60,14 +67,14 @@ def stem(word: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    return [match.group() for match in WORD.finditer(folded(text))]
+    return WORD.findall(folded(text))
 
 
 def stems(text: str) -> tuple[str, ...]:
-    return tuple(stem(word) for word in words(text))
+    return tuple(map(stem, words(text)))
 
 
-@lru_cache(maxsize=2_048)
+@lru_cache(maxsize=8_192)
 def stem_set(text: str) -> frozenset[str]:
     """The stems of a text. Kept, because ranking, signals and evidence ask it of the same passages, question after question."""
     return frozenset(stems(text))
