@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from django.db import DatabaseError, connection, transaction
@@ -83,7 +84,27 @@ def encode_question(text: str) -> legs.QuestionVector:
 
 def encode_questions(texts: Sequence[str]) -> list[legs.QuestionVector]:
     """The same for several at once."""
+    return _encoded(embedding.get(encoder_name()), texts)
+
+
+def recall_questions(texts: Sequence[str]) -> list[legs.QuestionVector]:
+    """The same; what this process has encoded before, it remembers: examples are asked again and again."""
     encoder = embedding.get(encoder_name())
+    kept = _kept_vectors.setdefault(encoder, {})
+    known = {text: vector for text in texts if (vector := kept.get(text)) is not None}
+    if new := [text for text in dict.fromkeys(texts) if text not in known]:
+        encoded = dict(zip(new, _encoded(encoder, new), strict=True))
+        known |= encoded
+        kept |= encoded
+        _thin_out(kept, VECTORS_MOST)
+    return [known[text] for text in texts]
+
+
+VECTORS_MOST = 512  # of questions: about 6 MB
+_kept_vectors: WeakKeyDictionary[embedding.Encoder, dict[str, legs.QuestionVector]] = WeakKeyDictionary()
+
+
+def _encoded(encoder: embedding.Encoder, texts: Sequence[str]) -> list[legs.QuestionVector]:
     vectors = [legs.QuestionVector(row) for row in encoder.encode(texts).tolist()]
     for vector in vectors:
         vector.encoder = encoder.name
@@ -195,7 +216,7 @@ def load_passages(ids: Sequence[int]) -> tuple[records.Passage, ...]:
         found[passage.passage_id] = passage
         if all(sentence.vector is not None for sentence in passage.sentences):  # else it will have them soon
             kept[passage.passage_id] = passage
-    _thin_out(kept)
+    _thin_out(kept, KEPT_MOST)
     return tuple(found[pk] for pk in ids if pk in found)
 
 
@@ -218,9 +239,9 @@ def _kept_here(store: dict[Any, dict[Any, T]]) -> dict[Any, T]:
     return kept
 
 
-def _thin_out(kept: dict[Any, Any]) -> None:
+def _thin_out(kept: dict[Any, Any], most: int) -> None:
     """Lets go of what was kept first."""
-    for pk in list(kept)[: max(0, len(kept) - KEPT_MOST)]:
+    for pk in list(kept)[: max(0, len(kept) - most)]:
         kept.pop(pk, None)
 
 
@@ -296,7 +317,7 @@ def findings(study_ids: Sequence[str]) -> tuple[records.Finding, ...]:
             rows = [_finding(*row) for row in cursor.fetchall()]
         for study_id in missing:
             found[study_id] = kept[study_id] = tuple(f for f in rows if f.study_id == study_id)
-    _thin_out(kept)
+    _thin_out(kept, KEPT_MOST)
     return tuple(finding for study_id in study_ids for finding in found[study_id])
 
 

@@ -101,9 +101,15 @@ def in_contract_order(body: Payload) -> Payload:
     return {key: _inner_in_order(body[key]) for key in _in_order(tuple(body))}
 
 
+_WHOLE = (str, int, float, bool, type(None))  # what holds nothing: most of a payload
+
+
 def _inner_in_order(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _inner_in_order(value[key]) for key in _in_order(tuple(value))}
+        return {
+            key: inner if isinstance(inner := value[key], _WHOLE) else _inner_in_order(inner)
+            for key in _in_order(tuple(value))
+        }
     return [_inner_in_order(inner) for inner in value] if isinstance(value, list) else value
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
 from urllib.parse import quote, urlsplit
 
 from django import template
@@ -19,6 +19,7 @@ register = template.Library()
 DOI = re.compile(r"10\.\d{4,9}/\S+")
 AUTHORS_SHOWN = 6
 AUTHORS_BEFORE_OTHERS = 3
+FIGURE = re.compile(r"\d")
 TOGETHER = re.compile(
     r"""\b[^\W\d_]{1,6}\ (?:[=≤≥]|&[lg]t;)\ [−–-]?\d+(?:[.,]\d+)*%?    # P = 0.074, n &lt; 20
     |\b\d\d\ ?%\ C(?:r)?I\b                             # 95% CI
@@ -132,6 +133,15 @@ STUDY_CHANGES = {
 }
 
 
+class Piece(Protocol):
+    """A stretch of a passage, marked where it is a word of the question."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def marked(self) -> bool: ...
+
+
 def plain(value: object) -> str:
     return str(value or "").replace("_", " ").replace("-", " ")
 
@@ -140,7 +150,16 @@ def plain(value: object) -> str:
 def unbroken(text: object) -> SafeString:
     """Words of the corpus in which a figure stays on one line with its sign or its unit."""
     escaped = str(escape(text))
+    if not FIGURE.search(escaped):
+        return mark_safe(escaped)  # noqa: S308 - escaped above
     return mark_safe(TOGETHER.sub(r'<span class="as-one">\g<0></span>', escaped))  # noqa: S308 - escaped above
+
+
+@register.filter
+def with_terms_marked(pieces: Iterable[Piece]) -> SafeString:
+    """The stretches of a passage, one after the other; a page has hundreds of them."""
+    written = (f'<mark class="term">{unbroken(p.text)}</mark>' if p.marked else unbroken(p.text) for p in pieces)
+    return mark_safe("".join(written))  # noqa: S308 - `unbroken` escapes
 
 
 @register.filter

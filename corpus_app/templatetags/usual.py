@@ -5,7 +5,7 @@ made before. Everything else about them is Django's.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.template import Library, Node
@@ -53,14 +53,15 @@ class Address(Node):
 
     def __init__(self, node: URLNode) -> None:
         self._node = node
+        self._name = node.view_name.resolve(Context()) if not node.view_name.is_var else None
 
     def render(self, context: Context) -> str:
-        name = self._node.view_name.resolve(context)
+        name = self._name or self._node.view_name.resolve(context)
         if not isinstance(name, str) or ":" in name:
             return self._node.render(context)
         arguments = tuple(argument.resolve(context) for argument in self._node.args)
         address = _address(settings.ROOT_URLCONF, get_urlconf(), get_script_prefix(), name, *map(str, arguments))
-        return conditional_escape(address) if context.autoescape else address
+        return address.escaped if context.autoescape else address.plain
 
 
 @register.tag
@@ -69,7 +70,13 @@ def url(parser: Parser, token: Token) -> Node:
     return node if node.kwargs or node.asvar else Address(node)
 
 
+class _Made(NamedTuple):
+    plain: str
+    escaped: SafeString
+
+
 @lru_cache(maxsize=KEPT_MOST)
-def _address(root: object, used: object, prefix: str, name: str, *arguments: Any) -> str:
+def _address(root: object, used: object, prefix: str, name: str, *arguments: Any) -> _Made:
     """The first three are what the address depends on beside its own parts."""
-    return reverse(name, args=arguments)
+    address = reverse(name, args=arguments)
+    return _Made(address, conditional_escape(address))

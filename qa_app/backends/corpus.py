@@ -23,7 +23,7 @@ class SearchedCorpus:
 
     def encode_all(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         try:
-            return search.encode_questions(texts)
+            return search.recall_questions(texts)
         except search.EncoderUnavailable as error:
             raise LegFailed(str(error)) from error
 

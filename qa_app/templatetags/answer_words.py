@@ -9,10 +9,11 @@ from functools import lru_cache
 from typing import Any
 
 from django import template
+from django.template.defaultfilters import floatformat
 from django.utils import formats
 from django.utils.dateparse import parse_datetime
-from django.utils.html import format_html_join
-from django.utils.safestring import SafeString
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, gettext, ngettext
 from django.utils.translation import gettext_noop as N_
 
@@ -245,9 +246,9 @@ def step_words(value: object) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _step_words(step: str, language: str | None) -> str:
-    """The same, kept for each language: a page asks for it hundreds of times."""
-    return step_words(step)
+def _step_words(step: str, language: str | None) -> SafeString:
+    """The same, escaped and kept for each language: a page asks for it hundreds of times."""
+    return escape(step_words(step))
 
 
 @register.filter
@@ -264,11 +265,19 @@ def effect_words(step: Mapping[str, Any]) -> str:
 @register.filter
 def steps_listed(because: Iterable[Mapping[str, Any]]) -> SafeString:
     """The steps of a passage's rank as the rows of a list: a page has hundreds of them."""
-    language, point = get_language(), formats.get_format("DECIMAL_SEPARATOR")
-    steps = (
-        (_step_words(str(step["step"]), language), effect_words(step).replace(".", str(point))) for step in because
+    language, point = get_language(), str(formats.get_format("DECIMAL_SEPARATOR"))
+    rows = (
+        f"<div><dt>{_step_words(str(step['step']), language)}</dt>"
+        f"<dd>{escape(effect_words(step).replace('.', point))}</dd></div>"
+        for step in because
     )
-    return format_html_join("", "<div><dt>{}</dt><dd>{}</dd></div>", steps)
+    return mark_safe("".join(rows))  # noqa: S308 - every word of it is escaped
+
+
+@register.filter
+def short_number(value: object) -> str:
+    """As `floatformat` writes it; a whole number below a thousand reads the same in every language."""
+    return str(value) if type(value) is int and 0 <= value < 1_000 else str(floatformat(value))
 
 
 @register.filter

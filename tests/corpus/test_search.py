@@ -490,6 +490,34 @@ def test_a_passage_that_waits_is_read_again_until_its_sentences_have_vectors(enc
     assert loaded(passage)[0].sentences[0].vector is not None
 
 
+def test_a_question_asked_again_is_not_encoded_again(encoder: WordHashEncoder) -> None:
+    asked = ["How many sets?", "Does protein help?", "How many sets?"]
+
+    first, again = search.recall_questions(asked), search.recall_questions([*asked, "And sleep?"])
+
+    assert encoder.calls == [("How many sets?", "Does protein help?"), ("And sleep?",)]
+    assert first == again[:3] == search.encode_questions(asked)
+    assert {vector.encoder for vector in again} == {encoder.name}
+
+
+def test_what_another_encoder_of_the_same_name_made_is_not_remembered() -> None:
+    with embedding.use(WordHashEncoder(dimensions=8)):
+        search.recall_questions(["How many sets?"])
+    with embedding.use(WordHashEncoder(dimensions=16)):
+        assert len(search.recall_questions(["How many sets?"])[0]) == 16
+
+
+def test_the_questions_remembered_longest_ago_make_room(
+    monkeypatch: pytest.MonkeyPatch, encoder: WordHashEncoder
+) -> None:
+    monkeypatch.setattr(search, "VECTORS_MOST", 2)
+
+    for text in ("one", "two", "three", "two", "one"):
+        search.recall_questions([text])
+
+    assert encoder.calls == [("one",), ("two",), ("three",), ("one",)]
+
+
 def test_no_more_is_kept_than_fits(monkeypatch: pytest.MonkeyPatch, encoder: WordHashEncoder) -> None:
     monkeypatch.setattr(search, "KEPT_MOST", 2)
     passages = [make_passage(text=f"Text {n}.") for n in range(3)]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from django.template.defaultfilters import floatformat
+from django.utils import translation
 
 from corpus_app.templatetags import corpus_words
-from qa_app.reading import Words
+from qa_app.reading import Piece, Words
 from qa_app.templatetags import answer_words
 
 TERM = {"id": "few", "name": "few sets", "definition": "Up to four."}
@@ -30,6 +32,21 @@ def test_a_figure_stays_with_its_sign_or_unit(text: str, kept: str) -> None:
 def test_other_words_are_only_escaped(text: str) -> None:
     assert "as-one" not in corpus_words.unbroken(text)
     assert "<" not in corpus_words.unbroken(text)
+
+
+def test_words_of_the_question_are_marked_in_a_passage() -> None:
+    pieces = (Piece("Of <20> men, ", marked=False), Piece("sets & 5 kg", marked=True), Piece(".", marked=False))
+
+    assert corpus_words.with_terms_marked(pieces) == (
+        'Of &lt;20&gt; men, <mark class="term">sets &amp; <span class="as-one">5 kg</span></mark>.'
+    )
+
+
+@pytest.mark.parametrize("value", [0, 7, 100, 999, 1_000, 12_345, -3, 1.0, 12.34, 0.05, True, None, "", "5"])
+@pytest.mark.parametrize("code", ["en-gb", "de"])
+def test_a_short_number_reads_as_django_writes_it(value: object, code: str) -> None:
+    with translation.override(code):
+        assert answer_words.short_number(value) == str(floatformat(value))
 
 
 def test_a_term_has_the_signs_beside_it_and_no_letter_is_lost() -> None:
