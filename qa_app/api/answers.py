@@ -159,5 +159,6 @@ def refuse_unknown(body: dict[str, Any], fields: tuple[str, ...]) -> None:
     """Raises ValidationError naming the first twenty fields of a body that are none of `fields`."""
     unknown = [field[:100] for field in body if field not in fields][:20]
     if unknown:
-        advice = exceptions.ErrorDetail(f"Leave it out; the fields are {', '.join(fields)}.", code="unknown_field")
+        there = f"the fields are {', '.join(fields)}" if fields else "nothing is asked for here"
+        advice = exceptions.ErrorDetail(f"Leave it out; {there}.", code="unknown_field")
         raise exceptions.ValidationError({field: [advice] for field in unknown})

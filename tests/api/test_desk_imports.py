@@ -222,11 +222,32 @@ def test_who_may_not_publish_brings_in_drafts_alone(make_key: Callable[..., Made
     assert post(f"{path}/confirm", {"collection": "training"}, key).status_code == 202
 
 
+def test_an_import_may_be_left_without_bringing_anything_in(key: str) -> None:
+    path = send(RIS.encode(), key, query="?name=refs.ris")["Location"]
+    problem(post(f"{path}/leave", {}, key), 409, "conflict")  # it is not read yet
+    work()
+    refused = problem(post(f"{path}/leave", {"reason": "x"}, key), 400, "invalid")
+    assert refused["errors"] == [
+        {"field": "reason", "code": "unknown_field", "detail": "Leave it out; nothing is asked for here."}
+    ]
+
+    left = post(f"{path}/leave", b"", key)
+
+    assert (left.status_code, body(left)["status"], body(left)["finished_at"] is None) == (200, "done", False)
+    assert body(left)["outcomes"] == {"left": sum(body(left)["effects"].values())}
+    assert {item["chosen"] for item in body(get(f"{path}/items", key))["items"]} == {False}
+    assert not Study.objects.exists()
+    assert jobs.find_work() is None
+    problem(post(f"{path}/leave", {}, key), 409, "conflict")
+    problem(post(f"{path}/confirm", {"collection": "training"}, key), 409, "conflict")
+
+
 @pytest.mark.parametrize("import_id", ["0", "x", "9" * 18, "9" * 300, "-1"])
 @pytest.mark.parametrize("rest", ["", "/items", "/problems", "/report"])
 def test_an_import_that_is_not_there_is_404(key: str, import_id: str, rest: str) -> None:
     problem(get(f"{IMPORTS}/{import_id}{rest}", key), 404, "not-found")
     problem(post(f"{IMPORTS}/{import_id}/confirm", {}, key), 404, "not-found")
+    problem(post(f"{IMPORTS}/{import_id}/leave", {}, key), 404, "not-found")
 
 
 @pytest.mark.parametrize("sent", [b"[]", b"{", b"\xff", json.dumps({"items": [None]}).encode()])

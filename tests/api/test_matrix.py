@@ -95,6 +95,7 @@ TABLE: dict[str, Needs] = {
     "GET /api/v1/desk/imports/{import_id}/problems": LOOKS,
     "GET /api/v1/desk/imports/{import_id}/report": LOOKS,
     "POST /api/v1/desk/imports/{import_id}/confirm": WRITES,
+    "POST /api/v1/desk/imports/{import_id}/leave": WRITES,
     "GET /api/v1/desk/gaps": LOOKS,
     "GET /api/v1/desk/gaps/{gap_id}": LOOKS,
     "PATCH /api/v1/desk/gaps/{gap_id}": WRITES,

@@ -29,7 +29,8 @@ class Body(Serializer):
     def to_internal_value(self, data: Any) -> Any:
         unknown = [name[:100] for name in data if name not in self.fields][:20] if isinstance(data, Mapping) else ()
         if unknown:
-            advice = ErrorDetail(f"Leave it out; the fields are {', '.join(self.fields)}.", "unknown_field")
+            there = f"the fields are {', '.join(self.fields)}" if self.fields else "nothing is asked for here"
+            advice = ErrorDetail(f"Leave it out; {there}.", "unknown_field")
             raise serializers.ValidationError({name: [advice] for name in unknown})
         if self.root is not self and isinstance(data, Mapping):  # whole, also where the study is changed in part
             missing = [name for name, field in self.fields.items() if field.required and name not in data]

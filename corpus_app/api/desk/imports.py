@@ -198,6 +198,22 @@ def _choosable(job: ImportJob, chosen: list[int]) -> list[int]:
     return there
 
 
+class LeaveView(DeskView):
+    permission = "corpus_app.change_importjob"
+    failures: ClassVar = (409,)
+
+    @extend_schema(
+        operation_id="leave_import", summary="End an import without bringing anything in", tags=TAG, request=None,
+        description="One that was read and not confirmed. Its items and problems can still be looked at; its file is forgotten after a while.",
+        responses={200: shapes.Import},
+    )  # fmt: skip
+    def post(self, request: Request, import_id: str) -> Response:
+        job = find(import_id)
+        sent(bodies.Body, request)
+        jobs.leave(job)
+        return shown(job)
+
+
 class ReportView(DeskView):
     permission = "corpus_app.view_importjob"
 

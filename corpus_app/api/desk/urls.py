@@ -23,5 +23,6 @@ urlpatterns = [
     path("imports/<str:import_id>/items", imports.ItemsView.as_view(), name="api_desk_import_items"),
     path("imports/<str:import_id>/problems", imports.ProblemsView.as_view(), name="api_desk_import_problems"),
     path("imports/<str:import_id>/confirm", imports.ConfirmView.as_view(), name="api_desk_confirm_import"),
+    path("imports/<str:import_id>/leave", imports.LeaveView.as_view(), name="api_desk_leave_import"),
     path("imports/<str:import_id>/report", imports.ReportView.as_view(), name="api_desk_import_report"),
 ]
