@@ -6,11 +6,14 @@ and errors are the API's, and there is nothing here that could decide otherwise.
 
 # No postponed annotations here: the server reads those of its tools, whose `Context` is known inside a function only.
 from collections.abc import Awaitable, Callable
+from http import HTTPStatus
 from importlib.util import find_spec
 from typing import Any, Literal
 from urllib.parse import quote, urljoin
 
 from django.conf import settings
+
+from inform_site.api import problems
 
 ASGIApp = Callable[[Any, Any, Any], Awaitable[None]]  # scope, receive, send; each library types them its own way
 Json = dict[str, Any]
@@ -36,9 +39,28 @@ def beside(site: ASGIApp) -> ASGIApp:
 
     async def application(scope: Any, receive: Any, send: Any) -> None:
         is_ours = scope["type"] == "lifespan" or scope.get("path", "").rstrip("/") == PATH
-        await (server if is_ours else site)(scope, receive, send)
+        if is_ours and scope["type"] == "http" and scope["method"] != "POST":
+            await _post_alone(send)
+        else:
+            await (server if is_ours else site)(scope, receive, send)
 
     return application
+
+
+async def _post_alone(send: Any) -> None:
+    """Here are no sessions, and nothing is told unasked: a line that is opened to listen would stay open for nothing."""
+    problem = problems.plain(
+        HTTPStatus.METHOD_NOT_ALLOWED, "method-not-allowed", "Send messages of the Model Context Protocol by POST."
+    )
+    headers = {"allow": "POST", "content-type": problem["Content-Type"], "content-length": str(len(problem.content))}
+    await send(
+        {
+            "type": "http.response.start",
+            "status": problem.status_code,
+            "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+        }
+    )
+    await send({"type": "http.response.body", "body": problem.content})
 
 
 def _server(site: ASGIApp) -> ASGIApp:

@@ -1,7 +1,7 @@
 """Bodies as they come in: Django takes one in whole before anything looks at its request, so what would be refused ends here.
 
 A body that says it is larger than its address takes is not read; one that does not say is read up to there. One larger than
-64 KB, which imports alone may be, is read from a client whose key opens them.
+64 KB, which imports alone may be, is read from a client whose key opens them, and at the desk from whoever is signed in.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ from __future__ import annotations
 import asyncio
 import io
 from collections.abc import Awaitable, Callable
+from importlib import import_module
 from typing import Any
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
+from django.contrib.auth import get_user
 from django.core.handlers.asgi import ASGIRequest
 from django.db import connection
 from django.urls import Resolver404, resolve
@@ -40,13 +42,12 @@ async def _taken(scope: Any, receive: Receive) -> Receive:
     declared = headers.get(b"content-length", b"")
     length = int(declared) if declared.isdigit() else None
     view = _view(scope)
-    most = _most(scope, view)
-    is_large = most > LARGEST_BODY and (length is None or length > LARGEST_BODY)
     if length == 0 or (length is None and scope["method"] in {"GET", "HEAD"} and b"transfer-encoding" not in headers):
         return receive
-    if length is not None and length > most:
-        return _Nothing()
-    if is_large and view is not None and not await sync_to_async(_is_let_in)(scope, view):
+    usual, most = _limits(scope, view)
+    if most > usual and (length is None or length > usual) and not await sync_to_async(_is_let_in)(scope, view):
+        most = usual if view is None else 0  # whoever signs in sends a form; without a key nothing is looked at
+    if (length is not None and length > most) or not most:
         return _Nothing()
     return receive if length is not None else _UpTo(receive, most)
 
@@ -60,17 +61,28 @@ def _view(scope: Any) -> Any:
     return getattr(found.func, "cls", None)
 
 
-def _most(scope: Any, view: Any) -> int:
+def _limits(scope: Any, view: Any) -> tuple[int, int]:
+    """Bytes that are read of anybody's body, and of one whose sender is let in."""
     if view is not None:
-        return int(getattr(view, "largest_body", LARGEST_BODY))
-    return AT_THE_DESK if scope["path"].startswith("/admin/") else settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        return LARGEST_BODY, int(getattr(view, "largest_body", LARGEST_BODY))
+    form = int(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+    return form, AT_THE_DESK if scope["path"].startswith("/admin/") else form
 
 
 def _is_let_in(scope: Any, view: Any) -> bool:
+    """By the key that an address of the API needs; at the desk by being signed in to it."""
+    request = ASGIRequest(scope, io.BytesIO())  # its headers are all that is looked at
     try:
-        return access.is_let_in(ASGIRequest(scope, io.BytesIO()), view)  # its headers are all that is looked at
+        return _is_at_desk(request) if view is None else access.is_let_in(request, view)
     finally:
         connection.close()  # the request itself comes later, if its body does
+
+
+def _is_at_desk(request: ASGIRequest) -> bool:
+    sessions = import_module(settings.SESSION_ENGINE)
+    request.session = sessions.SessionStore(request.COOKIES.get(settings.SESSION_COOKIE_NAME))
+    user = get_user(request)
+    return user.is_active and user.is_staff
 
 
 class _Nothing:

@@ -397,6 +397,7 @@ REST_FRAMEWORK = {
         "inform_site.api.access.ScopeDeclared",
         "inform_site.api.access.PermissionDeclared",
         "inform_site.api.access.VersionDeclared",
+        "inform_site.api.access.ParametersOnce",
     ],
     "DEFAULT_THROTTLE_CLASSES": ["inform_site.api.access.QuotaDeclared"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],

@@ -137,11 +137,12 @@ def _open(asked: _Asked, last_event_id: str | None) -> AsyncGenerator[Event | No
         if making is not None and not making.is_abandoned():
             made_for = making.asked.question
             _require_same(asked.question, made_for.text, made_for.mode, made_for.collection)
-            return _follow(asked, making, place.number)
+            return _follow(asked, making, min(place.number, len(making.events)))  # nobody has had more than was told
         stored = asking.find_by_request(place.key)
         if stored is not None:
             _require_same(asked.question, stored["question"], stored["mode"], stored["collection"])
-            return _tell_again(list(_standing(place.key, stored))[place.standing :])
+            standing = list(_standing(place.key, stored))
+            return _tell_again(standing[min(place.standing, len(standing) - 1) :])  # at least the last one
     if _count_watched() >= MOST_STREAMS:
         raise TooManyStreams
     if asked.admit and (seconds := asked.admit()):
@@ -330,7 +331,7 @@ async def _follow(asked: _Asked, making: Making | None = None, sent: int = 0) ->
                 yield event
                 if event.is_last:
                     return
-            if len(making.events) == sent and not await watcher.wait():
+            if len(making.events) <= sent and not await watcher.wait():
                 yield None
     finally:
         making.leave(watcher)

@@ -41,6 +41,7 @@ STUDY_PARAMETERS = [
 class StudiesView(Resource):
     serializer_class = shapes.ListedStudy
     known = (*FILTERS, *parameters.OF_LISTS)
+    given_often = selection.FACETS
 
     @extend_schema(
         operation_id="list_studies", summary="Published studies by words, facets and years", tags=TAG,

@@ -156,6 +156,18 @@ class VersionDeclared(permissions.BasePermission):
         return True
 
 
+class ParametersOnce(permissions.BasePermission):
+    """Refuses a parameter that was sent twice, for nobody knows which was meant; but for those that a view names as `given_often`."""
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        often = getattr(view, "given_often", ())
+        twice = [name for name, values in request.query_params.lists() if len(values) > 1 and name not in often]
+        if twice and _is_served(view, request):
+            advice = exceptions.ErrorDetail("Send it once.", "repeated")
+            raise exceptions.ValidationError({name[:100].replace("\0", "\\0"): [advice] for name in twice[:20]})
+        return True
+
+
 def _version_sent(request: Request) -> str | None:
     sent = request.headers.get("If-Match")
     if sent is None:

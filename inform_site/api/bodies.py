@@ -18,6 +18,7 @@ from inform_site.api import access, problems
 LARGEST_BODY = 64 * 1024  # bytes
 DEEPEST = 32  # objects and lists within each other
 LONGEST_NUMBER = 40  # characters: more than any number that means something here
+MARK = "\ufeff"
 _UNFIT = re.compile("[\0\ud800-\udfff]")
 
 
@@ -38,6 +39,8 @@ class StrictJSONParser(parsers.BaseParser):
             raise Encoded(media_type or "")
         try:
             text = stream.read().decode("utf-8")
+            if text.startswith(MARK):
+                raise exceptions.ParseError("The body begins with a byte order mark. Send UTF-8 without one.")
         except UnicodeDecodeError as error:
             raise exceptions.ParseError("The body is not UTF-8. Send JSON in UTF-8.") from error
         except UnreadablePostError as error:

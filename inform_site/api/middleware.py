@@ -13,7 +13,7 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.middleware.http import ConditionalGetMiddleware
-from django.utils.cache import patch_vary_headers
+from django.utils.cache import get_conditional_response, patch_vary_headers, set_response_etag
 
 from inform_site import logs
 from inform_site.api import problems
@@ -36,7 +36,7 @@ PREFLIGHT_SECONDS = 600
 
 def is_of_api(request: HttpRequest) -> bool:
     """Whether a program is asking: an address of the API, or a view of it at an address of its own."""
-    return request.path.startswith(API) or getattr(request, "is_of_api", False)
+    return f"{request.path}/".startswith(API) or getattr(request, "is_of_api", False)
 
 
 class RequestId:
@@ -117,12 +117,17 @@ def _left(taken: Taken) -> tuple[str, str]:
 
 
 class ApiConditional(ConditionalGetMiddleware):
-    """ETag, 304 and 412 for what programs read; a tag stands for exactly these bytes."""
+    """ETag, 304 and 412 for what programs read; a tag stands for exactly these bytes. HEAD says what GET does."""
 
     def process_response(self, request: HttpRequest, response: Any) -> Any:
-        if not is_of_api(request) or response.status_code != HTTPStatus.OK:
+        is_read = request.method in {"GET", "HEAD"} and response.status_code == HTTPStatus.OK
+        if not is_of_api(request) or not is_read:
             return response
-        answered = super().process_response(request, response)
+        if self.needs_etag(response) and "ETag" not in response:
+            set_response_etag(response)
+        if "ETag" not in response:
+            return response
+        answered: Any = get_conditional_response(request, etag=response["ETag"], response=response)
         if answered.status_code != HTTPStatus.PRECONDITION_FAILED:
             return answered
         if "If-Match" not in request.headers:  # If-Unmodified-Since, and nothing here has a date (RFC 9110, 13.1.4)

@@ -192,3 +192,49 @@ def test_a_bad_search_by_body_says_which_field(sent: dict[str, object], field: s
     found = problem(post(f"{V1}search", sent), 400, "invalid")
 
     assert field in [error["field"] for error in found["errors"]]
+
+
+# --- Reading ---------------------------------------------------------------------------------------------------------
+
+
+def test_head_says_what_get_says_and_is_conditional_like_it() -> None:
+    tag = get(COLLECTIONS)["ETag"]
+    client = Client()
+
+    said = client.head(COLLECTIONS)
+    assert (said.status_code, said["ETag"], said.content) == (200, tag, b"")
+    assert client.head(COLLECTIONS, headers={"If-None-Match": tag}).status_code == 304
+    assert client.head(COLLECTIONS, headers={"If-Match": '"another"'}).status_code == 412
+
+
+@pytest.mark.parametrize(
+    ("address", "name"),
+    [
+        (f"{V1}studies?limit=1&limit=2", "limit"),
+        (f"{V1}studies?q=a&q=b", "q"),
+        (f"{V1}studies?fields=title&fields=year", "fields"),
+        (f"{V1}search?q=a&q=b", "q"),
+        (f"{V1}answers/x?format=ris&format=md", "format"),
+        (f"{V1}concepts?kind=outcome&kind=intervention", "kind"),
+        (f"{COLLECTIONS}?x%00=1&x%00=2", "x\\0"),
+    ],
+)
+def test_a_parameter_sent_twice_is_refused(address: str, name: str) -> None:
+    refused = problem(get(address), 400, "invalid")
+
+    assert {error["field"]: error["code"] for error in refused["errors"]}[name] == "repeated"
+
+
+def test_a_filter_of_studies_may_be_given_several_times() -> None:
+    assert get(f"{V1}studies?design=meta_analysis&design=cohort_study").status_code == 200
+
+
+def test_a_byte_order_mark_is_named() -> None:
+    refused = problem(post(f"{V1}answers", b'\xef\xbb\xbf{"question": "x"}'), 400, "malformed")
+
+    assert "byte order mark" in refused["detail"]
+
+
+@pytest.mark.parametrize("address", ["/api", "/api/", "/api/v1", "/api/v1/", "/api/v2/answers"])
+def test_no_address_under_api_is_a_page(address: str) -> None:
+    problem(get(address), 404, "not-found")

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 from django.contrib.auth.models import User
 from django.core.asgi import get_asgi_application
+from django.test import Client
 
 from corpus_app.models import ImportJob
 from inform_site import intake
@@ -108,6 +109,46 @@ def test_a_file_that_goes_on_beyond_the_limit_is_too_large(address: str, make_ke
         for _ in range(51):
             line.chunk(MEGABYTE)
         assert line.status() == 413
+
+
+@pytest.fixture
+def signed_in(db: None) -> str:
+    """The cookie of somebody who is at the desk."""
+    client = Client()
+    client.force_login(make_superuser())
+    return f"Cookie: sessionid={client.cookies['sessionid'].value}"
+
+
+UPLOAD = "/admin/corpus_app/importjob/add/"
+FORM = "Content-Type: multipart/form-data; boundary=x"
+
+
+@pytest.mark.parametrize("cookie", ["X-None: 1", "Cookie: sessionid=made-up"])
+def test_no_file_is_read_at_the_desk_before_its_sender_is_signed_in(address: str, cookie: str) -> None:
+    for rest in ("Content-Length: 40000000", CHUNKED):
+        with closing(Line(address, UPLOAD, FORM, cookie, rest)) as line:
+            if rest == CHUNKED:
+                line.chunk(b"x" * 300_000)  # more than a form, and no end
+            assert line.status() in {302, 400, 403}
+
+
+def test_a_reader_who_is_signed_in_but_not_at_the_desk_sends_no_file(address: str) -> None:
+    client = Client()
+    client.force_login(User.objects.create_user("reader", password=None))
+    cookie = f"Cookie: sessionid={client.cookies['sessionid'].value}"
+
+    with closing(Line(address, UPLOAD, FORM, cookie, "Content-Length: 40000000")) as line:
+        assert line.status() in {302, 403}
+
+
+def test_a_file_of_whoever_is_at_the_desk_is_waited_for(address: str, signed_in: str) -> None:
+    with closing(Line(address, UPLOAD, FORM, signed_in, "Content-Length: 1000000")) as line:
+        line.socket.settimeout(1)
+        with pytest.raises(TimeoutError):
+            line.status()
+        line.socket.settimeout(60)
+        line.send(MEGABYTE)
+        assert line.status() in {400, 403}  # it is no form of ours
 
 
 def test_small_bodies_and_none_come_through(address: str) -> None:

@@ -137,6 +137,15 @@ def test_the_quota_of_the_api_is_counted(address: str, settings: Any) -> None:
     assert Answer.objects.count() == 1
 
 
+@pytest.mark.parametrize("method", ["GET", "HEAD", "DELETE", "PUT", "OPTIONS"])
+def test_nobody_keeps_a_line_open_on_which_nothing_is_told(address: str, method: str) -> None:
+    answered = httpx2.request(method, f"{address}/mcp", headers={"Accept": "text/event-stream"}, timeout=60)
+
+    assert (answered.status_code, answered.headers["allow"]) == (405, "POST")
+    if method != "HEAD":
+        assert answered.json()["type"] == "urn:inform:problem:method-not-allowed"
+
+
 def test_without_the_extra_the_site_is_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
     site = get_asgi_application()
     monkeypatch.setattr(assistants, "find_spec", lambda name: None)

@@ -262,6 +262,29 @@ def test_from_any_event_on_the_rest_of_a_stored_answer_is_told() -> None:
     assert Answer.objects.count() == 1
 
 
+def test_whoever_says_to_have_had_more_than_was_told_gets_the_end(model: SlowModel) -> None:
+    """Of a kept answer, and of one in the making: no made-up id leaves a stream without an end, or the others waiting."""
+
+    async def talk(application: Any) -> list[Event]:
+        async with posting(application, STREAM, {"question": ASKED}) as first:
+            begun = await first.next()
+            assert begun is not None
+            key = begun.id.partition(".")[0]
+            await model.was_asked()
+            beyond = f"{key}.999999.999999"
+            async with posting(application, STREAM, {"question": ASKED}, last_event_id=beyond) as second:
+                model.go_on.set()
+                require_whole([begun, *await first.rest()])
+                return await second.rest()
+
+    rest = run(talk)
+    assert (rest[-1].name, [event.name in LAST for event in rest].count(True)) == ("done", 1)
+    key = rest[-1].id.partition(".")[0]
+
+    (done,) = stream({"question": ASKED}, last_event_id=f"{key}.999999.999999")
+    assert (done.name, done.data) == ("done", rest[-1].data)
+
+
 def test_the_id_of_another_question_is_refused() -> None:
     first = stream({"question": ASKED})[0]
 
