@@ -314,7 +314,7 @@ def near_findings(
     vector: Sequence[float], passage_ids: Sequence[int], *, encoder: str
 ) -> tuple[records.NearFinding, ...]:
     """As `search.near_findings` says. Raises DatabaseError."""
-    parameters = {"passages": list(passage_ids), "vector": wire.Packed(vector, ">f4"), "encoder": encoder}
+    parameters = {"passages": wire.Ids(passage_ids), "vector": wire.Packed(vector, ">f4"), "encoder": encoder}
     with wire.together(settings=_EXACT_SETTINGS, is_planned_once=True) as send:
         cursor = send(_NEAR_FINDINGS, parameters)
     return tuple(

@@ -83,6 +83,7 @@ def _set(settings: Mapping[str, str]) -> str:
 def _cursor(driver: Any) -> Cursor:
     cursor: Cursor = psycopg.Cursor(driver)
     cursor.adapters.register_dumper(Packed, _PackedDumper)
+    cursor.adapters.register_dumper(Ids, _PackedDumper)
     cursor.adapters.register_loader(BIGINTS, _IdLoader)
     cursor.adapters.register_loader(DOUBLES, _ScoreLoader)
     return cursor
@@ -95,11 +96,21 @@ class Packed:
         self.sent = struct.pack(">HH", len(vector), 0) + np.asarray(vector, dtype=kind).tobytes()
 
 
+class Ids:
+    """Numbers as PostgreSQL takes in an array of bigint; the driver would write hundreds of them out one by one."""
+
+    def __init__(self, ids: Sequence[int]) -> None:
+        rows = np.empty(len(ids), _IdLoader.row)
+        rows["length"], rows["value"] = rows.dtype["value"].itemsize, ids
+        dimensions = struct.pack(">ii", len(ids), 1) if ids else b""
+        self.sent = struct.pack(">iii", len(dimensions) > 0, 0, BIGINT) + dimensions + rows.tobytes()
+
+
 class _PackedDumper(Dumper):
     format = pq.Format.BINARY
     oid = 0  # the cast beside it says the type
 
-    def dump(self, obj: Packed) -> bytes:
+    def dump(self, obj: Packed | Ids) -> bytes:
         return obj.sent
 
 
@@ -122,4 +133,5 @@ class _ScoreLoader(_IdLoader):
 
 
 ARRAY_HEADER_BYTES = 20  # of one dimension without nulls
+BIGINT = psycopg.postgres.types["int8"].oid
 BIGINTS, DOUBLES = (psycopg.postgres.types[name].array_oid for name in ("int8", "float8"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from qa_app.pipeline.policy import Fusion, Policy
 from qa_app.pipeline.records import Because, Candidate, Found, Hit, NearFinding, Passage
@@ -16,13 +17,45 @@ class FusedHit:
     because: tuple[Because, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """All hits of a search, best first, ties by passage id, each with its score and what the parts of that are."""
+
+    hits: tuple[Hit, ...]
+    scores: tuple[float, ...]
+    parts: tuple[tuple[float, float, str, float], ...]
+    """What words, meaning and a finding brought; the finding's step has a name of its own."""
+
+    def best(self, policy: Policy, *, among: Collection[int] | None = None) -> tuple[FusedHit, ...]:
+        """The pool; with `among` these passages in its place."""
+        places = (place for place, hit in enumerate(self.hits) if among is None or hit.passage_id in among)
+        return tuple(
+            FusedHit(
+                self.hits[place],
+                self.scores[place],
+                (
+                    Because("words", "+", round(words, 4)),
+                    Because("meaning", "+", round(meaning, 4)),
+                    *([Because(step, "+", round(gain, 4))] if gain else []),
+                ),
+            )
+            for place in islice(places, policy.pool)
+            for words, meaning, step, gain in (self.parts[place],)
+        )
+
+
 def fuse(
     found: Found, policy: Policy, near: Sequence[NearFinding] = (), *, among: Collection[int] | None = None
 ) -> tuple[FusedHit, ...]:
-    """The pool, best first, ties by passage id. The policy says how the halves are brought together.
+    """The pool, as `order` puts the hits; with `among` these passages in its place."""
+    return order(found, policy, near).best(policy, among=among)
+
+
+def order(found: Found, policy: Policy, near: Sequence[NearFinding] = ()) -> Fused:
+    """All hits in one order. The policy says how the halves are brought together.
 
     What the studies found counts too, where `near` says how close it comes. Fused scores order the hits of one question;
-    they say nothing across questions. With `among` it is these passages in the place of the pool.
+    they say nothing across questions.
     """
     if policy.fusion is Fusion.COSINE and found.dense.ok:
         lexical, dense = [0.0] * len(found.hits), _cosines(found)
@@ -32,20 +65,11 @@ def fuse(
     findings = _by_findings(found, near)
     gains = [policy.finding_weight * cosine for _, cosine in findings]
     scores = [sum(parts) for parts in zip(lexical, dense, gains, strict=True)]
-    order = sorted(range(len(scores)), key=lambda place: (-scores[place], found.hits[place].passage_id))
-    wanted = [place for place in order if among is None or found.hits[place].passage_id in among]
-    best = wanted[: policy.pool]
-    return tuple(
-        FusedHit(
-            found.hits[place],
-            scores[place],
-            (
-                Because("words", "+", round(lexical[place], 4)),
-                Because("meaning", "+", round(dense[place], 4)),
-                *([Because(findings[place][0], "+", round(gains[place], 4))] if gains[place] else []),
-            ),
-        )
-        for place in best
+    places = sorted(range(len(scores)), key=lambda place: (-scores[place], found.hits[place].passage_id))
+    return Fused(
+        tuple(found.hits[place] for place in places),
+        tuple(scores[place] for place in places),
+        tuple((lexical[place], dense[place], findings[place][0], gains[place]) for place in places),
     )
 
 

@@ -241,21 +241,22 @@ def _look(asked: _Asked, collection: str | None) -> _Look:
         )
         near = _near_findings(asked, found)
     with asked.clock("rank"):
-        pool = candidates.fuse(found, asked.policy, near)
-    return _completed(asked, replace(_ranked(asked, collection, found, pool), near=near), near)
+        fused = candidates.order(found, asked.policy, near)
+        pool = fused.best(asked.policy)
+    return _completed(asked, replace(_ranked(asked, collection, found, pool), near=near), fused)
 
 
-def _completed(asked: _Asked, look: _Look, near: Sequence[NearFinding]) -> _Look:
+def _completed(asked: _Asked, look: _Look, fused: candidates.Fused) -> _Look:
     """With what else the search found of the studies that lead: what a study concluded may be said in other words than the
     question's. The ranking and its signals do not want it, the writing does.
     """
     leading = list(dict.fromkeys(c.passage.study.study_id for c in look.ranked))[: asked.policy.completed_studies]
     ranked = {c.passage.passage_id for c in look.ranked} | {entry.passage_id for entry in look.left_out}
-    others = {pk for n in near if n.study_id in leading for pk in n.passage_ids} - ranked
+    others = {pk for n in look.near if n.study_id in leading for pk in n.passage_ids} - ranked
     if not others:
         return look
     with asked.clock("rank"):
-        _, further, _ = _ordered(asked, candidates.fuse(look.found, asked.policy, near, among=others), None)
+        _, further, _ = _ordered(asked, fused.best(asked.policy, among=others), None)
     return replace(look, further=further)
 
 

@@ -11,7 +11,7 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
-from corpus_app import embedding, indexing, legs, records, search
+from corpus_app import embedding, indexing, legs, records, search, wire
 from corpus_app.models import ConceptRelation, ConceptRelationStudy, CorpusVersion, Passage, PassageTerm, Study
 from tests.builders import make_collection, make_concept, make_finding, make_passage, make_study
 from tests.fakes import WordHashEncoder
@@ -488,6 +488,17 @@ def test_a_passage_that_waits_is_read_again_until_its_sentences_have_vectors(enc
     indexing.index_stale()
 
     assert loaded(passage)[0].sentences[0].vector is not None
+
+
+@pytest.mark.parametrize("ids", [[], [7], [-1, 0, 2**63 - 1, -(2**63)], list(range(1_000, 0, -3))])
+def test_ids_arrive_in_the_database_as_they_were_sent(ids: list[int]) -> None:
+    with wire.together(settings={"jit": "off"}, is_planned_once=True) as send:
+        cursor = send(
+            "SELECT cardinality(sent), sent = %(written)s::bigint[] FROM (SELECT %(ids)s::bigint[]) AS s (sent)",
+            {"ids": wire.Ids(ids), "written": ids},
+        )
+
+    assert wire.row_of(cursor) == (len(ids), True)
 
 
 def test_a_question_asked_again_is_not_encoded_again(encoder: WordHashEncoder) -> None:
