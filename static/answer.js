@@ -16,6 +16,9 @@
     return one.localeCompare(other, document.documentElement.lang, { numeric: true });
   }
 
+  // What is said of a study once is not said again of its next finding.
+  const studyOf = (row) => row.querySelector("th a").href;
+
   function sort(button) {
     const heading = button.closest("th");
     const body = button.closest("table").tBodies[0];
@@ -25,6 +28,7 @@
     heading.setAttribute("aria-sort", falls ? "descending" : "ascending");
     const rows = [...body.rows].sort((a, b) => compare(keyOf(a, column), keyOf(b, column)) * (falls ? -1 : 1));
     body.append(...rows);
+    rows.forEach((row, place) => row.classList.toggle("same", place > 0 && studyOf(row) === studyOf(rows[place - 1])));
     const name = button.textContent.toLowerCase();
     say(falls ? told("Sorted by {column}, falling.", { column: name }) : told("Sorted by {column}, rising.", { column: name }));
   }

@@ -7,6 +7,15 @@
   const PAUSE = 600; // milliseconds before the line is taken up again, and as much longer each time
   const SILENCE = 30000; // milliseconds without a sign of life, of which there is one every ten seconds
   const LONGEST_TRAIL = 4; // questions before a follow-up, as the server shows them
+  const TOGETHER = new RegExp(
+    [
+      "(?<![\\p{L}\\p{N}_])(?:\\p{L}{1,6} [=≤≥<>] [−–-]?\\d+(?:[.,]\\d+)*%?", // P = 0.074, n < 20
+      "\\d\\d ?% Cr?I(?![\\p{L}\\p{N}_])", // 95% CI
+      "(?:\\d+(?:[.,]\\d+)*[–-])?\\d+(?:[.,]\\d+)* (?:k?g|mg|µg|ng|m?[lL]|[cmk]m|k?cal|[kM]J|min|h|s|RM|IU|mmHg|[mn]mol|%)" +
+        "(?:/[\\p{L}\\p{N}_]+)*(?![\\p{L}\\p{N}_]))", // 1.6 g/kg/day, 2–3 RM
+    ].join("|"),
+    "gu",
+  ); // the same as `corpus_words.TOGETHER`
   let asked = null; // the question under way
 
   function say(words) {
@@ -122,9 +131,9 @@
       return;
     }
     const seconds = Number(response.headers.get("Retry-After")) || 0;
-    if (response.status === 429) giveUp(`${told("Many questions came from here just now.")} ${again(seconds)}`);
+    if (response.status === 429) giveUp(`${reasonOf(429)} ${again(seconds)}`);
     else if (response.status === 503) giveUp(`${told("Many answers are being made at this moment.")} ${again(seconds)}`);
-    else giveUp(`${told("The answer could not be fetched.")} ${told("Something went wrong on our side.")} ${again()}`);
+    else giveUp(`${told("The answer could not be fetched.")} ${reasonOf(response.status)} ${again()}`);
   }
 
   function isTyped() {
@@ -148,6 +157,10 @@
     return isTyped()
       ? told("Your question is still in the box: please try again in a moment.")
       : told("Please try again in a moment.");
+  }
+
+  function reasonOf(status) {
+    return status === 429 ? told("Many questions came from here just now.") : told("Something went wrong on our side.");
   }
 
   function unreachable(mine) {
@@ -194,7 +207,7 @@
     if (event.name === "stage") finished(event.data.name);
     else if (event.name === "retrieval") found(event.data, mine);
     else if (event.name === "sentence") tell(event.data, mine);
-    else if (event.name === "error") giveUp(`${event.data.detail} ${kept()}`);
+    else if (event.name === "error") giveUp(`${told("The answer could not be fetched.")} ${reasonOf(event.data.status)} ${again()}`);
     else if (event.name === "done") settle(event.data, mine);
     return event.name === "error" || event.name === "done";
   }
@@ -218,6 +231,7 @@
     page.querySelector("[data-title]").replaceWith(title);
     title.textContent = typed.question.trim();
     title.classList.toggle("long", title.textContent.length > 160);
+    if (mine.form.dataset.since) page.querySelector("[data-asked-again]").hidden = false;
     main.replaceChildren(page);
     window.scrollTo(0, 0);
     byId("question-title").focus({ preventScroll: true });
@@ -285,6 +299,20 @@
     mine.told = [];
   }
 
+  // A figure stays on one line with its sign or its unit, as on the answer's own page: no line breaks otherwise then.
+  function unbroken(text) {
+    const pieces = [];
+    let end = 0;
+    for (const found of text.matchAll(TOGETHER)) {
+      const kept = document.createElement("span");
+      kept.className = "as-one";
+      kept.textContent = found[0];
+      pieces.push(text.slice(end, found.index), kept);
+      end = found.index + found[0].length;
+    }
+    return [...pieces, text.slice(end)];
+  }
+
   function append(sentence, mine) {
     const prose = document.querySelector(".making .prose");
     let section = prose.querySelector(`.${sentence.part}`);
@@ -301,7 +329,7 @@
     const span = document.createElement("span");
     span.className = "sentence";
     span.lang = "en"; // as are the studies
-    span.append(sentence.text);
+    span.append(...unbroken(sentence.text));
     if (sentence.verdict === "weak") {
       const weak = document.createElement("small");
       weak.className = "weak";
@@ -318,13 +346,20 @@
     paragraph.append(paragraph.hasChildNodes() ? " " : "", span); // a space at the end would move with what comes
   }
 
-  // The answer's page takes the place of what was shown, at its own address; htmx puts it there, as after a plain form.
+  // Where an answer is shown: at its own address, as what has changed since another one, or beside that one.
+  function placeOf(answer, { since, beside }) {
+    if (beside) return `/compare/?a=${beside}&b=${answer.id}`;
+    return since ? `${answer.url}?since=${since}` : answer.url;
+  }
+
+  // That page takes the place of what was shown meanwhile; htmx puts it there, as after a plain form.
   function settle(answer, mine, waited = 0) {
     if (!mine.before) lay(mine);
     clearTimeout(mine.patience);
     ["understand", "rank", "answer", "verify"].forEach(finished);
     const link = document.querySelector(".making [data-settle]");
-    const top = window.scrollY;
+    const place = placeOf(answer, mine.form.dataset);
+    const top = mine.form.dataset.beside ? 0 : window.scrollY;
     const settled = async (event) => {
       if (asked !== mine) return;
       const isAway = !event.detail.successful && event.detail.xhr.status === 0;
@@ -334,11 +369,11 @@
         return;
       }
       asked = null;
-      if (!event.detail.successful) location.assign(answer.url);
+      if (!event.detail.successful) location.assign(place);
     };
     link.addEventListener("htmx:afterRequest", settled, { once: true });
     window.htmx
-      .ajax("GET", answer.url, { source: link, target: "#content", swap: "innerHTML", headers: { "X-Asked-Here": "1" } })
+      .ajax("GET", place, { source: link, target: "#content", swap: "innerHTML", headers: { "X-Asked-Here": "1" } })
       .then(() => window.scrollTo(0, top), () => {}); // what failed is told of to `settled`
   }
 

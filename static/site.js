@@ -150,7 +150,7 @@
       return;
     }
     const invalid = document.querySelector("#ask-form [aria-invalid]");
-    const title = byId("question-title");
+    const title = byId("question-title") || byId("compared-title");
     const outcome = document.querySelector(".question .outcome .badge");
     say(title && outcome ? outcome.textContent : "");
     if (invalid) invalid.focus();

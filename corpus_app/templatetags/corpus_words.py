@@ -23,7 +23,7 @@ FIGURE = re.compile(r"\d")
 TOGETHER = re.compile(
     r"""\b[^\W\d_]{1,6}\ (?:[=≤≥]|&[lg]t;)\ [−–-]?\d+(?:[.,]\d+)*%?    # P = 0.074, n &lt; 20
     |\b\d\d\ ?%\ C(?:r)?I\b                             # 95% CI
-    |\b\d+(?:[.,]\d+)*\ (?:k?g|mg|µg|ng|m?[lL]|[cmk]m|k?cal|[kM]J|min|h|s|RM|IU|mmHg|[mn]mol|%)(?:/\w+)*(?!\w)  # 1.6 g/kg/day""",
+    |\b(?:\d+(?:[.,]\d+)*[–-])?\d+(?:[.,]\d+)*\ (?:k?g|mg|µg|ng|m?[lL]|[cmk]m|k?cal|[kM]J|min|h|s|RM|IU|mmHg|[mn]mol|%)(?:/\w+)*(?!\w)  # 1.6 g/kg/day""",
     re.VERBOSE,
 )
 

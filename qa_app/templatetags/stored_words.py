@@ -106,6 +106,18 @@ KINDS = {
     "studies of other kinds": N_("studies of other kinds"),
 }
 
+GROUPS = {
+    "young people": N_("young people"),
+    "younger adults": N_("younger adults"),
+    "older adults": N_("older adults"),
+    "women": N_("women"),
+    "men": N_("men"),
+    "untrained people": N_("untrained people"),
+    "trained people": N_("trained people"),
+    "the long term": N_("the long term"),
+}
+"""What an answer may leave open, where it is named in words of ours and not in those of the question."""
+
 
 @dataclass(frozen=True, slots=True)
 class Told:
@@ -163,8 +175,16 @@ def _subjects(match: Match[str]) -> str:
     return gettext("They are about: %(names)s.") % {"names": match[1]}
 
 
+def _left_open(name: str) -> str:
+    """A part of a question: a group of people, what was to be held equal, or words of the question or of the corpus."""
+    if name.startswith("equal "):
+        return gettext("equal %(what)s") % {"what": name.removeprefix("equal ")}
+    return gettext(GROUPS[name]) if name in GROUPS else name
+
+
 def _missing(match: Match[str]) -> str:
     first, _, last = match[1].rpartition(" or ")
+    first, last = ", ".join(map(_left_open, first.split(", "))), _left_open(last)
     names = gettext("%(first)s or %(last)s") % {"first": first, "last": last} if first else last
     return gettext("Nothing quoted here is about %(names)s; the answer is about the rest of the question.") % {
         "names": names

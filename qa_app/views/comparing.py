@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from qa_app import asking, comparing, rationing
-from qa_app.views.caching import current
+from qa_app.views.caching import current, page_or_part
 from qa_app.views.errors import too_many
 from qa_app.views.history import remember
 
@@ -22,6 +22,7 @@ OTHER_MODE = {"beginner": "intermediate", "intermediate": "beginner"}
 
 
 @current
+@page_or_part
 @require_http_methods(["GET", "HEAD", "POST"])
 def compare(request: HttpRequest) -> HttpResponse:
     """`?a=` and `?b=`: ids of answers, or their addresses. POST asks the question of `a` in the other mode first."""
@@ -34,7 +35,10 @@ def compare(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {"given": given, "missing": missing}
     if found["a"] and found["b"]:
         context["compared"] = comparing.compare(found["a"], found["b"])
-    return render(request, "qa/compare.html", context, status=HTTPStatus.NOT_FOUND if missing else HTTPStatus.OK)
+    response = render(request, "qa/compare.html", context, status=HTTPStatus.NOT_FOUND if missing else HTTPStatus.OK)
+    if found["b"] and request.headers.get("X-Asked-Here"):  # by our script, which was told the answer while it was made
+        remember(request, response, found["b"]["id"])
+    return response
 
 
 def _in_both_modes(request: HttpRequest) -> HttpResponse:

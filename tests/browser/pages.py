@@ -23,9 +23,10 @@ from corpus_app.models import Concept, ImportItem, ImportJob, Passage, Study
 from inform_site import errors
 from qa_app import asking, views
 from qa_app.models import Answer, EvaluationRun, Feedback, Gap, GoldenQuestion, SafetyReply
+from qa_app.pipeline import parts
 from tests.browser.site import COUNTED, EMERGENCY, PIZZA, SETS, SHOES, STAND, STREAM, TERM, WOMEN, Site, cut_short
 from tests.builders import make_study, make_superuser
-from tests.qa.payloads import make_citation
+from tests.qa.payloads import PROTEIN, QUOTE, WEEKLY, make_citation, make_evidence, make_sentence
 
 OF_SWAGGER = {
     name: {"enabled": False} for name in ("heading-order", "nested-interactive", "region")
@@ -290,10 +291,19 @@ def _feedback() -> int:
     return given.pk
 
 
+def _told(site: Site, **changes: Any) -> str:
+    """An answer of two made-up studies, in whole sentences."""
+    weekly, protein = make_evidence(1), make_evidence(2, text=PROTEIN, section="practical_applications", highlights=[])
+    said = [make_sentence(weekly, WEEKLY), make_sentence(protein, PROTEIN, (2,), paragraph=1)]
+    summary = {"text": f"{QUOTE} [1]", "sentences": [make_sentence(weekly, QUOTE)]}
+    answer = {"text": f"{WEEKLY} [1] {PROTEIN} [2]", "sentences": said}
+    return site.stored(**{"evidence": [weekly, protein], "summary": summary, "answer": answer} | changes)
+
+
 def _earlier_answer(site: Site) -> str:
     """The id of an answer to the question of all stored ones that has one source, and no longer text."""
     nothing = {"text": "", "sentences": []}
-    return _id_of(site.stored(outcome="partial", citations=[make_citation(1)], answer=nothing))
+    return _id_of(_told(site, outcome="partial", citations=[make_citation(1)], answer=nothing))
 
 
 def _id_of(address: str) -> str:
@@ -307,7 +317,7 @@ def _in_both_modes(site: Site) -> str:
 
 def _retracted(site: Site) -> str:
     study = make_study(study_id="T-GONE", texts=("A withdrawn word.",))
-    address = site.stored(citations=[make_citation(1, study_id=study.study_id), make_citation(2, study_id="T-NEVER")])
+    address = _told(site, citations=[make_citation(1, study_id=study.study_id), make_citation(2, study_id="T-NEVER")])
     curation.set_notice([study.study_id], notice="retracted", by=None, by_name="test", reason="for this test")
     return address
 
@@ -321,15 +331,15 @@ PUBLIC: dict[str, Place] = {
     "answer": Place(lambda site: site.answer_to()),
     "feedback given": Place(lambda site: site.answer_to(SHOES), then=give_feedback),
     "panel": Place(lambda site: site.answer_to(), then=open_panel),
-    "term": Place(lambda site: site.stored(definitions=[TERM], agreement=STAND), then=open_term),
+    "term": Place(lambda site: _told(site, definitions=[TERM], agreement=STAND), then=open_term),
     "overview": Place(lambda site: site.answer_to(COUNTED)),
     "follow-up": Place(lambda site: site.answer_to(WOMEN, parent=_id_of(site.answer_to()))),
-    "conflicting answer": Place(lambda site: site.stored(outcome="conflicting", agreement=STAND)),
+    "conflicting answer": Place(lambda site: _told(site, outcome="conflicting", agreement=STAND)),
     "answer with a retracted source": Place(_retracted),
     "answer asked again": Place(
-        lambda site: f"{site.stored(definitions=[TERM], agreement=STAND)}?since={_earlier_answer(site)}"
+        lambda site: f"{_told(site, definitions=[TERM], agreement=STAND)}?since={_earlier_answer(site)}"
     ),
-    "partial answer": Place(lambda site: site.stored(outcome="partial", message="Nothing was found on women.")),
+    "partial answer": Place(lambda site: _told(site, outcome="partial", message=parts.in_words(["women"]))),
     "refusal": Place(lambda site: site.answer_to(SHOES)),
     "out of scope": Place(lambda site: site.answer_to(PIZZA)),
     "guardrail": Place(lambda site: site.answer_to(EMERGENCY)),

@@ -164,6 +164,30 @@ def test_an_answer_is_copied_with_its_markers_and_sources(site: Site, page: Page
     expect(page.locator("#cite-line")).to_contain_text(answer)
 
 
+TOLD = """() => [...document.querySelectorAll(".evidence-table tbody tr")].map((row) => [
+  row.querySelector("th a").href,
+  row.cells[1].checkVisibility() && parseFloat(getComputedStyle(row.cells[1]).fontSize) > 0,
+])"""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_table_tells_of_a_study_once_and_then_only_what_else_it_found(site: Site, page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 844})
+    page.goto(site.answer_to())
+    assert_told_once(page)
+
+    for heading in ("Finding", "Direction", "Study"):
+        page.locator(".evidence-table thead").get_by_role("button", name=heading).click()
+        assert_told_once(page)
+
+
+def assert_told_once(page: Page) -> None:
+    rows = page.evaluate(TOLD)
+    studies = [study for study, _ in rows]
+    assert len(studies) > len(set(studies)) > 1
+    assert [is_told for _, is_told in rows] == [a != b for a, b in zip(studies, [None, *studies], strict=False)]
+
+
 def test_an_answer_that_came_without_a_reload_has_its_script(site: Site, page: Page) -> None:
     site.ask(page)
 

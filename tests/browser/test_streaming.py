@@ -116,13 +116,59 @@ def test_a_follow_up_that_is_stopped_stays_in_its_box(site: Site, page: Page, mo
     assert_given_up(page)
 
 
-@pytest.mark.parametrize("name", ["Ask for more detail", "Ask it alone"])
+def test_an_answer_asked_again_is_shown_while_it_is_made_and_then_with_what_has_changed(
+    site: Site, page: Page, model: SlowModel
+) -> None:
+    before = site.answer_to(writer="extractive")
+    page.goto(before)
+    page.evaluate("window.stillHere = true")
+
+    page.get_by_role("button", name="Ask again").first.click()
+
+    expect(page.locator(".stages .done")).to_have_text(["Question read", "Studies searched"])
+    expect(page.get_by_role("heading", name="Asked again", exact=True)).to_be_visible()
+    assert page.url == before
+    model.go_on.set()
+    expect(page.get_by_role("heading", name="Asked again: what has changed")).to_be_visible()
+    assert page.url.endswith(f"?since={before.rstrip('/').rpartition('/')[2]}")
+    assert page.evaluate("window.stillHere") is True
+    page.get_by_role("link", name="Your questions").click()
+    expect(page.locator(".kept li")).to_have_count(1)
+
+
+def test_the_other_mode_is_shown_while_it_is_made_and_then_beside_the_first(
+    site: Site, page: Page, model: SlowModel
+) -> None:
+    before = site.answer_to(writer="extractive")
+    page.goto(before)
+    page.evaluate("window.stillHere = true")
+
+    page.get_by_role("button", name="Compare with the answer").click()
+
+    expect(page.locator(".stages .done")).to_have_text(["Question read", "Studies searched"])
+    expect(page.locator(".making .eyebrow")).to_have_text("Intermediate")
+    model.go_on.set()
+    expect(page.get_by_role("heading", level=1, name="Two answers side by side")).to_be_focused()
+    assert f"/compare/?a={before.rstrip('/').rpartition('/')[2]}&b=" in page.url
+    expect(page.locator(".sides .eyebrow").nth(1)).to_contain_text("Answer B · Intermediate")
+    assert page.evaluate("window.stillHere") is True
+    page.get_by_role("link", name="Your questions").click()
+    expect(page.locator(".kept li")).to_have_count(1)
+    page.go_back()
+    page.go_back()
+    expect(page.get_by_role("heading", level=1, name=SETS)).to_be_visible()
+    assert page.url == before
+
+
+@pytest.mark.parametrize(
+    "name", ["Ask for more detail", "Ask it alone", "Ask again", "Compare with the answer in more detail"]
+)
 def test_what_a_button_asks_is_shown_while_it_is_made(site: Site, page: Page, model: SlowModel, name: str) -> None:
     first = site.answer_to(writer="extractive")
     parent = first.rstrip("/").rpartition("/")[2]
     page.goto(site.answer_to(WOMEN, parent=parent, writer="extractive"))
 
-    page.get_by_role("button", name=name).click()
+    page.get_by_role("button", name=name).first.click()
 
     expect(page.locator(".stages .done").first).to_be_visible()
     expect(page.locator(".making .trail")).to_be_visible(visible=name != "Ask it alone")
@@ -131,13 +177,16 @@ def test_what_a_button_asks_is_shown_while_it_is_made(site: Site, page: Page, mo
     expect(page.get_by_role("button", name=name)).to_be_focused()
 
 
-def test_the_sentences_stay_where_they_were_when_the_page_settles(site: Site, page: Page) -> None:
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_sentences_stay_where_they_were_when_the_page_settles(site: Site, page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 844})
     page.add_init_script(
         """
         const seen = (window.seen = []);
         new MutationObserver(() => {
-          const first = document.querySelector(".summary .sentence");
-          if (first) seen.push([Boolean(first.closest(".making")), first.getBoundingClientRect().top]);
+          const all = [...document.querySelectorAll(".prose .sentence")];
+          const lines = (sentence) => [...sentence.getClientRects()].map((line) => line.top);
+          if (all.length) seen.push([Boolean(all[0].closest(".making")), all.map((one) => Math.min(...lines(one)))]);
         }).observe(document, { childList: true, subtree: true });
         """
     )
@@ -146,10 +195,32 @@ def test_the_sentences_stay_where_they_were_when_the_page_settles(site: Site, pa
     page.locator("#question-title").wait_for()
 
     seen: list[Any] = page.evaluate("window.seen")
-    made, settled = ([row for row in seen if row[0] is is_made] for is_made in (True, False))
+    made, settled = ([tops for is_making, tops in seen if is_making is is_made] for is_made in (True, False))
     assert made
     assert settled
-    assert abs(made[-1][1] - settled[-1][1]) < 1  # pixels
+    assert len(made[-1]) > 1
+    assert made[-1] == pytest.approx(settled[-1], abs=1)  # pixels
+
+
+def test_a_figure_stays_with_its_sign_or_unit_while_an_answer_is_made_as_it_does_afterwards(
+    site: Site, page: Page
+) -> None:
+    page.add_init_script(
+        """
+        window.made = new Set();
+        new MutationObserver(() => document.querySelectorAll(".making .as-one").forEach((one) => made.add(one.textContent)))
+          .observe(document, { childList: true, subtree: true });
+        """
+    )
+    page.goto(site.url)
+    page.get_by_label("Your question").fill(SETS)
+    page.get_by_label("Intermediate").check()
+    page.get_by_role("button", name="Ask", exact=True).click()
+    page.wait_for_url("**/answers/*/")
+
+    settled = page.locator(".prose .as-one:not(:has(button))")
+    expect(settled.first).to_be_visible()
+    assert set(settled.all_inner_texts()) == set(page.evaluate("[...made]"))
 
 
 def test_stopping_gives_up_the_work_and_keeps_the_question(site: Site, page: Page, model: SlowModel) -> None:

@@ -224,7 +224,7 @@ def test_a_refusal_offers_the_question_box_before_the_nearest_passages_and_no_co
     html = shown(client, answer)
 
     assert html.count('id="ask-form"') == 1
-    assert html.index('id="ask-form"') < html.index('id="evidence-title"')
+    assert html.index('href="#evidence-title"') < html.index('id="ask-form"') < html.index('id="evidence-title"')
     assert "badge sure" not in html.partition('<template id="making">')[0]
 
 
@@ -477,7 +477,7 @@ def test_an_answer_is_compared_with_answers_to_the_same_question_only(client: Cl
     other = make_payload(id="other", request_id="00000000-0000-4000-8000-000000000002", question="Something else?")
     keep(**other)
 
-    assert "Asked again" not in client.get("/answers/answer-one/", {"since": since}).content.decode()
+    assert "changes-title" not in client.get("/answers/answer-one/", {"since": since}).content.decode()
 
 
 def test_two_answers_differ_by_sources_sentences_outcome_and_confidence() -> None:

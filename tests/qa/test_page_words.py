@@ -22,6 +22,7 @@ TERM = {"id": "few", "name": "few sets", "definition": "Up to four."}
         ("0.8 g/kg/day of protein", "0.8 g/kg/day"),
         ("(95% CI 0.1 to 0.3)", "95% CI"),
         ("2.49 kg more", "2.49 kg"),
+        ("that 2–3 RM is best", "2–3 RM"),
     ],
 )
 def test_a_figure_stays_with_its_sign_or_unit(text: str, kept: str) -> None:

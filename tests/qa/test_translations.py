@@ -18,6 +18,7 @@ from corpus_app.records import Design
 from corpus_app.templatetags import corpus_words, language
 from qa_app import comparing
 from qa_app.pipeline import confidence, overview, parts, run, scope
+from qa_app.pipeline.qualifiers import Kind, Qualifier
 from qa_app.templatetags import answer_words, stored_words, working_words
 from tests import messages
 from tests.qa.payloads import QUOTE, FakeAsking, make_payload, make_refusal
@@ -145,8 +146,12 @@ def test_each_built_in_reply_and_reason_is_told_in_the_page_language() -> None:
     ("message", "german"),
     [
         (f"{run.NOT_OUR_SUBJECT} They are about: training; diet.", "Sie handeln von: training; diet."),
-        (parts.in_words(["sleep", "women"]), "Nichts, was hier zitiert ist, handelt von sleep oder women; "),
-        (parts.in_words(["sleep"]), "Nichts, was hier zitiert ist, handelt von sleep; "),
+        (parts.in_words(["sleep", "women"]), "Nichts, was hier zitiert ist, betrifft sleep oder Frauen; "),
+        (parts.in_words(["sleep"]), "Nichts, was hier zitiert ist, betrifft sleep; "),
+        (
+            parts.in_words(["older adults", "equal volume", "men"]),
+            "betrifft ältere Erwachsene, volume bei gleichem Maß oder Männer; ",
+        ),
         ("None of the nearest passages mentions “shoes”, “sauna”.", "erwähnt „shoes“, „sauna“."),
     ],
 )
@@ -157,6 +162,14 @@ def test_the_words_of_a_question_stay_inside_a_message_in_the_page_language(mess
     assert german in "".join(part.text for part in told)
     assert all(part.is_ours for part in told)
     assert stored_words.as_told(message) == (stored_words.Told(message, is_ours=True),)
+
+
+def test_each_group_that_an_answer_may_leave_open_is_told_in_the_page_language() -> None:
+    named = {*parts._GROUPS.values(), parts._name(Qualifier(Kind.LONG, "years"))}
+
+    assert named == set(stored_words.GROUPS)
+    with translation.override("de"):
+        assert not {stored_words._left_open(name) for name in named} & named
 
 
 def test_what_a_curator_wrote_stays_as_it_is() -> None:
