@@ -25,10 +25,15 @@ OTHER_MODE = {"beginner": "intermediate", "intermediate": "beginner"}
 @page_or_part
 @require_http_methods(["GET", "HEAD", "POST"])
 def compare(request: HttpRequest) -> HttpResponse:
-    """`?a=` and `?b=`: ids of answers, or their addresses. POST asks the question of `a` in the other mode first."""
+    """`?a=` and `?b=`: ids of answers, or their addresses. POST asks the question of `a` in the other mode first.
+
+    `?answer=` comes from a list where two are ticked, the first two of them count.
+    """
     if request.method == "POST":
         wait = rationing.seconds_to_wait(request, "ask")
         return too_many(request, seconds=wait) if wait else _in_both_modes(request)
+    if ticked := request.GET.getlist("answer"):
+        return _see(dict(zip("ab", ticked, strict=False)))
     given = {side: request.GET.get(side, "").strip() for side in ("a", "b")}
     found = {side: _find(text) for side, text in given.items()}
     missing = [side.upper() for side, text in given.items() if text and found[side] is None]
@@ -46,10 +51,13 @@ def _in_both_modes(request: HttpRequest) -> HttpResponse:
     if first is None:
         raise Http404
     other = _asked_in(OTHER_MODE[first["mode"]], first, rationing.allowance(request))
-    query = urlencode({"a": first["id"], "b": other["id"]})
-    response = HttpResponse(status=HTTPStatus.SEE_OTHER, headers={"Location": f"{reverse('compare')}?{query}"})
+    response = _see({"a": first["id"], "b": other["id"]})
     remember(request, response, other["id"])
     return response
+
+
+def _see(sides: dict[str, str]) -> HttpResponse:
+    return HttpResponse(status=HTTPStatus.SEE_OTHER, headers={"Location": f"{reverse('compare')}?{urlencode(sides)}"})
 
 
 def _asked_in(mode: str, first: dict[str, Any], allowance: asking.Allowance) -> dict[str, Any]:

@@ -2,15 +2,46 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from django.utils import translation
 from playwright.sync_api import Page, expect
 
 from tests.browser.accessible import assert_accessible
 from tests.browser.conftest import Watch
 from tests.browser.html import find_faults
-from tests.browser.pages import PAGES, open_folds, visit
+from tests.browser.pages import PAGES, PUBLIC, open_folds, open_panel, visit
 from tests.browser.site import SETS, Site
 
+# Words that no German sentence of the site has, and hardly an English one is without.
+ENGLISH = frozenset(
+    "the of and is are were with from this that these for by you your its they have has had which how when study studies "
+    "answer answers question questions source sources finding findings other others only about been "
+    "more than each every there here no yes show shown found nothing".split()
+)
+QUOTED = re.compile("„[^“]*“")  # a question to try, or words of the reader's own
+OWN_WORDS = "#question-title, [dir=auto], .trail a, .kept p:first-child a, .near a, .understood strong, .comparison h2 a, #cite-line, code, script, style, textarea, input"
+TOLD = """(ownWords) => {
+  const told = [];
+  const spoken = document.documentElement.lang;
+  const isOurs = (element) => !element.closest(ownWords) && (element.closest("[lang]") || document.documentElement).lang === spoken;
+  const hear = (root) => {
+    const walker = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const node = walker.currentNode;
+      if (node.nodeType === Node.TEXT_NODE) {
+        if (!node.parentElement || isOurs(node.parentElement)) told.push(node.textContent);
+      } else {
+        if (node.localName === "template") hear(node.content);
+        if (isOurs(node)) ["aria-label", "title", "alt"].forEach((name) => told.push(node.getAttribute(name) || ""));
+      }
+    }
+  };
+  hear(document.body);
+  told.push(document.querySelector("meta[name=description]").content);
+  return told.map((words) => words.trim()).filter(Boolean);
+}"""
 NAMES = ("ask", "answer asked again", "partial answer", "refusal", "guardrail", "citation", "search", "nothing found", "topic", "study", "how it works", "compare", "missing")  # fmt: skip
 
 
@@ -38,6 +69,20 @@ def test_a_german_page_is_valid_legible_and_no_wider_than_the_screen(
     for width in (1000, 640, 320):
         german.set_viewport_size({"width": width, "height": 640})
         assert german.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("name", [name for name in PUBLIC if name != "documentation of the API"])
+def test_no_word_of_the_interface_is_left_in_english(site: Site, german: Page, watch: Watch, name: str) -> None:
+    watch.expected = PAGES[name].expected
+    with translation.override("de"):  # for what is said of a failure, which no request brings here
+        visit(german, name, site)
+    if PAGES[name].then is open_panel:
+        open_panel(german)
+
+    heard = [QUOTED.sub("", words) for words in german.evaluate(TOLD, OWN_WORDS)]
+
+    assert len(heard) > 10
+    assert [words for words in heard if ENGLISH & set(re.findall(r"[^\W\d_]+", words.lower()))] == []
 
 
 def test_an_answer_is_made_in_german_and_the_switch_in_the_footer_leads_back(site: Site, german: Page) -> None:

@@ -61,6 +61,20 @@ def test_one_question_in_both_modes_stands_side_by_side(site: Site, reader: Page
     expect(reader.locator("#B")).to_be_in_viewport()
 
 
+def test_two_of_the_own_questions_are_ticked_to_stand_side_by_side(site: Site, reader: Page) -> None:
+    for question in (SETS, SHOES, COUNTED):
+        site.ask(reader, question)
+    reader.get_by_role("link", name="Your questions").click()
+
+    for question in (SETS, SHOES):
+        reader.get_by_role("checkbox", name=question).focus()
+        reader.keyboard.press("Space")
+    reader.get_by_role("button", name="Compare the two").press("Enter")
+
+    expect(reader.locator(".sides h2")).to_have_text([SHOES, SETS])
+    assert "/compare/?a=" in reader.url
+
+
 def test_own_questions_are_listed_and_forgotten(site: Site, reader: Page) -> None:
     site.ask(reader)
     site.ask(reader, SHOES)
