@@ -297,7 +297,9 @@ def _told(site: Site, **changes: Any) -> str:
     said = [make_sentence(weekly, WEEKLY), make_sentence(protein, PROTEIN, (2,), paragraph=1)]
     summary = {"text": f"{QUOTE} [1]", "sentences": [make_sentence(weekly, QUOTE)]}
     answer = {"text": f"{WEEKLY} [1] {PROTEIN} [2]", "sentences": said}
-    return site.stored(**{"evidence": [weekly, protein], "summary": summary, "answer": answer} | changes)
+    sure = {"score": 84, "label": "high", "reasons": ["2 studies are cited"], "calibration": "test-1"}
+    told = {"evidence": [weekly, protein], "summary": summary, "answer": answer, "confidence": sure}
+    return site.stored(**told | changes)
 
 
 def _earlier_answer(site: Site) -> str:

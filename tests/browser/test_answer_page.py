@@ -9,7 +9,8 @@ from playwright.sync_api import BrowserContext, Page, expect
 from pypdf import PdfReader
 
 from qa_app.models import Feedback
-from tests.browser.site import SETS, STAND, TERM, Site, payload_of
+from tests.browser.pages import open_folds
+from tests.browser.site import COUNTED, SETS, STAND, TERM, Site, payload_of
 from tests.qa.payloads import make_evidence, make_sentence
 
 
@@ -162,6 +163,21 @@ def test_an_answer_is_copied_with_its_markers_and_sources(site: Site, page: Page
     page.get_by_text("Cite this answer").click()
     expect(page.locator("#cite-line")).to_contain_text("from corpus version 12")
     expect(page.locator("#cite-line")).to_contain_text(answer)
+
+
+RUN_OVER = """() => [...document.querySelectorAll("main details :is(dl, ul, ol, p, table, section)")]
+  .filter((part) => part.scrollHeight > part.clientHeight + 4 && getComputedStyle(part).display !== "inline")
+  .map((part) => `${part.localName}.${part.className}`)"""
+
+
+def test_what_is_unfolded_does_not_run_over_what_follows(site: Site, page: Page) -> None:
+    for width in (390, 1280):
+        page.set_viewport_size({"width": width, "height": 844})
+        for question in (SETS, COUNTED):
+            page.goto(site.answer_to(question))
+            open_folds(page)
+            assert page.locator("main details[open]").count() > 2
+            assert page.evaluate(RUN_OVER) == [], width
 
 
 TOLD = """() => [...document.querySelectorAll(".evidence-table tbody tr")].map((row) => [
