@@ -540,7 +540,7 @@ def test_a_stored_answer_is_read_with_few_queries(client: Client, django_assert_
         created_at=timezone.now(),
     )
 
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(11):
         response = client.get("/answers/answer-one/")
 
     assert response.status_code == 200
