@@ -368,18 +368,32 @@ def study_states(ids: Iterable[str]) -> dict[str, records.StudyState]:
 _STUDY_STATES = "SELECT study_id, status, notice, state_changed_at FROM corpus_app_study WHERE study_id = ANY(%s)"
 
 
-def passage_states(ids: Iterable[int]) -> dict[int, records.PassageState]:
-    """What has become of these passages; deleted ones are absent."""
-    if not (wanted := list(set(ids))):
-        return {}
+def states(
+    study_ids: Iterable[str], passage_ids: Iterable[int]
+) -> tuple[dict[str, records.StudyState], dict[int, records.PassageState]]:
+    """What has become of these studies and of these passages, all of one moment; deleted ones are absent."""
+    wanted_studies, wanted_passages = list(set(study_ids)), list(set(passage_ids))
+    if not (wanted_studies or wanted_passages):
+        return {}, {}
+    studies: dict[str, records.StudyState] = {}
+    passages: dict[int, records.PassageState] = {}
     with connection.cursor() as cursor:
-        cursor.execute(_PASSAGE_STATES, [wanted])
-        return {
-            pk: records.PassageState(pk, version, _iso(changed_at)) for pk, version, changed_at in cursor.fetchall()
-        }
+        cursor.execute(_STATES, [wanted_studies, wanted_passages])
+        for study_id, status, notice, changed_at, pk, version in cursor.fetchall():
+            if pk is None:
+                studies[study_id] = records.StudyState(
+                    study_id, records.Status(status), records.Notice(notice), _iso(changed_at)
+                )
+            else:
+                passages[pk] = records.PassageState(pk, version, _iso(changed_at))
+    return studies, passages
 
 
-_PASSAGE_STATES = "SELECT id, version, text_changed_at FROM corpus_app_passage WHERE id = ANY(%s)"
+_STATES = """
+    SELECT study_id, status, notice, state_changed_at, NULL::bigint, NULL::int FROM corpus_app_study WHERE study_id = ANY(%s)
+    UNION ALL
+    SELECT NULL, NULL, NULL, text_changed_at, id, version FROM corpus_app_passage WHERE id = ANY(%s::bigint[])
+"""
 # Plain SQL: for forty passages the ORM would take longer to write these queries than PostgreSQL takes to answer them.
 _PASSAGES = """
     SELECT p.id, p.version, p.position, p.section, p.page, p.heading, p.text, p.kind,

@@ -296,8 +296,7 @@ def _store_sentences(answer_id: str, body: payload.Payload) -> None:
     quoted = [(part, n, span) for part, n, s in sentences for span in s["support"] if "finding_ids" not in span]
     index_of = {citation["study_id"]: citation["index"] for citation in body["citations"]}
     # A passage or study deleted since it was read keeps its words here, without a link.
-    studies = search.study_states(list(index_of))
-    passages = search.passage_states([span["passage_id"] for _, _, span in quoted])
+    studies, passages = search.states(index_of, [span["passage_id"] for _, _, span in quoted])
     columns = zip(
         *(
             (

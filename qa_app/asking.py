@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import uuid
 from collections.abc import Callable, Iterable
@@ -369,14 +368,8 @@ def find_answer(answer_id: str) -> Payload | None:
     if not _storable(answer_id):
         return None
     with search.snapshot():
-        with connection.cursor() as cursor:
-            cursor.execute(_PAYLOAD, [answer_id])
-            row = cursor.fetchone()
-        return None if row is None else _beside(json.loads(row[0]))
-
-
-# Every page of an answer begins with it: the ORM would take longer to ask for it than PostgreSQL takes to find it.
-_PAYLOAD = "SELECT payload::text FROM qa_app_answer WHERE id = %s"
+        found = Answer.objects.filter(pk=answer_id).order_by().values_list("payload", flat=True)
+        return next((_beside(payload) for payload in found), None)
 
 
 def find_by_request(request_id: uuid.UUID) -> Payload | None:
@@ -398,9 +391,8 @@ def _beside(body: Payload) -> Payload:
     cited = {c["study_id"] for c in body["citations"]}
     used = cited | {e["study_id"] for e in body["evidence"]}
     named = used | _counted(body) | {o.get("study_id") for o in body["left_out"]} - {None}
-    studies = search.study_states(sorted(named))
     quoted = _passages_used(body)
-    passages = search.passage_states(sorted(quoted))
+    studies, passages = search.states(named, quoted)
     hidden = {s for s in named if s not in studies or studies[s].status is not Status.PUBLISHED}
     hidden |= _deleted(body, used - cited, {quoted[pk][0] for pk in passages})
     _hide(body, hidden)

@@ -178,8 +178,9 @@ def _still_public(evidence: Evidence) -> Evidence:
 
     Raises InsufficientEvidence where nothing is left.
     """
-    studies = search.study_states([study.study_id for study in evidence.studies])
-    passages = search.passage_states([c.passage.passage_id for c in evidence.passages])
+    studies, passages = search.states(
+        [study.study_id for study in evidence.studies], [c.passage.passage_id for c in evidence.passages]
+    )
 
     def stands(candidate: Candidate) -> bool:
         study, passage = studies.get(candidate.passage.study.study_id), passages.get(candidate.passage.passage_id)

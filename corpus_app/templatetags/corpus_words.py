@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from html import escape  # Django's does the same for a text, and first asks whether it is lazy
 from typing import Any, Protocol
 from urllib.parse import quote, urlsplit
 
 from django import template
 from django.utils import formats
-from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 from django.utils.translation import gettext_noop as N_
@@ -149,7 +149,7 @@ def plain(value: object) -> str:
 @register.filter
 def unbroken(text: object) -> SafeString:
     """Words of the corpus in which a figure stays on one line with its sign or its unit."""
-    escaped = str(escape(text))
+    escaped = escape(str(text))
     if not FIGURE.search(escaped):
         return mark_safe(escaped)  # noqa: S308 - escaped above
     return mark_safe(TOGETHER.sub(r'<span class="as-one">\g<0></span>', escaped))  # noqa: S308 - escaped above

@@ -692,9 +692,12 @@ def test_states_say_what_has_become_of_studies_and_passages() -> None:
             withdrawn.study_id, records.Status.WITHDRAWN, records.Notice.NONE, now.isoformat()
         )
     }
-    assert search.passage_states([passage.pk, 10**12]) == {
-        passage.pk: records.PassageState(passage.pk, 3, now.isoformat())
-    }
+    of_studies = search.study_states([withdrawn.study_id])
+    of_passages = {passage.pk: records.PassageState(passage.pk, 3, now.isoformat())}
+    assert search.states([withdrawn.study_id, "S999"], [passage.pk, 10**12]) == (of_studies, of_passages)
+    assert search.states([withdrawn.study_id], []) == (of_studies, {})
+    assert search.states([], [passage.pk]) == ({}, of_passages)
+    assert search.states([], []) == ({}, {})
 
 
 # --- The corpus as a whole

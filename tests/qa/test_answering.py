@@ -146,8 +146,7 @@ def test_a_model_that_fails_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_source_deleted_before_storing_keeps_its_words_without_a_link(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "study_states", lambda ids: {})
-    monkeypatch.setattr(search, "passage_states", lambda ids: {})
+    monkeypatch.setattr(search, "states", lambda study_ids, passage_ids: ({}, {}))
 
     asking.ask(question=ASKED)
 

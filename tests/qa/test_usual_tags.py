@@ -6,7 +6,7 @@ import gettext
 from typing import Any
 
 import pytest
-from django.template import Context, engines
+from django.template import Context, TemplateSyntaxError, engines
 from django.template.base import Template
 from django.test import Client
 from django.urls import NoReverseMatch, reverse, set_script_prefix
@@ -45,6 +45,17 @@ def test_a_text_is_translated_where_it_has_a_translation() -> None:
         assert usual.render(Context()) == "Ask a question"
     with translation.override("de"):
         assert usual.render(Context()) == translation.gettext("Ask a question") != "Ask a question"
+
+
+def test_words_of_the_corpus_and_of_the_page_are_marked_where_their_languages_differ() -> None:
+    marked = template("<q{% in_english %}></q><b{% in_page_language %}></b>")
+
+    with translation.override("en-gb"):
+        assert marked.render(Context()) == "<q></q><b></b>"
+    with translation.override("de"):
+        assert marked.render(Context()) == '<q lang="en"></q><b lang="de"></b>'
+    with pytest.raises(TemplateSyntaxError, match="takes nothing"):
+        template("{% in_english now %}")
 
 
 def test_an_address_is_made_as_django_makes_it() -> None:
