@@ -12,7 +12,7 @@ from typing import Any
 
 from qa_app import answering
 from qa_app.answering import POLICY
-from qa_app.backends.corpus import SearchedCorpus
+from qa_app.backends.corpus import ForgetfulCorpus
 from qa_app.measures import mean, ndcg, percentile, recall, share, wilson_interval
 from qa_app.pipeline.agreement import recount
 from qa_app.pipeline.generation import ExtractiveWriter
@@ -125,7 +125,7 @@ def golden_of(row: Mapping[str, Any]) -> Golden:
 def evaluate(
     questions: Iterable[Golden], *, policy: Policy = POLICY, on_progress: Callable[[int], None]
 ) -> tuple[Result, ...]:
-    policy, corpus, reranker = answering.in_use(policy), SearchedCorpus(), answering.reranker()
+    policy, corpus, reranker = answering.in_use(policy), ForgetfulCorpus(), answering.reranker()
     if reranker is not None:
         reranker.prepare()
     results = []
