@@ -291,6 +291,13 @@ def _feedback() -> int:
     return given.pk
 
 
+def _as_if(site: Site, **changes: Any) -> str:
+    """The pipeline's answer, but for these changes."""
+    told = asking.find_answer(_id_of(site.answer_to()))
+    assert told is not None
+    return site.stored(**told | changes)
+
+
 def _told(site: Site, **changes: Any) -> str:
     """An answer of two made-up studies, in whole sentences."""
     weekly, protein = make_evidence(1), make_evidence(2, text=PROTEIN, section="practical_applications", highlights=[])
@@ -336,12 +343,12 @@ PUBLIC: dict[str, Place] = {
     "term": Place(lambda site: _told(site, definitions=[TERM], agreement=STAND), then=open_term),
     "overview": Place(lambda site: site.answer_to(COUNTED)),
     "follow-up": Place(lambda site: site.answer_to(WOMEN, parent=_id_of(site.answer_to()))),
-    "conflicting answer": Place(lambda site: _told(site, outcome="conflicting", agreement=STAND)),
+    "conflicting answer": Place(lambda site: _as_if(site, outcome="conflicting")),
     "answer with a retracted source": Place(_retracted),
     "answer asked again": Place(
         lambda site: f"{_told(site, definitions=[TERM], agreement=STAND)}?since={_earlier_answer(site)}"
     ),
-    "partial answer": Place(lambda site: _told(site, outcome="partial", message=parts.in_words(["women"]))),
+    "partial answer": Place(lambda site: _as_if(site, outcome="partial", message=parts.in_words(["women"]))),
     "refusal": Place(lambda site: site.answer_to(SHOES)),
     "out of scope": Place(lambda site: site.answer_to(PIZZA)),
     "guardrail": Place(lambda site: site.answer_to(EMERGENCY)),
