@@ -326,6 +326,8 @@ OPENAI_API_KEY = read(_env.str, "OPENAI_API_KEY", "")
 OPENAI_BASE_URL = read(read_address, "OPENAI_BASE_URL", "")
 OPENAI_MODEL = read(_env.str, "OPENAI_MODEL", "")
 OPENAI_TIMEOUT_SECONDS = read(read_positive, "OPENAI_TIMEOUT_SECONDS", 30)  # for all that is asked of it for one answer
+# What one answer may take, whatever it is doing; after that it is given up, and nothing of it is kept.
+ANSWER_SECONDS = read(read_positive, "INFORM_ANSWER_SECONDS", OPENAI_TIMEOUT_SECONDS + 30)
 OPENAI_REPLY_TOKENS = read(read_positive, "OPENAI_REPLY_TOKENS", 2_000)
 OPENAI_PRICE_PROMPT = read(read_amount, "OPENAI_PRICE_PROMPT", 0.0)  # of 1,000 tokens
 OPENAI_PRICE_REPLY = read(read_amount, "OPENAI_PRICE_REPLY", 0.0)
@@ -336,6 +338,11 @@ OPENAI_BREAKER_PAUSE_SECONDS = read(read_positive, "OPENAI_BREAKER_PAUSE_SECONDS
 if OPENAI_MODEL and not (OPENAI_API_KEY or OPENAI_BASE_URL):
     raise ImproperlyConfigured(
         "OPENAI_MODEL names a language model, but not where it is. Set OPENAI_API_KEY or OPENAI_BASE_URL too, or leave it out."
+    )
+if OPENAI_MODEL and ANSWER_SECONDS <= OPENAI_TIMEOUT_SECONDS:
+    raise ImproperlyConfigured(
+        f"INFORM_ANSWER_SECONDS must be more than OPENAI_TIMEOUT_SECONDS ({OPENAI_TIMEOUT_SECONDS}): "
+        "where the language model takes all its time, passages are quoted in the rest. Set it higher, or leave it out."
     )
 if OPENAI_BASE_URL and not OPENAI_MODEL:
     raise ImproperlyConfigured(

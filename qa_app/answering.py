@@ -26,6 +26,7 @@ from qa_app.backends.model_writer import ModelWriter
 from qa_app.backends.rationed import Allowance, RationedWriter
 from qa_app.backends.reranking import CrossEncoderReranker, ModelReranker
 from qa_app.backends.spending import DailyBudget
+from qa_app.backends.time_limit import TimeLimit
 from qa_app.models import Answer, Gap, SafetyReply
 from qa_app.pipeline import calibration
 from qa_app.pipeline import policy as policies
@@ -54,11 +55,12 @@ def answer(
     now: datetime,
     policy: Policy = POLICY,
     allowance: Allowance | None = None,
+    limit: TimeLimit | None = None,
 ) -> payload.Payload:
-    """Runs the pipeline, stores what it gave and returns it as clients see it. Raises ModelQuotaUsedUp."""
+    """Runs the pipeline, stores what it gave and returns it as clients see it. Raises ModelQuotaUsedUp, OutOfTime."""
     start = perf_counter()
-    made = make(question, writer=writer, policy=policy, allowance=allowance)
-    return store(made, parent=parent, now=now, started=start)
+    made = make(question, writer=writer, policy=policy, allowance=allowance, limit=limit)
+    return store(made, parent=parent, now=now, started=start, limit=limit)
 
 
 def make(
@@ -70,10 +72,11 @@ def make(
     progress: Progress | None = None,
     waiting: Waiting | None = None,
     allowance: Allowance | None = None,
+    limit: TimeLimit | None = None,
 ) -> Answered:
     """The answer, not yet stored. `keep` is given the evidence that it is written from, where there is any.
 
-    Raises Abandoned, at its next stage, once those who are told of its progress have left; ModelQuotaUsedUp.
+    Raises Abandoned, at its next stage, once those who are told of its progress have left; ModelQuotaUsedUp, OutOfTime.
     """
     first, *fallbacks = writers(writer, waiting=waiting, allowance=allowance)
     answered = answer_question(
@@ -86,6 +89,7 @@ def make(
         reranker=reranker(waiting),
         keep=keep,
         progress=progress,
+        limit=limit,
     )
     if writer == "llm" and not fallbacks and answered.outcome.is_answer:
         # Asked for, but no model is configured: the reader is told who wrote instead.
@@ -217,11 +221,14 @@ def store(
     started: float | None = None,
     files_gap: bool = True,
     request_id: uuid.UUID | None = None,
+    limit: TimeLimit | None = None,
 ) -> payload.Payload:
     """Writes the answer with its sentences and citations in one transaction; a refusal files its question as a gap.
 
-    A `request_id` that was handed out before is kept; else one is made.
+    A `request_id` that was handed out before is kept; else one is made. Raises OutOfTime where the limit is over.
     """
+    if limit is not None:
+        limit.bind()
     answer_id, request_id = new_id(), request_id or uuid.uuid4()
     body = payload.of_answer(
         answered,

@@ -19,6 +19,7 @@ from corpus_app import search
 from corpus_app.records import Notice, PassageState, Status, StudyState
 from qa_app import answering, contexts, evaluation, finding, workings
 from qa_app.backends.rationed import Allowance, ModelQuotaUsedUp
+from qa_app.backends.time_limit import limited
 from qa_app.contexts import ExpiredContext, Opened, UnknownContext, WrittenPart
 from qa_app.evaluation import BadGolden
 from qa_app.evaluation import worse as worse_than
@@ -30,6 +31,7 @@ from qa_app.pipeline.citations import with_markers
 from qa_app.pipeline.policy import BadPolicy, Policy
 from qa_app.pipeline.policy import named as named_policy
 from qa_app.pipeline.policy import read as read_policy
+from qa_app.pipeline.ports import OutOfTime
 from qa_app.pipeline.records import InsufficientEvidence, Mode, Question
 from qa_app.pipeline.text import clean
 from qa_app.renewing import Changes, changes_between
@@ -47,7 +49,7 @@ NAMELESS: Payload = {
     "title": WITHDRAWN, "authors": [], "year": None, "journal": None, "doi": None, "url": None, "population": "",
 }  # fmt: skip
 __all__ = [
-    "Allowance", "BadFeedback", "BadGolden", "BadInput", "BadPolicy", "BadQuestion", "ExpiredContext", "InsufficientEvidence", "ModelQuotaUsedUp", "UnknownContext", "ask", "ask_again", "beside_present_corpus", "check", "evaluate_golden", "examples", "feedback_reasons", "find_answer", "find_changes", "find_feedback", "find_passages", "front_page", "give_feedback", "how_it_works", "offered_collections", "open_context", "worse_than", "write_part",
+    "Allowance", "BadFeedback", "BadGolden", "BadInput", "BadPolicy", "BadQuestion", "ExpiredContext", "InsufficientEvidence", "ModelQuotaUsedUp", "OutOfTime", "UnknownContext", "ask", "ask_again", "beside_present_corpus", "check", "evaluate_golden", "examples", "feedback_reasons", "find_answer", "find_changes", "find_feedback", "find_passages", "front_page", "give_feedback", "how_it_works", "offered_collections", "open_context", "worse_than", "write_part",
 ]  # fmt: skip
 NOT_DECODED = "\ufffd"  # what a form holds in place of bytes that are not UTF-8
 snapshot = search.snapshot  # what is read inside is all of one moment
@@ -87,7 +89,7 @@ def ask(
     keeps_evidence: bool = False,
     allowance: Allowance | None = None,
 ) -> Payload:
-    """Answers a question and keeps the answer. Raises BadQuestion, before any model runs, BadPolicy and ModelQuotaUsedUp.
+    """Answers a question and keeps the answer. Raises BadQuestion, before any model runs, BadPolicy, ModelQuotaUsedUp, OutOfTime.
 
     A question that follows another (`parent`) keeps its mode and collection, unless told otherwise, and its subject.
     A `preset` (with figures changed in it, see `policy.read`) takes the place of the site's own policy. `most_passages` and
@@ -100,11 +102,16 @@ def ask(
     checked = check(question=question, mode=mode, collection=collection, writer=writer, parent=parent)
     now = now or timezone.now()
     answer = contexts.answer if keeps_evidence else answering.answer
-    try:
-        return answer(checked, writer=writer, parent=parent, now=now, policy=policy, allowance=allowance)
-    except IntegrityError:
-        # A source was deleted between reading and storing: once more, without it.
-        return answer(checked, writer=writer, parent=parent, now=now, policy=policy, allowance=allowance)
+    with limited() as limit:
+        try:
+            return answer(
+                checked, writer=writer, parent=parent, now=now, policy=policy, allowance=allowance, limit=limit
+            )
+        except IntegrityError:
+            # A source was deleted between reading and storing: once more, without it.
+            return answer(
+                checked, writer=writer, parent=parent, now=now, policy=policy, allowance=allowance, limit=limit
+            )
 
 
 def _with_budget(policy: Policy, *, most_passages: object, most_studies: object) -> Policy:
@@ -127,7 +134,7 @@ def _budget(field: str, wanted: object, usual: int, most: int) -> int:
 def ask_again(answer_id: str, *, now: datetime | None = None, allowance: Allowance | None = None) -> Payload | None:
     """Asks an answer's question once more, of the corpus as it is now; None where there is no such answer.
 
-    In its collection, while there is one, and following the same answer. Raises BadQuestion.
+    In its collection, while there is one, and following the same answer. Raises BadQuestion, OutOfTime.
     """
     row = Answer.objects.filter(pk=answer_id).first() if _storable(answer_id) else None
     if row is None:
@@ -153,11 +160,12 @@ def _asked(body: Payload) -> str:
 def find_passages(
     *, question: str, mode: str = Mode.BEGINNER.value, collection: str | None = None, limit: object = 20
 ) -> Payload:
-    """The passages nearest to a question, without an answer. Raises BadQuestion, before any model runs."""
+    """The passages nearest to a question, without an answer. Raises BadQuestion, before any model runs, and OutOfTime."""
     checked = check(question=question, mode=mode, collection=collection, writer="auto", parent=None)
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MOST_FOUND:
         raise BadQuestion("limit", "unknown", f"Send a whole number from 1 to {MOST_FOUND}.")
-    return finding.find(checked, limit=limit)
+    with limited() as time_limit:
+        return finding.find(checked, limit=limit, time_limit=time_limit)
 
 
 def open_context(
@@ -178,9 +186,11 @@ def write_part(
 ) -> WrittenPart:
     """Summary or answer from frozen evidence.
 
-    Raises UnknownContext, ExpiredContext, InsufficientEvidence, ModelQuotaUsedUp.
+    Raises UnknownContext, ExpiredContext, InsufficientEvidence, ModelQuotaUsedUp, OutOfTime.
     """
-    return contexts.write_part(request_id, part, writer=writer, now=now or timezone.now(), allowance=allowance)
+    now = now or timezone.now()
+    with limited() as limit:
+        return contexts.write_part(request_id, part, writer=writer, now=now, allowance=allowance, limit=limit)
 
 
 def check(*, question: object, mode: object, collection: object, writer: object, parent: object) -> Question:

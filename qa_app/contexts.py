@@ -16,6 +16,7 @@ from corpus_app import search
 from corpus_app.records import Notice, Status
 from qa_app import answering, payload
 from qa_app.backends.rationed import Allowance
+from qa_app.backends.time_limit import TimeLimit
 from qa_app.keeping import NotReadable, freeze, thaw
 from qa_app.models import EvidenceContext
 from qa_app.pipeline import citations, writing
@@ -92,13 +93,16 @@ def answer(
     now: datetime,
     policy: Policy = answering.POLICY,
     allowance: Allowance | None = None,
+    limit: TimeLimit | None = None,
 ) -> payload.Payload:
     """As `answering.answer`, and the evidence stays open under the answer's request id."""
     start = perf_counter()
     evidence: list[Evidence] = []
-    answered = answering.make(question, writer=writer, policy=policy, keep=evidence.append, allowance=allowance)
+    answered = answering.make(
+        question, writer=writer, policy=policy, keep=evidence.append, allowance=allowance, limit=limit
+    )
     with transaction.atomic():
-        body = answering.store(answered, parent=parent, now=now, started=start)
+        body = answering.store(answered, parent=parent, now=now, started=start, limit=limit)
         _keep(
             uuid.UUID(body["request_id"]),
             question,
@@ -130,11 +134,17 @@ def _keep(
 
 
 def write_part(
-    request_id: str, part: Part, *, writer: str, now: datetime, allowance: Allowance | None = None
+    request_id: str,
+    part: Part,
+    *,
+    writer: str,
+    now: datetime,
+    allowance: Allowance | None = None,
+    limit: TimeLimit | None = None,
 ) -> WrittenPart:
     """Writes one part from the frozen evidence, what has left the public since taken out.
 
-    Raises UnknownContext, ExpiredContext, InsufficientEvidence where there is nothing to write from, ModelQuotaUsedUp.
+    Raises UnknownContext, ExpiredContext, InsufficientEvidence where there is nothing to write from, ModelQuotaUsedUp, OutOfTime.
     """
     row = _find(request_id, now)
     if row.evidence is None:
@@ -144,7 +154,7 @@ def write_part(
     except NotReadable as error:  # frozen by a release that is no longer running
         raise ExpiredContext from error
     evidence = _still_public(evidence)
-    clock = Clock()
+    clock = Clock(limit=limit)
     written = writing.write(answering.writers(writer, (part,), allowance=allowance), evidence, policy, clock, (part,))
     sentences = written.summary if part == "summary" else written.answer
     numbers = citations.number_studies(sentences, evidence)

@@ -5,15 +5,19 @@ from __future__ import annotations
 from corpus_app import search
 from qa_app import answering, payload
 from qa_app.backends.corpus import SearchedCorpus
+from qa_app.backends.time_limit import TimeLimit
 from qa_app.payload import Payload
 from qa_app.pipeline import scope
 from qa_app.pipeline.records import Declined, Leg, Question
 from qa_app.pipeline.retrieval import Clock, Search, find_evidence
 
 
-def find(question: Question, *, limit: int) -> Payload:
-    """The best `limit` passages as the contract describes them. A question with a fixed reply gets that and no passage."""
-    clock = Clock()
+def find(question: Question, *, limit: int, time_limit: TimeLimit | None = None) -> Payload:
+    """The best `limit` passages as the contract describes them. A question with a fixed reply gets that and no passage.
+
+    Raises OutOfTime.
+    """
+    clock = Clock(limit=time_limit)
     with clock("scope"):
         declined = scope.check_scope(question.searched)
     if declined is not None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from qa_app import asking, reading, replaying
+from qa_app.backends.time_limit import limited
 from qa_app.exporting import Export
 from qa_app.models import Answer
 from qa_app.replaying import CannotReplay
@@ -53,7 +54,8 @@ def replay(answer_id: str) -> dict[str, Any] | None:
     CannotReplay.
     """
     shown = asking.find_answer(answer_id)
-    made = shown and replaying.replay(answer_id)
+    with limited() as limit:
+        made = shown and replaying.replay(answer_id, limit=limit)
     if not shown or not made:
         return None
     stored = Answer.objects.only("payload").get(pk=answer_id).payload

@@ -11,6 +11,7 @@ from typing import Any
 from corpus_app import search
 from qa_app import answering, payload
 from qa_app.backends.corpus import SearchedCorpus
+from qa_app.backends.time_limit import TimeLimit
 from qa_app.keeping import NotReadable, thaw
 from qa_app.models import Answer
 from qa_app.pipeline.generation import EXTRACTIVE, ExtractiveWriter
@@ -60,10 +61,10 @@ class KeptWriter:
         return self._draft, self._generator
 
 
-def replay(answer_id: str) -> Replay | None:
+def replay(answer_id: str, *, limit: TimeLimit | None = None) -> Replay | None:
     """Makes a kept answer again, with its policy and, where a model wrote, with its drafts as they were received.
 
-    None where there is no such answer. Raises CannotReplay where its policy or draft belongs to another release.
+    None where there is no such answer. Raises CannotReplay where its policy or draft belongs to another release, and OutOfTime.
     """
     row = Answer.objects.filter(pk=answer_id).first()
     if row is None:
@@ -81,6 +82,7 @@ def replay(answer_id: str) -> Replay | None:
         policy=_read(Policy, row.policy),
         reviewed=answering.reviewed,
         reranker=answering.reranker(),
+        limit=limit,
     )
     now = payload.of_answer(
         made,

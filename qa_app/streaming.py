@@ -27,6 +27,7 @@ from django.utils import timezone
 
 from qa_app import answering, asking, payload
 from qa_app.backends.model_server import Waiting
+from qa_app.backends.time_limit import limited
 from qa_app.payload import Payload
 from qa_app.pipeline.ports import Abandoned
 from qa_app.pipeline.records import Candidate, Citation, Question, Sentence, Study, Understanding
@@ -65,7 +66,8 @@ class OtherQuestion(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """`stage`, `retrieval`, `sentence`, and at the end one `done` or `error` (whose data is `status` and `detail`)."""
+    """`stage`, `retrieval`, `sentence`, and at the end one `done` or `error` (whose data is `status`, `detail`, and a `code` where
+    the status does not say which)."""
 
     id: str
     name: str
@@ -236,6 +238,8 @@ class Making:
             return
         except asking.ModelQuotaUsedUp as used_up:
             self._tell("error", {"status": 429, "detail": str(used_up)})
+        except asking.OutOfTime as late:
+            self._tell("error", {"status": 503, "code": "out_of_time", "detail": str(late)})
         except (OperationalError, InterfaceError):
             self._tell("error", {"status": 503, "detail": AWAY})
         except IntegrityError:  # a source was deleted between reading and storing
@@ -250,12 +254,20 @@ class Making:
     def _answer(self) -> Payload:
         start = perf_counter()
         asked = self.asked
-        answered = answering.make(
-            asked.question, writer=asked.writer, progress=self, waiting=self.waiting, allowance=asked.allowance
-        )
-        if self.is_abandoned():
-            raise Abandoned
-        stored = answering.store(answered, parent=asked.parent, now=asked.now, started=start, request_id=self.key)
+        with limited() as limit:
+            answered = answering.make(
+                asked.question,
+                writer=asked.writer,
+                progress=self,
+                waiting=self.waiting,
+                allowance=asked.allowance,
+                limit=limit,
+            )
+            if self.is_abandoned():
+                raise Abandoned
+            stored = answering.store(
+                answered, parent=asked.parent, now=asked.now, started=start, request_id=self.key, limit=limit
+            )
         if asked.on_stored:
             asked.on_stored(stored["id"])
         return stored

@@ -100,8 +100,8 @@ class AnswerAdmin(ReadOnlyAdmin):
         for key, question in chosen[:MOST_ASKED]:
             try:
                 body = asking.ask_again(key)
-            except asking.BadQuestion as bad:
-                self.message_user(request, f"“{question[:120]}” cannot be asked again: {bad}", messages.ERROR)
+            except (asking.BadQuestion, asking.OutOfTime) as error:
+                self.message_user(request, f"“{question[:120]}” cannot be asked again: {error}", messages.ERROR)
                 continue
             if body:
                 page = f"{reverse('answer', args=[body['id']])}?since={key}"

@@ -49,7 +49,21 @@ class ModelUsedUp(exceptions.Throttled):
         self.wait = used_up.retry_after_seconds
 
 
-class AnswersView(APIView):
+class Late(exceptions.APIException):
+    status_code = status.HTTP_503_SERVICE_UNAVAILABLE
+    default_code = "out_of_time"
+    title = "It took too long"
+    wait = 5
+
+
+class TimedView(APIView):
+    """Of addresses where an answer is made: one that takes longer than it may is a problem of its own."""
+
+    def handle_exception(self, exc: Exception) -> Response:
+        return super().handle_exception(Late(str(exc)) if isinstance(exc, asking.OutOfTime) else exc)
+
+
+class AnswersView(TimedView):
     scope = {"GET": "read", "POST": "ask"}
     quota = {"GET": "read", "POST": "ask"}
 

@@ -10,11 +10,10 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from qa_app import asking, legacy, rationing, sent
 from qa_app.api import legacy_shapes as shapes
-from qa_app.api.answers import ModelUsedUp, client_of, refuse_unknown
+from qa_app.api.answers import ModelUsedUp, TimedView, client_of, refuse_unknown
 
 # Their names for ours.
 QUESTION_FIELDS = {
@@ -24,7 +23,7 @@ QUESTION_FIELDS = {
 PART_FIELDS = ("request_id", "query", "selected_chunks", "use_llm")
 
 
-class LegacyView(APIView):
+class LegacyView(TimedView):
     scope = "ask"
     quota = "ask"
 

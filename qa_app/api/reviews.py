@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 
 from qa_app import asking, proving
 from qa_app.api import answer_shapes as shapes
-from qa_app.api.answers import invalid, refuse_unknown
+from qa_app.api.answers import TimedView, invalid, refuse_unknown
 
 FEEDBACK_FIELDS = ("helpful", "reasons", "words", "amends")
 SALT = "qa_app.api.feedback"
@@ -26,7 +26,7 @@ class CannotReplay(exceptions.APIException):
     title = "It cannot be made again"
 
 
-class ReplayView(APIView):
+class ReplayView(TimedView):
     scope = "ask"
     quota = "ask"
 

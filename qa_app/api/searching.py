@@ -8,17 +8,16 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from qa_app import asking
 from qa_app.api import shapes
-from qa_app.api.answers import invalid, refuse_unknown
+from qa_app.api.answers import TimedView, invalid, refuse_unknown
 
 FIELDS = ("question", "mode", "collection", "limit")
 IN_ADDRESSES = {"q": "question"}  # what the address calls otherwise
 
 
-class SearchView(APIView):
+class SearchView(TimedView):
     scope = "read"
     quota = "ask"
 

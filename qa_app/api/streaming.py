@@ -61,8 +61,8 @@ class OtherQuestion(exceptions.APIException):
 class Failed(exceptions.APIException):
     """What an `error` event says."""
 
-    def __init__(self, status_code: int, detail: str) -> None:
-        super().__init__(detail, code=CODES.get(status_code))
+    def __init__(self, status_code: int, detail: str, code: str | None = None) -> None:
+        super().__init__(detail, code=code or CODES.get(status_code))
         self.status_code = status_code
 
 
@@ -116,6 +116,6 @@ def _event(event: streaming.Event) -> bytes:
     data: Any = event.data
     if event.name == "error":
         handle: Any = api_settings.EXCEPTION_HANDLER  # the site says how a problem is written
-        data = handle(Failed(data["status"], data["detail"]), {}).data
+        data = handle(Failed(data["status"], data["detail"], data.get("code")), {}).data
     written = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return f"event: {event.name}\nid: {event.id}\ndata: {written}\n\n".encode()

@@ -141,6 +141,24 @@ class Abandoned(Exception):
     """Nobody waits for the answer any more; it is not made."""
 
 
+class Limit(Protocol):
+    """How long an answer may take."""
+
+    def require(self) -> None:
+        """Raises OutOfTime where it has taken longer."""
+        ...
+
+
+class OutOfTime(Exception):
+    """The answer took longer than one may; it is not made, and nothing of it is kept."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = round(seconds)
+        super().__init__(
+            f"This took longer than {self.seconds} seconds and was given up; nothing of it is kept. Please try again in a while."
+        )
+
+
 class RerankerFailed(Exception):
     """No order can be had of the model; the message, for a reader, says why. The built-in order stands."""
 

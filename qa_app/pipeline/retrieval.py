@@ -9,7 +9,7 @@ from time import perf_counter
 
 from qa_app.pipeline import candidates, confidence, core, query, ranking, reordering
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.ports import Abandoned, Corpus, LegFailed, Progress, Reranker, RerankerFailed, Unwatched
+from qa_app.pipeline.ports import Abandoned, Corpus, LegFailed, Limit, Progress, Reranker, RerankerFailed, Unwatched
 from qa_app.pipeline.records import (
     Candidate,
     Collection,
@@ -45,11 +45,13 @@ class Clock:
     """Milliseconds per stage; None for a stage that did not run, or whose time another one's holds.
 
     Every stage passes here: whoever watches is told when it has finished, and none begins for nobody (Abandoned). One that is
-    running when the last watcher leaves runs on, as `lexical` does around `encode`, and is told to nobody.
+    running when the last watcher leaves runs on, as `lexical` does around `encode`, and is told to nobody. Nor does one begin
+    when the time is over (OutOfTime).
     """
 
     spent: dict[str, float | None] = field(default_factory=lambda: dict.fromkeys(STAGES))
     progress: Progress = field(default_factory=Unwatched)
+    limit: Limit | None = None
     _inner: float = 0.0
     """Milliseconds of stages that ran inside the one that is running: they are not its own."""
 
@@ -57,6 +59,8 @@ class Clock:
     def __call__(self, stage: str) -> Iterator[None]:
         if self.progress.is_abandoned():
             raise Abandoned
+        if self.limit is not None:
+            self.limit.require()
         start = perf_counter()
         outer, self._inner = self._inner, 0.0
         try:

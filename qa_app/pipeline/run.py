@@ -9,7 +9,7 @@ from qa_app.pipeline import agreement, citations, confidence, evidence, overview
 from qa_app.pipeline.generation import EXTRACTIVE
 from qa_app.pipeline.naming import find_terms
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.ports import Corpus, Progress, Reranker, Unwatched, Writer
+from qa_app.pipeline.ports import Corpus, Limit, Progress, Reranker, Unwatched, Writer
 from qa_app.pipeline.records import (
     Answer,
     Attempt,
@@ -63,16 +63,17 @@ def answer_question(
     reranker: Reranker | None = None,
     keep: Callable[[Evidence], None] | None = None,
     progress: Progress | None = None,
+    limit: Limit | None = None,
 ) -> Answer:
     """The answer, or an honest no. Everything that is read of the corpus belongs to one version of it.
 
     The fallbacks write, in order, where the writer fails, or where not enough of its sentences can be verified.
     `reviewed` puts a curator's words in the place of the built-in ones of a fixed reply. `keep` is
     given the evidence before anything is written from it. `progress` is told what is certain as it becomes so. Raises
-    Abandoned where it says that nobody waits any more.
+    Abandoned where it says that nobody waits any more, and OutOfTime where the limit is over before the answer is made.
     """
     progress = progress or Unwatched()
-    clock = Clock(progress=progress)
+    clock = Clock(progress=progress, limit=limit)
     counted = _counted(question, corpus, policy, clock)
     if counted is not None:
         tell_whole(counted, progress)

@@ -13,9 +13,11 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from qa_app import asking, comparing, rationing
+from qa_app.forms import QuestionForm
 from qa_app.views.caching import current, page_or_part
 from qa_app.views.errors import too_many
 from qa_app.views.history import remember
+from qa_app.views.questions import put_off
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
 OTHER_MODE = {"beginner": "intermediate", "intermediate": "beginner"}
@@ -50,7 +52,10 @@ def _in_both_modes(request: HttpRequest) -> HttpResponse:
     first = _find(request.POST.get("a", ""))
     if first is None:
         raise Http404
-    other = _asked_in(OTHER_MODE[first["mode"]], first, rationing.allowance(request))
+    try:
+        other = _asked_in(OTHER_MODE[first["mode"]], first, rationing.allowance(request))
+    except asking.OutOfTime as late:
+        return put_off(request, QuestionForm({"question": first["question"]}), late)
     response = _see({"a": first["id"], "b": other["id"]})
     remember(request, response, other["id"])
     return response

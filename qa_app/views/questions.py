@@ -17,6 +17,8 @@ from qa_app.views.answers import answer_page
 from qa_app.views.caching import current, page_or_part
 from qa_app.views.history import remember
 
+PAUSE_SECONDS = 5  # before what took too long is tried again
+
 
 @current
 @page_or_part
@@ -29,7 +31,10 @@ def ask(request: HttpRequest) -> HttpResponse:
         return _ask_page(request, form, status=HTTPStatus.BAD_REQUEST)
     if wait := rationing.seconds_to_wait(request, "ask"):
         return _too_many(request, form, wait)
-    payload = form.ask(rationing.allowance(request))
+    try:
+        payload = form.ask(rationing.allowance(request))
+    except asking.OutOfTime as late:
+        return put_off(request, form, late)
     if payload is None:
         return _ask_page(request, form, status=HTTPStatus.BAD_REQUEST)
     address = reverse("answer", args=[payload["id"]])
@@ -48,7 +53,11 @@ def again(request: HttpRequest, answer_id: str) -> HttpResponse:
     if wait := rationing.seconds_to_wait(request, "ask"):
         before = asking.find_answer(answer_id)
         return _too_many(request, QuestionForm({"question": before["question"] if before else ""}), wait)
-    payload = asking.ask_again(answer_id, allowance=rationing.allowance(request))
+    try:
+        payload = asking.ask_again(answer_id, allowance=rationing.allowance(request))
+    except asking.OutOfTime as late:
+        before = asking.find_answer(answer_id)
+        return put_off(request, QuestionForm({"question": before["question"] if before else ""}), late)
     if payload is None:
         raise Http404
     address = f"{reverse('answer', args=[payload['id']])}?{urlencode({'since': answer_id})}"
@@ -58,6 +67,15 @@ def again(request: HttpRequest, answer_id: str) -> HttpResponse:
     else:
         response = HttpResponse(status=HTTPStatus.SEE_OTHER, headers={"Location": address})
     remember(request, response, payload["id"])
+    return response
+
+
+def put_off(request: HttpRequest, form: QuestionForm, late: asking.OutOfTime) -> HttpResponse:
+    """For whoever's question took too long: it stays in its box."""
+    words = gettext("This took longer than %(seconds)s seconds and was given up. Please ask again in a while.")
+    form.refuse(words % {"seconds": late.seconds})
+    response = _ask_page(request, form, status=HTTPStatus.SERVICE_UNAVAILABLE)
+    response["Retry-After"] = str(PAUSE_SECONDS)
     return response
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from datetime import timedelta
@@ -10,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import LazySettings
 from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
 from corpus_app import curation, indexing
 from corpus_app.models import Study
+from inform_site.clients.limits import Limits
 from qa_app import legacy
 from qa_app.models import Answer, EvidenceContext
 from tests.fakes import WordHashEncoder
@@ -28,6 +31,7 @@ EMERGENCY = "I get chest pain when I lift, should I do more sets?"
 UNIFIED = ("/api/unified-search", "/explain-research")
 PARTS = {"/api/quick-summary": "summary", "/api/detailed-answer": "answer"}
 ADDRESSES = ("/ask", *UNIFIED, *PARTS)
+EVERY = 8 if "GOLDEN" not in os.environ else int(os.environ["GOLDEN"])  # golden question that is asked
 ANSWERED_FIELDS = {
     "success", "request_id", "query", "summary", "answer", "citations", "retrieval_latency_ms", "summary_latency_ms",
     "answer_latency_ms", "total_chunks", "chunks_used_summary", "chunks_used_answer", "selected_chunks", "confidence",
@@ -74,10 +78,12 @@ def starter(db: None, encoder: WordHashEncoder, tmp_path: Path) -> None:
 # --- The same content as /api/v1/ ---------------------------------------------------------------------------------------
 
 
-def test_they_answer_golden_questions_as_v1_does(starter: None) -> None:
-    rows = [json.loads(line) for line in (CORPUS / "golden_dev.jsonl").read_text(encoding="utf-8").splitlines()][::8]
+def test_they_answer_golden_questions_as_v1_does(starter: None, settings: LazySettings) -> None:
+    """GOLDEN=1 asks all of them, at every address."""
+    settings.ANONYMOUS_QUOTAS = dict.fromkeys(settings.ANONYMOUS_QUOTAS, Limits(10**6, 10**6))
+    rows = [json.loads(line) for line in (CORPUS / "golden_dev.jsonl").read_text(encoding="utf-8").splitlines()]
     outcomes = set()
-    for row in rows:
+    for row in rows[::EVERY]:
         asked = {"mode": row["mode"], "collection": row["collection"]}
         v1 = json.loads(
             Client()
@@ -85,18 +91,19 @@ def test_they_answer_golden_questions_as_v1_does(starter: None) -> None:
             .content
         )
         outcomes.add(v1["outcome"])
-        unified = post(UNIFIED[0], asked | {"query": row["question"]})
+        unified, explained = (post(address, asked | {"query": row["question"]}) for address in UNIFIED)
         said = post("/ask", asked | {"query": row["question"]})
 
         cited = [(c["index"], c["study_id"], c["title"]) for c in v1["citations"]]
-        for found in (unified, said):
+        for found in (unified, explained, said):
             assert [(c["index"], c["study_id"], c["title"]) for c in found["citations"]] == cited
             assert (found["outcome"], found["code"], found["message"]) == (v1["outcome"], v1["code"], v1["message"])
             assert (found["confidence"] or {}).get("value") == (v1["confidence"] or {}).get("score")
             assert found["sources_used"] == [study_id for _, study_id, _ in cited]
             assert [p["text"] for p in found["top_passages"]] == [e["text"] for e in v1["evidence"][:5]]
         if v1["summary"]["text"]:
-            assert (unified["summary"], unified["answer"]) == (v1["summary"]["text"], v1["answer"]["text"])
+            for found in (unified, explained):
+                assert (found["summary"], found["answer"]) == (v1["summary"]["text"], v1["answer"]["text"])
             assert said["answer"].startswith(v1["summary"]["text"])
             assert all(s["text"] in bare(said["answer"]) for s in v1["answer"]["sentences"])
             for address, part in PARTS.items():
@@ -105,7 +112,7 @@ def test_they_answer_golden_questions_as_v1_does(starter: None) -> None:
                 assert alone["query"] == row["question"].strip()
                 assert bare(alone[part]) == bare(v1[part]["text"])
         else:
-            assert unified["summary"] == unified["answer"] == said["answer"]
+            assert unified["summary"] == unified["answer"] == explained["answer"] == said["answer"]
     assert {"answered", "insufficient_evidence"} <= outcomes
 
 

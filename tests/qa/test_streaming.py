@@ -400,6 +400,18 @@ def test_a_failure_ends_the_stream_with_one_error(monkeypatch: pytest.MonkeyPatc
     assert streaming._makings == {}
 
 
+def test_what_takes_too_long_ends_the_stream_with_a_problem_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(*arguments: Any, **options: Any) -> Any:
+        raise asking.OutOfTime(60)
+
+    monkeypatch.setattr(answering, "store", late)
+    events = stream({"question": ASKED})
+
+    assert [event.name for event in events if event.name in LAST] == ["error"]
+    assert (events[-1].data["status"], events[-1].data["type"]) == (503, "urn:inform:problem:out-of-time")
+    assert not Answer.objects.exists()
+
+
 def test_readers_who_leave_at_any_point_leave_nothing_behind() -> None:
     """STREAMS=1000 tries many more."""
     chance = random.Random(LEAVERS)

@@ -35,6 +35,8 @@ class Command(BaseCommand):
             raise CommandError(str(bad)) from bad
         except asking.BadQuestion as bad:
             raise CommandError(bad.detail) from bad
+        except asking.OutOfTime as late:
+            raise CommandError(str(late)) from late
         if options["json"]:
             self.stdout.write(json.dumps(payload, ensure_ascii=False, indent=2))
         else:

@@ -1,0 +1,55 @@
+"""How long an answer may take, in whatever it is doing: between its stages, and in each statement of the database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db import Error, OperationalError, connection
+
+from qa_app.backends.records import Deadline
+from qa_app.pipeline.ports import OutOfTime
+
+LEAST_MS = 1  # PostgreSQL takes 0 for no limit
+
+
+@dataclass(frozen=True, slots=True)
+class TimeLimit:
+    """The seconds that an answer has, from when it was begun."""
+
+    seconds: float
+    deadline: Deadline
+
+    def require(self) -> None:
+        """Raises OutOfTime where they are over."""
+        if self.deadline.is_over:
+            raise OutOfTime(self.seconds)
+
+    def bind(self) -> None:
+        """From here on no statement takes longer than what is left. Raises OutOfTime where nothing is."""
+        self.require()
+        _cut_off_after(max(LEAST_MS, int(1000 * self.deadline.seconds_left)))
+
+
+@contextmanager
+def limited(seconds: float | None = None) -> Iterator[TimeLimit]:
+    """What is done inside, in this thread, has so many seconds (`ANSWER_SECONDS` in the settings). Raises OutOfTime."""
+    seconds = settings.ANSWER_SECONDS if seconds is None else seconds
+    limit = TimeLimit(seconds, Deadline.after(seconds))
+    limit.bind()
+    try:
+        yield limit
+    except OperationalError as error:  # a statement that was cut off among them
+        if limit.deadline.is_over:
+            raise OutOfTime(seconds) from error
+        raise
+    finally:
+        with suppress(Error):  # a lost connection keeps nothing, and what is rolled back takes it along
+            _cut_off_after(0)
+
+
+def _cut_off_after(milliseconds: int) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('statement_timeout', %s, false)", [str(milliseconds)])

@@ -1,0 +1,196 @@
+"""An answer that takes longer than it may is given up, says so, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import OperationalError, connection
+from django.test import Client
+
+from qa_app import asking
+from qa_app.backends import time_limit
+from qa_app.backends.records import Deadline
+from qa_app.backends.time_limit import TimeLimit, limited
+from qa_app.models import Answer, AnswerSentence, EvidenceContext, Gap, SentQuestion
+from qa_app.pipeline.ports import OutOfTime
+from qa_app.pipeline.retrieval import Clock
+from tests.qa.conftest import ASKED
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("library")]
+SHORT = 0.5  # seconds: of what would otherwise wait for ever
+
+
+@pytest.fixture
+def no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every answer's time is over as its second stage begins."""
+    readings = iter([0.0] * 3)  # begun, and two looks at the clock
+    monkeypatch.setattr(time_limit.Deadline, "after", lambda seconds: Deadline(1.0, lambda: next(readings, 2.0)))
+
+
+@contextmanager
+def locked(table: str) -> Iterator[None]:
+    """Nobody else reads or writes the table."""
+    settings = connection.settings_dict
+    with psycopg.connect(
+        host=settings["HOST"], port=settings["PORT"] or None, user=settings["USER"], dbname=settings["NAME"]
+    ) as other:
+        other.execute(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE")
+        yield
+        other.rollback()
+
+
+def post(address: str, body: dict[str, Any], **headers: str) -> Any:
+    return Client().post(address, json.dumps(body), content_type="application/json", headers=headers)
+
+
+def statement_timeout() -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW statement_timeout")
+        return str(cursor.fetchone()[0])
+
+
+def require_nothing_kept() -> None:
+    for rows in (Answer, AnswerSentence, EvidenceContext, Gap, SentQuestion):
+        assert not rows.objects.exists(), rows
+
+
+# --- The limit itself ------------------------------------------------------------------------------------------------
+
+
+def test_no_stage_begins_once_the_time_is_over() -> None:
+    now = [0.0]
+    clock = Clock(limit=TimeLimit(5, Deadline(5.0, lambda: now[0])))
+    with clock("scope"):
+        now[0] = 5.0  # one that has begun ends
+
+    with pytest.raises(OutOfTime, match="longer than 5 seconds"), clock("understand"):
+        pytest.fail("It has begun.")
+    assert clock.spent["understand"] is None
+
+
+def test_a_statement_that_goes_on_too_long_is_cut_off() -> None:
+    with pytest.raises(OutOfTime), limited(SHORT), connection.cursor() as cursor:
+        cursor.execute("SELECT pg_sleep(60)")
+
+    assert statement_timeout() == "0"
+
+
+def test_another_failure_of_the_database_stays_what_it_is() -> None:
+    with pytest.raises(OperationalError, match="away"), limited(60):
+        raise OperationalError("away")
+
+    assert statement_timeout() == "0"
+
+
+def test_what_is_in_time_is_left_alone() -> None:
+    with limited(60) as limit:
+        assert statement_timeout() != "0"
+        limit.bind()
+
+    assert statement_timeout() == "0"
+
+
+# --- What clients are told -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("address", "body"),
+    [("/api/v1/answers", {"question": ASKED}), ("/api/v1/search", {"question": ASKED})],
+)
+def test_clients_get_a_problem_of_its_own(no_time: None, address: str, body: dict[str, Any]) -> None:
+    answered = post(address, body, **{"Idempotency-Key": "once"})
+
+    told = answered.json()
+    assert (answered.status_code, answered["Content-Type"]) == (503, "application/problem+json")
+    assert told["type"] == "urn:inform:problem:out-of-time"
+    assert "nothing of it is kept" in told["detail"]
+    assert int(answered["Retry-After"]) >= 1
+    require_nothing_kept()
+
+
+@pytest.mark.parametrize("address", ["/ask", "/api/unified-search", "/explain-research"])
+def test_earlier_addresses_say_it_in_their_own_shape(no_time: None, address: str) -> None:
+    answered = post(address, {"query": ASKED})
+
+    assert (answered.status_code, answered.json()["success"], answered.json()["code"]) == (503, False, "OUT_OF_TIME")
+    require_nothing_kept()
+
+
+@pytest.mark.parametrize("address", ["/api/quick-summary", "/api/detailed-answer"])
+def test_a_part_written_from_frozen_evidence_has_its_time_too(address: str, request: pytest.FixtureRequest) -> None:
+    found = post("/api/unified-search", {"query": ASKED}).json()
+    request.getfixturevalue("no_time")
+
+    answered = post(address, {"request_id": found["request_id"]})
+
+    assert (answered.status_code, answered.json()["code"]) == (503, "OUT_OF_TIME")
+
+
+def test_a_replay_has_its_time_too(request: pytest.FixtureRequest) -> None:
+    answer = asking.ask(question=ASKED)
+    request.getfixturevalue("no_time")
+
+    answered = post(f"/api/v1/answers/{answer['id']}/replay", {})
+
+    assert (answered.status_code, answered.json()["type"]) == (503, "urn:inform:problem:out-of-time")
+
+
+def test_the_same_question_can_be_sent_again_with_its_key(no_time: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    again = {"Idempotency-Key": "once"}
+    assert post("/api/v1/answers", {"question": ASKED}, **again).status_code == 503
+
+    monkeypatch.undo()
+    assert post("/api/v1/answers", {"question": ASKED}, **again).status_code == 201
+
+
+def test_what_cannot_be_stored_in_time_is_not_stored_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("django.conf.settings.ANSWER_SECONDS", SHORT)
+    with locked("qa_app_answercitation"):
+        answered = post("/api/v1/answers", {"question": ASKED})
+
+    assert (answered.status_code, answered.json()["type"]) == (503, "urn:inform:problem:out-of-time")
+    require_nothing_kept()
+    assert statement_timeout() == "0"
+
+
+def test_what_cannot_be_searched_in_time_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("django.conf.settings.ANSWER_SECONDS", SHORT)
+    with locked("corpus_app_passagevector"):
+        answered = post("/api/v1/answers", {"question": ASKED})
+
+    assert (answered.status_code, answered.json()["type"]) == (503, "urn:inform:problem:out-of-time")
+    require_nothing_kept()
+
+
+# --- What readers are told -------------------------------------------------------------------------------------------
+
+
+def test_a_reader_keeps_the_question_and_is_told(no_time: None) -> None:
+    page = Client().post("/", {"question": ASKED})
+
+    assert (page.status_code, "was given up" in page.content.decode()) == (503, True)
+    assert ASKED in page.content.decode()
+    assert int(page["Retry-After"]) >= 1
+    require_nothing_kept()
+
+
+@pytest.mark.parametrize("path", ["/answers/{}/again/", "/compare/?a={}"])
+def test_to_ask_again_may_take_too_long_as_well(path: str, request: pytest.FixtureRequest) -> None:
+    answer = asking.ask(question=ASKED)
+    request.getfixturevalue("no_time")
+
+    page = Client().post(path.format(answer["id"]), {"a": answer["id"]})
+
+    assert (page.status_code, ASKED in page.content.decode()) == (503, True)
+    assert Answer.objects.count() == 1
+
+
+def test_the_terminal_says_it(no_time: None) -> None:
+    with pytest.raises(CommandError, match="given up"):
+        call_command("ask", ASKED)
