@@ -58,6 +58,10 @@ class Progress:
     done: int
     total: int
 
+    @property
+    def missing(self) -> int:
+        return self.total - self.done
+
 
 @dataclass(frozen=True, slots=True)
 class _Work:
@@ -354,6 +358,17 @@ def turn() -> Iterator[bool]:
         if ours:
             with suppress(Error), connection.cursor() as cursor:  # a lost connection has given the lock back
                 cursor.execute("SELECT pg_advisory_unlock(%s)", [TURN])
+
+
+def is_under_way() -> bool:
+    """Whether a process has its turn to index; it may be loading the encoder still, which shows in no row."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = %s AND classid = 0 AND granted"
+            " AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))",
+            [TURN],
+        )
+        return bool(cursor.fetchone()[0])
 
 
 def _prepare_encoder() -> None:

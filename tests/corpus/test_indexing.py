@@ -427,6 +427,16 @@ def test_one_process_at_a_time_has_the_turn() -> None:
     assert answers == [False, True]
 
 
+@pytest.mark.django_db(transaction=True)
+def test_whether_a_turn_is_taken_can_be_seen() -> None:
+    assert not indexing.is_under_way()
+
+    with indexing.turn():
+        assert indexing.is_under_way()
+
+    assert not indexing.is_under_way()
+
+
 # --- Approximate indexes
 
 

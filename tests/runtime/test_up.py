@@ -175,3 +175,20 @@ def test_a_site_whose_indexing_stands_still_says_what_is_missing(
 
     assert any(line.startswith("Ready: ") for line in said)
     assert any(line.startswith("Not indexed: 22,") for line in said)
+
+
+@pytest.mark.django_db
+def test_a_worker_that_is_slow_to_begin_is_told_from_one_that_does_nothing(
+    arrival: up.Arrival, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(up, "INDEXING_STANDS_STILL_SECONDS", -1.0)
+    monkeypatch.setattr(up.indexing, "is_under_way", lambda: True)
+    monkeypatch.setattr(up.connection, "close", lambda: None)
+
+    said = look(arrival, monkeypatch, Progress(0, 822), Progress(0, 822))
+    assert any(line.startswith("Still to be indexed: 822,") for line in said)
+    assert not any("Not indexed" in line for line in said)
+
+    said = look(arrival, monkeypatch, Progress(320, 822), Progress(822, 822), Progress(822, 822))
+    assert said.count("Indexed: 822 of 822 passages") == 1
+    assert said.count("Ready: http://127.0.0.1:8123  (curators: /admin/)") == 1

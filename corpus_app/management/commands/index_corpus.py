@@ -40,7 +40,7 @@ class Command(BaseCommand):
         self.stdout.write(
             f"Indexed now: {indexed.count}. Indexed in all: {progress.done} of {progress.total} passages."
         )
-        given_up = progress.total - progress.done
+        given_up = progress.missing
         if given_up:
             raise CommandError(f"Not indexed: {given_up}. `manage.py check_corpus` says which, and why.")
 

@@ -48,7 +48,10 @@ class Command(BaseCommand):
 
 
 class Arrival:
-    """Watches the site come up: reports what is indexed, announces once that it is ready, then minds the database."""
+    """Watches the site come up: reports what is indexed, announces once that it is ready, then minds the database.
+
+    Where it was ready before all was indexed, it says so when the last passage is.
+    """
 
     def __init__(self, supervisor: Supervisor, port: int) -> None:
         self._supervisor = supervisor
@@ -58,6 +61,7 @@ class Arrival:
         self._moved_at = time.monotonic()
         self._is_serving = False
         self._is_ready = False
+        self._is_waiting = False
 
     def look(self) -> None:
         if time.monotonic() < self._look_at:
@@ -65,6 +69,8 @@ class Arrival:
         if self._is_ready:
             self._look_at = time.monotonic() + GUARD_EVERY_SECONDS
             self._guard_database()
+            if self._is_waiting:
+                self._report_end()
             return
         self._look_at = time.monotonic() + LOOK_EVERY_SECONDS
         try:
@@ -88,14 +94,15 @@ class Arrival:
                 )
         stands_still = time.monotonic() - self._moved_at > INDEXING_STANDS_STILL_SECONDS
         if self._is_serving and (is_indexed or stands_still):
-            self._announce(missing=progress.total - progress.done)
+            self._announce(missing=progress.missing)
 
     def _announce(self, *, missing: int) -> None:
         """Makes the curator only now that the password is certain to be shown."""
         self._is_ready = True
         lines = [f"Ready: http://{HOST}:{self._port}  (curators: /admin/)"]
         if missing:
-            lines.append(f"Not indexed: {missing}, found by words alone; `manage.py check_corpus` says which.")
+            lines.append(words_of_missing(missing, is_under_way=indexing.is_under_way()))
+            self._is_waiting = True
         if credentials := ensure_development_curator():
             lines.append("Curator's name: {}  password: {}  (shown only this once)".format(*credentials))
         lines.append("Ctrl-C stops everything.")
@@ -104,11 +111,25 @@ class Arrival:
         for line in (rule, *lines, rule):
             self._supervisor.say(line)
 
+    def _report_end(self) -> None:
+        with contextlib.suppress(DatabaseError):  # restarting, perhaps; asked again at the next look
+            if not indexing.has_work() and not (progress := indexing.progress()).missing:
+                self._is_waiting = False
+                self._supervisor.say(f"Indexed: {progress.total} of {progress.total} passages")
+        connection.close()
+
     def _guard_database(self) -> None:
         """Starts the embedded server again when it was killed; its own recovery keeps every committed row."""
         postgres = settings.EMBEDDED_POSTGRES
         if postgres and not postgres.is_ready() and postgres.ensure():
             self._supervisor.say("PostgreSQL had ended and was started again")
+
+
+def words_of_missing(number: int, *, is_under_way: bool) -> str:
+    """What is said of passages that have no vectors when the site is ready."""
+    if is_under_way:
+        return f"Still to be indexed: {number}, found by words alone until then; the worker is at it."
+    return f"Not indexed: {number}, found by words alone; `manage.py check_corpus` says which."
 
 
 def serve(port: int) -> int:
