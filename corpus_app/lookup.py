@@ -32,6 +32,7 @@ from corpus_app.sources import (
 from corpus_app.sources.bibliography import Record, found_doi, items_of
 from corpus_app.sources.formats import PUBMED
 
+NEITHER = "This is neither a DOI (10.1519/jsc.0000000000002776) nor a PMID (27102172)."
 MAX_REPLY_BYTES = 2_000_000  # a record has 5 to 100 KB; those with thousands of authors 1 MB
 _KINDS = {"posted-content": "preprint", "dissertation": "thesis", "peer-review": "review"}
 _REVIEWED = frozenset({"journal-article", "proceedings-article"})
@@ -68,21 +69,33 @@ def services() -> Services:
     )
 
 
+def lookup_fault(value: str) -> str | None:
+    """Why this cannot be looked up; None where it is a DOI or a PMID, with or without an address around it."""
+    return None if _pmid_in(value) or _doi_in(value) else NEITHER
+
+
 def look_up(value: str, intake: Intake, services: Services) -> Reading:
     """The record of a DOI or a PMID, with or without an address around it; raises LookupFailed."""
-    value = value.strip()
+    if pmid := _pmid_in(value):
+        return _by_pmid(pmid, intake, services)
+    if doi := _doi_in(value):
+        return _by_doi(doi, intake, services)
+    raise LookupFailed(NEITHER, permanent=True)
+
+
+def _pmid_in(value: str) -> str:
     bare = re.sub(
         r"^(?:pmid:?\s*|https?://(?:pubmed\.ncbi\.nlm\.nih\.gov|www\.ncbi\.nlm\.nih\.gov/pubmed)/)|/$",
         "",
-        value,
+        value.strip(),
         flags=re.IGNORECASE,
     )
-    if not pmid_fault(bare):
-        return _by_pmid(bare, intake, services)
-    doi = found_doi(value)
-    if doi and not doi_fault(doi):
-        return _by_doi(doi, intake, services)
-    raise LookupFailed("This is neither a DOI (10.1519/jsc.0000000000002776) nor a PMID (27102172).", permanent=True)
+    return "" if pmid_fault(bare) else bare
+
+
+def _doi_in(value: str) -> str:
+    doi = found_doi(value.strip())
+    return doi if doi and not doi_fault(doi) else ""
 
 
 def _by_doi(doi: str, intake: Intake, services: Services) -> Reading:

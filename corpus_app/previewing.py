@@ -9,11 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from corpus_app import curation, sources
-from corpus_app.curation import jobs
+from corpus_app.curation import effects
 from corpus_app.curation.history import as_text
 from corpus_app.models import ImportItem, ImportJob, Study
 from corpus_app.sources import Problem, keeping
 from corpus_app.sources.values import safe_cell
+
+PASSAGES_SHOWN = 3  # of each new study in a preview: enough to see whether the text came whole
+AUTHORS_SHOWN = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,16 @@ class Changed:
 
 
 @dataclass(frozen=True, slots=True)
+class Brings:
+    """What would come in with an item: the study in a line, and its first passages with their sections."""
+
+    source: str
+    passages: tuple[tuple[str, str], ...]
+    others: int
+    """How many passages come beside those."""
+
+
+@dataclass(frozen=True, slots=True)
 class Line:
     """An item as the preview and the report show it."""
 
@@ -33,11 +46,12 @@ class Line:
     study_pk: int | None
     other_pk: int | None
     differences: tuple[Changed, ...]
+    brings: Brings | None
     problems: tuple[Problem, ...]
 
     @property
     def can_be_chosen(self) -> bool:
-        return self.item.effect in jobs.CHOOSABLE
+        return self.item.effect in effects.CHOOSABLE
 
 
 def lines(
@@ -63,15 +77,30 @@ def lines(
             study.pk if study else None,
             other.pk if other else None,
             shown,
+            _brings(item) if with_differences else None,
             tuple(by_line.get(item.line or -1, ())),
         )
+
+
+def _brings(item: ImportItem) -> Brings | None:
+    """Of what is new here; what is compared with a study here shows its differences instead."""
+    if item.kind == ImportItem.Kind.PASSAGES:
+        draft: Any = keeping.added_passages(item.draft)
+        source = ""
+    elif item.kind == ImportItem.Kind.STUDY and item.effect == ImportItem.Effect.NEW:
+        draft = keeping.study_draft(item.draft)
+        source = ", ".join(filter(None, ("; ".join(draft.authors[:AUTHORS_SHOWN]), draft.journal, str(draft.year or ""), draft.doi)))  # fmt: skip
+    else:
+        return None
+    first = tuple((str(passage.section), passage.text) for passage in draft.passages[:PASSAGES_SHOWN])
+    return Brings(source, first, len(draft.passages) - len(first))
 
 
 def _differences(item: ImportItem, study: Study | None) -> Iterator[Changed]:
     if study is None or item.effect not in {ImportItem.Effect.CHANGES, ImportItem.Effect.ALIKE}:
         return
     present, draft = curation.draft_of(study), keeping.study_draft(item.draft)
-    wanted = jobs.combined(present, draft) if item.effect == ImportItem.Effect.CHANGES else draft
+    wanted = effects.combined(present, draft) if item.effect == ImportItem.Effect.CHANGES else draft
     for name, ours, theirs in sources.differences(present, wanted):
         yield Changed(name, _words(ours), _words(theirs))
 

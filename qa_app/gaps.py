@@ -48,7 +48,26 @@ def gather() -> int:
         gap.save(update_fields=["vector", "encoder", "leader"])
         if is_new and gap.leader:
             Gap.objects.reopen(gap.leader)
+        if gap.leader:
+            _hand_on(gap, gap.leader)
     return len(waiting)
+
+
+def _hand_on(gap: Gap, leader: Gap) -> None:
+    """Whoever looked after a question looks after the one that it is put beside, and what was noted stands there too."""
+    if not (gap.assigned_to_id or gap.note):
+        return
+    with transaction.atomic():
+        stored = Gap.objects.select_for_update(of=("self",), no_key=True).defer("vector").get(pk=leader.pk)
+        stored.assigned_to_id = stored.assigned_to_id or gap.assigned_to_id
+        stored.note = "\n".join(dict.fromkeys(filter(None, (stored.note, gap.note))))
+        stored.save(update_fields=["assigned_to", "note"])
+
+
+def missing_words(gap: Gap) -> tuple[str, ...]:
+    """What the nearest passages do not hold, as the question has it; a term of it alone is only its stem."""
+    asked = {stem(word): word for word in reversed(words(gap.question))}
+    return tuple(asked.get(term, term) for term in gap.missing)
 
 
 def _find_leader(gap: Gap) -> Gap | None:

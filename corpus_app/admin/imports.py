@@ -15,9 +15,9 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 
-from corpus_app import previewing, sources
+from corpus_app import lookup, previewing, sources
 from corpus_app.admin.base import FORESEEN, DeskAdmin, curator, reasons
-from corpus_app.curation import jobs
+from corpus_app.curation import effects, jobs
 from corpus_app.curation.history import Piece, compare
 from corpus_app.models import Collection, ImportItem, ImportJob
 from corpus_app.records import Design
@@ -64,6 +64,12 @@ class BringInForm(forms.Form):
         if file and file.size > MAX_BYTES:
             raise ValidationError(f"The file is larger than {MAX_BYTES // 1_000_000} MB: split it.")
         return file
+
+    def clean_lookup(self) -> str:
+        value: str = self.cleaned_data["lookup"].strip()
+        if value and (fault := lookup.lookup_fault(value)):
+            raise ValidationError(fault)
+        return value
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
@@ -147,7 +153,7 @@ class ImportJobAdmin(DeskAdmin):
         if not self.has_add_permission(request):
             raise PermissionDenied
         is_sent = request.method == "POST"
-        form = BringInForm(request.POST, request.FILES) if is_sent else BringInForm()
+        form = BringInForm(request.POST, request.FILES) if is_sent else BringInForm(initial=_asked_again(request))
         if is_sent and form.is_valid():
             ordered = self._order(request, form)
             if isinstance(ordered, ImportJob):
@@ -165,7 +171,7 @@ class ImportJobAdmin(DeskAdmin):
     def _order(self, request: HttpRequest, form: BringInForm) -> ImportJob | BringInForm:
         """A job; or, where the file is a PDF, the form with its text."""
         by, asked = curator(request), form.cleaned_data
-        if value := asked["lookup"].strip():
+        if value := asked["lookup"]:
             return jobs.order(value.encode(), file_name=value, by=by, way=ImportJob.Way.LOOKUP)
         if text := asked["text"]:
             options = {} if _is_format(text) else {"title": asked["title"].strip()}
@@ -226,7 +232,7 @@ class ImportJobAdmin(DeskAdmin):
             "has_file": ImportJob.objects.filter(pk=job.pk).exclude(content=b"").exists(),
             "page": page,
             "lines": list(_lines(list(page), job)),
-            "effects": () if is_working else [(e.value, e.label, n) for e, n in jobs.effects(job).items()],
+            "effects": () if is_working else [(e.value, e.label, n) for e, n in effects.counted(job).items()],
             "outcomes": list(_outcomes(job)),
             "wanted": wanted,
             "chosen": job.items.filter(chosen=True).count() if job.status == "previewed" else 0,
@@ -286,6 +292,11 @@ class ImportJobAdmin(DeskAdmin):
             raise PermissionDenied
         found: ImportJob = job
         return found
+
+
+def _asked_again(request: HttpRequest) -> dict[str, str]:
+    """What an address puts into the form: a DOI or PMID whose look-up failed."""
+    return {"lookup": request.GET.get("lookup", "")[:300]}
 
 
 def _outcomes(job: ImportJob) -> Iterator[tuple[str, int]]:

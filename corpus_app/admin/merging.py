@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -27,13 +28,29 @@ def may_merge(request: HttpRequest) -> bool:
 
 
 def pairs() -> Iterator[Duplicate]:
-    """Each pair once, of studies that are not withdrawn."""
+    """Each pair once, of studies that are not withdrawn; `known` is the one to keep, as `to_keep` has it."""
     columns = ("study_id", "title", "year", "authors", "doi", "pmid")
     rows = Study.objects.exclude(status=Status.WITHDRAWN).values_list(*columns)
     known = [Known(key, title, year, names[0] if names else "", doi or "", pmid or "") for key, title, year, names, doi, pmid in rows]  # fmt: skip
-    for pair in sources.duplicates(known, known):
-        if pair.new < pair.known:
-            yield pair
+    found = [pair for pair in sources.duplicates(known, known) if pair.new < pair.known]
+    weights = _weights({key for pair in found for key in (pair.new, pair.known)})
+    for pair in found:
+        keep, other = to_keep(pair.known, pair.new, weights=weights)
+        yield replace(pair, new=other, known=keep)
+
+
+def to_keep(one: str, two: str, *, weights: Mapping[str, tuple[int, ...]] | None = None) -> tuple[str, str]:
+    """Two studies, that first which loses least when the other is withdrawn: published, with more passages, here for longer."""
+    found = _weights({one, two}) if weights is None else weights
+    keep, other = sorted((one, two), key=lambda key: (found[key], key))
+    return keep, other
+
+
+def _weights(keys: set[str]) -> dict[str, tuple[int, ...]]:
+    found = Study.objects.filter(study_id__in=keys).annotate(n=Count("passages"))
+    return {
+        study_id: (status != Status.PUBLISHED, -n, pk) for study_id, status, n, pk in found.values_list("study_id", "status", "n", "pk")
+    }  # fmt: skip
 
 
 def duplicates(model_admin: admin.ModelAdmin[Study], request: HttpRequest) -> HttpResponse:

@@ -382,7 +382,8 @@ class StudyAdmin(HistoryMixin):
         if len(chosen) != 2:
             self.message_user(request, "Choose two studies to merge.", messages.ERROR)
             return None
-        query = urlencode({"keep": chosen[0], "other": chosen[1]})
+        keep, other = merging.to_keep(*chosen)
+        query = urlencode({"keep": keep, "other": other})
         return HttpResponseRedirect(f"{reverse('admin:corpus_app_study_merge')}?{query}")
 
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any) -> Any:

@@ -49,6 +49,10 @@ def merge(
         kept, gone = both[keep], both[other]
         if gone.notice != Notice.NONE and gone.notice != kept.notice:
             raise CannotMerge(f"{other} carries a notice ({gone.notice.replace('_', ' ')}): set that of {keep} first.")
+        if gone.status == Status.PUBLISHED and kept.status != Status.PUBLISHED:
+            raise CannotMerge(
+                f"{other} is published and {keep} is not, so readers would lose both: merge {keep} into {other}, or publish {keep} first."
+            )
         chosen = list(Passage.objects.filter(study=gone, pk__in=list(passages)).order_by("position"))
         present = set(kept.passages.values_list("text", flat=True))
         new = [passage for passage in chosen if passage.text not in present]

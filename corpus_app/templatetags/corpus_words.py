@@ -132,6 +132,17 @@ STUDY_CHANGES = {
     "cleared": N_("Notice taken away"),
 }
 
+FIELDS = {
+    "doi": "DOI",
+    "pmid": "PMID",
+    "url": "URL",
+    "n_studies": "number of studies",
+    "n_participants": "number of participants",
+    "duration_weeks_min": "shortest duration (weeks)",
+    "duration_weeks_max": "longest duration (weeks)",
+    "source_ref": "row in the source list",
+}
+
 
 class Piece(Protocol):
     """A stretch of a passage, marked where it is a word of the question."""
@@ -165,7 +176,7 @@ def with_terms_marked(pieces: Iterable[Piece]) -> SafeString:
 @register.filter
 def field_words(name: object) -> str:
     """A field of a study, on the desk."""
-    return {"doi": "DOI", "pmid": "PMID", "url": "URL"}.get(str(name), plain(name))
+    return FIELDS.get(str(name), plain(name))
 
 
 @register.filter

@@ -9,6 +9,7 @@ from django.contrib import admin
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
@@ -75,18 +76,21 @@ class GapAdmin(SeenAdmin, DeskAdmin):
     @admin.display(description="asked as")
     def asked_as(self, gap: Gap) -> SafeString:
         rows = ((member.question, member.asked) for member in gaps.members(gap))
-        return format_html("<ul>{}</ul>", format_html_join("", "<li>{} ({}×)</li>", rows))
+        return format_html('<ul class="chosen">{}</ul>', format_html_join("", "<li>{} ({}×)</li>", rows))
 
     @admin.display(description="words that the nearest passages do not hold")
     def missing_words(self, gap: Gap) -> str:
-        return ", ".join(gap.missing) or "none: the words are there, the answer is not"
+        return ", ".join(gaps.missing_words(gap)) or "none: the words are there, the answer is not"
 
     @admin.display(description="nearest evidence")
     def nearest(self, gap: Gap) -> SafeString | str:
-        rows = [(row["title"], row["section"].replace("_", " "), row["text"]) for row in gaps.nearest(gap.last_answer)]
+        rows = [
+            (reverse("study", args=[row["study_id"]]), row["title"], row["section"].replace("_", " "), row["text"])
+            for row in gaps.nearest(gap.last_answer)
+        ]
         if not rows:
             return "nothing came near"
-        return format_html_join("", "<p><strong>{}</strong>, {}: {}</p>", rows)
+        return format_html_join("", '<p><strong><a href="{}">{}</a></strong>, {}: {}</p>', rows)
 
     @admin.display(description="for a literature search")
     def search_string(self, gap: Gap) -> SafeString:

@@ -19,6 +19,7 @@ from qa_app.admin.base import DeskAdmin, ReadOnlyAdmin, SeenAdmin, SeenForm, per
 from qa_app.models import EvaluationRun, GoldenQuestion
 
 LARGEST_FILE = 2_000_000  # bytes
+UNDER_WAY = (EvaluationRun.Status.WAITING, EvaluationRun.Status.RUNNING)  # the list of runs looks again by itself
 
 
 class GoldenQuestionForm(SeenForm):
@@ -135,9 +136,9 @@ class EvaluationRunAdmin(ReadOnlyAdmin):
         runs = EvaluationRun.objects.filter(status=EvaluationRun.Status.DONE).order_by("-pk")[:30]
         points = [(run.pk, run.corpus_version, _share(run)) for run in reversed(runs)]
         may_start = request.user.has_perm("qa_app.add_evaluationrun")
-        return super().changelist_view(
-            request, {**(extra_context or {}), "chart": _chart(points), "points": points, "may_start": may_start}
-        )
+        is_running = EvaluationRun.objects.filter(status__in=UNDER_WAY).exists()
+        extra = {"chart": _chart(points), "points": points, "may_start": may_start, "is_running": is_running}
+        return super().changelist_view(request, {**(extra_context or {}), **extra})
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None

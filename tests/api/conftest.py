@@ -12,8 +12,10 @@ from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.test import Client
 
+from corpus_app import waking
 from inform_site.api import access
 from inform_site.clients import keys
+from tests.builders import make_collection, make_curator
 from tests.qa.conftest import encoder, library
 
 __all__ = ["encoder", "library"]
@@ -56,6 +58,27 @@ def make_key(db: None) -> Callable[..., keys.Made]:
         return keys.make(owner=owner, **(options | changes))
 
     return made
+
+
+@pytest.fixture
+def woken(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the tasks that a worker was asked for; none is."""
+    names: list[str] = []
+    monkeypatch.setattr(waking, "_send", names.append)
+    return names
+
+
+@pytest.fixture
+def curator(db: None) -> User:
+    """A curator with a collection to bring studies into."""
+    make_collection("training")
+    return make_curator()
+
+
+@pytest.fixture
+def key(make_key: Callable[..., keys.Made], curator: User) -> str:
+    """The curator's key."""
+    return make_key("curate", owner=curator).secret
 
 
 @pytest.fixture

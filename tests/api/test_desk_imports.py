@@ -12,7 +12,6 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponse
 from django.test import Client
 
-from corpus_app import waking
 from corpus_app.api.desk.imports import ImportsView
 from corpus_app.curation import jobs
 from corpus_app.models import ImportItem, ImportJob, Study
@@ -21,27 +20,8 @@ from tests.api.conftest import V1, body, get, post, problem
 from tests.builders import make_collection, make_curator, make_study
 from tests.corpus.test_imports import RIS
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("woken")]
 IMPORTS = f"{V1}desk/imports"
-
-
-@pytest.fixture(autouse=True)
-def woken(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names of the tasks that were asked for."""
-    names: list[str] = []
-    monkeypatch.setattr(waking, "_send", names.append)
-    return names
-
-
-@pytest.fixture
-def curator() -> User:
-    make_collection("training")
-    return make_curator()
-
-
-@pytest.fixture
-def key(make_key: Callable[..., Made], curator: User) -> str:
-    return make_key("curate", owner=curator).secret
 
 
 def send(content: bytes, secret: str, *, query: str = "", kind: str = "application/octet-stream") -> HttpResponse:

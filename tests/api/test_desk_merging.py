@@ -6,41 +6,21 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import Permission
 from django.http import HttpResponse
 from django.test import Client
 
-from corpus_app import waking
 from corpus_app.api.desk import bodies
 from corpus_app.curation import TAKEABLE
 from corpus_app.models import CorpusEvent, ImportJob, Study
 from inform_site.clients.keys import Made
 from tests.api.conftest import V1, body, post, problem
-from tests.builders import make_collection, make_concept, make_curator, make_study
+from tests.builders import make_concept, make_curator, make_study
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("woken")]
 STUDIES = f"{V1}desk/studies"
 LOOK_UP = f"{V1}desk/imports/look-up"
 MERGED = {"other": "B", "reason": "The same trial."}
-
-
-@pytest.fixture(autouse=True)
-def woken(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names of the tasks that were asked for."""
-    names: list[str] = []
-    monkeypatch.setattr(waking, "_send", names.append)
-    return names
-
-
-@pytest.fixture
-def curator() -> User:
-    make_collection("training")
-    return make_curator()
-
-
-@pytest.fixture
-def key(make_key: Callable[..., Made], curator: User) -> str:
-    return make_key("curate", owner=curator).secret
 
 
 @pytest.fixture

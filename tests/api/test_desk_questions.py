@@ -11,7 +11,6 @@ from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.test import Client
 
-from corpus_app import waking
 from inform_site.clients.keys import Made
 from qa_app import asking, tasks
 from qa_app.models import EvaluationRun, Gap, GoldenQuestion
@@ -19,18 +18,10 @@ from tests.api.conftest import V1, body, get, post, problem
 from tests.builders import make_curator
 from tests.qa.conftest import ASKED
 
-pytestmark = pytest.mark.usefixtures("library")
+pytestmark = pytest.mark.usefixtures("library", "woken")
 GAPS = f"{V1}desk/gaps"
 RUNS = f"{V1}desk/evaluation-runs"
 UNANSWERED = "Does hypnosis change the colour of zebras?"
-
-
-@pytest.fixture(autouse=True)
-def woken(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names of the tasks that were asked for."""
-    names: list[str] = []
-    monkeypatch.setattr(waking, "_send", names.append)
-    return names
 
 
 @pytest.fixture

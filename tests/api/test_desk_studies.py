@@ -14,7 +14,7 @@ from django.test import Client
 from corpus_app.models import CorpusEvent, Passage, Study
 from inform_site.clients.keys import Made
 from tests.api.conftest import V1, body, get, post, problem
-from tests.builders import make_collection, make_concept, make_curator, make_passage, make_study
+from tests.builders import make_concept, make_curator, make_passage, make_study
 from tests.corpus.test_gate import BROKEN
 
 pytestmark = pytest.mark.django_db
@@ -32,17 +32,6 @@ NEW: dict[str, Any] = {
     "participants": 40,
     "passages": [{"section": "results", "text": "Ten weekly sets increased growth more than five."}],
 }
-
-
-@pytest.fixture
-def curator() -> User:
-    make_collection("training")
-    return make_curator()
-
-
-@pytest.fixture
-def key(make_key: Callable[..., Made], curator: User) -> str:
-    return make_key("curate", owner=curator).secret
 
 
 def patch(path: str, body: Any, secret: str, **headers: str) -> HttpResponse:

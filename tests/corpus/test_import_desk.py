@@ -15,7 +15,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from corpus_app import curation, gate, sources, waking
+from corpus_app import curation, gate, lookup, sources, waking
 from corpus_app.admin import merging
 from corpus_app.curation import jobs
 from corpus_app.models import CorpusEvent, ImportItem, ImportJob, Passage, QualityWaiver, Study
@@ -158,6 +158,46 @@ def test_a_file_with_nothing_to_bring_in_says_so_and_has_ended(client: Client, c
     assert ImportJob.objects.get().status == "done"
 
 
+def test_what_is_neither_doi_nor_pmid_is_told_at_once(client: Client, curator: User) -> None:
+    assert "This is neither a DOI" in text_of(client.post(at("importjob_add"), {"lookup": "hello"}))
+    assert not ImportJob.objects.exists()
+
+
+def test_a_failed_look_up_is_asked_again_or_put_aside(
+    client: Client, curator: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*args: Any) -> None:
+        raise lookup.LookupFailed("api.crossref.org is busy (503); try again later.", permanent=False)
+
+    monkeypatch.setattr(lookup, "look_up", fail)
+    address = bring(client, lookup="10.1000/a?b&c")
+    work()
+
+    page = text_of(client.get(address))
+    assert "is busy (503); try again later." in page
+    again = f"{at('importjob_add')}?lookup=10.1000/a%3Fb%26c"
+    assert f'href="{again}"' in page
+    assert 'value="10.1000/a?b&amp;c"' in text_of(client.get(again))
+
+    page = text_of(client.post(address, {"verb": "leave"}, follow=True))
+    assert "is busy (503); try again later." in page
+    assert "Nothing came in." in page
+    assert "Put it aside" not in page
+    assert ImportJob.objects.get().status == "done"
+
+
+def test_what_is_new_is_shown_with_its_first_words(client: Client, curator: User) -> None:
+    parts = (f"{heading}\nThickness <b> rose in group {heading}." for heading in ("Methods", "Results", "Discussion", "Conclusion"))  # fmt: skip
+    address = bring(client, text="\n\n".join(parts), title="Sets and thickness")
+    work()
+
+    page = text_of(client.get(address))
+
+    assert "The first 3 of 4 passages" in page
+    assert "Thickness &lt;b&gt; rose in group Discussion." in page
+    assert "group Conclusion" not in page
+
+
 def test_a_pasted_text_needs_a_title_unless_it_is_a_format(client: Client, curator: User) -> None:
     words = "Results\nThickness rose by ten percent with ten sets a week in trained men.\n"
     assert "Say the title of the study" in text_of(client.post(at("importjob_add"), {"text": words}))
@@ -170,7 +210,7 @@ def test_a_pasted_text_needs_a_title_unless_it_is_a_format(client: Client, curat
     assert sorted(ImportJob.objects.values_list("format", flat=True)) == ["Pasted text", "RIS"]
 
 
-@pytest.mark.parametrize("data", [{}, {"lookup": "10.1/x", "text": "TY  - JOUR"}])
+@pytest.mark.parametrize("data", [{}, {"lookup": "10.1000/x", "text": "TY  - JOUR"}])
 def test_one_of_the_three_is_given(client: Client, curator: User, data: dict[str, str]) -> None:
     assert "Give one of the three" in text_of(client.post(at("importjob_add"), data))
     assert not ImportJob.objects.exists()
@@ -311,11 +351,11 @@ def twins(curator: User) -> tuple[Study, Study]:
 
 def test_twins_are_found_and_shown_side_by_side(client: Client, twins: tuple[Study, Study]) -> None:
     page = text_of(client.get(at("study_duplicates")))
-    assert "keep=A2&amp;other=A1" in page or "keep=A1&amp;other=A2" in page
+    assert "keep=A1&amp;other=A2" in page  # the published one stays
 
     page = text_of(client.get(at("study_merge"), {"keep": "A1", "other": "A2"}))
 
-    assert 'value="doi" aria-label="Take doi of A2" checked' in page
+    assert 'value="doi" aria-label="Take DOI of A2" checked' in page
     assert "Words of its own." in page
     assert "(there already)" in page
 
@@ -358,6 +398,23 @@ def test_a_merge_that_cannot_be_says_why(
 
     assert said in text_of(page)
     assert not CorpusEvent.objects.exists()
+
+
+def test_readers_do_not_lose_a_published_study_to_a_draft(twins: tuple[Study, Study], curator: User) -> None:
+    with pytest.raises(curation.CannotMerge, match="merge A2 into A1, or publish A2 first"):
+        curation.merge("A2", "A1", take=[], passages=[], reason="x", by=curator)
+
+    assert Study.objects.get(study_id="A1").status == "published"
+
+
+def test_of_two_drafts_the_one_with_more_passages_stays(curator: User) -> None:
+    title = "Weekly sets and growth in trained men and women"
+    make_study(study_id="B1", title=title, doi=None, status="draft", texts=("One.",))
+    make_study(study_id="B2", title=title, doi=None, status="draft", texts=("One.", "Two."))
+
+    (pair,) = merging.pairs()
+
+    assert (pair.known, pair.new) == ("B2", "B1")
 
 
 def test_a_retracted_study_is_not_merged_away(twins: tuple[Study, Study], curator: User) -> None:

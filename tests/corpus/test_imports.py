@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from corpus_app import curation, lookup, sources, tasks
 from corpus_app.apps import READERS
-from corpus_app.curation import jobs
+from corpus_app.curation import effects, jobs
 from corpus_app.models import CorpusEvent, CorpusVersion, ImportItem, ImportJob, Passage, Study
 from corpus_app.records import Design, Notice, PassageKind, Section, Status
 from corpus_app.sources import AddedPassages, NoticeDraft, PassageDraft, StudyDraft, keeping
@@ -431,7 +431,7 @@ def test_a_notice_marks_its_study_where_that_is_permitted(by: User) -> None:
 
     def job_of(who: User) -> ImportJob:
         job = jobs.order(b"x", file_name="x", by=who)
-        item = next(jobs._Judge(sources.reading_of("", [])).items([draft]))
+        item = next(effects.Judge(sources.reading_of("", [])).items([draft]))
         item.job, item.position = job, 0
         item.save()
         ImportJob.objects.filter(pk=job.pk).update(status="previewed")
@@ -531,7 +531,7 @@ def test_a_file_names_nothing_that_it_would_take_away() -> None:
         present, title="New title", authors=(), population="", doi=None, design=Design.OTHER, status=Status.DRAFT
     )
 
-    assert jobs.combined(present, theirs) == replace(present, title="New title")
+    assert effects.combined(present, theirs) == replace(present, title="New title")
 
 
 # --- The command -----------------------------------------------------------------------------------------------------------

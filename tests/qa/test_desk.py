@@ -53,6 +53,27 @@ def test_questions_that_mean_the_same_are_gathered() -> None:
 
 
 @pytest.mark.usefixtures("library")
+def test_who_looks_after_a_gap_still_does_when_it_is_put_beside_another() -> None:
+    for question in (UNANSWERED, ALIKE):
+        asking.ask(question=question)
+    curator = make_curator()
+    Gap.objects.filter(question=ALIKE).update(assigned_to=curator, note="Look in journals of bathing.")
+    Gap.objects.filter(question=UNANSWERED).update(note="Asked twice.")
+
+    tasks.tend_gaps()
+
+    leader = gaps.listed().get()
+    assert (leader.question, leader.assigned_to) == (UNANSWERED, curator)
+    assert leader.note == "Asked twice.\nLook in journals of bathing."
+
+
+def test_missing_words_are_told_as_they_were_asked() -> None:
+    gap = Gap(question="Which temperatures of saunas are best?", missing=["temperatur", "sauna", "elsewher"])
+
+    assert gaps.missing_words(gap) == ("temperatures", "saunas", "elsewher")
+
+
+@pytest.mark.usefixtures("library")
 def test_a_gap_is_asked_again_when_the_corpus_has_changed() -> None:
     asking.ask(question=UNANSWERED)
     assert gaps.ask_again() == 0
@@ -279,6 +300,11 @@ def test_what_flips_from_run_to_run_is_named(client: Client, tmp_path: Path) -> 
     assert "no longer comes out as it should" in page
     assert "100.0 %" in listed
     assert "<polyline" in listed
+    assert "http-equiv" not in listed
+
+    golden.order_run(by=None)
+    waiting = client.get(reverse("admin:qa_app_evaluationrun_changelist")).content.decode()
+    assert '<meta http-equiv="refresh"' in waiting  # looks again by itself while a run is under way
 
 
 @pytest.mark.usefixtures("library")

@@ -20,7 +20,7 @@ from corpus_app.api import parameters
 from corpus_app.api.desk import bodies, shapes
 from corpus_app.api.desk.base import TAG, DeskView, NotPossible, key_of, person, sent
 from corpus_app.api.shapes import Beside
-from corpus_app.curation import jobs
+from corpus_app.curation import effects, jobs
 from corpus_app.models import ImportItem, ImportJob
 
 FILE = "file"
@@ -47,7 +47,7 @@ def find(import_id: str) -> ImportJob:
 
 def shown(job: ImportJob, *, status: int = 200) -> Response:
     headers = {"Location": f"/api/v1/desk/imports/{job.pk}"} if status in {201, 202} else {}
-    return Response(shapes.Import(Beside(job, effects=jobs.effects(job))).data, status=status, headers=headers)
+    return Response(shapes.Import(Beside(job, effects=effects.counted(job))).data, status=status, headers=headers)
 
 
 class ImportsView(DeskView):

@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db.models import QuerySet
 
 from corpus_app import curation, sources
-from corpus_app.curation import jobs
+from corpus_app.curation import effects, items, jobs
 from corpus_app.models import ImportItem, ImportJob
 
 WAIT_SECONDS = 0.5
@@ -158,7 +158,7 @@ class Command(BaseCommand):
             left,
             lambda item: f"Left out: {item}: {f'{item.get_effect_display()} {item.other_key}'.strip()}.",
         )
-        counts = ", ".join(f"{number} {effect.label}" for effect, number in jobs.effects(job).items())
+        counts = ", ".join(f"{number} {effect.label}" for effect, number in effects.counted(job).items())
         self.stdout.write(f"{job.format or job.file_name}: {counts or 'nothing that could be imported'}.")
 
     def _print_outcome(self, job: ImportJob) -> None:
@@ -170,7 +170,7 @@ class Command(BaseCommand):
             self.stdout.write(why)
         if not job.options["publish"]:
             return
-        held = job.items.exclude(kind=ImportItem.Kind.NOTICE).filter(outcome_reason__startswith=jobs.NOT_PUBLISHED)
+        held = job.items.exclude(kind=ImportItem.Kind.NOTICE).filter(outcome_reason__startswith=items.NOT_PUBLISHED)
         if number := held.count():
             self.stdout.write(
                 f"{number} came in as drafts and were not published. Mend them at the desk, then publish them there:"

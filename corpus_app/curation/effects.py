@@ -1,0 +1,200 @@
+"""What each item of an import would do: compared with the corpus, before anybody confirms anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from django.db.models import Count
+from django.db.models.functions import Lower
+
+from corpus_app import gate, sources
+from corpus_app.curation.exporting import draft_of
+from corpus_app.models import Concept, ImportItem, ImportJob, Study
+from corpus_app.records import Notice
+from corpus_app.sources import (
+    AddedPassages,
+    Duplicate,
+    NoticeDraft,
+    Problem,
+    Reading,
+    Sameness,
+    StudyDraft,
+    Weight,
+    keeping,
+)
+from corpus_app.sources.bibliography import study_id_of
+from corpus_app.sources.duplicates import Known
+
+Draft = StudyDraft | AddedPassages | NoticeDraft
+
+CHOOSABLE = frozenset({ImportItem.Effect.NEW, ImportItem.Effect.CHANGES, ImportItem.Effect.ALIKE})
+CHOSEN = frozenset({ImportItem.Effect.NEW, ImportItem.Effect.CHANGES})
+_NOTICE = frozenset({"notice", "notice_reason"})  # set by an act of its own
+_DECIDED_HERE = frozenset({"design", "peer_reviewed", "collection", "curator_notes", "licence"})
+
+
+def combined(present: StudyDraft, draft: StudyDraft) -> StudyDraft:
+    """The study as it would be: what the file says, and what is there wherever the file says nothing.
+
+    A bibliographic record knows nothing of what a curator decides, so design, peer review and the like stay.
+    """
+    keeps = _NOTICE | (_DECIDED_HERE if is_bibliographic(draft) else frozenset())
+    take = [
+        name
+        for name, _, theirs in sources.differences(present, draft)
+        if name not in keeps and theirs not in (None, "", (), "not_reported", "other", "none")
+    ]
+    merged = sources.merged(present, draft, take)
+    return replace(
+        merged, status=present.status, status_reason=present.status_reason, origin=draft.origin, line=draft.line
+    )
+
+
+def is_bibliographic(draft: StudyDraft) -> bool:
+    """Whether it says no more than an exporter of references can."""
+    first_author = draft.authors[0] if draft.authors else ""
+    named = study_id_of(
+        doi=draft.doi,
+        pmid=draft.pmid,
+        title=draft.title,
+        year=draft.year,
+        first_author=first_author,
+        words=draft.passages[0].text if draft.passages else "",
+    )
+    says_more = draft.concepts or draft.findings or draft.population or draft.curator_notes or draft.n_participants
+    return draft.study_id == named and not says_more
+
+
+def with_known_concepts(drafts: Sequence[StudyDraft]) -> tuple[list[StudyDraft], list[Problem]]:
+    """The drafts without the concepts that nobody knows here, and what was left out."""
+    known = set(Concept.objects.values_list("pk", flat=True))
+    found: list[StudyDraft] = []
+    problems: list[Problem] = []
+    for draft in drafts:
+        if unknown := [name for name in draft.concepts if name not in known]:
+            reason = f"{', '.join(unknown)}: no such concept here; the study comes without."
+            problems.append(replace(draft.problem("concepts", reason), weight=Weight.DROPPED))
+            draft = replace(draft, concepts=tuple(name for name in draft.concepts if name in known))
+        found.append(draft)
+    return found, problems
+
+
+class Judge:
+    """Compares drafts with the corpus, a batch at a time."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._own = {draft.study_id for draft in reading.studies}
+        self._own |= {value for draft in reading.studies for value in (draft.doi, draft.pmid) if value}
+        self._among = [
+            Known(study_id, title, year, authors[0] if authors else "", doi or "", pmid or "")
+            for study_id, title, year, authors, doi, pmid in Study.objects.values_list(
+                "study_id", "title", "year", "authors", "doi", "pmid"
+            )
+        ]
+        self._by_case = {known.study_id.lower(): known.study_id for known in self._among}
+
+    def items(self, drafts: Sequence[Draft]) -> Iterator[ImportItem]:
+        found = [draft for draft in drafts if isinstance(draft, StudyDraft)]
+        twins: dict[str, Duplicate] = {}
+        for twin in sources.duplicates([sources.known_of(draft) for draft in found], self._among):
+            twins.setdefault(twin.new, twin)
+        ids = [draft.study_id for draft in found]
+        stored = {
+            study.study_id: study
+            for study in Study.objects.filter(study_id__in=ids).prefetch_related(
+                "passages", "findings", "studyconcept_set"
+            )
+        }
+        for draft in drafts:
+            match draft:
+                case StudyDraft():
+                    yield self._study(draft, stored.get(draft.study_id), twins.get(draft.study_id))
+                case AddedPassages():
+                    yield self._passages(draft)
+                case NoticeDraft():
+                    yield self._notice(draft)
+
+    def _study(self, draft: StudyDraft, stored: Study | None, twin: Duplicate | None) -> ImportItem:
+        other = ""
+        by_case = self._by_case.get(draft.study_id.lower(), draft.study_id)
+        if stored:
+            wanted = combined(draft_of(stored), draft)
+            says_same = stored.import_hash == sources.digest(draft) or not sources.differences(draft_of(stored), wanted)
+            is_same = says_same and has_notice(stored, draft.notice)
+            effect = ImportItem.Effect.SAME if is_same else ImportItem.Effect.CHANGES
+        elif by_case != draft.study_id:
+            effect, other = ImportItem.Effect.DUPLICATE, by_case
+        elif twin:
+            is_alike = twin.by is Sameness.ALIKE
+            effect, other = (ImportItem.Effect.ALIKE if is_alike else ImportItem.Effect.DUPLICATE), twin.known
+        else:
+            effect = ImportItem.Effect.NEW
+        return _item(
+            ImportItem.Kind.STUDY, draft.study_id, draft.title, draft, effect, other, [p.text for p in draft.passages]
+        )
+
+    def _passages(self, draft: AddedPassages) -> ImportItem:
+        study = find_study(draft.study_id, draft.doi, draft.pmid)
+        texts = [passage.text for passage in draft.passages]
+        key, title = (study.study_id, study.title) if study else (draft.study_id, draft.doi or draft.pmid)
+        if study:
+            has_all = set(texts) <= set(study.passages.values_list("text", flat=True))
+            effect = ImportItem.Effect.SAME if has_all else ImportItem.Effect.CHANGES
+        else:
+            comes_too = bool(self._own & {draft.study_id, draft.doi, draft.pmid} - {""})
+            effect = ImportItem.Effect.CHANGES if comes_too else ImportItem.Effect.UNMATCHED
+        return _item(ImportItem.Kind.PASSAGES, key, title, draft, effect, "", texts)
+
+    def _notice(self, draft: NoticeDraft) -> ImportItem:
+        study = find_study("", draft.doi, draft.pmid)
+        if study is None:
+            effect = ImportItem.Effect.UNMATCHED
+        else:
+            is_known = has_notice(study, draft.notice)
+            effect = ImportItem.Effect.SAME if is_known else ImportItem.Effect.CHANGES
+        key, title = (study.study_id, study.title) if study else ("", draft.doi or f"PMID {draft.pmid}")
+        return _item(ImportItem.Kind.NOTICE, key, title, draft, effect, "", [])
+
+
+def _item(
+    kind: str,
+    key: str,
+    title: str,
+    draft: Draft,
+    effect: str,
+    other: str,
+    texts: Sequence[str],
+) -> ImportItem:
+    return ImportItem(
+        kind=kind,
+        study_key=key[:40],
+        title=title[:1000],
+        line=draft.line,
+        draft=keeping.values_of(draft),
+        effect=effect,
+        other_key=other,
+        n_passages=len(texts),
+        n_blocking=gate.blocking(texts),
+        chosen=effect in CHOSEN,
+    )
+
+
+def counted(job: ImportJob) -> dict[ImportItem.Effect, int]:
+    """How many items there are of each effect, in the order of the effects."""
+    counts = dict(ImportItem.objects.filter(job=job).order_by().values_list("effect").annotate(n=Count("pk")))
+    return {effect: counts[effect.value] for effect in ImportItem.Effect if counts.get(effect.value)}
+
+
+def find_study(study_id: str, doi: str, pmid: str) -> Study | None:
+    """By the first of the three that is given."""
+    if study_id:
+        return Study.objects.filter(study_id=study_id).first()
+    if doi and (study := Study.objects.annotate(low=Lower("doi")).filter(low=doi.lower()).first()):
+        return study
+    return Study.objects.filter(pmid=pmid).first() if pmid else None
+
+
+def has_notice(study: Study, notice: Notice) -> bool:
+    gravity = [Notice.NONE, Notice.CORRECTED, Notice.EXPRESSION_OF_CONCERN, Notice.RETRACTED]
+    return gravity.index(Notice(study.notice)) >= gravity.index(notice)
