@@ -234,6 +234,7 @@ class ImportJobAdmin(DeskAdmin):
             "lines": list(_lines(list(page), job)),
             "effects": () if is_working else [(e.value, e.label, n) for e, n in effects.counted(job).items()],
             "outcomes": list(_outcomes(job)),
+            "is_all_here": not is_working and {*effects.counted(job)} == {ImportItem.Effect.SAME},
             "wanted": wanted,
             "chosen": job.items.filter(chosen=True).count() if job.status == "previewed" else 0,
             "problems": problems,

@@ -75,9 +75,9 @@ def test_a_study_is_deleted_only_as_it_was_read_and_by_whoever_may(key: str, wit
 
 
 def test_what_is_worth_keeping_is_taken_over_and_the_other_withdrawn(key: str) -> None:
-    make_study(study_id="A", doi=None, status="draft", texts=("Ten sets were better than five.",))
+    make_study(study_id="A", doi=None, status="published", texts=("Ten sets were better than five.",))
     other = make_study(
-        study_id="B", doi="10.1000/b", n_participants=40, duration_weeks_min=8, duration_weeks_max=12, status="published",
+        study_id="B", doi="10.1000/b", n_participants=40, duration_weeks_min=8, duration_weeks_max=12, status="draft",
         texts=("Five sets were worse.", "Not this."), concepts=(make_concept("volume"),),
     )  # fmt: skip
     first = other.passages.order_by("position")[0]

@@ -472,6 +472,12 @@ def test_our_folder_goes_out_whole_and_comes_back(client: Client, curator: User,
     corpus = sources.read(tmp_path)
     assert (corpus.problems, [draft.study_id for draft in corpus.studies]) == ((), ["E1"])
 
+    address = bring(client, file=upload(one.content, "corpus.zip"))
+    work()
+    page = text_of(client.get(address))
+    assert "All of it is here already, word for word." in page
+    assert "1 same" in page
+
 
 @pytest.mark.parametrize("posted", [{}, {"form": "exe"}, {"form": "ris", "ids": "x,,9"}])
 def test_nonsense_posted_to_the_export_is_answered(client: Client, curator: User, posted: dict[str, str]) -> None:
