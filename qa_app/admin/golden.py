@@ -19,7 +19,6 @@ from qa_app.admin.base import DeskAdmin, ReadOnlyAdmin, SeenAdmin, SeenForm, per
 from qa_app.models import EvaluationRun, GoldenQuestion
 
 LARGEST_FILE = 2_000_000  # bytes
-UNDER_WAY = (EvaluationRun.Status.WAITING, EvaluationRun.Status.RUNNING)  # the list of runs looks again by itself
 
 
 class GoldenQuestionForm(SeenForm):
@@ -119,7 +118,7 @@ class EvaluationRunAdmin(ReadOnlyAdmin):
             messages.error(request, str(nothing))
             return page
         golden.wake()
-        messages.success(request, "A worker takes it up; this page shows how far it is.")
+        messages.success(request, "A worker takes it up; load this page again to see how far it is.")
         return page
 
     @admin.display(description="asked")
@@ -136,9 +135,9 @@ class EvaluationRunAdmin(ReadOnlyAdmin):
         runs = EvaluationRun.objects.filter(status=EvaluationRun.Status.DONE).order_by("-pk")[:30]
         points = [(run.pk, run.corpus_version, _share(run)) for run in reversed(runs)]
         may_start = request.user.has_perm("qa_app.add_evaluationrun")
-        is_running = EvaluationRun.objects.filter(status__in=UNDER_WAY).exists()
-        extra = {"chart": _chart(points), "points": points, "may_start": may_start, "is_running": is_running}
-        return super().changelist_view(request, {**(extra_context or {}), **extra})
+        return super().changelist_view(
+            request, {**(extra_context or {}), "chart": _chart(points), "points": points, "may_start": may_start}
+        )
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
