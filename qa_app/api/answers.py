@@ -57,8 +57,7 @@ class Late(exceptions.APIException):
 
 
 class TimedView(APIView):
-    """Of addresses where an answer is made: one that takes longer than it may is a problem of its own."""
-
+    # Of addresses where an answer is made: one that takes longer than it may is a problem of its own.
     def handle_exception(self, exc: Exception) -> Response:
         return super().handle_exception(Late(str(exc)) if isinstance(exc, asking.OutOfTime) else exc)
 
