@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from corpus_app.records import AgeGroup, Concept, Design, Direction, Finding, Sex, Study, TrainingStatus, Wanted
 from qa_app.pipeline.naming import Names
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.population import is_about_others
+from qa_app.pipeline.population import is_about, is_about_others
 from qa_app.pipeline.records import (
     Agreement,
     DraftSentence,
@@ -238,24 +238,32 @@ def counted_lines(
 
     `Of the five trials here on creatine and muscle strength, three found a benefit and two found no clear difference.`
     `In older adults, all three trials here on creatine and muscle strength found a benefit; in younger adults, both found no
-    clear difference.` None where too few studies stand anywhere clear, or where what was asked about has no name.
+    clear difference.` None where too few studies of the people asked about stand anywhere clear, or where what was asked about
+    has no name.
     """
     if agreement is None or agreement.subject is None or agreement.subject.rarity < policy.counted_rarity_from:
         return ()
-    counts = Counter(row.stance for row in agreement.studies)
+    rows = _of_those_asked(agreement.studies, evidence)
+    counts = Counter(row.stance for row in rows)
     if counts.total() - counts[Stance.UNCLEAR] < policy.counted_from:
         return ()
-    noun = _noun(agreement, evidence)
-    lines = [(count_in_words(counts, noun, agreement.subject, agreement.outcome), agreement.studies)]
-    if any(len(split.studies) >= policy.counted_from for split in agreement.by_population):
-        rows = tuple(row for split in agreement.by_population for row in split.studies)
-        lines.append(
-            (split_in_words(agreement.by_population, noun, agreement.subject, agreement.outcome), rows),
-        )
+    lines = [(count_in_words(counts, _noun(rows, evidence), agreement.subject, agreement.outcome), rows)]
+    splits = agreement.by_population
+    if rows == agreement.studies and any(len(split.studies) >= policy.counted_from for split in splits):
+        apart = tuple(row for split in splits for row in split.studies)
+        noun = _noun(agreement.studies, evidence)
+        lines.append((split_in_words(splits, noun, agreement.subject, agreement.outcome), apart))
     return tuple(
         DraftSentence(text, (), paragraph, tuple(f.finding_id for row in rows for f in row.findings))
         for text, rows in lines
     )
+
+
+def _of_those_asked(rows: tuple[StudyStance, ...], evidence: Evidence) -> tuple[StudyStance, ...]:
+    """Without studies of which nobody can say that they are about the people asked about: such a count would be of others."""
+    studies = {study.study_id: study for study in evidence.studies}
+    asked = evidence.understanding.population
+    return tuple(row for row in rows if is_about(studies[row.study_id], asked))
 
 
 def split_in_words(splits: Sequence[PopulationSplit], noun: str, subject: Concept, outcome: Concept) -> str:
@@ -295,8 +303,8 @@ def _number(count: int) -> str:
     return NUMBERS[count] if count < len(NUMBERS) else str(count)
 
 
-def _noun(agreement: Agreement, evidence: Evidence) -> str:
-    counted = {row.study_id for row in agreement.studies}
+def _noun(rows: Iterable[StudyStance], evidence: Evidence) -> str:
+    counted = {row.study_id for row in rows}
     designs = {study.design for study in evidence.studies if study.study_id in counted}
     return "reviews" if designs <= REVIEWS else "trials" if designs <= TRIALS else "studies"
 

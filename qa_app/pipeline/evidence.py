@@ -37,8 +37,8 @@ def find_citable(
     findings: Sequence[Finding] = (),
     near: Sequence[NearFinding] = (),
     asked: str = "",
-) -> frozenset[str]:
-    """The studies that an answer may quote: the first, and those with a fair chance to bear on the question.
+) -> dict[str, float]:
+    """The studies that an answer may quote, with their chances to bear on the question: the first, and those with a fair one.
 
     Which study bears is another question than which passage comes close: a study that ranking puts first is worth more than
     a stray sentence of another one. The others stay evidence that readers may look at. Where the question as `asked` names an
@@ -46,11 +46,10 @@ def find_citable(
     """
     signals = study_signals(ranked, understanding=understanding, concepts=concepts, findings=findings, near=near)
     meant = _by_named_author(asked, ranked) or tuple(signals)
-    return frozenset(
-        study_id
-        for study_id in meant
-        if study_id == meant[0] or _chance(signals[study_id], policy) >= policy.cites_from
-    )
+    chances = {study_id: round(_chance(signals[study_id], policy), 6) for study_id in meant}
+    return {
+        study_id: chance for study_id, chance in chances.items() if study_id == meant[0] or chance >= policy.cites_from
+    }
 
 
 def _by_named_author(asked: str, ranked: Sequence[Candidate]) -> tuple[str, ...]:
@@ -171,7 +170,7 @@ def select(
     understanding: Understanding,
     policy: Policy,
     findings: Sequence[Finding] = (),
-    citable: frozenset[str] | None = None,
+    citable: Mapping[str, float] | None = None,
 ) -> Evidence:
     """The best passages from different places, within the budget, and what their studies found; in the order of the ranking.
 

@@ -69,6 +69,16 @@ SENTENCE = Logistic(
     ),
     fitted_on="golden_dev-1",
 )  # fmt: skip
+# Fitted by `manage.py calibrate sentences` on sentences that readers judged: does a short answer to the question need it?
+NEEDED = Logistic(
+    intercept=-11.019,
+    weights=(
+        ("passage", 6.076), ("near", 2.367), ("outcome", 1.180), ("finding", 2.144), ("limits", 2.960), ("methods", 2.206),
+        ("claim", 0.155), ("pair", 0.901), ("plain", 1.420), ("people", 0.488), ("special", -2.087), ("limit", 0.822),
+        ("off", -1.109), ("reason", -1.054), ("why", 1.015), ("chance", 2.694),
+    ),
+    fitted_on="sentences",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +125,7 @@ class Policy:
         40  # chance that a passage bears on the question below which it is no evidence beside a better one
     )
     bears_share: float = 0.6  # and the share of the best passage's chance that it must reach
-    cites_from: float = 0.52  # chance that a study bears on the question from which it may be quoted beside the first
+    cites_from: float = 0.35  # chance that a study bears on the question from which it may be quoted beside the first
     near_duplicate_jaccard: float = 0.8
     answerable_from: float = _SHIPPED_FROM  # estimate below which nothing is written
     answerable_by_words_from: float = _SHIPPED_BY_WORDS_FROM  # the same where the search by meaning gave nothing
@@ -128,22 +138,17 @@ class Policy:
     )
     conflict_from: int = 1  # good studies on either side from which they are in conflict
     summary_within: float = 3.0  # how far below the best sentence, in log odds, one may stand in the summary
-    answer_within: float = 4.0  # and in the answer
+    needed_from: float = 0.35  # chance that a short answer needs a sentence from which it is told
+    says_from: float = 0.3  # and the chance that one sentence at least must have, or nothing is said
+    fills_from: float = 0.25  # and from which it is where the summary is short, or beside a sentence that is told
     limit_within: float = 2.0  # and a limitation that ends it
     answer_sentences: int = 12
-    answer_per_study: int = 7  # sentences of the leading study
-    answer_per_other_study: int = 3
+    answer_per_study: int = 5  # sentences of the leading study
+    answer_per_other_study: int = 2
     neighbour_gain: float = 1.5  # log odds that a sentence gains where it goes on from a chosen one
     neighbour_within: float = 2.0  # and how far below that one it may be
-    other_from: float = (
-        0.6  # share of the leading study's closest cosine from which a sentence of another study is on the matter
-    )
-    other_named_from: float = (
-        0.5  # and the share from which it is so where it names as much of the question as `other_names`
-    )
-    other_names: float = 0.34  # share of the question's terms
     told_weight: float = 0.3  # and loses for each sentence that was told of its study
-    opening_within: float = 1.5  # how far below the best one the sentence that opens the answer may be
+    opening_within: float = 1.0  # how far below the best one the sentence that opens the answer may be
     plain_weight: float = 0.5  # log odds that advice and conclusions gain for a beginner
     statistics_weight: float = 0.5  # and lose for each mark of statistics
     long_weight: float = 0.3
@@ -179,6 +184,7 @@ class Policy:
     citing: Logistic = CITING
     citing_by_words: Logistic = CITING_BY_WORDS
     sentence: Logistic = SENTENCE
+    needed: Logistic = NEEDED
     support_high: float = 0.8  # score of a free paraphrase from which it counts as supported
     support_medium: float = 0.6  # and below which it falls; between the two it is marked as weak
     quote_answers_from: float = (

@@ -167,3 +167,28 @@ def is_about_others(study: Study, asked: Population) -> bool:
     other_age = bool(asked.age_groups) and study.age_group not in {*asked.age_groups, *open_ages}
     other_sex = bool(asked.sexes) and study.sex not in {*asked.sexes, *open_sexes}
     return other_age or other_sex
+
+
+def is_about(study: Study, asked: Population) -> bool:
+    """Whether the study's people are those that the question names, and no others with them; of a question that names nobody any.
+
+    Where several groups are named ("men and women"), people of all sorts are those.
+    """
+    age = not asked.age_groups or study.age_group in asked.age_groups
+    sex = not asked.sexes or study.sex in asked.sexes
+    return (age or (len(asked.age_groups) > 1 and study.age_group is AgeGroup.MIXED)) and (
+        sex or (len(asked.sexes) > 1 and study.sex is Sex.BOTH)
+    )
+
+
+def names_some_of(said: str, asked: Population) -> bool:
+    """Whether a lower-case sentence names some of the people whom the question names."""
+    named = find_population(said)
+    return any(
+        set(its) & set(theirs)
+        for its, theirs in (
+            (named.age_groups, asked.age_groups),
+            (named.training, asked.training),
+            (named.sexes, asked.sexes),
+        )
+    )

@@ -254,8 +254,8 @@ class Evidence:
     left_out: tuple[LeftOut, ...] = ()
     findings: tuple[Finding, ...] = ()
     """What the studies of these passages found, as their curators recorded it."""
-    citable: frozenset[str] | None = None
-    """Studies that bear on the question well enough to be quoted; None for all."""
+    citable: Mapping[str, float] | None = None
+    """Studies that bear on the question well enough to be quoted, each with the chance that it does; None for all."""
     agreement: Agreement | None = None
 
     def __post_init__(self) -> None:

@@ -17,6 +17,7 @@ from qa_app.pipeline.records import (
     DraftSentence,
     Evidence,
     LeftOutReason,
+    Population,
     Stance,
     StudyStance,
     Verdict,
@@ -276,6 +277,20 @@ def test_nothing_is_counted_of_one_study_or_on_what_nearly_all_share() -> None:
     assert agreement.counted_lines(one.agreement, one, POLICY) == ()
     assert agreement.counted_lines(shared.agreement, shared, POLICY) == ()
     assert agreement.counted_lines(None, one, POLICY) == ()
+
+
+def test_of_the_people_asked_about_only_their_studies_are_counted() -> None:
+    rows = [finding(n, f"T00{n}", "increase") for n in (1, 2, 3)]
+    old, mixed = {"age_group": AgeGroup.OLDER_ADULTS}, {"age_group": AgeGroup.MIXED}
+    evidence = evidence_of(*rows, T001=old, T002=old, T003=mixed)
+    asked = replace(evidence.understanding, population=Population(age_groups=(AgeGroup.OLDER_ADULTS,)))
+    of_old = replace(evidence, understanding=asked)
+
+    (line,) = agreement.counted_lines(of_old.agreement, of_old, POLICY)
+
+    assert line.text == "Both trials here on creatine and muscle strength found a benefit."
+    assert line.finding_ids == (1, 2)
+    assert agreement.verify_count(line, of_old)[0] is not None
 
 
 people = st.fixed_dictionaries(

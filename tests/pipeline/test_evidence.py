@@ -160,12 +160,10 @@ def test_a_sixth_study_is_beyond_the_budget() -> None:
 def test_a_study_that_may_be_quoted_gives_more_passages_and_need_not_bear_as_much() -> None:
     candidates = [make_candidate(SENTENCES[n], position=3 * n, bears=90 - 20 * n) for n in range(5)]
 
-    evidence = select(
-        candidates, question=QUESTION, understanding=UNDERSTANDING, policy=POLICY, citable=frozenset({"T001"})
-    )
+    evidence = select(candidates, question=QUESTION, understanding=UNDERSTANDING, policy=POLICY, citable={"T001": 0.9})
 
     assert len(evidence.passages) == 5
-    assert evidence.citable == {"T001"}
+    assert evidence.citable == {"T001": 0.9}
 
 
 @given(candidate_lists())
@@ -173,7 +171,7 @@ def test_the_first_study_may_always_be_quoted(candidates: tuple[Candidate, ...])
     citable = find_citable(candidates, understanding=UNDERSTANDING, policy=POLICY)
 
     assert candidates[0].passage.study.study_id in citable
-    assert citable <= {c.passage.study.study_id for c in candidates}
+    assert set(citable) <= {c.passage.study.study_id for c in candidates}
 
 
 @given(candidate_lists(), st.floats(0, 1), st.floats(0, 1))
@@ -190,7 +188,7 @@ def test_a_study_far_behind_the_first_is_not_quoted() -> None:
     close = make_candidate(SENTENCES[0], study="T001", score=2.0, cosine=0.7)
     far = make_candidate(SENTENCES[6], study="T002", score=0.4, cosine=0.2)
 
-    assert find_citable([close, far], understanding=UNDERSTANDING, policy=POLICY) == {"T001"}
+    assert find_citable([close, far], understanding=UNDERSTANDING, policy=POLICY).keys() == {"T001"}
 
 
 @pytest.mark.parametrize(
@@ -212,7 +210,7 @@ def test_where_an_author_is_named_nobody_else_is_quoted(asked: str, expected: se
         for n, (name, own) in enumerate(authors.items())
     ]
 
-    assert find_citable(candidates, understanding=UNDERSTANDING, policy=POLICY, asked=asked) == expected
+    assert find_citable(candidates, understanding=UNDERSTANDING, policy=POLICY, asked=asked).keys() == expected
 
 
 def test_what_may_be_quoted_has_the_first_call_on_the_budget_and_keeps_its_rank() -> None:
@@ -224,7 +222,7 @@ def test_what_may_be_quoted_has_the_first_call_on_the_budget_and_keeps_its_rank(
         question=QUESTION,
         understanding=UNDERSTANDING,
         policy=replace(POLICY, evidence_passages=2),
-        citable=frozenset({"T002"}),
+        citable={"T002": 0.9},
     )
 
     assert ids(evidence) == [others[0].passage.passage_id, quotable.passage.passage_id]
@@ -240,7 +238,7 @@ def test_every_study_that_may_be_quoted_is_heard_before_one_is_heard_out() -> No
         question=QUESTION,
         understanding=UNDERSTANDING,
         policy=replace(POLICY, evidence_passages=3),
-        citable=frozenset({"T001", "T002"}),
+        citable={"T001": 0.9, "T002": 0.9},
     )
 
     assert ids(evidence) == [c.passage.passage_id for c in (first[0], first[1], second)]

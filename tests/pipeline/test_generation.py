@@ -226,7 +226,7 @@ def test_instructions_in_a_passage_are_words_like_any_other(hostile: str) -> Non
 def test_only_studies_that_may_be_quoted_are_quoted() -> None:
     near = make_candidate("Ten weekly sets per muscle increased growth more than five.", study="T001")
     far = make_candidate("Sets for muscle growth were asked about in a survey.", study="T002")
-    evidence = replace(make_evidence(near, far), citable=frozenset({"T001"}))
+    evidence = replace(make_evidence(near, far), citable={"T001": 0.9})
 
     draft, _ = ExtractiveWriter().write(evidence, POLICY)
 

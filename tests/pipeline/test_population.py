@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_app.records import AgeGroup, Sex, TrainingStatus
-from qa_app.pipeline.population import find_numbers, find_population
+from qa_app.pipeline.population import find_numbers, find_population, is_about, is_about_others
+from qa_app.pipeline.records import Population
 from tests.pipeline.test_query import understood
+from tests.pipeline.values import make_study
 
 
 @pytest.mark.parametrize(
@@ -138,3 +140,27 @@ def test_any_text_can_be_read(said: str) -> None:
 
     assert len(set(found.age_groups)) == len(found.age_groups)
     assert all(number.value for number in find_numbers(said))
+
+
+@given(
+    st.sampled_from(list(AgeGroup)),
+    st.sampled_from(list(Sex)),
+    st.lists(st.sampled_from([AgeGroup.YOUTH, AgeGroup.ADULTS, AgeGroup.OLDER_ADULTS]), unique=True, max_size=2),
+    st.lists(st.sampled_from([Sex.FEMALE, Sex.MALE]), unique=True, max_size=2),
+)
+def test_a_study_is_never_about_those_asked_and_about_others(
+    age: AgeGroup, sex: Sex, ages: list[AgeGroup], sexes: list[Sex]
+) -> None:
+    study, asked = make_study(age_group=age, sex=sex), Population(tuple(ages), (), tuple(sexes))
+
+    assert not (is_about(study, asked) and is_about_others(study, asked))
+    assert is_about(study, Population())
+    assert is_about(study, asked) or age not in ages or sex not in sexes
+
+
+def test_a_study_of_all_ages_is_about_several_groups_and_about_none_alone() -> None:
+    study = make_study(age_group=AgeGroup.MIXED, sex=Sex.BOTH)
+
+    assert is_about(study, Population((AgeGroup.ADULTS, AgeGroup.OLDER_ADULTS), (), (Sex.FEMALE, Sex.MALE)))
+    assert not is_about(study, Population((AgeGroup.OLDER_ADULTS,)))
+    assert not is_about(study, Population(sexes=(Sex.FEMALE,)))

@@ -10,7 +10,8 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from qa_app import calibrating, calibration_tables, support_fit
+from qa_app import calibrating, calibration_tables, needed_fit, support_fit
+from qa_app.answering import POLICY, in_use
 from qa_app.backends.judge import entailment_judge
 from qa_app.calibrating import Row
 from qa_app.pipeline import calibration
@@ -48,6 +49,9 @@ class Command(BaseCommand):
             "--docs", type=Path, default=settings.BASE_DIR / "docs", help="tables are written there"
         )
         everything.add_argument("--out", type=Path, default=calibration.SHIPPED, help="calibrations are written there")
+        sentences = kinds.add_parser("sentences", help="whether a short answer needs a sentence")
+        sentences.add_argument("--questions", type=Path, default=settings.BASE_DIR / "corpus" / "golden_dev.jsonl")
+        sentences.add_argument("--labels", type=Path, default=settings.BASE_DIR / "tests" / "data" / "sentences.jsonl")
         support = kinds.add_parser("support", help="the score of free paraphrases")
         support.add_argument(
             "--claims", type=Path, required=True, help="folder of claims with labels (.jsonl, .jsonl.gz)"
@@ -60,6 +64,8 @@ class Command(BaseCommand):
         try:
             if options["kind"] == "support":
                 self.support(options)
+            elif options["kind"] == "sentences":
+                self.sentences(options)
             elif options["kind"] == "all":
                 self.everything(options)
             else:
@@ -121,6 +127,17 @@ class Command(BaseCommand):
                 self.stdout.write(f"  {name:20} {value:.3f} ({low:.3f} to {high:.3f}), n = {figure['n']}")
         for signal in model["signals"]:
             self.stdout.write(f"  {signal['name']:20} {signal['coefficient']:+.3f} a standard deviation")
+
+    # --- Sentences ----------------------------------------------------------------------------------------------------
+
+    def sentences(self, options: dict[str, Any]) -> None:
+        """The fitted weights, as they stand in the policy."""
+        found = needed_fit.fit(options["questions"], options["labels"], in_use(POLICY), report=self.progress)
+        self.stdout.write(f"{found.sentences} sentences, {found.needed} needed; cross-validated by question:")
+        self.stdout.write(f"  area under the curve {found.auroc:.3f}, within a question {found.auroc_within:.3f}")
+        self.stdout.write(f"  intercept {found.model.intercept}")
+        for name, weight in found.model.weights:
+            self.stdout.write(f"  {name:10} {weight:+.3f}")
 
     # --- The support score --------------------------------------------------------------------------------------------
 

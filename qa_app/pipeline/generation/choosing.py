@@ -18,13 +18,12 @@ SHARED_FIGURES = 2  # decimals in common from which two sentences of one study r
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much may be picked: sentences, words, sentences of the leading study and of another, how far below the best one."""
+    """How much may be picked: sentences, words, sentences of the leading study and of another."""
 
     most: int
     words: int
     per_study: int
     per_other: int
-    within: float
 
     def is_full(self, study_id: str, chosen: Sequence[Quotable], leading: str) -> bool:
         most = self.per_study if study_id == leading else self.per_other
@@ -32,25 +31,26 @@ class Limits:
 
 
 def pick(ranked: Sequence[Quotable], limits: Limits, policy: Policy, *, opening: Quotable) -> tuple[Quotable, ...]:
-    """The opening, then the best sentences that fit, one after another; a repeated one is passed over.
+    """The opening, then what a short answer most likely needs, one after another; a repeated one is passed over.
 
-    One beside a chosen one gains, one of a study that has been quoted loses for each of its sentences. One that hangs on a chosen
-    one is added to that.
+    A sentence beside a chosen one gains, one of a study that has been quoted loses for each of its sentences. One that hangs on a
+    chosen one is added to that. What is hardly needed is left out, but for what makes up a summary.
     """
-    floor = max(q.score for q in ranked) - limits.within
-    closest = max(q.cosine for q in ranked if q.study_id == opening.study_id)
     chosen: list[Quotable] = [opening]
     waiting = [q for q in ranked if q.goes_on(opening) or not (is_same(q, opening) or q.leads_to(opening))]
     words = limits.words - word_count(opening.text)
 
     def belongs(quotable: Quotable) -> bool:
-        if quotable.score >= floor and _is_on_the_matter(quotable, opening, closest, policy):
+        if quotable.chance >= policy.needed_from:
             return True
-        return _goes_with(quotable, chosen, policy)
+        is_short = sum(q.length for q in chosen) < policy.summary_sentences_least
+        return quotable.chance >= policy.fills_from and (is_short or _goes_with(quotable, chosen, policy))
 
     def worth(quotable: Quotable) -> float:
         told = sum(other.study_id == quotable.study_id for other in chosen)
-        return quotable.score + policy.neighbour_gain * _goes_with(quotable, chosen, policy) - policy.told_weight * told
+        return (
+            quotable.needed + policy.neighbour_gain * _goes_with(quotable, chosen, policy) - policy.told_weight * told
+        )
 
     while waiting:
         best = max(filter(belongs, waiting), key=worth, default=None)
@@ -71,18 +71,10 @@ def pick(ranked: Sequence[Quotable], limits: Limits, policy: Policy, *, opening:
     return tuple(chosen)
 
 
-def _is_on_the_matter(quotable: Quotable, opening: Quotable, closest: float, policy: Policy) -> bool:
-    """Whether a sentence of another study than the leading one comes nearly as close to the question as that one's, or less close
-    but names what is asked.
-    """
-    least = policy.other_named_from if quotable.named >= policy.other_names else policy.other_from
-    return quotable.study_id == opening.study_id or quotable.cosine >= least * closest
-
-
 def _goes_with(quotable: Quotable, chosen: Sequence[Quotable], policy: Policy) -> bool:
     """Whether it goes on from a chosen one, or leads to it, and is not far below that: what it speaks of stands there."""
     return not quotable.is_aside and any(
-        quotable.score >= other.score - policy.neighbour_within
+        quotable.needed >= other.needed - policy.neighbour_within
         for other in chosen
         if quotable.is_beside(other) or quotable.goes_on(other)
     )

@@ -10,7 +10,7 @@ from qa_app.pipeline.agreement import counted_lines
 from qa_app.pipeline.generation.choosing import Limits, is_same, joined, pick
 from qa_app.pipeline.generation.sentences import Quotable, find_hanging, rank_sentences
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.records import Draft, DraftSentence, Evidence, Generator, Mode, Stance
+from qa_app.pipeline.records import Draft, DraftSentence, Evidence, Generator, InsufficientEvidence, Mode, Stance
 from qa_app.pipeline.text import word_count
 
 EXTRACTIVE = Generator(name="extractive", version="4")
@@ -19,12 +19,14 @@ FAR_FROM_BEST = 0.5  # log odds below the best of its passage from which a sente
 
 
 class ExtractiveWriter:
-    """Deterministic; needs no key and no network."""
+    """Deterministic; needs no key and no network. Raises InsufficientEvidence where no sentence is likely to answer."""
 
     name = EXTRACTIVE.name
 
     def write(self, evidence: Evidence, policy: Policy) -> tuple[Draft, Generator]:
         ranked, mode = rank_sentences(evidence, policy), evidence.question.mode
+        if not any(q.chance >= policy.says_from or not q.cosine for q in ranked):
+            raise InsufficientEvidence("No sentence comes near enough to what is asked.")
         wants_limits = Section.LIMITATIONS in evidence.understanding.target_sections
         body = [q for q in ranked if wants_limits or q.section is not Section.LIMITATIONS] or list(ranked)
         room = Room.of(mode, policy)
@@ -70,7 +72,6 @@ def _chosen(body: Sequence[Quotable], room: Room, policy: Policy) -> tuple[Quota
         room.summary + room.answer,
         policy.answer_per_study,
         policy.answer_per_other_study,
-        policy.answer_within,
     )
     return joined(pick(body, limits, policy, opening=opening), opening=opening)
 
@@ -80,8 +81,8 @@ def _opening(body: Sequence[Quotable], policy: Policy) -> Quotable:
 
     The one before it in its passage stands first where it would open the answer about as well.
     """
-    best = body[0]
-    fit = [q for q in body if q.study_id == best.study_id and q.score >= best.score - policy.opening_within]
+    best = max(body, key=lambda q: q.needed)
+    fit = [q for q in body if q.study_id == best.study_id and q.needed >= best.needed - policy.opening_within]
     opening = max(fit, key=lambda q: (q.opening, -body.index(q)))
     for other in sorted(fit, key=lambda q: -q.last):
         is_next = other.candidate is opening.candidate and other.last == opening.first - 1

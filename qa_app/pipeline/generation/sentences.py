@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,12 +10,13 @@ from functools import lru_cache
 
 from corpus_app.records import AgeGroup, Concept, Section
 from qa_app.pipeline import standing
+from qa_app.pipeline.calibration import Logistic
 from qa_app.pipeline.generation.counted import number_asked
 from qa_app.pipeline.generation.wording import WANTS_ADVICE, Sound
 from qa_app.pipeline.naming import names
 from qa_app.pipeline.orders import gives_orders
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.population import is_about_others
+from qa_app.pipeline.population import is_about_others, names_some_of
 from qa_app.pipeline.records import Candidate, Evidence, Finding, LeftOut, LeftOutReason, Mode
 from qa_app.pipeline.text import folded, jaccard, stem_set, word_count
 
@@ -54,6 +56,13 @@ class Quotable:
     """Sentences chosen for themselves that it holds."""
     is_aside: bool = False
     """It tells what nobody asked: talk about the literature, a reason, or how a study was made."""
+    needed: float = 0.0
+    """Log odds that a short answer needs it, whatever else is quoted."""
+
+    @property
+    def chance(self) -> float:
+        """That a short answer needs it, 0 to 1."""
+        return 1 / (1 + math.exp(-max(-30.0, min(30.0, self.needed))))
 
     @property
     def length(self) -> int:
@@ -99,6 +108,7 @@ class Quotable:
             max(self.named, other.named),
             self.parts + other.parts,
             self.is_aside and other.is_aside,
+            max(self.needed, other.needed),
         )
 
     @property
@@ -109,15 +119,14 @@ class Quotable:
 
 def rank_sentences(evidence: Evidence, policy: Policy) -> tuple[Quotable, ...]:
     """Every sentence that can stand alone, the most direct first; ties by passage and position."""
-    weights = dict(policy.sentence.weights)
     asked = Asked.of(evidence)
     quotables = []
     for candidate in _quoted(evidence):
         for first, position, text in _standing_alone(candidate):
             if _is_unasked(candidate, position, text, asked):
                 continue
-            signals = sentence_signals(text, position, candidate, asked)
-            score = sum(weight * signals[name] for name, weight in weights.items())
+            signals = sentence_signals(text, first, position, candidate, asked)
+            score = _log_odds(policy.sentence, signals)
             score += _suits(text, candidate, asked, policy, cosine=signals["cosine"])
             named = _named(text, asked)
             quotables.append(
@@ -132,6 +141,7 @@ def rank_sentences(evidence: Evidence, policy: Policy) -> tuple[Quotable, ...]:
                     cosine=signals["cosine"],
                     named=named,
                     is_aside=_is_aside(text, asked),
+                    needed=round(_log_odds(policy.needed, signals), 6),
                 )
             )
     return tuple(sorted(quotables, key=lambda q: (-q.score, q.candidate.passage.passage_id, q.last)))
@@ -253,7 +263,11 @@ class Asked:
         )
 
 
-def sentence_signals(text: str, position: int, candidate: Candidate, asked: Asked) -> dict[str, float]:
+def _log_odds(model: Logistic, signals: Mapping[str, float]) -> float:
+    return model.intercept + sum(weight * signals[name] for name, weight in model.weights)
+
+
+def sentence_signals(text: str, first: int, last: int, candidate: Candidate, asked: Asked) -> dict[str, float]:
     """What speaks for a sentence. All are shares or 0 and 1, but for the cosine.
 
     cosine     of the question to the sentence
@@ -269,11 +283,22 @@ def sentence_signals(text: str, position: int, candidate: Candidate, asked: Aske
     aside      it talks about the literature instead;   claim     it says what was found or advised
     short      it has hardly any content;               context   it introduces
     practical  it is advice;                            others    it is about other people than those asked about
+    near       its cosine over that of the closest sentence that may be quoted; without vectors its coverage
+    people     it names people whom the question names
+    special    the question names nobody, and the study is of old or of young people
+    pair       it needs the sentence before it
+    plain      a conclusion or advice, for a beginner
+    off        it tells of another outcome than asked; limit     a limitation that nobody asked for
+    reason     a reason that nobody asked for;          why       a reason that was asked for
+    chance     that its study bears on the question
     """
     evidence, study, section = asked.evidence, candidate.passage.study, candidate.passage.section
     own, sound = stem_set(text), Sound.of(text)
     cosines = candidate.sentence_cosines
-    cosine = cosines[position] if cosines else candidate.hit.cosine or 0.0
+    cosine = cosines[last] if cosines else candidate.hit.cosine or 0.0
+    findings = asked.findings.get(study.study_id, ())
+    understanding, is_advice = evidence.understanding, section in ADVICE
+    is_unnamed = not understanding.population.is_named
     return {
         "cosine": cosine,
         "coverage": len(asked.terms & own) / max(1, len(asked.terms)),
@@ -281,7 +306,7 @@ def sentence_signals(text: str, position: int, candidate: Candidate, asked: Aske
         "leading": float(study.study_id == evidence.passages[0].passage.study.study_id),
         "closest": float(bool(cosines) and cosine == max(cosines)),
         "figures": float(asked.wants_figures and sound.has_number),
-        "finding": _nearest(text, own, asked.findings.get(study.study_id, ())),
+        "finding": _nearest(text, own, findings),
         "outcome": sum(names(text, concept) for concept in asked.outcomes) / max(1, len(asked.outcomes)),
         "target": float(section in asked.wants),
         "limits": float(section is Section.LIMITATIONS and section in asked.wants),
@@ -291,7 +316,17 @@ def sentence_signals(text: str, position: int, candidate: Candidate, asked: Aske
         "short": float(word_count(text) < SHORT_SENTENCE_WORDS),
         "context": float(section in CONTEXT),
         "practical": float(section is Section.PRACTICAL_APPLICATIONS),
-        "others": float(is_about_others(study, evidence.understanding.population)),
+        "others": float(is_about_others(study, understanding.population)),
+        "near": cosine / asked.closest if asked.closest else len(asked.terms & own) / max(1, len(asked.terms)),
+        "people": float(names_some_of(folded(text), understanding.population)),
+        "special": float(is_unnamed and study.age_group in SPECIAL_AGES),
+        "pair": float(first < last),
+        "plain": float(is_advice and evidence.question.mode is Mode.BEGINNER),
+        "off": float(_is_stray(text, own, findings)),
+        "limit": float(section is Section.LIMITATIONS and section not in asked.wants),
+        "reason": float(_is_unasked_reason(sound, asked)),
+        "why": float(EXPLANATION in understanding.intents and sound.explains),
+        "chance": 1.0 if evidence.citable is None else evidence.citable.get(study.study_id, 0.0),
     }
 
 
