@@ -141,14 +141,13 @@ class Policy:
     needed_from: float = 0.35  # chance that a short answer needs a sentence from which it is told
     says_from: float = 0.3  # and the chance that one sentence at least must have, or nothing is said
     fills_from: float = 0.25  # and from which it is where the summary is short, or beside a sentence that is told
-    limit_within: float = 2.0  # and a limitation that ends it
     answer_sentences: int = 12
     answer_per_study: int = 5  # sentences of the leading study
     answer_per_other_study: int = 2
     neighbour_gain: float = 1.5  # log odds that a sentence gains where it goes on from a chosen one
     neighbour_within: float = 2.0  # and how far below that one it may be
     told_weight: float = 0.3  # and loses for each sentence that was told of its study
-    opening_within: float = 1.0  # how far below the best one the sentence that opens the answer may be
+    opening_within: float = 3.0  # how far below the best one the sentence that opens the answer may be
     plain_weight: float = 0.5  # log odds that advice and conclusions gain for a beginner
     statistics_weight: float = 0.5  # and lose for each mark of statistics
     long_weight: float = 0.3

@@ -171,7 +171,7 @@ def test_limits_come_last_in_a_paragraph_of_their_own() -> None:
         "Only young men took part in the sets for muscle growth.", position=5, section=Section.LIMITATIONS
     )
 
-    draft = write(finding, limit)
+    draft, _ = ExtractiveWriter().write(make_evidence(finding, limit), replace(POLICY, needed_from=0.0))
 
     assert draft.answer[-1].paragraph > max(s.paragraph for s in draft.answer[:-1])
     assert draft.answer[-1].text.startswith("Only young men")
@@ -376,6 +376,7 @@ def test_advice_on_another_matter_waits() -> None:
         "People who inject insulin should carry some sugar.",
         section=Section.PRACTICAL_APPLICATIONS,
         position=5,
+        score=0.6,
         cosine=0.1,
     )
 
@@ -440,7 +441,7 @@ def test_a_second_study_is_quoted_only_on_the_matter() -> None:
         "Milk after meals gave similar gains in the cost of food.", study="T002", score=0.9, cosine=0.3
     )
     near = make_candidate(
-        "Twelve weekly sets gave similar muscle growth in rowers.", study="T003", score=0.9, cosine=0.5
+        "Twelve weekly sets gave similar muscle growth in rowers.", study="T003", score=0.95, cosine=0.7
     )
 
     told = {s.passage_ids[0] for s in written(write(leading, stray, near, mode="intermediate"))}

@@ -10,7 +10,7 @@ from qa_app.pipeline.agreement import counted_lines
 from qa_app.pipeline.generation.choosing import Limits, is_same, joined, pick
 from qa_app.pipeline.generation.sentences import Quotable, find_hanging, rank_sentences
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.records import Draft, DraftSentence, Evidence, Generator, InsufficientEvidence, Mode, Stance
+from qa_app.pipeline.records import Draft, DraftSentence, Evidence, Generator, Mode, Stance
 from qa_app.pipeline.text import word_count
 
 EXTRACTIVE = Generator(name="extractive", version="4")
@@ -19,14 +19,14 @@ FAR_FROM_BEST = 0.5  # log odds below the best of its passage from which a sente
 
 
 class ExtractiveWriter:
-    """Deterministic; needs no key and no network. Raises InsufficientEvidence where no sentence is likely to answer."""
+    """Deterministic; needs no key and no network. Writes nothing where no sentence is likely to answer."""
 
     name = EXTRACTIVE.name
 
     def write(self, evidence: Evidence, policy: Policy) -> tuple[Draft, Generator]:
         ranked, mode = rank_sentences(evidence, policy), evidence.question.mode
         if not any(q.chance >= policy.says_from or not q.cosine for q in ranked):
-            raise InsufficientEvidence("No sentence comes near enough to what is asked.")
+            return Draft((), (), find_hanging(evidence, ())), EXTRACTIVE
         wants_limits = Section.LIMITATIONS in evidence.understanding.target_sections
         body = [q for q in ranked if wants_limits or q.section is not Section.LIMITATIONS] or list(ranked)
         room = Room.of(mode, policy)
@@ -34,11 +34,11 @@ class ExtractiveWriter:
         summary = _summary(chosen, room, policy)
         limit = () if wants_limits else _limit(ranked, chosen, summary, policy)
         rest = _within([q for q in _in_order(chosen) if q not in summary], room.answer - _words(limit))
+        if limit and not rest and sum(q.length for q in summary) >= policy.summary_sentences_most:
+            summary, rest = summary[:-1], summary[-1:]
         counted = counted_lines(evidence.agreement, evidence, policy)
         short = (*counted, *(_draft(q, 0) for q in summary))
-        if (
-            not rest and len(summary) < policy.summary_sentences_least
-        ):  # nothing is left to say but the limit: the summary ends with it
+        if not rest:  # only the limit is left to say
             short += tuple(_draft(q, 1) for q in limit)
         answer = _answer(rest, limit, evidence) if rest else short[len(counted) :]
         return Draft(short, answer, find_hanging(evidence, (*summary, *rest, *limit))), EXTRACTIVE
@@ -81,8 +81,8 @@ def _opening(body: Sequence[Quotable], policy: Policy) -> Quotable:
 
     The one before it in its passage stands first where it would open the answer about as well.
     """
-    best = max(body, key=lambda q: q.needed)
-    fit = [q for q in body if q.study_id == best.study_id and q.needed >= best.needed - policy.opening_within]
+    best = max(body, key=lambda q: q.leads)
+    fit = [q for q in body if q.study_id == best.study_id and q.leads >= best.leads - policy.opening_within]
     opening = max(fit, key=lambda q: (q.opening, -body.index(q)))
     for other in sorted(fit, key=lambda q: -q.last):
         is_next = other.candidate is opening.candidate and other.last == opening.first - 1
@@ -163,14 +163,17 @@ def _words(quotables: Sequence[Quotable]) -> int:
 def _limit(
     ranked: Sequence[Quotable], chosen: Sequence[Quotable], summary: Sequence[Quotable], policy: Policy
 ) -> tuple[Quotable, ...]:
-    """The limitation that says most about the studies of the summary, if it is close enough to the question and says what is new."""
+    """The limitation of the studies of the summary that is needed most, if a short answer needs one and it says what is new."""
     cited = {q.study_id for q in summary}
     limits = [
         q
         for q in ranked
-        if q.section is Section.LIMITATIONS and q.study_id in cited and not any(is_same(q, other) for other in chosen)
+        if q.section is Section.LIMITATIONS
+        and q.study_id in cited
+        and q.chance >= policy.needed_from
+        and not any(is_same(q, other) for other in chosen)
     ]
-    return tuple(limits[:1]) if limits and limits[0].score >= ranked[0].score - policy.limit_within else ()
+    return (max(limits, key=lambda q: q.needed),) if limits else ()
 
 
 def _draft(quotable: Quotable, paragraph: int) -> DraftSentence:

@@ -65,6 +65,11 @@ class Quotable:
         return 1 / (1 + math.exp(-max(-30.0, min(30.0, self.needed))))
 
     @property
+    def leads(self) -> float:
+        """Log odds by which the sentence is found that answers best: a short answer needs it, and it suits question and reader."""
+        return self.needed + self.score
+
+    @property
     def length(self) -> int:
         """Sentences that it holds."""
         return self.last - self.first + 1
@@ -283,7 +288,7 @@ def sentence_signals(text: str, first: int, last: int, candidate: Candidate, ask
     aside      it talks about the literature instead;   claim     it says what was found or advised
     short      it has hardly any content;               context   it introduces
     practical  it is advice;                            others    it is about other people than those asked about
-    near       its cosine over that of the closest sentence that may be quoted; without vectors its coverage
+    near       its cosine over that of the closest sentence that says what was found, at most 1; without vectors its coverage
     people     it names people whom the question names
     special    the question names nobody, and the study is of old or of young people
     pair       it needs the sentence before it
@@ -298,6 +303,7 @@ def sentence_signals(text: str, first: int, last: int, candidate: Candidate, ask
     cosine = cosines[last] if cosines else candidate.hit.cosine or 0.0
     findings = asked.findings.get(study.study_id, ())
     understanding, is_advice = evidence.understanding, section in ADVICE
+    closest = asked.closest_telling or asked.closest
     is_unnamed = not understanding.population.is_named
     return {
         "cosine": cosine,
@@ -317,7 +323,7 @@ def sentence_signals(text: str, first: int, last: int, candidate: Candidate, ask
         "context": float(section in CONTEXT),
         "practical": float(section is Section.PRACTICAL_APPLICATIONS),
         "others": float(is_about_others(study, understanding.population)),
-        "near": cosine / asked.closest if asked.closest else len(asked.terms & own) / max(1, len(asked.terms)),
+        "near": min(1.0, cosine / closest) if closest else len(asked.terms & own) / max(1, len(asked.terms)),
         "people": float(names_some_of(folded(text), understanding.population)),
         "special": float(is_unnamed and study.age_group in SPECIAL_AGES),
         "pair": float(first < last),
