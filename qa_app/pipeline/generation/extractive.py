@@ -34,7 +34,7 @@ class ExtractiveWriter:
         summary = _summary(chosen, room, policy)
         limit = () if wants_limits else _limit(ranked, chosen, summary, policy)
         rest = _within([q for q in _in_order(chosen) if q not in summary], room.answer - _words(limit))
-        if limit and not rest and sum(q.length for q in summary) >= policy.summary_sentences_most:
+        if limit and not rest and len(summary) > 1 and sum(q.length for q in summary) >= policy.summary_sentences_most:
             summary, rest = summary[:-1], summary[-1:]
         counted = counted_lines(evidence.agreement, evidence, policy)
         short = (*counted, *(_draft(q, 0) for q in summary))
