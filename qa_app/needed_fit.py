@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from qa_app import fitting
 from qa_app.backends.corpus import SearchedCorpus
 from qa_app.evaluation import BadGolden, read_rows
@@ -25,7 +23,7 @@ from qa_app.pipeline.run import gather
 from qa_app.pipeline.text import clean
 
 NEEDED_FROM = 2  # label from which a short answer needs a sentence: 3 it answers, 2 it belongs to the answer, 1 it is near, 0 it is off
-WIDER = {"cites_from": 0.2, "evidence_studies": 7}  # more studies than are quoted, so that the unneeded are seen too
+CITES_FROM, STUDIES = 0.2, 7  # more studies than are quoted, so that the unneeded are seen too
 NAMES = tuple(name for name, _ in NEEDED.weights)
 
 
@@ -68,11 +66,12 @@ def fit(questions: Path, labels: Path, policy: Policy, *, report: Callable[[str,
     """Raises BadGolden and OSError; ValueError where none of the labelled sentences is in the corpus, or all are alike."""
     wanted = read_labels(labels)
     rows = [row for row in read_rows(questions) if row["id"] in wanted]
+    wider = replace(policy, cites_from=CITES_FROM, evidence_studies=STUDIES)
     signals: list[list[float]] = []
     right: list[bool] = []
     groups: list[str] = []
     for done, row in enumerate(rows, start=1):
-        for values, label in _labelled(row, wanted[row["id"]], replace(policy, **WIDER)):
+        for values, label in _labelled(row, wanted[row["id"]], wider):
             signals.append([values[name] for name in NAMES])
             right.append(label >= NEEDED_FROM)
             groups.append(row["id"].rstrip("ab") if row["kind"] == "paraphrase_pairs" else row["id"])
@@ -117,7 +116,7 @@ def _raw(line: fitting.Line) -> Logistic:
 def _within(estimates: Sequence[float], right: Sequence[bool], groups: Sequence[str]) -> list[float]:
     found = []
     for group in dict.fromkeys(groups):
-        places = np.flatnonzero(np.asarray(groups) == group)
+        places = [i for i, its in enumerate(groups) if its == group]
         own = [right[i] for i in places]
         if any(own) and not all(own):
             found.append(auroc([estimates[i] for i in places], own))

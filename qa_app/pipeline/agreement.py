@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from corpus_app.records import AgeGroup, Concept, Design, Direction, Finding, Sex, Study, TrainingStatus, Wanted
 from qa_app.pipeline.naming import Names
+from qa_app.pipeline.naming import names as is_named
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.population import is_about, is_about_others
 from qa_app.pipeline.records import (
@@ -89,7 +90,11 @@ def _stances(evidence: Evidence, outcome: Concept, subject: Concept | None, name
         own = [f for f in evidence.findings if f.study_id == study.study_id]
         matter = _without_changes([f for f in own if _is_matter(f, outcome, subject, terms, names)], subject)
         if matter and not is_about_others(study, evidence.understanding.population):
-            yield StudyStance(study.study_id, _stance_of(matter, outcome, subject, names), tuple(matter))
+            stands = _stance_of(matter, outcome, subject, names)
+            near = [f for f in own if is_named(f.outcome, outcome) and _is_on_subject(f, subject, terms, names)]
+            if _stance_of([*matter, *near], outcome, subject, names) is not stands:
+                stands = Stance.UNCLEAR  # of leg press 1RM it found something else than of 1RM
+            yield StudyStance(study.study_id, stands, tuple(matter))
 
 
 def _without_changes(matter: Sequence[Finding], subject: Concept | None) -> Sequence[Finding]:
@@ -107,8 +112,11 @@ def _is_matter(
     finding: Finding, outcome: Concept, subject: Concept | None, terms: frozenset[str], names: Names
 ) -> bool:
     """Whether a finding is about the outcome and, on either side of its comparison, about what is asked."""
-    if outcome.concept_id not in names.ids_in(finding.outcome):
-        return False
+    return outcome.concept_id in names.ids_in(finding.outcome) and _is_on_subject(finding, subject, terms, names)
+
+
+def _is_on_subject(finding: Finding, subject: Concept | None, terms: frozenset[str], names: Names) -> bool:
+    """Whether what is asked about the outcome stands on a side of what a finding compares."""
     if subject is None:
         return bool(terms & stem_set(f"{finding.intervention} {finding.comparator}"))
     sides = [subject.concept_id in names.ids_in(side) for side in (finding.intervention, finding.comparator)]
@@ -245,7 +253,10 @@ def counted_lines(
         return ()
     rows = _of_those_asked(agreement.studies, evidence)
     counts = Counter(row.stance for row in rows)
-    if counts.total() - counts[Stance.UNCLEAR] < policy.counted_from:
+    is_variable = agreement.subject.kind in VARIABLES
+    if counts.total() - counts[Stance.UNCLEAR] < (
+        policy.counted_variables_from if is_variable else policy.counted_from
+    ):
         return ()
     lines = [(count_in_words(counts, _noun(rows, evidence), agreement.subject, agreement.outcome), rows)]
     splits = agreement.by_population

@@ -133,6 +133,7 @@ class Policy:
         0.3  # best sentence's cosine below which, without a known concept, a question is off the topic
     )
     counted_from: int = 2  # studies with a clear stance that a counted line needs
+    counted_variables_from: int = 3  # and that one on a variable of training needs, which only says whether it matters
     counted_rarity_from: float = (
         1.0  # rarity of a concept from which studies are counted on it: what most share divides none
     )
@@ -148,6 +149,9 @@ class Policy:
     neighbour_within: float = 2.0  # and how far below that one it may be
     told_weight: float = 0.3  # and loses for each sentence that was told of its study
     opening_within: float = 3.0  # how far below the best one the sentence that opens the answer may be
+    nameless_weight: float = (
+        1.0  # what a sentence loses there that names its study only as "the authors" or "the review"
+    )
     plain_weight: float = 0.5  # log odds that advice and conclusions gain for a beginner
     statistics_weight: float = 0.5  # and lose for each mark of statistics
     long_weight: float = 0.3

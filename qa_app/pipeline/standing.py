@@ -54,7 +54,15 @@ def hangs(sentences: Sequence[str], position: int, title: str = "") -> bool:
     text = sentences[position]
     if read(text).need is Need.BEFORE:
         return True
-    return position > 0 and bool(_SPEAKER.match(text) or _is_unspelt(text, sentences[position - 1], title))
+    return position > 0 and bool(is_nameless(text) or _is_unspelt(text, sentences[position - 1], title))
+
+
+def is_nameless(text: str) -> bool:
+    """Whether somebody speaks in it whom it does not name: `the authors advised`, `so they say that`. Beside the words of another
+    study it would seem to be that one's people.
+    """
+    speaker = _SPEAKS.search(text)
+    return speaker is not None and not _NAMED.search(text, 0, speaker.start())
 
 
 def _is_unspelt(text: str, before: str, title: str) -> bool:
@@ -135,7 +143,17 @@ _FOLLOWS_FROM = re.compile(
 )
 _TIES = re.compile(r" (?:therefore|thus|hence|however|instead)\b")
 # Who speaks in the sentence before, or else the study itself.
-_SPEAKER = re.compile(r"the (?:authors?|reviewers?|researchers|investigators|writers|panel)\b(?! of\b)", re.IGNORECASE)
+_SPEAKER_WORDS = r"(?:authors?|reviewers?|researchers|investigators|writers|panel)"
+_SPEAKS = re.compile(
+    rf"\b(?:(?:the|these|its|both) {_SPEAKER_WORDS}\b(?! of\b)|(?:they|he|she) (?:also )?(?:say|said|suggest|conclude|recommend|advise|"
+    r"caution|note|argue|regard|consider|propose|warn|call|stress|see|place|expect|point)(?:e?[ds])?\b)",
+    re.IGNORECASE,
+)
+# Who was named before: a surname with its company, or what the authors are those of.
+_NAMED = re.compile(
+    r"\b[A-Z][\w’'-]+(?:, [A-Z][\w’'-]+)* and (?:colleagues|[A-Z][\w’'-]+)|\b(?:the|this) [^.;]{0,60}\b(?:meta-analys[ie]s|review|trial|study|stand|statement)\b|\b[A-Z][a-z]+ \(\d{4}\)"
+)
+_SPEAKER = re.compile(rf"the {_SPEAKER_WORDS}\b(?! of\b)", re.IGNORECASE)
 # A verb with nobody before it, or the middle of a sentence.
 _FRAGMENT = re.compile(
     r"(?:[Ff]ell|[Rr]ose|[Ww]as|[Ww]ere|[Dd]id|[Hh]ad|[Gg]ave|[Ss]howed|[Dd]ropped|[Gg]ained|[Ll]ed|[Rr]esulted|[Rr]emained|[Ff]ound)\b[^?]*$"

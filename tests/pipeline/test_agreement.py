@@ -76,6 +76,15 @@ def test_a_study_stands_where_its_finding_points(direction: str, changes: dict[s
     assert stances(evidence_of(finding(1, "T001", direction, **changes))) == {"T001": expected}
 
 
+def test_a_study_that_found_something_else_of_a_narrower_outcome_is_unclear() -> None:
+    rows = (finding(1, "T001", "no_difference"), finding(2, "T001", "increase", outcome="leg strength"))
+    loose = replace(STRENGTH, aliases=("strength",))
+
+    evidence = evidence_of(*rows, about=(CREATINE, loose))
+
+    assert stances(evidence) == {"T001": Stance.UNCLEAR}
+
+
 def test_less_fat_is_wanted_and_of_an_unknown_outcome_no_change_is() -> None:
     names = Names.of(GRAPH)
     less = finding(1, "T001", "decrease", outcome="fat mass")
@@ -261,12 +270,14 @@ def test_the_line_counts_studies_in_words() -> None:
 
 
 def test_a_variable_of_training_matters_or_does_not() -> None:
-    rows = [finding(n, f"T00{n}", "no_difference", intervention="training to failure") for n in (1, 2)]
+    rows = [finding(n, f"T00{n}", "no_difference", intervention="training to failure") for n in (1, 2, 3)]
     evidence = evidence_of(*rows, about=(FAILURE, STRENGTH))
+    two = evidence_of(*rows[:2], about=(FAILURE, STRENGTH))
 
+    assert agreement.counted_lines(two.agreement, two, POLICY) == ()
     (line,) = agreement.counted_lines(evidence.agreement, evidence, POLICY)
 
-    assert line.text == "Both trials here on proximity to failure and muscle strength found no clear difference."
+    assert line.text == "All three trials here on proximity to failure and muscle strength found no clear difference."
 
 
 def test_nothing_is_counted_of_one_study_or_on_what_nearly_all_share() -> None:

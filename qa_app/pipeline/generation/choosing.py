@@ -41,6 +41,8 @@ def pick(ranked: Sequence[Quotable], limits: Limits, policy: Policy, *, opening:
     words = limits.words - word_count(opening.text)
 
     def belongs(quotable: Quotable) -> bool:
+        if quotable.is_nameless and quotable.study_id not in {q.study_id for q in chosen}:
+            return False  # "the authors" would seem to be those of the study quoted before
         if quotable.chance >= policy.needed_from:
             return True
         is_short = sum(q.length for q in chosen) < policy.summary_sentences_least

@@ -79,16 +79,18 @@ def _chosen(body: Sequence[Quotable], room: Room, policy: Policy) -> tuple[Quota
 def _opening(body: Sequence[Quotable], policy: Policy) -> Quotable:
     """Of the study of the best sentence the one that makes the best first sentence, if it is not far below that.
 
-    The one before it in its passage stands first where it would open the answer about as well.
+    The one before it in its passage stands first where it would open the answer about as well, and with it where it is needed too:
+    what leads to the opening is not told after it.
     """
     best = max(body, key=lambda q: q.leads)
     fit = [q for q in body if q.study_id == best.study_id and q.leads >= best.leads - policy.opening_within]
-    opening = max(fit, key=lambda q: (q.opening, -body.index(q)))
+    opening = max(fit, key=lambda q: (q.opening - policy.nameless_weight * q.is_nameless, -body.index(q)))
     for other in sorted(fit, key=lambda q: -q.last):
         is_next = other.candidate is opening.candidate and other.last == opening.first - 1
         if is_next and other.opening >= opening.opening - FAR_FROM_BEST:
             opening = other
-    return opening
+    before = next((q for q in body if q.leads_to(opening) and q.chance >= policy.needed_from and not q.is_aside), None)
+    return before.joined(opening) if before else opening
 
 
 def _summary(chosen: Sequence[Quotable], room: Room, policy: Policy) -> tuple[Quotable, ...]:

@@ -16,7 +16,7 @@ from qa_app.pipeline.generation.wording import WANTS_ADVICE, Sound
 from qa_app.pipeline.naming import names
 from qa_app.pipeline.orders import gives_orders
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.population import is_about_others, names_some_of
+from qa_app.pipeline.population import find_population, is_about_others, names_some_of
 from qa_app.pipeline.records import Candidate, Evidence, Finding, LeftOut, LeftOutReason, Mode
 from qa_app.pipeline.text import folded, jaccard, stem_set, word_count
 
@@ -58,6 +58,9 @@ class Quotable:
     """It tells what nobody asked: talk about the literature, a reason, or how a study was made."""
     needed: float = 0.0
     """Log odds that a short answer needs it, whatever else is quoted."""
+
+    is_nameless: bool = False
+    """It speaks of its study as "the authors" or "the review": among quotations of other studies it seems to speak of those."""
 
     @property
     def chance(self) -> float:
@@ -114,6 +117,7 @@ class Quotable:
             self.parts + other.parts,
             self.is_aside and other.is_aside,
             max(self.needed, other.needed),
+            (self if self.first <= other.first else other).is_nameless,
         )
 
     @property
@@ -127,7 +131,7 @@ def rank_sentences(evidence: Evidence, policy: Policy) -> tuple[Quotable, ...]:
     asked = Asked.of(evidence)
     quotables = []
     for candidate in _quoted(evidence):
-        for first, position, text in _standing_alone(candidate):
+        for first, position, text in _standing_alone(candidate, asked):
             if _is_unasked(candidate, position, text, asked):
                 continue
             signals = sentence_signals(text, first, position, candidate, asked)
@@ -146,7 +150,8 @@ def rank_sentences(evidence: Evidence, policy: Policy) -> tuple[Quotable, ...]:
                     cosine=signals["cosine"],
                     named=named,
                     is_aside=_is_aside(text, asked),
-                    needed=round(_log_odds(policy.needed, signals), 6),
+                    needed=round(_log_odds(policy.needed, signals) - _hard(text, asked, policy), 6),
+                    is_nameless=standing.is_nameless(text),
                 )
             )
     return tuple(sorted(quotables, key=lambda q: (-q.score, q.candidate.passage.passage_id, q.last)))
@@ -178,16 +183,27 @@ def _is_unasked(candidate: Candidate, position: int, text: str, asked: Asked) ->
     return section in UNASKED and not (cosines and cosines[position] > asked.closest_telling)
 
 
-def _standing_alone(candidate: Candidate) -> Iterator[tuple[int, int, str]]:
-    """Each sentence with the one before it, where it hangs on that; what hangs even so is left out, and so are orders."""
+def _standing_alone(candidate: Candidate, asked: Asked) -> Iterator[tuple[int, int, str]]:
+    """Each sentence with the one before it, where it hangs on that or where that alone names what was done, to whom or what came of
+    it; what hangs even so is left out, and so are orders.
+    """
     passage = candidate.passage
     texts = _texts(candidate)
     for position, sentence in enumerate(passage.sentences):
         first = standing.find_first(texts, position, passage.study.title)
         if first is None or (first < position and Sound.of(texts[position]).is_aside):
             continue
+        if first > 0 and asked.named_kinds(texts[first - 1]) - asked.named_kinds(texts[first]):
+            before = standing.find_first(texts, first - 1, passage.study.title)
+            first = first if before is None else before
         if not any(map(gives_orders, texts[first : position + 1])):
             yield first, position, passage.text[passage.sentences[first].start : sentence.end]
+
+
+def _hard(text: str, asked: Asked, policy: Policy) -> float:
+    """Log odds that a sentence loses for a beginner, for each mark of statistics; three count at most."""
+    is_hard = not asked.wants_figures
+    return policy.statistics_weight * min(3, Sound.of(text).statistics) * is_hard
 
 
 def _texts(candidate: Candidate) -> list[str]:
@@ -240,6 +256,14 @@ class Asked:
     """Cosine to the question of the closest sentence that may be quoted; 0.0 without vectors."""
     closest_telling: float
     """Cosine to the question of the closest sentence of those passages; 0.0 without vectors."""
+    subjects: tuple[Concept, ...]
+    """What the question names that is no outcome: what was done, and to whom."""
+
+    def named_kinds(self, text: str) -> frozenset[str]:
+        """Of `subject` (what was done, or to whom) and `outcome` those that a sentence names, as far as the question names them."""
+        has_subject = any(names(text, concept) for concept in self.subjects) or find_population(folded(text)).is_named
+        has_outcome = any(names(text, concept) for concept in self.outcomes)
+        return frozenset(["subject"] * has_subject + ["outcome"] * has_outcome)
 
     @staticmethod
     def of(evidence: Evidence) -> Asked:
@@ -265,6 +289,7 @@ class Asked:
             number=number_asked(evidence.question.searched),
             closest=max((cosine for c in _quoted(evidence) for cosine in c.sentence_cosines), default=0.0),
             closest_telling=max((cosine for c in telling for cosine in c.sentence_cosines), default=0.0),
+            subjects=tuple(concept for concept in understanding.concepts if concept.kind not in OUTCOME_KINDS),
         )
 
 
