@@ -125,7 +125,7 @@ class Policy:
         40  # chance that a passage bears on the question below which it is no evidence beside a better one
     )
     bears_share: float = 0.6  # and the share of the best passage's chance that it must reach
-    cites_from: float = 0.35  # chance that a study bears on the question from which it may be quoted beside the first
+    cites_from: float = 0.28  # chance that a study bears on the question from which it may be quoted beside the first
     near_duplicate_jaccard: float = 0.8
     answerable_from: float = _SHIPPED_FROM  # estimate below which nothing is written
     answerable_by_words_from: float = _SHIPPED_BY_WORDS_FROM  # the same where the search by meaning gave nothing

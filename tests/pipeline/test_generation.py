@@ -460,3 +460,54 @@ def test_a_number_asked_for_is_told_wherever_it_stands() -> None:
     draft = write(told, number, question="how many months of weekly sets until muscle growth?")
 
     assert number.passage.text in {s.text for s in written(draft)}
+
+
+def test_what_takes_a_sentence_back_is_quoted_with_it() -> None:
+    told, back = "Ten weekly sets gave more muscle growth than five.", "However, the cohorts were small."
+
+    (first, *_) = write(make_candidate(f"{told} {back} Rest of two minutes made muscles larger.")).summary
+
+    assert first.text.startswith(f"{told} {back}")
+
+
+def test_of_old_people_nothing_is_told_without_saying_so_where_nobody_is_asked_about() -> None:
+    old = make_study("T001", age_group=AgeGroup.OLDER_ADULTS)
+    said, unsaid = (
+        "Ten weekly sets gave older adults muscle growth.",
+        "Weekly sets on machines gave most muscle growth.",
+    )
+
+    texts = [s.text for s in written(write(make_candidate(f"{said} {unsaid}", study=old)))]
+    alone = write(make_candidate(unsaid, study=old))
+    asked = write(make_candidate(unsaid, study=old), question="how many weekly sets for muscle growth in older adults?")
+
+    assert not [text for text in texts if unsaid in text and said not in text]
+    assert written(alone) == ()
+    assert written(asked)
+
+
+@pytest.mark.parametrize(
+    "nameless",
+    ["The authors advised twelve weekly sets for muscle growth.", "So they say twelve weekly sets give muscle growth."],
+)
+def test_nobody_speaks_unnamed_beside_another_study(nameless: str) -> None:
+    leading = make_candidate("Ten weekly sets gave more muscle growth than five.", study="T001", score=1.0, cosine=0.8)
+    other = make_candidate(nameless, study="T002", score=0.98, cosine=0.78)
+
+    texts = [s.text for s in written(write(leading, other, mode="intermediate"))]
+
+    assert leading.passage.text in texts
+    assert nameless not in texts
+    assert written(write(other, mode="intermediate")) or nameless.startswith("So")
+
+
+def test_a_sentence_without_a_subject_brings_the_one_that_has_it() -> None:
+    subject, bare = (
+        "Weekly sets were raised from five to ten in men.",
+        "Muscle growth went up by a tenth at every joint.",
+    )
+
+    texts = [s.text for s in written(write(make_candidate(f"{subject} {bare}", cosine=0.5), mode="intermediate"))]
+
+    assert texts
+    assert not [text for text in texts if bare in text and subject not in text]

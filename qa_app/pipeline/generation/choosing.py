@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from qa_app.pipeline.generation.sentences import Quotable
+from qa_app.pipeline.generation.wording import TAKES_BACK
+from qa_app.pipeline.orders import gives_orders
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.text import jaccard, word_count
+from qa_app.pipeline.text import jaccard, stem_set, word_count
 
 REPEATED = 0.6  # token overlap from which two sentences say the same
 REPEATED_WITHIN_STUDY = 0.45  # and of one study
@@ -36,6 +38,7 @@ def pick(ranked: Sequence[Quotable], limits: Limits, policy: Policy, *, opening:
     A sentence beside a chosen one gains, one of a study that has been quoted loses for each of its sentences. One that hangs on a
     chosen one is added to that. What is hardly needed is left out, but for what makes up a summary.
     """
+    opening = with_what_takes_back(opening)
     chosen: list[Quotable] = [opening]
     waiting = [q for q in ranked if q.goes_on(opening) or not (is_same(q, opening) or q.leads_to(opening))]
     words = limits.words - word_count(opening.text)
@@ -54,6 +57,7 @@ def pick(ranked: Sequence[Quotable], limits: Limits, policy: Policy, *, opening:
             quotable.needed + policy.neighbour_gain * _goes_with(quotable, chosen, policy) - policy.told_weight * told
         )
 
+    waiting = [with_what_takes_back(q) for q in waiting]
     while waiting:
         best = max(filter(belongs, waiting), key=worth, default=None)
         if best is None:
@@ -93,6 +97,19 @@ def joined(chosen: Sequence[Quotable], *, opening: Quotable) -> tuple[Quotable, 
         else:
             result[place] = result[place].joined(quotable)
     return tuple(result)
+
+
+def with_what_takes_back(quotable: Quotable) -> Quotable:
+    """The quotation with the next sentence of its passage, where that takes back or narrows what was quoted."""
+    passage, after = quotable.candidate.passage, quotable.last + 1
+    if after >= len(passage.sentences):
+        return quotable
+    sentence = passage.sentences[after]
+    text = passage.text[sentence.start : sentence.end]
+    if not TAKES_BACK.search(text) or gives_orders(text):
+        return quotable
+    whole = passage.text[passage.sentences[quotable.first].start : sentence.end]
+    return replace(quotable, text=whole, last=after, stems=quotable.stems | stem_set(text))
 
 
 def _may_join(quotable: Quotable, other: Quotable) -> bool:

@@ -13,7 +13,7 @@ from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.records import Draft, DraftSentence, Evidence, Generator, Mode, Stance
 from qa_app.pipeline.text import word_count
 
-EXTRACTIVE = Generator(name="extractive", version="4")
+EXTRACTIVE = Generator(name="extractive", version="5")
 
 FAR_FROM_BEST = 0.5  # log odds below the best of its passage from which a sentence does not stand before that one
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from corpus_app.records import AgeGroup, Concept, Section
+from corpus_app.records import AgeGroup, Concept, Section, Study
 from qa_app.pipeline import standing
 from qa_app.pipeline.calibration import Logistic
 from qa_app.pipeline.generation.counted import number_asked
@@ -60,7 +60,9 @@ class Quotable:
     """Log odds that a short answer needs it, whatever else is quoted."""
 
     is_nameless: bool = False
-    """It speaks of its study as "the authors" or "the review": among quotations of other studies it seems to speak of those."""
+    """Somebody speaks in it who is not named, or it says neither what was done nor to whom: it would seem to speak of the study
+    that is quoted before it.
+    """
 
     @property
     def chance(self) -> float:
@@ -151,7 +153,7 @@ def rank_sentences(evidence: Evidence, policy: Policy) -> tuple[Quotable, ...]:
                     named=named,
                     is_aside=_is_aside(text, asked),
                     needed=round(_log_odds(policy.needed, signals) - _hard(text, asked, policy), 6),
-                    is_nameless=standing.is_nameless(text),
+                    is_nameless=standing.is_nameless(text) or asked.is_bare(text, first),
                 )
             )
     return tuple(sorted(quotables, key=lambda q: (-q.score, q.candidate.passage.passage_id, q.last)))
@@ -185,7 +187,8 @@ def _is_unasked(candidate: Candidate, position: int, text: str, asked: Asked) ->
 
 def _standing_alone(candidate: Candidate, asked: Asked) -> Iterator[tuple[int, int, str]]:
     """Each sentence with the one before it, where it hangs on that or where that alone names what was done, to whom or what came of
-    it; what hangs even so is left out, and so are orders.
+    it. What hangs even so is left out, and so are orders, and what was found of old or young people without saying so, where nobody
+    asked about them.
     """
     passage = candidate.passage
     texts = _texts(candidate)
@@ -196,8 +199,17 @@ def _standing_alone(candidate: Candidate, asked: Asked) -> Iterator[tuple[int, i
         if first > 0 and asked.named_kinds(texts[first - 1]) - asked.named_kinds(texts[first]):
             before = standing.find_first(texts, first - 1, passage.study.title)
             first = first if before is None else before
+        if asked.is_of_others(passage.study) and not any(map(_names_people, texts[first : position + 1])):
+            named = [i for i in range(max(0, first - standing.MOST_JOINED), first) if _names_people(texts[i])]
+            if not named:
+                continue
+            first = named[-1]
         if not any(map(gives_orders, texts[first : position + 1])):
             yield first, position, passage.text[passage.sentences[first].start : sentence.end]
+
+
+def _names_people(text: str) -> bool:
+    return find_population(folded(text)).is_named
 
 
 def _hard(text: str, asked: Asked, policy: Policy) -> float:
@@ -259,9 +271,17 @@ class Asked:
     subjects: tuple[Concept, ...]
     """What the question names that is no outcome: what was done, and to whom."""
 
+    def is_of_others(self, study: Study) -> bool:
+        """Whether a study is of old or of young people, and the question names nobody."""
+        return study.age_group in SPECIAL_AGES and not self.evidence.understanding.population.is_named
+
+    def is_bare(self, text: str, first: int) -> bool:
+        """Whether a quotation from within a passage names nothing that was done, nor anybody, of what the question names."""
+        return first > 0 and bool(self.subjects) and "subject" not in self.named_kinds(text)
+
     def named_kinds(self, text: str) -> frozenset[str]:
         """Of `subject` (what was done, or to whom) and `outcome` those that a sentence names, as far as the question names them."""
-        has_subject = any(names(text, concept) for concept in self.subjects) or find_population(folded(text)).is_named
+        has_subject = any(names(text, concept) for concept in self.subjects) or _names_people(text)
         has_outcome = any(names(text, concept) for concept in self.outcomes)
         return frozenset(["subject"] * has_subject + ["outcome"] * has_outcome)
 
@@ -329,7 +349,6 @@ def sentence_signals(text: str, first: int, last: int, candidate: Candidate, ask
     findings = asked.findings.get(study.study_id, ())
     understanding, is_advice = evidence.understanding, section in ADVICE
     closest = asked.closest_telling or asked.closest
-    is_unnamed = not understanding.population.is_named
     return {
         "cosine": cosine,
         "coverage": len(asked.terms & own) / max(1, len(asked.terms)),
@@ -350,7 +369,7 @@ def sentence_signals(text: str, first: int, last: int, candidate: Candidate, ask
         "others": float(is_about_others(study, understanding.population)),
         "near": min(1.0, cosine / closest) if closest else len(asked.terms & own) / max(1, len(asked.terms)),
         "people": float(names_some_of(folded(text), understanding.population)),
-        "special": float(is_unnamed and study.age_group in SPECIAL_AGES),
+        "special": float(asked.is_of_others(study)),
         "pair": float(first < last),
         "plain": float(is_advice and evidence.question.mode is Mode.BEGINNER),
         "off": float(_is_stray(text, own, findings)),

@@ -54,6 +54,12 @@ MADE = re.compile(
     r"protocols differed|most studies used|effect sizes were)",
     re.IGNORECASE,
 )
+# What takes back or narrows the sentence before it: that one is not quoted without it.
+TAKES_BACK = re.compile(
+    r"^(?:however|but|yet|nevertheless|nonetheless)\b|\b(?:may|might) not (?:hold|apply|extend|transfer|generali[sz]e)|\bnot robust\b|\bno longer significant\b|"
+    r"\b(?:with|advised?|urged?) caution\b|\b(?:studies|trials|cohorts|results|findings) (?:disagreed|differed|varied|conflict\w*)\b",
+    re.IGNORECASE,
+)
 # A question about what to do, and not only about what something does.
 WANTS_ADVICE = re.compile(
     r"\b(?:should|recommend\w*|how (?:many|much|often|long|heavy|far|do i)|(?:have|need) to|need|gotta|best|ideal|optimal|guidelines?|advice|"
