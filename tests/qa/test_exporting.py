@@ -20,7 +20,7 @@ from corpus_app.models import Study
 from corpus_app.sources.values import bare_cell
 from qa_app import asking, evidence_table, exporting
 from tests.builders import make_finding
-from tests.qa.conftest import ASKED
+from tests.qa.conftest import ASKED, SETS
 from tests.qa.csl import CSL
 from tests.qa.payloads import make_payload, make_sentence
 
@@ -140,7 +140,7 @@ def test_markdown_says_all_that_the_page_says() -> None:
     written = text(answer, "md")
 
     assert written.startswith(f"# {ASKED}\n\n**Answered.**\n")
-    assert "## Summary\n\nTen weekly sets per muscle increased growth more than five. [1]" in written
+    assert f"## Summary\n\n{SETS} [1]" in written
     assert f"1. Example AB, Sample CD (2020). {cited['title']}. *Journal of Examples*." in written
     assert f"<https://doi.org/{cited['doi']}>" in written
     assert f"{answer['confidence']['score']} of 100" in written
