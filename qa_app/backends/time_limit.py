@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from django.conf import settings
 from django.db import Error, OperationalError, connection
+from psycopg.errors import QueryCanceled
 
 from qa_app.backends.records import Deadline
 from qa_app.pipeline.ports import OutOfTime
@@ -42,7 +43,7 @@ def limited(seconds: float | None = None) -> Iterator[TimeLimit]:
     try:
         yield limit
     except OperationalError as error:  # a statement that was cut off among them
-        if limit.deadline.is_over:
+        if limit.deadline.is_over or isinstance(error.__cause__, QueryCanceled):
             raise OutOfTime(seconds) from error
         raise
     finally:

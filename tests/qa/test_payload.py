@@ -308,7 +308,7 @@ def test_every_field_that_the_contract_names_is_held_here() -> None:
 
 def test_a_counted_line_leaves_with_its_findings_and_is_stored(library: tuple[str, ...]) -> None:
     growth = builders.make_concept("growth", kind="outcome")
-    sets = builders.make_concept("ten-sets", aliases=("sets",), kind="training_variable")
+    sets = builders.make_concept("ten-sets", aliases=("sets",), kind="intervention")
     for number in range(6):  # so that not most studies are about it
         other = builders.make_study(
             study_id=f"T-OTHER{number}", texts=(f"Sleep was measured in group {number}.",), status="draft"

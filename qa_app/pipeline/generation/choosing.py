@@ -36,8 +36,14 @@ def pick(ranked: Sequence[Quotable], limits: Limits, policy: Policy, *, opening:
     """The opening, then what a short answer most likely needs, one after another; a repeated one is passed over.
 
     A sentence beside a chosen one gains, one of a study that has been quoted loses for each of its sentences. One that hangs on a
-    chosen one is added to that. What is hardly needed is left out, but for what makes up a summary.
+    chosen one is added to that. What is hardly needed is left out, but for what makes up a summary; where no sentence is needed much,
+    as of studies whose findings nobody has recorded yet, less will do.
     """
+    scale = (
+        min(1.0, policy.needed_share * max(q.chance for q in ranked) / policy.needed_from)
+        if policy.needed_from
+        else 1.0
+    )
     opening = with_what_takes_back(opening)
     chosen: list[Quotable] = [opening]
     waiting = [q for q in ranked if q.goes_on(opening) or not (is_same(q, opening) or q.leads_to(opening))]
@@ -46,10 +52,10 @@ def pick(ranked: Sequence[Quotable], limits: Limits, policy: Policy, *, opening:
     def belongs(quotable: Quotable) -> bool:
         if quotable.is_nameless and quotable.study_id not in {q.study_id for q in chosen}:
             return False  # "the authors" would seem to be those of the study quoted before
-        if quotable.chance >= policy.needed_from:
+        if quotable.chance >= scale * policy.needed_from:
             return True
         is_short = sum(q.length for q in chosen) < policy.summary_sentences_least
-        return quotable.chance >= policy.fills_from and (is_short or _goes_with(quotable, chosen, policy))
+        return quotable.chance >= scale * policy.fills_from and (is_short or _goes_with(quotable, chosen, policy))
 
     def worth(quotable: Quotable) -> float:
         told = sum(other.study_id == quotable.study_id for other in chosen)
