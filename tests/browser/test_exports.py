@@ -66,7 +66,7 @@ def test_every_file_is_kept_under_its_name_and_read_again(
     context = browser.new_context(java_script_enabled=has_script)
     page = context.new_page()
     watch.attach(page)
-    page.goto(site.answer_to())
+    page.goto(site.answer_to(mode="intermediate"))
     cited = payload_of(page)["citations"]
     assert len(cited) > 1
 
