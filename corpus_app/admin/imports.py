@@ -223,6 +223,7 @@ class ImportJobAdmin(DeskAdmin):
         wanted = wanted if wanted in ImportItem.Effect.values else ""
         found = found.filter(effect=wanted) if wanted else found
         page = Paginator(found, PER_PAGE).get_page(request.GET.get("p"))
+        counts = {} if is_working else effects.counted(job)
         problems = [keeping.problem_of(kept) for kept in job.problems[:MOST_PROBLEMS]]
         context = {
             **self.admin_site.each_context(request),
@@ -232,9 +233,9 @@ class ImportJobAdmin(DeskAdmin):
             "has_file": ImportJob.objects.filter(pk=job.pk).exclude(content=b"").exists(),
             "page": page,
             "lines": list(_lines(list(page), job)),
-            "effects": () if is_working else [(e.value, e.label, n) for e, n in effects.counted(job).items()],
+            "effects": [(e.value, e.label, n) for e, n in counts.items()],
             "outcomes": list(_outcomes(job)),
-            "is_all_here": not is_working and {*effects.counted(job)} == {ImportItem.Effect.SAME},
+            "is_all_here": {*counts} == {ImportItem.Effect.SAME},
             "wanted": wanted,
             "chosen": job.items.filter(chosen=True).count() if job.status == "previewed" else 0,
             "problems": problems,
