@@ -146,7 +146,8 @@ _TIES = re.compile(r" (?:therefore|thus|hence|however|instead)\b")
 _SPEAKER_WORDS = r"(?:authors?|reviewers?|researchers|investigators|writers|panel)"
 _SPEAKS = re.compile(
     rf"\b(?:(?:the|these|its|both) {_SPEAKER_WORDS}\b(?! of\b)|(?:they|he|she) (?:also )?(?:say|said|suggest|conclude|recommend|advise|"
-    r"caution|note|argue|regard|consider|propose|warn|call|stress|see|place|expect|point)(?:e?[ds])?\b)",
+    r"caution|note|argue|regard|consider|propose|warn|call|stress|see|place|expect|point)(?:e?[ds])?\b"
+    r"|(?:by|in) (?:their|his|her) (?:own )?(?:estimates?|views?|opinion|judge?ment|calculations?|words|reading|experience)\b)",
     re.IGNORECASE,
 )
 # Who was named before: a surname with its company, or what the authors are those of.
@@ -206,7 +207,7 @@ _POINTER = re.compile(
             r"(?P<two>both(?! (?:[a-z-]+ ){0,6}?(?:and|or)\b)(?= [\w-]+)|(?:the|these|those) (?:two|three)\b(?: [\w-]+)?|either one\b"
             r"|neither (?:effect|of|one|did|was)\b(?! (?:\w+ ){0,6}nor\b)|the (?:latter|former|other|others|opposite|reverse|rest)\b(?: [\w-]+)?"
             r"|(?:no|the) corresponding \w+|respectively\b)",
-            r"(?P<same>the same (?:pattern|picture|results?|trend|conclusions?|trials?|stud(?:y|ies)|review|authors?|data|direction|effects?|finding|team|"
+            r"(?P<same>the same (?:pattern|picture|results?|trend|conclusions?|trials?|stud(?:y|ies)|review|authors?|data|direction|effects?|finding|responses?|team|"
             r"analysis|protocol|comparison|was|held|applie[sd]|is|way)\b(?! as\b))",
             r"(?P<one>the [a-z-]+ ones?\b(?! (?:who|that|which|of|with)\b))",
             r"(?P<tie>, .*,)",

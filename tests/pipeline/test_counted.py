@@ -41,6 +41,17 @@ def test_another_number_is_not_the_one_asked_for(question: str, sentence: str) -
     assert not wanted.search(sentence)
 
 
-@pytest.mark.parametrize("question", ["does creatine help women?", "how does protein work?", ""])
+@pytest.mark.parametrize(
+    "question",
+    [
+        "does creatine help women?",
+        "how does protein work?",
+        "is more than 1.3 g/kg/d of use?",
+        "why did 5 kg more not help?",
+        "was the 16% drop in fractures real?",
+        "does creatine hurt after weeks of training?",
+        "",
+    ],
+)
 def test_a_question_without_a_number_asks_for_none(question: str) -> None:
     assert number_asked(question) is None

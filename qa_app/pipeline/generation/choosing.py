@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from qa_app.pipeline.generation.sentences import Quotable
-from qa_app.pipeline.generation.wording import TAKES_BACK
+from qa_app.pipeline.generation.wording import TAKES_BACK, Sound
 from qa_app.pipeline.orders import gives_orders
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.text import jaccard, stem_set, word_count
@@ -15,6 +15,9 @@ REPEATED = 0.6  # token overlap from which two sentences say the same
 REPEATED_WITHIN_STUDY = 0.45  # and of one study
 HELD_WITHIN_STUDY = 0.75  # share of the words of the shorter one that the longer holds, without a figure of its own
 LONGEST = 2  # chosen sentences that are quoted as one; more of a passage follow as a quotation of their own
+TAKEN_BACK_WITHIN = 2  # sentences after a quotation, of which one may take it back
+SHORT_GAP = 1  # sentences between two quotations of a passage that are told with them: without those the second says something else
+SHORT_REST = 2  # sentences of the opening's passage that are told with it, whatever their chance
 SHARED_FIGURES = 2  # decimals in common from which two sentences of one study report one result
 
 
@@ -37,14 +40,15 @@ def pick(ranked: Sequence[Quotable], limits: Limits, policy: Policy, *, opening:
 
     A sentence beside a chosen one gains, one of a study that has been quoted loses for each of its sentences. One that hangs on a
     chosen one is added to that. What is hardly needed is left out, but for what makes up a summary; where no sentence is needed much,
-    as of studies whose findings nobody has recorded yet, less will do.
+    as of studies whose findings nobody has recorded yet, less will do. Where the opening gives the number asked for, or the limits or
+    methods, what gives none has to be needed more.
     """
     scale = (
         min(1.0, policy.needed_share * max(q.chance for q in ranked) / policy.needed_from)
         if policy.needed_from
         else 1.0
     )
-    opening = with_what_takes_back(opening)
+    opening = with_its_rest(with_what_takes_back(opening))
     chosen: list[Quotable] = [opening]
     waiting = [q for q in ranked if q.goes_on(opening) or not (is_same(q, opening) or q.leads_to(opening))]
     words = limits.words - word_count(opening.text)
@@ -52,6 +56,8 @@ def pick(ranked: Sequence[Quotable], limits: Limits, policy: Policy, *, opening:
     def belongs(quotable: Quotable) -> bool:
         if quotable.is_nameless and quotable.study_id not in {q.study_id for q in chosen}:
             return False  # "the authors" would seem to be those of the study quoted before
+        if opening.serves and quotable.serves is False and quotable.candidate is not opening.candidate:
+            return quotable.chance >= policy.besides_from
         if quotable.chance >= scale * policy.needed_from:
             return True
         is_short = sum(q.length for q in chosen) < policy.summary_sentences_least
@@ -106,16 +112,68 @@ def joined(chosen: Sequence[Quotable], *, opening: Quotable) -> tuple[Quotable, 
 
 
 def with_what_takes_back(quotable: Quotable) -> Quotable:
-    """The quotation with the next sentence of its passage, where that takes back or narrows what was quoted."""
-    passage, after = quotable.candidate.passage, quotable.last + 1
-    if after >= len(passage.sentences):
+    """The quotation with what takes back or narrows it, in the next sentence of its passage or the one after that."""
+    passage = quotable.candidate.passage
+    for last in range(quotable.last + 1, min(quotable.last + TAKEN_BACK_WITHIN, len(passage.sentences) - 1) + 1):
+        sentence = passage.sentences[last]
+        text = passage.text[sentence.start : sentence.end]
+        if gives_orders(text):
+            break
+        if TAKES_BACK.search(text):
+            return _longer(quotable, last)
+    return quotable
+
+
+def with_its_rest(quotable: Quotable) -> Quotable:
+    """The quotation to the end of its passage, where that is near: readers miss what was cut off there more than they mind reading it.
+
+    It stops before what tells nothing: talk about the literature, and how sure a figure is.
+    """
+    passage, last = quotable.candidate.passage, quotable.last
+    if len(passage.sentences) - 1 - last > SHORT_REST:
         return quotable
-    sentence = passage.sentences[after]
-    text = passage.text[sentence.start : sentence.end]
-    if not TAKES_BACK.search(text) or gives_orders(text):
+    for sentence in passage.sentences[last + 1 :]:
+        text = passage.text[sentence.start : sentence.end]
+        sound = Sound.of(text)
+        if gives_orders(text) or sound.is_aside or sound.is_aim or sound.is_minutiae:
+            break
+        last += 1
+    return _longer(quotable, last)
+
+
+def _longer(quotable: Quotable, last: int) -> Quotable:
+    """The quotation up to this sentence of its passage."""
+    if last == quotable.last:
         return quotable
-    whole = passage.text[passage.sentences[quotable.first].start : sentence.end]
-    return replace(quotable, text=whole, last=after, stems=quotable.stems | stem_set(text))
+    passage = quotable.candidate.passage
+    first, added, end = passage.sentences[quotable.first], passage.sentences[quotable.last + 1], passage.sentences[last]
+    stems = quotable.stems | stem_set(passage.text[added.start : end.end])
+    return replace(quotable, text=passage.text[first.start : end.end], last=last, stems=stems)
+
+
+def with_gaps_filled(chosen: Sequence[Quotable]) -> tuple[Quotable, ...]:
+    """Those between which little of their passage is left out as one, at the place of the first of them."""
+    result: list[Quotable] = []
+    for quotable in chosen:
+        place = next((i for i, q in enumerate(result) if _is_near(quotable, q)), None)
+        if place is None:
+            result.append(quotable)
+        else:
+            result[place] = result[place].joined(quotable)
+    return tuple(result)
+
+
+def _is_near(quotable: Quotable, other: Quotable) -> bool:
+    if quotable.candidate is not other.candidate:
+        return False
+    before, after = sorted((quotable, other), key=lambda q: q.first)
+    left_out = _texts_between(before, after)
+    return 0 < len(left_out) <= SHORT_GAP and not any(map(gives_orders, left_out))
+
+
+def _texts_between(before: Quotable, after: Quotable) -> list[str]:
+    passage = before.candidate.passage
+    return [passage.text[s.start : s.end] for s in passage.sentences[before.last + 1 : after.first]]
 
 
 def _may_join(quotable: Quotable, other: Quotable) -> bool:

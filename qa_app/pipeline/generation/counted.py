@@ -13,10 +13,10 @@ _BETWEEN = r"[\s-]?(?:[a-z-]+\s){0,2}?"  # "10 weekly sets", "20 to 25 high-qual
 _TIME = r"(?:s|sec(?:ond)?s?|min(?:ute)?s?|h|hours?|days?|weeks?|months?|years?)"
 _ASKED = (
     (re.compile(r"\bhow often\b|\bhow many (?:times|days|sessions|workouts)\b"), r"(?:days?|times|sessions?|workouts?)"),
-    (re.compile(r"\bhow (?:long|fast|quickly)\b|\b(?:months|weeks|minutes|hours) (?:of|needed|per|until|before)\b"), _TIME),
-    (re.compile(r"\bgrams?\b|\bhow much (?:\w+ )?(?:protein|creatine|leucine|whey|carb\w*|fat|calcium)\b|\bwhat dose\b"), r"(?:m?g|kg|grams?)"),
-    (re.compile(r"\bpercent\w*|%"), r"(?:%|percent\w*|per cent)"),
-    (re.compile(r"\bkgs?\b|\bkilos?\b|\bpounds\b"), r"kg"),
+    (re.compile(r"\bhow (?:long|fast|quickly)\b|(?<!\d )(?<!after )(?<!over )(?<!for )\b(?:months|weeks|minutes|hours) (?:of|needed|per|until|before)\b"), _TIME),
+    (re.compile(r"(?<!\d )\bgrams?\b|\bhow much (?:\w+ )?(?:protein|creatine|leucine|whey|carb\w*|fat|calcium)\b|\bwhat dose\b"), r"(?:m?g|kg|grams?)"),
+    (re.compile(r"(?<!\d)(?<!\d )(?:\bpercent\w*|%)"), r"(?:%|percent\w*|per cent)"),
+    (re.compile(r"(?<!\d)(?<!\d )(?<!/)\bkgs?\b|\bkilos?\b|\bpounds\b"), r"kg"),
 )  # fmt: skip
 _HOW_MANY = re.compile(r"\bhow many (?:[a-z]+ly )?([a-z]+)")
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from corpus_app.records import Section
 from qa_app.pipeline.agreement import counted_lines
-from qa_app.pipeline.generation.choosing import Limits, is_same, joined, pick
+from qa_app.pipeline.generation.choosing import Limits, is_same, joined, pick, with_gaps_filled, with_what_takes_back
 from qa_app.pipeline.generation.sentences import Quotable, find_hanging, rank_sentences
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.records import Draft, DraftSentence, Evidence, Generator, Mode, Stance
 from qa_app.pipeline.text import word_count
 
-EXTRACTIVE = Generator(name="extractive", version="5")
+EXTRACTIVE = Generator(name="extractive", version="6")
 
 FAR_FROM_BEST = 0.5  # log odds below the best of its passage from which a sentence does not stand before that one
 
@@ -73,7 +73,7 @@ def _chosen(body: Sequence[Quotable], room: Room, policy: Policy) -> tuple[Quota
         policy.answer_per_study,
         policy.answer_per_other_study,
     )
-    return joined(pick(body, limits, policy, opening=opening), opening=opening)
+    return with_gaps_filled(joined(pick(body, limits, policy, opening=opening), opening=opening))
 
 
 def _opening(body: Sequence[Quotable], policy: Policy) -> Quotable:
@@ -175,7 +175,7 @@ def _limit(
         and q.chance >= policy.needed_from
         and not any(is_same(q, other) for other in chosen)
     ]
-    return (max(limits, key=lambda q: q.needed),) if limits else ()
+    return (with_what_takes_back(max(limits, key=lambda q: q.needed)),) if limits else ()
 
 
 def _draft(quotable: Quotable, paragraph: int) -> DraftSentence:

@@ -58,7 +58,8 @@ class Quotable:
     """It tells what nobody asked: talk about the literature, a reason, or how a study was made."""
     needed: float = 0.0
     """Log odds that a short answer needs it, whatever else is quoted."""
-
+    serves: bool | None = None
+    """Whether it gives the number asked for, or the limits or methods; None where the question asks for no such thing."""
     is_nameless: bool = False
     """Somebody speaks in it who is not named, or it says neither what was done nor to whom: it would seem to speak of the study
     that is quoted before it.
@@ -119,6 +120,7 @@ class Quotable:
             self.parts + other.parts,
             self.is_aside and other.is_aside,
             max(self.needed, other.needed),
+            self.serves or other.serves,
             (self if self.first <= other.first else other).is_nameless,
         )
 
@@ -153,6 +155,7 @@ def rank_sentences(evidence: Evidence, policy: Policy) -> tuple[Quotable, ...]:
                     named=named,
                     is_aside=_is_aside(text, asked),
                     needed=round(_log_odds(policy.needed, signals) - _hard(text, asked, policy), 6),
+                    serves=asked.is_served(text, candidate.passage.section),
                     is_nameless=standing.is_nameless(text) or asked.is_bare(text, first),
                 )
             )
@@ -175,7 +178,11 @@ def _is_unasked(candidate: Candidate, position: int, text: str, asked: Asked) ->
         return section in UNASKED - asked.wants and bool(asked.telling)
     if not asked.telling:
         return False
-    if Sound.of(text).is_aim or (Sound.of(text).is_minutiae and not asked.wants & UNSURE):
+    sentence = candidate.passage.sentences[position]
+    own = Sound.of(
+        candidate.passage.text[sentence.start : sentence.end]
+    )  # what leads to it may say how it was looked for
+    if own.is_aim or (own.is_minutiae and not asked.wants & UNSURE):
         return True
     if (
         section in CONTEXT and candidate.passage.study.study_id in asked.telling
@@ -196,9 +203,13 @@ def _standing_alone(candidate: Candidate, asked: Asked) -> Iterator[tuple[int, i
         first = standing.find_first(texts, position, passage.study.title)
         if first is None or (first < position and Sound.of(texts[position]).is_aside):
             continue
-        if first > 0 and asked.named_kinds(texts[first - 1]) - asked.named_kinds(texts[first]):
+        while max(0, position - standing.MOST_JOINED) < first:
+            if not asked.named_kinds(texts[first - 1]) - asked.named_kinds(" ".join(texts[first : position + 1])):
+                break
             before = standing.find_first(texts, first - 1, passage.study.title)
-            first = first if before is None else before
+            if before is None:
+                break
+            first = before
         if asked.is_of_others(passage.study) and not any(map(_names_people, texts[first : position + 1])):
             named = [i for i in range(max(0, first - standing.MOST_JOINED), first) if _names_people(texts[i])]
             if not named:
@@ -278,6 +289,12 @@ class Asked:
     def is_bare(self, text: str, first: int) -> bool:
         """Whether a quotation from within a passage names nothing that was done, nor anybody, of what the question names."""
         return first > 0 and bool(self.subjects) and "subject" not in self.named_kinds(text)
+
+    def is_served(self, text: str, section: Section) -> bool | None:
+        """Whether a sentence gives the number asked for, or else the limits or methods; None where no such thing is asked for."""
+        if self.number is not None:
+            return bool(self.number.search(text))
+        return section in self.wants & UNSURE if self.wants & UNSURE else None
 
     def named_kinds(self, text: str) -> frozenset[str]:
         """Of `subject` (what was done, or to whom) and `outcome` those that a sentence names, as far as the question names them."""

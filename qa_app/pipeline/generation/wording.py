@@ -57,6 +57,9 @@ MADE = re.compile(
 # What takes back or narrows the sentence before it: that one is not quoted without it.
 TAKES_BACK = re.compile(
     r"^(?:however|but|yet|nevertheless|nonetheless)\b|\b(?:may|might) not (?:hold|apply|extend|transfer|generali[sz]e)|\bnot robust\b|\bno longer significant\b|"
+    r"\bbut (?:(?:it|this|that|they) )?(?:was|were|did) not (?:statistically |reach |clearly )?(?:significan|robust)|\b(?:were|was|are|is) too (?:few|small|short)\b|"
+    r"\btoo few (?:studies|trials|people|data)\b|\b(?:cannot|could not) be (?:ruled out|excluded)\b|"
+    r"\b(?:should|must|can|could) not be (?:read|taken|seen|regarded|interpreted|assumed)\b|\bis not the same as\b|\b(?:does|do|did) not (?:prove|mean|imply)\b|"
     r"\b(?:with|advised?|urged?) caution\b|\b(?:studies|trials|cohorts|results|findings) (?:disagreed|differed|varied|conflict\w*)\b",
     re.IGNORECASE,
 )
