@@ -112,16 +112,16 @@ def joined(chosen: Sequence[Quotable], *, opening: Quotable) -> tuple[Quotable, 
 
 
 def with_what_takes_back(quotable: Quotable) -> Quotable:
-    """The quotation with what takes back or narrows it, in the next sentence of its passage or the one after that."""
-    passage = quotable.candidate.passage
+    """The quotation with what takes back or narrows it in the next two sentences of its passage."""
+    passage, longest = quotable.candidate.passage, quotable.last
     for last in range(quotable.last + 1, min(quotable.last + TAKEN_BACK_WITHIN, len(passage.sentences) - 1) + 1):
         sentence = passage.sentences[last]
         text = passage.text[sentence.start : sentence.end]
         if gives_orders(text):
             break
         if TAKES_BACK.search(text):
-            return _longer(quotable, last)
-    return quotable
+            longest = last
+    return _longer(quotable, longest)
 
 
 def with_its_rest(quotable: Quotable) -> Quotable:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from corpus_app.records import Section
 from qa_app.pipeline.agreement import counted_lines
-from qa_app.pipeline.generation.choosing import Limits, is_same, joined, pick, with_gaps_filled, with_what_takes_back
+from qa_app.pipeline.generation.choosing import Limits, is_same, joined, pick, with_gaps_filled, with_its_rest, with_what_takes_back
 from qa_app.pipeline.generation.sentences import Quotable, find_hanging, rank_sentences
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.records import Draft, DraftSentence, Evidence, Generator, Mode, Stance
@@ -73,7 +73,9 @@ def _chosen(body: Sequence[Quotable], room: Room, policy: Policy) -> tuple[Quota
         policy.answer_per_study,
         policy.answer_per_other_study,
     )
-    return with_gaps_filled(joined(pick(body, limits, policy, opening=opening), opening=opening))
+    first, *others = with_gaps_filled(joined(pick(body, limits, policy, opening=opening), opening=opening))
+    whole = with_its_rest(first)
+    return (whole, *(q for q in others if q.text not in whole.text))
 
 
 def _opening(body: Sequence[Quotable], policy: Policy) -> Quotable:
