@@ -28,6 +28,7 @@ _JOINT = re.compile(
     r"\b(?:and|or|vs\.?|versus|plus|than|compared (?:with|to))\b|[/&]|\bas\b[^?]{1,60}\bas\b", re.IGNORECASE
 )
 _COMPARED = re.compile(r"\b(?:vs\.?|versus|than|compared (?:with|to)|as)\b", re.IGNORECASE)
+_BY_SEX = re.compile(r"\b(?:wom[ae]n|females?|m[ae]n|males?)\b", re.IGNORECASE)
 _BOTH_AGES = re.compile(r"\byoung|\bchild|\bteen|\badolescen|\bkids?\b", re.IGNORECASE)
 _GROUPS: dict[AgeGroup | Sex | TrainingStatus, str] = {
     AgeGroup.YOUTH: "young people",
@@ -106,7 +107,7 @@ def find_open(
 
     - of two outcomes or two interventions that are joined, the one of which is not spoken;
     - a condition that people have; what something is compared or combined with; what is held equal; a long time;
-    - people whom no cited study holds.
+    - people whom no cited study holds, and the one sex asked about that no quoted sentence tells apart.
     """
     asked = Asked.of(question, understanding)
     missing: list[str] = []
@@ -118,8 +119,10 @@ def find_open(
             c.name for c in asked.conditions if not heard.has(c) and not heard.topics.intersection(c.neighbours)
         ]
         missing += [_name(q) for q in asked.qualifiers if not _is_spoken_of(q, asked, heard)]
-    texts = (*(s.text for s in sentences), *passages, *(f"{study.title}. {study.population}" for study in studies))
+    quoted = [sentence.text for sentence in sentences]
+    texts = (*quoted, *passages, *(f"{study.title}. {study.population}" for study in studies))
     missing += _missing_people(question, understanding.population, texts, studies)
+    missing += _not_alone(question, understanding.population, quoted, studies)
     return tuple(dict.fromkeys(missing))
 
 
@@ -227,6 +230,17 @@ def _missing_people(question: str, asked: Population, texts: Sequence[str], stud
         yield _GROUPS[TrainingStatus.UNTRAINED]
     if training == {TrainingStatus.UNTRAINED} and _TRAINED & set(asked.training):
         yield _GROUPS[TrainingStatus.TRAINED]
+
+
+def _not_alone(question: str, asked: Population, quoted: Sequence[str], studies: Sequence[Study]) -> Iterator[str]:
+    """The one sex that the question names by its word ("women", but not "mum"), where the studies took both and no quoted sentence
+    tells them apart.
+    """
+    sexes = {study.sex for study in studies}
+    if len(asked.sexes) != 1 or not _BY_SEX.search(question) or not sexes or not sexes <= _OPEN_SEXES:
+        return
+    told = {sex for text in quoted for sex in find_population(text.lower()).sexes}
+    yield from (f"{_GROUPS[sex]} alone" for sex in asked.sexes if sex not in told)
 
 
 def _name(qualifier: Qualifier) -> str:

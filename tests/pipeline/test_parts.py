@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_app.records import AgeGroup, Concept, Sex, TrainingStatus
+from corpus_app.records import AgeGroup, Concept, Sex, Study, TrainingStatus
 from qa_app.pipeline import parts
 from qa_app.pipeline.population import find_population
 from qa_app.pipeline.records import Population, Sentence, SentenceKind, Understanding, Verdict
@@ -213,3 +213,24 @@ def test_what_every_text_holds_is_never_open(question: str) -> None:
     missing = parts.find_open(question, asked, sentences=[*GAINED, said(heard)], studies=[STUDY])
 
     assert not missing
+
+
+BOTH = replace(STUDY, sex=Sex.BOTH)
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "studies", "missing"),
+    [
+        ("creatine: what about women?", "Creatine raised leg strength.", [BOTH], ("women alone",)),
+        ("creatine: what about women?", "Creatine raised leg strength in women.", [BOTH], ()),
+        ("creatine: what about women?", "Creatine raised leg strength.", [BOTH, replace(STUDY, sex=Sex.FEMALE)], ()),
+        ("should my mum take creatine?", "Creatine raised leg strength.", [BOTH], ()),
+        ("creatine in men and women?", "Creatine raised leg strength.", [BOTH], ()),
+    ],
+)
+def test_one_sex_that_no_quoted_sentence_tells_apart_is_open(
+    question: str, sentence: str, studies: list[Study], missing: tuple[str, ...]
+) -> None:
+    asked = understood(population=find_population(question))
+
+    assert parts.find_open(question, asked, sentences=[said(sentence)], studies=studies) == missing

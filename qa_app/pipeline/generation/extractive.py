@@ -7,7 +7,15 @@ from dataclasses import dataclass
 
 from corpus_app.records import Section
 from qa_app.pipeline.agreement import counted_lines
-from qa_app.pipeline.generation.choosing import Limits, is_same, joined, pick, with_gaps_filled, with_its_rest, with_what_takes_back
+from qa_app.pipeline.generation.choosing import (
+    Limits,
+    is_same,
+    joined,
+    pick,
+    with_gaps_filled,
+    with_its_rest,
+    with_what_takes_back,
+)
 from qa_app.pipeline.generation.sentences import Quotable, find_hanging, rank_sentences
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.records import Draft, DraftSentence, Evidence, Generator, Mode, Stance
