@@ -271,6 +271,7 @@ class StudyPage:
     participants: int | None = None
     weeks: tuple[float | None, float | None] = (None, None)
     """The shortest and the longest that it lasted, or what it included."""
+    collection_name: str = ""
 
 
 def rarity(carrying: int, total: int) -> float:

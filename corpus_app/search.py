@@ -258,7 +258,7 @@ def find_passage(passage_id: int) -> records.Passage | None:
 
 def find_study(study_id: str) -> records.StudyPage | None:
     """A published study, retracted ones included; a draft or a withdrawn one is None like one that never was."""
-    study = models.Study.objects.published().filter(study_id=study_id).first()
+    study = models.Study.objects.published().select_related("collection").filter(study_id=study_id).first()
     if study is None:
         return None
     named = list(study.studyconcept_set.order_by("position").values_list("concept", flat=True))
@@ -273,6 +273,7 @@ def find_study(study_id: str) -> records.StudyPage | None:
         included_studies=study.n_studies,
         participants=study.n_participants,
         weeks=(study.duration_weeks_min, study.duration_weeks_max),
+        collection_name=study.collection.name,
     )
 
 

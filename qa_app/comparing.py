@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,8 @@ ENDS = {
     "out_of_scope": N_("lies outside the studies"),
     "guardrail": N_("is not answered from studies"),
 }
+SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[\"“(]?[A-Z])")
+"""What is quoted in one piece may be several sentences. A cut too many does no harm: both answers are cut alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,7 @@ class Line:
 
     text: str
     markers: tuple[int, ...]
+    """Of the piece that it ends; none for a sentence inside a piece."""
     is_shared: bool
     """Whether the other answer says it, too, word for word."""
 
@@ -77,24 +81,38 @@ def compare(first: Payload, second: Payload) -> Comparison:
 
 
 def _side(name: str, mine: Payload, other: Payload) -> Side:
-    said = {row["text"] for part in ("summary", "answer") for row in other[part]["sentences"]}
+    said = {text for part in ("summary", "answer") for text in _sentences(other[part]["sentences"])}
     cited = {row["study_id"] for row in other["citations"]}
-    short = [row["text"] for row in mine["summary"]["sentences"]]
+    short = set(_sentences(mine["summary"]["sentences"]))
     public = [row for row in mine["citations"] if row["status"] != "withdrawn"]
-
-    def lines(rows: list[Payload]) -> tuple[Line, ...]:
-        return tuple(Line(row["text"], tuple(row["citations"]), row["text"] in said) for row in rows)
 
     return Side(
         name=name,
         answer=mine,
-        summary=lines(mine["summary"]["sentences"]),
-        lines=lines([row for row in mine["answer"]["sentences"] if row["text"] not in short]),
+        summary=tuple(_lines(mine["summary"]["sentences"], said)),
+        lines=tuple(_lines([row for row in mine["answer"]["sentences"] if not short.issuperset(_cut(row))], said)),
         sources=tuple(
             Source(row["index"], row["study_id"], row["title"], row["year"], row["study_id"] in cited) for row in public
         ),
         withdrawn=len(mine["citations"]) - len(public),
     )
+
+
+def _lines(rows: Iterable[Payload], said: set[str]) -> Iterator[Line]:
+    for row in rows:
+        *inside, last = _cut(row)
+        for text in inside:
+            yield Line(text, (), text in said)
+        yield Line(last, tuple(row["citations"]), last in said)
+
+
+def _sentences(rows: Iterable[Payload]) -> Iterator[str]:
+    for row in rows:
+        yield from _cut(row)
+
+
+def _cut(row: Payload) -> list[str]:
+    return SENTENCE_END.split(row["text"])
 
 
 def _asked(answer: Payload) -> str:
@@ -131,7 +149,8 @@ def _differences(a: Side, b: Side) -> list[str]:
 
 
 def _own(side: Side) -> int:
-    return sum(not line.is_shared for line in (*side.summary, *side.lines))
+    """Sentences that only this side says, each counted once."""
+    return len({line.text for line in (*side.summary, *side.lines) if not line.is_shared})
 
 
 def _outcome(side: Side) -> str:

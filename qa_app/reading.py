@@ -42,6 +42,8 @@ class Sentence:
     verdict: str
     markers: tuple[int, ...]
     is_withdrawn: bool
+    is_retracted: bool = False
+    """Whether no source is left to it but retracted ones."""
     words: tuple[Words, ...] = ()
     """The text, cut where a hard term stands for the first time."""
 
@@ -254,11 +256,22 @@ def _sentence(payload: Payload, row: Mapping[str, Any], number: int) -> Sentence
     is_withdrawn = not row["support"] or (bool(row["citations"]) and set(row["citations"]) <= withdrawn)
     markers = () if is_withdrawn else tuple(index for index in row["citations"] if index not in withdrawn)
     text = "A source was withdrawn." if is_withdrawn else row["text"]
-    return Sentence(number=number, text=text, verdict=row["verdict"], markers=markers, is_withdrawn=is_withdrawn)
+    return Sentence(
+        number=number,
+        text=text,
+        verdict=row["verdict"],
+        markers=markers,
+        is_withdrawn=is_withdrawn,
+        is_retracted=bool(markers) and _retracted_indexes(payload).issuperset(markers),
+    )
 
 
 def _withdrawn_indexes(payload: Payload) -> set[int]:
     return {cited["index"] for cited in payload["citations"] if cited.get("status") == "withdrawn"}
+
+
+def _retracted_indexes(payload: Payload) -> set[int]:
+    return {cited["index"] for cited in payload["citations"] if cited.get("notice") == "retracted"}
 
 
 def _withdrawn_studies(payload: Payload) -> set[str]:

@@ -248,9 +248,10 @@ def study_change_words(change: Any) -> str:
 
 
 @register.filter
-def collection_words(slug: object) -> str:
-    """A collection's slug as a reader would say it."""
-    return plain(slug)
+def collection_words(slug: object, collections: Iterable[Mapping[str, Any]]) -> str:
+    """What a collection is called; of one that is there no more, its slug as a reader would say it."""
+    names = {collection["slug"]: str(collection["name"]) for collection in collections}
+    return names.get(str(slug), plain(slug).capitalize())
 
 
 @register.filter

@@ -42,6 +42,7 @@ def compare(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {"given": given, "missing": missing}
     if found["a"] and found["b"]:
         context["compared"] = comparing.compare(found["a"], found["b"])
+        context |= asking.offered_collections()
     response = render(request, "qa/compare.html", context, status=HTTPStatus.NOT_FOUND if missing else HTTPStatus.OK)
     if found["b"] and request.headers.get("X-Asked-Here"):  # by our script, which was told the answer while it was made
         remember(request, response, found["b"]["id"])

@@ -24,14 +24,26 @@ from inform_site import errors
 from qa_app import asking, views
 from qa_app.models import Answer, EvaluationRun, Feedback, Gap, GoldenQuestion, SafetyReply
 from qa_app.pipeline import parts
-from tests.browser.site import COUNTED, EMERGENCY, PIZZA, SETS, SHOES, STAND, STREAM, TERM, WOMEN, Site, cut_short
+from tests.browser.site import (
+    COUNTED,
+    EMERGENCY,
+    PIZZA,
+    SETS,
+    SHOES,
+    STREAM,
+    WOMEN,
+    Site,
+    cut_short,
+)
 from tests.builders import make_study, make_superuser
-from tests.qa.payloads import PROTEIN, QUOTE, WEEKLY, make_citation, make_evidence, make_sentence
+from tests.qa.payloads import make_citation, make_evidence, make_sentence
 
 OF_SWAGGER = {
     name: {"enabled": False} for name in ("heading-order", "nested-interactive", "region")
 }  # of its own making
 LONG = "x" * 180
+IN_WOMEN = "How many sets per week for muscle growth in women?"
+FOUR = "In 24 untrained men, four weekly sets per muscle built as much muscle as twelve."
 UNANSWERED = "How hot should a sauna be for muscle growth?"
 RIS = """TY  - JOUR
 TI  - Foam rolling and sleep in trained rowers: a cohort study
@@ -48,7 +60,8 @@ class Place:
     """A page: where it is (made on first use), the status it answers with, and whether one has to be signed in.
 
     `then` is what is done there before it is looked at, `first` before it is visited; `rules` are axe's, where some are not ours;
-    `complaint` is what the browser says of it on purpose.
+    `complaint` is what the browser says of it on purpose. `has_layer` where something lies over the page: a picture shows no
+    more of it than the screen does.
     """
 
     address: Callable[[Site], str]
@@ -58,6 +71,7 @@ class Place:
     then: Callable[[Page], None] | None = None
     rules: dict[str, Any] | None = None
     complaint: str = ""
+    has_layer: bool = False
 
     @property
     def expected(self) -> tuple[str, ...]:
@@ -124,8 +138,8 @@ def open_panel(page: Page) -> None:
 
 
 def open_term(page: Page) -> None:
-    page.get_by_role("button", name="Few sets").first.click()
-    page.locator(".meaning").first.wait_for()
+    page.locator(".prose button.term").first.click()
+    page.locator(".meaning:popover-open").wait_for()
 
 
 def open_suggestions(page: Page) -> None:
@@ -163,6 +177,7 @@ def give_feedback(page: Page) -> None:
     form.get_by_label("Yes, it helped").check()
     form.get_by_role("button").click()
     page.get_by_role("heading", name="Thank you").wait_for()
+    page.locator("#feedback").scroll_into_view_if_needed()
 
 
 def point_at_the_button(page: Page) -> None:
@@ -298,21 +313,34 @@ def _as_if(site: Site, **changes: Any) -> str:
     return site.stored(**told | changes)
 
 
-def _told(site: Site, **changes: Any) -> str:
-    """An answer of two made-up studies, in whole sentences."""
-    weekly, protein = make_evidence(1), make_evidence(2, text=PROTEIN, section="practical_applications", highlights=[])
-    said = [make_sentence(weekly, WEEKLY), make_sentence(protein, PROTEIN, (2,), paragraph=1)]
-    summary = {"text": f"{QUOTE} [1]", "sentences": [make_sentence(weekly, QUOTE)]}
-    answer = {"text": f"{WEEKLY} [1] {PROTEIN} [2]", "sentences": said}
-    sure = {"score": 84, "label": "high", "reasons": ["2 studies are cited"], "calibration": "test-1"}
-    told = {"evidence": [weekly, protein], "summary": summary, "answer": answer, "confidence": sure}
-    return site.stored(**told | changes)
+def _with_another(site: Site, **changes: Any) -> str:
+    """The pipeline's answer with a sentence more, of a study that stands elsewhere."""
+    told = asking.find_answer(_id_of(site.answer_to()))
+    assert told is not None
+    cited = {row["study_id"] for row in told["citations"]}
+    elsewhere = {row["study_id"] for side in ("no_difference", "against", "unclear") for row in told["agreement"][side]}
+    others = [row for row in told["evidence"] if row["study_id"] not in cited]
+    row = min(others, key=lambda row: row["study_id"] not in elsewhere)
+    number = len(told["citations"]) + 1
+    sentence = make_sentence(row, row["text"].partition(". ")[0] + ".", (number,), paragraph=99)
+    return site.stored(
+        **told
+        | {
+            "answer": told["answer"] | {"sentences": [*told["answer"]["sentences"], sentence]},
+            "citations": [*told["citations"], _citation(number, row["study_id"])],
+        }
+        | changes
+    )
+
+
+def _citation(number: int, study_id: str) -> dict[str, Any]:
+    fields = ("study_id", "title", "authors", "year", "journal", "doi", "url", "design", "population")
+    return make_citation(number, **Study.objects.values(*fields).get(study_id=study_id))
 
 
 def _earlier_answer(site: Site) -> str:
-    """The id of an answer to the question of all stored ones that has one source, and no longer text."""
-    nothing = {"text": "", "sentences": []}
-    return _id_of(_told(site, outcome="partial", citations=[make_citation(1)], answer=nothing))
+    """The id of an answer to the question of all that is shorter."""
+    return _id_of(_as_if(site, outcome="partial", answer={"text": "", "sentences": []}))
 
 
 def _id_of(address: str) -> str:
@@ -325,8 +353,23 @@ def _in_both_modes(site: Site) -> str:
 
 
 def _retracted(site: Site) -> str:
-    study = make_study(study_id="T-GONE", texts=("A withdrawn word.",))
-    address = _told(site, citations=[make_citation(1, study_id=study.study_id), make_citation(2, study_id="T-NEVER")])
+    """The pipeline's answer, begun by the words of a study that was retracted since."""
+    told = asking.find_answer(_id_of(site.answer_to()))
+    assert told is not None
+    study = make_study(study_id="T-GONE", title="Four weekly sets against twelve in untrained men", texts=(FOUR,))
+    number, place = len(told["citations"]) + 1, len(told["evidence"]) + 1
+    row = make_evidence(
+        place, passage_id=study.passages.get().pk, study_id=study.study_id, title=study.title, text=FOUR, highlights=[]
+    )
+    said = [make_sentence(row, FOUR, (number,)), *told["summary"]["sentences"]]
+    address = site.stored(
+        **told
+        | {
+            "summary": told["summary"] | {"sentences": said},
+            "citations": [*told["citations"], _citation(number, study.study_id)],
+            "evidence": [*told["evidence"], row],
+        }
+    )
     curation.set_notice([study.study_id], notice="retracted", by=None, by_name="test", reason="for this test")
     return address
 
@@ -335,20 +378,20 @@ PUBLIC: dict[str, Place] = {
     "ask": _path("/"),
     "ask, with suggestions": Place(lambda site: site.url + "/", then=open_suggestions),
     "ask, nothing typed": Place(lambda site: site.url + "/", then=send_nothing, complaint="status of 400"),
-    "ask, offline": Place(lambda site: site.url + "/", then=go_offline),
-    "answer being made": Place(lambda site: site.url + "/", then=stop_half_way),
+    "ask, offline": Place(lambda site: site.url + "/", then=go_offline, has_layer=True),
+    "answer being made": Place(lambda site: site.url + "/", then=stop_half_way, has_layer=True),
     "answer": Place(lambda site: site.answer_to()),
-    "feedback given": Place(lambda site: site.answer_to(SHOES), then=give_feedback),
-    "panel": Place(lambda site: site.answer_to(), then=open_panel),
-    "term": Place(lambda site: _told(site, definitions=[TERM], agreement=STAND), then=open_term),
+    "feedback given": Place(lambda site: site.answer_to(SHOES), then=give_feedback, has_layer=True),
+    "panel": Place(lambda site: site.answer_to(), then=open_panel, has_layer=True),
+    "term": Place(lambda site: site.answer_to(), then=open_term, has_layer=True),
     "overview": Place(lambda site: site.answer_to(COUNTED)),
     "follow-up": Place(lambda site: site.answer_to(WOMEN, parent=_id_of(site.answer_to()))),
-    "conflicting answer": Place(lambda site: _as_if(site, outcome="conflicting")),
+    "conflicting answer": Place(lambda site: _with_another(site, outcome="conflicting")),
     "answer with a retracted source": Place(_retracted),
-    "answer asked again": Place(
-        lambda site: f"{_told(site, definitions=[TERM], agreement=STAND)}?since={_earlier_answer(site)}"
+    "answer asked again": Place(lambda site: f"{_with_another(site)}?since={_earlier_answer(site)}"),
+    "partial answer": Place(
+        lambda site: _as_if(site, question=IN_WOMEN, outcome="partial", message=parts.in_words(["women"]))
     ),
-    "partial answer": Place(lambda site: _as_if(site, outcome="partial", message=parts.in_words(["women"]))),
     "refusal": Place(lambda site: site.answer_to(SHOES)),
     "out of scope": Place(lambda site: site.answer_to(PIZZA)),
     "guardrail": Place(lambda site: site.answer_to(EMERGENCY)),

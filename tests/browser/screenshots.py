@@ -47,14 +47,17 @@ def test_screenshots(site: Site, page: Page, watch: Watch, name: str) -> None:
                 PAGES[name].then(page)
             page.evaluate(FINISH)
             shown = re.sub(r"\W+", "-", name)
-            (folder / f"{shown}.{size}.{scheme}.webp").write_bytes(picture(page, size))
+            (folder / f"{shown}.{size}.{scheme}.webp").write_bytes(picture(page, size, PAGES[name].has_layer))
 
 
-def picture(page: Page, size: str) -> bytes:
-    """The top of the page as WebP, by the browser itself."""
-    height = min(page.evaluate("document.documentElement.scrollHeight"), LONGEST[size])
-    clip = {"x": 0, "y": 0, "width": SIZES[size][0], "height": height, "scale": SCALE[size]}
-    asked = {"format": "webp", "quality": QUALITY, "clip": clip, "captureBeyondViewport": True}
+def picture(page: Page, size: str, has_layer: bool) -> bytes:
+    """The top of the page as WebP, by the browser itself; where a layer lies over it, what the screen shows."""
+    width, height = SIZES[size]
+    top = page.evaluate("scrollY") if has_layer else 0
+    if not has_layer:
+        height = min(page.evaluate("document.documentElement.scrollHeight"), LONGEST[size])
+    clip = {"x": 0, "y": top, "width": width, "height": height, "scale": SCALE[size]}
+    asked = {"format": "webp", "quality": QUALITY, "clip": clip, "captureBeyondViewport": not has_layer}
     session = page.context.new_cdp_session(page)
     data: str = session.send("Page.captureScreenshot", asked)["data"]
     session.detach()

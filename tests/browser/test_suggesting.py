@@ -136,7 +136,7 @@ def test_a_follow_up_is_offered_nothing(site: Site, page: Page) -> None:
     page.on("request", lambda request: asked.append(request.url))
     page.goto(site.stored())
 
-    page.get_by_label("It keeps the subject of this question").press_sequentially("training volume")
+    page.get_by_label("A short question is enough").press_sequentially("training volume")
     page.get_by_label("Your question").press_sequentially("training vol")
     expect(page.get_by_role("listbox")).to_be_visible()
 

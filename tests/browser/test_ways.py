@@ -69,7 +69,7 @@ def test_two_of_the_own_questions_are_ticked_to_stand_side_by_side(site: Site, r
     for question in (SETS, SHOES):
         reader.get_by_role("checkbox", name=question).focus()
         reader.keyboard.press("Space")
-    reader.get_by_role("button", name="Compare the two").press("Enter")
+    reader.get_by_role("button", name="Compare selected").press("Enter")
 
     expect(reader.locator(".sides h2")).to_have_text([SHOES, SETS])
     assert "/compare/?a=" in reader.url
@@ -84,8 +84,8 @@ def test_own_questions_are_listed_and_forgotten(site: Site, reader: Page) -> Non
     expect(reader.locator(".kept li p:first-child a")).to_have_text([SHOES, SETS])
     reader.get_by_role("button", name=f"Forget “{SHOES}”").click()
     expect(reader.locator(".kept li p:first-child a")).to_have_text([SETS])
-    reader.get_by_role("button", name="Forget all of them").click()
-    expect(reader.get_by_text("Nothing has been asked in this browser yet")).to_be_visible()
+    reader.get_by_role("button", name="Clear the list").click()
+    expect(reader.get_by_text("You have not asked anything in this browser yet")).to_be_visible()
 
 
 def test_the_corpus_is_counted_with_a_chart_of_its_years(site: Site, page: Page) -> None:

@@ -215,7 +215,7 @@ def test_no_address_breaks_the_page(name: str, value: str) -> None:
 
     assert "<script>" not in html.replace("<script src=", "")
     if name != "q":
-        assert "in the address could not be used" in html
+        assert "could not be read in this link" in html
 
 
 def test_what_cannot_be_used_is_named_once_and_the_rest_is_used() -> None:
@@ -223,7 +223,7 @@ def test_what_cannot_be_used_is_named_once_and_the_rest_is_used() -> None:
     make_study(study_id="B", sex="male")
     html = shown("/corpus/?design=x&design=y&from=soon&sex=female")
 
-    assert "The kind of study and the first year in the address could not be used" in words(html)
+    assert "could not be read in this link: the kind of study, the first year." in words(html)
     assert "/studies/A/" in html
     assert "/studies/B/" not in html
 
@@ -231,7 +231,7 @@ def test_what_cannot_be_used_is_named_once_and_the_rest_is_used() -> None:
 def test_empty_fields_of_a_form_are_no_fault() -> None:
     make_study()
 
-    assert "could not be used" not in shown("/corpus/?q=&from=&to=&page=&sort=&design=")
+    assert "could not be read" not in shown("/corpus/?q=&from=&to=&page=&sort=&design=")
 
 
 KNOWN = {facet: {"a", "b-c", "é"} for facet in selection.FACETS}

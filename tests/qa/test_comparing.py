@@ -12,7 +12,7 @@ from qa_app import asking
 from qa_app.comparing import compare
 from qa_app.models import Answer
 from tests.qa.conftest import ASKED, SETS
-from tests.qa.payloads import make_citation, make_evidence, make_payload, make_refusal, make_sentence
+from tests.qa.payloads import QUOTE, WEEKLY, make_citation, make_evidence, make_payload, make_refusal, make_sentence
 
 OTHER = "How much protein do older adults need for lean mass?"
 
@@ -44,6 +44,22 @@ def test_studies_sentences_and_confidence_are_counted() -> None:
         "Confidence: 84 of 100 for A, 60 for B.",
         "B was made from a newer state of the studies.",
     )
+
+
+def test_a_sentence_quoted_with_another_one_is_still_shared() -> None:
+    """`WEEKLY` is two sentences, quoted in one piece; the second one stands in the other answer by itself."""
+    row = make_evidence(1)
+    alone = {"text": "", "sentences": [make_sentence(row, QUOTE)]}
+    both = {"text": "", "sentences": [make_sentence(row, WEEKLY)]}
+
+    compared = compare(make_payload(summary=alone, answer=alone), make_payload(summary=both, answer=both))
+
+    assert compared.differences == ("Sentences: 0 only in A, 1 only in B.",)
+    first, second = compared.sides
+    assert [(line.text, line.markers, line.is_shared) for line in first.summary] == [(QUOTE, (1,), True)]
+    assert [(line.markers, line.is_shared) for line in second.summary] == [((), False), ((1,), True)]
+    assert " ".join(line.text for line in second.summary) == WEEKLY
+    assert second.lines == ()
 
 
 def test_that_no_study_is_shared_is_said_in_a_word() -> None:
@@ -125,7 +141,7 @@ def test_without_answers_the_page_asks_for_them(client: Client, wanted: dict[str
     response = client.get("/compare/", wanted)
 
     assert response.status_code == 200
-    assert "Give the addresses of two answers." in response.content.decode()
+    assert "Paste the links of two answers." in response.content.decode()
 
 
 @pytest.mark.django_db
@@ -134,6 +150,6 @@ def test_an_answer_that_there_is_not_is_named_in_words(client: Client, bad: str)
     response = client.get("/compare/", {"a": bad, "b": ""})
 
     assert response.status_code == 404
-    assert "There is no answer at the address given for A." in response.content.decode()
+    assert "There is no answer at this link." in response.content.decode()
     assert client.post("/compare/", {"a": bad}).status_code == 404
     assert client.put("/compare/").status_code == 405

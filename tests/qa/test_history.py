@@ -40,7 +40,7 @@ def test_the_newest_question_comes_first_and_none_of_others(client: Client) -> N
 
     assert html.index(f"/answers/{second}/") < html.index(f"/answers/{first}/")
     assert ASKED not in shown(Client())
-    assert "Nothing has been asked in this browser yet" in shown(Client())
+    assert "You have not asked anything in this browser yet" in shown(Client())
 
 
 def test_one_is_forgotten_and_then_all(client: Client) -> None:
@@ -52,7 +52,7 @@ def test_one_is_forgotten_and_then_all(client: Client) -> None:
     client.post("/history/", {"forget_all": "yes"})
 
     assert cookie(client).value == ""
-    assert "Nothing has been asked" in shown(client)
+    assert "You have not asked anything" in shown(client)
 
 
 def test_the_cookie_is_for_this_site_alone_and_stays_small(client: Client) -> None:
@@ -71,7 +71,7 @@ def test_a_cookie_of_another_hand_says_nothing(client: Client) -> None:
     answer_id = ask(client, ASKED)
     client.cookies[COOKIE] = f"{answer_id}:{signing.dumps('x')}"
 
-    assert "Nothing has been asked" in shown(client)
+    assert "You have not asked anything" in shown(client)
 
 
 @pytest.mark.parametrize("answer_id", ["nobody", "", "a\0b", "~"])

@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 
 from qa_app import reading
-from tests.qa.payloads import PROTEIN, QUOTE, make_citation, make_evidence, make_payload, make_refusal, make_sentence
+from tests.qa.payloads import (
+    PROTEIN,
+    QUOTE,
+    WEEKLY,
+    make_citation,
+    make_evidence,
+    make_payload,
+    make_refusal,
+    make_sentence,
+)
 
 
 def test_cut_gives_back_the_text() -> None:
@@ -177,6 +186,26 @@ def test_an_answer_tells_which_cited_sources_it_has_lost(kinds: dict[str, str], 
     notices = [{"study_id": study_id, "kind": kind, "at": None} for study_id, kind in kinds.items()]
 
     assert reading.read(make_payload(notices=notices)).lost == lost
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_retracted"),
+    [
+        ({"notice": "retracted"}, {"notice": "retracted"}, True),
+        ({"notice": "retracted"}, {"notice": "corrected"}, False),
+        ({"notice": "retracted"}, {"status": "withdrawn"}, True),
+        ({"status": "withdrawn"}, {}, False),
+    ],
+)
+def test_a_sentence_is_retracted_when_no_other_source_is_left(
+    first: dict[str, str], second: dict[str, str], is_retracted: bool
+) -> None:
+    said = {"text": "", "sentences": [make_sentence(make_evidence(1), WEEKLY, (1, 2))]}
+    cited = [make_citation(1, **first), make_citation(2, **second)]
+
+    page = reading.read(make_payload(summary=said, citations=cited))
+
+    assert page.summary[0][0].is_retracted is is_retracted
 
 
 def test_a_refusal_whose_passages_were_all_withdrawn_has_lost_them() -> None:

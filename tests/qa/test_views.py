@@ -213,6 +213,40 @@ def test_a_guardrail_shows_its_reply_and_no_passages(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize(
+    ("route", "heading", "not_this"),
+    [
+        ("emergency", "This may be an emergency", "One for a professional"),
+        ("minor", "One for a professional", "This may be an emergency"),
+    ],
+)
+def test_an_emergency_is_no_tip(monkeypatch: pytest.MonkeyPatch, route: str, heading: str, not_this: str) -> None:
+    told = {"guardrail": {"route": route, "version": None}, "message": "Stop.", "evidence": [], "related_topics": []}
+
+    html = shows(monkeypatch, make_refusal("guardrail", **told))
+
+    assert heading in html
+    assert not_this not in html
+    assert ("outcome guardrail emergency" in html) is (route == "emergency")
+
+
+def test_words_of_retracted_studies_alone_are_marked(monkeypatch: pytest.MonkeyPatch) -> None:
+    html = shows(monkeypatch, make_payload(citations=[make_citation(1, notice="retracted"), make_citation(2)]))
+
+    assert re.findall(r'class="sentence( retracted)?".*? id="(\w+-\d)"', html) == [
+        (" retracted", "summary-1"),
+        (" retracted", "answer-1"),
+        ("", "answer-2"),
+    ]
+    prose = html[html.index('class="prose"') : html.index("Ask a follow-up")]
+    assert prose.count(">Retracted</small>") == 2
+
+
+def test_a_refusal_has_no_related_topics(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "Related topics" in shows(monkeypatch, make_payload())
+    assert "Related topics" not in shows(monkeypatch, make_refusal())
+
+
+@pytest.mark.parametrize(
     ("outcome", "badge"),
     [("partial", "Partly answered"), ("conflicting", "The studies disagree"), ("answered", "Answered")],
 )
@@ -451,7 +485,9 @@ def study_page(**changes: Any) -> records.StudyPage:
         "ten sets", "five sets", "thickness", records.Direction.NO_DIFFERENCE, "No difference was found."
     )
     concept = records.Concept("hypertrophy", "muscle growth", "outcome", (), "", ("training",))
-    return records.StudyPage(study=study, passages=(passage,), findings=(finding,), concepts=(concept,))
+    return records.StudyPage(
+        study=study, passages=(passage,), findings=(finding,), concepts=(concept,), collection_name="Older adults"
+    )
 
 
 @pytest.mark.django_db
