@@ -74,6 +74,8 @@
     return [oneLine(byId("question-title")), ...paragraphs, [told("Sources"), ...sources].join("\n"), given].join("\n\n");
   }
 
+  const SAID_FOR_MS = 2_000; // by a button that was left before the words were copied
+
   // The button says so until it is left; then it says again what it does.
   function copy(button, text, done = told("Copied"), failed = told("It could not be copied. Select the words and copy them.")) {
     const name = button.dataset.name || button.textContent;
@@ -82,7 +84,9 @@
       () => {
         button.textContent = done;
         say(done);
-        button.addEventListener("blur", () => (button.textContent = name), { once: true });
+        const sayNameAgain = () => (button.textContent = name);
+        if (document.activeElement === button) button.addEventListener("blur", sayNameAgain, { once: true });
+        else setTimeout(sayNameAgain, SAID_FOR_MS);
       },
       () => (byId("trouble").textContent = failed),
     );

@@ -135,6 +135,19 @@ def test_escape_closes_one_thing_at_a_time(site: Site, page: Page) -> None:
     expect(page.get_by_role("dialog")).to_be_hidden()
 
 
+def test_a_button_that_was_left_before_the_words_were_copied_says_its_name_again(site: Site, page: Page) -> None:
+    page.add_init_script(
+        "navigator.clipboard.writeText = () => new Promise((copied) => addEventListener('copied', () => copied()))"
+    )
+    page.goto(site.stored())
+    page.get_by_role("button", name="Copy with citations").click()
+    page.keyboard.press("Tab")
+    page.evaluate("dispatchEvent(new Event('copied'))")
+
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    expect(page.get_by_role("button", name="Copy with citations")).to_be_visible()
+
+
 def test_a_button_that_copied_says_its_name_again_when_it_is_left(site: Site, page: Page) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto(site.stored())
