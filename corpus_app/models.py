@@ -26,7 +26,7 @@ ANN_EF = 400  # how many vectors HNSW keeps in view: twice the hits of a leg
 
 def choices(values: type[Any]) -> list[tuple[str, str]]:
     """Choices of a model field from a StrEnum of records: the value, and the value in words."""
-    return [(value.value, value.value.replace("_", " ")) for value in values]
+    return [(value.value, value.value.replace("_", " ").capitalize()) for value in values]
 
 
 def one_of(field: str, values: type[Any]) -> Q:
@@ -527,13 +527,13 @@ class ImportJob(models.Model):
     """A file on its way into the corpus: read, shown, confirmed, carried out. A worker takes it up where another stopped."""
 
     class Status(models.TextChoices):
-        WAITING = "waiting", "waiting to be read"
-        READING = "reading", "being read"
-        PREVIEWED = "previewed", "waiting for you to choose"
-        CONFIRMED = "confirmed", "waiting to be carried out"
-        RUNNING = "running", "being carried out"
-        DONE = "done", "done"
-        FAILED = "failed", "failed"
+        WAITING = "waiting", "Waiting to be read"
+        READING = "reading", "Being read"
+        PREVIEWED = "previewed", "Waiting for you to choose"
+        CONFIRMED = "confirmed", "Waiting to be carried out"
+        RUNNING = "running", "Being carried out"
+        DONE = "done", "Done"
+        FAILED = "failed", "Failed"
 
     class Way(models.TextChoices):
         FILE = "file", "file"

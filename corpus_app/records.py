@@ -298,12 +298,17 @@ class Figure:
     """Whether somebody should look at it while it is not 0."""
 
 
+NEEDED, NOTHING = "Needs attention", "Nothing needs attention."
+
+
 @dataclass(frozen=True, slots=True)
 class Panel:
     title: str
     figures: tuple[Figure, ...]
     as_bars: bool = False
     empty: str = "Nothing yet."
+    is_work: bool = False
+    """Whether it lists what waits for somebody: what does not is left out, and all such panels of one title are one."""
 
 
 @dataclass(frozen=True, slots=True)

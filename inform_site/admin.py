@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any, cast
 
 from django.conf import settings
@@ -17,17 +18,31 @@ from corpus_app.records import Panel
 Provider = Callable[[User], Iterable[Panel]]
 
 
+def _together(panels: Iterable[Panel]) -> Iterator[Panel]:
+    """What waits for somebody in one panel, whoever tells of it, without what does not wait."""
+    work: dict[str, Panel] = {}
+    for panel in panels:
+        if not panel.is_work:
+            yield panel
+            continue
+        before = work[panel.title].figures if panel.title in work else ()
+        waiting = tuple(figure for figure in panel.figures if figure.number)
+        work[panel.title] = replace(panel, figures=before + waiting)
+    yield from work.values()
+
+
 class InformAdminSite(AdminSite):
     site_title = "InForm"
     site_header = "InForm curators"
-    index_title = "The corpus"
+    index_title = "Overview"
+    empty_value_display = "–"
     index_template = "admin/front_page.html"
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
         providers: list[Provider] = [import_string(name) for name in settings.DASHBOARD_PROVIDERS]
-        panels = [panel for provider in providers for panel in provider(cast(User, request.user))]
+        panels = list(_together(panel for provider in providers for panel in provider(cast(User, request.user))))
         panels.sort(
-            key=lambda panel: (not any(figure.needs_care for figure in panel.figures), panel.as_bars)
+            key=lambda panel: (not panel.is_work, not any(figure.needs_care for figure in panel.figures), panel.as_bars)
         )  # work first
         shown = [(panel, max((figure.number for figure in panel.figures), default=0) or 1) for panel in panels]
         return super().index(request, {**(extra_context or {}), "panels": shown})

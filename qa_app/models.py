@@ -18,6 +18,8 @@ from django.db import models, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Greatest
 from django.urls import reverse
+from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.translation import gettext_lazy
 from pgvector.django import VectorField
 
@@ -313,7 +315,7 @@ class GoldenQuestion(models.Model):
         max_length=60, unique=True, help_text="Its id in the file that it came from, such as lay-001."
     )
     question = models.TextField(max_length=2_000)
-    mode = models.CharField(max_length=20, choices=[("beginner", "beginner"), ("intermediate", "intermediate")])
+    mode = models.CharField(max_length=20, choices=[("beginner", "Beginner"), ("intermediate", "Intermediate")])
     kind = models.CharField(max_length=40)
     collection = models.CharField(max_length=60, null=True, blank=True)
     relevant = models.JSONField(
@@ -367,7 +369,7 @@ class EvaluationRun(models.Model):
         ordering = ["-id"]
 
     def __str__(self) -> str:
-        return f"{self.asked_at:%Y-%m-%d %H:%M}, corpus version {self.corpus_version or '?'}"
+        return f"{date_format(timezone.localtime(self.asked_at), 'DATETIME_FORMAT')}, corpus version {self.corpus_version or '?'}"
 
 
 def question_key(question: str) -> str:
@@ -413,7 +415,9 @@ class SafetyReply(models.Model):
         APPROVED = "approved"
         REPLACED = "replaced"
 
-    route = models.CharField(max_length=40, choices=[(route.name, route.name.replace("_", " ")) for route in ROUTES])
+    route = models.CharField(
+        max_length=40, choices=[(route.name, route.name.replace("_", " ").capitalize()) for route in ROUTES]
+    )
     version = models.PositiveIntegerField()
     text = models.TextField(max_length=2_000, help_text="What the reader is told. No training advice and no doses.")
     instead = models.TextField(

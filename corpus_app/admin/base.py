@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from django import forms
@@ -164,6 +164,17 @@ class LabelledTabularInline(TabularInline):
             widget: Any = getattr(field.widget, "widget", field.widget)  # within the wrapper of related rows
             widget.attrs["aria-label"] = str(field.label)
         return field
+
+
+class WordsFilter(admin.AllValuesFieldListFilter):
+    """The values that occur, as the desk says them."""
+
+    words: Callable[[str], str]
+
+    def choices(self, changelist: Any) -> Iterator[dict[str, Any]]:  # type: ignore[override]
+        for choice in super().choices(changelist):
+            value, bracket, count = str(choice["display"]).partition(" (")  # the count, where counts are shown
+            yield {**choice, "display": f"{type(self).words(value)}{bracket}{count}"}
 
 
 class DeskAdmin(ModelAdmin):

@@ -17,6 +17,7 @@ from corpus_app.admin.base import (
     LabelledTabularInline,
     LinesField,
     SeenForm,
+    WordsFilter,
 )
 from corpus_app.admin.history import HistoryMixin
 from corpus_app.models import (
@@ -27,6 +28,12 @@ from corpus_app.models import (
     ConceptRelation,
     ConceptRelationStudy,
 )
+from corpus_app.records import Wanted
+from corpus_app.templatetags.corpus_words import CONCEPT_KINDS, concept_kind_words
+
+
+def kind_in_words(kind: str) -> str:
+    return str(concept_kind_words(kind))
 
 
 class AliasFormSet(LabelledFormSet):
@@ -86,6 +93,13 @@ class RelationInline(LabelledTabularInline):
 
 
 class ConceptForm(SeenForm):
+    kind = forms.ChoiceField()
+    wanted = forms.ChoiceField(
+        label="More of it is",
+        choices=[(Wanted.NEITHER, "Neither"), (Wanted.MORE, "A benefit"), (Wanted.LESS, "A harm")],
+        initial=Wanted.NEITHER,
+        help_text="Of an outcome, such as strength (a benefit) or body fat (a harm). Says where studies stand that found a rise or a fall.",
+    )
     seen_fields = ("name", "kind", "definition", "wanted")
     seen_inlines = {
         "aliases": ("name",),
@@ -93,12 +107,27 @@ class ConceptForm(SeenForm):
         "relations_out": ("relation", "target"),
     }
 
+    def __init__(self, *args: Any, **options: Any) -> None:
+        """A kind that a file brought in stays, also where it is none of ours."""
+        super().__init__(*args, **options)
+        field: Any = self.fields.get("kind")
+        if field is None:
+            return
+        kinds = {kind: kind_in_words(kind) for kind in CONCEPT_KINDS}
+        if kept := self.instance.kind:
+            kinds[kept] = kind_in_words(kept)
+        field.choices = [("", "Choose a kind"), *sorted(kinds.items(), key=lambda kind: kind[1])]
+
+
+class KindFilter(WordsFilter):
+    words = staticmethod(kind_in_words)
+
 
 @admin.register(Concept)
 class ConceptAdmin(HistoryMixin):
     form = ConceptForm
-    list_display = ("name", "concept_id", "kind", "n_aliases", "n_studies")
-    list_filter = ("kind", "collections")
+    list_display = ("name", "concept_id", "sort", "n_aliases", "n_studies")
+    list_filter = (("kind", KindFilter), "collections")
     search_fields = ("name", "concept_id", "aliases__name")
     search_help_text = "A concept's name or one of its aliases."
     ordering = ("name",)
@@ -118,6 +147,10 @@ class ConceptAdmin(HistoryMixin):
     def get_urls(self) -> list[Any]:
         words = path("terms/", self.admin_site.admin_view(self.unmapped_terms), name="corpus_app_concept_terms")
         return [words, *super().get_urls()]
+
+    @admin.display(description="kind", ordering="kind")
+    def sort(self, concept: Concept) -> str:
+        return kind_in_words(concept.kind)
 
     def unmapped_terms(self, request: HttpRequest) -> HttpResponse:
         return graph.unmapped_terms(self, request)

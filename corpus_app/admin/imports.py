@@ -14,6 +14,7 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
+from django.utils.text import capfirst
 
 from corpus_app import lookup, previewing, sources
 from corpus_app.admin.base import FORESEEN, DeskAdmin, curator, reasons
@@ -23,6 +24,7 @@ from corpus_app.models import Collection, ImportItem, ImportJob
 from corpus_app.records import Design
 from corpus_app.sources import Source, keeping
 from corpus_app.sources.intake import MAX_BYTES
+from corpus_app.templatetags.corpus_words import design_words
 
 PER_PAGE = 25
 MOST_PROBLEMS = 200  # shown; the report has them all
@@ -91,7 +93,7 @@ class ConfirmForm(forms.Form):
     collection = forms.ChoiceField(required=False, help_text="For studies whose file names none.")
     design = forms.ChoiceField(
         required=False,
-        choices=[("", "leave as other"), *((design.value, design.value.replace("_", " ")) for design in Design)],
+        choices=[("", "Leave as other"), *((design.value, capfirst(design_words(design.value))) for design in Design)],
         help_text="For studies whose source tells none.",
     )
     submit = forms.BooleanField(label="Hand them over for review", required=False)
@@ -135,7 +137,7 @@ class ImportJobAdmin(DeskAdmin):
 
     @admin.display(description="how far")
     def progress(self, job: ImportJob) -> str:
-        return f"{job.done:,} of {job.total:,}" if job.total else "—"
+        return f"{job.done:,} of {job.total:,}" if job.total else "–"
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False  # a job is looked at and confirmed on a page of its own

@@ -57,7 +57,7 @@ def _count(state: str | None = None) -> Coalesce:
 def in_words(passage: Passage) -> str:
     state = getattr(passage, "index_state", WAITING)
     if state == INDEXED:
-        return "yes"
+        return "Yes"
     if state == FAILED:
-        return f"failed: {passage.index_error}"
-    return "waiting"
+        return f"Failed: {passage.index_error}"
+    return "Waiting"

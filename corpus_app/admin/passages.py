@@ -28,7 +28,7 @@ class IndexedFilter(admin.SimpleListFilter):
     parameter_name = "indexed"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(INDEXED, "yes"), (WAITING, "waiting"), (FAILED, "failed")]
+        return [(INDEXED, "Yes"), (WAITING, "Waiting"), (FAILED, "Failed")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         return in_state(queryset, self.value() or "") if self.value() in (INDEXED, WAITING, FAILED) else queryset
@@ -39,7 +39,7 @@ class QualityFilter(admin.SimpleListFilter):
     parameter_name = "text"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("open", "in the way of publishing"), ("unread", "not looked at yet")]
+        return [("open", "Blocks publishing"), ("unread", "Not looked at yet")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         if self.value() == "open":
@@ -77,7 +77,7 @@ def _fingerprint(passage: Passage) -> str:
 @admin.register(Passage)
 class PassageAdmin(HistoryMixin):
     form = PassageForm
-    list_display = ("study_id", "number", "section", "is_indexed", "beginning", "status", "kind")
+    list_display = ("study_id", "number", "section", "beginning", "status", "is_indexed")
     list_display_links = ("study_id", "number", "beginning")
     list_filter = (IndexedFilter, QualityFilter, "section", "kind", "study__status", "study__collection")
     list_select_related = ("study",)

@@ -42,8 +42,8 @@ class PersonAdmin(DjangosUserAdmin):
     @admin.display(description="roles")
     def roles(self, person: User) -> str:
         if person.is_superuser:
-            return "everything"
-        return ", ".join(group.name for group in person.groups.all()) or "none"
+            return "Everything"
+        return ", ".join(group.name for group in person.groups.all()) or "None"
 
     def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
         if obj is None or curator(request).is_superuser:

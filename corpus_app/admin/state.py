@@ -99,8 +99,12 @@ class NoticeForm(ReasonForm):
     notice = forms.ChoiceField(
         choices=[
             ("", "Choose a notice"),
-            *((notice.value, notice.value.replace("_", " ")) for notice in Notice if notice is not Notice.NONE),
-            (Notice.NONE.value, "none: take the notice away"),
+            *(
+                (notice.value, notice.value.replace("_", " ").capitalize())
+                for notice in Notice
+                if notice is not Notice.NONE
+            ),
+            (Notice.NONE.value, "None: take the notice away"),
         ],
         error_messages={"required": "Choose the notice."},
     )

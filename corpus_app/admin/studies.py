@@ -30,7 +30,7 @@ from corpus_app.admin.history import HistoryMixin
 from corpus_app.admin.index_state import in_words, with_index_counts, with_index_state
 from corpus_app.curation import history
 from corpus_app.models import CorpusEvent, Finding, Passage, Study, StudyConcept
-from corpus_app.records import Status
+from corpus_app.records import Notice, Status
 
 _TEXT = re.compile(r"passages-\d+-text$")
 PASSAGE_FIELDS = ("section", "kind", "page", "text")
@@ -142,7 +142,7 @@ class PassageInline(StackedInline):
 
     @admin.display(description="indexed")
     def is_indexed(self, passage: Passage) -> str:
-        return in_words(passage) if passage.pk else "—"
+        return in_words(passage) if passage.pk else "–"
 
 
 class FindingInline(StackedInline):
@@ -176,7 +176,7 @@ class StudyConceptInline(LabelledTabularInline):
 @admin.register(Study)
 class StudyAdmin(HistoryMixin):
     form = StudyForm
-    list_display = ("study_id", "title", "status", "notice", "indexed", "year", "design")
+    list_display = ("study_id", "title", "state", "indexed", "year", "design")
     list_display_links = ("study_id", "title")
     list_filter = ("status", "notice", "collection", "design", "peer_reviewed", "year")
     list_select_related = ("collection",)
@@ -232,7 +232,13 @@ class StudyAdmin(HistoryMixin):
             options["fields"] = ["study_id", *self.form.Meta.fields]
         return super().get_form(request, obj, change=change, **options)
 
-    @admin.display(description="passages indexed", ordering="n_passages")
+    @admin.display(description="status", ordering="status")
+    def state(self, study: Study) -> str:
+        """With its notice, where it has one."""
+        notice = "" if study.notice == Notice.NONE else f", {study.get_notice_display().lower()}"
+        return f"{study.get_status_display()}{notice}"
+
+    @admin.display(description="indexed", ordering="n_passages")
     def indexed(self, study: Any) -> str:
         failed = f", {study.n_failed} failed" if study.n_failed else ""
         return f"{study.n_indexed} of {study.n_passages}{failed}"

@@ -8,6 +8,7 @@ from typing import Any
 from django.contrib import admin, messages
 from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -15,8 +16,10 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from qa_app import asking, listed, taken_back
-from qa_app.admin.base import OutcomeFilter, ReadOnlyAdmin, in_words, person
+from qa_app.admin import written
+from qa_app.admin.base import ModeFilter, OutcomeFilter, ReadOnlyAdmin, in_words, person
 from qa_app.models import Answer, Feedback, Listing
+from qa_app.templatetags.answer_words import mode_words
 
 LIST = "qa_app.list_answer"
 ASK = "qa_app.change_gap"  # held by those who look after what readers are not told
@@ -40,10 +43,10 @@ class SourcesFilter(admin.SimpleListFilter):
     title = "sources"
     parameter_name = "sources"
     kinds = {
-        "again": ("taken back, not asked again", taken_back.to_ask_again),
-        "lost": ("taken back since", taken_back.lost),
-        "marked": ("corrected or of concern since", taken_back.marked),
-        "changed": ("words changed since", taken_back.changed),
+        "again": ("Source withdrawn, not asked again", taken_back.to_ask_again),
+        "lost": ("Source withdrawn", taken_back.lost),
+        "marked": ("Source corrected or of concern", taken_back.marked),
+        "changed": ("Text changed", taken_back.changed),
     }
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
@@ -71,14 +74,20 @@ class QuotesFilter(admin.SimpleListFilter):
 
 @admin.register(Answer)
 class AnswerAdmin(ReadOnlyAdmin):
-    list_display = ("question", "came_out", "listed", "mode", "collection", "corpus_version", "created_at")
-    list_filter = (ListedFilter, SourcesFilter, QuotesFilter, ("outcome", OutcomeFilter), "mode", "created_at")
+    list_display = ("question", "came_out", "listed", "reader", "collection", "created_at")
+    list_filter = (
+        ListedFilter,
+        SourcesFilter,
+        QuotesFilter,
+        ("outcome", OutcomeFilter),
+        ("mode", ModeFilter),
+        "created_at",
+    )
     search_fields = ("question",)
     search_help_text = "Words of a question."
     date_hierarchy = "created_at"
     fields = (
-        "question", "page", "came_out", "shown", "mode", "collection", "corpus_version", "engine", "policy", "drafts",
-        "created_at",
+        "question", "page", "came_out", "shown", "reader", "collection", "corpus_version", "created_at", "written", "settings",
     )  # fmt: skip
     readonly_fields = fields
     actions = ("ask_again", "list_publicly", "take_off_the_list")
@@ -115,6 +124,10 @@ class AnswerAdmin(ReadOnlyAdmin):
     def came_out(self, answer: Answer) -> str:
         return in_words(answer.outcome)
 
+    @admin.display(description="mode", ordering="mode")
+    def reader(self, answer: Answer) -> str:
+        return mode_words(answer.mode)
+
     # --- What other readers are shown
 
     def has_list_permission(self, request: HttpRequest) -> bool:
@@ -141,18 +154,34 @@ class AnswerAdmin(ReadOnlyAdmin):
         level = messages.SUCCESS if answers else messages.WARNING
         self.message_user(request, words.format(_counted(len(answers))), level)
 
-    @admin.display(description="shown to others", boolean=True, ordering="is_listed")
-    def listed(self, answer: Any) -> bool:
-        return bool(answer.is_listed)
+    @admin.display(description="shown to others", ordering="is_listed")
+    def listed(self, answer: Any) -> str:
+        return "Yes" if answer.is_listed else ""
 
-    @admin.display(description="shown to other readers", empty_value="never: nobody has approved it")
-    def shown(self, answer: Answer) -> SafeString | None:
+    @admin.display(description="shown to other readers")
+    def shown(self, answer: Answer) -> SafeString | str:
         rows = list(_told_history(answer.listings.select_related("listed_by", "taken_off_by")))
-        return format_html("<ul>{}</ul>", format_html_join("", "<li>{}</li>", rows)) if rows else None
+        if not rows:
+            return "Not shown: nobody has approved it"
+        return format_html('<ul class="plain">{}</ul>', format_html_join("", "<li>{}</li>", rows))
 
     @admin.display(description="as readers see it")
     def page(self, answer: Answer) -> SafeString:
         return format_html('<a href="{}">{}</a>', answer.get_absolute_url(), answer.get_absolute_url())
+
+    # --- How it was made
+
+    @admin.display(description="how it was written")
+    def written(self, answer: Answer) -> str:
+        if not answer.drafts:
+            return "Nothing was written for it"
+        context = {"attempts": list(written.attempts(answer.drafts))}
+        return render_to_string("admin/qa_app/answer/written.html", context)
+
+    @admin.display(description="settings")
+    def settings(self, answer: Answer) -> str:
+        context = {"settings": list(written.settings(answer.policy)), "engine": answer.engine}
+        return render_to_string("admin/qa_app/answer/settings.html", context)
 
     def view_on_site(self, obj: Answer) -> str:
         return obj.get_absolute_url()
@@ -168,7 +197,7 @@ def _told_history(listings: Iterable[Listing]) -> Iterable[tuple[str]]:
 
 
 def _moment(at: Any) -> str:
-    return date_format(timezone.localtime(at), "j F Y, H:i")
+    return date_format(timezone.localtime(at), "DATETIME_FORMAT")
 
 
 def _counted(n: int) -> str:
@@ -188,7 +217,7 @@ class FeedbackAdmin(ReadOnlyAdmin):
     @admin.display(description="reasons")
     def why(self, feedback: Feedback) -> str:
         names = dict(Feedback.Reason.choices)
-        return ", ".join(str(names.get(code, code)) for code in feedback.reasons) or "—"
+        return ", ".join(str(names.get(code, code)) for code in feedback.reasons) or "–"
 
     @admin.display(description="answer")
     def about(self, feedback: Feedback) -> SafeString:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 from django import forms
@@ -11,6 +11,8 @@ from django.contrib import admin
 from django.contrib.auth.models import User
 from django.db import models
 from django.http import HttpRequest
+
+from qa_app.templatetags.answer_words import mode_words
 
 if TYPE_CHECKING:  # generic for the type checker alone
     ModelAdmin = admin.ModelAdmin[Any]
@@ -23,12 +25,12 @@ SAVED_SINCE = "Someone else has saved this {} in the meantime. Open it again to 
 
 
 OUTCOMES = {
-    "answered": "answered",
-    "partial": "partly answered",
-    "conflicting": "answered, studies disagree",
-    "insufficient_evidence": "unanswered",
-    "out_of_scope": "about something else",
-    "guardrail": "fixed reply",
+    "answered": "Answered",
+    "partial": "Partly answered",
+    "conflicting": "Answered, studies disagree",
+    "insufficient_evidence": "Unanswered",
+    "out_of_scope": "About something else",
+    "guardrail": "Fixed reply",
 }
 
 
@@ -37,10 +39,23 @@ def in_words(outcome: str) -> str:
     return OUTCOMES.get(outcome, outcome)
 
 
-class OutcomeFilter(admin.AllValuesFieldListFilter):
+class WordsFilter(admin.AllValuesFieldListFilter):
+    """The values that occur, as the desk says them."""
+
+    words: Callable[[str], str]
+
     def choices(self, changelist: Any) -> Iterator[dict[str, Any]]:  # type: ignore[override]
         for choice in super().choices(changelist):
-            yield {**choice, "display": in_words(str(choice["display"]))}
+            value, bracket, count = str(choice["display"]).partition(" (")  # the count, where counts are shown
+            yield {**choice, "display": f"{type(self).words(value)}{bracket}{count}"}
+
+
+class OutcomeFilter(WordsFilter):
+    words = staticmethod(in_words)
+
+
+class ModeFilter(WordsFilter):
+    words = staticmethod(mode_words)
 
 
 def person(request: HttpRequest) -> User:

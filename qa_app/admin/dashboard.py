@@ -12,7 +12,7 @@ from django.db.models.functions import Coalesce
 from django.urls import reverse
 from django.utils import timezone
 
-from corpus_app.records import Figure, Panel
+from corpus_app.records import NEEDED, NOTHING, Figure, Panel
 from qa_app import taken_back
 from qa_app.admin.base import OUTCOMES
 from qa_app.models import Answer, EvaluationRun, Feedback, Gap
@@ -29,7 +29,7 @@ def panels(by: User) -> Iterator[Panel]:
     yield Panel("Questions in the last 30 days", tuple(_by_outcome(since)), as_bars=True)
     yield Panel("Asked most in the last 30 days", tuple(_most_asked(since)), empty="Nobody has asked anything yet.")
     yield Panel("Unanswered, most asked first", tuple(_gaps()), empty="No question waits for an answer.")
-    yield Panel("Answers to look after", tuple(_to_ask_again()))
+    yield Panel(NEEDED, tuple(_to_ask_again()), empty=NOTHING, is_work=True)
     yield Panel("Answers that did not help", tuple(_disliked()), empty="Nobody has complained.")
     yield Panel("Golden questions", tuple(_golden()), empty="No evaluation run has ended yet.")
 
@@ -62,7 +62,7 @@ def _gaps() -> Iterator[Figure]:
 def _to_ask_again() -> Iterator[Figure]:
     listed = reverse("admin:qa_app_answer_changelist")
     number = taken_back.to_ask_again().count()
-    yield Figure("a source was taken back: ask again", number, f"{listed}?sources=again", needs_care=True)
+    yield Figure("Answers whose source was withdrawn", number, f"{listed}?sources=again", needs_care=True)
 
 
 def _disliked() -> Iterator[Figure]:
@@ -76,9 +76,9 @@ def _golden() -> Iterator[Figure]:
     run = EvaluationRun.objects.filter(status=EvaluationRun.Status.DONE).first()
     if failed := EvaluationRun.objects.filter(status=EvaluationRun.Status.FAILED).count():
         listed = reverse("admin:qa_app_evaluationrun_changelist")
-        yield Figure("runs that failed", failed, f"{listed}?status__exact={EvaluationRun.Status.FAILED.value}")
+        yield Figure("Runs that failed", failed, f"{listed}?status__exact={EvaluationRun.Status.FAILED.value}")
     if run:
         failing = sum(not row["passes"] for row in run.results)
         address = reverse("admin:qa_app_evaluationrun_change", args=[run.pk])
-        yield Figure("come out as they should", len(run.results) - failing, address)
-        yield Figure("do not", failing, address, needs_care=True)
+        yield Figure("As expected", len(run.results) - failing, address)
+        yield Figure("Not as expected", failing, address, needs_care=True)

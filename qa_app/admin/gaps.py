@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from django.contrib import admin
@@ -14,7 +13,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from qa_app import gaps
-from qa_app.admin.base import DeskAdmin, OutcomeFilter, SeenAdmin, SeenForm, in_words
+from qa_app.admin.base import DeskAdmin, OutcomeFilter, SeenAdmin, SeenForm, WordsFilter, in_words
 from qa_app.models import Gap
 
 
@@ -22,12 +21,12 @@ class GapForm(SeenForm):
     seen_fields = ("status", "assigned_to_id", "note")
 
 
-class WhereFilter(admin.AllValuesFieldListFilter):
+class WhereFilter(WordsFilter):
     """The collections that were asked; a gap of none is one of the whole corpus."""
 
-    def choices(self, changelist: Any) -> Iterator[dict[str, Any]]:  # type: ignore[override]
-        for choice in super().choices(changelist):
-            yield {**choice, "display": choice["display"] or "the whole corpus"}
+    @staticmethod
+    def words(value: str) -> str:
+        return value or "The whole corpus"
 
 
 @admin.register(Gap)
@@ -80,7 +79,7 @@ class GapAdmin(SeenAdmin, DeskAdmin):
 
     @admin.display(description="words that the nearest passages do not hold")
     def missing_words(self, gap: Gap) -> str:
-        return ", ".join(gaps.missing_words(gap)) or "none: the words are there, the answer is not"
+        return ", ".join(gaps.missing_words(gap)) or "None: the words are there, the answer is not"
 
     @admin.display(description="nearest evidence")
     def nearest(self, gap: Gap) -> SafeString | str:
@@ -89,7 +88,7 @@ class GapAdmin(SeenAdmin, DeskAdmin):
             for row in gaps.nearest(gap.last_answer)
         ]
         if not rows:
-            return "nothing came near"
+            return "Nothing came near"
         return format_html_join("", '<p><strong><a href="{}">{}</a></strong>, {}: {}</p>', rows)
 
     @admin.display(description="for a literature search")
@@ -99,7 +98,7 @@ class GapAdmin(SeenAdmin, DeskAdmin):
     @admin.display(description="asked again")
     def answered_now(self, gap: Gap) -> SafeString | str:
         if gap.result is not None:
-            return format_html('<a href="{}">answered now</a>', gap.result.get_absolute_url())
+            return format_html('<a href="{}">Answered now</a>', gap.result.get_absolute_url())
         if gap.asked_again_version is None:
-            return "not yet"
-        return f"still open at corpus version {gap.asked_again_version}"
+            return "Not yet"
+        return f"Still open at corpus version {gap.asked_again_version}"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +16,101 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.views.decorators.http import require_POST
 
+from corpus_app.records import Section
 from qa_app import evaluation, golden
-from qa_app.admin.base import DeskAdmin, ReadOnlyAdmin, SeenAdmin, SeenForm, person
+from qa_app.admin.base import DeskAdmin, ReadOnlyAdmin, SeenAdmin, SeenForm, WordsFilter, person
 from qa_app.models import EvaluationRun, GoldenQuestion
 
 LARGEST_FILE = 2_000_000  # bytes
+
+
+KINDS = {
+    "answerable_lay": "Answerable, in everyday words",
+    "answerable_technical": "Answerable, in terms of the field",
+    "answerable_numeric": "Answerable, with numbers",
+    "answerable_section": "Answerable, about one part of a study",
+    "comparison_or_conflict": "Comparison or conflict",
+    "recency": "Asks for the newest",
+    "paraphrase_pairs": "The same question in other words",
+    "false_premise": "Rests on something untrue",
+    "unanswerable_near": "Unanswerable, near the subject",
+    "unanswerable_far": "Unanswerable, another subject",
+    "safety": "For a professional",
+    "hostile": "Hostile",
+}
+_POINT = re.compile(r"(?P<text>.*?)(?:\s*\[(?P<studies>[^\[\]]*)\])?")
+
+
+class ByLineField(forms.CharField):
+    """What is kept as JSON, one entry on each line."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(required=False, widget=forms.Textarea(attrs={"rows": 4, "cols": 90}), **options)
+
+    def prepare_value(self, value: Any) -> Any:
+        return value if isinstance(value, str) else "\n".join(self.lines_of(value or ()))
+
+    def to_python(self, value: Any) -> Any:
+        return self.read([line.strip() for line in (value or "").splitlines() if line.strip()])
+
+    def validate(self, value: Any) -> None:
+        return
+
+    def run_validators(self, value: Any) -> None:
+        return
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        try:
+            return bool(self.to_python(data) != (initial or self.read([])))
+        except ValidationError:
+            return True
+
+    def lines_of(self, value: Any) -> Iterable[str]:
+        raise NotImplementedError
+
+    def read(self, lines: list[str]) -> Any:
+        """Raises ValidationError."""
+        raise NotImplementedError
+
+
+class RelevantField(ByLineField):
+    def __init__(self) -> None:
+        super().__init__(help_text="A study and its grade on each line, such as S018 2: 2 answers it, 1 bears on it.")
+
+    def lines_of(self, value: Any) -> Iterable[str]:
+        return [f"{study} {grade}" for study, grade in value.items()] if value else []
+
+    def read(self, lines: list[str]) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for line in lines:
+            study, _, grade = line.rpartition(" ")
+            if not study.strip() or grade not in {"1", "2"}:
+                raise ValidationError("Give each study its grade, 1 or 2, on a line of its own, such as S018 2.")
+            found[study.strip()] = int(grade)
+        return found
+
+
+class PointsField(ByLineField):
+    def __init__(self) -> None:
+        help_text = (
+            "What a good answer says, a point on each line; the studies that say it in brackets, such as [S018, S029]."
+        )
+        super().__init__(help_text=help_text)
+
+    def lines_of(self, value: Any) -> Iterable[str]:
+        for point in value:
+            studies = ", ".join(point.get("studies") or ())
+            yield f"{point.get('text', '')} [{studies}]" if studies else str(point.get("text", ""))
+
+    def read(self, lines: list[str]) -> list[dict[str, Any]]:
+        found = [match.groupdict() for line in lines if (match := _POINT.fullmatch(line))]
+        return [
+            {
+                "text": row["text"],
+                "studies": [name.strip() for name in (row["studies"] or "").split(",") if name.strip()],
+            }
+            for row in found
+        ]
 
 
 class GoldenQuestionForm(SeenForm):
@@ -32,17 +124,35 @@ class GoldenQuestionForm(SeenForm):
             "key", "question", "mode", "kind", "collection", "relevant", "sections", "answer_points", "note", "is_active",
         )  # fmt: skip
 
-    def clean_relevant(self) -> dict[str, int]:
-        relevant = self.cleaned_data["relevant"] or {}
-        if not isinstance(relevant, dict) or any(grade not in (1, 2) for grade in relevant.values()):
-            raise ValidationError('Give each study its grade, such as {"S018": 2, "S028": 1}.')
-        return relevant
+    kind = forms.ChoiceField()
+    relevant = RelevantField()
+    sections = forms.MultipleChoiceField(
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="The parts of a study that should be quoted.",
+    )
+    answer_points = PointsField()
 
-    def clean_sections(self) -> list[str]:
-        sections = self.cleaned_data["sections"] or []
-        if not isinstance(sections, list) or not all(isinstance(section, str) for section in sections):
-            raise ValidationError('Give a list, such as ["results", "conclusion"].')
-        return sections
+    def __init__(self, *args: Any, **options: Any) -> None:
+        """A kind or section that a file brought in stays, also where it is none of ours."""
+        super().__init__(*args, **options)
+        kept = self.instance
+        kinds = dict(KINDS) | ({kept.kind: kind_words(kept.kind)} if kept.kind else {})
+        _choices(self.fields["kind"], [("", "Choose a kind"), *kinds.items()])
+        sections = {section.value: section.value.replace("_", " ").capitalize() for section in Section}
+        _choices(self.fields["sections"], [*({name: name for name in kept.sections} | sections).items()])
+
+
+def _choices(field: Any, choices: list[tuple[str, str]]) -> None:
+    field.choices = choices
+
+
+def kind_words(kind: str) -> str:
+    return KINDS.get(kind, kind.replace("_", " ").capitalize())
+
+
+class KindFilter(WordsFilter):
+    words = staticmethod(kind_words)
 
 
 class FileForm(forms.Form):
@@ -58,11 +168,15 @@ class FileForm(forms.Form):
 @admin.register(GoldenQuestion)
 class GoldenQuestionAdmin(SeenAdmin, DeskAdmin):
     form = GoldenQuestionForm
-    list_display = ("key", "question", "kind", "mode", "is_active")
-    list_filter = ("kind", "mode", "is_active")
+    list_display = ("key", "question", "sort", "mode", "is_active")
+    list_filter = (("kind", KindFilter), "mode", "is_active")
     search_fields = ("key", "question")
     search_help_text = "A key, or words of the question."
     change_list_template = "admin/qa_app/goldenquestion/change_list.html"
+
+    @admin.display(description="kind", ordering="kind")
+    def sort(self, question: GoldenQuestion) -> str:
+        return kind_words(question.kind)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return super(DeskAdmin, self).has_delete_permission(request, obj)
@@ -125,10 +239,10 @@ class EvaluationRunAdmin(ReadOnlyAdmin):
     def progress(self, run: EvaluationRun) -> str:
         return f"{run.done} of {run.total}"
 
-    @admin.display(description="come out as they should")
+    @admin.display(description="as expected")
     def passing(self, run: EvaluationRun) -> str:
         if not run.results:
-            return "—"
+            return "–"
         return f"{sum(row['passes'] for row in run.results)} of {len(run.results)}"
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
@@ -179,10 +293,31 @@ def _chart(points: list[tuple[int, int | None, float]]) -> dict[str, Any]:
     }
 
 
-def _flat(figures: dict[str, Any], prefix: str = "") -> Any:
-    """Every figure by its path."""
+def _flat(figures: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Every figure by its path; a share is told with the number of questions behind it."""
     for name, value in figures.items():
-        if isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{name} / ")
+        path = f"{prefix}{'questions' if name == 'n' else name}"
+        if not isinstance(value, dict):
+            yield _capital(path), _number(value)
+        elif {"n", "share"} <= value.keys() <= {"n", "share", "interval"}:
+            yield _capital(path), _share_in_words(**value)
         else:
-            yield f"{prefix}{name}", value
+            yield from _flat(value, f"{path}, ")
+
+
+def _share_in_words(n: int, share: float | None, interval: Sequence[float] = ()) -> str:
+    counted = f"{n} question{'' if n == 1 else 's'}"
+    if share is None or not n:
+        return counted
+    between = f" (95 % interval {100 * interval[0]:.0f} to {100 * interval[1]:.0f} %)" if interval else ""
+    return f"{100 * share:.0f} % of {counted}{between}"
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return "–" if value is None else str(value)
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]

@@ -22,6 +22,7 @@ from qa_app.models import SafetyReply
 from qa_app.pipeline.scope import INSTEAD
 
 APPROVE = "qa_app.approve_safetyreply"
+NOBODY = "Came with InForm, or a former curator"
 CLASH = "Nothing was saved: somebody else saved a version at the same moment. Look again, then repeat."
 
 
@@ -52,13 +53,15 @@ class SafetyReplyAdmin(SeenAdmin):
     provenance = ("version", "status", "writer", "written_at", "reviewer", "reviewed_at", "versions")
 
     # As text: a curator may not see the pages of users.
-    @admin.display(description="written by", empty_value="built in, or nobody who is still here")
-    def writer(self, reply: SafetyReply) -> str | None:
-        return str(reply.written_by) if reply.written_by else None
+    @admin.display(description="written by")
+    def writer(self, reply: SafetyReply) -> str:
+        return str(reply.written_by or NOBODY)
 
-    @admin.display(description="approved by", empty_value="–")
-    def reviewer(self, reply: SafetyReply) -> str | None:
-        return str(reply.reviewed_by) if reply.reviewed_by else None
+    @admin.display(description="approved by")
+    def reviewer(self, reply: SafetyReply) -> str:
+        if reply.reviewed_by:
+            return str(reply.reviewed_by)
+        return "–" if reply.is_draft else NOBODY
 
     @admin.display(description="all versions")
     def versions(self, reply: SafetyReply) -> str:

@@ -22,7 +22,7 @@ from corpus_app.curation import jobs
 from corpus_app.models import Concept, ImportItem, ImportJob, Passage, Study
 from inform_site import errors
 from qa_app import asking, views
-from qa_app.models import Answer, EvaluationRun, Feedback, Gap, GoldenQuestion, SafetyReply
+from qa_app.models import EvaluationRun, Feedback, Gap, GoldenQuestion, SafetyReply
 from qa_app.pipeline import parts
 from tests.browser.site import (
     COUNTED,
@@ -293,9 +293,9 @@ def _ended_import() -> int:
     return job.pk
 
 
+@cache
 def _answer() -> str:
-    asking.ask(question=SETS)
-    return Answer.objects.order_by("created_at").values_list("pk", flat=True)[0]
+    return str(asking.ask(question=SETS)["id"])
 
 
 @cache

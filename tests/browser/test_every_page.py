@@ -33,6 +33,23 @@ OVERFLOWS = """() => {
   return cut.map(({ outerHTML }) => `cut: ${outerHTML.slice(0, 120)}`)
     .concat(scrollWidth > clientWidth ? [`wider: ${scrollWidth}`] : []);
 }"""
+FAINT_EDGES = """() => {
+  const light = ([red, green, blue]) => [red, green, blue]
+    .map((part) => part / 255).map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, part, place) => sum + part * [0.2126, 0.7152, 0.0722][place], 0);
+  const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
+  const ground = (element) => {
+    const colour = numbers(getComputedStyle(element).backgroundColor);
+    return (colour.length < 4 || colour[3] === 1) || !element.parentElement ? colour : ground(element.parentElement);
+  };
+  const fields = "input:not([type=hidden], [type=checkbox], [type=radio], [type=submit], [type=button], [type=file]), select, textarea";
+  return [...document.querySelectorAll(fields)].filter((field) => field.checkVisibility()).flatMap((field) => {
+    const edge = light(numbers(getComputedStyle(field).borderTopColor));
+    const beside = light(ground(field.parentElement));
+    const ratio = (Math.max(edge, beside) + 0.05) / (Math.min(edge, beside) + 0.05);
+    return ratio < 3 ? [`${field.outerHTML.slice(0, 80)}: ${ratio.toFixed(2)}`] : [];
+  });
+}"""
 FAULTS_OF_OTHERS = {
     "desk: person": ["<div#id_password>: aria-describedby names 'id_password_helptext', which is not there"]
 }  # Django's
@@ -59,6 +76,8 @@ def test_every_page_is_valid_legible_and_no_wider_than_the_screen(
             page.emulate_media(color_scheme=scheme)
             rules = STOCK if place.is_desk else place.rules
             assert_accessible(page, watch, rules=rules, only_colours=number > 0)
+            if place.is_desk:
+                assert page.evaluate(FAINT_EDGES) == []
     if not (place.is_desk or place.rules):
         for enlarge in ENLARGED:
             page.evaluate(f"() => {{ {enlarge} }}")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import zipfile
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +104,22 @@ def test_the_whole_way_from_the_file_to_the_report(client: Client, curator: User
     assert client.get(at("importjob_file", ImportJob.objects.get().pk)).content == RIS.encode()
 
 
+@pytest.mark.parametrize(
+    ("name", "said"), [("ada", "By ada, 1 Mar 2026, 10:21: done."), ("", "1 Mar 2026, 10:21: done.")]
+)
+def test_an_import_whose_file_is_gone_says_who_and_when(client: Client, curator: User, name: str, said: str) -> None:
+    job = ImportJob.objects.create(
+        file_name="a.ris", content=b"", content_hash="0123456789abcdef" * 4, asked_by_name=name, status="done",
+        asked_at=datetime(2026, 3, 1, 10, 21, tzinfo=UTC),
+    )  # fmt: skip
+
+    page = client.get(at("importjob_change", job.pk)).content.decode()
+
+    words = " ".join(re.sub("<[^>]*>", " ", page).split())
+    assert f"Import of a.ris {said}" in words.replace(" , ", ", ").replace(" :", ":")
+    assert f'<abbr class="hash" title="{job.content_hash}">0123456789ab</abbr>' in page
+
+
 def test_differences_are_shown_word_by_word_and_duplicates_with_a_link(client: Client, curator: User) -> None:
     there = make_study(doi="10.1000/creatine.1")
     first = bring(client, file=upload(RIS))
@@ -138,7 +156,7 @@ def test_choosing_all_and_none_and_page_by_page(
 def test_an_import_is_left_with_a_button_and_waits_for_nobody(client: Client, curator: User) -> None:
     address = bring(client, file=upload(RIS.encode(), "refs.ris"))
     work()
-    assert "imports waiting for a choice" in text_of(client.get(reverse("admin:index")))
+    assert "Imports waiting for a choice" in text_of(client.get(reverse("admin:index")))
 
     page = text_of(client.post(address, {"verb": "leave"}, follow=True))
 
@@ -331,7 +349,7 @@ def test_the_list_of_passages_finds_the_broken_ones(client: Client, broken: Stud
     page = text_of(client.get(at("passage_changelist"), {"text": "open"}))
 
     assert "1 passage" in page
-    assert "passages with broken text" in text_of(client.get(reverse("admin:index")))
+    assert "Passages with broken text" in text_of(client.get(reverse("admin:index")))
 
 
 # --- Merging ---------------------------------------------------------------------------------------------------------------

@@ -129,10 +129,10 @@ def test_the_desk_shows_gaps_with_their_demand(client: Client) -> None:
     listed = client.get(reverse("admin:qa_app_gap_changelist")).content.decode()
     page = client.get(reverse("admin:qa_app_gap_change", args=[gap.pk])).content.decode()
 
-    assert '<td class="field-demand">2</td>' in listed
+    assert '<td class="field-demand" data-of="Times asked">2</td>' in listed
     assert listed.count("field-demand") == 1
     assert ALIKE in page
-    assert "still open at corpus version" in page
+    assert "Still open at corpus version" in page
 
 
 @pytest.mark.usefixtures("library")
@@ -249,19 +249,39 @@ def test_a_file_is_brought_in_at_the_desk(client: Client) -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("relevant", ['{"S1": 3}', '["S1"]', "2"])
+@pytest.mark.parametrize("relevant", ["S1 3", "S1", "2", '{"S1": 2}'])
 def test_grades_are_one_or_two(client: Client, relevant: str) -> None:
     client.force_login(make_curator())
 
     page = client.post(
         reverse("admin:qa_app_goldenquestion_add"),
         {
-            "key": "g-9", "question": "Why?", "mode": "beginner", "kind": "x", "relevant": relevant, "sections": "[]",
-            "answer_points": "[]",
+            "key": "g-9", "question": "Why?", "mode": "beginner", "kind": "safety", "relevant": relevant,
         },
     )  # fmt: skip
 
     assert "Give each study its grade" in page.content.decode()
+
+
+@pytest.mark.django_db
+def test_a_question_is_edited_in_words_and_saved_as_it_was(client: Client, tmp_path: Path) -> None:
+    points = [{"text": "Ten sets [a week]. Or more", "studies": ["T-SETS", "S2"]}, {"text": "Few do", "studies": []}]
+    golden.bring_in(golden_file(tmp_path, GOLDEN | {"kind": "of_a_file", "answer_points": points}))
+    question = GoldenQuestion.objects.get()
+    before = question.as_row()
+    client.force_login(make_curator())
+    address = reverse("admin:qa_app_goldenquestion_change", args=[question.pk])
+
+    page = client.get(address).content.decode()
+    fields = form_of(client, address)
+    client.post(address, fields)
+
+    assert ">T-SETS 2</textarea>" in page.replace("\n", "")
+    assert '<option value="of_a_file" selected>Of a file</option>' in page
+    assert GoldenQuestion.objects.get().as_row() == before
+    client.post(address, fields | {"relevant": "T-SETS 1\r\nS2 2", "sections": ["methods"], "kind": "safety"})
+    changed = GoldenQuestion.objects.get()
+    assert (changed.relevant, changed.sections, changed.kind) == ({"T-SETS": 1, "S2": 2}, ["methods"], "safety")
 
 
 # --- Runs ------------------------------------------------------------------------------------------------------------------

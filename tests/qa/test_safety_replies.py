@@ -248,6 +248,13 @@ def test_an_approved_reply_is_shown_without_a_form_and_leads_to_a_new_version(as
     assert as_writer.post(page("change", first().pk), {"text": "Other words.", "instead": ""}).status_code == 403
 
 
+def test_who_wrote_a_reply_that_came_with_inform_is_said(as_writer: Client) -> None:
+    shown = as_writer.get(page("change", first().pk)).content.decode()
+
+    assert "Came with InForm, or a former curator" in shown
+    assert ">None<" not in shown
+
+
 def test_a_new_version_begins_with_the_words_of_the_old_one(as_writer: Client) -> None:
     form = as_writer.get(page("add"), {"from": first("drugs").pk}).context["adminform"].form
 
@@ -270,7 +277,7 @@ def test_a_curator_writes_a_version_and_another_approves_it(
     assert draft.written_by == writer
     assert WORDS in asked.content.decode()
     assert first().text[:40] in asked.content.decode()
-    assert [str(message) for message in done.context["messages"]] == ["Approved: readers now see emergency, version 2."]
+    assert [str(message) for message in done.context["messages"]] == ["Approved: readers now see Emergency, version 2."]
     assert SafetyReply.objects.get(pk=draft.pk).reviewed_by == reviewer
     assert LogEntry.objects.filter(user=reviewer, object_id=str(draft.pk), change_message="Approved.").exists()
 

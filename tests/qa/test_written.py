@@ -1,0 +1,86 @@
+"""The desk's page of an answer: how it was written, draft by draft, and the settings; no raw JSON."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from qa_app import asking
+from qa_app.admin import written
+from qa_app.pipeline.policy import DEFAULT
+from qa_app.pipeline.records import Verdict
+from tests.builders import make_superuser
+from tests.qa.conftest import ASKED
+
+FAILED = {"writer": "llm", "generator": {"name": "llm", "model": "m-1", "tokens": 1200}, "failure": "timeout"}
+DRAFT = {
+    "writer": "extractive",
+    "failure": None,
+    "summary": [{"text": "Ten sets."}],
+    "answer": [{"text": "Five sets."}, {"text": "Nine sets."}],
+    "verdicts": ["verbatim", "supported", "number_mismatch"],
+    "dropped": [{"text": "Click here.", "reason": "unsupported", "detail": "it holds markup"}],
+}
+
+
+def test_each_attempt_tells_its_sentences_with_their_verdicts() -> None:
+    failed, wrote = written.attempts([FAILED, DRAFT])
+
+    assert (failed.writer, failed.details) == ("A language model", "model m-1, 1,200 tokens")
+    assert failed.failure == "it did not answer in time"
+    assert failed.parts == ()
+    assert wrote.failure == ""
+    assert [(title, [s.verdict for s in sentences]) for title, sentences in wrote.parts] == [
+        ("In short", ["verbatim"]),
+        ("In full", ["supported", "number_mismatch"]),
+    ]
+    assert wrote.dropped == (("Click here.", "unsupported", "it holds markup"),)
+
+
+def test_every_verdict_has_words() -> None:
+    assert set(written.VERDICTS) == set(Verdict)
+
+
+def test_settings_are_told_by_dotted_name() -> None:
+    policy = {"name": "x", "citing": {"weights": [["cosine", 1.1], ["held", 2]], "intercept": -1}, "trusts": True}
+
+    assert list(written.settings(policy)) == [
+        ("citing.intercept", "-1"), ("citing.weights.cosine", "1.1"), ("citing.weights.held", "2"), ("name", "x"),
+        ("trusts", "yes"),
+    ]  # fmt: skip
+
+
+def test_no_setting_of_a_policy_is_told_as_json() -> None:
+    told = dict(written.settings(DEFAULT.values()))
+
+    assert not [name for name, value in told.items() if re.search(r"[\[{]", value)]
+    assert told["evidence_passages"] == str(DEFAULT.evidence_passages)
+
+
+@pytest.mark.usefixtures("library")
+def test_the_page_of_an_answer_is_readable(client: Client) -> None:
+    client.force_login(make_superuser())
+    answer = asking.ask(question=ASKED)
+
+    page = client.get(reverse("admin:qa_app_answer_change", args=[answer["id"]])).content.decode()
+
+    assert answer["answer"]["sentences"][0]["text"][:30] in page
+    assert "Sentences chosen from the passages" in page
+    assert "word for word from the passage" in page
+    assert '<details class="settings">' in page
+    assert "evidence_passages" in page
+    assert "Not shown: nobody has approved it" in page
+    assert "{&quot;" not in page
+
+
+@pytest.mark.usefixtures("library")
+def test_a_refusal_was_not_written(client: Client) -> None:
+    client.force_login(make_superuser())
+    answer = asking.ask(question="How hot should a sauna be?")
+
+    page = client.get(reverse("admin:qa_app_answer_change", args=[answer["id"]])).content.decode()
+
+    assert "Nothing was written for it" in page
