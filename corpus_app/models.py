@@ -14,6 +14,8 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Lower
 from django.urls import reverse
+from django.utils import timezone
+from django.utils.formats import date_format
 from pgvector.django import HalfVectorField, VectorField
 
 from corpus_app import records
@@ -674,4 +676,5 @@ class CorpusEvent(models.Model):
         indexes = [models.Index(fields=["action", "-id"], name="event_by_action")]
 
     def __str__(self) -> str:
-        return f"{self.at:%Y-%m-%d %H:%M} {self.actor_name} {self.action} {self.study_key}".strip()
+        at = date_format(timezone.localtime(self.at), "DATETIME_FORMAT")
+        return ", ".join(filter(None, (at, self.actor_name, self.action.replace("_", " "), self.study_key)))

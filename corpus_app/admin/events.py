@@ -9,6 +9,8 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.html import format_html
 
 from corpus_app.admin.base import DeskAdmin, WordsFilter
@@ -44,8 +46,8 @@ class CorpusEventAdmin(DeskAdmin):
     readonly_fields = fields
 
     @admin.display(description="when", ordering="at")
-    def when(self, event: CorpusEvent) -> Any:
-        return event.at
+    def when(self, event: CorpusEvent) -> str:
+        return date_format(timezone.localtime(event.at), "DATETIME_FORMAT")
 
     @admin.display(description="who", ordering="actor_name")
     def who(self, event: CorpusEvent) -> str:
@@ -60,8 +62,8 @@ class CorpusEventAdmin(DeskAdmin):
         return event.study_key
 
     @admin.display(description="corpus version", ordering="corpus_version_id")
-    def corpus_version_number(self, event: CorpusEvent) -> Any:
-        return event.corpus_version_id
+    def corpus_version_number(self, event: CorpusEvent) -> int | str:
+        return event.corpus_version_id or "–"
 
     @admin.display(description="study")
     def study_page(self, event: CorpusEvent) -> str:

@@ -25,11 +25,11 @@ FOLDER = "folder"
 
 class ExportForm(forms.Form):
     form = forms.ChoiceField(
-        label="As",
+        label="Format",
         widget=forms.RadioSelect,
         initial=FOLDER,
         choices=[
-            (FOLDER, "our folder in a zip: everything, with passages and concepts; import_corpus reads it again"),
+            (FOLDER, "Complete export (ZIP): everything, with passages and concepts, can be imported again"),
             *((key, words) for key, (words, _, _, _) in WRITERS.items()),
         ],
     )
@@ -68,6 +68,8 @@ def ask(
         "opts": model_admin.opts,
         "form": form,
         "is_all": keys is None,
+        "nothing_chosen": keys is not None and not keys,
+        "all": Study.objects.count(),
         "number": Study.objects.count() if keys is None else len(keys),
     }
     return TemplateResponse(request, "admin/corpus_app/study/export.html", context)

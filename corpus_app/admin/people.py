@@ -18,6 +18,8 @@ if TYPE_CHECKING:  # generic for the type checker alone
 else:
     DjangosUserAdmin = UserAdmin
 
+Group._meta.verbose_name, Group._meta.verbose_name_plural = "role", "roles"  # what the desk calls them everywhere
+
 admin.site.unregister(User)
 admin.site.unregister(Group)
 
@@ -27,12 +29,18 @@ class RoleAdmin(GroupAdmin):
     filter_horizontal = ()  # as below
 
 
+class RoleFilter(admin.RelatedFieldListFilter):
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.title = "role"
+
+
 @admin.register(User)
 class PersonAdmin(DjangosUserAdmin):
     """Django's page for users; administrators who are no superusers see only what concerns the desk's roles."""
 
     list_display = ("username", "first_name", "last_name", "roles", "is_active", "last_login")
-    list_filter = ("is_active", "groups")
+    list_filter = ("is_active", ("groups", RoleFilter))
     filter_horizontal = ()  # the two boxes side by side speak of themselves in a way that screen readers may not hear
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
@@ -46,12 +54,16 @@ class PersonAdmin(DjangosUserAdmin):
         return ", ".join(group.name for group in person.groups.all()) or "None"
 
     def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
-        if obj is None or curator(request).is_superuser:
+        if obj is None:
             return super().get_fieldsets(request, obj)
+        is_super = curator(request).is_superuser
+        desk = ("is_active", "is_staff", *(("is_superuser",) if is_super else ()), "groups")
+        single = ("Single permissions", {"classes": ("collapse",), "fields": ("user_permissions",)})
         return (
             (None, {"fields": ("username", "password")}),
             ("Person", {"fields": ("first_name", "last_name", "email")}),
-            ("Desk", {"fields": ("is_active", "is_staff", "groups")}),
+            ("Desk", {"fields": desk}),
+            *((single,) if is_super else ()),
             ("Dates", {"fields": ("last_login", "date_joined")}),
         )
 
@@ -59,8 +71,13 @@ class PersonAdmin(DjangosUserAdmin):
         return ("last_login", "date_joined") if obj else ()
 
     def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
-        if db_field.name == "groups" and not curator(request).is_superuser:
-            options["queryset"] = Group.objects.filter(name__in=ROLES)
+        if db_field.name == "groups":
+            options |= {
+                "label": "Roles",
+                "help_text": "What they may do at the desk. Hold down Ctrl to choose several.",
+            }
+            if not curator(request).is_superuser:
+                options["queryset"] = Group.objects.filter(name__in=ROLES)
         return super().formfield_for_manytomany(db_field, request, **options)
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlencode
 
 from django import forms
@@ -12,6 +12,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import F, Func, QuerySet, TextField, Value
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path, reverse
+from django.utils.text import capfirst
 
 from corpus_app import curation, impact
 from corpus_app.admin import comments, encoder, exports, merging, retractions, state, text_quality
@@ -22,6 +23,7 @@ from corpus_app.admin.base import (
     LinesField,
     SeenField,
     StackedInline,
+    WordsFilter,
     curator,
     mend_posted,
     save_entries,
@@ -30,10 +32,15 @@ from corpus_app.admin.history import HistoryMixin
 from corpus_app.admin.index_state import in_words, with_index_counts, with_index_state
 from corpus_app.curation import history
 from corpus_app.models import CorpusEvent, Finding, Passage, Study, StudyConcept
-from corpus_app.records import Notice, Status
+from corpus_app.records import Design, Notice, Status
+from corpus_app.templatetags.corpus_words import design_words
 
 _TEXT = re.compile(r"passages-\d+-text$")
 PASSAGE_FIELDS = ("section", "kind", "page", "text")
+
+
+def design_in_words(design: str) -> str:
+    return str(capfirst(design_words(design)))
 
 
 class StudyForm(CleanTextForm):
@@ -66,6 +73,11 @@ class StudyForm(CleanTextForm):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.fields["seen_version"].initial = self.instance.version
+        if design := cast(Any, self.fields.get("design")):
+            design.choices = [
+                ("", "Choose a design"),
+                *((value.value, design_in_words(value.value)) for value in Design),
+            ]
 
     def clean_authors(self) -> list[str]:
         return curation.sound_authors(self.cleaned_data["authors"])
@@ -173,12 +185,16 @@ class StudyConceptInline(LabelledTabularInline):
         return super().get_queryset(request).select_related("concept")
 
 
+class DesignFilter(WordsFilter):
+    words = staticmethod(design_in_words)
+
+
 @admin.register(Study)
 class StudyAdmin(HistoryMixin):
     form = StudyForm
-    list_display = ("study_id", "title", "state", "indexed", "year", "design")
+    list_display = ("study_id", "title", "state", "indexed", "year", "kind")
     list_display_links = ("study_id", "title")
-    list_filter = ("status", "notice", "collection", "design", "peer_reviewed", "year")
+    list_filter = ("status", "notice", "collection", ("design", DesignFilter), "peer_reviewed", "year")
     list_select_related = ("collection",)
     search_fields = ("study_id", "title", "authors_in_a_line", "doi", "journal")
     search_help_text = "Words of the title, an author, the journal, a DOI or a study’s id."
@@ -237,6 +253,10 @@ class StudyAdmin(HistoryMixin):
         """With its notice, where it has one."""
         notice = "" if study.notice == Notice.NONE else f", {study.get_notice_display().lower()}"
         return f"{study.get_status_display()}{notice}"
+
+    @admin.display(description="design", ordering="design")
+    def kind(self, study: Study) -> str:
+        return design_in_words(study.design)
 
     @admin.display(description="indexed", ordering="n_passages")
     def indexed(self, study: Any) -> str:

@@ -78,13 +78,13 @@ def _do(request: HttpRequest, study: Study, verb: str) -> str:
     by = curator(request)
     if verb == "mend_all":
         changed = curation.mend_study(study.study_id, by=by)
-        return f"Mended {changed} passage{'' if changed == 1 else 's'}. Read them once more."
+        return f"Corrected {changed} passage{'' if changed == 1 else 's'}. Read them once more."
     key = request.POST.get("passage", "")
     passage = study.passages.filter(pk=key).first() if key.isdecimal() and len(key) < 19 else None
     if passage is None or verb not in {"mend", "waive"}:
         raise Http404
     if verb == "mend":
         curation.mend(passage.pk, [request.POST.get("finding", "")], by=by)
-        return f"Mended in passage {passage.position + 1}."
+        return f"Corrected in passage {passage.position + 1}."
     curation.waive(passage.pk, request.POST.get("finding", ""), reason=request.POST.get("reason", ""), by=by)
-    return f"It may stand in passage {passage.position + 1}, as long as its words stay as they are."
+    return f"It stays as it is in passage {passage.position + 1}, as long as its words stay as they are."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -198,7 +199,7 @@ class GoldenQuestionAdmin(SeenAdmin, DeskAdmin):
                 except (evaluation.BadGolden, UnicodeDecodeError) as error:
                     form.add_error("file", str(error).replace(f"{copy}:", "Line "))
                 else:
-                    messages.success(request, f"{new} new questions, {changed} changed.")
+                    messages.success(request, f"{new} new question{'' if new == 1 else 's'}, {changed} changed.")
                     return HttpResponseRedirect(reverse("admin:qa_app_goldenquestion_changelist"))
         context = {
             **self.admin_site.each_context(request),
@@ -247,7 +248,7 @@ class EvaluationRunAdmin(ReadOnlyAdmin):
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         runs = EvaluationRun.objects.filter(status=EvaluationRun.Status.DONE).order_by("-pk")[:30]
-        points = [(run.pk, run.corpus_version, _share(run)) for run in reversed(runs)]
+        points = [(run.pk, run.corpus_version, _share(run), run.asked_at) for run in reversed(runs)]
         may_start = request.user.has_perm("qa_app.add_evaluationrun")
         return super().changelist_view(
             request, {**(extra_context or {}), "chart": _chart(points), "points": points, "may_start": may_start}
@@ -275,21 +276,24 @@ def _share(run: EvaluationRun) -> float:
     return round(100.0 * sum(bool(row["passes"]) for row in run.results) / max(1, len(run.results)), 1)
 
 
-def _chart(points: list[tuple[int, int | None, float]]) -> dict[str, Any]:
+Point = tuple[int, int | None, float, datetime]
+LEAST_OF_A_CHART = 3  # fewer make a slope that says nothing
+
+
+def _chart(points: list[Point]) -> dict[str, Any] | None:
     """The shares as the points of a line, 600 by 120 units: left the oldest, above 100 %."""
-    step = 580 / max(1, len(points) - 1)
+    if len(points) < LEAST_OF_A_CHART:
+        return None
+    step = 540 / (len(points) - 1)
+    dots = [
+        {"x": round(50 + step * place, 1), "y": round(110 - share, 1), "version": version, "share": share}
+        for place, (_, version, share, _) in enumerate(points)
+    ]
     return {
-        "line": " ".join(f"{10 + step * place:.1f},{110 - share:.1f}" for place, (_, _, share) in enumerate(points)),
-        "dots": [
-            {
-                "x": round(10 + step * place, 1),
-                "y": round(110 - share, 1),
-                "run": pk,
-                "version": version,
-                "share": share,
-            }
-            for place, (pk, version, share) in enumerate(points)
-        ],
+        "line": " ".join(f"{dot['x']},{dot['y']}" for dot in dots),
+        "dots": dots,
+        "first": points[0][3],
+        "last": points[-1][3],
     }
 
 

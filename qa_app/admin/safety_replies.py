@@ -66,7 +66,11 @@ class SafetyReplyAdmin(SeenAdmin):
     @admin.display(description="all versions")
     def versions(self, reply: SafetyReply) -> str:
         rows = [
-            (reverse("admin:qa_app_safetyreply_change", args=[other.pk]), other.version, other.get_status_display())
+            (
+                reverse("admin:qa_app_safetyreply_change", args=[other.pk]),
+                other.version,
+                other.get_status_display().lower(),
+            )
             for other in SafetyReply.objects.filter(route=reply.route)
         ]
         return format_html_join(" · ", '<a href="{}">version {}</a> ({})', rows)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cache
 from typing import Any
 
@@ -19,7 +20,7 @@ from playwright.sync_api import Page, Route
 
 from corpus_app import curation
 from corpus_app.curation import jobs
-from corpus_app.models import Concept, ImportItem, ImportJob, Passage, Study
+from corpus_app.models import Concept, CorpusEvent, ImportItem, ImportJob, Passage, Study
 from inform_site import errors
 from qa_app import asking, views
 from qa_app.models import EvaluationRun, Feedback, Gap, GoldenQuestion, SafetyReply
@@ -44,6 +45,33 @@ OF_SWAGGER = {
 LONG = "x" * 180
 IN_WOMEN = "How many sets per week for muscle growth in women?"
 FOUR = "In 24 untrained men, four weekly sets per muscle built as much muscle as twelve."
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What curators and readers wrote, on the pages that hold something made up."""
+
+    title: str
+    passage: str
+    population: str
+    comment: str
+    feedback: str
+    file_name: str
+
+
+STRESS = Words(
+    f"A study of {LONG}", f"Ten sets {LONG}. Five sets.", f"Men {LONG}", f"Look at {LONG}", LONG, f"{LONG}.bib"
+)
+REAL = Words(
+    title="Weekly training volume, proximity to failure and rest between sets: effects on muscle thickness and strength in "
+    "resistance-trained women, a 24-week randomised controlled trial",
+    passage="Ten sets a week for a muscle led to more growth than five. Strength rose alike in both groups.",
+    population="62 women aged 19 to 34 with at least two years of resistance training",
+    comment="The table of dropouts is on page 9 of the supplement: please check it against the abstract.",
+    feedback="It says nothing about women over fifty.",
+    file_name="Library of the strength group, exported 2026-11-20.bib",
+)
+words = STRESS  # the pictures say `pages.words = pages.REAL`: long words without a space are for tests
 UNANSWERED = "How hot should a sauna be for muscle growth?"
 RIS = """TY  - JOUR
 TI  - Foam rolling and sleep in trained rowers: a cohort study
@@ -220,7 +248,7 @@ def _desk(
     return Place(address, is_desk=True)
 
 
-def _state(verb: str, study: Callable[[], int]) -> Place:
+def _state(verb: str, study: Callable[[], object]) -> Place:
     """The page that asks before a study's state is changed."""
     return Place(
         lambda site: f"{site.url}{reverse('admin:corpus_app_study_state', args=[verb])}?ids={study()}", is_desk=True
@@ -236,12 +264,39 @@ def _worked_on() -> int:
     found = Study.objects.filter(study_id="T-DESK").first()
     if found is None:
         found = make_study(
-            study_id="T-DESK", title=f"A study of {LONG}", status="draft",
-            texts=(f"Ten sets {LONG}. Five sets.", "Strength rose by a tenth (P B 0.05) in the 40 men who trained."),
+            study_id="T-DESK", title=words.title, status="draft", texts=(words.passage, "Strength rose by a tenth (P B 0.05) in the 40 men who trained."),
         )  # fmt: skip
-        curation.revise_study("T-DESK", by=None, by_name="test", population=f"Men {LONG}")
-        curation.comment("T-DESK", f"Look at {LONG}", by=None, by_name="test")
+        curation.revise_study("T-DESK", by=None, by_name="test", population=words.population)
+        curation.comment("T-DESK", words.comment, by=None, by_name="test")
     return found.pk
+
+
+def _ready() -> str:
+    """A draft that can be published, and one that cannot."""
+    found = Study.objects.filter(study_id="T-READY").first() or make_study(
+        study_id="T-READY",
+        title="Rest between sets and strength in rowers",
+        status="draft",
+        texts=("Long rests helped.",),
+    )
+    return f"{found.pk},{_worked_on()}"
+
+
+@cache
+def _twins() -> None:
+    for study_id in ("T-TWIN-1", "T-TWIN-2"):
+        make_study(
+            study_id=study_id,
+            title="Foam rolling after squats: a randomised trial",
+            status="draft",
+            texts=("It eased.",),
+        )
+
+
+def _event() -> int:
+    """What became of the population of a study."""
+    _worked_on()
+    return CorpusEvent.objects.filter(action="revise_study", study_key="T-DESK")[0].pk
 
 
 def _gap() -> int:
@@ -255,7 +310,8 @@ def _gap() -> int:
 
 def _golden() -> int:
     question, _ = GoldenQuestion.objects.get_or_create(
-        key="desk-1", defaults={"question": SETS, "mode": "beginner", "kind": "answerable_lay", "relevant": {"S018": 2}}
+        key="desk-1",
+        defaults={"question": SETS, "mode": "beginner", "kind": "answerable_lay", "relevant": {"S018": 2, "S028": 1}},
     )
     return question.pk
 
@@ -263,11 +319,19 @@ def _golden() -> int:
 @cache
 def _run() -> int:
     _golden()
-    for passes in (True, False):
-        row = {"id": "desk-1", "question": LONG, "outcome": "answered", "cited": [], "passes": passes}
+    for days_ago, passes in ((21, False), (14, True), (7, True), (0, False)):
+        at = timezone.now() - timedelta(days=days_ago)
+        one = {"id": "desk-1", "question": SETS, "outcome": "answered", "cited": ["S018"], "passes": passes}
+        other = {
+            "id": "desk-2",
+            "question": UNANSWERED,
+            "outcome": "answered",
+            "cited": ["S018"],
+            "passes": days_ago < 20,
+        }
         run = EvaluationRun.objects.create(
-            asked_at=timezone.now(), status="done", done=1, total=1, corpus_version=1, results=[row],
-            figures={"answered": {"n": 1, "share": 0.5}}, finished_at=timezone.now(),
+            asked_at=at, status="done", done=2, total=2, corpus_version=1, results=[one, other], finished_at=at,
+            figures={"answered": {"n": 2, "share": 1.0}, "milliseconds": {"p50": 41, "p95": 90}},
         )  # fmt: skip
     return run.pk
 
@@ -282,12 +346,12 @@ def _read_import() -> int:
 @cache
 def _ended_import() -> int:
     job = ImportJob.objects.create(
-        file_name=f"{LONG}.bib", content=b"", content_hash="0" * 64, asked_at=timezone.now(), status="done",
+        file_name=words.file_name, content=b"", content_hash="0" * 64, asked_at=timezone.now(), status="done",
         report={"outcomes": {"created": 1, "refused": 1}, "published": 0}, finished_at=timezone.now(), done=2, total=2,
     )  # fmt: skip
     for position, outcome in enumerate(("created", "refused")):
         ImportItem.objects.create(
-            job=job, position=position, kind="study", study_key=f"T-{position}", title=LONG, effect="new",
+            job=job, position=position, kind="study", study_key=f"T-{position}", title=words.title, effect="new",
             chosen=True, outcome=outcome, outcome_reason="" if outcome == "created" else "It says nothing.", draft={},
         )  # fmt: skip
     return job.pk
@@ -301,7 +365,7 @@ def _answer() -> str:
 @cache
 def _feedback() -> int:
     given = Feedback.objects.create(
-        answer_id=_answer(), is_helpful=False, reasons=["unclear"], words=LONG, given_at=timezone.now()
+        answer_id=_answer(), is_helpful=False, reasons=["unclear"], words=words.feedback, given_at=timezone.now()
     )
     return given.pk
 
@@ -426,12 +490,13 @@ DESK: dict[str, Place] = {
     "history": _desk("corpus_app_study_history", _worked_on),
     "comments": _desk("corpus_app_study_comments", _worked_on),
     "delete": _desk("corpus_app_study_delete", _worked_on),
-    "publish": _state("publish", _worked_on),
+    "publish": _state("publish", _ready),
     "withdraw": _state("withdraw", _study_key),
     "notice": _state("notice", _study_key),
     "retraction list": _desk("corpus_app_study_retractions"),
-    "export": _desk("corpus_app_study_export"),
-    "duplicates": _desk("corpus_app_study_duplicates"),
+    "export": _desk("corpus_app_study_export", query="?all=1"),
+    "export of nothing": _desk("corpus_app_study_export"),
+    "duplicates": _desk("corpus_app_study_duplicates", holding=_twins),
     "merge": _desk("corpus_app_study_merge", query="?keep=S018&other=S007"),
     "encoder": _desk("corpus_app_encoder"),
     "imports": _desk("corpus_app_importjob_changelist", holding=_read_import),
@@ -447,6 +512,7 @@ DESK: dict[str, Place] = {
     "collections": _desk("corpus_app_collection_changelist"),
     "collection": _desk("corpus_app_collection_change", lambda: Study.objects.get(study_id="S018").collection_id),
     "events": _desk("corpus_app_corpusevent_changelist"),
+    "event": _desk("corpus_app_corpusevent_change", _event),
     "gaps": _desk("qa_app_gap_changelist", holding=_gap),
     "gap": _desk("qa_app_gap_change", _gap),
     "golden questions": _desk("qa_app_goldenquestion_changelist", holding=_golden),

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
+from tests.browser import pages
 from tests.browser.accessible import FINISH
 from tests.browser.conftest import CORPUS, Watch
 from tests.browser.pages import PAGES, visit
@@ -29,6 +30,11 @@ QUALITY = 25
 def starter() -> Path:
     """The whole starter corpus, so that the pictures show what a visitor sees."""
     return CORPUS
+
+
+@pytest.fixture(scope="session", autouse=True)
+def real_words() -> None:
+    pages.words = pages.REAL
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -146,8 +146,8 @@ def test_from_a_file_to_a_banner_as_a_new_curator(
     page.locator(".object-tools").get_by_role("link", name="Text to mend (1)").click()
     shoot(page, "mend")
     assert_accessible(page, watch)  # of no page in `pages.py`
-    page.get_by_role("button", name="Mend it so").click()
-    expect(page.locator(".messagelist .success")).to_contain_text("Mended in passage 1.")
+    page.get_by_role("button", name="Accept this correction").click()
+    expect(page.locator(".messagelist .success")).to_contain_text("Corrected in passage 1.")
     expect(page.get_by_role("heading", name="Text that looks broken")).to_have_count(0)
 
     # Both are handed over; the curator alone cannot publish them.

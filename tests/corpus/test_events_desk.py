@@ -69,6 +69,7 @@ def test_an_event_tells_before_and_after_without_json(client: Client) -> None:
     assert '<td class="what-changed" data-of="Before">Cyclists</td>' in page
     assert '<td class="what-changed" data-of="After">Rowers</td>' in page
     assert reverse("admin:corpus_app_study_change", args=[study.pk]) in page
+    assert ">None<" not in page
     assert "&quot;" not in page.split("What changed")[1].split("submit-row")[0]
 
 

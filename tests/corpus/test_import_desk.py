@@ -299,7 +299,7 @@ def test_findings_stand_on_both_pages_with_their_mend(client: Client, broken: St
         shown = text_of(page)
         assert "<mark>P B 0.05</mark>" in shown or "<mark>B</mark>" in shown
         assert key in shown
-        assert "Mend it so" in shown
+        assert "Accept this correction" in shown
     assert "looks broken" in text_of(client.get(at("study_state", "publish"), {"ids": broken.pk}))
 
 

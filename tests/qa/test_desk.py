@@ -245,7 +245,7 @@ def test_a_file_is_brought_in_at_the_desk(client: Client) -> None:
     assert bad.status_code == 200
     done = client.post(address, {"file": SimpleUploadedFile("g.jsonl", json.dumps(GOLDEN).encode())}, follow=True)
 
-    assert "1 new questions, 0 changed." in done.content.decode()
+    assert "1 new question, 0 changed." in done.content.decode()
 
 
 @pytest.mark.django_db
@@ -317,7 +317,7 @@ def test_what_flips_from_run_to_run_is_named(client: Client, tmp_path: Path) -> 
     page = client.get(reverse("admin:qa_app_evaluationrun_change", args=[newest.pk])).content.decode()
     listed = client.get(reverse("admin:qa_app_evaluationrun_changelist")).content.decode()
 
-    assert "no longer comes out as it should" in page
+    assert "no longer as expected" in page
     assert f'<a href="{reverse("admin:qa_app_goldenquestion_changelist")}?q=g-1">g-1</a>' in page
     assert "100.0 %" in listed
     assert "<polyline" in listed
