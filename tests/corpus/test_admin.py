@@ -261,8 +261,8 @@ def test_lists_say_what_is_indexed(client: Client, curator: User, encoder: WordH
     failed = client.get(address("passage_changelist"), {"indexed": "failed"})
 
     assert "1 of 3, 1 failed" in studies
-    assert "failed: too long to bear" in passages
-    assert ">waiting<" in passages
+    assert "Failed: too long to bear" in passages
+    assert ">Waiting<" in passages
     assert [passage.pk for passage in failed.context["cl"].result_list] == [two.pk]
 
 

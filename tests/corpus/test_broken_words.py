@@ -49,7 +49,7 @@ def test_broken_words_are_refused_and_what_was_typed_is_shown_again(client: Clie
 
     assert "its new text looks broken: passage 1" in shown
     assert BROKEN in shown
-    assert "Put the proposed mends in, and save" in shown
+    assert "Accept the corrections, and save" in shown
     assert "Keep as it is, and save" in shown
     assert words(study) == SOUND
 

@@ -160,7 +160,7 @@ def test_an_import_is_left_with_a_button_and_waits_for_nobody(client: Client, cu
 
     page = text_of(client.post(address, {"verb": "leave"}, follow=True))
 
-    assert "left out: 2" in page
+    assert "Left out: 2" in page
     assert "Bring them in" not in page
     assert not Study.objects.exists()
 
