@@ -74,7 +74,7 @@ class PersonAdmin(DjangosUserAdmin):
         if db_field.name == "groups":
             options |= {
                 "label": "Roles",
-                "help_text": "What they may do at the desk. Hold down Ctrl to choose several.",
+                "help_text": "What they may do at the desk.",
             }
             if not curator(request).is_superuser:
                 options["queryset"] = Group.objects.filter(name__in=ROLES)

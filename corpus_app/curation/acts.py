@@ -56,7 +56,7 @@ class BrokenText(CurationError):
     def __init__(self, study_id: str, faults: tuple[broken.Fault, ...]) -> None:
         super().__init__(
             f"{study_id} is published, and its new text looks broken: {broken.in_words(faults)}. "
-            "Nothing was saved. Mend it, or say why it may stand."
+            "Nothing was saved. Correct it, or say why it can stay as it is."
         )
         self.study_id = study_id
         self.faults = faults

@@ -229,7 +229,7 @@ def find_quality_obstacle(study: Study) -> str | None:
         return None
     named = f"passage {numbers[0]}" if len(numbers) == 1 else f"passages {', '.join(numbers[:10])}"
     more = f" and {len(numbers) - 10} more" if len(numbers) > 10 else ""
-    return f"the text of {named}{more} looks broken. Mend it, or say on its page why it may stand."
+    return f"the text of {named}{more} looks broken. Correct it, or say on its page why it can stay as it is."
 
 
 def submit(studies: Iterable[str], *, by: User | None, by_name: str = "", reason: str = "") -> tuple[str, ...]:

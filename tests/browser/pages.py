@@ -284,13 +284,9 @@ def _ready() -> str:
 
 @cache
 def _twins() -> None:
+    title = "Foam rolling after squats: a randomised trial"
     for study_id in ("T-TWIN-1", "T-TWIN-2"):
-        make_study(
-            study_id=study_id,
-            title="Foam rolling after squats: a randomised trial",
-            status="draft",
-            texts=("It eased.",),
-        )
+        make_study(study_id=study_id, title=title, status="draft", doi=None, texts=("It eased.",))
 
 
 def _event() -> int:
@@ -365,7 +361,11 @@ def _answer() -> str:
 @cache
 def _feedback() -> int:
     given = Feedback.objects.create(
-        answer_id=_answer(), is_helpful=False, reasons=["unclear"], words=words.feedback, given_at=timezone.now()
+        answer_id=_answer(),
+        is_helpful=False,
+        reasons=["hard", "incomplete"],
+        words=words.feedback,
+        given_at=timezone.now(),
     )
     return given.pk
 

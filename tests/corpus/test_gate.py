@@ -158,7 +158,7 @@ class TestPublishedWords:
 
     def test_an_edit_that_breaks_them_is_refused_and_nothing_changes(self, by: User, study: Study) -> None:
         with pytest.raises(
-            curation.BrokenText, match=r"passage 1, operator “.*P B 0.05.*Mend it, or say why"
+            curation.BrokenText, match=r"passage 1, operator “.*P B 0.05.*Correct it, or say why"
         ) as refused:
             curation.revise_passage(self.passage(study).pk, by=by, text=BROKEN)
 
