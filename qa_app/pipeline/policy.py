@@ -164,6 +164,7 @@ class Policy:
     unasked_weight: float = 1.5  # what a reason or the making of a study loses where nobody asked for it
     stray_outcome_weight: float = 1.0  # and what was found on another outcome than asked
     opening_named_weight: float = 1.5  # what a first sentence gains for the question's terms that it names, all of them
+    opening_place_weight: float = 0.1  # and loses for each passage that ranks before its own
     opening_gain: float = 1.0  # what conclusions and advice gain as a beginner's first sentence
     mere_advice_weight: float = 2.0  # what advice loses there that tells no effect, where nobody asked what to do
     aimed_weight: float = 1.0  # what a sentence that opens with other people than asked about loses

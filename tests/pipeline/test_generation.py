@@ -625,3 +625,14 @@ def test_orders_between_two_sentences_that_are_told_stay_out() -> None:
     ends = [next(q for q in ranked if q.text == text) for text in (last, first)]
 
     assert [q.text for q in with_gaps_filled(ends)] == [last, first]
+
+
+def test_of_two_that_open_as_well_the_one_of_the_better_passage_does() -> None:
+    first, second = "Ten weekly sets gave more muscle growth.", "More muscle growth came of ten weekly sets."
+    ranked = make_evidence(make_candidate(first, study="T001"), make_candidate(second, study="T001", position=9))
+
+    openings = {q.text: q.opening for q in rank_sentences(ranked, POLICY)}
+    level = {q.text: q.opening for q in rank_sentences(ranked, replace(POLICY, opening_place_weight=0.0))}
+
+    assert level[first] - openings[first] == 0
+    assert level[second] - openings[second] == pytest.approx(POLICY.opening_place_weight)

@@ -133,8 +133,10 @@ class Quotable:
 def rank_sentences(evidence: Evidence, policy: Policy) -> tuple[Quotable, ...]:
     """Every sentence that can stand alone, the most direct first; ties by passage and position."""
     asked = Asked.of(evidence)
+    places = {candidate.passage.passage_id: place for place, candidate in enumerate(evidence.passages)}
     quotables = []
     for candidate in _quoted(evidence):
+        lag = policy.opening_place_weight * places[candidate.passage.passage_id]
         for first, position, text in _standing_alone(candidate, asked):
             if _is_unasked(candidate, position, text, asked):
                 continue
@@ -150,7 +152,7 @@ def rank_sentences(evidence: Evidence, policy: Policy) -> tuple[Quotable, ...]:
                     stem_set(text),
                     first,
                     position,
-                    opening=round(score + _opens(text, candidate, asked, policy, named=named), 6),
+                    opening=round(score + _opens(text, candidate, asked, policy, named=named) - lag, 6),
                     cosine=signals["cosine"],
                     named=named,
                     is_aside=_is_aside(text, asked),
