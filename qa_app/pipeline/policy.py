@@ -140,6 +140,7 @@ class Policy:
     conflict_from: int = 1  # good studies on either side from which they are in conflict
     summary_within: float = 3.0  # how far below the best sentence, in log odds, one may stand in the summary
     needed_from: float = 0.4  # chance that a short answer needs a sentence from which it is told
+    another_from: float = 0.33  # the same of the first sentence of another study, for a reader who wants more
     needed_share: float = 0.6  # or the share of the best one's chance, where that is less
     says_from: float = 0.1  # and the chance that one sentence at least must have, or nothing is said
     fills_from: float = 0.35  # and from which it is where the summary is short, or beside a sentence that is told

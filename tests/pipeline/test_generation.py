@@ -636,3 +636,20 @@ def test_of_two_that_open_as_well_the_one_of_the_better_passage_does() -> None:
 
     assert level[first] - openings[first] == 0
     assert level[second] - openings[second] == pytest.approx(POLICY.opening_place_weight)
+
+
+def test_a_reader_who_wants_more_is_told_of_another_study_sooner() -> None:
+    leading = make_candidate("Ten weekly sets gave more muscle growth than five.", study="T001", score=1.0, cosine=0.8)
+    other = make_candidate("Weekly sets for growth were many in men.", study="T002", score=0.9, cosine=0.6)
+    question = "do weekly sets give muscle growth?"
+    ranked = rank_sentences(make_evidence(leading, other, mode="intermediate", question=question), POLICY)
+    chance = next(q.chance for q in ranked if q.study_id == "T002")
+
+    def told(mode: str, another_from: float) -> bool:
+        policy = replace(POLICY, needed_from=chance * 1.1, fills_from=1.0, needed_share=99.0, another_from=another_from)
+        draft, _ = ExtractiveWriter().write(make_evidence(leading, other, mode=mode, question=question), policy)
+        return other.passage.text in {s.text for s in written(draft)}
+
+    assert told("intermediate", chance)
+    assert not told("intermediate", chance * 1.05)
+    assert not told("beginner", chance)

@@ -23,12 +23,14 @@ SHARED_FIGURES = 2  # decimals in common from which two sentences of one study r
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much may be picked: sentences, words, sentences of the leading study and of another."""
+    """What may be picked: sentences, words, sentences of the leading study and of another, and when another is worth it."""
 
     most: int
     words: int
     per_study: int
     per_other: int
+    another_from: float
+    """Chance from which a study is quoted that has not been yet; of one that has, more is asked."""
 
     def is_full(self, study_id: str, chosen: Sequence[Quotable], leading: str) -> bool:
         most = self.per_study if study_id == leading else self.per_other
@@ -54,11 +56,12 @@ def pick(ranked: Sequence[Quotable], limits: Limits, policy: Policy, *, opening:
     words = limits.words - word_count(opening.text)
 
     def belongs(quotable: Quotable) -> bool:
-        if quotable.is_nameless and quotable.study_id not in {q.study_id for q in chosen}:
+        is_another = quotable.study_id not in {q.study_id for q in chosen}
+        if quotable.is_nameless and is_another:
             return False  # "the authors" would seem to be those of the study quoted before
         if opening.serves and quotable.serves is False and quotable.candidate is not opening.candidate:
             return quotable.chance >= policy.besides_from
-        if quotable.chance >= scale * policy.needed_from:
+        if quotable.chance >= scale * (limits.another_from if is_another else policy.needed_from):
             return True
         is_short = sum(q.length for q in chosen) < policy.summary_sentences_least
         return quotable.chance >= scale * policy.fills_from and (is_short or _goes_with(quotable, chosen, policy))
