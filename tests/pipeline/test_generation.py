@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_app.passages import split_sentences
-from corpus_app.records import AgeGroup, Section
+from corpus_app.records import AgeGroup, Direction, Finding, Section
 from qa_app.pipeline import standing
 from qa_app.pipeline.generation import ExtractiveWriter
 from qa_app.pipeline.generation.choosing import LONGEST, with_gaps_filled, with_its_rest
@@ -653,3 +653,20 @@ def test_a_reader_who_wants_more_is_told_of_another_study_sooner() -> None:
     assert told("intermediate", chance)
     assert not told("intermediate", chance * 1.05)
     assert not told("beginner", chance)
+
+
+def test_figures_of_no_outcome_bring_the_sentence_that_names_one() -> None:
+    named, bare, own = (
+        "Anaerobic capacity moved with the way of loading.",
+        "A loading phase alone gave an effect size of 0.37.",
+        "Loading raised anaerobic capacity by an effect size of 0.22.",
+    )
+    finding = Finding("loading", "none", "anaerobic capacity (change)", Direction.INCREASE, named, study_id="T001")
+
+    def first_of(text: str) -> int:
+        evidence = replace(make_evidence(make_candidate(text, study="T001")), findings=(finding,))
+        return max(rank_sentences(evidence, POLICY), key=lambda q: (q.last, -q.first)).first
+
+    assert first_of(f"{named} {bare}") == 0
+    assert first_of(f"{named} {own}") == 1
+    assert first_of(f"{named} Loading was done alone.") == 1

@@ -18,8 +18,9 @@ from qa_app.pipeline.orders import gives_orders
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.population import find_population, is_about_others, names_some_of
 from qa_app.pipeline.records import Candidate, Evidence, Finding, LeftOut, LeftOutReason, Mode
-from qa_app.pipeline.text import folded, jaccard, stem_set, word_count
+from qa_app.pipeline.text import content_stems, folded, jaccard, stem_set, word_count
 
+_FIGURES = re.compile(r"\beffect sizes?\b|\bSMD\b|\bCI\b|\bP ?[=<>≤]")
 _DECIMAL = re.compile(r"\d+\.\d+")
 
 OUTCOME_KINDS = frozenset({"outcome", "measure"})
@@ -212,6 +213,9 @@ def _standing_alone(candidate: Candidate, asked: Asked) -> Iterator[tuple[int, i
             if before is None:
                 break
             first = before
+        first = _with_outcome(
+            texts, first, position, asked.measured.get(passage.study.study_id, frozenset()), passage.study.title
+        )
         if asked.is_of_others(passage.study) and not any(map(_names_people, texts[first : position + 1])):
             named = [i for i in range(max(0, first - standing.MOST_JOINED), first) if _names_people(texts[i])]
             if not named:
@@ -219,6 +223,19 @@ def _standing_alone(candidate: Candidate, asked: Asked) -> Iterator[tuple[int, i
             first = named[-1]
         if not any(map(gives_orders, texts[first : position + 1])):
             yield first, position, passage.text[passage.sentences[first].start : sentence.end]
+
+
+def _with_outcome(texts: Sequence[str], first: int, last: int, measured: frozenset[str], title: str) -> int:
+    """Where a quotation begins that gives figures of no outcome: with the sentence before it that names one that its study measured."""
+    if not measured or not _FIGURES.search(" ".join(texts[first : last + 1])):
+        return first
+    if any(measured & stem_set(text) for text in texts[first : last + 1]):
+        return first
+    for before in range(first - 1, max(-1, last - standing.MOST_JOINED - 1), -1):
+        if measured & stem_set(texts[before]):
+            begins = standing.find_first(texts, before, title)
+            return first if begins is None else begins
+    return first
 
 
 def _names_people(text: str) -> bool:
@@ -271,6 +288,8 @@ class Asked:
     spoken: frozenset[str]
     """The question's terms and the stems of all names of the concepts that it names."""
     findings: Mapping[str, Sequence[Told]]
+    measured: Mapping[str, frozenset[str]]
+    """By study the stems of the outcomes of its findings."""
     telling: frozenset[str]
     """Studies of which a passage says what was found."""
     wants_advice: bool
@@ -310,7 +329,9 @@ class Asked:
         telling = [c for c in _quoted(evidence) if c.passage.section not in UNASKED]
         outcomes = tuple(concept for concept in understanding.concepts if concept.kind in OUTCOME_KINDS)
         findings: dict[str, list[Told]] = {}
+        measured: dict[str, frozenset[str]] = {}
         for finding in evidence.findings:
+            measured[finding.study_id] = measured.get(finding.study_id, frozenset()) | _outcome_stems(finding.outcome)
             said, decimals = _said(finding)
             told = Told(said, decimals, _about(finding, terms), _is_on(finding, outcomes))
             findings.setdefault(finding.study_id, []).append(told)
@@ -323,6 +344,7 @@ class Asked:
             wants_figures=evidence.question.mode is Mode.INTERMEDIATE or understanding.asks_for_figures,
             best_score=max(c.score for c in evidence.passages) or 1.0,
             findings=findings,
+            measured=measured,
             telling=frozenset(c.passage.study.study_id for c in telling),
             wants_advice=bool(WANTS_ADVICE.search(folded(evidence.question.searched))),
             number=number_asked(evidence.question.searched),
@@ -443,6 +465,12 @@ def _is_on(finding: Finding, outcomes: Sequence[Concept]) -> bool:
 @lru_cache(maxsize=2_048)
 def _names_of(concept: Concept) -> frozenset[str]:
     return stem_set(" ".join((concept.name, *concept.aliases)))
+
+
+@lru_cache(maxsize=8_192)
+def _outcome_stems(outcome: str) -> frozenset[str]:
+    """Stems of its name, without what is said of it in brackets."""
+    return frozenset(content_stems(outcome.partition(" (")[0]))
 
 
 @lru_cache(maxsize=8_192)
