@@ -26,6 +26,7 @@ FACTS = {  # what is told of an event beside what it changed; other names speak 
     "took": "taken from it",
     "what": "what was put back",
 }
+IMPORT = "import_corpus"  # the name under which the command line brings studies in
 UNTOLD = {"changes", "was", "model", "key", "digest"}  # told otherwise, or for programs alone
 
 
@@ -51,7 +52,7 @@ class CorpusEventAdmin(DeskAdmin):
 
     @admin.display(description="who", ordering="actor_name")
     def who(self, event: CorpusEvent) -> str:
-        return event.actor_name
+        return "Import" if event.actor_name == IMPORT else event.actor_name
 
     @admin.display(description="what", ordering="action")
     def what(self, event: CorpusEvent) -> str:

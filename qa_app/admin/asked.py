@@ -74,7 +74,7 @@ class QuotesFilter(admin.SimpleListFilter):
 
 @admin.register(Answer)
 class AnswerAdmin(ReadOnlyAdmin):
-    list_display = ("question", "came_out", "listed", "reader", "collection", "created_at")
+    list_display = ("question", "came_out", "listed", "reader", "created_at")
     list_filter = (
         ListedFilter,
         SourcesFilter,

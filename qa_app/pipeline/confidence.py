@@ -300,6 +300,14 @@ def assess(signals: Signals, sentences: Sequence[Sentence], policy: Policy) -> C
     return Confidence(score, label_of(score, policy), _reasons(signals, len(studies)), model.fitted_on)
 
 
+EVERY_WORD = "every word of the question stands in the evidence"
+
+
+def of_a_part(confidence: Confidence) -> Confidence:
+    """The same of an answer that leaves a part of the question open: that every word stands in the evidence would seem to deny it."""
+    return replace(confidence, reasons=tuple(reason for reason in confidence.reasons if reason != EVERY_WORD))
+
+
 def label_of(score: int, policy: Policy) -> str:
     """One of LABELS for a confidence of 0 to 100."""
     return "high" if score >= policy.confidence_high else "medium" if score >= policy.confidence_medium else "low"
@@ -317,7 +325,7 @@ def _reasons(signals: Signals, studies: int) -> tuple[str, ...]:
     if signals.missing_terms or signals.missing_names:
         reasons.append("not every word of the question stands in the evidence")
     else:
-        reasons.append("every word of the question stands in the evidence")
+        reasons.append(EVERY_WORD)
     if values["agreement"]:
         reasons.append("search by words and by meaning agree on the best study")
     return tuple(reasons)

@@ -233,13 +233,13 @@ def _missing_people(question: str, asked: Population, texts: Sequence[str], stud
 
 
 def _not_alone(question: str, asked: Population, quoted: Sequence[str], studies: Sequence[Study]) -> Iterator[str]:
-    """The one sex that the question names by its word ("women", but not "mum"), where the studies took both and no quoted sentence
-    tells them apart.
+    """The one sex that the question names by its word ("women", but not "mum"), where studies took both, none took that one alone, and
+    no quoted sentence tells them apart.
     """
     sexes = {study.sex for study in studies}
-    if len(asked.sexes) != 1 or not _BY_SEX.search(question) or not sexes or not sexes <= _OPEN_SEXES:
+    if len(asked.sexes) != 1 or not _BY_SEX.search(question) or not sexes & _OPEN_SEXES:
         return
-    told = {sex for text in quoted for sex in find_population(text.lower()).sexes}
+    told = sexes | {sex for text in quoted for sex in find_population(text.lower()).sexes}
     yield from (f"{_GROUPS[sex]} alone" for sex in asked.sexes if sex not in told)
 
 

@@ -186,6 +186,7 @@ def _written(
     if not numbers:
         raise writing.NothingWritten("No sentence of the draft could be verified.", written.attempts)
     outcome, message = _outcome(question, chosen, sentences, numbers, search.concepts, policy)
+    assessed = confidence.assess(search.signals, sentences, policy)
     return Answer(
         question=question,
         outcome=outcome,
@@ -195,7 +196,7 @@ def _written(
         summary=citations.numbered(summary, numbers),
         answer=citations.numbered(answer, numbers),
         citations=citations.citations(numbers, chosen),
-        confidence=confidence.assess(search.signals, sentences, policy),
+        confidence=confidence.of_a_part(assessed) if outcome is Outcome.PARTIAL else assessed,
         evidence=chosen.passages,
         left_out=(*chosen.left_out, *written.fallen),
         generator=written.generator,

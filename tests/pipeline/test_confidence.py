@@ -18,6 +18,7 @@ from qa_app.pipeline.confidence import (
     assess,
     decide,
     estimate,
+    of_a_part,
     questions_without,
     read_signals,
     unmet_names,
@@ -25,7 +26,7 @@ from qa_app.pipeline.confidence import (
     with_bearing,
 )
 from qa_app.pipeline.query import understand
-from qa_app.pipeline.records import Candidate, Found, Outcome, Signals, Understanding
+from qa_app.pipeline.records import Candidate, Confidence, Found, Outcome, Signals, Understanding
 from tests.pipeline.values import (
     POLICY,
     candidate_lists,
@@ -301,3 +302,11 @@ def test_cosines_of_an_encoder_that_nothing_was_fitted_for_decide_nothing(values
 
     assert estimates[0] == estimates[1]
     assert estimate(wary.answerability_by_words, values) == estimate(wary.answerability_by_words, louder)
+
+
+def test_of_a_part_the_confidence_does_not_say_that_every_word_is_there() -> None:
+    whole = Confidence(
+        80, "medium", ("2 studies are cited", "every word of the question stands in the evidence"), "here"
+    )
+
+    assert of_a_part(whole) == replace(whole, reasons=("2 studies are cited",))

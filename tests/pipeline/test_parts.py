@@ -224,6 +224,12 @@ BOTH = replace(STUDY, sex=Sex.BOTH)
         ("creatine: what about women?", "Creatine raised leg strength.", [BOTH], ("women alone",)),
         ("creatine: what about women?", "Creatine raised leg strength in women.", [BOTH], ()),
         ("creatine: what about women?", "Creatine raised leg strength.", [BOTH, replace(STUDY, sex=Sex.FEMALE)], ()),
+        (
+            "creatine: what about women?",
+            "Creatine raised leg strength.",
+            [BOTH, replace(STUDY, sex=Sex.MALE)],
+            ("women alone",),
+        ),
         ("should my mum take creatine?", "Creatine raised leg strength.", [BOTH], ()),
         ("creatine in men and women?", "Creatine raised leg strength.", [BOTH], ()),
     ],
