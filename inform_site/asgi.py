@@ -4,13 +4,12 @@ import logging
 import os
 import threading
 
-from django.core.asgi import get_asgi_application
-
+from inform_site import serving
 from inform_site.assistants import beside
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "inform_site.settings")
 
-site = get_asgi_application()
+site = serving.make_site()
 
 from inform_site.intake import guarded  # noqa: E402  # it needs the tables, which are there only now
 

@@ -14,7 +14,6 @@ import httpx2
 import pytest
 import yaml
 from django.contrib.auth.models import User
-from django.core.asgi import get_asgi_application
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
@@ -26,6 +25,7 @@ from corpus_app.models import Passage, Study, StudyConcept
 from inform_site import assistants
 from inform_site.clients.keys import Made
 from inform_site.intake import guarded
+from inform_site.serving import make_site
 from qa_app import asking
 from tests.api.conftest import V1
 from tests.builders import make_collection, make_concept, make_finding
@@ -216,7 +216,7 @@ def test_streams_files_and_assistants_tell_nothing(drafts: tuple[int, ...], call
     question = f"How many weekly {WORD} sets per muscle for growth?"
     said: dict[tuple[str, str], bytes] = {}
 
-    with serving(assistants.beside(guarded(get_asgi_application()))) as address:
+    with serving(assistants.beside(guarded(make_site()))) as address:
         for caller, headers in callers.items():
             with httpx2.Client(base_url=address, headers=headers, timeout=60) as client:
                 streamed = client.post(f"{V1}answers/stream", json={"question": question})

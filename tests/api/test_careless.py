@@ -11,12 +11,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from django.core.asgi import get_asgi_application
 from django.db import connection
 from django.test import Client
 
 from inform_site.clients import keys
 from inform_site.clients.keys import Made
+from inform_site.serving import make_site
 from qa_app.models import Answer
 from tests.api.conftest import NOON, V1, body, get, post, problem
 from tests.asgi import posting
@@ -36,7 +36,7 @@ def test_a_key_revoked_in_mid_stream_ends_nothing_that_was_begun_and_begins_noth
     bearer = f"Bearer {made.secret}"
 
     async def talk() -> tuple[list[str], int, int]:
-        application = get_asgi_application()
+        application = make_site()
         async with posting(application, STREAM, QUESTION, authorization=bearer) as sent:
             first = await sent.next()
             assert first is not None

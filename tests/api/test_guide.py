@@ -20,7 +20,6 @@ import pytest
 import yaml
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.core.asgi import get_asgi_application
 from django.core.management import CommandError, call_command
 from django.urls import get_resolver
 from django.utils import timezone
@@ -33,6 +32,7 @@ from inform_site.api import access, bodies, paging, problems
 from inform_site.clients import keys
 from inform_site.clients.limits import Limits, read_limits
 from inform_site.clients.models import Scope
+from inform_site.serving import make_site
 from qa_app import asking, exporting, streaming
 from qa_app.models import Answer
 from tests.fakes import WordHashEncoder
@@ -102,7 +102,7 @@ def site(transactional_db: None, tmp_path: Path, settings: Any) -> Iterator[dict
     with embedding.use(WordHashEncoder()):
         call_command("import_corpus", str(folder), publish=True, verbosity=0)
         indexing.index_stale()
-        with serving(assistants.beside(get_asgi_application())) as url:
+        with serving(assistants.beside(make_site())) as url:
             yield {"INFORM_URL": url, "INFORM_KEY": key.secret}
 
 

@@ -9,12 +9,12 @@ from urllib.parse import urlsplit
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.asgi import get_asgi_application
 from django.test import Client
 
 from corpus_app.models import ImportJob
 from inform_site import intake
 from inform_site.clients.keys import Made
+from inform_site.serving import make_site
 from tests.api.conftest import V1
 from tests.builders import make_superuser
 from tests.live import serving
@@ -28,7 +28,7 @@ MEGABYTE = b"x" * 1_000_000
 
 @pytest.fixture
 def address(db: None) -> Iterator[str]:
-    with serving(intake.guarded(get_asgi_application())) as url:
+    with serving(intake.guarded(make_site())) as url:
         yield url
 
 

@@ -15,7 +15,6 @@ from typing import Any
 import httpx2
 import pytest
 from django.conf import LazySettings
-from django.core.asgi import get_asgi_application
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
@@ -24,6 +23,7 @@ from inform_site.clients.keys import Made
 from inform_site.clients.limits import Limits
 from inform_site.clients.models import QuotaCounter
 from inform_site.management.commands import up
+from inform_site.serving import make_site
 from qa_app import asking, streaming
 from qa_app.models import Answer
 from tests.api.conftest import NOON, V1
@@ -40,7 +40,7 @@ LEFT = re.compile(
 
 @pytest.fixture
 def address() -> Iterator[str]:
-    with serving(assistants.beside(get_asgi_application())) as url:
+    with serving(assistants.beside(make_site())) as url:
         yield url
 
 

@@ -17,12 +17,12 @@ from urllib.parse import urlsplit
 import pytest
 from django.conf import settings
 from django.contrib.staticfiles.handlers import ASGIStaticFilesHandler
-from django.core.asgi import get_asgi_application
 from django.core.management import call_command
 from django.test.utils import override_settings, setup_databases
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
 from inform_site.clients.quotas import Limits
+from inform_site.serving import make_site
 from tests.browser.site import Site
 from tests.builders import make_study
 from tests.live import serving
@@ -96,7 +96,7 @@ def site(django_test_environment: None, django_db_blocker: Any, starter: Path) -
             "T002",
         ):  # what the made-up answers of tests cite; without a passage no search finds them
             make_study(study_id=study_id, texts=())
-        with serving(ASGIStaticFilesHandler(get_asgi_application())) as address:
+        with serving(ASGIStaticFilesHandler(make_site())) as address:
             yield Site(address)  # the database goes with its server, see tests/cluster.py
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import httpx2
 import pytest
-from django.core.asgi import get_asgi_application
 from django.utils import timezone
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
@@ -16,6 +15,7 @@ from mcp.client.streamable_http import streamable_http_client
 from inform_site import assistants
 from inform_site.clients import keys
 from inform_site.clients.limits import Limits
+from inform_site.serving import make_site
 from qa_app import asking
 from qa_app.models import Answer
 from tests.live import serving
@@ -28,7 +28,7 @@ TOOLS = ["ask", "get_passage", "get_study", "list_collections", "search"]
 
 @pytest.fixture
 def address(library: tuple[str, ...]) -> Iterator[str]:
-    with serving(assistants.beside(get_asgi_application())) as url:
+    with serving(assistants.beside(make_site())) as url:
         yield url
 
 
@@ -147,7 +147,7 @@ def test_nobody_keeps_a_line_open_on_which_nothing_is_told(address: str, method:
 
 
 def test_without_the_extra_the_site_is_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    site = get_asgi_application()
+    site = make_site()
     monkeypatch.setattr(assistants, "find_spec", lambda name: None)
 
     assert assistants.beside(site) is site

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from django.core.asgi import get_asgi_application
 from django.db import OperationalError, connection
 from django.test import Client
 
 from corpus_app import curation
+from inform_site.serving import make_site
 from qa_app import answering, asking, streaming
 from qa_app.models import Answer
 from tests.asgi import LONG, Connection, Event, posting
@@ -33,7 +33,7 @@ LAST = {"done", "error"}
 
 def run(talk: Callable[[Any], Any]) -> Any:
     """What the talk with the application gives."""
-    return asyncio.run(talk(get_asgi_application()))
+    return asyncio.run(talk(make_site()))
 
 
 def stream(body: Any, **headers: str) -> list[Event]:

@@ -1,0 +1,54 @@
+"""How the server calls the site."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.test import override_settings
+from django.urls import path
+
+from inform_site import serving
+from tests.asgi import posting
+
+threads: list[int] = []
+
+
+class Noting:
+    """Middleware that notes which thread it works in, also before the view."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        threads.append(threading.get_ident())
+        return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, view: Any, arguments: Any, options: Any) -> None:
+        threads.append(threading.get_ident())
+
+
+def view(request: HttpRequest) -> HttpResponse:
+    threads.append(threading.get_ident())
+    return JsonResponse({"read": request.body.decode()})
+
+
+urlpatterns = [path("here", view)]
+
+
+@override_settings(ROOT_URLCONF=__name__, MIDDLEWARE=[f"{__name__}.Noting"])
+def test_a_request_stays_in_one_thread() -> None:
+    threads.clear()
+    site = serving.make_site()
+
+    async def ask() -> Any:
+        async with posting(site, "/here", b"words") as connection:
+            return await connection.body()
+
+    assert asyncio.run(ask()) == {"read": "words"}
+    assert len(threads) == 3
+    assert len(set(threads)) == 1
+    assert threads[0] != threading.get_ident()
