@@ -18,7 +18,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from pgvector.django import HalfVectorField, VectorField
 
-from corpus_app import records
+from corpus_app import actions, records
 
 TEXT_SEARCH_CONFIG = "english"
 # Up to here a question is compared with every vector: that takes less than 10 ms and misses nothing.
@@ -677,4 +677,4 @@ class CorpusEvent(models.Model):
 
     def __str__(self) -> str:
         at = date_format(timezone.localtime(self.at), "DATETIME_FORMAT")
-        return ", ".join(filter(None, (at, self.actor_name, self.action.replace("_", " "), self.study_key)))
+        return ", ".join(filter(None, (at, self.actor_name, actions.in_words(self.action), self.study_key)))

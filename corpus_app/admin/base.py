@@ -177,6 +177,14 @@ class WordsFilter(admin.AllValuesFieldListFilter):
             yield {**choice, "display": f"{type(self).words(value)}{bracket}{count}"}
 
 
+class WhenFilter(admin.DateFieldListFilter):
+    """A moment, titled as one asks for it."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.title = "when"
+
+
 class DeskAdmin(ModelAdmin):
     """Answers an address that asks for what no row can hold with a message, instead of failing."""
 

@@ -13,8 +13,8 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.html import format_html
 
-from corpus_app.admin.base import DeskAdmin, WordsFilter
-from corpus_app.curation import history
+from corpus_app import actions
+from corpus_app.admin.base import DeskAdmin, WhenFilter, WordsFilter
 from corpus_app.curation.history import as_text
 from corpus_app.models import CorpusEvent, Passage, Study
 
@@ -31,13 +31,13 @@ UNTOLD = {"changes", "was", "model", "key", "digest"}  # told otherwise, or for 
 
 
 class ActionFilter(WordsFilter):
-    words = staticmethod(history.in_words)
+    words = staticmethod(actions.in_words)
 
 
 @admin.register(CorpusEvent)
 class CorpusEventAdmin(DeskAdmin):
     list_display = ("when", "who", "what", "study", "reason", "corpus_version_number")
-    list_filter = (("action", ActionFilter), "at")
+    list_filter = (("action", ActionFilter), ("at", WhenFilter))
     list_per_page = 50
     show_full_result_count = False
     search_fields = ("study_key", "actor_name", "reason")
@@ -56,7 +56,7 @@ class CorpusEventAdmin(DeskAdmin):
 
     @admin.display(description="what", ordering="action")
     def what(self, event: CorpusEvent) -> str:
-        return history.in_words(event.action)
+        return actions.in_words(event.action)
 
     @admin.display(description="study", ordering="study_key")
     def study(self, event: CorpusEvent) -> str:
@@ -126,7 +126,7 @@ def _facts(detail: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             if added:
                 yield "passages added", str(added)
             continue
-        told = history.in_words(str(value)) if name == "what" else as_text(value)
+        told = actions.in_words(str(value)) if name == "what" else as_text(value)
         yield FACTS.get(name, name), told
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from django.urls import reverse
 from corpus_app import curation, impact, sources
 from corpus_app.admin.base import FORESEEN, curator, reasons
 from corpus_app.curation.history import as_text
-from corpus_app.models import Passage, Study
+from corpus_app.models import Concept, Passage, Study
 from corpus_app.records import Status
 from corpus_app.sources.duplicates import Duplicate, Known
 
@@ -120,7 +120,15 @@ def _find(study_id: str) -> Study:
 def _rows(keep: Study, other: Study) -> Iterator[Row]:
     for name, ours, theirs in sources.differences(curation.draft_of(keep), curation.draft_of(other)):
         if name in curation.TAKEABLE and (shown := _shown(theirs)):
-            yield Row(name, _shown(ours), shown, not ours or ours in {"not_reported", "other"})
+            is_empty = not ours or ours in {"not_reported", "other"}
+            if name == "concepts":
+                ours, shown = _names(ours), _shown(_names(theirs))
+            yield Row(name, _shown(ours), shown, is_empty)
+
+
+def _names(concept_ids: Iterable[str]) -> tuple[str, ...]:
+    names = dict(Concept.objects.filter(pk__in=concept_ids).values_list("pk", "name"))
+    return tuple(names.get(concept_id, concept_id) for concept_id in concept_ids)
 
 
 def _shown(value: Any) -> str:

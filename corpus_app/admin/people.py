@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from django import forms
+from django.apps import apps
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
-from django.contrib.auth.models import Group, User
-from django.db.models import QuerySet
+from django.contrib.auth.models import Group, Permission, User
+from django.contrib.contenttypes.models import ContentType
+from django.db.models import Q, QuerySet
+from django.forms.models import ModelChoiceIterator
 from django.http import HttpRequest
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString
+from django.utils.text import capfirst
 
 from corpus_app.admin.base import curator
-from corpus_app.apps import ROLES
+from corpus_app.apps import ROLES, ROLES_OF_DJANGO
 
 if TYPE_CHECKING:  # generic for the type checker alone
     DjangosUserAdmin = UserAdmin[User]
+    ModelChoices = ModelChoiceIterator[Permission]
+    PermissionsChoice = forms.ModelMultipleChoiceField[Permission]
 else:
     DjangosUserAdmin = UserAdmin
+    ModelChoices = ModelChoiceIterator
+    PermissionsChoice = forms.ModelMultipleChoiceField
 
 Group._meta.verbose_name, Group._meta.verbose_name_plural = "role", "roles"  # what the desk calls them everywhere
 
@@ -24,9 +37,49 @@ admin.site.unregister(User)
 admin.site.unregister(Group)
 
 
+class PermissionChoices(ModelChoices):
+    """What may be done, below what it is done to."""
+
+    def __iter__(self) -> Iterator[Any]:
+        for kind, permissions in groupby(self.queryset, lambda permission: permission.content_type):
+            yield capfirst(kind.name), [self.choice(permission) for permission in permissions]
+
+
+class PermissionBoxes(forms.CheckboxSelectMultiple):
+    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
+        return render_to_string("admin/auth/permissions.html", self.get_context(name, value, attrs))
+
+
+class PermissionsField(PermissionsChoice):
+    iterator = PermissionChoices
+    widget = PermissionBoxes
+
+    def label_from_instance(self, permission: Permission) -> str:
+        act, _, kind = permission.codename.partition("_")
+        if kind == permission.content_type.model and act in {"add", "change", "delete", "view"}:
+            return act.capitalize()
+        return capfirst(permission.name.removeprefix("Can "))
+
+
+def permissions_field(db_field: Any) -> PermissionsField:
+    """Boxes for the kinds that the desk's roles are about, and for whatever else somebody was given."""
+    named = [getattr(config, "role_permissions", {}) for config in apps.get_app_configs()]
+    codenames = {name for roles in (*named, *ROLES_OF_DJANGO.values()) for names in roles.values() for name in names}
+    kinds = ContentType.objects.filter(permission__codename__in=codenames)
+    given = Q(group__isnull=False) | Q(user__isnull=False)
+    rows = Permission.objects.filter(pk__in=Permission.objects.filter(Q(content_type__in=kinds) | given).values("pk"))
+    rows = rows.select_related("content_type").order_by("content_type__app_label", "content_type__model", "id")
+    return PermissionsField(queryset=rows, required=False, label=capfirst(db_field.verbose_name))
+
+
 @admin.register(Group)
 class RoleAdmin(GroupAdmin):
     filter_horizontal = ()  # as below
+
+    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest | None = None, **options: Any) -> Any:
+        if db_field.name == "permissions":
+            return permissions_field(db_field)
+        return super().formfield_for_manytomany(db_field, request, **options)
 
 
 class RoleFilter(admin.RelatedFieldListFilter):
@@ -73,11 +126,13 @@ class PersonAdmin(DjangosUserAdmin):
     def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
         if db_field.name == "groups":
             options |= {
-                "label": "Roles",
-                "help_text": "What they may do at the desk.",
+                "label": "Roles at the desk",
+                "widget": forms.CheckboxSelectMultiple,
             }
             if not curator(request).is_superuser:
                 options["queryset"] = Group.objects.filter(name__in=ROLES)
+        if db_field.name == "user_permissions":
+            return permissions_field(db_field)
         return super().formfield_for_manytomany(db_field, request, **options)
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:

@@ -17,7 +17,7 @@ from django.utils.safestring import SafeString
 
 from qa_app import asking, listed, taken_back
 from qa_app.admin import written
-from qa_app.admin.base import ModeFilter, OutcomeFilter, ReadOnlyAdmin, in_words, person
+from qa_app.admin.base import ModeFilter, OutcomeFilter, ReadOnlyAdmin, WhenFilter, in_words, person
 from qa_app.models import Answer, Feedback, Listing
 from qa_app.templatetags.answer_words import mode_words
 
@@ -74,20 +74,20 @@ class QuotesFilter(admin.SimpleListFilter):
 
 @admin.register(Answer)
 class AnswerAdmin(ReadOnlyAdmin):
-    list_display = ("question", "came_out", "listed", "reader", "created_at")
+    list_display = ("question", "came_out", "listed", "reader", "asked_at")
     list_filter = (
         ListedFilter,
         SourcesFilter,
         QuotesFilter,
         ("outcome", OutcomeFilter),
         ("mode", ModeFilter),
-        "created_at",
+        ("created_at", WhenFilter),
     )
     search_fields = ("question",)
     search_help_text = "Words of a question."
     date_hierarchy = "created_at"
     fields = (
-        "question", "page", "came_out", "shown", "reader", "collection", "corpus_version", "created_at", "written", "settings",
+        "question", "page", "came_out", "shown", "reader", "collection", "corpus_version", "asked_at", "written", "settings",
     )  # fmt: skip
     readonly_fields = fields
     actions = ("ask_again", "list_publicly", "take_off_the_list")
@@ -127,6 +127,10 @@ class AnswerAdmin(ReadOnlyAdmin):
     @admin.display(description="mode", ordering="mode")
     def reader(self, answer: Answer) -> str:
         return mode_words(answer.mode)
+
+    @admin.display(description="asked at", ordering="created_at")
+    def asked_at(self, answer: Answer) -> str:
+        return _moment(answer.created_at)
 
     # --- What other readers are shown
 
@@ -204,15 +208,29 @@ def _counted(n: int) -> str:
     return f"{n} question{'' if n == 1 else 's'} {'is' if n == 1 else 'are'}"
 
 
+class HelpedFilter(admin.BooleanFieldListFilter):
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.title = "whether it helped"
+
+
 @admin.register(Feedback)
 class FeedbackAdmin(ReadOnlyAdmin):
-    list_display = ("answer", "is_helpful", "why", "words", "given_at")
-    list_filter = ("is_helpful", "given_at")
+    list_display = ("answer", "helped", "why", "words", "when")
+    list_filter = (("is_helpful", HelpedFilter), ("given_at", WhenFilter))
     list_select_related = ("answer",)
     search_fields = ("words", "answer__question")
     search_help_text = "Words of the feedback or of the question."
-    fields = ("about", "is_helpful", "why", "words", "given_at")
+    fields = ("about", "helped", "why", "words", "when")
     readonly_fields = fields
+
+    @admin.display(description="it helped", boolean=True, ordering="is_helpful")
+    def helped(self, feedback: Feedback) -> bool:
+        return feedback.is_helpful
+
+    @admin.display(description="when", ordering="given_at")
+    def when(self, feedback: Feedback) -> str:
+        return _moment(feedback.given_at)
 
     @admin.display(description="reasons")
     def why(self, feedback: Feedback) -> str:

@@ -58,6 +58,14 @@ class ModeFilter(WordsFilter):
     words = staticmethod(mode_words)
 
 
+class WhenFilter(admin.DateFieldListFilter):
+    """A moment, titled as one asks for it."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.title = "when"
+
+
 def person(request: HttpRequest) -> User:
     return cast(User, request.user)  # every view of the admin asks for a signed-in one
 

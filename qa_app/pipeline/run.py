@@ -36,7 +36,7 @@ from qa_app.pipeline.text import stem, words
 
 NOTHING_FOUND = (
     "The studies kept here do not answer this question. Below are the nearest passages; they are not an answer. "
-    "You could ask about a neighbouring point, or in other words."
+    "Try a related question, or ask it in other words."
 )
 BY_WORDS_ALONE = "Only the words of the question could be searched for just now, not its meaning; asking again in a while may find more."
 COUNTER = Generator(name="counted", version="1")

@@ -9,6 +9,8 @@ from re import Match
 
 from django import template
 from django.utils import formats
+from django.utils.html import escape, format_html
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, gettext, ngettext
 from django.utils.translation import gettext_noop as N_
 
@@ -16,6 +18,10 @@ register = template.Library()
 
 FIXED = (
     N_(
+        "The studies kept here do not answer this question. Below are the nearest passages; they are not an answer. "
+        "Try a related question, or ask it in other words."
+    ),
+    N_(  # in answers of former releases
         "The studies kept here do not answer this question. Below are the nearest passages; they are not an answer. "
         "You could ask about a neighbouring point, or in other words."
     ),
@@ -119,6 +125,13 @@ GROUPS = {
 """What an answer may leave open, where it is named in words of ours and not in those of the question."""
 
 
+# Numbers of three digits are telephone numbers in a reply to an emergency alone; elsewhere they may be anything.
+SHORT_NUMBERS = frozenset({"000", "110", "111", "112", "113", "117", "118", "119", "144", "911", "988", "999"})
+NUMBER = re.compile(r"(?<![\w+.,/-])\+?\d(?:[ \u00a0/-]?\d){2,14}(?![\w%]|[.,/-]\d)")
+YEARS = re.compile(r"(?:19|20)\d\d\D(?:19|20)\d\d")
+SHORTEST = 6  # digits, of a number that is not a short one
+
+
 @dataclass(frozen=True, slots=True)
 class Told:
     """A part of a message, with the space before it; `is_ours` where it is in the page's language."""
@@ -134,6 +147,22 @@ def as_told(message: object) -> tuple[Told, ...]:
     if (get_language() or "en").startswith("en"):
         return (Told(text, is_ours=True),)
     return tuple(_parts(text))
+
+
+@register.filter
+def dialled(text: object, route: object) -> SafeString:
+    """A fixed reply whose telephone numbers are links: nothing is dialled but the digits that stand there."""
+    words = str(text)
+    pieces, end = [], 0
+    for found in NUMBER.finditer(words):
+        digits = re.sub(r"\D", "", found[0])
+        is_short = route == "emergency" and found[0] in SHORT_NUMBERS
+        if is_short or (len(digits) >= SHORTEST and not YEARS.fullmatch(found[0])):
+            prefix = "+" if found[0].startswith("+") else ""
+            link = format_html('<a href="tel:{}">{}</a>', prefix + digits, found[0])
+            pieces += [escape(words[end : found.start()]), link]
+            end = found.end()
+    return mark_safe("".join([*pieces, escape(words[end:])]))  # noqa: S308 - each piece is escaped
 
 
 @register.filter

@@ -50,6 +50,11 @@ FAINT_EDGES = """() => {
     return ratio < 3 ? [`${field.outerHTML.slice(0, 80)}: ${ratio.toFixed(2)}`] : [];
   });
 }"""
+CUT_LISTS = """() => [...document.querySelectorAll("#changelist-form .results")]
+  .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1).map(({ scrollWidth }) => `list: ${scrollWidth}`)"""
+SMALL_LETTERS = """() => [...document.querySelectorAll("svg text")].filter((text) => text.checkVisibility())
+  .map((text) => [text.textContent, parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a])
+  .filter(([, size]) => size < 11.9)"""
 FAULTS_OF_OTHERS = {
     "desk: person": ["<div#id_password>: aria-describedby names 'id_password_helptext', which is not there"]
 }  # Django's
@@ -78,6 +83,8 @@ def test_every_page_is_valid_legible_and_no_wider_than_the_screen(
             assert_accessible(page, watch, rules=rules, only_colours=number > 0)
             if place.is_desk:
                 assert page.evaluate(FAINT_EDGES) == []
+                assert page.evaluate(CUT_LISTS) == []
+                assert page.evaluate(SMALL_LETTERS) == []
     if not (place.is_desk or place.rules):
         for enlarge in ENLARGED:
             page.evaluate(f"() => {{ {enlarge} }}")

@@ -11,8 +11,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from corpus_app import curation
-from corpus_app.curation import entries, history
+from corpus_app import actions, curation
+from corpus_app.curation import entries
 from corpus_app.models import CorpusEvent
 from tests.builders import make_study, make_superuser
 
@@ -40,7 +40,7 @@ def _is_text(node: ast.AST) -> bool:
 
 
 def test_every_action_that_is_recorded_has_words_and_no_other_has() -> None:
-    assert set(recorded()) == set(history.ACTIONS)
+    assert set(recorded()) == set(actions.ACTIONS)
 
 
 @pytest.mark.django_db
@@ -53,6 +53,7 @@ def test_the_list_tells_actions_in_words(client: Client) -> None:
 
     assert "Study revised" in page
     assert ">revise_study<" not in page
+    assert "By when" in page
     for head in ("When", "Who", "What", "Study", "Corpus version"):
         assert f">{head}</a>" in page
 
@@ -70,6 +71,7 @@ def test_an_event_tells_before_and_after_without_json(client: Client) -> None:
     assert '<td class="what-changed" data-of="After">Rowers</td>' in page
     assert reverse("admin:corpus_app_study_change", args=[study.pk]) in page
     assert ">None<" not in page
+    assert str(event).endswith(f"ada, Study revised, {study.study_id}")
     assert "&quot;" not in page.split("What changed")[1].split("submit-row")[0]
 
 

@@ -420,5 +420,7 @@ def test_answers_and_feedback_are_read_at_the_desk(client: Client) -> None:
 
     assert body["url"] in answers
     assert "says something wrong" in listed
+    assert "By whether it helped" in listed
+    assert "By when" in listed
     assert "&lt;b&gt;Not&lt;/b&gt; so." in listed
     assert body["url"] in page

@@ -142,6 +142,41 @@ def test_each_built_in_reply_and_reason_is_told_in_the_page_language() -> None:
             assert "".join(part.text for part in told).count("\n\n") == message.count("\n\n")
 
 
+def test_the_refusal_of_former_releases_is_told_in_the_page_language() -> None:
+    former = (
+        "The studies kept here do not answer this question. Below are the nearest passages; they are not an answer. "
+        "You could ask about a neighbouring point, or in other words."
+    )
+
+    with translation.override("de"):
+        (told,) = stored_words.as_told(former)
+
+    assert told.is_ours
+    assert told.text.startswith("Die Studien hier beantworten diese Frage nicht.")
+
+
+@pytest.mark.parametrize(
+    ("reply", "route", "numbers"),
+    [
+        ("Call 112, 999 or 911 (112 in Europe).", "emergency", ["112", "999", "911", "112"]),
+        ("Call 112.", "own_health", []),
+        ("Adults over 18, 140 beats, 100 kg, 1.112, 112.5, 112% or 2019-2020.", "emergency", []),
+        ("Call +44 20 7946 0958 or 116 123.", "eating", ["+442079460958", "116123"]),
+    ],
+)
+def test_telephone_numbers_of_a_fixed_reply_are_links(reply: str, route: str, numbers: list[str]) -> None:
+    told = stored_words.dialled(reply, route)
+
+    assert re.findall(r'href="tel:([+\d]+)"', told) == numbers
+    assert re.sub(r"<[^>]+>", "", told) == reply
+
+
+def test_a_reply_brings_no_markup_with_it() -> None:
+    told = stored_words.dialled('<b>Call</b> 112" onclick="x', "emergency")
+
+    assert told == ('&lt;b&gt;Call&lt;/b&gt; <a href="tel:112">112</a>&quot; onclick=&quot;x')
+
+
 @pytest.mark.parametrize(
     ("message", "german"),
     [

@@ -1,0 +1,60 @@
+"""What is done to the corpus, as the desk tells it."""
+
+from __future__ import annotations
+
+ACTIONS = {  # every action that is recorded, as the desk tells it
+    "add_collection": "Collection added",
+    "add_concept": "Concept added",
+    "add_concept_alias": "Alias added",
+    "add_concept_collection": "Concept put into a collection",
+    "add_concept_relation": "Relation added",
+    "add_concept_relation_study": "Study put behind a relation",
+    "add_finding": "Finding added",
+    "add_passage": "Passage added",
+    "add_study_concept": "Concept of a study added",
+    "arrange_passages": "Passages put into another order",
+    "change_encoder": "Encoder changed",
+    "comment": "Comment",
+    "create_study": "Study added",
+    "delete_collection": "Collection deleted",
+    "delete_concept": "Concept deleted",
+    "delete_concept_alias": "Alias deleted",
+    "delete_concept_collection": "Concept taken out of a collection",
+    "delete_concept_relation": "Relation deleted",
+    "delete_concept_relation_study": "Study taken from behind a relation",
+    "delete_finding": "Finding deleted",
+    "delete_study": "Study deleted",
+    "delete_study_concept": "Concept of a study deleted",
+    "drop_former_vectors": "Former vectors deleted",
+    "embed_again": "Embedded again",
+    "import_changes": "Study changed by an import",
+    "import_concepts": "Concepts imported",
+    "import_relations": "Relations imported",
+    "import_study": "Study imported",
+    "merge_study": "Studies merged",
+    "publish": "Published",
+    "remove_passage": "Passage deleted",
+    "restore": "Put back as it was",
+    "revise_collection": "Collection revised",
+    "revise_concept": "Concept revised",
+    "revise_concept_alias": "Alias revised",
+    "revise_concept_collection": "Collection of a concept revised",
+    "revise_concept_relation": "Relation revised",
+    "revise_concept_relation_study": "Study behind a relation revised",
+    "revise_finding": "Finding revised",
+    "revise_passage": "Passage revised",
+    "revise_study": "Study revised",
+    "revise_study_concept": "Concept of a study revised",
+    "send_back": "Sent back to draft",
+    "set_concepts": "Concepts set",
+    "set_findings": "Findings set",
+    "set_notice": "Notice set",
+    "submit": "Handed over for review",
+    "waive_finding": "Broken text kept as it is",
+    "withdraw": "Withdrawn",
+}
+
+
+def in_words(action: str) -> str:
+    """What was done; an action of another release stays readable."""
+    return ACTIONS.get(action, action.replace("_", " ").capitalize())
