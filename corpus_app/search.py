@@ -29,6 +29,7 @@ from corpus_app.sources import spreadsheet as spreadsheet  # files for other pro
 from corpus_app.sources import to_bibtex as to_bibtex
 from corpus_app.sources import to_csl_json as to_csl_json
 from corpus_app.sources import to_ris as to_ris
+from corpus_app.wire import sending as sending  # statements are sent without waiting in one place
 
 PATIENCE_SECONDS = 60.0
 LOOK_EVERY_SECONDS = 0.25
@@ -390,6 +391,11 @@ def states(
     return studies, passages
 
 
+STILL_THERE = """
+    LEFT JOIN corpus_app_study AS study ON study.study_id = row.study_key
+    LEFT JOIN corpus_app_passage AS passage ON passage.id = row.passage_key
+"""
+"""What a statement of another room joins its `row` to, to learn which study and which passage are there when it runs."""
 _STATES = """
     SELECT study_id, status, notice, state_changed_at, NULL::bigint, NULL::int FROM corpus_app_study WHERE study_id = ANY(%s)
     UNION ALL

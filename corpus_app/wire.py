@@ -39,6 +39,22 @@ def open_view(query: str) -> list[tuple[Any, ...]]:
 
 
 @contextmanager
+def sending() -> Iterator[Send]:
+    """In the open transaction: what sends a statement with its parameters, planned once a connection, and does not wait.
+
+    To fetch its rows is to wait for them; at the end all are waited for. Raises DatabaseError.
+    """
+    driver = connection.connection
+    driver.prepare_threshold = PREPARE_THRESHOLD
+
+    def send(statement: str, parameters: Sequence[Any] = ()) -> Cursor:
+        return psycopg.Cursor(driver).execute(statement, parameters, prepare=True)
+
+    with connection.wrap_database_errors, driver.pipeline():
+        yield send
+
+
+@contextmanager
 def together(*, settings: Mapping[str, str], is_planned_once: bool) -> Iterator[Send]:
     """What sends a statement with its parameters, and gives the cursor that has its rows: at the end, or waits for them.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import logging
 import secrets
 import uuid
@@ -15,7 +16,7 @@ from time import perf_counter
 from typing import Any
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.urls import reverse
 
 from corpus_app import search
@@ -227,8 +228,7 @@ def store(
 
     A `request_id` that was handed out before is kept; else one is made. Raises OutOfTime where the limit is over.
     """
-    if limit is not None:
-        limit.bind()
+    milliseconds_left = limit.milliseconds_left if limit else None
     answer_id, request_id = new_id(), request_id or uuid.uuid4()
     body = payload.of_answer(
         answered,
@@ -241,32 +241,50 @@ def store(
     )
     writing = perf_counter()
     with transaction.atomic():
-        # The sentences come first, their answer last (the database checks at commit), so that its payload holds the time they took.
-        _store_sentences(answer_id, body)
-        end = perf_counter()
-        body["timings_ms"] |= {
-            "store": _milliseconds(writing, end),
-            "total": _milliseconds(writing if started is None else started, end),
-        }
-        row = Answer.objects.create(
-            id=answer_id,
-            request_id=request_id,
-            question=answered.question.text,
-            mode=answered.question.mode.value,
-            collection=answered.question.collection,
-            outcome=answered.outcome.value,
-            corpus_version=answered.corpus_version,
-            policy=answered.policy.values(),
-            payload=body,
-            drafts=[_draft(attempt) for attempt in answered.attempts],
-            engine=engine(),
-            parent_id=parent,
-            created_at=now,
-        )
+        with search.sending() as send:
+            if milliseconds_left is not None:
+                send(_CUT_OFF, [str(milliseconds_left)])
+            # The sentences come first, their answer last (the database checks at commit), so that its payload holds the time
+            # they took. While the database is at work, what comes next is made ready here.
+            sentences = send(_STORE_SENTENCES, [answer_id, *_sentence_columns(body)])
+            body = payload.in_contract_order(body)
+            drafts, policy = _json([_draft(attempt) for attempt in answered.attempts]), _policy(answered.policy)
+            sentences.fetchall()
+            end = perf_counter()
+            body["timings_ms"] = payload.in_contract_order(
+                body["timings_ms"]
+                | {
+                    "store": _milliseconds(writing, end),
+                    "total": _milliseconds(writing if started is None else started, end),
+                }
+            )
+            row = Answer(
+                id=answer_id,
+                request_id=request_id,
+                question=answered.question.text,
+                mode=answered.question.mode.value,
+                collection=answered.question.collection,
+                outcome=answered.outcome.value,
+                corpus_version=answered.corpus_version,
+                payload=body,
+                engine=engine(),
+                parent_id=parent,
+                created_at=now,
+            )
+            send(_STORE_ANSWER, [*(getattr(row, name) for name in _PLAIN), _json(body), policy, drafts])
         if files_gap and answered.outcome in FILED:
             missing = list(answered.signals.missing_terms) if answered.signals else []
             Gap.objects.file(row, missing=missing)
-    return payload.in_contract_order(body)
+    return body
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+@lru_cache(maxsize=8)
+def _policy(policy: Policy) -> str:
+    return _json(policy.values())
 
 
 @cache
@@ -296,39 +314,25 @@ def _draft(attempt: Attempt) -> dict[str, Any]:
     }
 
 
-def _store_sentences(answer_id: str, body: payload.Payload) -> None:
+def _sentence_columns(body: payload.Payload) -> list[list[Any]]:
+    """The sentences of an answer and the spans that they quote, column by column, as `_STORE_SENTENCES` takes them."""
     sentences = [(part, n, s) for part in ("summary", "answer") for n, s in enumerate(body[part]["sentences"])]
-    if not sentences:
-        return
     quoted = [(part, n, span) for part, n, s in sentences for span in s["support"] if "finding_ids" not in span]
     index_of = {citation["study_id"]: citation["index"] for citation in body["citations"]}
-    # A passage or study deleted since it was read keeps its words here, without a link.
-    studies, passages = search.states(index_of, [span["passage_id"] for _, _, span in quoted])
-    columns = zip(
-        *(
-            (
-                part,
-                n,
-                index_of[span["study_id"]],
-                span["study_id"] if span["study_id"] in studies else None,
-                span["study_id"],
-                span["passage_id"] if span["passage_id"] in passages else None,
-                *(span[name] for name in ("passage_id", "passage_version", "start", "end", "quote")),
-            )
-            for part, n, span in quoted
-        ),
-        strict=True,
-    )
-    rows = zip(*((part, n, s["text"], s["kind"], s["verdict"]) for part, n, s in sentences), strict=True)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _STORE, [answer_id, *map(list, rows), *(map(list, columns) if quoted else [[]] * CITATION_COLUMNS)]
-        )
+    rows = [(part, n, s["text"], s["kind"], s["verdict"]) for part, n, s in sentences]
+    spans = [(part, n, index_of[span["study_id"]], *(span[name] for name in _SPAN)) for part, n, span in quoted]
+    return [*_columns(rows, SENTENCE_COLUMNS), *_columns(spans, CITATION_COLUMNS)]
 
 
-CITATION_COLUMNS = 11
-# One statement: the ORM would take longer to write two than PostgreSQL takes for both.
-_STORE = """
+def _columns(rows: list[tuple[Any, ...]], number: int) -> list[list[Any]]:
+    return [list(column) for column in zip(*rows, strict=True)] if rows else [[]] * number
+
+
+SENTENCE_COLUMNS, CITATION_COLUMNS = 5, 9
+_SPAN = ("study_id", "passage_id", "passage_version", "start", "end", "quote")
+# One statement: the ORM would take longer to write two than PostgreSQL takes for both. A passage or study deleted since it
+# was read keeps its words here, without a link.
+_STORE_SENTENCES = """
     WITH sentence AS (
         INSERT INTO qa_app_answersentence (answer_id, part, position, text, kind, verdict)
         SELECT %s, row.* FROM unnest(%s::text[], %s::int[], %s::text[], %s::text[], %s::text[]) AS row
@@ -336,14 +340,23 @@ _STORE = """
     )
     INSERT INTO qa_app_answercitation
         (sentence_id, index, study_id, study_key, passage_id, passage_key, passage_version, start, "end", quote)
-    SELECT sentence.id, row.index, row.study_id, row.study_key, row.passage_id, row.passage_key, row.passage_version,
+    SELECT sentence.id, row.index, study.study_id, row.study_key, passage.id, row.passage_key, row.passage_version,
            row.start, row.end, row.quote
-    FROM unnest(%s::text[], %s::int[], %s::int[], %s::text[], %s::text[], %s::bigint[], %s::bigint[], %s::int[],
-                %s::int[], %s::int[], %s::text[]) WITH ORDINALITY
-        AS row (part, position, index, study_id, study_key, passage_id, passage_key, passage_version, start, "end", quote, place)
+    FROM unnest(%s::text[], %s::int[], %s::int[], %s::text[], %s::bigint[], %s::int[], %s::int[], %s::int[], %s::text[])
+        WITH ORDINALITY
+        AS row (part, position, index, study_key, passage_key, passage_version, start, "end", quote, place)
     JOIN sentence USING (part, position)
+    {still_there}
     ORDER BY row.place
+    RETURNING id
+""".replace("{still_there}", search.STILL_THERE)
+_PLAIN = "id request_id question mode collection outcome corpus_version engine parent_id created_at".split()
+_STORE_ANSWER = """
+    INSERT INTO qa_app_answer
+        (id, request_id, question, mode, collection, outcome, corpus_version, engine, parent_id, created_at, payload, policy, drafts)
+    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s::jsonb, %s::jsonb, %s::jsonb)
 """
+_CUT_OFF = "SELECT set_config('statement_timeout', %s, true)"  # to the end of the transaction
 
 
 def new_id() -> str:

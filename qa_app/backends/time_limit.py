@@ -30,8 +30,13 @@ class TimeLimit:
 
     def bind(self) -> None:
         """From here on no statement takes longer than what is left. Raises OutOfTime where nothing is."""
+        _cut_off_after(self.milliseconds_left)
+
+    @property
+    def milliseconds_left(self) -> int:
+        """As a statement takes them. Raises OutOfTime where there are none."""
         self.require()
-        _cut_off_after(max(LEAST_MS, int(1000 * self.deadline.seconds_left)))
+        return max(LEAST_MS, int(1000 * self.deadline.seconds_left))
 
 
 @contextmanager

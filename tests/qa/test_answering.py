@@ -146,7 +146,15 @@ def test_a_model_that_fails_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_source_deleted_before_storing_keeps_its_words_without_a_link(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "states", lambda study_ids, passage_ids: ({}, {}))
+    make = answering.make
+
+    def deleted_meanwhile(*arguments: Any, **options: Any) -> Any:
+        made = make(*arguments, **options)
+        curation.withdraw(["T-SETS"], by=None, by_name="tests", reason="faulty")
+        curation.delete_study("T-SETS", by=None, by_name="tests")
+        return made
+
+    monkeypatch.setattr(answering, "make", deleted_meanwhile)
 
     asking.ask(question=ASKED)
 
