@@ -21,7 +21,7 @@ import numpy as np
 from django.db import DatabaseError, connection, transaction
 from django.db.models import Count, Q
 
-from corpus_app import embedding, legs, models, quality, records, wire
+from corpus_app import embedding, legs, models, nearness, quality, records, wire
 from corpus_app import vocabulary as _vocabulary
 from corpus_app.embedding import ORIGINAL as ORIGINAL
 from corpus_app.embedding import EncoderUnavailable as EncoderUnavailable  # callers catch it by this door
@@ -341,10 +341,29 @@ def near_findings(vector: Sequence[float], passage_ids: Sequence[int]) -> tuple[
     """
     encoder = vector.encoder if isinstance(vector, legs.QuestionVector) else encoder_name()
     try:
+        held = _held_findings(encoder)
+        if held is not None and held.fits(vector):
+            return held.near(vector, passage_ids)
         return legs.near_findings(vector, passage_ids, encoder=encoder)
     except DatabaseError as error:
         logger.warning("Findings could not be compared: %s", error)
         return ()
+
+
+def _held_findings(encoder: str) -> nearness.Findings | None:
+    """All findings of the present corpus version; None outside a snapshot, and where `nearness` holds none."""
+    version = _snapshot_version.get()
+    if version is None or version[0] == 0:
+        return None
+    key = (version, encoder)
+    held = _held.get(key)
+    if held is None and (held := nearness.read(encoder)) is not None:
+        _held.clear()
+        _held[key] = held
+    return held
+
+
+_held: dict[tuple[Version, str], nearness.Findings] = {}  # of one version and encoder
 
 
 def _finding(

@@ -204,7 +204,8 @@ def check(*, question: object, mode: object, collection: object, writer: object,
         raise BadQuestion("mode", "unknown", N_("Choose a mode: %(modes)s."), modes=modes)
     if writer not in WRITERS:
         raise BadQuestion("writer", "unknown", f"Choose a writer: {', '.join(WRITERS)}.")
-    slugs = [c.slug for c in search.collections()]
+    chosen = before.collection if collection is None and before else collection
+    slugs = [c.slug for c in search.collections()] if chosen is not None else []
     if collection is not None and collection not in slugs:
         raise BadQuestion(
             "collection",
@@ -212,8 +213,8 @@ def check(*, question: object, mode: object, collection: object, writer: object,
             N_("There is no such collection. Choose one of %(slugs)s, or none."),
             slugs=", ".join(slugs),
         )
-    if collection is None and before and before.collection in slugs:
-        collection = before.collection
+    if collection is None and chosen in slugs:
+        collection = chosen
     asked = _searchable(text)
     meant = _meant(asked, before) if before else None
     return Question(

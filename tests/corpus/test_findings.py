@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 from django.db import transaction
+from django.utils import timezone
 
-from corpus_app import embedding, findings, indexing, search
+from corpus_app import embedding, findings, indexing, legs, nearness, search
 from corpus_app.embedding import Matrix
-from corpus_app.models import Finding, FindingVector, Study
+from corpus_app.models import CorpusVersion, Finding, FindingVector, Study
 from corpus_app.records import NearFinding
 from tests.builders import make_finding, make_study
 from tests.fakes import WordHashEncoder
@@ -226,3 +228,109 @@ def test_a_run_out_of_time_goes_on_with_the_findings_first(study: Study) -> None
     assert FindingVector.objects.count() == findings.BATCH
     assert indexing.index_stale().count == study.passages.count()
     assert FindingVector.objects.count() == findings.BATCH + 2
+
+
+# --- Held in this process ---------------------------------------------------------------------------------------------
+
+
+def new_version() -> None:
+    CorpusVersion.objects.create(number=CorpusVersion.objects.count() + 1, at=timezone.now(), summary="a change")
+
+
+def near_in_snapshot(study: Study) -> tuple[NearFinding, ...]:
+    with search.snapshot():
+        return near(study)
+
+
+@pytest.fixture
+def asked_of_the_database(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Grows with each comparison that is made there."""
+    calls: list[int] = []
+    compare = legs.near_findings
+
+    def counted(*arguments: Any, **options: Any) -> tuple[NearFinding, ...]:
+        calls.append(len(calls))
+        return compare(*arguments, **options)
+
+    monkeypatch.setattr(legs, "near_findings", counted)
+    return calls
+
+
+def test_findings_held_say_what_the_database_says(study: Study, asked_of_the_database: list[int]) -> None:
+    others = [make_study(study_id=f"S90{n}") for n in range(3)]
+    for other in others[1:]:
+        make_finding(other)
+        make_finding(other)  # says the same: the first is told
+    indexing.index_stale()
+    new_version()
+    vector = search.encode_question(QUESTION)
+    ids = [pk for s in (*others, study) for pk in s.passages.values_list("pk", flat=True)]
+
+    with search.snapshot():
+        held = search.near_findings(vector, ids)
+
+    assert asked_of_the_database == []
+    told = search.near_findings(vector, ids)
+    assert asked_of_the_database == [0]
+    assert [(n.study_id, n.number, n.passage_ids) for n in held] == [
+        (n.study_id, n.number, n.passage_ids) for n in told
+    ]
+    assert [n.cosine for n in held] == pytest.approx([n.cosine for n in told], abs=1e-6)
+    assert [n.number for n in held if n.study_id != study.study_id] == [1, 1]
+
+
+def test_findings_are_held_once_none_waits_for_its_vector(study: Study, asked_of_the_database: list[int]) -> None:
+    new_version()
+    assert near_in_snapshot(study) == ()
+
+    indexing.index_stale()
+
+    assert len(near_in_snapshot(study)) == 1
+    assert asked_of_the_database == [0]
+
+
+@pytest.mark.parametrize("state", [{"status": "withdrawn"}, {"status": "draft"}, {"notice": "retracted"}])
+def test_findings_held_are_read_anew_at_the_next_version(study: Study, state: dict[str, str]) -> None:
+    make_finding(make_study(study_id="S900"))
+    indexing.index_stale()
+    new_version()
+    assert [n.study_id for n in near_in_snapshot(study)] == [study.study_id]
+
+    Study.objects.filter(pk=study.pk).update(**state)
+    new_version()
+
+    assert near_in_snapshot(study) == ()
+
+
+def test_a_finding_reworded_is_compared_by_its_new_words(study: Study) -> None:
+    indexing.index_stale()
+    new_version()
+    (before,) = near_in_snapshot(study)
+
+    reword(study, QUESTION)
+    new_version()
+    assert near_in_snapshot(study) == ()
+    indexing.index_stale()
+
+    (after,) = near_in_snapshot(study)
+    assert after.cosine > before.cosine
+
+
+@pytest.mark.parametrize("most", ["FINDINGS_MOST", "PASSAGES_MOST"])
+def test_no_more_findings_are_held_than_fit(
+    most: str, study: Study, asked_of_the_database: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nearness, most, 0)
+    indexing.index_stale()
+    new_version()
+
+    assert len(near_in_snapshot(study)) == 1
+    assert asked_of_the_database == [0]
+
+
+def test_where_nothing_was_found_nothing_is_near(asked_of_the_database: list[int]) -> None:
+    study = make_study()
+    new_version()
+
+    assert near_in_snapshot(study) == ()
+    assert asked_of_the_database == []
