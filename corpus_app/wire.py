@@ -38,6 +38,15 @@ def open_view(query: str) -> list[tuple[Any, ...]]:
         return rows.fetchall()
 
 
+def first_row(statement: str, parameters: Mapping[str, Any]) -> tuple[Any, ...] | None:
+    """Of one statement, which is planned once a connection; None where it gives no row. Raises DatabaseError."""
+    connection.ensure_connection()
+    driver = connection.connection
+    driver.prepare_threshold = PREPARE_THRESHOLD
+    with connection.wrap_database_errors:
+        return psycopg.Cursor(driver).execute(statement, parameters, prepare=True).fetchone()
+
+
 @contextmanager
 def sending() -> Iterator[Send]:
     """In the open transaction: what sends a statement with its parameters, planned once a connection, and does not wait.

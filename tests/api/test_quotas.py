@@ -58,6 +58,15 @@ def test_what_is_refused_costs_nothing() -> None:
     assert QuotaCounter.objects.get().used_in_day == 1
 
 
+@pytest.mark.django_db(transaction=True)
+def test_only_the_count_itself_need_not_reach_the_disk_at_once() -> None:
+    quotas.take("one", "read", TWENTY, now=NOON)
+
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW synchronous_commit")
+        assert cursor.fetchone() == ("on",)
+
+
 @pytest.mark.django_db
 def test_clients_and_quotas_are_counted_apart() -> None:
     for client, quota in (("one", "read"), ("one", "ask"), ("two", "read")):
