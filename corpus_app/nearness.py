@@ -1,16 +1,13 @@
-"""What all studies found, held in this process to be compared with questions.
+"""Which study and passages each finding belongs to, held in this process.
 
-PostgreSQL takes longer to look up the findings of the sixty studies that a question may be about than numpy takes to compare it
-with all of them. They are read once for a corpus version, and only where none of them waits for its vector: a vector comes
-without a new version.
+PostgreSQL compares a question with all findings in less time than it takes to look up those of the sixty studies that the
+question may be about; and it does so while the search runs, when nobody knows yet which studies these will be.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -19,92 +16,74 @@ from numpy.typing import NDArray
 
 from corpus_app import records
 
-FINDINGS_MOST = 2_000  # about 6 MB; where there are more, each question asks the database for those of its studies
+FINDINGS_MOST = 2_000  # where there are more, each question asks for those of its studies
 PASSAGES_MOST = 10_000
-VECTOR_HEADER_BYTES = 4  # vector_send: dimensions and an unused field, then big-endian floats
+
+Ids = NDArray[np.int64]
+Scores = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """Those of all searchable studies, study by study in the order of their ids."""
+    """Those of all searchable studies, at one corpus version."""
 
+    ids: Ids
+    """In their order; for each of them: """
+    places: Ids
+    """the place of its study,"""
+    numbers: Ids
+    """and its own place there, from 1."""
     studies: tuple[str, ...]
-    starts: tuple[int, ...]
-    """Where each study's begin, and where the last one's end."""
-    numbers: tuple[int, ...]
-    vectors: NDArray[np.float64]
     study_of: dict[int, int]
     """For each searchable passage of these studies, the place of its study."""
 
-    def fits(self, vector: Sequence[float]) -> bool:
-        return not self.studies or self.vectors.shape[1] == len(vector)
-
-    def near(self, vector: Sequence[float], passage_ids: Sequence[int]) -> tuple[records.NearFinding, ...]:
-        """As `search.near_findings` says."""
+    def near(self, ids: Ids, cosines: Scores, passage_ids: Sequence[int]) -> tuple[records.NearFinding, ...]:
+        """As `search.near_findings` says, where these findings have these cosines."""
         asked: dict[int, list[int]] = {}
         for pk in sorted(set(passage_ids)):
-            if (study := self.study_of.get(pk)) is not None:
-                asked.setdefault(study, []).append(pk)
-        if not asked:
-            return ()
-        # Rounded as PostgreSQL hands it over, so that two that say the same come equally close.
-        cosines = (self.vectors @ np.asarray(vector, np.float32).astype(np.float64)).astype(np.float32)
-        return tuple(self._nearest(study, cosines, asked[study]) for study in sorted(asked))
+            if (place := self.study_of.get(pk)) is not None:
+                asked.setdefault(place, []).append(pk)
+        known = np.isin(ids, self.ids)
+        rows, cosines = np.searchsorted(self.ids, ids[known]), cosines[known]
+        best = np.lexsort((self.numbers[rows], -cosines, self.places[rows]))
+        places, firsts = np.unique(self.places[rows][best], return_index=True)
+        best = best[firsts]
+        return tuple(
+            records.NearFinding(self.studies[place], number, cosine, tuple(asked[place]))
+            for place, number, cosine in zip(
+                places.tolist(), self.numbers[rows[best]].tolist(), cosines[best].tolist(), strict=True
+            )
+            if place in asked
+        )
 
-    def _nearest(self, study: int, cosines: NDArray[np.float32], passage_ids: list[int]) -> records.NearFinding:
-        start, end = self.starts[study : study + 2]
-        best = start + int(cosines[start:end].argmax())  # of equals the first
-        return records.NearFinding(self.studies[study], self.numbers[best], float(cosines[best]), tuple(passage_ids))
 
-
-def read(encoder: str) -> Findings | None:
-    """All findings as the snapshot has them; None where they cannot be held.
-
-    That is where one waits for its vector, where vectors are of several lengths, and where there are too many.
-    """
+def read() -> Findings | None:
+    """As the snapshot has them; None where there are too many to be held."""
     with connection.cursor() as cursor:
-        cursor.execute(_STATE, [encoder])
-        findings, waiting = cursor.fetchone()
-        if waiting or findings > FINDINGS_MOST:
-            return None
-        if not findings:
-            return Findings((), (0,), (), np.empty((0, 0)), {})
-        cursor.execute(_PASSAGES, [PASSAGES_MOST + 1])
-        passages: list[tuple[int, str]] = cursor.fetchall()
-        if len(passages) > PASSAGES_MOST:
-            return None
-        cursor.execute(_FINDINGS, [encoder])
+        cursor.execute(_FINDINGS, [FINDINGS_MOST + 1])
         rows = cursor.fetchall()
-    return _held(rows, passages) if len({len(sent) for *_, sent in rows}) == 1 else None
+        if len(rows) > FINDINGS_MOST:
+            return None
+        if rows:
+            cursor.execute(_PASSAGES, [PASSAGES_MOST + 1])
+        passages = cursor.fetchall() if rows else []
+    return _held(rows, passages) if len(passages) <= PASSAGES_MOST else None
 
 
 def _held(rows: list[Any], passages: list[tuple[int, str]]) -> Findings:
-    by_study = {study: list(own) for study, own in groupby(rows, key=itemgetter(0))}
-    places = {study: place for place, study in enumerate(by_study)}
-    return Findings(
-        studies=tuple(by_study),
-        starts=(0, *np.cumsum([len(own) for own in by_study.values()]).tolist()),
-        numbers=tuple(number for _, number, _ in rows),
-        vectors=np.stack([np.frombuffer(sent, ">f4", offset=VECTOR_HEADER_BYTES) for *_, sent in rows]).astype(np.float64),
-        study_of={pk: places[study] for pk, study in passages},
-    )  # fmt: skip
+    studies = tuple(dict.fromkeys(study for study, _, _ in rows))
+    place_of = {study: place for place, study in enumerate(studies)}
+    in_order = sorted((pk, place_of[study], number) for study, number, pk in rows)
+    ids, places, numbers = np.array(in_order, np.int64).reshape(-1, 3).T
+    return Findings(ids, places, numbers, studies, {pk: place_of[study] for pk, study in passages})
 
 
 _SEARCHABLE = "s.status = 'published' AND s.notice <> 'retracted'"
-_STATE = """
-    SELECT count(*), count(*) FILTER (WHERE v.id IS NULL)
-    FROM corpus_app_study s
-    JOIN corpus_app_finding f ON f.study_id = s.id
-    LEFT JOIN corpus_app_findingvector v ON v.finding_id = f.id AND v.encoder = %s AND v.content_hash = f.content_hash
-    WHERE {searchable}
-""".replace("{searchable}", _SEARCHABLE)
 _FINDINGS = """
-    SELECT s.study_id, f.position + 1, vector_send(v.vector)
-    FROM corpus_app_study s
-    JOIN corpus_app_finding f ON f.study_id = s.id
-    JOIN corpus_app_findingvector v ON v.finding_id = f.id AND v.encoder = %s AND v.content_hash = f.content_hash
+    SELECT s.study_id, f.position + 1, f.id
+    FROM corpus_app_study s JOIN corpus_app_finding f ON f.study_id = s.id
     WHERE {searchable}
-    ORDER BY s.study_id, f.position
+    ORDER BY s.study_id LIMIT %s
 """.replace("{searchable}", _SEARCHABLE)
 _PASSAGES = """
     SELECT p.id, s.study_id

@@ -60,11 +60,12 @@ def test_what_is_refused_costs_nothing() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_only_the_count_itself_need_not_reach_the_disk_at_once() -> None:
-    quotas.take("one", "read", TWENTY, now=NOON)
-
     with connection.cursor() as cursor:
+        cursor.execute("SET synchronous_commit = local")
+        quotas.take("one", "read", TWENTY, now=NOON)
         cursor.execute("SHOW synchronous_commit")
-        assert cursor.fetchone() == ("on",)
+        assert cursor.fetchone() == ("local",)
+        cursor.execute("RESET synchronous_commit")
 
 
 @pytest.mark.django_db

@@ -230,21 +230,23 @@ def test_a_run_out_of_time_goes_on_with_the_findings_first(study: Study) -> None
     assert FindingVector.objects.count() == findings.BATCH + 2
 
 
-# --- Held in this process ---------------------------------------------------------------------------------------------
+# --- Compared while the search runs -----------------------------------------------------------------------------------
 
 
 def new_version() -> None:
     CorpusVersion.objects.create(number=CorpusVersion.objects.count() + 1, at=timezone.now(), summary="a change")
 
 
-def near_in_snapshot(study: Study) -> tuple[NearFinding, ...]:
+def near_in_search(*studies: Study) -> tuple[NearFinding, ...]:
+    vector = search.encode_question(QUESTION)
     with search.snapshot():
-        return near(study)
+        search.find(QUESTION, vector)
+        return search.near_findings(vector, [pk for s in studies for pk in s.passages.values_list("pk", flat=True)])
 
 
 @pytest.fixture
-def asked_of_the_database(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Grows with each comparison that is made there."""
+def asked_afterwards(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Grows with each comparison that the search did not make."""
     calls: list[int] = []
     compare = legs.near_findings
 
@@ -256,81 +258,101 @@ def asked_of_the_database(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return calls
 
 
-def test_findings_held_say_what_the_database_says(study: Study, asked_of_the_database: list[int]) -> None:
+@pytest.fixture
+def real(transactional_db: None) -> None:
+    """Transactions of the test's own: a snapshot inside another one sends no statement beside the search."""
+
+
+@pytest.mark.usefixtures("real")
+def test_the_search_compares_as_those_who_ask_afterwards(study: Study, asked_afterwards: list[int]) -> None:
     others = [make_study(study_id=f"S90{n}") for n in range(3)]
     for other in others[1:]:
         make_finding(other)
         make_finding(other)  # says the same: the first is told
+    make_finding(make_study(study_id="S990", status="draft"))
     indexing.index_stale()
     new_version()
-    vector = search.encode_question(QUESTION)
+
+    found = near_in_search(*others, study)
+
+    assert asked_afterwards == []
     ids = [pk for s in (*others, study) for pk in s.passages.values_list("pk", flat=True)]
-
-    with search.snapshot():
-        held = search.near_findings(vector, ids)
-
-    assert asked_of_the_database == []
-    told = search.near_findings(vector, ids)
-    assert asked_of_the_database == [0]
-    assert [(n.study_id, n.number, n.passage_ids) for n in held] == [
-        (n.study_id, n.number, n.passage_ids) for n in told
-    ]
-    assert [n.cosine for n in held] == pytest.approx([n.cosine for n in told], abs=1e-6)
-    assert [n.number for n in held if n.study_id != study.study_id] == [1, 1]
+    assert found == search.near_findings(search.encode_question(QUESTION), ids)
+    assert asked_afterwards == [0]
+    assert [(n.study_id, n.number) for n in found if n.study_id != study.study_id] == [("S901", 1), ("S902", 1)]
 
 
-def test_findings_are_held_once_none_waits_for_its_vector(study: Study, asked_of_the_database: list[int]) -> None:
+@pytest.mark.usefixtures("real")
+def test_a_vector_that_comes_without_a_new_version_is_compared(study: Study, asked_afterwards: list[int]) -> None:
     new_version()
-    assert near_in_snapshot(study) == ()
+    assert near_in_search(study) == ()
 
     indexing.index_stale()
 
-    assert len(near_in_snapshot(study)) == 1
-    assert asked_of_the_database == [0]
+    assert [n.study_id for n in near_in_search(study)] == [study.study_id]
+    assert asked_afterwards == []
 
 
+@pytest.mark.usefixtures("real")
 @pytest.mark.parametrize("state", [{"status": "withdrawn"}, {"status": "draft"}, {"notice": "retracted"}])
-def test_findings_held_are_read_anew_at_the_next_version(study: Study, state: dict[str, str]) -> None:
+def test_the_next_version_has_the_findings_of_its_own_studies(study: Study, state: dict[str, str]) -> None:
     make_finding(make_study(study_id="S900"))
     indexing.index_stale()
     new_version()
-    assert [n.study_id for n in near_in_snapshot(study)] == [study.study_id]
+    assert [n.study_id for n in near_in_search(study)] == [study.study_id]
 
     Study.objects.filter(pk=study.pk).update(**state)
     new_version()
 
-    assert near_in_snapshot(study) == ()
+    assert near_in_search(study) == ()
 
 
+@pytest.mark.usefixtures("real")
 def test_a_finding_reworded_is_compared_by_its_new_words(study: Study) -> None:
     indexing.index_stale()
     new_version()
-    (before,) = near_in_snapshot(study)
+    (before,) = near_in_search(study)
 
     reword(study, QUESTION)
     new_version()
-    assert near_in_snapshot(study) == ()
+    assert near_in_search(study) == ()
     indexing.index_stale()
 
-    (after,) = near_in_snapshot(study)
+    (after,) = near_in_search(study)
     assert after.cosine > before.cosine
 
 
+@pytest.mark.usefixtures("real")
+def test_findings_that_cannot_be_compared_leave_the_search_both_its_legs(study: Study) -> None:
+    indexing.index_stale()
+    new_version()
+    FindingVector.objects.update(vector=[1.0, 0.0])
+    vector = search.encode_question(QUESTION)
+
+    with search.snapshot():
+        found = search.find(QUESTION, vector)
+
+    assert (found.lexical.error, found.dense.error) == (None, None)
+    assert found.hits
+
+
+@pytest.mark.usefixtures("real")
 @pytest.mark.parametrize("most", ["FINDINGS_MOST", "PASSAGES_MOST"])
-def test_no_more_findings_are_held_than_fit(
-    most: str, study: Study, asked_of_the_database: list[int], monkeypatch: pytest.MonkeyPatch
+def test_where_there_are_too_many_findings_those_of_the_studies_are_asked_for(
+    most: str, study: Study, asked_afterwards: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(nearness, most, 0)
     indexing.index_stale()
     new_version()
 
-    assert len(near_in_snapshot(study)) == 1
-    assert asked_of_the_database == [0]
+    assert [n.study_id for n in near_in_search(study)] == [study.study_id]
+    assert asked_afterwards == [0]
 
 
-def test_where_nothing_was_found_nothing_is_near(asked_of_the_database: list[int]) -> None:
+@pytest.mark.usefixtures("real")
+def test_where_nothing_was_found_nothing_is_compared(asked_afterwards: list[int]) -> None:
     study = make_study()
     new_version()
 
-    assert near_in_snapshot(study) == ()
-    assert asked_of_the_database == []
+    assert near_in_search(study) == ()
+    assert asked_afterwards == []
