@@ -181,7 +181,7 @@ def told(answer: Json, *, origin: str) -> Json:
 
 
 def _sentence(row: Json) -> Json:
-    return {key: row[key] for key in ("text", "citations", "verdict", "support_level", "support")}
+    return {key: row.get(key) for key in ("attribution", "text", "citations", "verdict", "support_level", "support")}
 
 
 def _near(row: Json) -> Json:

@@ -460,7 +460,7 @@ def _hide(body: Payload, hidden: set[str]) -> None:
         sentences = body[name]["sentences"]
         for sentence in sentences:
             if any(span.get("study_id") in hidden for span in sentence["support"]):
-                sentence |= {"text": WITHDRAWN, "support": []}
+                sentence |= {"text": WITHDRAWN, "attribution": None, "support": []}
             for span in sentence["support"]:
                 if "study_ids" in span:  # a count stays as it was; which studies it counted is told of the public ones
                     span["study_ids"] = [study_id for study_id in span["study_ids"] if study_id not in hidden]

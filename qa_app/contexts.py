@@ -20,6 +20,7 @@ from qa_app.backends.time_limit import TimeLimit
 from qa_app.keeping import NotReadable, freeze, thaw
 from qa_app.models import EvidenceContext
 from qa_app.pipeline import citations, writing
+from qa_app.pipeline.attribution import attributed
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.records import Answer, Candidate, Evidence, InsufficientEvidence, Outcome, Question
 from qa_app.pipeline.retrieval import Clock
@@ -162,7 +163,7 @@ def write_part(
         raise InsufficientEvidence("No sentence could be verified.")
     return WrittenPart(
         question=row.question,
-        part=payload.part(citations.numbered(sentences, numbers)),
+        part=payload.part(attributed(citations.numbered(sentences, numbers), evidence.studies)),
         citations=payload.citation_rows(citations.citations(numbers, evidence)),
         generator=payload.generator_row(written.generator),
         evidence=payload.evidence_rows(evidence.passages, evidence.understanding),

@@ -92,7 +92,8 @@ def _blocks(payload: Payload, site: str) -> Iterator[str]:
 
 def _sentence(sentence: reading.Sentence) -> str:
     weak = " (loosely supported)" if sentence.is_weak else ""
-    return " ".join((_plain(sentence.text) + weak, *(f"[{index}]" for index in sentence.markers)))
+    who = [f"*{_plain(sentence.attribution)}:*"] if sentence.attribution else []
+    return " ".join((*who, _plain(sentence.text) + weak, *(f"[{index}]" for index in sentence.markers)))
 
 
 _BANNERS = {

@@ -12,6 +12,7 @@ from qa_app.answering import POLICY
 from qa_app.backends.corpus import SearchedCorpus
 from qa_app.measures import share, wilson_interval
 from qa_app.pipeline import citations
+from qa_app.pipeline.attribution import called, names_its_study, spoken
 from qa_app.pipeline.generation import ExtractiveWriter
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.records import Answer, Mode, Question
@@ -131,7 +132,7 @@ def _spread(rows: Sequence[dict[str, Any]], dice: random.Random) -> Iterator[dic
 
 def _as_answer(answer: Answer) -> str:
     parts = [answer.summary] if _adds_nothing(answer) else [answer.summary, answer.answer]
-    texts = [citations.with_markers((s.text, s.citations, s.paragraph) for s in part) for part in parts]
+    texts = [citations.with_markers((spoken(s.text, s.attribution), s.citations, s.paragraph) for s in part) for part in parts]
     return "\n\n".join(filter(None, [answer.message or "", *texts]))
 
 
@@ -140,9 +141,11 @@ def _adds_nothing(answer: Answer) -> bool:
 
 
 def _as_list(answer: Answer) -> str:
-    return "\n\n".join(
-        f"{c.passage.text} [{place}]" for place, c in enumerate(answer.evidence[:PASSAGES_LISTED], start=1)
-    )
+    """Each says who says it, as the answer does: readers compare what is told and not how it is labelled."""
+    listed = [c.passage for c in answer.evidence[:PASSAGES_LISTED]]
+    who = ["" if names_its_study(p.text, p.study) else called(p.study) for p in listed]
+    texts = [spoken(passage.text, name) for passage, name in zip(listed, who, strict=True)]
+    return "\n\n".join(f"{text} [{place}]" for place, text in enumerate(texts, start=1))
 
 
 def _plain(text: str) -> str:

@@ -82,7 +82,7 @@ _ORDER = {
         "citations confidence evidence left_out definitions definition overview wish filters years designs agreement outcome_concept outcome_name subject_concept favours no_difference against "
         "unclear by_population finding_id statement target_sections understood also_searched related_topics legs "
         "lexical dense linked pool found ranked generator rank index what reason passage_id passage_version study_id finding_ids study_ids title authors year journal "
-        "doi design peer_reviewed population notice status section kind text verdict support_level paragraph support start "
+        "doi design peer_reviewed population notice status section kind attribution text verdict support_level paragraph support start "
         "end quote score lexical_score dense_score distance label reasons calibration keyword_hits highlights because step "
         "effect value detail ok candidates error name version model prompt fallback_from fallback_reason tokens cost intents concepts terms core "
         "corrections typed population age_groups training sexes numbers asks_for_figures signals corpus_version policy encoder notices gone at timings_ms understand encode rerank verify "
@@ -157,6 +157,7 @@ def part(sentences: tuple[Sentence, ...]) -> Payload:
         "sentences": [
             {
                 "text": sentence.text,
+                "attribution": sentence.attribution or None,
                 "citations": list(sentence.citations),
                 "verdict": sentence.verdict.value,
                 "support_level": sentence.support_level,

@@ -46,6 +46,8 @@ class Sentence:
     """Whether no source is left to it but retracted ones."""
     words: tuple[Words, ...] = ()
     """The text, cut where a hard term stands for the first time."""
+    attribution: str = ""
+    """Who says it, where the text does not."""
 
     @property
     def is_weak(self) -> bool:
@@ -263,6 +265,7 @@ def _sentence(payload: Payload, row: Mapping[str, Any], number: int) -> Sentence
         markers=markers,
         is_withdrawn=is_withdrawn,
         is_retracted=bool(markers) and _retracted_indexes(payload).issuperset(markers),
+        attribution="" if is_withdrawn else row.get("attribution") or "",
     )
 
 

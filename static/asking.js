@@ -329,6 +329,12 @@
     const span = document.createElement("span");
     span.className = "sentence";
     span.lang = "en"; // as are the studies
+    if (sentence.attribution) {
+      const who = document.createElement("small");
+      who.className = "who";
+      who.textContent = `${sentence.attribution}:`;
+      span.append(who, " ");
+    }
     span.append(...unbroken(sentence.text));
     if (sentence.verdict === "weak") {
       const weak = document.createElement("small");

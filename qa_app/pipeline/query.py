@@ -44,7 +44,7 @@ INTENTS = (
         "methods",
         _words(
             "methods?", "methodology", "approach(?:es)?", "implement(?:ed)?", "algorithm", "techniques?", "procedures?", "process",
-            "protocols?", "study design", "who took part", "who was studied", "which (?:people|women|men|participants|trials|studies) were",
+            "(?:study|trial|search|test(?:ing)?|measurement|which|what) protocols?", "protocols? (?:of|did|was|were)", "study design", "who took part", "who was studied", "which (?:people|women|men|participants|trials|studies) were",
             "participants?", "inclusion criteria", "how (?:did they|was (?:it|this) (?:done|measured|tested)|were they (?:measured|tested))",
             "measured", "measurements?",
         ),
@@ -65,7 +65,8 @@ INTENTS = (
         "limitations",
         _words(
             "limitations?", "(?<!confidence )(?<!upper )(?<!lower )(?<!time )limits?", "limited", "weakness(?:es)?", "caveats?", "shortcomings?", "what's wrong", "whats wrong", "wrong with",
-            "flaws?", "bias(?:es)?", "conflicts? of interest", "open questions?", "funding", "industry", "criticisms?", "gaps?",
+            "flaws?", "bias(?:es)?", "conflicts? of interest", "open questions?", "funding", "industry", "criticisms?", "(?:research|evidence|knowledge) gap", "gaps(?! between)",
+            r"gap in (?:the |our )?(?:\w+ )?(?:research|evidence|knowledge|literature|data)",
         ),
         (Section.LIMITATIONS, Section.DISCUSSION, Section.CONCLUSION),
     ),

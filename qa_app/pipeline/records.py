@@ -350,6 +350,8 @@ class Sentence:
     """The findings that a counted sentence rests on, in the place of spans."""
     counted_studies: tuple[str, ...] = ()
     """Ids of the studies that a sentence about the corpus itself counts."""
+    attribution: str = ""
+    """Who says it, where its own words do not and the reader could not tell; not part of the quotation."""
 
     @property
     def study_ids(self) -> tuple[str, ...]:

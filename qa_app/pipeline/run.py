@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from qa_app.pipeline import agreement, citations, confidence, evidence, overview, parts, query, scope, writing
+from qa_app.pipeline.attribution import attributed
 from qa_app.pipeline.generation import EXTRACTIVE
 from qa_app.pipeline.naming import find_terms
 from qa_app.pipeline.policy import Policy
@@ -193,8 +194,8 @@ def _written(
         message=message,
         understanding=search.understanding,
         scope=search.searched,
-        summary=citations.numbered(summary, numbers),
-        answer=citations.numbered(answer, numbers),
+        summary=attributed(citations.numbered(summary, numbers), chosen.studies),
+        answer=attributed(citations.numbered(answer, numbers), chosen.studies),
         citations=citations.citations(numbers, chosen),
         confidence=confidence.of_a_part(assessed) if outcome is Outcome.PARTIAL else assessed,
         evidence=chosen.passages,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from qa_app.pipeline import citations
+from qa_app.pipeline.attribution import attributed
 from qa_app.pipeline.ports import Progress
 from qa_app.pipeline.records import Answer, Evidence, Sentence
 
@@ -22,8 +23,8 @@ class Telling:
         """What these hold beyond what was told. A part may only have grown, and the summary only before any answer."""
         numbers = citations.number_studies((*summary, *answer), self._evidence)
         for part, sentences in (("summary", summary), ("answer", answer)):
-            for index in range(self._told[part], len(sentences)):
-                (sentence,) = citations.numbered((sentences[index],), numbers)
+            numbered = attributed(citations.numbered(tuple(sentences), numbers), self._evidence.studies)
+            for index, sentence in enumerate(numbered[self._told[part] :], start=self._told[part]):
                 new = [n for n in sentence.citations if n not in self._introduced]
                 study_of = {number: study_id for study_id, number in numbers.items()}
                 self._progress.sentence(part, index, sentence, {n: self._studies[study_of[n]] for n in new})

@@ -10,6 +10,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from qa_app import asking
+from qa_app.pipeline.attribution import spoken
+from qa_app.pipeline.citations import with_markers
 from qa_app.templatetags import answer_words
 
 WIDEST = 96
@@ -49,9 +51,13 @@ class Command(BaseCommand):
             for part in payload["message"].split("\n\n"):
                 self.paragraph(part)
         for name, heading in (("summary", "In short"), ("answer", "In detail")):
-            if payload[name]["text"]:
+            told = with_markers(
+                (spoken(row["text"], row["attribution"]), row["citations"], row["paragraph"])
+                for row in payload[name]["sentences"]
+            )
+            if told:
                 self.heading(heading)
-            for part in payload[name]["text"].split("\n\n"):
+            for part in told.split("\n\n"):
                 if part:
                     self.paragraph(part, indent="  ")
         if payload["citations"]:

@@ -1,0 +1,90 @@
+"""Who says it: named before a quotation that does not name its study itself, where the one before it is of another study.
+
+What a study is called comes from its row, never from a text; the quotation stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from corpus_app.records import Design, Study
+from qa_app.pipeline.records import Sentence, SentenceKind
+from qa_app.pipeline.text import folded
+
+_DESIGNS = {
+    Design.META_ANALYSIS: "meta-analysis",
+    Design.RANDOMIZED_CONTROLLED_TRIAL: "randomised trial",
+    Design.NONRANDOMIZED_TRIAL: "trial without randomisation",
+    Design.CROSS_SECTIONAL_STUDY: "cross-sectional study",
+    Design.OTHER: "",
+}
+_INITIALS = re.compile(r"(?:[^\W\d_]\.?-?){1,4}")
+MOST_WORDS = 3  # of a person's name; a society has more
+_WORKS = r"(?:meta-analys[ei]s|meta-regression|reviews?|trial|study|analysis|statement|(?:position )?stand|guidelines?|critique|cohort|consensus)"
+
+
+def attributed(sentences: Sequence[Sentence], studies: Sequence[Study]) -> tuple[Sentence, ...]:
+    """The sentences of a summary or an answer, in order, each quotation with who says it where the reader could not tell.
+
+    Depends on nothing that comes after a sentence: those told one by one get the same.
+    """
+    by_id = {study.study_id: study for study in studies}
+    told: list[Sentence] = []
+    before: tuple[str, ...] = ()
+    for sentence in sentences:
+        told.append(replace(sentence, attribution=_attribution(sentence, before, by_id)))
+        before = sentence.study_ids
+    return tuple(told)
+
+
+def _attribution(sentence: Sentence, before: tuple[str, ...], studies: Mapping[str, Study]) -> str:
+    if sentence.kind is not SentenceKind.QUOTE or len(sentence.study_ids) != 1 or sentence.study_ids == before:
+        return ""
+    study = studies.get(sentence.study_ids[0])
+    return "" if study is None or names_its_study(sentence.text, study) else called(study)
+
+
+def spoken(text: str, attribution: str | None) -> str:
+    """The sentence as it is read in plain text."""
+    return f"{attribution}: {text}" if attribution else text
+
+
+def names_its_study(text: str, study: Study) -> bool:
+    """Whether a text names the first author, or the study by its year: "the 2017 meta-analysis"."""
+    said = folded(text)
+    if study.authors and re.search(rf"\b{re.escape(folded(surname(study.authors[0])))}\b", said):
+        return True
+    return study.year is not None and bool(re.search(rf"\b{study.year} (?:[\w-]+ ){{0,4}}{_WORKS}\b", said))
+
+
+def called(study: Study) -> str:
+    """`Schoenfeld and colleagues (meta-analysis, 2017)`; a study without authors goes by its design and year."""
+    design = _DESIGNS.get(study.design, study.design.value.replace("_", " "))
+    facts = ", ".join(filter(None, (design, str(study.year or ""))))
+    first, *others = (surname(author) for author in study.authors[:3]) if study.authors else ("",)
+    if not first:
+        return facts[:1].upper() + facts[1:]
+    people = f"{first} and {others[0]}" if len(others) == 1 else f"{first} and colleagues" if others else first
+    return f"{people} ({facts})" if facts else people
+
+
+@lru_cache(maxsize=4_096)
+def surname(author: str) -> str:
+    """`Schoenfeld BJ`, `Schoenfeld, Brad J.`, `B. J. Schoenfeld` and `Brad Schoenfeld` as Schoenfeld; a society's name is whole."""
+    family, comma, _ = author.partition(",")
+    if comma:
+        return family.strip()
+    names = author.split()
+    inner = [name for name in names if not _is_initials(name)]
+    if not inner or len(names) == 1:
+        return author.strip()
+    if len(inner) < len(names):
+        return " ".join(inner if not _is_initials(names[0]) else inner[-1:])
+    return author.strip() if len(names) > MOST_WORDS else names[-1]
+
+
+def _is_initials(name: str) -> bool:
+    return name.isupper() and bool(_INITIALS.fullmatch(name))
