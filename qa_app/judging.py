@@ -132,7 +132,10 @@ def _spread(rows: Sequence[dict[str, Any]], dice: random.Random) -> Iterator[dic
 
 def _as_answer(answer: Answer) -> str:
     parts = [answer.summary] if _adds_nothing(answer) else [answer.summary, answer.answer]
-    texts = [citations.with_markers((spoken(s.text, s.attribution), s.citations, s.paragraph) for s in part) for part in parts]
+    texts = [
+        citations.with_markers((spoken(s.text, s.attribution), s.citations, s.paragraph) for s in part)
+        for part in parts
+    ]
     return "\n\n".join(filter(None, [answer.message or "", *texts]))
 
 
@@ -141,10 +144,14 @@ def _adds_nothing(answer: Answer) -> bool:
 
 
 def _as_list(answer: Answer) -> str:
-    """Each says who says it, as the answer does: readers compare what is told and not how it is labelled."""
-    listed = [c.passage for c in answer.evidence[:PASSAGES_LISTED]]
-    who = ["" if names_its_study(p.text, p.study) else called(p.study) for p in listed]
-    texts = [spoken(passage.text, name) for passage, name in zip(listed, who, strict=True)]
+    """Whose they are is told as the answer tells it: readers compare what is said and not how it is labelled."""
+    texts: list[str] = []
+    before = None
+    for candidate in answer.evidence[:PASSAGES_LISTED]:
+        passage, study = candidate.passage, candidate.passage.study
+        is_told = study == before or names_its_study(passage.text, study)
+        texts.append(spoken(passage.text, None if is_told else called(study)))
+        before = study
     return "\n\n".join(f"{text} [{place}]" for place, text in enumerate(texts, start=1))
 
 

@@ -103,7 +103,9 @@ class Support(Shape):
 class Sentence(Shape):
     text = CharField(help_text="Without markers.")
     attribution = CharField(
-        allow_null=True, required=False, help_text="Who says it, where the sentence does not name its study; stands before it."
+        allow_null=True,
+        required=False,
+        help_text="Who says it, where the sentence does not name its study; stands before it.",
     )
     citations = numbers("Indexes of citations.")
     verdict = ChoiceField(choices=("verbatim", "supported", "weak", "counted"))

@@ -206,6 +206,18 @@ def test_the_answer_comes_first_and_what_it_rests_on_after_it(client: Client) ->
 
 
 @pytest.mark.django_db
+def test_who_says_a_sentence_stands_before_it_and_apart_from_its_words(client: Client) -> None:
+    make_study(study_id="T001")
+    part = make_payload()["answer"]
+    part["sentences"][0]["attribution"] = "O'Example <b>and</b> Sample (meta-analysis, 2017)"
+
+    html = shown(client, keep(answer=part))
+
+    told = '<small class="who">O&#x27;Example &lt;b&gt;and&lt;/b&gt; Sample (meta-analysis, 2017):</small> '
+    assert html.count('class="who"') == html.count(told) == 1
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize(("outcome", "is_told"), [("answered", True), ("partial", True), ("conflicting", False)])
 def test_how_sure_an_answer_is_stands_beside_its_outcome(client: Client, outcome: str, is_told: bool) -> None:
     for study_id in ("T001", "T002"):

@@ -36,7 +36,10 @@ def test_ask_prints_answer_sources_confidence_and_address() -> None:
     text = run("ask", ASKED)
 
     answer = Answer.objects.get()
-    assert "Answered, from 1 study.\n\nIn short\n  Ten weekly sets per muscle increased growth more than five." in text
+    assert (
+        "Answered, from 1 study.\n\nIn short\n  Example and Sample (randomised trial, 2020): Ten weekly sets per muscle"
+        in text
+    )
     assert "Few sets still build muscle [1]." in " ".join(text.split())
     assert "[1].\n\nSources\n  [1]" in text
     assert "[1] Example AB et al. 2020. Weekly sets and muscle growth" in text

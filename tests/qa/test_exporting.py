@@ -140,7 +140,7 @@ def test_markdown_says_all_that_the_page_says() -> None:
     written = text(answer, "md")
 
     assert written.startswith(f"# {ASKED}\n\n**Answered.**\n")
-    assert f"## Summary\n\n{SETS} [1]" in written
+    assert f"## Summary\n\n*Example and Sample (randomised trial, 2020):* {SETS} [1]" in written
     assert f"1. Example AB, Sample CD (2020). {cited['title']}. *Journal of Examples*." in written
     assert f"<https://doi.org/{cited['doi']}>" in written
     assert f"{answer['confidence']['score']} of 100" in written

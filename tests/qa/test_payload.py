@@ -38,6 +38,7 @@ PART = {
     "sentences": [
         {
             "text": str,
+            "attribution": TEXT,
             "citations": [int],
             "verdict": set(Verdict),
             "support_level": {"high", "medium", "low"},

@@ -90,11 +90,12 @@ def test_paragraphs_follow_the_sentences_key() -> None:
 def test_sentences_of_a_withdrawn_study_lose_words_and_markers() -> None:
     gone = make_citation(1, status="withdrawn")
     payload = make_payload(citations=[gone, make_citation(2)])
+    payload["answer"]["sentences"][0]["attribution"] = "Example and Sample (2017)"
 
     page = reading.read(payload)
 
     first = page.answer[0][0]
-    assert (first.text, first.markers) == ("A source was withdrawn.", ())
+    assert (first.text, first.attribution, first.markers) == ("A source was withdrawn.", "", ())
     assert all(passage.row["study_id"] != "T001" for passage in (*page.top_passages, *page.more_passages))
 
 

@@ -1,0 +1,112 @@
+"""Who says it: told where a quotation does not name its study and the one before is of another, never put into its words."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpus_app.records import Design
+from qa_app.pipeline.attribution import attributed, called, names_its_study, spoken, surname
+from qa_app.pipeline.records import Sentence, SentenceKind, Span, Verdict
+from tests.pipeline.values import make_study
+
+STUDIES = (
+    make_study("A", authors=("Grgic J", "Schoenfeld BJ", "Davies TB"), year=2018, design=Design.META_ANALYSIS),
+    make_study("B", authors=("Csapo R", "Alegre LM"), year=2016),
+    make_study("C", authors=(), year=2023),
+)
+
+
+def quoting(study: str, text: str = "Strength rose.", kind: SentenceKind = SentenceKind.QUOTE) -> Sentence:
+    return Sentence(text, (), Verdict.VERBATIM, "high", kind, (Span(1, 1, study, 0, len(text), text),))
+
+
+@pytest.mark.parametrize(
+    ("author", "family"),
+    [
+        ("Schoenfeld BJ", "Schoenfeld"),
+        ("dos Santos EEP", "dos Santos"),
+        ("Orssatto LBR", "Orssatto"),
+        ("Schoenfeld, Brad J.", "Schoenfeld"),
+        ("B. J. Schoenfeld", "Schoenfeld"),
+        ("Brad Schoenfeld", "Schoenfeld"),
+        ("O'Brien K", "O'Brien"),
+        ("Hernández-Belmonte A", "Hernández-Belmonte"),
+        ("American College of Sports Medicine", "American College of Sports Medicine"),
+        ("WHO", "WHO"),
+        ("", ""),
+    ],
+)
+def test_the_family_name_is_found_in_every_form(author: str, family: str) -> None:
+    assert surname(author) == family
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        ({"authors": ("Grgic J",)}, "Grgic (randomised trial, 2020)"),
+        ({"authors": ("Grgic J", "Csapo R")}, "Grgic and Csapo (randomised trial, 2020)"),
+        ({"authors": ("Aber B", "Ceder D", "Esche F"), "year": None}, "Aber and colleagues (randomised trial)"),
+        ({"authors": ("Grgic J",), "design": Design.OTHER}, "Grgic (2020)"),
+        ({"authors": ("Grgic J",), "design": Design.OTHER, "year": None}, "Grgic"),
+        ({"authors": (), "design": Design.POSITION_STAND}, "Position stand, 2020"),
+        ({"authors": (), "design": Design.OTHER, "year": None}, ""),
+    ],
+)
+def test_a_study_is_called_by_its_people_design_and_year(changes: dict[str, object], name: str) -> None:
+    assert called(make_study("A", **changes)) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "is_named"),
+    [
+        ("Grgic and colleagues found no difference.", True),
+        ("In the review by GRGIC strength rose.", True),
+        ("The 2018 frequency meta-analysis found a small effect.", True),
+        ("Trials were searched up to April 2018 and pooled.", False),
+        ("The 2016 meta-analysis found it.", False),
+        ("Schoenfeld and colleagues are not its first authors.", False),
+        ("In 22 studies strength rose more.", False),
+    ],
+)
+def test_a_text_names_its_study_by_first_author_or_by_its_year(text: str, is_named: bool) -> None:
+    assert names_its_study(text, STUDIES[0]) is is_named
+
+
+def test_a_change_of_study_is_told() -> None:
+    told = attributed(
+        [quoting("A"), quoting("A"), quoting("B"), quoting("A", "Grgic found it."), quoting("C")], STUDIES
+    )
+
+    assert [s.attribution for s in told] == [
+        "Grgic and colleagues (meta-analysis, 2018)",
+        "",
+        "Csapo and Alegre (randomised trial, 2016)",
+        "",
+        "Randomised trial, 2023",
+    ]
+
+
+def test_only_quotations_of_one_study_are_attributed() -> None:
+    both = quoting("A", kind=SentenceKind.NEAR_QUOTE)
+    two = Sentence(
+        "Both rose.", (), Verdict.VERBATIM, "high", SentenceKind.QUOTE, (*quoting("A").support, *quoting("B").support)
+    )
+
+    assert [s.attribution for s in attributed([both, two, quoting("unknown")], STUDIES)] == ["", "", ""]
+
+
+@given(st.lists(st.sampled_from([quoting(s, t) for s in "ABC" for t in ("It rose.", "Csapo found it.")]), max_size=8))
+def test_nothing_but_the_attribution_changes_and_what_comes_later_does_not_matter(told: list[Sentence]) -> None:
+    whole = attributed(told, STUDIES)
+
+    assert [(s.text, s.support) for s in whole] == [(s.text, s.support) for s in told]
+    for end in range(len(told) + 1):
+        assert attributed(told[:end], STUDIES) == whole[:end]
+
+
+@given(st.text(), st.text(min_size=1))
+def test_the_words_stay_whole_behind_the_name(text: str, name: str) -> None:
+    assert spoken(text, name).endswith(text)
+    assert spoken(text, None) == spoken(text, "") == text
