@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from corpus_app.records import AgeGroup, Concept, Design, Direction, Finding, Sex, Study, TrainingStatus, Wanted
-from qa_app.pipeline.naming import Names
+from qa_app.pipeline.naming import Names, names_of
 from qa_app.pipeline.naming import names as is_named
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.population import is_about, is_about_others
@@ -67,7 +67,7 @@ NOUNS = tuple(_ONE)
 
 def read(evidence: Evidence, concepts: Sequence[Concept]) -> Agreement | None:
     """Where the studies of the evidence stand on the first outcome asked for that any of them measured; None without one."""
-    names = Names.of(tuple(concepts))
+    names = names_of(concepts)
     for outcome in (c for c in evidence.understanding.concepts if c.kind in OUTCOMES):
         subject = _subject(evidence.understanding, outcome)
         stances = tuple(_stances(evidence, outcome, subject, names))

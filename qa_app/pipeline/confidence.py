@@ -252,9 +252,10 @@ def with_bearing(ranked: Sequence[Candidate], understanding: Understanding, poli
     """The candidates, each with the chance that it bears on the question."""
 
     def bears(candidate: Candidate) -> int:
-        by_meaning = policy.trusts_cosines and candidate.best_cosine > 0
+        signals = bearing_signals(candidate, understanding)
+        by_meaning = policy.trusts_cosines and signals["best_cosine"] > 0
         model = policy.bearing if by_meaning else policy.bearing_by_words
-        return round(100 * estimate(model, bearing_signals(candidate, understanding)))
+        return round(100 * estimate(model, signals))
 
     return tuple(replace(candidate, bears=bears(candidate)) for candidate in ranked)
 

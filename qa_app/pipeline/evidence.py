@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from qa_app.pipeline.naming import Names
+from qa_app.pipeline.naming import names_of
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.population import is_about_others
 from qa_app.pipeline.records import (
@@ -131,7 +131,7 @@ def _matters(
     shares: dict[str, float] = {}
     if not total:
         return shares
-    names = Names.of(tuple(concepts))
+    names = names_of(concepts)
     for finding in findings:
         sides = (finding.intervention, finding.comparator, finding.outcome)
         named = frozenset().union(*map(names.ids_in, sides)) & asked.keys()

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import TypeVar
 
 from corpus_app.records import Concept
 from qa_app.pipeline.text import WORD, folded, words
+
+T = TypeVar("T")
 
 MOST_KEPT = 20_000  # texts
 
@@ -27,7 +30,7 @@ def find_name_spans(text: str, concepts: Sequence[Concept]) -> tuple[tuple[int, 
 
 def _find(tokens: Sequence[str], concepts: Sequence[Concept]) -> list[tuple[int, int, Concept]]:
     """Places among the words, end exclusive, and the concept that they name; in order."""
-    by_name, lengths = _names(tuple(concepts))
+    by_name, lengths = _names(concepts)
     taken = [False] * len(tokens)
     found: list[tuple[int, int, Concept]] = []
     for length in lengths:
@@ -39,7 +42,26 @@ def _find(tokens: Sequence[str], concepts: Sequence[Concept]) -> list[tuple[int,
     return sorted(found, key=lambda place: place[0])
 
 
-@lru_cache(maxsize=4)
+def once_for_these(work: Callable[[tuple[Concept, ...]], T]) -> Callable[[Sequence[Concept]], T]:
+    """`work`, done once for a tuple of concepts, which the corpus hands out anew when one of them has changed.
+
+    To look it up by what is in it would be to go through hundreds of concepts each time.
+    """
+    kept: list[tuple[tuple[Concept, ...], T]] = []
+
+    def of(concepts: Sequence[Concept]) -> T:
+        for known, value in kept:
+            if known is concepts:
+                return value
+        these = tuple(concepts)
+        value = work(these)
+        kept[:] = [(these, value)]
+        return value
+
+    return of
+
+
+@once_for_these
 def _names(concepts: tuple[Concept, ...]) -> tuple[dict[tuple[str, ...], Concept], tuple[int, ...]]:
     """Every name as its words, and the lengths that occur, longest first. A name claimed twice stays with the first."""
     by_name = {
@@ -49,6 +71,7 @@ def _names(concepts: tuple[Concept, ...]) -> tuple[dict[tuple[str, ...], Concept
     return by_name, tuple(sorted({len(name) for name in by_name}, reverse=True))
 
 
+@lru_cache(maxsize=32_768)
 def names(text: str, concept: Concept) -> bool:
     """Whether the text names this concept, by any of its names, whole words."""
     spaced = _spaced(text)
@@ -67,11 +90,6 @@ class Names:
         self._concepts = concepts
         self._kept: dict[str, frozenset[str]] = {}
 
-    @staticmethod
-    @lru_cache(maxsize=4)
-    def of(concepts: tuple[Concept, ...]) -> Names:
-        return Names(concepts)
-
     def ids_in(self, text: str) -> frozenset[str]:
         """Ids of the concepts that a text names, the longest name first. Kept: the same findings are read again and again."""
         if text not in self._kept:
@@ -81,6 +99,7 @@ class Names:
         return self._kept[text]
 
 
+names_of = once_for_these(Names)
 _NUMBER = r"(?:\d{1,2}[a-z]?|iii|ii|iv|i|[b-hj-z]\d{0,2})(?![\w%])"
 _HEAD = r"\b(type|subtype|grade|stage|class|phase|category|zone|factor|vitamin|omega|hepatitis|interleukin|coenzyme)s?[\s-]+"
 _AND = r"(?:\s*(?:,|/|and|or|vs\.?|versus|&)\s*)"
@@ -112,7 +131,7 @@ HARD = frozenset({"training_variable", "mechanism", "measure", "condition", "met
 
 def find_terms(texts: Sequence[str], concepts: Sequence[Concept], *, besides: Sequence[Concept]) -> tuple[Concept, ...]:
     """Terms of the field in these texts that have a definition, in order of appearance, but for those the reader used."""
-    names, known = Names.of(tuple(concepts)), {concept.concept_id for concept in besides}
+    names, known = names_of(concepts), {concept.concept_id for concept in besides}
     by_id = {c.concept_id: c for c in concepts if c.kind in HARD and c.definition and c.concept_id not in known}
     found = dict.fromkeys(i for text in texts for i in sorted(names.ids_in(text)) if i in by_id)
     return tuple(by_id[concept_id] for concept_id in found)

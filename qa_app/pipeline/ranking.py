@@ -6,13 +6,14 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from itertools import chain
+from itertools import chain, repeat
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corpus_app.records import AgeGroup, Design, Section, TrainingStatus, rarity
+from qa_app.pipeline.naming import once_for_these
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.records import Because, Candidate, Concept, Mode, Question, Study, Understanding
 from qa_app.pipeline.text import stem_set
@@ -61,11 +62,12 @@ class _Step:
     def moves_any(self) -> bool:
         return bool((self.gains != float(self.multiplies)).any())
 
-    def explain(self, place: int) -> Because | None:
-        value = round(float(self.gains[place]), 4)
+    def explain(self) -> list[Because | None]:
+        """What is to be said of each candidate."""
+        values = [round(gain, 4) for gain in self.gains.tolist()]
         if self.multiplies:
-            return None if value == 1.0 else Because(self.name, f"x{value}", value)
-        return None if value == 0.0 else Because(self.name, "+" if value > 0 else "-", value)
+            return [None if value == 1.0 else Because(self.name, f"x{value}", value) for value in values]
+        return [None if value == 0.0 else Because(self.name, "+" if value > 0 else "-", value) for value in values]
 
 
 def rerank(
@@ -97,16 +99,12 @@ def rerank(
     scores = np.array([c.score for c in candidates]) + sum(step.gains for step in steps)
     steps += [_by_leading_studies(candidates, scores, concepts, policy), _by_section(candidates, understanding, policy)]
     scores = (scores + steps[-2].gains) * steps[-1].gains
-    telling = [step for step in steps if step.moves_any]
+    told = zip(*(step.explain() for step in steps if step.moves_any), strict=True)
     marked = [
-        replace(
-            candidate,
-            score=float(scores[place]),
-            because=(*candidate.because, *filter(None, (step.explain(place) for step in telling))),
-            keyword_hits=hits[place],
-            sentence_cosines=cosines[place],
+        Candidate(c.passage, c.hit, c.fused, score, (*c.because, *filter(None, own)), own_hits, own_cosines, c.bears)
+        for c, score, own, own_hits, own_cosines in zip(
+            candidates, scores.tolist(), chain(told, repeat(())), hits, cosines, strict=False
         )
-        for place, candidate in enumerate(candidates)
     ]
     marked.sort(key=lambda c: (-c.score, c.passage.passage_id))
     return _newer_first_within_band(marked, policy.recency_band)
@@ -127,12 +125,12 @@ def _by_keywords(hits: Sequence[int], terms: frozenset[str], policy: Policy) -> 
 
 def _sentence_cosines(candidates: Sequence[Candidate], vector: Sequence[float] | None) -> tuple[tuple[float, ...], ...]:
     """Cosines of each candidate's sentences to the question; none for a passage that waits to be indexed."""
-    held = [[sentence.vector for sentence in c.passage.sentences] for c in candidates]
+    held: list[list[Any]] = [[sentence.vector for sentence in c.passage.sentences] for c in candidates]
     known = [[] if vector is None or any(v is None for v in vectors) else vectors for vectors in held]
     flat = list(chain.from_iterable(known))
     if not flat:
         return ((),) * len(candidates)
-    found = np.asarray(flat, dtype=np.float32) @ np.asarray(vector, dtype=np.float32)
+    found = np.concatenate(flat, dtype=np.float32).reshape(len(flat), -1) @ np.asarray(vector, dtype=np.float32)
     rounded = iter(np.round(found.astype(np.float64), 6).tolist())
     return tuple(tuple(next(rounded) for _ in vectors) for vectors in known)
 
@@ -185,7 +183,7 @@ def _by_concept_words(
 
     Each word counts by its rarity among the concepts of the corpus; words of no concept count neither way.
     """
-    graph = _graph(tuple(concepts))
+    graph = _graph(concepts)
     weights = {term: graph.rarity_of_word[term] for term in sorted(terms) if term in graph.rarity_of_word}
     total = sum(weights.values()) or 1.0
     spoken = {pk: words & weights.keys() for pk, words in graph.words.items() if not words.isdisjoint(weights)}
@@ -212,7 +210,7 @@ def _by_leading_studies(
         pk = candidate.passage.study.study_id
         best[pk] = max(best.get(pk, score), score)
     leaders = sorted(best, key=lambda pk: (-best[pk], pk))[: policy.leading_studies]
-    rarity_of = _graph(tuple(concepts)).rarity
+    rarity_of = _graph(concepts).rarity
     profile: dict[str, float] = defaultdict(float)
     for pk in leaders:
         closeness = float(np.exp((best[pk] - best[leaders[0]]) / policy.leading_closeness))
@@ -234,7 +232,7 @@ class _Graph:
     """Of each such stem, among the concepts."""
 
 
-@lru_cache(maxsize=4)
+@once_for_these
 def _graph(concepts: tuple[Concept, ...]) -> _Graph:
     words = {c.concept_id: stem_set(" ".join((c.name, *c.aliases))) for c in concepts}
     carrying = Counter(chain.from_iterable(words.values()))

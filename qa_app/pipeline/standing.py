@@ -57,6 +57,7 @@ def hangs(sentences: Sequence[str], position: int, title: str = "") -> bool:
     return position > 0 and bool(is_nameless(text) or _is_unspelt(text, sentences[position - 1], title))
 
 
+@lru_cache(maxsize=16_384)
 def is_nameless(text: str) -> bool:
     """Whether somebody speaks in it whom it does not name: `the authors advised`, `so they say that`. Beside the words of another
     study it would seem to be that one's people.

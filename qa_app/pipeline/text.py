@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
+from array import array
 from functools import lru_cache
+from itertools import chain
 
 from snowballstemmer import stemmer
 
@@ -88,13 +90,22 @@ def content_stems(text: str) -> tuple[str, ...]:
 
 def highlights(text: str, wanted: frozenset[str]) -> tuple[tuple[int, int], ...]:
     """Where words with one of the wanted stems stand: code points, end exclusive."""
-    return tuple(match.span() for match in WORD.finditer(text) if stem(match.group()) in wanted)
+    found, bounds = _placed(text)
+    return tuple((bounds[2 * n], bounds[2 * n + 1]) for n, own in enumerate(found) if own in wanted)
+
+
+@lru_cache(maxsize=1_024)
+def _placed(text: str) -> tuple[tuple[str, ...], array[int]]:
+    """The stems of a text, and where each begins and ends."""
+    matches = list(WORD.finditer(text))
+    return tuple(stem(match.group()) for match in matches), array("l", chain.from_iterable(m.span() for m in matches))
 
 
 def jaccard(first: frozenset[str], second: frozenset[str]) -> float:
     """Shared share of two sets; 1.0 for two empty ones."""
-    union = first | second
-    return len(first & second) / len(union) if union else 1.0
+    shared = len(first & second)
+    union = len(first) + len(second) - shared
+    return shared / union if union else 1.0
 
 
 def word_count(text: str) -> int:

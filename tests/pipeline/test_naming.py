@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from qa_app.pipeline.naming import find_numbered
+from corpus_app.records import Concept
+from qa_app.pipeline.naming import find_concepts, find_numbered, names, names_of
 
 
 @pytest.mark.parametrize(
@@ -24,3 +25,35 @@ from qa_app.pipeline.naming import find_numbered
 )
 def test_a_number_belongs_to_a_name(text: str, names: tuple[str, ...]) -> None:
     assert find_numbered(text) == names
+
+
+def concept(concept_id: str, *names: str) -> Concept:
+    name, *aliases = names
+    return Concept(concept_id, name, "outcome", tuple(aliases), "", ())
+
+
+def test_a_concept_is_named_by_the_names_that_it_has_now() -> None:
+    before, after = concept("growth", "hypertrophy"), concept("growth", "hypertrophy", "muscle growth")
+
+    assert not names("Muscle growth was measured.", before)
+    assert names("Muscle growth was measured.", after)
+    assert not names("Muscle growth was measured.", before)
+
+
+def test_concepts_handed_out_anew_are_looked_for_anew() -> None:
+    before, after = (concept("growth", "hypertrophy"),), (concept("growth", "muscle growth"),)
+
+    assert find_concepts("muscle growth", before) == ()
+    assert find_concepts("muscle growth", after) == after
+    assert names_of(before).ids_in("muscle growth") == frozenset()
+    assert names_of(after).ids_in("muscle growth") == {"growth"}
+    assert names_of(after) is names_of(after)
+
+
+def test_a_list_of_concepts_that_has_grown_is_looked_for_as_it_is() -> None:
+    known = [concept("growth", "hypertrophy")]
+    assert find_concepts("hypertrophy and strength", known) == tuple(known)
+
+    known.append(concept("strength", "strength"))
+
+    assert find_concepts("hypertrophy and strength", known) == tuple(known)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from qa_app.pipeline.generation.sentences import Quotable
-from qa_app.pipeline.generation.wording import TAKES_BACK, Sound
+from qa_app.pipeline.generation.wording import Sound, takes_back
 from qa_app.pipeline.orders import gives_orders
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.text import jaccard, stem_set, word_count
@@ -122,7 +122,7 @@ def with_what_takes_back(quotable: Quotable) -> Quotable:
         text = passage.text[sentence.start : sentence.end]
         if gives_orders(text):
             break
-        if TAKES_BACK.search(text):
+        if takes_back(text):
             longest = last
     return _longer(quotable, longest)
 

@@ -128,7 +128,7 @@ class Quotable:
     @property
     def decimals(self) -> frozenset[str]:
         """Its figures with a decimal point: two sentences that share some report one result."""
-        return frozenset(_DECIMAL.findall(self.text))
+        return _decimals(self.text)
 
 
 def rank_sentences(evidence: Evidence, policy: Policy) -> tuple[Quotable, ...]:
@@ -440,7 +440,7 @@ class Told:
 
 def _nearest(text: str, own: frozenset[str], findings: Sequence[Told]) -> float:
     """How much a sentence says the same as a finding on the matter."""
-    decimals = frozenset(_DECIMAL.findall(text))
+    decimals = _decimals(text)
     return max((told.likeness(own, decimals) * told.about for told in findings if told.about), default=0.0)
 
 
@@ -448,11 +448,16 @@ def _is_stray(text: str, own: frozenset[str], findings: Sequence[Told]) -> bool:
     """Whether a sentence tells a finding on another outcome than asked, of a study that has some on it."""
     if not any(told.is_on_outcome for told in findings) or all(told.is_on_outcome for told in findings):
         return False
-    decimals = frozenset(_DECIMAL.findall(text))
+    decimals = _decimals(text)
     on, off = (
         max(told.likeness(own, decimals) for told in findings if told.is_on_outcome is side) for side in (True, False)
     )
     return off >= STRAY_FROM and off > on
+
+
+@lru_cache(maxsize=16_384)
+def _decimals(text: str) -> frozenset[str]:
+    return frozenset(_DECIMAL.findall(text))
 
 
 def _is_on(finding: Finding, outcomes: Sequence[Concept]) -> bool:
@@ -475,7 +480,7 @@ def _outcome_stems(outcome: str) -> frozenset[str]:
 
 @lru_cache(maxsize=8_192)
 def _said(finding: Finding) -> tuple[frozenset[str], frozenset[str]]:
-    return stem_set(finding.statement), frozenset(_DECIMAL.findall(finding.statement))
+    return stem_set(finding.statement), _decimals(finding.statement)
 
 
 def _about(finding: Finding, terms: frozenset[str]) -> float:

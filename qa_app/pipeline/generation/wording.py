@@ -63,6 +63,14 @@ TAKES_BACK = re.compile(
     r"\b(?:with|advised?|urged?) caution\b|\b(?:studies|trials|cohorts|results|findings) (?:disagreed|differed|varied|conflict\w*)\b",
     re.IGNORECASE,
 )
+
+
+@lru_cache(maxsize=8_192)
+def takes_back(text: str) -> bool:
+    """Whether a sentence takes back or narrows what was said before it."""
+    return TAKES_BACK.search(text) is not None
+
+
 # A question about what to do, and not only about what something does.
 WANTS_ADVICE = re.compile(
     r"\b(?:should|recommend\w*|how (?:many|much|often|long|heavy|far|do i)|(?:have|need) to|need|gotta|best|ideal|optimal|guidelines?|advice|"
