@@ -152,6 +152,7 @@ class Policy:
     neighbour_within: float = 2.0  # and how far below that one it may be
     told_weight: float = 0.3  # and loses for each sentence that was told of its study
     opening_within: float = 3.0  # how far below the best one the sentence that opens the answer may be
+    opening_number_weight: float = 4.0  # what it gains for its cosine to the question, where a number is asked for
     nameless_weight: float = (
         1.0  # what a sentence loses there that names its study only as "the authors" or "the review"
     )

@@ -18,6 +18,8 @@ _ASKED = (
     (re.compile(r"(?<!\d)(?<!\d )(?:\bpercent\w*|%)"), r"(?:%|percent\w*|per cent)"),
     (re.compile(r"(?<!\d)(?<!\d )(?<!/)\bkgs?\b|\bkilos?\b|\bpounds\b"), r"kg"),
 )  # fmt: skip
+_OF_THESE = re.compile(r"\bhow many of (?:the|these|those|them)\b")
+_PART = r"(?:of|with|without|who|that|had|did|were|took|dropped|got|became|remained|completed)"  # "8 with", "12 of 49", "ten completed"
 _HOW_MANY = re.compile(r"\bhow many (?:[a-z]+ly )?([a-z]+)")
 
 
@@ -27,6 +29,7 @@ def number_asked(question: str) -> re.Pattern[str] | None:
     said = folded(question)
     units = [unit for asked, unit in _ASKED if asked.search(said)]
     units += [rf"{re.escape(stem(noun))}\w*" for noun in _HOW_MANY.findall(said) if noun not in EMPTY_WORDS]
+    units += [_PART] if _OF_THESE.search(said) else []
     if not units:
         return None
     return re.compile(rf"(?<![\w.]){_RANGE}{_BETWEEN}(?:{'|'.join(units)})(?!\w)", re.IGNORECASE)

@@ -16,12 +16,14 @@ from qa_app.pipeline.generation.choosing import (
     with_its_rest,
     with_what_takes_back,
 )
+from qa_app.pipeline.generation.counted import number_asked
 from qa_app.pipeline.generation.sentences import Quotable, find_hanging, rank_sentences
 from qa_app.pipeline.policy import Policy
+from qa_app.pipeline.population import is_about_others
 from qa_app.pipeline.records import Draft, DraftSentence, Evidence, Generator, Mode, Stance
 from qa_app.pipeline.text import word_count
 
-EXTRACTIVE = Generator(name="extractive", version="6")
+EXTRACTIVE = Generator(name="extractive", version="7")
 
 FAR_FROM_BEST = 0.5  # log odds below the best of its passage from which a sentence does not stand before that one
 
@@ -38,7 +40,11 @@ class ExtractiveWriter:
         wants_limits = Section.LIMITATIONS in evidence.understanding.target_sections
         body = [q for q in ranked if wants_limits or q.section is not Section.LIMITATIONS] or list(ranked)
         room = Room.of(mode, policy)
-        chosen = _chosen(body, room, policy)
+        wants_number = number_asked(evidence.question.searched) is not None
+        people = evidence.understanding.population
+        fit = [q for q in body if not is_about_others(q.candidate.passage.study, people)] or body
+        opening = _opening(fit, policy, near=policy.opening_number_weight if wants_number else 0.0) if body else None
+        chosen = _chosen(body, room, policy, opening=opening) if opening else ()
         summary = _summary(chosen, room, policy)
         limit = () if wants_limits else _limit(ranked, chosen, summary, policy)
         rest = _within([q for q in _in_order(chosen) if q not in summary], room.answer - _words(limit))
@@ -76,11 +82,8 @@ class Room:
         )
 
 
-def _chosen(body: Sequence[Quotable], room: Room, policy: Policy) -> tuple[Quotable, ...]:
+def _chosen(body: Sequence[Quotable], room: Room, policy: Policy, *, opening: Quotable) -> tuple[Quotable, ...]:
     """All that is quoted, the sentence that opens the answer first, then the most direct ones."""
-    if not body:
-        return ()
-    opening = _opening(body, policy)
     limits = Limits(
         policy.answer_sentences,
         room.summary + room.answer,
@@ -93,18 +96,25 @@ def _chosen(body: Sequence[Quotable], room: Room, policy: Policy) -> tuple[Quota
     return (whole, *(q for q in others if q.text not in whole.text))
 
 
-def _opening(body: Sequence[Quotable], policy: Policy) -> Quotable:
+def _opening(body: Sequence[Quotable], policy: Policy, *, near: float) -> Quotable:
     """Of the study of the best sentence the one that makes the best first sentence, if it is not far below that.
 
-    The one before it in its passage stands first where it would open the answer about as well, and with it where it is needed too:
+    `near` is the weight of the cosine to the question, where that tells more than how a sentence sounds: a number is asked for. The one before it in its passage stands first where it would open the answer about as well, and with it where it is needed too:
     what leads to the opening is not told after it.
     """
-    best = max(body, key=lambda q: q.leads)
-    fit = [q for q in body if q.study_id == best.study_id and q.leads >= best.leads - policy.opening_within]
-    opening = max(fit, key=lambda q: (q.opening - policy.nameless_weight * q.is_nameless, -body.index(q)))
+
+    def leads(quotable: Quotable) -> float:
+        return quotable.leads + near * quotable.cosine
+
+    def opens(quotable: Quotable) -> float:
+        return quotable.opening + near * quotable.cosine - policy.nameless_weight * quotable.is_nameless
+
+    best = max(body, key=leads)
+    fit = [q for q in body if q.study_id == best.study_id and leads(q) >= leads(best) - policy.opening_within]
+    opening = max(fit, key=lambda q: (opens(q), -body.index(q)))
     for other in sorted(fit, key=lambda q: -q.last):
         is_next = other.candidate is opening.candidate and other.last == opening.first - 1
-        if is_next and other.opening >= opening.opening - FAR_FROM_BEST:
+        if is_next and opens(other) >= opens(opening) - FAR_FROM_BEST:
             opening = other
     before = next((q for q in body if q.leads_to(opening) and q.chance >= policy.needed_from and not q.is_aside), None)
     return before.joined(opening) if before else opening
