@@ -46,7 +46,7 @@ INTENTS = (
             "methods?", "methodology", "approach(?:es)?", "implement(?:ed)?", "algorithm", "techniques?", "procedures?", "process",
             "(?:study|trial|search|test(?:ing)?|measurement|which|what) protocols?", "protocols? (?:of|did|was|were)", "study design", "who took part", "who was studied", "which (?:people|women|men|participants|trials|studies) were",
             "participants?", "inclusion criteria", "how (?:did they|was (?:it|this) (?:done|measured|tested)|were they (?:measured|tested))",
-            "(?:was|were|is|are|being|they|how) measured", "measurements?",
+            r"(?:was|were|is|are|being|they) measured", r"how (?:\w+ ){1,5}measured?", "measurements?",
         ),
         (Section.METHODS, Section.RESULTS),
     ),

@@ -16,6 +16,8 @@ from qa_app.pipeline.generation.counted import number_asked
         ("how much protein do I need", "About 1.6 g/kg of protein a day was enough."),
         ("grams of protein after a workout", "They advise 20 to 25 g from dairy or eggs."),
         ("how long until I lose it", "Half of the gain was gone after 4 to 12 weeks."),
+        ("how many of the 49 women had it?", "Women were grouped: 41 without and 8 with."),
+        ("how many of them finished?", "Of 30 people, 27 completed the programme."),
         ("what percent fewer fractures?", "High intake went with 16% fewer hip fractures."),
     ],
 )
@@ -31,6 +33,7 @@ def test_a_sentence_that_gives_the_number_is_known(question: str, sentence: str)
     [
         ("how many sets a week?", "The trial took 12 weeks."),
         ("how much protein do I need", "In 14 studies protein helped."),
+        ("how many of the women had it?", "They trained for 16 weeks."),
         ("how often should I stretch", "Stretches are held for 10 to 30 s."),
     ],
 )

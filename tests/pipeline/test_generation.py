@@ -259,6 +259,26 @@ def test_a_sentence_about_other_people_than_asked_comes_last() -> None:
     assert draft.summary[0].passage_ids == (fits.passage.passage_id,)
 
 
+def test_people_whom_nobody_asked_about_do_not_open_an_answer_that_gives_a_number() -> None:
+    older = make_study("T001", age_group=AgeGroup.OLDER_ADULTS)
+    young = make_study("T002", age_group=AgeGroup.YOUTH)
+    fits = make_candidate("Ten weekly sets gave muscle growth at last.", study=older, cosine=0.3)
+    other = make_candidate("Twelve weekly sets gave more muscle growth.", study=young, cosine=0.9)
+
+    draft = write(other, fits, question="how many weekly sets for muscle growth in older adults?")
+
+    assert draft.summary[0].passage_ids == (fits.passage.passage_id,)
+
+
+def test_where_a_number_is_asked_for_the_sentence_that_comes_closest_opens() -> None:
+    first = make_candidate("Weekly sets for growth came to six and more in men.", cosine=0.3)
+    near = make_candidate("At least ten weekly sets are needed for muscle growth.", position=5, cosine=0.9)
+
+    draft = write(first, near, question="how many weekly sets for muscle growth?", mode="intermediate")
+
+    assert draft.summary[0].text == near.passage.text
+
+
 def test_how_it_was_studied_is_told_only_where_it_is_asked_or_all_there_is() -> None:
     result = make_candidate("Ten weekly sets gave more muscle growth than five.", position=3)
     method = make_candidate(

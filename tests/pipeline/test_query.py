@@ -26,7 +26,10 @@ def understood(text: str) -> Understanding:
         ("what is hypertrophy?", "background", Section.INTRODUCTION),
         ("what did earlier work on sets say?", "related work", Section.BACKGROUND),
         ("why do light loads work?", "discussion", Section.DISCUSSION),
+        ("how was body fat measured", "methods", Section.METHODS),
         ("any caveats about volume?", "limitations", Section.LIMITATIONS),
+        ("gaps in research on women", "limitations", Section.LIMITATIONS),
+        ("is there a gap in the evidence on women?", "limitations", Section.LIMITATIONS),
         ("the bottom line on creatine", "conclusion", Section.CONCLUSION),
         ("which datasets were pooled?", "data", Section.RESULTS),
         ("should beginners lift heavy?", "practice", Section.PRACTICAL_APPLICATIONS),
@@ -58,6 +61,18 @@ def test_every_intent_is_held_by_the_table_above() -> None:
     ],
 )
 def test_a_part_of_a_word_is_no_intent(question: str) -> None:
+    assert understood(question).intents == ()
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "how large is the gap between groups?",
+        "effect sizes of creatine protocols",
+        "months before a change can be measured",
+    ],
+)
+def test_what_is_told_of_people_is_no_question_about_how_a_study_was_made(question: str) -> None:
     assert understood(question).intents == ()
 
 
