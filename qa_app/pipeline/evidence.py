@@ -25,6 +25,7 @@ from qa_app.pipeline.records import (
 )
 from qa_app.pipeline.text import jaccard, stem_set
 
+NUTRIENT = "nutrient"  # kind of the concepts of what people eat or take
 AT_A_TURN = 2  # passages of a study that may be quoted, before the next one has its turn
 
 
@@ -42,14 +43,34 @@ def find_citable(
 
     Which study bears is another question than which passage comes close: a study that ranking puts first is worth more than
     a stray sentence of another one. The others stay evidence that readers may look at. Where the question as `asked` names an
-    author ("Carpinelli's 2009 critique"), only what that author wrote is meant.
+    author ("Carpinelli's 2009 critique"), only what that author wrote is meant. Where it names nothing that people eat or take, a study
+    that tried nothing else is not quoted beside the first.
     """
     signals = study_signals(ranked, understanding=understanding, concepts=concepts, findings=findings, near=near)
     meant = _by_named_author(asked, ranked) or tuple(signals)
     chances = {study_id: round(_chance(signals[study_id], policy), 6) for study_id in meant}
+    others = _on_what_nobody_asked_about(understanding, concepts, findings)
     return {
-        study_id: chance for study_id, chance in chances.items() if study_id == meant[0] or chance >= policy.cites_from
+        study_id: chance
+        for study_id, chance in chances.items()
+        if study_id == meant[0] or (chance >= policy.cites_from and study_id not in others)
     }
+
+
+def _on_what_nobody_asked_about(
+    understanding: Understanding, concepts: Sequence[Concept], findings: Sequence[Finding]
+) -> frozenset[str]:
+    """Studies of which every finding tells what a nutrient did, where the question names no nutrient, nor a word of that one."""
+    if any(concept.kind == NUTRIENT for concept in understanding.concepts):
+        return frozenset()
+    nutrients = {concept.concept_id: concept for concept in concepts if concept.kind == NUTRIENT}
+    named, terms = names_of(concepts), frozenset(understanding.terms)
+    given: dict[str, list[bool]] = {}
+    for finding in findings:
+        tried = [nutrients[i] for i in named.ids_in(finding.intervention) if i in nutrients]
+        is_other = bool(tried) and not any(terms & _stems_of(concept) for concept in tried)
+        given.setdefault(finding.study_id, []).append(is_other)
+    return frozenset(study_id for study_id, are_others in given.items() if all(are_others))
 
 
 def _by_named_author(asked: str, ranked: Sequence[Candidate]) -> tuple[str, ...]:

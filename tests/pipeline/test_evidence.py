@@ -265,6 +265,41 @@ def test_what_a_study_compared_and_measured_speaks_for_it() -> None:
     assert signals["T003"]["detail"] == 0.0  # no finding: its closest passage stands in
 
 
+@pytest.mark.parametrize(
+    ("question", "interventions", "expected"),
+    [
+        ("do weights grow muscle?", ("creatine",), {"T001"}),
+        ("do weights grow muscle?", ("creatine", "lifting"), {"T001", "T002"}),
+        ("do weights grow muscle?", ("lifting",), {"T001", "T002"}),
+        ("does creatine grow muscle?", ("creatine",), {"T001", "T002"}),
+        ("does protein grow muscle?", ("creatine",), {"T001", "T002"}),
+        ("do powder scoops grow muscle?", ("creatine",), {"T001", "T002"}),
+    ],
+    ids=["another thing", "lifting too", "lifting", "the same", "another nutrient", "a word of it"],
+)
+def test_where_nothing_to_eat_or_take_is_named_a_study_of_nothing_else_is_not_quoted_beside_the_first(
+    question: str, interventions: tuple[str, ...], expected: set[str]
+) -> None:
+    concepts = (make_concept("creatine", "creatine powder", kind="nutrient"), make_concept("protein", kind="nutrient"))
+    understanding = understand(make_question(question), concepts=concepts, collections=())
+    candidates = [make_candidate(SENTENCES[0], study=study, score=2.0, cosine=0.7) for study in ("T001", "T002")]
+    findings = [
+        Finding(given, "control", "muscle growth", Direction.INCREASE, "It rose.", study_id=study)
+        for study, all_given in (("T001", ("creatine",)), ("T002", interventions))
+        for given in all_given
+    ]
+
+    citable = find_citable(
+        candidates,
+        understanding=understanding,
+        policy=replace(POLICY, cites_from=0.0),
+        concepts=concepts,
+        findings=findings,
+    )
+
+    assert citable.keys() == expected
+
+
 def test_a_study_of_other_people_is_quoted_less_readily() -> None:
     women = make_question("how many sets per week for muscle growth in women?")
     understanding = understand(women, concepts=(), collections=())
