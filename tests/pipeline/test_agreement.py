@@ -86,7 +86,7 @@ def test_a_study_that_found_something_else_of_a_narrower_outcome_is_unclear() ->
 
 
 def test_less_fat_is_wanted_and_of_an_unknown_outcome_no_change_is() -> None:
-    names = Names.of(GRAPH)
+    names = Names(GRAPH)
     less = finding(1, "T001", "decrease", outcome="fat mass")
 
     assert agreement.stance(less, FAT, CREATINE, names) is Stance.FAVOURS
