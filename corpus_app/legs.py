@@ -267,8 +267,9 @@ _BOTH = """
     CROSS JOIN (SELECT array_agg(passage_id), array_agg(bm25) FROM lexical) AS words
     CROSS JOIN (SELECT array_agg(passage_id), array_agg(cosine) FROM dense) AS meaning
 """
+# Products of half vectors and of vectors are worked out in four bytes; as eight they only take longer to be sent.
 _MEANING = """
-    SELECT array_agg(passage_id), array_agg(cosine) FROM dense
+    SELECT array_agg(passage_id), array_agg(cosine::float4) FROM dense
 """
 # To start a helper or a compiler takes longer than the whole search, and to plan it nearly as long: the exact search is
 # planned once a connection. The approximate one is planned each time, for its indexes hold for one encoder and collection.
@@ -325,7 +326,7 @@ _NEAR_FINDINGS = """
 
 # With all that are there, sent beside the two legs: nobody knows yet which studies will be asked about.
 _ALL_FINDINGS = """
-    SELECT array_agg(v.finding_id), array_agg(-(v.vector <#> %(vector)s::vector))
+    SELECT array_agg(v.finding_id), array_agg((-(v.vector <#> %(vector)s::vector))::float4)
     FROM corpus_app_findingvector v
     JOIN corpus_app_finding f ON f.id = v.finding_id AND f.content_hash = v.content_hash
     WHERE v.encoder = %(encoder)s

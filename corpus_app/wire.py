@@ -111,6 +111,7 @@ def _cursor(driver: Any) -> Cursor:
     cursor.adapters.register_dumper(Ids, _PackedDumper)
     cursor.adapters.register_loader(BIGINTS, _IdLoader)
     cursor.adapters.register_loader(DOUBLES, _ScoreLoader)
+    cursor.adapters.register_loader(FLOATS, _ShortScoreLoader)
     return cursor
 
 
@@ -157,6 +158,12 @@ class _ScoreLoader(_IdLoader):
     kept_as = np.float64
 
 
+class _ShortScoreLoader(_ScoreLoader):
+    """The same of four bytes each; every one of them is a double, too."""
+
+    row = np.dtype([("length", ">i4"), ("value", ">f4")])
+
+
 ARRAY_HEADER_BYTES = 20  # of one dimension without nulls
 BIGINT = psycopg.postgres.types["int8"].oid
-BIGINTS, DOUBLES = (psycopg.postgres.types[name].array_oid for name in ("int8", "float8"))
+BIGINTS, DOUBLES, FLOATS = (psycopg.postgres.types[name].array_oid for name in ("int8", "float8", "float4"))
