@@ -13,6 +13,7 @@ from qa_app.pipeline.text import WORD, folded, words
 T = TypeVar("T")
 
 MOST_KEPT = 20_000  # texts
+TUPLES_KEPT = 4  # all of the corpus, and those that a sentence or a question names
 
 
 def find_concepts(said: str, concepts: Sequence[Concept]) -> tuple[Concept, ...]:
@@ -45,17 +46,18 @@ def _find(tokens: Sequence[str], concepts: Sequence[Concept]) -> list[tuple[int,
 def once_for_these(work: Callable[[tuple[Concept, ...]], T]) -> Callable[[Sequence[Concept]], T]:
     """`work`, done once for a tuple of concepts, which the corpus hands out anew when one of them has changed.
 
-    To look it up by what is in it would be to go through hundreds of concepts each time.
+    The tuples of last time are known by themselves: to look one up by what is in it is to go through hundreds of concepts.
     """
-    kept: list[tuple[tuple[Concept, ...], T]] = []
+    by_content = lru_cache(maxsize=TUPLES_KEPT)(work)
+    last: list[tuple[tuple[Concept, ...], T]] = []
 
     def of(concepts: Sequence[Concept]) -> T:
-        for known, value in kept:
+        for known, value in last:
             if known is concepts:
                 return value
         these = tuple(concepts)
-        value = work(these)
-        kept[:] = [(these, value)]
+        value = by_content(these)
+        last[:] = [(these, value), *last[: TUPLES_KEPT - 1]]
         return value
 
     return of

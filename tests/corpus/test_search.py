@@ -501,6 +501,16 @@ def test_ids_arrive_in_the_database_as_they_were_sent(ids: list[int]) -> None:
     assert wire.row_of(cursor) == (len(ids), True)
 
 
+def test_scores_of_four_bytes_arrive_as_the_doubles_that_they_are() -> None:
+    sent = [0.1, -1.0, 1 / 3, 0.0]
+    with wire.together(settings={"jit": "off"}, is_planned_once=True) as send:
+        cursor = send("SELECT %(sent)s::float8[]::float4[], %(sent)s::float8[]::float4[]::float8[]", {"sent": sent})
+
+    short, whole = wire.row_of(cursor)
+    assert short.dtype == whole.dtype == np.float64
+    assert short.tolist() == whole.tolist()
+
+
 def test_a_question_asked_again_is_not_encoded_again(encoder: WordHashEncoder) -> None:
     asked = ["How many sets?", "Does protein help?", "How many sets?"]
 
