@@ -157,7 +157,7 @@ class Policy:
         1.0  # what a sentence loses there that names its study only as "the authors" or "the review"
     )
     plain_weight: float = 0.5  # log odds that advice and conclusions gain for a beginner
-    statistics_weight: float = 0.5  # and lose for each mark of statistics
+    statistics_weight: float = 0.8  # and lose for each mark of statistics
     long_weight: float = 0.3
     advice_from: float = 0.45  # share of the closest sentence's cosine below which advice is on another matter
     stray_advice_weight: float = 2.0  # and what it then loses
