@@ -16,7 +16,7 @@ from qa_app.pipeline.naming import find_name_spans, names
 from qa_app.pipeline.population import find_group_spans, find_population
 from qa_app.pipeline.qualifiers import Kind, Qualifier, find_qualifiers, telling_stems
 from qa_app.pipeline.records import Population, Sentence, Understanding
-from qa_app.pipeline.text import content_stems, stem_set, words
+from qa_app.pipeline.text import content_stems, folded, stem_set, words
 
 OUTCOMES = frozenset({"outcome", "measure"})
 SUBJECTS = frozenset({"intervention", "nutrient"})
@@ -45,6 +45,12 @@ _TRAINED = frozenset({TrainingStatus.TRAINED, TrainingStatus.ATHLETES, TrainingS
 _EQUAL = re.compile(
     r"\b(?:equa|match|same\b|identical|constant|isocaloric|controlled for|regardless of)", re.IGNORECASE
 )
+_STUDY = re.compile(
+    r"\b(?:stud(?:y|ies)|trials?|reviews?|meta-?analys[ei]s|authors?|researchers?|papers?|statements?|position stands?|guidelines?|critiques?)\b",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"\b[A-Z][\w-]{2,}")
+_MARK = re.compile(r"\b\w*[A-Z]\w*[A-Z]\w*\b")  # two capitals in a word
 _LONG = re.compile(
     r"\byears? (?!old|of age)|\byears?[.,;)]|\b(?:one|two|three|four|five|\d+)[- ]years?\b(?![- ](?:old|of age))|long(?:er)?[- ]term|follow[- ]?up|decade|"
     r"\b(?:[5-9]\d|\d{3}) weeks|\b(?:1[2-9]|[2-9]\d) months",
@@ -241,6 +247,40 @@ def _not_alone(question: str, asked: Population, quoted: Sequence[str], studies:
         return
     told = sexes | {sex for text in quoted for sex in find_population(text.lower()).sexes}
     yield from (f"{_GROUPS[sex]} alone" for sex in asked.sexes if sex not in told)
+
+
+def find_only(question: str, understanding: Understanding, studies: Sequence[Study]) -> str:
+    """Whom all of the cited studies took, where these are old or young and the question is about people in general: "older men".
+
+    Empty as well where it names people or what they have, or is about a study ("who took part in FrOST?").
+    """
+    is_general = not understanding.population.is_named and not any(c.kind in CONDITIONS for c in understanding.concepts)
+    if not studies or not is_general or _is_about_a_study(question, studies):
+        return ""
+    ages, sexes = {study.age_group for study in studies}, {study.sex for study in studies}
+    if ages == {AgeGroup.YOUTH}:
+        return _GROUPS[AgeGroup.YOUTH]
+    if ages != {AgeGroup.OLDER_ADULTS}:
+        return ""
+    return f"older {next((_GROUPS[sex] for sex in (Sex.FEMALE, Sex.MALE) if sexes == {sex}), 'adults')}"
+
+
+def _is_about_a_study(question: str, studies: Sequence[Study]) -> bool:
+    """Whether a question speaks of a study, or names one of these by an author or by what its title calls it (FrOST)."""
+    if _STUDY.search(question):
+        return True
+    names = {folded(name) for name in _NAME.findall(question)}
+    marks = set(_MARK.findall(question))
+    return any(
+        names & {word for author in study.authors for word in folded(author).split()}
+        or marks & set(_MARK.findall(study.title))
+        for study in studies
+    )
+
+
+def only_in_words(people: str) -> str:
+    """What a reader is told where all that is quoted is about some people, and the question about all."""
+    return f"All that is quoted here was found in {people}; it may not hold for others."
 
 
 def _name(qualifier: Qualifier) -> str:

@@ -226,16 +226,20 @@ def _outcome(
     """How the question ends, now that it is answered, and which part of it stays open."""
     if agreement.is_conflicting(chosen.agreement, chosen, policy):
         return Outcome.CONFLICTING, None
+    studies = [study for study in chosen.studies if study.study_id in cited]
     missing = parts.find_open(
         question.searched,
         chosen.understanding,
         sentences=sentences,
-        studies=[study for study in chosen.studies if study.study_id in cited],
+        studies=studies,
         findings=[finding for finding in chosen.findings if finding.study_id in cited],
         passages=[c.passage.text for c in chosen.passages if c.passage.study.study_id in cited],
         concepts=concepts,
     )
-    return (Outcome.PARTIAL, parts.in_words(missing)) if missing else (Outcome.ANSWERED, None)
+    if missing:
+        return Outcome.PARTIAL, parts.in_words(missing)
+    people = parts.find_only(question.text, chosen.understanding, studies)
+    return (Outcome.PARTIAL, parts.only_in_words(people)) if people else (Outcome.ANSWERED, None)
 
 
 def _definitions(question: Question, search: Search, sentences: tuple[Sentence, ...]) -> tuple[Concept, ...]:

@@ -25,6 +25,10 @@ FIXED = (
         "The studies kept here do not answer this question. Below are the nearest passages; they are not an answer. "
         "You could ask about a neighbouring point, or in other words."
     ),
+    N_("All that is quoted here was found in older adults; it may not hold for others."),
+    N_("All that is quoted here was found in older women; it may not hold for others."),
+    N_("All that is quoted here was found in older men; it may not hold for others."),
+    N_("All that is quoted here was found in young people; it may not hold for others."),
     N_(
         "Only the words of the question could be searched for just now, not its meaning; "
         "asking again in a while may find more."

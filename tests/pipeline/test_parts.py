@@ -31,6 +31,49 @@ STUDY = replace(make_study(), concepts=("creatine",))
 GAINED = [said("Creatine raised leg strength.")]
 
 
+def taking(*people: tuple[AgeGroup, Sex], **changes: object) -> list[Study]:
+    return [make_study(f"T{n}", age_group=age, sex=sex, **changes) for n, (age, sex) in enumerate(people)]
+
+
+OLD, GROWN, YOUNG = AgeGroup.OLDER_ADULTS, AgeGroup.ADULTS, AgeGroup.YOUTH
+
+
+@pytest.mark.parametrize(
+    ("studies", "people"),
+    [
+        (taking((OLD, Sex.MALE), (OLD, Sex.MALE)), "older men"),
+        (taking((OLD, Sex.FEMALE)), "older women"),
+        (taking((OLD, Sex.MALE), (OLD, Sex.FEMALE)), "older adults"),
+        (taking((OLD, Sex.BOTH)), "older adults"),
+        (taking((GROWN, Sex.FEMALE), (OLD, Sex.FEMALE)), ""),
+        (taking((GROWN, Sex.MALE)), ""),
+        (taking((YOUNG, Sex.MALE)), "young people"),
+        (taking((GROWN, Sex.MALE), (GROWN, Sex.BOTH)), ""),
+        (taking((OLD, Sex.BOTH), (GROWN, Sex.BOTH)), ""),
+        ([], ""),
+    ],
+)
+def test_of_a_general_question_it_is_told_whom_alone_the_studies_took(studies: list[Study], people: str) -> None:
+    assert parts.find_only("does creatine help?", understood(concept("creatine", "nutrient")), studies) == people
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("does creatine help men?", understood(population=find_population("does creatine help men?"))),
+        ("does creatine help weak bones?", understood(concept("osteoporosis", "condition"))),
+        ("who took part in that trial?", understood()),
+        ("attendance in FrOST", understood()),
+        ("what did Kemmler find?", understood()),
+    ],
+    ids=["people", "what they have", "a study", "by its mark", "by its author"],
+)
+def test_it_is_not_told_where_the_question_names_people_or_a_study(question: str, asked: Understanding) -> None:
+    studies = taking((OLD, Sex.MALE), title="Results of the trial FrOST in men", authors=("Kemmler W",))
+
+    assert parts.find_only(question, asked, studies) == ""
+
+
 def test_the_outcome_that_no_sentence_names_is_open() -> None:
     asked = understood(concept("leg-strength"), concept("sleep-quality"))
 
