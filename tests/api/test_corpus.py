@@ -328,7 +328,7 @@ def test_an_id_that_no_study_has_is_not_found(study_id: str) -> None:
 # --- Query counts ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("path", "queries"), [("studies?limit=100", 4), ("studies/T-SETS", 11), ("concepts", 4)])
+@pytest.mark.parametrize(("path", "queries"), [("studies?limit=100", 3), ("studies/T-SETS", 10), ("concepts", 3)])
 def test_reading_takes_a_fixed_number_of_queries(
     path: str, queries: int, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:

@@ -262,7 +262,9 @@ def test_an_unexpected_error_tells_nothing_of_itself(monkeypatch: pytest.MonkeyP
 def test_asking_takes_a_fixed_number_of_queries(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     post({"question": ASKED})  # fills what is kept per corpus version
 
-    with django_assert_num_queries(13):  # beside those of the search, which go in one pipeline; three bound its time
+    with django_assert_num_queries(
+        7
+    ):  # beside those that go together: the count, the search, the storing; two bound its time
         post({"question": ASKED})
 
 
@@ -270,8 +272,8 @@ def test_reading_takes_a_fixed_number_of_queries(django_assert_num_queries: Djan
     location = post({"question": ASKED})["Location"]
 
     with django_assert_num_queries(
-        7
-    ):  # one counts it; two of them mark the one view of the corpus that all of it is read in
+        6
+    ):  # beside the count; two mark the one view of the corpus that all of it is read in
         get(location)
 
 
