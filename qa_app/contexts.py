@@ -163,7 +163,9 @@ def write_part(
         raise InsufficientEvidence("No sentence could be verified.")
     return WrittenPart(
         question=row.question,
-        part=payload.part(attributed(citations.numbered(sentences, numbers), evidence.studies)),
+        part=payload.part(
+            attributed(citations.numbered(sentences, numbers), evidence.studies, asked=evidence.question.searched)
+        ),
         citations=payload.citation_rows(citations.citations(numbers, evidence)),
         generator=payload.generator_row(written.generator),
         evidence=payload.evidence_rows(evidence.passages, evidence.understanding),

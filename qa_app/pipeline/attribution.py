@@ -22,29 +22,42 @@ _DESIGNS = {
     Design.OTHER: "",
 }
 _INITIALS = re.compile(r"(?:[^\W\d_]\.?-?){1,4}")
+_NEWEST = re.compile(
+    r"\b(?:newest|new (?:research|evidence|studies)|latest|(?:most )?recent(?:ly)?|up[- ]to[- ]date|current)\b",
+    re.IGNORECASE,
+)
 MOST_WORDS = 3  # of a person's name; a society has more
 _WORKS = r"(?:meta-analys[ei]s|meta-regression|reviews?|trial|study|analysis|statement|(?:position )?stand|guidelines?|critique|cohort|consensus)"
 
 
-def attributed(sentences: Sequence[Sentence], studies: Sequence[Study]) -> tuple[Sentence, ...]:
+def attributed(sentences: Sequence[Sentence], studies: Sequence[Study], *, asked: str = "") -> tuple[Sentence, ...]:
     """The sentences of a summary or an answer, in order, each quotation with who says it where the reader could not tell.
 
-    Depends on nothing that comes after a sentence: those told one by one get the same.
+    Where the newest is asked for, a reader wants the year too. Depends on nothing that comes after a sentence: those told one by one
+    get the same.
     """
-    by_id = {study.study_id: study for study in studies}
+    by_id, wants_year = {study.study_id: study for study in studies}, bool(_NEWEST.search(asked))
     told: list[Sentence] = []
     before: tuple[str, ...] = ()
     for sentence in sentences:
-        told.append(replace(sentence, attribution=_attribution(sentence, before, by_id)))
+        told.append(replace(sentence, attribution=_attribution(sentence, before, by_id, wants_year=wants_year)))
         before = sentence.study_ids
     return tuple(told)
 
 
-def _attribution(sentence: Sentence, before: tuple[str, ...], studies: Mapping[str, Study]) -> str:
+def _attribution(sentence: Sentence, before: tuple[str, ...], studies: Mapping[str, Study], *, wants_year: bool) -> str:
     if sentence.kind is not SentenceKind.QUOTE or len(sentence.study_ids) != 1 or sentence.study_ids == before:
         return ""
     study = studies.get(sentence.study_ids[0])
-    return "" if study is None or names_its_study(sentence.text, study) else called(study)
+    if study is None or (
+        names_its_study(sentence.text, study) and not (wants_year and _lacks_year(sentence.text, study))
+    ):
+        return ""
+    return called(study)
+
+
+def _lacks_year(text: str, study: Study) -> bool:
+    return study.year is not None and str(study.year) not in text
 
 
 def spoken(text: str, attribution: str | None) -> str:

@@ -278,9 +278,9 @@ def _is_about_a_study(question: str, studies: Sequence[Study]) -> bool:
     )
 
 
-def only_in_words(people: str) -> str:
-    """What a reader is told where all that is quoted is about some people, and the question about all."""
-    return f"All that is quoted here was found in {people}; it may not hold for others."
+def only_in_words(people: str, *, is_all: bool) -> str:
+    """What a reader is told where all that is quoted, or what leads, is about some people, and the question about all."""
+    return f"{'All that is quoted' if is_all else 'What is quoted first'} here was found in {people}; it may not hold for others."
 
 
 def _name(qualifier: Qualifier) -> str:

@@ -194,8 +194,8 @@ def _written(
         message=message,
         understanding=search.understanding,
         scope=search.searched,
-        summary=attributed(citations.numbered(summary, numbers), chosen.studies),
-        answer=attributed(citations.numbered(answer, numbers), chosen.studies),
+        summary=attributed(citations.numbered(summary, numbers), chosen.studies, asked=question.searched),
+        answer=attributed(citations.numbered(answer, numbers), chosen.studies, asked=question.searched),
         citations=citations.citations(numbers, chosen),
         confidence=confidence.of_a_part(assessed) if outcome is Outcome.PARTIAL else assessed,
         evidence=chosen.passages,
@@ -238,8 +238,11 @@ def _outcome(
     )
     if missing:
         return Outcome.PARTIAL, parts.in_words(missing)
-    people = parts.find_only(question.text, chosen.understanding, studies)
-    return (Outcome.PARTIAL, parts.only_in_words(people)) if people else (Outcome.ANSWERED, None)
+    first = next((study_id for s in sentences if s.support for study_id in s.study_ids), None)
+    for found_in in (studies, [study for study in studies if study.study_id == first]):
+        if people := parts.find_only(question.text, chosen.understanding, found_in):
+            return Outcome.PARTIAL, parts.only_in_words(people, is_all=found_in is studies)
+    return Outcome.ANSWERED, None
 
 
 def _definitions(question: Question, search: Search, sentences: tuple[Sentence, ...]) -> tuple[Concept, ...]:

@@ -23,7 +23,11 @@ class Telling:
         """What these hold beyond what was told. A part may only have grown, and the summary only before any answer."""
         numbers = citations.number_studies((*summary, *answer), self._evidence)
         for part, sentences in (("summary", summary), ("answer", answer)):
-            numbered = attributed(citations.numbered(tuple(sentences), numbers), self._evidence.studies)
+            numbered = attributed(
+                citations.numbered(tuple(sentences), numbers),
+                self._evidence.studies,
+                asked=self._evidence.question.searched,
+            )
             for index, sentence in enumerate(numbered[self._told[part] :], start=self._told[part]):
                 new = [n for n in sentence.citations if n not in self._introduced]
                 study_of = {number: study_id for study_id, number in numbers.items()}

@@ -29,6 +29,10 @@ FIXED = (
     N_("All that is quoted here was found in older women; it may not hold for others."),
     N_("All that is quoted here was found in older men; it may not hold for others."),
     N_("All that is quoted here was found in young people; it may not hold for others."),
+    N_("What is quoted first here was found in older adults; it may not hold for others."),
+    N_("What is quoted first here was found in older women; it may not hold for others."),
+    N_("What is quoted first here was found in older men; it may not hold for others."),
+    N_("What is quoted first here was found in young people; it may not hold for others."),
     N_(
         "Only the words of the question could be searched for just now, not its meaning; "
         "asking again in a while may find more."

@@ -88,6 +88,18 @@ def test_a_change_of_study_is_told() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("asked", "text", "is_told"),
+    [
+        ("the newest on strength", "Grgic found it.", True),
+        ("the latest evidence", "Grgic found it in 2018.", False),
+        ("is it so?", "Grgic found it.", False),
+    ],
+)
+def test_where_the_newest_is_asked_for_the_year_is_told(asked: str, text: str, is_told: bool) -> None:
+    assert bool(attributed([quoting("A", text)], STUDIES, asked=asked)[0].attribution) is is_told
+
+
 def test_only_quotations_of_one_study_are_attributed() -> None:
     both = quoting("A", kind=SentenceKind.NEAR_QUOTE)
     two = Sentence(
