@@ -63,7 +63,7 @@
 
   function answerAsText() {
     const paragraphs = [...document.querySelectorAll(".prose p")].map((paragraph) =>
-      [...paragraph.querySelectorAll(".sentence")].map(wordsOf).join(" "),
+      [...paragraph.querySelectorAll(".who, .sentence")].map(wordsOf).join(" "),
     );
     const sources = [...document.querySelectorAll(".sources li")].map((source) => {
       const link = source.querySelector(".outside");

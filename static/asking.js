@@ -329,12 +329,6 @@
     const span = document.createElement("span");
     span.className = "sentence";
     span.lang = "en"; // as are the studies
-    if (sentence.attribution) {
-      const who = document.createElement("small");
-      who.className = "who";
-      who.textContent = `${sentence.attribution}:`;
-      span.append(who, " ");
-    }
     span.append(...unbroken(sentence.text));
     if (sentence.verdict === "weak") {
       const weak = document.createElement("small");
@@ -349,7 +343,15 @@
       marker.textContent = `[${index}]`;
       span.append("\u2060", marker);
     });
-    paragraph.append(paragraph.hasChildNodes() ? " " : "", span); // a space at the end would move with what comes
+    paragraph.append(paragraph.hasChildNodes() ? " " : ""); // a space at the end would move with what comes
+    if (sentence.attribution) {
+      const who = document.createElement("small");
+      who.className = "who";
+      who.lang = "en";
+      who.textContent = `${sentence.attribution}:`;
+      paragraph.append(who, " ");
+    }
+    paragraph.append(span);
   }
 
   // Where an answer is shown: at its own address, as what has changed since another one, or beside that one.
