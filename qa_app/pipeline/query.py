@@ -18,6 +18,13 @@ from qa_app.pipeline.population import find_numbers, find_population
 from qa_app.pipeline.records import Question, Understanding
 from qa_app.pipeline.text import EMPTY_WORDS, content_stems, folded, stem, stems, words
 
+# What people write short and studies spell out.
+SPELT_OUT = {
+    "rep": "repetition", "reps": "repetitions", "sec": "second", "secs": "seconds", "min": "minute", "mins": "minutes",
+    "hrs": "hours", "wk": "week", "wks": "weeks", "yr": "year", "yrs": "years", "lb": "pound", "lbs": "pounds",
+    "carb": "carbohydrate", "carbs": "carbohydrates", "cals": "calories", "supps": "supplements", "vit": "vitamin",
+    "vits": "vitamins", "max": "maximum", "avg": "average", "approx": "approximately", "diff": "difference",
+}  # fmt: skip
 SHORTEST_CORRECTED = 5  # letters; shorter words have too many neighbours
 LONG_WORD = 9  # letters, from which two slips are allowed
 
@@ -128,7 +135,8 @@ def find_misspellings(
     concepts: Sequence[Concept],
     is_word: Callable[[str], bool] | None = None,
 ) -> tuple[tuple[str, str], ...]:
-    """Words that neither the corpus nor the language knows, each with the field term one slip away (two in a long word).
+    """Words that neither the corpus nor the language knows, each with the field term one slip away (two in a long word), and what is
+    written short, spelt out, where the corpus only spells it out.
 
     Only words of concepts' names that stand in the corpus are suggested: everyday words have too many neighbours. Short words
     and numbers are left alone, and so is a word whose first letter would change.
@@ -136,6 +144,9 @@ def find_misspellings(
     stems_known, terms = _field_terms(tuple(concepts))
     found = []
     for word in dict.fromkeys(words(said)):
+        if SPELT_OUT.get(word) in vocabulary and word not in vocabulary:
+            found.append((word, SPELT_OUT[word]))
+            continue
         if len(word) < SHORTEST_CORRECTED or not word.isalpha() or word in EMPTY_WORDS:
             continue
         if word in vocabulary or stem(word) in stems_known:

@@ -204,6 +204,24 @@ def test_only_field_terms_that_the_corpus_holds_are_suggested(typed: str, meant:
     assert read.also_searched == tuple(word for _, word in meant)
 
 
+@pytest.mark.parametrize(
+    ("typed", "known", "meant"),
+    [
+        ("10 secs a rep", ("seconds", "repetition"), (("secs", "seconds"), ("rep", "repetition"))),
+        ("10 secs a rep", ("repetition",), (("rep", "repetition"),)),
+        ("10 min a day", ("min", "minute"), ()),
+        ("a sector of reports", ("second", "repetition"), ()),
+    ],
+    ids=["spelt out", "only what the corpus says", "not what the corpus writes so", "whole words"],
+)
+def test_what_is_written_short_is_searched_as_the_corpus_spells_it(
+    typed: str, known: tuple[str, ...], meant: tuple[tuple[str, str], ...]
+) -> None:
+    read = understand(make_question(typed), concepts=(), collections=(), vocabulary=dict.fromkeys(known, 3))
+
+    assert read.corrections == meant
+
+
 def test_a_word_that_the_language_has_is_corrected_only_to_its_other_spelling() -> None:
     field = tuple(map(make_concept, ("overweight", "hypertrophy", "anemia")))
     question = make_question("overnight hypertropy in anaemia")
