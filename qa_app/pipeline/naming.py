@@ -52,12 +52,15 @@ def once_for_these(work: Callable[[tuple[Concept, ...]], T]) -> Callable[[Sequen
     last: list[tuple[tuple[Concept, ...], T]] = []
 
     def of(concepts: Sequence[Concept]) -> T:
-        for known, value in last:
+        kept = tuple(last)  # threads put others in its place meanwhile
+        for place, (known, value) in enumerate(kept):
             if known is concepts:
+                if place:  # so that those of the corpus, asked for again and again, never fall out
+                    last[:] = [kept[place], *kept[:place], *kept[place + 1 :]]
                 return value
         these = tuple(concepts)
         value = by_content(these)
-        last[:] = [(these, value), *last[: TUPLES_KEPT - 1]]
+        last[:] = [(these, value), *kept[: TUPLES_KEPT - 1]]
         return value
 
     return of

@@ -23,6 +23,8 @@ class Telling:
         """What these hold beyond what was told. A part may only have grown, and the summary only before any answer."""
         numbers = citations.number_studies((*summary, *answer), self._evidence)
         for part, sentences in (("summary", summary), ("answer", answer)):
+            if len(sentences) == self._told[part]:
+                continue
             numbered = attributed(
                 citations.numbered(tuple(sentences), numbers),
                 self._evidence.studies,
