@@ -127,6 +127,7 @@ class PersonAdmin(DjangosUserAdmin):
         if db_field.name == "groups":
             options |= {
                 "label": "Roles at the desk",
+                "help_text": "",
                 "widget": forms.CheckboxSelectMultiple,
             }
             if not curator(request).is_superuser:
