@@ -14,6 +14,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import NON_FIELD_ERRORS, BadRequest, ValidationError
 from django.db import DataError, IntegrityError, ProgrammingError, models, transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.safestring import mark_safe
 from django.utils.text import capfirst
 
 from corpus_app import curation
@@ -175,6 +176,16 @@ class WordsFilter(admin.AllValuesFieldListFilter):
         for choice in super().choices(changelist):
             value, bracket, count = str(choice["display"]).partition(" (")  # the count, where counts are shown
             yield {**choice, "display": f"{type(self).words(value)}{bracket}{count}"}
+
+
+class OfNoneFilter(admin.RelatedFieldListFilter):
+    """Rows that belong to none are offered in words."""
+
+    none: str
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.empty_value_display = mark_safe(type(self).none)  # noqa: S308 - ours
 
 
 class WhenFilter(admin.DateFieldListFilter):

@@ -16,6 +16,7 @@ from corpus_app.admin.base import (
     LabelledFormSet,
     LabelledTabularInline,
     LinesField,
+    OfNoneFilter,
     SeenForm,
     WordsFilter,
 )
@@ -123,11 +124,15 @@ class KindFilter(WordsFilter):
     words = staticmethod(kind_in_words)
 
 
+class CollectionFilter(OfNoneFilter):
+    none = "In no collection"
+
+
 @admin.register(Concept)
 class ConceptAdmin(HistoryMixin):
     form = ConceptForm
     list_display = ("name", "concept_id", "sort", "n_aliases", "n_studies")
-    list_filter = (("kind", KindFilter), "collections")
+    list_filter = (("kind", KindFilter), ("collections", CollectionFilter))
     search_fields = ("name", "concept_id", "aliases__name")
     search_help_text = "A concept's name or one of its aliases."
     ordering = ("name",)

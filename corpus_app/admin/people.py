@@ -19,7 +19,7 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 
-from corpus_app.admin.base import curator
+from corpus_app.admin.base import OfNoneFilter, curator
 from corpus_app.apps import ROLES, ROLES_OF_DJANGO
 
 if TYPE_CHECKING:  # generic for the type checker alone
@@ -82,7 +82,9 @@ class RoleAdmin(GroupAdmin):
         return super().formfield_for_manytomany(db_field, request, **options)
 
 
-class RoleFilter(admin.RelatedFieldListFilter):
+class RoleFilter(OfNoneFilter):
+    none = "Without a role"
+
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.title = "role"

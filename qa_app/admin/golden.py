@@ -19,7 +19,7 @@ from django.views.decorators.http import require_POST
 
 from corpus_app.records import Section
 from qa_app import evaluation, golden
-from qa_app.admin.base import DeskAdmin, ReadOnlyAdmin, SeenAdmin, SeenForm, WordsFilter, person
+from qa_app.admin.base import DeskAdmin, ModeFilter, ReadOnlyAdmin, SeenAdmin, SeenForm, WordsFilter, person
 from qa_app.models import EvaluationRun, GoldenQuestion
 
 LARGEST_FILE = 2_000_000  # bytes
@@ -124,6 +124,7 @@ class GoldenQuestionForm(SeenForm):
         fields = (
             "key", "question", "mode", "kind", "collection", "relevant", "sections", "answer_points", "note", "is_active",
         )  # fmt: skip
+        labels = {"is_active": "In use"}
 
     kind = forms.ChoiceField()
     relevant = RelevantField()
@@ -156,6 +157,12 @@ class KindFilter(WordsFilter):
     words = staticmethod(kind_words)
 
 
+class InUseFilter(admin.BooleanFieldListFilter):
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.title = "whether it is in use"
+
+
 class FileForm(forms.Form):
     file = forms.FileField(help_text="One JSON object a line, as the README beside the starter corpus describes.")
 
@@ -169,11 +176,15 @@ class FileForm(forms.Form):
 @admin.register(GoldenQuestion)
 class GoldenQuestionAdmin(SeenAdmin, DeskAdmin):
     form = GoldenQuestionForm
-    list_display = ("key", "question", "sort", "mode", "is_active")
-    list_filter = (("kind", KindFilter), "mode", "is_active")
+    list_display = ("key", "question", "sort", "mode", "in_use")
+    list_filter = (("kind", KindFilter), ("mode", ModeFilter), ("is_active", InUseFilter))
     search_fields = ("key", "question")
     search_help_text = "A key, or words of the question."
     change_list_template = "admin/qa_app/goldenquestion/change_list.html"
+
+    @admin.display(description="in use", boolean=True, ordering="is_active")
+    def in_use(self, question: GoldenQuestion) -> bool:
+        return question.is_active
 
     @admin.display(description="kind", ordering="kind")
     def sort(self, question: GoldenQuestion) -> str:
@@ -297,10 +308,13 @@ def _chart(points: list[Point]) -> dict[str, Any] | None:
     }
 
 
+FIGURES = {"n": "questions", "p50": "half of the questions within", "p95": "95 % of the questions within"}
+
+
 def _flat(figures: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
     """Every figure by its path; a share is told with the number of questions behind it."""
     for name, value in figures.items():
-        path = f"{prefix}{'questions' if name == 'n' else name}"
+        path = f"{prefix}{FIGURES.get(name, name)}"
         if not isinstance(value, dict):
             yield _capital(path), _number(value)
         elif {"n", "share"} <= value.keys() <= {"n", "share", "interval"}:

@@ -24,6 +24,9 @@ SIZES = {"phone": (390, 844), "desk": (1280, 860)}
 LONGEST = {"phone": 1_400, "desk": 1_200}  # CSS pixels: what comes below is left out
 SCALE = {"phone": 0.55, "desk": 0.45}
 QUALITY = 25
+LAST_TOP = (
+    "Math.max(0, Math.min(scrollY, document.documentElement.scrollHeight - innerHeight))"  # no void below the page
+)
 
 
 @pytest.fixture(scope="session")
@@ -59,7 +62,8 @@ def test_screenshots(site: Site, page: Page, watch: Watch, name: str) -> None:
 def picture(page: Page, size: str, has_layer: bool) -> bytes:
     """The top of the page as WebP, by the browser itself; where a layer lies over it, what the screen shows."""
     width, height = SIZES[size]
-    top = page.evaluate("scrollY") if has_layer else 0
+    page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+    top = page.evaluate(LAST_TOP) if has_layer else 0
     if not has_layer:
         height = min(page.evaluate("document.documentElement.scrollHeight"), LONGEST[size])
     clip = {"x": 0, "y": top, "width": width, "height": height, "scale": SCALE[size]}
