@@ -181,7 +181,8 @@ def told(answer: Json, *, origin: str) -> Json:
 
 
 def _sentence(row: Json) -> Json:
-    return {key: row.get(key) for key in ("attribution", "text", "citations", "verdict", "support_level", "support")}
+    kept = ("text", "citations", "verdict", "support_level", "support")
+    return {"attribution": row.get("attribution"), **{key: row[key] for key in kept}}  # older answers have none
 
 
 def _near(row: Json) -> Json:

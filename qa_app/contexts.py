@@ -163,9 +163,7 @@ def write_part(
         raise InsufficientEvidence("No sentence could be verified.")
     return WrittenPart(
         question=row.question,
-        part=payload.part(
-            attributed(citations.numbered(sentences, numbers), evidence.studies, asked=evidence.question.searched)
-        ),
+        part=payload.part(attributed(citations.numbered(sentences, numbers), evidence)),
         citations=payload.citation_rows(citations.citations(numbers, evidence)),
         generator=payload.generator_row(written.generator),
         evidence=payload.evidence_rows(evidence.passages, evidence.understanding),

@@ -12,7 +12,7 @@ from qa_app.answering import POLICY
 from qa_app.backends.corpus import SearchedCorpus
 from qa_app.measures import share, wilson_interval
 from qa_app.pipeline import citations
-from qa_app.pipeline.attribution import called, names_its_study, spoken
+from qa_app.pipeline.attribution import attribution, spoken
 from qa_app.pipeline.generation import ExtractiveWriter
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.records import Answer, Mode, Question
@@ -149,8 +149,8 @@ def _as_list(answer: Answer) -> str:
     before = None
     for candidate in answer.evidence[:PASSAGES_LISTED]:
         passage, study = candidate.passage, candidate.passage.study
-        is_told = study == before or names_its_study(passage.text, study)
-        texts.append(spoken(passage.text, None if is_told else called(study)))
+        who = "" if study == before else attribution(passage.text, study, asked=answer.question.searched)
+        texts.append(spoken(passage.text, who))
         before = study
     return "\n\n".join(f"{text} [{place}]" for place, text in enumerate(texts, start=1))
 

@@ -17,7 +17,7 @@ from django.utils.safestring import SafeString
 
 from qa_app import asking, listed, taken_back
 from qa_app.admin import written
-from qa_app.admin.base import ModeFilter, OutcomeFilter, ReadOnlyAdmin, WhenFilter, in_words, person
+from qa_app.admin.base import ModeFilter, OutcomeFilter, ReadOnlyAdmin, WhenFilter, WhetherFilter, in_words, person
 from qa_app.models import Answer, Feedback, Listing
 from qa_app.templatetags.answer_words import mode_words
 
@@ -208,10 +208,8 @@ def _counted(n: int) -> str:
     return f"{n} question{'' if n == 1 else 's'} {'is' if n == 1 else 'are'}"
 
 
-class HelpedFilter(admin.BooleanFieldListFilter):
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self.title = "whether it helped"
+class HelpedFilter(WhetherFilter):
+    asked = "whether it helped"
 
 
 @admin.register(Feedback)

@@ -66,6 +66,16 @@ class WhenFilter(admin.DateFieldListFilter):
         self.title = "when"
 
 
+class WhetherFilter(admin.BooleanFieldListFilter):
+    """Yes or no, titled as one asks for it."""
+
+    asked: str
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.title = type(self).asked
+
+
 def person(request: HttpRequest) -> User:
     return cast(User, request.user)  # every view of the admin asks for a signed-in one
 

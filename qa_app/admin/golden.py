@@ -19,7 +19,16 @@ from django.views.decorators.http import require_POST
 
 from corpus_app.records import Section
 from qa_app import evaluation, golden
-from qa_app.admin.base import DeskAdmin, ModeFilter, ReadOnlyAdmin, SeenAdmin, SeenForm, WordsFilter, person
+from qa_app.admin.base import (
+    DeskAdmin,
+    ModeFilter,
+    ReadOnlyAdmin,
+    SeenAdmin,
+    SeenForm,
+    WhetherFilter,
+    WordsFilter,
+    person,
+)
 from qa_app.models import EvaluationRun, GoldenQuestion
 
 LARGEST_FILE = 2_000_000  # bytes
@@ -157,10 +166,8 @@ class KindFilter(WordsFilter):
     words = staticmethod(kind_words)
 
 
-class InUseFilter(admin.BooleanFieldListFilter):
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self.title = "whether it is in use"
+class InUseFilter(WhetherFilter):
+    asked = "whether it is in use"
 
 
 class FileForm(forms.Form):

@@ -6,12 +6,12 @@ What a study is called comes from its row, never from a text; the quotation stay
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
 from corpus_app.records import Design, Study
-from qa_app.pipeline.records import Sentence, SentenceKind
+from qa_app.pipeline.records import Evidence, Sentence, SentenceKind
 from qa_app.pipeline.text import folded
 
 _DESIGNS = {
@@ -30,30 +30,28 @@ MOST_WORDS = 3  # of a person's name; a society has more
 _WORKS = r"(?:meta-analys[ei]s|meta-regression|reviews?|trial|study|analysis|statement|(?:position )?stand|guidelines?|critique|cohort|consensus)"
 
 
-def attributed(sentences: Sequence[Sentence], studies: Sequence[Study], *, asked: str = "") -> tuple[Sentence, ...]:
+def attributed(sentences: Sequence[Sentence], evidence: Evidence) -> tuple[Sentence, ...]:
     """The sentences of a summary or an answer, in order, each quotation with who says it where the reader could not tell.
 
-    Where the newest is asked for, a reader wants the year too. Depends on nothing that comes after a sentence: those told one by one
-    get the same.
+    Depends on nothing that comes after a sentence: those told one by one get the same.
     """
-    by_id, wants_year = {study.study_id: study for study in studies}, bool(_NEWEST.search(asked))
+    studies = {study.study_id: study for study in evidence.studies}
     told: list[Sentence] = []
     before: tuple[str, ...] = ()
     for sentence in sentences:
-        told.append(replace(sentence, attribution=_attribution(sentence, before, by_id, wants_year=wants_year)))
-        before = sentence.study_ids
+        own = sentence.study_ids
+        is_quotation = sentence.kind is SentenceKind.QUOTE and len(own) == 1
+        study = studies.get(own[0]) if is_quotation and own != before else None
+        who = attribution(sentence.text, study, asked=evidence.question.searched) if study else ""
+        told.append(replace(sentence, attribution=who))
+        before = own
     return tuple(told)
 
 
-def _attribution(sentence: Sentence, before: tuple[str, ...], studies: Mapping[str, Study], *, wants_year: bool) -> str:
-    if sentence.kind is not SentenceKind.QUOTE or len(sentence.study_ids) != 1 or sentence.study_ids == before:
-        return ""
-    study = studies.get(sentence.study_ids[0])
-    if study is None or (
-        names_its_study(sentence.text, study) and not (wants_year and _lacks_year(sentence.text, study))
-    ):
-        return ""
-    return called(study)
+def attribution(text: str, study: Study, *, asked: str) -> str:
+    """Who says a text; empty where it says so itself, with the year where the newest is asked for."""
+    is_named = names_its_study(text, study) and not (_NEWEST.search(asked) and _lacks_year(text, study))
+    return "" if is_named else called(study)
 
 
 def _lacks_year(text: str, study: Study) -> bool:

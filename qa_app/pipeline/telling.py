@@ -25,11 +25,7 @@ class Telling:
         for part, sentences in (("summary", summary), ("answer", answer)):
             if len(sentences) == self._told[part]:
                 continue
-            numbered = attributed(
-                citations.numbered(tuple(sentences), numbers),
-                self._evidence.studies,
-                asked=self._evidence.question.searched,
-            )
+            numbered = attributed(citations.numbered(tuple(sentences), numbers), self._evidence)
             for index, sentence in enumerate(numbered[self._told[part] :], start=self._told[part]):
                 new = [n for n in sentence.citations if n not in self._introduced]
                 study_of = {number: study_id for study_id, number in numbers.items()}

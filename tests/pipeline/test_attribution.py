@@ -9,13 +9,17 @@ from hypothesis import strategies as st
 from corpus_app.records import Design
 from qa_app.pipeline.attribution import attributed, called, names_its_study, spoken, surname
 from qa_app.pipeline.records import Sentence, SentenceKind, Span, Verdict
-from tests.pipeline.values import make_study
+from tests.pipeline.values import make_candidate, make_evidence, make_study
 
 STUDIES = (
     make_study("A", authors=("Grgic J", "Schoenfeld BJ", "Davies TB"), year=2018, design=Design.META_ANALYSIS),
     make_study("B", authors=("Csapo R", "Alegre LM"), year=2016),
     make_study("C", authors=(), year=2023),
 )
+
+
+def told_of(sentences: list[Sentence], asked: str = "is it so?") -> tuple[Sentence, ...]:
+    return attributed(sentences, make_evidence(*(make_candidate(study=study) for study in STUDIES), question=asked))
 
 
 def quoting(study: str, text: str = "Strength rose.", kind: SentenceKind = SentenceKind.QUOTE) -> Sentence:
@@ -75,9 +79,7 @@ def test_a_text_names_its_study_by_first_author_or_by_its_year(text: str, is_nam
 
 
 def test_a_change_of_study_is_told() -> None:
-    told = attributed(
-        [quoting("A"), quoting("A"), quoting("B"), quoting("A", "Grgic found it."), quoting("C")], STUDIES
-    )
+    told = told_of([quoting("A"), quoting("A"), quoting("B"), quoting("A", "Grgic found it."), quoting("C")])
 
     assert [s.attribution for s in told] == [
         "Grgic and colleagues (meta-analysis, 2018)",
@@ -97,7 +99,7 @@ def test_a_change_of_study_is_told() -> None:
     ],
 )
 def test_where_the_newest_is_asked_for_the_year_is_told(asked: str, text: str, is_told: bool) -> None:
-    assert bool(attributed([quoting("A", text)], STUDIES, asked=asked)[0].attribution) is is_told
+    assert bool(told_of([quoting("A", text)], asked)[0].attribution) is is_told
 
 
 def test_only_quotations_of_one_study_are_attributed() -> None:
@@ -106,16 +108,16 @@ def test_only_quotations_of_one_study_are_attributed() -> None:
         "Both rose.", (), Verdict.VERBATIM, "high", SentenceKind.QUOTE, (*quoting("A").support, *quoting("B").support)
     )
 
-    assert [s.attribution for s in attributed([both, two, quoting("unknown")], STUDIES)] == ["", "", ""]
+    assert [s.attribution for s in told_of([both, two, quoting("unknown")])] == ["", "", ""]
 
 
 @given(st.lists(st.sampled_from([quoting(s, t) for s in "ABC" for t in ("It rose.", "Csapo found it.")]), max_size=8))
 def test_nothing_but_the_attribution_changes_and_what_comes_later_does_not_matter(told: list[Sentence]) -> None:
-    whole = attributed(told, STUDIES)
+    whole = told_of(told)
 
     assert [(s.text, s.support) for s in whole] == [(s.text, s.support) for s in told]
     for end in range(len(told) + 1):
-        assert attributed(told[:end], STUDIES) == whole[:end]
+        assert told_of(told[:end]) == whole[:end]
 
 
 @given(st.text(), st.text(min_size=1))

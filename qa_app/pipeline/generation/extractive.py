@@ -40,11 +40,7 @@ class ExtractiveWriter:
         wants_limits = Section.LIMITATIONS in evidence.understanding.target_sections
         body = [q for q in ranked if wants_limits or q.section is not Section.LIMITATIONS] or list(ranked)
         room = Room.of(mode, policy)
-        wants_number = number_asked(evidence.question.searched) is not None
-        people = evidence.understanding.population
-        fit = [q for q in body if not is_about_others(q.candidate.passage.study, people)] or body
-        opening = _opening(fit, policy, near=policy.opening_number_weight if wants_number else 0.0) if body else None
-        chosen = _chosen(body, room, policy, opening=opening) if opening else ()
+        chosen = _chosen(body, room, policy, opening=_opening(body, evidence, policy))
         summary = _summary(chosen, room, policy)
         limit = () if wants_limits else _limit(ranked, chosen, summary, policy)
         rest = _within([q for q in _in_order(chosen) if q not in summary], room.answer - _words(limit))
@@ -96,12 +92,16 @@ def _chosen(body: Sequence[Quotable], room: Room, policy: Policy, *, opening: Qu
     return (whole, *(q for q in others if q.text not in whole.text))
 
 
-def _opening(body: Sequence[Quotable], policy: Policy, *, near: float) -> Quotable:
+def _opening(body: Sequence[Quotable], evidence: Evidence, policy: Policy) -> Quotable:
     """Of the study of the best sentence the one that makes the best first sentence, if it is not far below that.
 
-    `near` is the weight of the cosine to the question, where that tells more than how a sentence sounds: a number is asked for. The one before it in its passage stands first where it would open the answer about as well, and with it where it is needed too:
-    what leads to the opening is not told after it.
+    People whom nobody asked about do not open where others can, and where a number is asked for, what comes close to the question
+    counts beside how it sounds. The one before it in its passage stands first where it would open the answer about as well, and with
+    it where it is needed too: what leads to the opening is not told after it.
     """
+    asked = evidence.understanding.population
+    body = [q for q in body if not is_about_others(q.candidate.passage.study, asked)] or body
+    near = policy.opening_number_weight if number_asked(evidence.question.searched) else 0.0
 
     def leads(quotable: Quotable) -> float:
         return quotable.leads + near * quotable.cosine
@@ -122,8 +122,6 @@ def _opening(body: Sequence[Quotable], policy: Policy, *, near: float) -> Quotab
 
 def _summary(chosen: Sequence[Quotable], room: Room, policy: Policy) -> tuple[Quotable, ...]:
     """The most direct ones: at least so many sentences where there are, and of more than one study where there are others."""
-    if not chosen:
-        return ()
     floor = max(q.score for q in chosen) - policy.summary_within
     summary: list[Quotable] = [chosen[0]]
     others = [q for q in chosen[1:] if q.score >= floor and not q.is_aside]
