@@ -29,6 +29,10 @@ K3 = 4.0  # how soon a word that the question repeats counts no more: twice is 1
 Ids = NDArray[np.int64]
 Scores = NDArray[np.float64]
 
+# How an id and its score are sent: thousands of them as one value, for arrays take PostgreSQL longer to write than the search.
+WEIGHTS = np.dtype([("id", ">i8"), ("score", ">f8")])
+COSINES = np.dtype([("id", ">i8"), ("score", ">f4")])
+
 
 class QuestionVector(tuple[float, ...]):
     """A vector that knows the encoder it comes from: a search compares it with vectors of that one only."""
@@ -108,9 +112,9 @@ def _find_in_turn(
     if vector is None:
         return _found(wire.row_of(words), limit, dense_error=dense_error or NO_VECTOR)
     if compared is not None and findings is not None:
-        scored = _Scored.of(*wire.row_of(findings))
+        scored = _Scored.of(wire.row_of(findings)[0], COSINES)
         compared.append((vector, scored.ids, scored.scores))
-    return _found((*wire.row_of(words)[:-2], *wire.row_of(meaning)), limit)
+    return _found((*wire.row_of(words)[:-1], *wire.row_of(meaning)), limit)
 
 
 def _find_by_words(parameters: dict[str, Any], limit: int, why: str | None) -> records.Found:
@@ -264,12 +268,12 @@ _BOTH = """
            (SELECT array_agg(passages ORDER BY lexeme) FROM rarity),
            words.*, meaning.*
     FROM corpus
-    CROSS JOIN (SELECT array_agg(passage_id), array_agg(bm25) FROM lexical) AS words
-    CROSS JOIN (SELECT array_agg(passage_id), array_agg(cosine) FROM dense) AS meaning
+    CROSS JOIN (SELECT string_agg(int8send(passage_id) || float8send(bm25), '') FROM lexical) AS words
+    CROSS JOIN (SELECT string_agg(int8send(passage_id) || float4send(cosine::float4), '') FROM dense) AS meaning
 """
 # Products of half vectors and of vectors are worked out in four bytes; as eight they only take longer to be sent.
 _MEANING = """
-    SELECT array_agg(passage_id), array_agg(cosine::float4) FROM dense
+    SELECT string_agg(int8send(passage_id) || float4send(cosine::float4), '') FROM dense
 """
 # To start a helper or a compiler takes longer than the whole search, and to plan it nearly as long: the exact search is
 # planned once a connection. The approximate one is planned each time, for its indexes hold for one encoder and collection.
@@ -326,7 +330,7 @@ _NEAR_FINDINGS = """
 
 # With all that are there, sent beside the two legs: nobody knows yet which studies will be asked about.
 _ALL_FINDINGS = """
-    SELECT array_agg(v.finding_id), array_agg((-(v.vector <#> %(vector)s::vector))::float4)
+    SELECT string_agg(int8send(v.finding_id) || float4send((-(v.vector <#> %(vector)s::vector))::float4), '')
     FROM corpus_app_findingvector v
     JOIN corpus_app_finding f ON f.id = v.finding_id AND f.content_hash = v.content_hash
     WHERE v.encoder = %(encoder)s
@@ -357,8 +361,8 @@ def _found(
     row: tuple[Any, ...], limit: int, *, lexical_error: str | None = None, dense_error: str | None = None
 ) -> records.Found:
     global _corpus
-    number, at, passages, mean_length, lexemes, counts, *scored = row
-    words, meaning = _Scored.of(*scored[:2]), _Scored.of(*scored[2:])
+    number, at, passages, mean_length, lexemes, counts, by_words, by_meaning = row
+    words, meaning = _Scored.of(by_words, WEIGHTS), _Scored.of(by_meaning, COSINES)
     if lexical_error is None:
         _corpus = _Corpus(number, at, passages, mean_length)
     return records.Found(
@@ -382,8 +386,11 @@ class _Scored:
     scores: Scores = field(default_factory=lambda: np.empty(0, np.float64))
 
     @classmethod
-    def of(cls, ids: Ids | None, scores: Scores | None) -> _Scored:
-        return cls() if ids is None or scores is None else cls(ids, scores)
+    def of(cls, sent: bytes | None, kind: np.dtype[np.void]) -> _Scored:
+        if sent is None:
+            return cls()
+        rows = np.frombuffer(sent, kind)
+        return cls(rows["id"].astype(np.int64), rows["score"].astype(np.float64))
 
     @property
     def lowest(self) -> float:

@@ -110,8 +110,6 @@ def _cursor(driver: Any) -> Cursor:
     cursor.adapters.register_dumper(Packed, _PackedDumper)
     cursor.adapters.register_dumper(Ids, _PackedDumper)
     cursor.adapters.register_loader(BIGINTS, _IdLoader)
-    cursor.adapters.register_loader(DOUBLES, _ScoreLoader)
-    cursor.adapters.register_loader(FLOATS, _ShortScoreLoader)
     return cursor
 
 
@@ -145,25 +143,11 @@ class _IdLoader(Loader):
 
     format = pq.Format.BINARY
     row = np.dtype([("length", ">i4"), ("value", ">i8")])
-    kept_as: type = np.int64
 
     def load(self, data: Any) -> Any:
-        return np.frombuffer(data, self.row, offset=ARRAY_HEADER_BYTES)["value"].astype(self.kept_as)
-
-
-class _ScoreLoader(_IdLoader):
-    """The same of double precision."""
-
-    row = np.dtype([("length", ">i4"), ("value", ">f8")])
-    kept_as = np.float64
-
-
-class _ShortScoreLoader(_ScoreLoader):
-    """The same of four bytes each; every one of them is a double, too."""
-
-    row = np.dtype([("length", ">i4"), ("value", ">f4")])
+        return np.frombuffer(data, self.row, offset=ARRAY_HEADER_BYTES)["value"].astype(np.int64)
 
 
 ARRAY_HEADER_BYTES = 20  # of one dimension without nulls
 BIGINT = psycopg.postgres.types["int8"].oid
-BIGINTS, DOUBLES, FLOATS = (psycopg.postgres.types[name].array_oid for name in ("int8", "float8", "float4"))
+BIGINTS = psycopg.postgres.types["int8"].array_oid

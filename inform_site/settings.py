@@ -408,7 +408,7 @@ REST_FRAMEWORK = {
         "inform_site.api.access.ParametersOnce",
     ],
     "DEFAULT_THROTTLE_CLASSES": ["inform_site.api.access.QuotaDeclared"],
-    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_RENDERER_CLASSES": ["inform_site.api.rendering.SwiftJSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["inform_site.api.bodies.StrictJSONParser"],
     "DEFAULT_PAGINATION_CLASS": "inform_site.api.paging.CursorPages",
     "DEFAULT_SCHEMA_CLASS": "inform_site.api.schema.Schema",

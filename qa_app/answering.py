@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 import secrets
 import uuid
@@ -15,6 +14,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+import orjson
 from django.conf import settings
 from django.db import transaction
 from django.urls import reverse
@@ -279,7 +279,7 @@ def store(
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"))
+    return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
 
 
 @lru_cache(maxsize=8)

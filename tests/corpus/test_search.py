@@ -501,14 +501,26 @@ def test_ids_arrive_in_the_database_as_they_were_sent(ids: list[int]) -> None:
     assert wire.row_of(cursor) == (len(ids), True)
 
 
-def test_scores_of_four_bytes_arrive_as_the_doubles_that_they_are() -> None:
-    sent = [0.1, -1.0, 1 / 3, 0.0]
+def test_ids_of_any_size_and_scores_of_eight_and_four_bytes_arrive_as_they_were_sent() -> None:
+    ids, scores = [1, 2**31, 2**63 - 1, 5], [0.1, -1.0, 1 / 3, 0.0]
     with wire.together(settings={"jit": "off"}, is_planned_once=True) as send:
-        cursor = send("SELECT %(sent)s::float8[]::float4[], %(sent)s::float8[]::float4[]::float8[]", {"sent": sent})
+        cursor = send(
+            """
+            SELECT string_agg(int8send(id) || float8send(score), ''), string_agg(int8send(id) || float4send(score::float4), ''),
+                   string_agg(int8send(id) || float8send(score), '') FILTER (WHERE false)
+            FROM unnest(%(ids)s::bigint[], %(scores)s::float8[]) AS row (id, score)
+            """,
+            {"ids": ids, "scores": scores},
+        )
 
-    short, whole = wire.row_of(cursor)
-    assert short.dtype == whole.dtype == np.float64
-    assert short.tolist() == whole.tolist()
+    whole, short, none = wire.row_of(cursor)
+    words, meaning, nothing = (
+        legs._Scored.of(whole, legs.WEIGHTS), legs._Scored.of(short, legs.COSINES), legs._Scored.of(none, legs.COSINES)
+    )  # fmt: skip
+    assert words.ids.tolist() == meaning.ids.tolist() == ids
+    assert words.scores.tolist() == scores
+    assert meaning.scores.tolist() == [float(np.float32(score)) for score in scores]
+    assert (len(nothing.ids), nothing.highest) == (0, 0.0)
 
 
 def test_a_question_asked_again_is_not_encoded_again(encoder: WordHashEncoder) -> None:
