@@ -27,6 +27,17 @@ EMPTY_WORDS = frozenset(
     why will with without won work works would wouldn yes yet you your yours actually around based come comes gonna gotta happen
     happens keep let make makes making people person put start supposed truly worth yourself
     till versus vs wanna
+    ago ahead almost already although always among another anybody anyhow anything anyway anywhere apart
+    aside away became become becomes becoming beside besides beyond certain certainly dear despite due either elsewhere especially
+    et etc everybody everyone everything everywhere except fairly folk folks forever former guess hardly heard hence herself
+    himself hopefully however indeed lately least less likely mainly meanwhile merely mine mostly
+    namely neither nevertheless nobody none nothing nowadays nowhere obviously onto ones others otherwise ought ours ourselves
+    perhaps plus presumably pretty probably quite rather regarding seem seemed seems several simply somebody somehow
+    sometime sometimes somewhat somewhere soon straightaway theirs themselves therefore throughout thus together told toward
+    towards unless until usually various via wants whatever whenever whereas wherever whichever whoever within
+    wonder wondering yeah yourselves
+    working worked helps helped looks looked looking tries tried trying asks asked saying says tells telling keeps kept
+    seeing seen thinks thought knows knew known coming came happened happening
     study studies paper papers research evidence author authors literature question answer current latest newest recent""".split()
 )
 
