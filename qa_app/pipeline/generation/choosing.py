@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from corpus_app.records import Section
 from qa_app.pipeline.generation.sentences import Quotable
 from qa_app.pipeline.generation.wording import Sound, takes_back
 from qa_app.pipeline.orders import gives_orders
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.text import jaccard, stem_set, word_count
 
+TELLING = frozenset(
+    {Section.RESULTS, Section.CONCLUSION, Section.PRACTICAL_APPLICATIONS}
+)  # what a study found or advises
 REPEATED = 0.6  # token overlap from which two sentences say the same
 REPEATED_WITHIN_STUDY = 0.45  # and of one study
 HELD_WITHIN_STUDY = 0.75  # share of the words of the shorter one that the longer holds, without a figure of its own
@@ -89,7 +93,39 @@ def pick(ranked: Sequence[Quotable], limits: Limits, policy: Policy, *, opening:
             best = chosen[place] = replace(chosen[place].joined(best), parts=chosen[place].parts)
         full = {q.study_id for q in chosen if limits.is_full(q.study_id, chosen, opening.study_id)}
         waiting = [q for q in waiting if any(map(q.goes_on, chosen)) or not (q.study_id in full or is_same(q, best))]
+    for quotable in _of_unheard(ranked, chosen, scale * policy.heard_from, policy):
+        if (more := word_count(quotable.text)) <= words and len(chosen) < limits.most:
+            words -= more
+            chosen.append(quotable)
     return tuple(chosen)
+
+
+def _of_unheard(
+    ranked: Sequence[Quotable], chosen: Sequence[Quotable], chance_from: float, policy: Policy
+) -> tuple[Quotable, ...]:
+    """Of each study that most likely bears on the question and is not quoted yet, what it found or advises, if it is needed at all.
+
+    The likeliest study first. Nothing that says again what is told, and no study of which only limits or methods are at hand.
+    """
+    heard = {q.study_id for q in chosen}
+    says: dict[str, Quotable] = {}
+    for quotable in ranked:
+        is_fit = quotable.section in TELLING and not (quotable.is_aside or quotable.is_nameless)
+        is_asked = not (chosen[0].serves and quotable.serves is False)
+        if (
+            quotable.study_id in heard
+            or quotable.bears < policy.heard_bears_from
+            or quotable.chance < chance_from
+            or not (is_fit and is_asked)
+            or any(is_same(quotable, other) for other in chosen)
+        ):
+            continue
+        best = says.get(quotable.study_id)
+        if best is None or quotable.opening > best.opening:
+            says[quotable.study_id] = quotable
+    return tuple(
+        replace(with_what_takes_back(q), is_further=True) for q in sorted(says.values(), key=lambda q: -q.bears)
+    )
 
 
 def _goes_with(quotable: Quotable, chosen: Sequence[Quotable], policy: Policy) -> bool:

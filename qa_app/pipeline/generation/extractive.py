@@ -23,7 +23,7 @@ from qa_app.pipeline.population import is_about_others
 from qa_app.pipeline.records import Draft, DraftSentence, Evidence, Generator, Mode, Stance
 from qa_app.pipeline.text import word_count
 
-EXTRACTIVE = Generator(name="extractive", version="7")
+EXTRACTIVE = Generator(name="extractive", version="8")
 
 FAR_FROM_BEST = 0.5  # log odds below the best of its passage from which a sentence does not stand before that one
 
@@ -124,7 +124,7 @@ def _summary(chosen: Sequence[Quotable], room: Room, policy: Policy) -> tuple[Qu
     """The most direct ones: at least so many sentences where there are, and of more than one study where there are others."""
     floor = max(q.score for q in chosen) - policy.summary_within
     summary: list[Quotable] = [chosen[0]]
-    others = [q for q in chosen[1:] if q.score >= floor and not q.is_aside]
+    others = [q for q in chosen[1:] if q.score >= floor and not (q.is_aside or q.is_further)]
     firsts = [q for n, q in enumerate(others) if q.study_id not in {o.study_id for o in (chosen[0], *others[:n])}]
     for quotable in dict.fromkeys((*firsts, *others, *chosen[1:])):
         told = sum(q.length for q in summary)

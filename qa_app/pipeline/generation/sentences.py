@@ -65,6 +65,10 @@ class Quotable:
     """Somebody speaks in it who is not named, or it says neither what was done nor to whom: it would seem to speak of the study
     that is quoted before it.
     """
+    bears: float = 0.0
+    """Chance that its study bears on the question; 0.0 where nobody has worked it out."""
+    is_further: bool = False
+    """It is hardly needed, and quoted only that its study is heard."""
 
     @property
     def chance(self) -> float:
@@ -123,6 +127,7 @@ class Quotable:
             max(self.needed, other.needed),
             self.serves or other.serves,
             (self if self.first <= other.first else other).is_nameless,
+            max(self.bears, other.bears),
         )
 
     @property
@@ -160,6 +165,7 @@ def rank_sentences(evidence: Evidence, policy: Policy) -> tuple[Quotable, ...]:
                     needed=round(_log_odds(policy.needed, signals) - _hard(text, asked, policy), 6),
                     serves=asked.is_served(text, candidate.passage.section),
                     is_nameless=standing.is_nameless(text) or asked.is_bare(text, first),
+                    bears=(evidence.citable or {}).get(candidate.passage.study.study_id, 0.0),
                 )
             )
     return tuple(sorted(quotables, key=lambda q: (-q.score, q.candidate.passage.passage_id, q.last)))
