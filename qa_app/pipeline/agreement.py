@@ -76,6 +76,26 @@ def read(evidence: Evidence, concepts: Sequence[Concept]) -> Agreement | None:
     return None
 
 
+def uncounted(
+    agreement: Agreement | None, evidence: Evidence, findings: Iterable[Finding], concepts: Sequence[Concept]
+) -> frozenset[str]:
+    """The studies of these findings that found something on the same matter and are not in the evidence: a count would miss them."""
+    if agreement is None or agreement.subject is None:
+        return frozenset()
+    names, terms = names_of(concepts), _other_terms(evidence.understanding, agreement.outcome)
+    inside = {study.study_id for study in evidence.studies}
+    return frozenset(
+        finding.study_id
+        for finding in findings
+        if finding.study_id not in inside and _is_matter(finding, agreement.outcome, agreement.subject, terms, names)
+    )
+
+
+def _other_terms(understanding: Understanding, outcome: Concept) -> frozenset[str]:
+    """What the question says beside the names of the outcome."""
+    return frozenset(understanding.terms) - frozenset(content_stems(" ".join((outcome.name, *outcome.aliases))))
+
+
 def _subject(understanding: Understanding, outcome: Concept) -> Concept | None:
     """What is asked about the outcome: the rarest of the interventions named, as it says most."""
     subjects = [c for c in understanding.concepts if c.kind in SUBJECTS and c.concept_id != outcome.concept_id]
@@ -83,9 +103,7 @@ def _subject(understanding: Understanding, outcome: Concept) -> Concept | None:
 
 
 def _stances(evidence: Evidence, outcome: Concept, subject: Concept | None, names: Names) -> Iterator[StudyStance]:
-    terms = frozenset(evidence.understanding.terms) - frozenset(
-        content_stems(" ".join((outcome.name, *outcome.aliases)))
-    )
+    terms = _other_terms(evidence.understanding, outcome)
     for study in evidence.studies:
         own = [f for f in evidence.findings if f.study_id == study.study_id]
         matter = _without_changes([f for f in own if _is_matter(f, outcome, subject, terms, names)], subject)
@@ -137,12 +155,24 @@ def stance(finding: Finding, outcome: Concept, subject: Concept | None, names: N
     if subject is None:
         return stands
     compared = subject.concept_id in names.ids_in(finding.comparator)
-    had_it = subject.concept_id in names.ids_in(finding.intervention) or _LESS.match(finding.comparator)
-    is_turned = compared and not had_it
+    is_turned = compared and not _had_it(finding, subject, names)
     return _OPPOSITE.get(stands, stands) if is_turned else stands
 
 
-_LESS = re.compile(r"\s*(?:no|without|fewer|less)\s", re.IGNORECASE)  # compared with less of it, the others had more
+def _had_it(finding: Finding, subject: Concept, names: Names) -> bool:
+    """Whether those who were compared with others had what is asked about, or more of it: "higher-protein diet" against
+    "lower-protein diet" names protein on both sides, whatever concept the first belongs to.
+    """
+    words = stem_set(" ".join((subject.name, *subject.aliases))) & stem_set(finding.comparator)
+    return (
+        subject.concept_id in names.ids_in(finding.intervention)
+        or _LESS.match(finding.comparator) is not None
+        or bool(words & stem_set(finding.intervention))
+    )
+
+
+# Compared with less of it, the others had more.
+_LESS = re.compile(r"\s*(?:no|without|fewer|less|lower|low|lesser|reduced|smaller|minimal)[\s-]", re.IGNORECASE)
 _BY_DIRECTION = {
     Direction.FAVOURS_INTERVENTION: Stance.FAVOURS,
     Direction.FAVOURS_COMPARATOR: Stance.AGAINST,
@@ -250,6 +280,8 @@ def counted_lines(
     has no name.
     """
     if agreement is None or agreement.subject is None or agreement.subject.rarity < policy.counted_rarity_from:
+        return ()
+    if not agreement.is_whole:  # "both reviews" would be a word about those only that were read
         return ()
     rows = _of_those_asked(agreement.studies, evidence)
     counts = Counter(row.stance for row in rows)

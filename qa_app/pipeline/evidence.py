@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
+from corpus_app.records import Section
 from qa_app.pipeline.naming import names_of
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.population import is_about_others
@@ -26,6 +28,9 @@ from qa_app.pipeline.records import (
 from qa_app.pipeline.text import jaccard, stem_set
 
 NUTRIENT = "nutrient"  # kind of the concepts of what people eat or take
+TELLING = frozenset(
+    {Section.RESULTS, Section.CONCLUSION, Section.PRACTICAL_APPLICATIONS}
+)  # what a study found or advises
 AT_A_TURN = 2  # passages of a study that may be quoted, before the next one has its turn
 
 
@@ -210,6 +215,9 @@ def select(
             words.append(stem_set(candidate.passage.text))
         else:
             refused[place] = reason
+    for silent, telling in _telling_instead(ranked, refused, understanding, policy, citable):
+        del refused[telling]
+        refused[silent] = (LeftOutReason.BUDGET, "another passage of this study tells what it found")
     left_out = tuple(
         LeftOut("passage", *reason, ranked[place].passage.passage_id, None, ranked[place].passage.study.study_id)
         for place, reason in sorted(refused.items())
@@ -218,6 +226,76 @@ def select(
     studies = {c.passage.study.study_id for c in kept}
     found = tuple(finding for finding in findings if finding.study_id in studies)
     return Evidence(question, understanding, kept, left_out, found, citable)
+
+
+def with_studies(
+    evidence: Evidence,
+    ranked: Sequence[Candidate],
+    wanted: Collection[str],
+    findings: Sequence[Finding],
+    policy: Policy,
+) -> Evidence:
+    """The evidence with the best passage of each of these studies that tells what it found, in the place of the lowest of a study
+    that has several. It is as it was where not all of them find room.
+    """
+    best: dict[str, Candidate] = {}
+    for candidate in ranked:
+        if candidate.passage.study.study_id in wanted and candidate.passage.section in TELLING:
+            best.setdefault(candidate.passage.study.study_id, candidate)
+    if len(best) < len(wanted) or len(evidence.studies) + len(best) > policy.counted_studies:
+        return evidence
+    kept = list(evidence.passages)
+    while len(kept) + len(best) > policy.evidence_passages:
+        of_study = Counter(c.passage.study.study_id for c in kept)
+        spare = next((c for c in reversed(kept) if of_study[c.passage.study.study_id] > 1), None)
+        if spare is None:
+            return evidence
+        kept.remove(spare)
+    places = {candidate.passage.passage_id: place for place, candidate in enumerate(ranked)}
+    inside = {c.passage.passage_id for c in (*kept, *best.values())}
+    spared = tuple(
+        LeftOut("passage", LeftOutReason.BUDGET, COUNTED_INSTEAD, c.passage.passage_id, None, c.passage.study.study_id)
+        for c in evidence.passages
+        if c.passage.passage_id not in inside
+    )
+    passages = sorted((*kept, *best.values()), key=lambda c: places.get(c.passage.passage_id, len(places)))
+    studies = {c.passage.study.study_id for c in passages}
+    return replace(
+        evidence,
+        passages=tuple(passages),
+        left_out=(*(entry for entry in evidence.left_out if entry.passage_id not in inside), *spared),
+        findings=tuple(finding for finding in findings if finding.study_id in studies),
+    )
+
+
+COUNTED_INSTEAD = "a passage of another study on the same matter stands in its place"
+
+
+def _telling_instead(
+    ranked: Sequence[Candidate],
+    refused: Mapping[int, tuple[LeftOutReason, str]],
+    understanding: Understanding,
+    policy: Policy,
+    citable: Mapping[str, float] | None,
+) -> Iterator[tuple[int, int]]:
+    """Of each study that may be quoted and of which no chosen passage tells what it found, the last of these, and the best that does.
+
+    Where the question aims at sections, passages of those tell what was asked.
+    """
+    by_study: dict[str, list[int]] = {}
+    for place, candidate in enumerate(ranked):
+        by_study.setdefault(candidate.passage.study.study_id, []).append(place)
+    asked = TELLING.union(understanding.target_sections)
+    for study_id, places in by_study.items():
+        chosen = [place for place in places if place not in refused]
+        if study_id not in (citable or {}) or not chosen or any(ranked[p].passage.section in asked for p in chosen):
+            continue
+        others = {location(ranked[place], policy) for place in chosen[:-1]}
+        for place in places:
+            is_free = place in refused and refused[place][0] is LeftOutReason.BUDGET
+            if is_free and ranked[place].passage.section in TELLING and location(ranked[place], policy) not in others:
+                yield chosen[-1], place
+                break
 
 
 def _in_turn(ranked: Sequence[Candidate], quotable: Sequence[bool]) -> list[int]:

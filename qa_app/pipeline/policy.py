@@ -132,6 +132,7 @@ class Policy:
     in_scope_from: float = (
         0.3  # best sentence's cosine below which, without a known concept, a question is off the topic
     )
+    counted_studies: int = 9  # studies of the evidence at most, where those on one matter are counted
     counted_from: int = 2  # studies with a clear stance that a counted line needs
     counted_variables_from: int = 3  # and that one on a variable of training needs, which only says whether it matters
     counted_rarity_from: float = (

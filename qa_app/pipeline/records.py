@@ -242,6 +242,8 @@ class Agreement:
     """What the question asks about the outcome; None where it names no concept."""
     studies: tuple[StudyStance, ...]
     by_population: tuple[PopulationSplit, ...] = ()
+    is_whole: bool = True
+    """Whether no other study that the search found has a finding on the matter: only then they may be counted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,8 +168,19 @@ def gather(
         )
     except InsufficientEvidence:
         return _refusal(question, Outcome.INSUFFICIENT_EVIDENCE, search, policy, clock)
-    chosen = replace(chosen, left_out=(*search.left_out, *chosen.left_out))
-    return Gathered(question, search, replace(chosen, agreement=agreement.read(chosen, search.concepts)))
+    chosen = _with_agreement(replace(chosen, left_out=(*search.left_out, *chosen.left_out)), search, policy)
+    return Gathered(question, search, chosen)
+
+
+def _with_agreement(chosen: Evidence, search: Search, policy: Policy) -> Evidence:
+    """The evidence with where its studies stand; others that the search found on the same matter join it, as far as there is room."""
+    stands = agreement.read(chosen, search.concepts)
+    missed = agreement.uncounted(stands, chosen, search.findings, search.concepts)
+    if missed:
+        chosen = evidence.with_studies(chosen, search.ranked, missed, search.findings, policy)
+        stands = agreement.read(chosen, search.concepts)
+        missed = agreement.uncounted(stands, chosen, search.findings, search.concepts)
+    return replace(chosen, agreement=replace(stands, is_whole=not missed) if stands else None)
 
 
 def _written(
