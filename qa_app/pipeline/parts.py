@@ -250,19 +250,22 @@ def _not_alone(question: str, asked: Population, quoted: Sequence[str], studies:
 
 
 def find_only(question: str, understanding: Understanding, studies: Sequence[Study]) -> str:
-    """Whom all of the cited studies took, where these are old or young and the question is about people in general: "older men".
+    """Whom all of the cited studies took, where these are old, young, or of one sex, and the question names no such people: "older men".
 
-    Empty as well where it names people or what they have, or is about a study ("who took part in FrOST?").
+    Empty as well where it names what people have, or is about a study ("who took part in FrOST?").
     """
-    is_general = not understanding.population.is_named and not any(c.kind in CONDITIONS for c in understanding.concepts)
-    if not studies or not is_general or _is_about_a_study(question, studies):
+    asked = understanding.population
+    is_special = any(concept.kind in CONDITIONS for concept in understanding.concepts)
+    if not studies or is_special or _is_about_a_study(question, studies):
         return ""
     ages, sexes = {study.age_group for study in studies}, {study.sex for study in studies}
-    if ages == {AgeGroup.YOUTH}:
-        return _GROUPS[AgeGroup.YOUTH]
-    if ages != {AgeGroup.OLDER_ADULTS}:
-        return ""
-    return f"older {next((_GROUPS[sex] for sex in (Sex.FEMALE, Sex.MALE) if sexes == {sex}), 'adults')}"
+    age = next((group for group in (AgeGroup.YOUTH, AgeGroup.OLDER_ADULTS) if ages == {group}), None)
+    sex = next((group for group in (Sex.FEMALE, Sex.MALE) if sexes == {group}), None)
+    is_told = (age is not None and not asked.age_groups) or (sex is not None and not asked.sexes)
+    if not is_told or age is AgeGroup.YOUTH or (age is None and sex is None):
+        return _GROUPS[AgeGroup.YOUTH] if is_told and age is AgeGroup.YOUTH else ""
+    people = _GROUPS[sex] if sex else "adults"
+    return f"older {people}" if age else people
 
 
 def _is_about_a_study(question: str, studies: Sequence[Study]) -> bool:
