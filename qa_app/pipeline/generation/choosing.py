@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from corpus_app.records import Section
 from qa_app.pipeline.generation.sentences import Quotable
-from qa_app.pipeline.generation.wording import Sound, takes_back
+from qa_app.pipeline.generation.wording import Sound, is_null, takes_back
 from qa_app.pipeline.orders import gives_orders
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.text import jaccard, stem_set, word_count
@@ -151,14 +151,20 @@ def joined(chosen: Sequence[Quotable], *, opening: Quotable) -> tuple[Quotable, 
 
 
 def with_what_takes_back(quotable: Quotable) -> Quotable:
-    """The quotation with what takes back or narrows it in the next two sentences of its passage."""
+    """The quotation with what takes back or narrows it in the next two sentences of its passage.
+
+    One that found something is quoted with those around it that did not, of what is asked: right before it, and in the next two.
+    """
     passage, longest = quotable.candidate.passage, quotable.last
+    nulls = frozenset() if is_null(quotable.text) else quotable.nulls
+    if quotable.first - 1 in nulls:
+        quotable = _earlier(quotable)
     for last in range(quotable.last + 1, min(quotable.last + TAKEN_BACK_WITHIN, len(passage.sentences) - 1) + 1):
         sentence = passage.sentences[last]
         text = passage.text[sentence.start : sentence.end]
         if gives_orders(text):
             break
-        if takes_back(text):
+        if takes_back(text) or (last in nulls and last == quotable.last + 1):
             longest = last
     return _longer(quotable, longest)
 
@@ -188,6 +194,14 @@ def _longer(quotable: Quotable, last: int) -> Quotable:
     first, added, end = passage.sentences[quotable.first], passage.sentences[quotable.last + 1], passage.sentences[last]
     stems = quotable.stems | stem_set(passage.text[added.start : end.end])
     return replace(quotable, text=passage.text[first.start : end.end], last=last, stems=stems)
+
+
+def _earlier(quotable: Quotable) -> Quotable:
+    """The quotation from the sentence before it on."""
+    passage, first = quotable.candidate.passage, quotable.first - 1
+    start, end = passage.sentences[first].start, passage.sentences[quotable.last].end
+    text = passage.text[start:end]
+    return replace(quotable, text=text, first=first, stems=quotable.stems | stem_set(text))
 
 
 def with_gaps_filled(chosen: Sequence[Quotable]) -> tuple[Quotable, ...]:

@@ -12,7 +12,7 @@ from corpus_app.records import AgeGroup, Concept, Section, Study
 from qa_app.pipeline import standing
 from qa_app.pipeline.calibration import Logistic
 from qa_app.pipeline.generation.counted import number_asked
-from qa_app.pipeline.generation.wording import WANTS_ADVICE, Sound
+from qa_app.pipeline.generation.wording import WANTS_ADVICE, Sound, is_null
 from qa_app.pipeline.naming import names
 from qa_app.pipeline.orders import gives_orders
 from qa_app.pipeline.policy import Policy
@@ -67,6 +67,8 @@ class Quotable:
     """
     bears: float = 0.0
     """Chance that its study bears on the question; 0.0 where nobody has worked it out."""
+    nulls: frozenset[int] = frozenset()
+    """Sentences of its passage in which nothing was found of what is asked, or not surely."""
     is_further: bool = False
     """It is hardly needed, and quoted only that its study is heard."""
 
@@ -128,6 +130,7 @@ class Quotable:
             self.serves or other.serves,
             (self if self.first <= other.first else other).is_nameless,
             max(self.bears, other.bears),
+            self.nulls,
         )
 
     @property
@@ -143,6 +146,7 @@ def rank_sentences(evidence: Evidence, policy: Policy) -> tuple[Quotable, ...]:
     quotables = []
     for candidate in _quoted(evidence):
         lag = policy.opening_place_weight * places[candidate.passage.passage_id]
+        nulls = _nulls(candidate, asked)
         for first, position, text in _standing_alone(candidate, asked):
             if _is_unasked(candidate, position, text, asked):
                 continue
@@ -165,10 +169,24 @@ def rank_sentences(evidence: Evidence, policy: Policy) -> tuple[Quotable, ...]:
                     needed=round(_log_odds(policy.needed, signals) - _hard(text, asked, policy), 6),
                     serves=asked.is_served(text, candidate.passage.section),
                     is_nameless=standing.is_nameless(text) or asked.is_bare(text, first),
+                    nulls=nulls,
                     bears=(evidence.citable or {}).get(candidate.passage.study.study_id, 0.0),
                 )
             )
     return tuple(sorted(quotables, key=lambda q: (-q.score, q.candidate.passage.passage_id, q.last)))
+
+
+def _nulls(candidate: Candidate, asked: Asked) -> frozenset[int]:
+    """Sentences of a passage that say that nothing was found, or not surely, of what the question names."""
+    passage = candidate.passage
+    texts = (passage.text[sentence.start : sentence.end] for sentence in passage.sentences)
+
+    def is_on_it(text: str) -> bool:
+        if asked.outcomes:
+            return any(names(text, outcome) for outcome in asked.outcomes)
+        return _named(text, asked) > 0
+
+    return frozenset(place for place, text in enumerate(texts) if is_null(text) and is_on_it(text))
 
 
 def _quoted(evidence: Evidence) -> Sequence[Candidate]:

@@ -65,6 +65,21 @@ TAKES_BACK = re.compile(
 )
 
 
+# What found nothing, or is unsure of it.
+NULL = re.compile(
+    r"\bnot (?:statistically |clearly )?significant(?:ly)?\b|\bnon-?significant|\bno (?:\w+ ){0,2}(?:difference|effect|gain|benefit|change|advantage|improvement|increase)s?\b|"
+    r"\b(?:did|does|do) not (?:\w+ ){0,2}(?:differ|change|improve|increase|raise|alter|affect|reach|speed|enhance)\b|\bonly (?:minor|small|slight|trivial)\b|"
+    r"\bcertainty (?:\w+ ){0,5}(?:very )?low\b|\b(?:two|three|four|five|six|\d+) did not\b|\bevidence (?:was|is) mixed\b|\babsent in\b|\bdisappeared\b|\bmay (?:partly )?reflect study design\b",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=8_192)
+def is_null(text: str) -> bool:
+    """Whether a sentence says that something was not found, or not surely."""
+    return NULL.search(text) is not None
+
+
 @lru_cache(maxsize=8_192)
 def takes_back(text: str) -> bool:
     """Whether a sentence takes back or narrows what was said before it."""
