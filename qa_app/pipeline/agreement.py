@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from corpus_app.records import AgeGroup, Concept, Design, Direction, Finding, Sex, Study, TrainingStatus, Wanted
 from qa_app.pipeline.naming import Names, names_of
@@ -89,6 +90,11 @@ def uncounted(
         for finding in findings
         if finding.study_id not in inside and _is_matter(finding, agreement.outcome, agreement.subject, terms, names)
     )
+
+
+def is_led(agreement: Agreement, evidence: Evidence) -> bool:
+    """Whether the study that comes closest to the question has a say; else what is counted may not be what was asked."""
+    return evidence.passages[0].passage.study.study_id in {row.study_id for row in agreement.studies}
 
 
 def _other_terms(understanding: Understanding, outcome: Concept) -> frozenset[str]:
@@ -284,6 +290,8 @@ def counted_lines(
     if not agreement.is_whole:  # "both reviews" would be a word about those only that were read
         return ()
     rows = _of_those_asked(agreement.studies, evidence)
+    if not is_led(replace(agreement, studies=rows), evidence):
+        return ()
     counts = Counter(row.stance for row in rows)
     is_variable = agreement.subject.kind in VARIABLES
     if counts.total() - counts[Stance.UNCLEAR] < (

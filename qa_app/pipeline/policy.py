@@ -146,7 +146,7 @@ class Policy:
     says_from: float = 0.1  # and the chance that one sentence at least must have, or nothing is said
     fills_from: float = 0.35  # and from which it is where the summary is short, or beside a sentence that is told
     besides_from: float = 0.75  # and where a number, limits or methods are asked for and told, what gives none of them
-    heard_bears_from: float = 0.5  # chance that a study bears on the question from which it is heard, if only once
+    heard_bears_from: float = 0.6  # chance that a study bears on the question from which it is heard, if only once
     heard_from: float = 0.15  # and the chance that this one is needed
     answer_sentences: int = 12
     answer_per_study: int = 5  # sentences of the leading study

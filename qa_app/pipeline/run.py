@@ -176,7 +176,7 @@ def _with_agreement(chosen: Evidence, search: Search, policy: Policy) -> Evidenc
     """The evidence with where its studies stand; others that the search found on the same matter join it, as far as there is room."""
     stands = agreement.read(chosen, search.concepts)
     missed = agreement.uncounted(stands, chosen, search.findings, search.concepts)
-    if missed:
+    if missed and stands and agreement.is_led(stands, chosen):
         chosen = evidence.with_studies(chosen, search.ranked, missed, search.findings, policy)
         stands = agreement.read(chosen, search.concepts)
         missed = agreement.uncounted(stands, chosen, search.findings, search.concepts)
