@@ -93,7 +93,8 @@ WORDS = {
     "bladder": "pee, urinate, bladder, bowel, bowels, wee, need to go, the toilet, control of my legs",
     "alarming": """
         swollen, bruised, bleeding, blood in, faint*, collapsed, vomiting, vomited, fractured, broken bone, ruptured,
-        dislocated, lump, paralysed, paralyzed, fever, infected, cant move, cannot move, cant walk, cannot walk, cant
+        dislocated, lump, paralysed, paralyzed, fever, infected, cant move my, cant move his, cant move her, cant move it, cannot move my, cannot move his,
+        cannot move her, cannot move it, cant walk, cannot walk, cant
         stand up, went to hospital, ambulance, emergency room, sudden pain, severe pain, unbearable, excruciating, sharp
         pain, stabbing pain, shooting pain, yellow eyes, yellow skin, jaundice, blue lips, lips are blue, rash,
         discharge, pus""",
@@ -370,7 +371,7 @@ FORMS = {
     "do I have": r"(?:(?:do|did|could|might|may|can|have|does|has) (?:i|he|she|my \w+|it|this|that) (?:\w+ )?(?:have(?! to)|got|be|torn|tear|getting|suffering from|break|broken|tore|strain|rupture|damage\w*|pull\w*)|have i got|am i getting|are my \w+ (?:damaged|failing)|i think i (?:have|tore|broke|pulled|got))",
     "which illness": r"(?:what|which) (?:illness|disease|medical condition|injury|nerve|ligament|tendon)\b",
     "did I hurt it": r"did (?:i|he|she|my \w+) (?:\w+ )?(?:injure|pinch|tear|pull|damage|rupture|hurt|break|strain|sprain|dislocate|pop)\b",
-    "is it": r"(?:if (?:this|that|it|my) (?:\w+ )?(?:is|was)|(?:could|might|may|can) (?:the|this|that|my) (?:\w+ ){1,6}be|(?<!what )(?<!how common )(?:is|was|could|might|may) (?:it|this|that)(?: be)?|possible|possibly|think (?:it is|its|it might be|ive got)|its|or|maybe|probably)(?: (?:a|an|my|the|just|only|really|already))*",
+    "is it": r"(?:if (?:this|that|it|my) (?:\w+ )?(?:is|was)|(?:could|might|may|can) (?:the|this|that|my) (?:\w+ ){1,6}be|(?<!what )(?<!how common )(?:is|was|could|might|may) (?:it|this|that)(?: be)?|possible|possibly|think (?:it is|its|it might be|ive got)|its|or(?= (?:a|an|my|the|just|only|really)\b)|maybe|probably)(?: (?:a|an|my|the|just|only|really|already))*",
     "forbidden": r"(?:doctor|doc|gp|physio|cardiologist|surgeon|midwife) (?:\w+ ){0,3}(?:not to|no lifting|never to|dont|do not|against|forbids|forbade|advised against)\b",
     "recently": r"(?:last|this) (?:week|month|year)|\w+ (?:days?|weeks?|months?) (?:ago|post|out)|post op|flare|flaring|here|ready for|yesterday|today|recently",
     "starts with": r"^(?:replac\w+|stop\w*|quit\w*|skip\w*|swap\w*|ditch\w*|drop\w*|com\w+ off|taper\w*)",
@@ -523,7 +524,7 @@ ROUTES = (
     Route(
         "minor",
         "Training, diets and supplements for children and teenagers need someone who knows the child: a paediatrician, a family doctor or a "
-        "qualified youth coach, together with a parent. The studies here are on adults, so this site gives no plan for anyone under 18.",
+        "qualified youth coach, together with a parent. Most studies here are on adults, and this site gives no plan for anyone under 18.",
         (
             (heard("I am a child"), unheard("adult age")),
             (heard("a child's age"), heard("old"), heard("training topic"), unheard("studied")),
@@ -550,8 +551,8 @@ ROUTES = (
     ),
     Route(
         "medicine",
-        "Whether to start, stop or change a medicine is a decision for the doctor who prescribed it: stopping some of them suddenly is dangerous, "
-        "however well training goes. Please ask your doctor or pharmacist first. This site can tell you what studies found about training in groups of people, "
+        "Whether to start, stop or change a medicine, and how to eat and train with it, is a question for the doctor who prescribed it: stopping some "
+        "of them suddenly is dangerous, however well training goes. Please ask your doctor or pharmacist first. This site can tell you what studies found about training in groups of people, "
         "not what is right for your treatment.",
         (
             *((then("change", medicine), heard("mine"), unheard("studied")) for medicine in MEDICINES),

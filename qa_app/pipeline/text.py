@@ -37,6 +37,10 @@ EMPTY_WORDS = frozenset(
     towards unless until usually various via wants whatever whenever whereas wherever whichever whoever within
     wonder wondering yeah yourselves
     working worked helps helped looks looked looking tries tried trying asks asked saying says tells telling keeps kept
+    dont doesnt didnt cant wont isnt arent wasnt werent hasnt havent hadnt couldnt wouldnt shouldnt aint im ive id youre youve youd
+    theyre theyve theyll thats wheres whos hows hes shes lets shud cud wud shld wld cld coz cos cuz bc tho u ur r ya w nd n innit
+    lol lmao haha hehe omg idk imo imho tbh btw fyi ty thx plz honestly basically literally realistically seriously totally definitely
+    absolutely apparently anymore reckon guys mate mates bro dude
     seeing seen thinks thought knows knew known coming came happened happening
     study studies paper papers research evidence author authors literature question answer current latest newest recent""".split()
 )
@@ -95,8 +99,15 @@ def stem_set(text: str) -> frozenset[str]:
 
 def content_stems(text: str) -> tuple[str, ...]:
     """Stems of the words that carry the subject, in order, without repeats."""
-    kept = (stem(word) for word in words(text) if word not in EMPTY_WORDS and (len(word) > 1 or word.isdigit()))
+    kept = (stem(word) for word in words(text) if not _is_empty(word) and (len(word) > 1 or word.isdigit()))
     return tuple(dict.fromkeys(kept))
+
+
+def _is_empty(word: str) -> bool:
+    """Also "don't", "he'll" and "what's", which are as empty as what stands before or without the apostrophe."""
+    return word in EMPTY_WORDS or (
+        "'" in word and (word.replace("'", "") in EMPTY_WORDS or word.partition("'")[0] in EMPTY_WORDS)
+    )
 
 
 def highlights(text: str, wanted: frozenset[str]) -> tuple[tuple[int, int], ...]:
