@@ -34,7 +34,7 @@ BENCHMARK = (
 PASSAGES = 12  # best passages of a question that the bearing model sees
 SIGNALS = {
     "answerability": {
-        "meaning": ("nearest_three", "unmet_word", "subject_coverage"),
+        "meaning": ("nearest_three", "unmet_word", "unmet_together", "subject_coverage"),
         "words": ("subject_coverage", "bm25"),
     },
     "confidence": {
@@ -57,6 +57,8 @@ class Example:
     right: bool
     kind: str
     group: str
+    is_more: bool = False
+    """It is of the further questions, whose figures are told apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,22 +154,27 @@ def bearing_examples(
 # --- Fitting ----------------------------------------------------------------------------------------------------------
 
 
-def calibrate(kind: str, path: Path, *, today: date, report: Progress) -> Row:
-    """A calibration as it is kept in a file, of the live corpus. Raises BadGolden, TooFewExamples and OSError."""
+def calibrate(kind: str, path: Path, *, more: Path | None = None, today: date, report: Progress) -> Row:
+    """A calibration as it is kept in a file, of the live corpus. Raises BadGolden, TooFewExamples and OSError.
+
+    Whether the corpus answers is fitted on `more` questions, too: there are few in `path` that it does not.
+    """
     policy = in_use(POLICY)
-    examples = {name: _examples(kind, read_golden(path), corpus, policy, report) for name, corpus in _ways()}
-    return _calibration(kind, path, examples, today)
+    further = read_golden(more) if more and kind == "answerability" else []
+    examples = {name: _examples(kind, read_golden(path), further, corpus, policy, report) for name, corpus in _ways()}
+    return _calibration(kind, path, examples, today, more=more if further else None)
 
 
-def calibrate_all(path: Path, *, base: Path, today: date, report: Progress) -> dict[str, Row]:
+def calibrate_all(path: Path, *, more: Path | None, base: Path, today: date, report: Progress) -> dict[str, Row]:
     """All three, each with the models fitted just before: what the passages say of themselves, whether there is an answer,
     and how sure it is. `base` holds the shape of the last. Raises as `calibrate`."""
-    questions = read_golden(path)
+    questions, further = read_golden(path), read_golden(more) if more else []
     policy = replace(in_use(POLICY), trusts_cosines=True)
     rows: dict[str, Row] = {}
     for kind in ("bearing", "answerability", "confidence"):
-        found = {name: _examples(kind, questions, corpus, policy, report) for name, corpus in _ways()}
-        rows[kind] = _calibration(kind, path, found, today, base)
+        beside = further if kind == "answerability" else []
+        found = {name: _examples(kind, questions, beside, corpus, policy, report) for name, corpus in _ways()}
+        rows[kind] = _calibration(kind, path, found, today, base, more=more if beside else None)
         policy = policy.calibrated(calibration.read(json.dumps(rows[kind]), kind))
     return rows
 
@@ -178,11 +185,19 @@ def forms(encoder: str) -> tuple[str, ...]:
 
 
 def calibrate_library(
-    folder: Path, questions: Path, encoder: str, *, base: Path, cache: Path, today: date, report: Progress
+    folder: Path,
+    questions: Path,
+    encoder: str,
+    *,
+    more: Path | None = None,
+    base: Path,
+    cache: Path,
+    today: date,
+    report: Progress,
 ) -> dict[str, Row]:
     """`calibrate_all` for a corpus folder and this encoder, in a throw-away database."""
     with trial.library(folder, encoder, cache=cache, report=report):
-        return calibrate_all(questions, base=base, today=today, report=report)
+        return calibrate_all(questions, more=more, base=base, today=today, report=report)
 
 
 def _ways() -> tuple[tuple[str, SearchedCorpus], ...]:
@@ -190,26 +205,43 @@ def _ways() -> tuple[tuple[str, SearchedCorpus], ...]:
 
 
 def _examples(
-    kind: str, questions: Sequence[Golden], corpus: SearchedCorpus, policy: Policy, report: Progress
+    kind: str,
+    questions: Sequence[Golden],
+    more: Sequence[Golden],
+    corpus: SearchedCorpus,
+    policy: Policy,
+    report: Progress,
 ) -> list[Example]:
     if kind == "bearing":
         return bearing_examples(questions, corpus=corpus, policy=policy, report=report)
-    return examples_of(kind, ask(questions, corpus=corpus, policy=policy, report=report))
+    found = examples_of(kind, ask(questions, corpus=corpus, policy=policy, report=report))
+    further = examples_of(kind, ask(more, corpus=corpus, policy=policy, report=report))
+    return [*found, *(replace(example, is_more=True) for example in further)]
 
 
 def _calibration(
-    kind: str, path: Path, examples: Mapping[str, Sequence[Example]], today: date, base: Path = calibration.SHIPPED
+    kind: str,
+    path: Path,
+    examples: Mapping[str, Sequence[Example]],
+    today: date,
+    base: Path = calibration.SHIPPED,
+    more: Path | None = None,
 ) -> Row:
     shapes = shape_for(kind, search.encoder_name(), base)
     row: Row = {
         "kind": kind,
         "date": today.isoformat(),
         "encoder": search.encoder_name(),
-        "questions": {"file": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()},
+        "questions": _file(path),
+        **({"more_questions": _file(more)} if more else {}),
         "corpus": {"version": search.corpus_version(), **search.corpus_digest()},
         "models": {name: fit_model(kind, name, found, shapes.get(name)) for name, found in examples.items()},
     }
     return {"version": calibration.version_of(row), **row}
+
+
+def _file(path: Path) -> Row:
+    return {"file": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
 
 
 def fit_model(kind: str, by: str, found: Sequence[Example], shape: Row | None = None) -> Row:
@@ -305,13 +337,13 @@ def _figures(found: Sequence[Example], unseen: fitting.Unseen, *, decides: bool)
                 for b in reliability(estimates, right)
             ]
         }
-    kinds = [example.kind for example in found]
-    for kind in dict.fromkeys(kinds):
-        shares = [float(s) for s, its in zip(unseen.refused, kinds, strict=True) if its == kind]
+    kinds = [(example.is_more, example.kind) for example in found]
+    for is_more, kind in dict.fromkeys(kinds):
+        shares = [float(s) for s, its in zip(unseen.refused, kinds, strict=True) if its == (is_more, kind)]
         name = "wrongly refused" if kind == "answerable" else f"refused {kind.removeprefix('unanswerable_')}"
-        figures[name] = _share(sum(shares), len(shares))
+        figures[f"{name}, more questions" if is_more else name] = _share(sum(shares), len(shares))
     for kind in REFUSED_KINDS:
-        these = [i for i, its in enumerate(kinds) if its in ("answerable", kind)]
+        these = [i for i, (_, its) in enumerate(kinds) if its in ("answerable", kind)]
         figures[f"auroc {kind.removeprefix('unanswerable_')}"] = _with_interval(
             auroc, [estimates[i] for i in these], [right[i] for i in these]
         )

@@ -21,16 +21,20 @@ from qa_app.pipeline.text import WORD, content_stems, stem, stem_set, stems
 
 LABELS = ("high", "medium", "low")
 POOL = 10  # best or nearest passages that are asked what they hold
+NOTHING_LEFT = (
+    0.6  # what all words of a question count together where the passages hold none: as much as any that leave something
+)
 NEAREST = 5  # nearest passages, whose words count as told
 
 
 def questions_without(
     ranked: Sequence[Candidate], question: Question, understanding: Understanding, found: Found, policy: Policy
 ) -> tuple[str, ...]:
-    """The question with one word left away, for each word of its subject that the nearest passages do not hold, rarest first.
+    """The question with one word left away, for each word of its subject that the nearest passages do not hold, rarest first; then,
+    where there are several, with all of them left away.
 
     A word that names a concept is held where the concept is: by another of its names, or by what the study is about.
-    A question of that word alone is left empty.
+    A question of nothing else is left empty.
     """
     best = _nearest(ranked)[:NEAREST]
     said = searched_text(question, understanding)
@@ -38,7 +42,19 @@ def questions_without(
     idf = _idf(found, understanding.subject)
     typed = frozenset(stems(question.searched))
     unmet = sorted((t for t in understanding.subject if t in typed and t not in held), key=lambda t: (-idf[t], t))
-    return tuple(_leave_away(said, term) for term in unmet[: policy.probed_words])
+    each = tuple(_leave_away(said, frozenset([term])) for term in unmet[: policy.probed_words])
+    return each if len(unmet) < 2 else (*each, _leave_away(said, frozenset(unmet)))
+
+
+def unmet_together(
+    ranked: Sequence[Candidate], vector: Sequence[float], without: Sequence[Sequence[float] | None]
+) -> float:
+    """The same as `unmet_word`, of all these words together: two that mean one thing ("venous thrombosis", "fish oil") hide each
+    other while only one is left away, and what is said in passing hardly moves the question however much of it there is.
+    """
+    if without and without[-1] is None:
+        return NOTHING_LEFT
+    return unmet_word(ranked, vector, without[-1:])
 
 
 def unmet_word(
@@ -98,9 +114,9 @@ def read_signals(
     question: Question,
     understanding: Understanding,
     *,
-    unmet: float | None = 0.0,
+    unmet: tuple[float, float] | None = (0.0, 0.0),
 ) -> Signals:
-    """What the search showed of this question. `unmet` is that of `unmet_word`; None where it could not be told.
+    """What the search showed of this question. `unmet` is that of `unmet_word` and `unmet_together`; None where it could not be told.
 
     top_cosine          the closest sentence or passage, 0 to 1
     second_study_cosine the same for the next study
@@ -111,6 +127,7 @@ def read_signals(
     first_lead_by_words the same in BM25 scores, over the most that a passage could get
     first_coverage      IDF-weighted share of the question's terms in the best passage
     unmet_word          how much it matters that a word of the question stands in none of the five nearest passages
+    unmet_together      the same of all such words at once
     coverage            IDF-weighted share of the question's terms in the best passage that holds most of them
     pool_coverage       the same over the ten best passages together
     subject_coverage    the same for the words of the subject, a concept's other names counted, in the mean of the three of the
@@ -150,7 +167,8 @@ def read_signals(
             "first_lead": _lead(by_study),
             "first_lead_by_words": _lead(words_by_study) / total,
             "first_coverage": _share(idf, held[0], total) if held else 0.0,
-            "unmet_word": 0.0 if unmet is None else unmet,
+            "unmet_word": unmet[0] if unmet else 0.0,
+            "unmet_together": unmet[1] if unmet else 0.0,
             "coverage": max((_share(idf, words, total) for words in held), default=0.0),
             "pool_coverage": _share(idf, together, total),
             "subject_coverage": _subject_coverage(_nearest(ranked)[:NEAREST], found, question, understanding),
@@ -210,9 +228,9 @@ def _stems_of_name(name: str) -> frozenset[str]:
     return frozenset(stems(name))
 
 
-def _leave_away(text: str, term: str) -> str:
-    """The text without the words of this stem; empty where no word of a subject is left."""
-    rest = " ".join(WORD.sub(lambda match: "" if stem(match.group()) == term else match.group(), text).split())
+def _leave_away(text: str, terms: frozenset[str]) -> str:
+    """The text without the words of these stems; empty where no word of a subject is left."""
+    rest = " ".join(WORD.sub(lambda match: "" if stem(match.group()) in terms else match.group(), text).split())
     return rest if content_stems(rest) else ""
 
 

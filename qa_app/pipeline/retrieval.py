@@ -279,7 +279,7 @@ def _ranked(
 ) -> _Look:
     with asked.clock("rank"):
         findings, ordered, left_out = _ordered(asked, pool, gains)
-    unmet = _unmet_word(asked, ordered, found)
+    unmet = _unmet(asked, ordered, found)
     with asked.clock("rank"):
         signals = confidence.read_signals(ordered, found, asked.question, asked.understanding, unmet=unmet)
     return _Look(collection, found, ordered, signals, findings, left_out)
@@ -357,8 +357,8 @@ def _read_by_model(ranked: tuple[Candidate, ...], reranker: Reranker, asked: _As
         return reordering.by_model(ranked, scores, name=reranker.name, weight=policy.reranker_weight)
 
 
-def _unmet_word(asked: _Asked, ranked: Sequence[Candidate], found: Found) -> float | None:
-    """What `confidence.unmet_word` says; None where no vector can be had."""
+def _unmet(asked: _Asked, ranked: Sequence[Candidate], found: Found) -> tuple[float, float] | None:
+    """What `confidence.unmet_word` and `unmet_together` say; None where no vector can be had."""
     if asked.whole is None:
         return None
     with asked.clock("rank"):
@@ -369,9 +369,12 @@ def _unmet_word(asked: _Asked, ranked: Sequence[Candidate], found: Found) -> flo
             vectors = iter(asked.corpus.encode_all(written) if written else ())
     except LegFailed:
         return None
-    unmet = confidence.unmet_word(ranked, asked.whole, [next(vectors) if text else None for text in without])
-    has_unmet_name = bool(confidence.unmet_names(ranked, asked.question, asked.understanding))
-    return max(unmet, asked.policy.unmet_name) if has_unmet_name else unmet
+    others = [next(vectors) if text else None for text in without]
+    word = confidence.unmet_word(ranked, asked.whole, others if len(others) < 2 else others[:-1])
+    together = confidence.unmet_together(ranked, asked.whole, others)
+    if confidence.unmet_names(ranked, asked.question, asked.understanding):
+        return max(word, asked.policy.unmet_name), max(together, asked.policy.unmet_name)
+    return word, together
 
 
 def _related(understanding: Understanding, concepts: tuple[Concept, ...], most: int = 6) -> tuple[Concept, ...]:

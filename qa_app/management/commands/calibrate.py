@@ -34,6 +34,10 @@ class Command(BaseCommand):
             source = estimate.add_mutually_exclusive_group(required=True)
             source.add_argument("--questions", type=Path, help="questions with labels, one JSON object a line")
             estimate.add_argument("--out", type=Path, help="write the calibration here, as JSON")
+            if kind == "answerability":
+                estimate.add_argument(
+                    "--more", type=Path, help="further questions to fit on, whose figures are told apart"
+                )
             if kind == "confidence":
                 source.add_argument(
                     "--corpus", type=Path, help="a BEIR folder: measured there instead, in a throw-away database"
@@ -43,6 +47,12 @@ class Command(BaseCommand):
             "all", help="what comes with the code: every estimate, for each form of the encoder"
         )
         everything.add_argument("--questions", type=Path, default=settings.BASE_DIR / "corpus" / "golden_dev.jsonl")
+        everything.add_argument(
+            "--more",
+            type=Path,
+            default=settings.BASE_DIR / "corpus" / "golden_more.jsonl",
+            help="further questions for answerability",
+        )
         everything.add_argument("--library", type=Path, default=settings.BASE_DIR / "corpus", help="the corpus folder")
         everything.add_argument("--benchmark", type=Path, help="a BEIR folder: confidence is measured there, too")
         everything.add_argument(
@@ -81,7 +91,9 @@ class Command(BaseCommand):
             row = calibrating.measure_confidence(folder, cache=settings.DATA_DIR / "cache", report=self.progress)
         else:
             today = timezone.now().date()
-            row = calibrating.calibrate(kind, options["questions"], today=today, report=self.progress)
+            row = calibrating.calibrate(
+                kind, options["questions"], more=options.get("more"), today=today, report=self.progress
+            )
         for name, model in row["models"].items():
             self.show(f"{kind}, by {name}", model)
         if options["out"]:
@@ -103,6 +115,7 @@ class Command(BaseCommand):
                 options["library"],
                 options["questions"],
                 encoder,
+                more=options["more"],
                 base=options["out"],
                 cache=cache,
                 today=today,
