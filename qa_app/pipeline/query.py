@@ -86,6 +86,7 @@ INTENTS = (
         (Section.PRACTICAL_APPLICATIONS, Section.CONCLUSION),
     ),
 )  # fmt: skip
+_BACKGROUND = _words("define", "definition", "meaning", "background", "context", "introduction", "overview")
 _FIGURES = _words(
     "how (?:much|many|often|long|heavy|big|large|far|high|low|quickly|fast)",
     "what (?:dose|amount|percentage|number|size)",
@@ -110,7 +111,7 @@ def understand(
     typed = folded(question.searched)
     corrections = find_misspellings(typed, vocabulary or {}, concepts, is_word)
     said = _corrected(typed, corrections)
-    intents = tuple(intent for intent in INTENTS if intent.expression.search(said))
+    intents = _intents(said)
     sections = tuple(dict.fromkeys(section for intent in intents for section in intent.sections))
     named, terms = find_concepts(said, concepts), content_stems(said)
     for_sections = {term for intent in intents for m in intent.expression.finditer(said) for term in stems(m.group())}
@@ -128,6 +129,13 @@ def understand(
         population=find_population(said),
         numbers=find_numbers(said),
     )
+
+
+def _intents(said: str) -> tuple[Intent, ...]:
+    """The categories that a question falls into. "What are the limits of ..." asks for limits, and for no introduction."""
+    found = tuple(intent for intent in INTENTS if intent.expression.search(said))
+    is_asked_outright = len(found) == 1 or _BACKGROUND.search(said)
+    return tuple(intent for intent in found if intent.name != "background" or is_asked_outright)
 
 
 def find_misspellings(
