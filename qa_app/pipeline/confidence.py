@@ -302,7 +302,8 @@ def decide(signals: Signals, understanding: Understanding, policy: Policy) -> Ou
     model, threshold = policy.answerability, policy.answerable_from
     if by_words_alone(signals, policy):
         model, threshold = policy.answerability_by_words, policy.answerable_by_words_from
-    if estimate(model, signals.values) >= threshold:
+    is_far = not by_words_alone(signals, policy) and signals.values["top_cosine"] < policy.answers_from
+    if understanding.terms and not is_far and estimate(model, signals.values) >= threshold:
         return Outcome.ANSWERED
     is_near = signals.values["top_cosine"] >= policy.in_scope_from or signals.values["coverage"] >= 0.5
     if not is_near and not understanding.concepts:

@@ -249,10 +249,11 @@ def _not_alone(question: str, asked: Population, quoted: Sequence[str], studies:
     yield from (f"{_GROUPS[sex]} alone" for sex in asked.sexes if sex not in told)
 
 
-def find_only(question: str, understanding: Understanding, studies: Sequence[Study]) -> str:
-    """Whom all of the cited studies took, where these are old, young, or of one sex, and the question names no such people: "older men".
+def find_only(question: str, understanding: Understanding, studies: Sequence[Study], *, is_all: bool = True) -> str:
+    """Whom all of these studies took, where these are old, young, or of one sex, and the question does not name them so: "older men".
 
-    Empty as well where it names what people have, or is about a study ("who took part in FrOST?").
+    Empty as well where it names what people have, or is about a study ("who took part in FrOST?"). One sex alone is told of all that
+    is quoted, not of what leads.
     """
     asked = understanding.population
     is_special = any(concept.kind in CONDITIONS for concept in understanding.concepts)
@@ -261,9 +262,11 @@ def find_only(question: str, understanding: Understanding, studies: Sequence[Stu
     ages, sexes = {study.age_group for study in studies}, {study.sex for study in studies}
     age = next((group for group in (AgeGroup.YOUTH, AgeGroup.OLDER_ADULTS) if ages == {group}), None)
     sex = next((group for group in (Sex.FEMALE, Sex.MALE) if sexes == {group}), None)
-    is_told = (age is not None and not asked.age_groups) or (sex is not None and not asked.sexes)
-    if not is_told or age is AgeGroup.YOUTH or (age is None and sex is None):
-        return _GROUPS[AgeGroup.YOUTH] if is_told and age is AgeGroup.YOUTH else ""
+    is_news = (age and not asked.age_groups) or (sex and not asked.sexes and (is_all or age))
+    if not is_news:
+        return ""
+    if age is AgeGroup.YOUTH:
+        return _GROUPS[age]
     people = _GROUPS[sex] if sex else "adults"
     return f"older {people}" if age else people
 

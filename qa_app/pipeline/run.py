@@ -251,8 +251,9 @@ def _outcome(
         return Outcome.PARTIAL, parts.in_words(missing)
     first = next((study_id for s in sentences if s.support for study_id in s.study_ids), None)
     for found_in in (studies, [study for study in studies if study.study_id == first]):
-        if people := parts.find_only(question.text, chosen.understanding, found_in):
-            return Outcome.PARTIAL, parts.only_in_words(people, is_all=found_in is studies)
+        is_all = found_in is studies
+        if people := parts.find_only(question.text, chosen.understanding, found_in, is_all=is_all):
+            return Outcome.PARTIAL, parts.only_in_words(people, is_all=is_all)
     return Outcome.ANSWERED, None
 
 

@@ -70,10 +70,44 @@ def stances(evidence: Evidence) -> dict[str, Stance]:
         ("increase", {"intervention": "placebo", "comparator": "creatine"}, Stance.AGAINST),
         ("increase", {"intervention": "the powder", "comparator": "no creatine"}, Stance.FAVOURS),
         ("increase", {"intervention": "more of it", "comparator": "less creatine"}, Stance.FAVOURS),
+        ("increase", {"intervention": "a powder diet", "comparator": "lower-creatine diet"}, Stance.FAVOURS),
+        ("increase", {"intervention": "high creatines", "comparator": "creatine as usual"}, Stance.FAVOURS),
     ],
 )
 def test_a_study_stands_where_its_finding_points(direction: str, changes: dict[str, str], expected: Stance) -> None:
     assert stances(evidence_of(finding(1, "T001", direction, **changes))) == {"T001": expected}
+
+
+def test_less_of_what_is_unwanted_is_a_benefit_of_more_of_it_whatever_the_intervention_is_called() -> None:
+    pressure = make_concept("blood-pressure", "systolic pressure", wanted=Wanted.LESS)
+    protein = make_concept("protein-intake", "protein", kind="nutrient")
+    diet = make_concept("high-protein-diet", "higher-protein diet", kind="nutrient")
+    fell = finding(
+        1, "T001", "decrease",
+        intervention="higher-protein diet", comparator="lower-protein diet", outcome="systolic pressure",
+    )  # fmt: skip
+
+    assert agreement.stance(fell, pressure, protein, Names((pressure, protein, diet))) is Stance.FAVOURS
+
+
+def test_a_count_that_would_miss_a_study_is_not_told() -> None:
+    inside = (finding(1, "T001", "increase"), finding(2, "T002", "increase"))
+    missed, other = finding(3, "T003", "no_difference"), finding(4, "T004", "increase", outcome="sleep")
+    evidence = evidence_of(*inside)
+
+    assert agreement.uncounted(evidence.agreement, evidence, (*inside, missed, other), GRAPH) == {"T003"}
+    assert evidence.agreement is not None
+    assert agreement.counted_lines(evidence.agreement, evidence, POLICY)
+    assert not agreement.counted_lines(replace(evidence.agreement, is_whole=False), evidence, POLICY)
+
+
+def test_nothing_is_counted_where_the_nearest_study_has_no_say() -> None:
+    evidence = evidence_of(finding(1, "T001", "increase"), finding(2, "T002", "increase"))
+    nearest = make_candidate(study=make_study("T009"))
+    led_by_another = replace(evidence, passages=(nearest, *evidence.passages))
+
+    assert agreement.counted_lines(evidence.agreement, evidence, POLICY)
+    assert not agreement.counted_lines(evidence.agreement, led_by_another, POLICY)
 
 
 def test_a_study_that_found_something_else_of_a_narrower_outcome_is_unclear() -> None:
@@ -193,7 +227,7 @@ def test_a_group_without_a_majority_is_not_told_apart() -> None:
     ("one", "other", "names"),
     [
         ({"training_status": TrainingStatus.ATHLETES}, {}, ["trained people", "untrained people"]),
-        ({"sex": Sex.FEMALE}, {}, ["women", "men"]),
+        ({"sex": Sex.FEMALE}, {"sex": Sex.MALE}, ["women", "men"]),
     ],
 )
 def test_people_are_told_apart_by_training_and_by_sex(

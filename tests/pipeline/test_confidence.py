@@ -41,7 +41,7 @@ from tests.pipeline.values import (
 LINE = Logistic(-1.0, (("a", 2.0), ("b", -1.0)), "nothing")
 NAMES = (
     "top_cosine", "second_study_cosine", "separation", "top_passage_cosine", "nearest_three", "first_lead", "first_lead_by_words",
-    "first_coverage", "unmet_word", "coverage", "pool_coverage", "subject_coverage", "missing_idf", "bm25", "concepts", "first_waits",
+    "first_coverage", "unmet_word", "unmet_together", "coverage", "pool_coverage", "subject_coverage", "missing_idf", "bm25", "concepts", "first_waits",
     "agreement",
 )  # fmt: skip
 SIGNED = {"separation", "first_lead", "first_lead_by_words"}
@@ -118,12 +118,24 @@ def test_the_chance_that_a_passage_bears_is_0_to_100(candidates: tuple[Candidate
     [
         ({"top_cosine": 0.8, "nearest_three": 0.8, "subject_coverage": 1.0}, (), Outcome.ANSWERED),
         (
-            {"top_cosine": 0.4, "nearest_three": 0.3, "subject_coverage": 0.3, "unmet_word": 0.1},
+            {
+                "top_cosine": 0.4,
+                "nearest_three": 0.3,
+                "subject_coverage": 0.3,
+                "unmet_word": 0.1,
+                "unmet_together": 0.3,
+            },
             (),
             Outcome.INSUFFICIENT_EVIDENCE,
         ),
         (
-            {"top_cosine": 0.8, "nearest_three": 0.6, "subject_coverage": 1.0, "unmet_word": 0.4},
+            {
+                "top_cosine": 0.8,
+                "nearest_three": 0.6,
+                "subject_coverage": 1.0,
+                "unmet_word": 0.4,
+                "unmet_together": 0.4,
+            },
             (),
             Outcome.INSUFFICIENT_EVIDENCE,
         ),
@@ -145,7 +157,16 @@ def test_an_answer_is_written_exactly_from_the_threshold_on(first: dict[str, flo
         if read.by_words_alone:
             model, threshold = POLICY.answerability_by_words, POLICY.answerable_by_words_from
         answered = decide(read, understood("sets"), POLICY) is Outcome.ANSWERED
-        assert answered == (estimate(model, values) >= threshold)
+        is_far = not read.by_words_alone and values.get("top_cosine", 0.0) < POLICY.answers_from
+        assert answered == (not is_far and estimate(model, values) >= threshold)
+
+
+def test_nothing_is_written_of_what_comes_near_nothing_or_names_nothing() -> None:
+    sure = {"top_cosine": 0.9, "nearest_three": 0.9, "subject_coverage": 1.0}
+
+    assert decide(signals(**sure), understood("sets"), POLICY) is Outcome.ANSWERED
+    assert decide(signals(**sure), understood("?"), POLICY) is not Outcome.ANSWERED
+    assert decide(signals(**sure | {"top_cosine": 0.2}), understood("sets"), POLICY) is not Outcome.ANSWERED
 
 
 @given(figures)
@@ -188,7 +209,13 @@ def test_each_word_that_no_near_passage_holds_is_left_away_once_the_rarest_first
     assert without("do sets and sleep help hair and Hair?", "Ten sets.") == (
         "do sets and sleep help and ?",
         "do sets and help hair and Hair?",
+        "do sets and help and ?",
     )
+
+
+def test_two_words_that_mean_one_thing_are_left_away_together_last() -> None:
+    assert without("do sets risk venous thrombosis?", "Ten sets risk.")[-1] == "do sets risk ?"
+    assert without("venous thrombosis?", "Ten sets.")[-1] == ""
 
 
 def test_a_question_whose_every_word_is_held_is_not_tried() -> None:
@@ -216,7 +243,9 @@ def test_a_concept_is_held_where_the_study_is_about_it() -> None:
 
 
 def test_no_more_words_are_tried_than_the_policy_allows() -> None:
-    assert len(without("alpha beta gamma delta epsilon zeta theta iota kappa", "Ten sets.")) == POLICY.probed_words
+    assert (
+        len(without("alpha beta gamma delta epsilon zeta theta iota kappa", "Ten sets.")) == POLICY.probed_words + 1
+    )  # and all together
 
 
 def unmet(text: str, *passages: str, concepts: tuple[Concept, ...] = (), **changes: Any) -> tuple[str, ...]:
@@ -290,7 +319,7 @@ def test_an_encoder_that_fails_half_way_leaves_the_words_alone() -> None:
     candidate = make_candidate()
 
     assert read([candidate], make_found([candidate.hit]), "sets", unmet=None).by_words_alone
-    assert not read([candidate], make_found([candidate.hit]), "sets", unmet=0.0).by_words_alone
+    assert not read([candidate], make_found([candidate.hit]), "sets", unmet=(0.0, 0.0)).by_words_alone
 
 
 @given(figures)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_app.records import Direction, Finding, NearFinding, Section, Sex
-from qa_app.pipeline.evidence import find_citable, location, select, study_signals
+from qa_app.pipeline.evidence import find_citable, location, select, study_signals, with_studies
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.query import understand
 from qa_app.pipeline.records import Candidate, Evidence, InsufficientEvidence, LeftOutReason
@@ -242,6 +242,41 @@ def test_every_study_that_may_be_quoted_is_heard_before_one_is_heard_out() -> No
     )
 
     assert ids(evidence) == [c.passage.passage_id for c in (first[0], first[1], second)]
+
+
+def test_of_a_study_that_may_be_quoted_what_it_found_goes_before_its_limits() -> None:
+    limits = make_candidate(SENTENCES[0], study="T002", position=0, section=Section.LIMITATIONS, score=2.0)
+    found = make_candidate(SENTENCES[1], study="T002", position=3, section=Section.RESULTS, score=1.0)
+    first = make_candidate(SENTENCES[2], study="T001", score=3.0)
+
+    def chosen(question: str, citable: dict[str, float]) -> list[int]:
+        asked = make_question(question)
+        understanding = understand(asked, concepts=(), collections=())
+        policy = replace(POLICY, evidence_passages=2)
+        return ids(
+            select([first, limits, found], question=asked, understanding=understanding, policy=policy, citable=citable)
+        )
+
+    both = {"T001": 0.9, "T002": 0.9}
+    assert chosen("how many sets?", both) == [first.passage.passage_id, found.passage.passage_id]
+    assert chosen("what are the limitations?", both) == [first.passage.passage_id, limits.passage.passage_id]
+    assert chosen("how many sets?", {"T001": 0.9}) == [first.passage.passage_id, limits.passage.passage_id]
+
+
+def test_studies_that_are_counted_join_in_the_place_of_second_passages() -> None:
+    first = [make_candidate(SENTENCES[n], study="T001", position=3 * n, score=3.0) for n in range(2)]
+    counted = make_candidate(SENTENCES[4], study="T002", section=Section.RESULTS, score=1.0)
+    limits = make_candidate(SENTENCES[5], study="T003", section=Section.LIMITATIONS, score=1.0)
+    policy = replace(POLICY, evidence_passages=2)
+    evidence = chosen_from(first, policy)
+
+    joined = with_studies(evidence, [*first, counted, limits], {"T002"}, (), policy)
+    assert ids(joined) == [first[0].passage.passage_id, counted.passage.passage_id]
+    assert [entry.passage_id for entry in joined.left_out] == [first[1].passage.passage_id]
+    assert with_studies(evidence, [*first, counted, limits], {"T002", "T003"}, (), policy) == evidence
+    assert with_studies(evidence, [*first, counted], {"T002"}, (), replace(policy, counted_studies=1)) == evidence
+    alone = chosen_from(first[:1], replace(policy, evidence_passages=1))
+    assert with_studies(alone, [*first, counted], {"T002"}, (), replace(policy, evidence_passages=1)) == alone
 
 
 def test_what_a_study_compared_and_measured_speaks_for_it() -> None:

@@ -14,12 +14,12 @@ from corpus_app.passages import split_sentences
 from corpus_app.records import AgeGroup, Direction, Finding, Section
 from qa_app.pipeline import standing
 from qa_app.pipeline.generation import ExtractiveWriter
-from qa_app.pipeline.generation.choosing import LONGEST, with_gaps_filled, with_its_rest
+from qa_app.pipeline.generation.choosing import LONGEST, with_gaps_filled, with_its_rest, with_what_takes_back
 from qa_app.pipeline.generation.sentences import rank_sentences
 from qa_app.pipeline.records import Candidate, Draft, DraftSentence, Evidence, LeftOutReason
 from qa_app.pipeline.text import jaccard, stems, word_count
 from qa_app.pipeline.verification import verify
-from tests.pipeline.values import POLICY, candidate_lists, make_candidate, make_evidence, make_study
+from tests.pipeline.values import POLICY, candidate_lists, make_candidate, make_concept, make_evidence, make_study
 
 modes = st.sampled_from(["beginner", "intermediate"])
 
@@ -236,6 +236,40 @@ def test_only_studies_that_may_be_quoted_are_quoted() -> None:
     draft, _ = ExtractiveWriter().write(evidence, POLICY)
 
     assert {s.passage_ids for s in written(draft)} == {(near.passage.passage_id,)}
+
+
+def test_a_study_that_likely_bears_is_heard_if_only_once() -> None:
+    near = make_candidate("Ten weekly sets per muscle increased muscle growth more than five.", study="T001")
+    other = make_candidate("Growth was seen in trained lifters after more sets in the week.", study="T002")
+
+    def quoted(bears: float, section: Section = Section.RESULTS) -> set[int]:
+        passage = replace(other.passage, section=section)
+        evidence = make_evidence(near, replace(other, passage=passage), question="do more sets help muscle growth?")
+        policy = replace(POLICY, needed_from=0.999, another_from=0.999, fills_from=0.999, heard_from=0.0)
+        draft, _ = ExtractiveWriter().write(replace(evidence, citable={"T001": 0.9, "T002": bears}), policy)
+        return {passage_id for s in written(draft) for passage_id in s.passage_ids}
+
+    assert quoted(POLICY.heard_bears_from) == {near.passage.passage_id, other.passage.passage_id}
+    assert quoted(POLICY.heard_bears_from - 0.01) == {near.passage.passage_id}
+    assert quoted(POLICY.heard_bears_from, Section.METHODS) == {near.passage.passage_id}
+
+
+@pytest.mark.parametrize(
+    ("text", "is_told"),
+    [
+        ("Ten weekly sets raised muscle growth. Muscle growth did not differ between twenty sets and ten.", True),
+        ("Of five trials on muscle growth three did not find any. Ten weekly sets raised muscle growth.", True),
+        ("Ten weekly sets raised muscle growth. Sleep did not differ.", False),
+    ],
+    ids=["after it", "before it", "of something else"],
+)
+def test_what_was_not_found_is_quoted_with_what_was(text: str, is_told: bool) -> None:
+    growth = make_concept("muscle-growth", "muscle growth", kind="outcome")
+    evidence = make_evidence(make_candidate(text), question="do ten weekly sets raise muscle growth?")
+    evidence = replace(evidence, understanding=replace(evidence.understanding, concepts=(growth,)))
+    (found,) = (q for q in rank_sentences(evidence, POLICY) if q.text == "Ten weekly sets raised muscle growth.")
+
+    assert (with_what_takes_back(found).text == text) is is_told
 
 
 def test_two_sentences_of_one_study_with_the_same_figures_are_told_once() -> None:

@@ -27,7 +27,7 @@ def said(text: str) -> Sentence:
     return Sentence(text, (1,), Verdict.VERBATIM, "high", SentenceKind.QUOTE, ())
 
 
-STUDY = replace(make_study(), concepts=("creatine",))
+STUDY = replace(make_study(sex=Sex.MALE), concepts=("creatine",))
 GAINED = [said("Creatine raised leg strength.")]
 
 
@@ -45,8 +45,8 @@ OLD, GROWN, YOUNG = AgeGroup.OLDER_ADULTS, AgeGroup.ADULTS, AgeGroup.YOUTH
         (taking((OLD, Sex.FEMALE)), "older women"),
         (taking((OLD, Sex.MALE), (OLD, Sex.FEMALE)), "older adults"),
         (taking((OLD, Sex.BOTH)), "older adults"),
-        (taking((GROWN, Sex.FEMALE), (OLD, Sex.FEMALE)), ""),
-        (taking((GROWN, Sex.MALE)), ""),
+        (taking((GROWN, Sex.FEMALE), (OLD, Sex.FEMALE)), "women"),
+        (taking((GROWN, Sex.MALE)), "men"),
         (taking((YOUNG, Sex.MALE)), "young people"),
         (taking((GROWN, Sex.MALE), (GROWN, Sex.BOTH)), ""),
         (taking((OLD, Sex.BOTH), (GROWN, Sex.BOTH)), ""),
@@ -60,7 +60,7 @@ def test_of_a_general_question_it_is_told_whom_alone_the_studies_took(studies: l
 @pytest.mark.parametrize(
     ("question", "asked"),
     [
-        ("does creatine help men?", understood(population=find_population("does creatine help men?"))),
+        ("does creatine help older men?", understood(population=find_population("does creatine help older men?"))),
         ("does creatine help weak bones?", understood(concept("osteoporosis", "condition"))),
         ("who took part in that trial?", understood()),
         ("attendance in FrOST", understood()),
@@ -72,6 +72,25 @@ def test_it_is_not_told_where_the_question_names_people_or_a_study(question: str
     studies = taking((OLD, Sex.MALE), title="Results of the trial FrOST in men", authors=("Kemmler W",))
 
     assert parts.find_only(question, asked, studies) == ""
+
+
+@pytest.mark.parametrize(
+    ("question", "people"),
+    [
+        ("does creatine help men?", "older men"),
+        ("does creatine help at 70?", "older men"),
+        ("does creatine help older men?", ""),
+    ],
+)
+def test_what_the_question_names_of_them_is_not_all_of_it(question: str, people: str) -> None:
+    asked = understood(population=find_population(question))
+
+    assert parts.find_only(question, asked, taking((OLD, Sex.MALE))) == people
+
+
+def test_one_sex_is_told_of_all_that_is_quoted_and_not_of_the_first_study_alone() -> None:
+    assert parts.find_only("does creatine help?", understood(), taking((GROWN, Sex.MALE)), is_all=False) == ""
+    assert parts.find_only("does creatine help?", understood(), taking((OLD, Sex.MALE)), is_all=False) == "older men"
 
 
 def test_the_outcome_that_no_sentence_names_is_open() -> None:

@@ -272,3 +272,19 @@ def test_what_something_is_asks_for_background_and_what_is_newest_does_not(text:
     understanding = understand(make_question(text), concepts=(), collections=())
 
     assert ("background" in understanding.intents) is is_background
+
+
+@pytest.mark.parametrize(
+    ("asked", "intents"),
+    [
+        ("who funded the review of protein timing?", {"limitations"}),
+        ("what are the limitations of the review?", {"limitations"}),
+        ("how was the trial carried out?", {"methods"}),
+        ("how many trials were included?", {"methods"}),
+        ("what is sarcopenia?", {"background"}),
+        ("what is the effect of creatine on strength?", set()),
+        ("what is the risk of falls?", set()),
+    ],
+)
+def test_what_a_question_asks_of_a_study_is_understood(asked: str, intents: set[str]) -> None:
+    assert set(understand(make_question(asked), concepts=(), collections=()).intents) == intents

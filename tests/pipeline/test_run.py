@@ -359,14 +359,20 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize(
-    ("others", "opening"),
-    [(records.AgeGroup.OLDER_ADULTS, "All that is quoted here"), (records.AgeGroup.MIXED, "What is quoted first here")],
+    ("others", "sex", "told"),
+    [
+        (records.AgeGroup.OLDER_ADULTS, records.Sex.MALE, "All that is quoted here was found in older men"),
+        (records.AgeGroup.MIXED, records.Sex.BOTH, "What is quoted first here was found in older men"),
+        (records.AgeGroup.MIXED, records.Sex.MALE, "All that is quoted here was found in men"),
+    ],
 )
-def test_an_answer_to_everybody_says_that_it_rests_on_older_people(others: records.AgeGroup, opening: str) -> None:
-    older = make_study("T001", age_group=records.AgeGroup.OLDER_ADULTS)
+def test_an_answer_to_everybody_says_that_it_rests_on_some_people(
+    others: records.AgeGroup, sex: records.Sex, told: str
+) -> None:
+    older = make_study("T001", age_group=records.AgeGroup.OLDER_ADULTS, sex=records.Sex.MALE)
     corpus = make_corpus(
         make_passage("In older men ten weekly sets per muscle increased growth more than five.", study=older),
-        make_passage("Growth of older men rose with weekly sets.", study=make_study("T002", age_group=others)),
+        make_passage("Growth of older men rose with weekly sets.", study=make_study("T002", age_group=others, sex=sex)),
     )
 
     answer = ask(ASKED, corpus, policy=EAGER, writer=TellsAll())
@@ -374,7 +380,7 @@ def test_an_answer_to_everybody_says_that_it_rests_on_older_people(others: recor
     assert answer.citations[0].study.study_id == "T001"
     assert len(answer.citations) == 2
     assert answer.outcome is Outcome.PARTIAL
-    assert answer.message == f"{opening} was found in older men; it may not hold for others."
+    assert answer.message == f"{told}; it may not hold for others."
 
 
 @pytest.mark.parametrize("words", HOSTILE.values(), ids=HOSTILE)

@@ -95,3 +95,18 @@ def test_no_text_breaks_the_routes(text: str) -> None:
     declined = check_scope(clean(text))
 
     assert declined is None or declined.message.endswith(INSTEAD)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "do i have to go on until i cant move the bar, or can i stop a bit before?",
+        "training in sarcopenia secondary to diabetes, haemodialysis or Alzheimer's: are bands enough?",
+    ],
+)
+def test_training_to_the_end_and_illness_of_a_group_are_no_complaint(asked: str) -> None:
+    assert check_scope(asked) is None
+
+
+def test_an_arm_that_cannot_be_moved_is_one() -> None:
+    assert check_scope("i cant move my arm since yesterday, which exercise helps?") is not None

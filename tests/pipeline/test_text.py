@@ -106,3 +106,14 @@ def test_threads_stem_without_spoiling_each_others_words() -> None:
         together = list(pool.map(lambda _: [stem.__wrapped__(word) for word in words * 20], range(16)))
 
     assert all(result == alone * 20 for result in together)
+
+
+@pytest.mark.parametrize(
+    ("said", "subject"),
+    [
+        ("dont know if i'll already do anything lol, honestly", ()),
+        ("What's the point? It doesn't help my nan's bones", ("point", "nan", "bone")),
+    ],
+)
+def test_chat_and_short_forms_are_no_subject(said: str, subject: tuple[str, ...]) -> None:
+    assert content_stems(said) == subject

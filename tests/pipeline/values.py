@@ -59,7 +59,7 @@ def make_study(study_id: str = "T001", **changes: Any) -> records.Study:
         "population": "Young men",
         "training_status": records.TrainingStatus.UNTRAINED,
         "age_group": records.AgeGroup.ADULTS,
-        "sex": records.Sex.MALE,
+        "sex": records.Sex.BOTH,
         "status": records.Status.PUBLISHED,
         "notice": records.Notice.NONE,
     }
