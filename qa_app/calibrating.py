@@ -165,7 +165,7 @@ def calibrate(kind: str, path: Path, *, more: Path | None = None, today: date, r
     return _calibration(kind, path, examples, today, more=more if further else None)
 
 
-def calibrate_all(path: Path, *, more: Path | None, base: Path, today: date, report: Progress) -> dict[str, Row]:
+def calibrate_all(path: Path, *, more: Path | None = None, base: Path, today: date, report: Progress) -> dict[str, Row]:
     """All three, each with the models fitted just before: what the passages say of themselves, whether there is an answer,
     and how sure it is. `base` holds the shape of the last. Raises as `calibrate`."""
     questions, further = read_golden(path), read_golden(more) if more else []

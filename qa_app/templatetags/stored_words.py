@@ -29,6 +29,8 @@ FIXED = (
     N_("All that is quoted here was found in older women; it may not hold for others."),
     N_("All that is quoted here was found in older men; it may not hold for others."),
     N_("All that is quoted here was found in young people; it may not hold for others."),
+    N_("All that is quoted here was found in women; it may not hold for others."),
+    N_("All that is quoted here was found in men; it may not hold for others."),
     N_("What is quoted first here was found in older adults; it may not hold for others."),
     N_("What is quoted first here was found in older women; it may not hold for others."),
     N_("What is quoted first here was found in older men; it may not hold for others."),
@@ -57,6 +59,17 @@ FIXED = (
     ),
     N_(
         "Training, diets and supplements for children and teenagers need someone who knows the child: a "
+        "paediatrician, a family doctor or a qualified youth coach, together with a parent. Most studies here are on "
+        "adults, and this site gives no plan for anyone under 18."
+    ),
+    N_(
+        "Whether to start, stop or change a medicine, and how to eat and train with it, is a question for the doctor "
+        "who prescribed it: stopping some of them suddenly is dangerous, however well training goes. Please ask your "
+        "doctor or pharmacist first. This site can tell you what studies found about training in groups of people, "
+        "not what is right for your treatment."
+    ),
+    N_(  # in answers of former releases
+        "Training, diets and supplements for children and teenagers need someone who knows the child: a "
         "paediatrician, a family doctor or a qualified youth coach, together with a parent. The studies here are on "
         "adults, so this site gives no plan for anyone under 18."
     ),
@@ -65,7 +78,7 @@ FIXED = (
         "without a doctor they can do lasting harm or kill. If you take or are thinking of taking them, a doctor or a "
         "drug advice service can talk it through in confidence."
     ),
-    N_(
+    N_(  # in answers of former releases
         "Whether to start, stop or change a medicine is a decision for the doctor who prescribed it: stopping some of "
         "them suddenly is dangerous, however well training goes. Please ask your doctor or pharmacist first. This "
         "site can tell you what studies found about training in groups of people, not what is right for your treatment."

@@ -245,7 +245,7 @@ def test_a_study_that_likely_bears_is_heard_if_only_once() -> None:
     def quoted(bears: float, section: Section = Section.RESULTS) -> set[int]:
         passage = replace(other.passage, section=section)
         evidence = make_evidence(near, replace(other, passage=passage), question="do more sets help muscle growth?")
-        policy = replace(POLICY, needed_from=0.999, another_from=0.999, fills_from=0.999, heard_from=0.0)
+        policy = replace(POLICY, needed_from=0.9, another_from=0.9, fills_from=0.9, needed_share=1.0, heard_from=0.0)
         draft, _ = ExtractiveWriter().write(replace(evidence, citable={"T001": 0.9, "T002": bears}), policy)
         return {passage_id for s in written(draft) for passage_id in s.passage_ids}
 

@@ -68,7 +68,7 @@ def as_reviewer(reviewer: User) -> Client:
 
 
 def test_every_route_begins_with_its_built_in_words_approved() -> None:
-    rows = {row.route: row for row in SafetyReply.objects.filter(version=1, status="approved")}
+    rows = {row.route: row for row in SafetyReply.objects.filter(written_by=None, status="approved")}
 
     assert {name: row.text for name, row in rows.items()} == {route.name: route.message for route in ROUTES}
     assert {row.instead for row in rows.values()} == {INSTEAD}
@@ -151,16 +151,34 @@ def test_every_constraint_is_broken_here() -> None:
     assert {constraint.name for constraint in SafetyReply._meta.constraints} == set(BREAKS)
 
 
-def test_the_data_step_goes_back_and_forth() -> None:
-    step = importlib.import_module("qa_app.migrations.0003_first_safety_replies")
-    apps = MigrationExecutor(connection).loader.project_state(("qa_app", "0003_first_safety_replies")).apps
+def test_the_data_steps_go_back_and_forth() -> None:
+    first = importlib.import_module("qa_app.migrations.0003_first_safety_replies")
+    second = importlib.import_module("qa_app.migrations.0012_replies_to_minors_and_medicines")
+    apps = MigrationExecutor(connection).loader.project_state(("qa_app", "0012_replies_to_minors_and_medicines")).apps
 
     with connection.schema_editor() as editor:
-        step.remove_first_replies(apps, editor)
+        second.remove_second_versions(apps, editor)
+        assert set(SafetyReply.objects.values_list("version", "status")) == {(1, "approved")}
+        first.remove_first_replies(apps, editor)
         assert not SafetyReply.objects.exists()
-        step.add_first_replies(apps, editor)
+        first.add_first_replies(apps, editor)
+        second.add_second_versions(apps, editor)
 
     assert SafetyReply.objects.filter(status="approved").count() == len(ROUTES)
+
+
+def test_a_reply_that_curators_have_written_anew_is_left_to_them(writer: User, reviewer: User) -> None:
+    step = importlib.import_module("qa_app.migrations.0012_replies_to_minors_and_medicines")
+    apps = MigrationExecutor(connection).loader.project_state(("qa_app", "0012_replies_to_minors_and_medicines")).apps
+    with connection.schema_editor() as editor:
+        step.remove_second_versions(apps, editor)
+    make_draft(writer, route="minor").approve(by=reviewer, now=NOW, seen=NOW)
+
+    with connection.schema_editor() as editor:
+        step.add_second_versions(apps, editor)
+        step.remove_second_versions(apps, editor)
+
+    assert SafetyReply.objects.find_approved("minor").text == WORDS
 
 
 # --- What a reader gets -------------------------------------------------------------------------------------------------
