@@ -95,6 +95,7 @@ _AGE = re.compile(
     rf"|(?:(?<!\w)(?:over|above|past|after|beyond|turned|turning)[- ]?(?:the age of )?|[≥>]=? ?)(?P<over>[4-9]\d){_NO_UNIT}(?!\w)"
     rf"|(?<!\w)(?:under|below)[- ]?(?:the age of )?(?P<under>1\d){_NO_UNIT}(?!\w)"
     rf"|(?<!\w)at (?P<at>[4-9]\d){_NO_UNIT}(?!\w)"
+    rf"|^(?P<first>[2-9]\d)(?=,? (?:and(?! \d)|but|m|f|male|female|now)\b|, (?!\d))"
     rf"|(?<!\w)(?:i am|i'm|im|he is|he's|she is|she's|(?:son|daughter|dad|mum|mom|mother|father|wife|husband|gran|grandma|grandpa|who) (?:is|are)) (?P<am>\d{{1,2}}){_NO_UNIT}(?!\w)"
     rf"|(?<!\w)(?P<word>fift|sixt|sevent|eight|ninet)(?:y|ies)(?: (?:plus|years?[- ]olds?))?(?=[ ,.?!:;-]|$)"
     rf")"

@@ -164,3 +164,16 @@ def test_a_study_of_all_ages_is_about_several_groups_and_about_none_alone() -> N
     assert is_about(study, Population((AgeGroup.ADULTS, AgeGroup.OLDER_ADULTS), (), (Sex.FEMALE, Sex.MALE)))
     assert not is_about(study, Population((AgeGroup.OLDER_ADULTS,)))
     assert not is_about(study, Population(sexes=(Sex.FEMALE,)))
+
+
+@pytest.mark.parametrize(
+    ("said", "is_age"),
+    [
+        ("68 and lazy, what is enough?", True),
+        ("52, menopause, big belly", True),
+        ("40 and 60 % loads", False),
+        ("30, 60 or 90 s of rest", False),
+    ],
+)
+def test_a_number_that_opens_the_question_by_itself_is_an_age(said: str, is_age: bool) -> None:
+    assert bool(find_population(said).age_groups) is is_age

@@ -156,8 +156,9 @@ def with_what_takes_back(quotable: Quotable) -> Quotable:
     One that found something is quoted with those around it that did not, of what is asked: right before it, and in the next two.
     """
     passage, longest = quotable.candidate.passage, quotable.last
-    nulls = frozenset() if is_null(quotable.text) else quotable.nulls
-    if quotable.first - 1 in nulls:
+    is_open = not is_null(quotable.text)
+    nulls = quotable.nulls if is_open else frozenset()
+    if is_open and quotable.first - 1 in quotable.doubts:
         quotable = _earlier(quotable)
     for last in range(quotable.last + 1, min(quotable.last + TAKEN_BACK_WITHIN, len(passage.sentences) - 1) + 1):
         sentence = passage.sentences[last]

@@ -68,7 +68,9 @@ class Quotable:
     bears: float = 0.0
     """Chance that its study bears on the question; 0.0 where nobody has worked it out."""
     nulls: frozenset[int] = frozenset()
-    """Sentences of its passage in which nothing was found of what is asked, or not surely."""
+    """Sentences of its passage in which nothing was found of the outcome asked for, or not surely."""
+    doubts: frozenset[int] = frozenset()
+    """The same of anything that the question names."""
     is_further: bool = False
     """It is hardly needed, and quoted only that its study is heard."""
 
@@ -131,6 +133,7 @@ class Quotable:
             (self if self.first <= other.first else other).is_nameless,
             max(self.bears, other.bears),
             self.nulls,
+            self.doubts,
         )
 
     @property
@@ -146,7 +149,7 @@ def rank_sentences(evidence: Evidence, policy: Policy) -> tuple[Quotable, ...]:
     quotables = []
     for candidate in _quoted(evidence):
         lag = policy.opening_place_weight * places[candidate.passage.passage_id]
-        nulls = _nulls(candidate, asked)
+        nulls, doubts = _nulls(candidate, asked)
         for first, position, text in _standing_alone(candidate, asked):
             if _is_unasked(candidate, position, text, asked):
                 continue
@@ -170,23 +173,23 @@ def rank_sentences(evidence: Evidence, policy: Policy) -> tuple[Quotable, ...]:
                     serves=asked.is_served(text, candidate.passage.section),
                     is_nameless=standing.is_nameless(text) or asked.is_bare(text, first),
                     nulls=nulls,
+                    doubts=doubts,
                     bears=(evidence.citable or {}).get(candidate.passage.study.study_id, 0.0),
                 )
             )
     return tuple(sorted(quotables, key=lambda q: (-q.score, q.candidate.passage.passage_id, q.last)))
 
 
-def _nulls(candidate: Candidate, asked: Asked) -> frozenset[int]:
-    """Sentences of a passage that say that nothing was found, or not surely, of what the question names."""
+def _nulls(candidate: Candidate, asked: Asked) -> tuple[frozenset[int], frozenset[int]]:
+    """Sentences of a passage that say that nothing was found, or not surely, of what the question names: of the outcome, where it names
+    one; and those of anything.
+    """
     passage = candidate.passage
-    texts = (passage.text[sentence.start : sentence.end] for sentence in passage.sentences)
-
-    def is_on_it(text: str) -> bool:
-        if asked.outcomes:
-            return any(names(text, outcome) for outcome in asked.outcomes)
-        return _named(text, asked) > 0
-
-    return frozenset(place for place, text in enumerate(texts) if is_null(text) and is_on_it(text))
+    texts = [passage.text[sentence.start : sentence.end] for sentence in passage.sentences]
+    loosely = frozenset(place for place, text in enumerate(texts) if is_null(text) and _named(text, asked) > 0)
+    if not asked.outcomes:
+        return loosely, loosely
+    return frozenset(n for n in loosely if any(names(texts[n], outcome) for outcome in asked.outcomes)), loosely
 
 
 def _quoted(evidence: Evidence) -> Sequence[Candidate]:
