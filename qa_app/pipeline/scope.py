@@ -90,7 +90,9 @@ WORDS = {
     "sweating": "sweating, cold sweat, clammy, pale",
     "foamy": "foamy, frothy, foam",
     "unwell": "dizzy, dizziness, lightheaded, light headed, vertigo, numb, numbness, tingling, pins and needles",
-    "bladder": "pee, urinate, bladder, bowel, bowels, wee, need to go, the toilet, control of my legs",
+    "bladder": """
+        pee, urinate, bladder, bowel, bowels, wee, when i need to go, if i need to go, whether i need to go, that i need to go, need to go to
+        the loo, need to go to the bathroom, the toilet, control of my legs""",
     "alarming": """
         swollen, bruised, bleeding, blood in, faint*, collapsed, vomiting, vomited, fractured, broken bone, ruptured,
         dislocated, lump, paralysed, paralyzed, fever, infected, cant move my, cant move his, cant move her, cant move it, cannot move my, cannot move his,

@@ -101,6 +101,7 @@ def test_no_text_breaks_the_routes(text: str) -> None:
     "asked",
     [
         "do i have to go on until i cant move the bar, or can i stop a bit before?",
+        "do i really need to go on until i cant do another rep? hate that burning feeling",
         "training in sarcopenia secondary to diabetes, haemodialysis or Alzheimer's: are bands enough?",
     ],
 )
@@ -110,3 +111,10 @@ def test_training_to_the_end_and_illness_of_a_group_are_no_complaint(asked: str)
 
 def test_an_arm_that_cannot_be_moved_is_one() -> None:
     assert check_scope("i cant move my arm since yesterday, which exercise helps?") is not None
+
+
+def test_who_cannot_tell_when_they_need_to_go_is_sent_for_help_at_once() -> None:
+    declined = check_scope("my back went and i cant feel when i need to go")
+
+    assert declined is not None
+    assert declined.route == "emergency"
