@@ -82,7 +82,8 @@ def find_qualifiers(question: str, mentions: Sequence[tuple[int, int]]) -> tuple
     if len(said) != len(question):
         return ()
     found = [Qualifier(Kind.OTHER, text) for text in _others(said, mentions)]
-    found += [Qualifier(Kind.EQUAL, match[1].strip()) for expression in _EQUAL for match in expression.finditer(said)]
+    equals = (match[1].strip() for expression in _EQUAL for match in expression.finditer(said))
+    found += [Qualifier(Kind.EQUAL, text) for text in equals if text.split()[-1] not in EMPTY_WORDS]  # "the same thing"
     found += [Qualifier(Kind.LONG, match.group().strip()) for match in _LONG.finditer(said)][:1]
     return tuple(dict.fromkeys(found))
 

@@ -302,3 +302,9 @@ def test_one_sex_that_no_quoted_sentence_tells_apart_is_open(
     asked = understood(population=find_population(question))
 
     assert parts.find_open(question, asked, sentences=[said(sentence)], studies=studies) == missing
+
+
+def test_the_same_thing_is_nothing_that_is_held_equal() -> None:
+    asked = understood(concept("creatine", "nutrient"))
+
+    assert parts.find_open("can i stick with the same thing?", asked, sentences=GAINED, studies=[STUDY]) == ()
