@@ -129,7 +129,7 @@ class Policy:
     near_duplicate_jaccard: float = 0.8
     answerable_from: float = _SHIPPED_FROM  # estimate below which nothing is written
     answerable_by_words_from: float = _SHIPPED_BY_WORDS_FROM  # the same where the search by meaning gave nothing
-    answers_from: float = 0.25  # closest sentence's cosine below which nothing is written, whatever the estimate says
+    answers_from: float = 0.3  # closest sentence's cosine below which nothing is written, whatever the estimate says
     in_scope_from: float = (
         0.3  # best sentence's cosine below which, without a known concept, a question is off the topic
     )
