@@ -293,8 +293,11 @@ def answerability(signals: Signals, policy: Policy) -> float:
     """The chance that the corpus answers, 0 to 1, on one scale with or without vectors: its threshold is `answerable_from`."""
     if not by_words_alone(signals, policy):
         return estimate(policy.answerability, signals.values)
-    chance = estimate(policy.answerability_by_words, signals.values)
-    return chance * policy.answerable_from / (policy.answerable_by_words_from or 1.0)
+    chance, threshold = estimate(policy.answerability_by_words, signals.values), policy.answerable_by_words_from
+    if chance < threshold:
+        return chance * policy.answerable_from / threshold
+    above = (chance - threshold) / ((1 - threshold) or 1.0)
+    return policy.answerable_from + above * (1 - policy.answerable_from)  # sure is sure, with or without vectors
 
 
 def decide(signals: Signals, understanding: Understanding, policy: Policy) -> Outcome:

@@ -9,11 +9,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from corpus_app.records import Section
 from qa_app.pipeline.naming import names_of
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.population import is_about_others
 from qa_app.pipeline.records import (
+    TELLING,
     Candidate,
     Concept,
     Evidence,
@@ -28,9 +28,6 @@ from qa_app.pipeline.records import (
 from qa_app.pipeline.text import jaccard, stem_set
 
 NUTRIENT = "nutrient"  # kind of the concepts of what people eat or take
-TELLING = frozenset(
-    {Section.RESULTS, Section.CONCLUSION, Section.PRACTICAL_APPLICATIONS}
-)  # what a study found or advises
 AT_A_TURN = 2  # passages of a study that may be quoted, before the next one has its turn
 
 

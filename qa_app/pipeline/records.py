@@ -65,6 +65,10 @@ class Verdict(StrEnum):
     COUNTED = "counted"
 
 
+TELLING = frozenset({Section.RESULTS, Section.CONCLUSION, Section.PRACTICAL_APPLICATIONS})
+"""Sections that say what a study found or advises."""
+
+
 class LeftOutReason(StrEnum):
     DUPLICATE_LOCATION = "duplicate_location"
     NEAR_DUPLICATE = "near_duplicate"

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from corpus_app.records import Concept
 from qa_app.pipeline.calibration import Logistic
 from qa_app.pipeline.confidence import (
+    answerability,
     assess,
     decide,
     estimate,
@@ -159,6 +160,19 @@ def test_an_answer_is_written_exactly_from_the_threshold_on(first: dict[str, flo
         answered = decide(read, understood("sets"), POLICY) is Outcome.ANSWERED
         is_far = not read.by_words_alone and values.get("top_cosine", 0.0) < POLICY.answers_from
         assert answered == (not is_far and estimate(model, values) >= threshold)
+
+
+@given(figures)
+def test_the_estimate_by_words_is_sure_where_words_are_and_meets_the_threshold_where_theirs_does(
+    values: dict[str, float],
+) -> None:
+    read = Signals({**values, "top_cosine": 0.0, "first_waits": 1.0})
+    chance, threshold = estimate(POLICY.answerability_by_words, read.values), POLICY.answerable_by_words_from
+
+    assert read.by_words_alone
+    assert (answerability(read, POLICY) >= POLICY.answerable_from) == (chance >= threshold)
+    assert answerability(read, replace(POLICY, answerable_by_words_from=0.0)) >= POLICY.answerable_from
+    assert 1 - answerability(read, POLICY) <= (1 - chance) / (1 - threshold) + 1e-9
 
 
 def test_nothing_is_written_of_what_comes_near_nothing_or_names_nothing() -> None:

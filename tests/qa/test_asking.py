@@ -175,7 +175,7 @@ def test_only_the_chosen_collection_is_drawn_on() -> None:
 
 
 def test_a_chosen_collection_without_an_answer_gives_way_and_says_so() -> None:
-    body = asking.ask(question=ASKED, collection="nutrition", preset="scope_enough=2, leave_chosen_from=0.6")
+    body = asking.ask(question=ASKED, collection="nutrition", preset="scope_enough=2")
 
     assert body["citations"][0]["study_id"] == "T-SETS"
     assert body["scope"] == {

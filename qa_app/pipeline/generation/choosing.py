@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from corpus_app.records import Section
 from qa_app.pipeline.generation.sentences import Quotable
 from qa_app.pipeline.generation.wording import Sound, is_null, takes_back
 from qa_app.pipeline.orders import gives_orders
 from qa_app.pipeline.policy import Policy
+from qa_app.pipeline.records import TELLING
 from qa_app.pipeline.text import jaccard, stem_set, word_count
 
-TELLING = frozenset(
-    {Section.RESULTS, Section.CONCLUSION, Section.PRACTICAL_APPLICATIONS}
-)  # what a study found or advises
 REPEATED = 0.6  # token overlap from which two sentences say the same
 REPEATED_WITHIN_STUDY = 0.45  # and of one study
 HELD_WITHIN_STUDY = 0.75  # share of the words of the shorter one that the longer holds, without a figure of its own
@@ -110,7 +107,9 @@ def _of_unheard(
     heard = {q.study_id for q in chosen}
     says: dict[str, Quotable] = {}
     for quotable in ranked:
-        is_fit = quotable.section in TELLING and not (quotable.is_aside or quotable.is_nameless)
+        is_fit = (
+            quotable.section in TELLING and quotable.is_on_subject and not (quotable.is_aside or quotable.is_nameless)
+        )
         is_asked = not (chosen[0].serves and quotable.serves is False)
         if (
             quotable.study_id in heard

@@ -67,6 +67,8 @@ class Quotable:
     """
     bears: float = 0.0
     """Chance that its study bears on the question; 0.0 where nobody has worked it out."""
+    is_on_subject: bool = True
+    """It names the rarest concept that the question names, which says most of what is asked; true where that names none."""
     nulls: frozenset[int] = frozenset()
     """Sentences of its passage in which nothing was found of the outcome asked for, or not surely."""
     doubts: frozenset[int] = frozenset()
@@ -132,6 +134,7 @@ class Quotable:
             self.serves or other.serves,
             (self if self.first <= other.first else other).is_nameless,
             max(self.bears, other.bears),
+            self.is_on_subject or other.is_on_subject,
             self.nulls,
             self.doubts,
         )
@@ -172,6 +175,7 @@ def rank_sentences(evidence: Evidence, policy: Policy) -> tuple[Quotable, ...]:
                     needed=round(_log_odds(policy.needed, signals) - _hard(text, asked, policy), 6),
                     serves=asked.is_served(text, candidate.passage.section),
                     is_nameless=standing.is_nameless(text) or asked.is_bare(text, first),
+                    is_on_subject=asked.rarest is None or names(text, asked.rarest),
                     nulls=nulls,
                     doubts=doubts,
                     bears=(evidence.citable or {}).get(candidate.passage.study.study_id, 0.0),
@@ -329,6 +333,8 @@ class Asked:
     """Cosine to the question of the closest sentence of those passages; 0.0 without vectors."""
     subjects: tuple[Concept, ...]
     """What the question names that is no outcome: what was done, and to whom."""
+    rarest: Concept | None = None
+    """Of all that it names, what fewest studies are about."""
 
     def is_of_others(self, study: Study) -> bool:
         """Whether a study is of old or of young people, and the question names nobody."""
@@ -378,6 +384,7 @@ class Asked:
             closest=max((cosine for c in _quoted(evidence) for cosine in c.sentence_cosines), default=0.0),
             closest_telling=max((cosine for c in telling for cosine in c.sentence_cosines), default=0.0),
             subjects=tuple(concept for concept in understanding.concepts if concept.kind not in OUTCOME_KINDS),
+            rarest=max(understanding.concepts, key=lambda concept: (concept.rarity, concept.concept_id), default=None),
         )
 
 
