@@ -166,14 +166,12 @@ def stance(finding: Finding, outcome: Concept, subject: Concept | None, names: N
 
 
 def _had_it(finding: Finding, subject: Concept, names: Names) -> bool:
-    """Whether those who were compared with others had what is asked about, or more of it: "higher-protein diet" against
-    "lower-protein diet" names protein on both sides, whatever concept the first belongs to.
+    """Whether those who were compared with others had what is asked about, or more of it: against a "lower-protein diet", but not
+    against "low-load training" where that is what is asked about.
     """
-    words = stem_set(" ".join((subject.name, *subject.aliases))) & stem_set(finding.comparator)
-    return (
-        subject.concept_id in names.ids_in(finding.intervention)
-        or _LESS.match(finding.comparator) is not None
-        or bool(words & stem_set(finding.intervention))
+    less = _LESS.match(finding.comparator)
+    return subject.concept_id in names.ids_in(finding.intervention) or (
+        less is not None and subject.concept_id in names.ids_in(finding.comparator[less.end() :])
     )
 
 

@@ -71,7 +71,6 @@ def stances(evidence: Evidence) -> dict[str, Stance]:
         ("increase", {"intervention": "the powder", "comparator": "no creatine"}, Stance.FAVOURS),
         ("increase", {"intervention": "more of it", "comparator": "less creatine"}, Stance.FAVOURS),
         ("increase", {"intervention": "a powder diet", "comparator": "lower-creatine diet"}, Stance.FAVOURS),
-        ("increase", {"intervention": "high creatines", "comparator": "creatine as usual"}, Stance.FAVOURS),
     ],
 )
 def test_a_study_stands_where_its_finding_points(direction: str, changes: dict[str, str], expected: Stance) -> None:
@@ -88,6 +87,19 @@ def test_less_of_what_is_unwanted_is_a_benefit_of_more_of_it_whatever_the_interv
     )  # fmt: skip
 
     assert agreement.stance(fell, pressure, protein, Names((pressure, protein, diet))) is Stance.FAVOURS
+
+
+def test_a_low_load_that_is_asked_about_is_no_less_of_it_and_shared_words_make_no_same_thing() -> None:
+    low = make_concept("low-load", "low-load training", kind="intervention")
+    meat = make_concept("animal-protein", "animal protein", kind="nutrient")
+    names = Names((STRENGTH, low, meat))
+    heavy = finding(
+        1, "T001", "favours_intervention", intervention="high-load training", comparator="low-load training"
+    )
+    plants = finding(2, "T002", "favours_intervention", intervention="plant protein", comparator="animal protein")
+
+    assert agreement.stance(heavy, STRENGTH, low, names) is Stance.AGAINST
+    assert agreement.stance(plants, STRENGTH, meat, names) is Stance.AGAINST
 
 
 def test_a_count_that_would_miss_a_study_is_not_told() -> None:
