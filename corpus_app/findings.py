@@ -21,16 +21,16 @@ BATCH = 64  # findings between two commits; they are short
 MAX_ATTEMPTS = 3
 
 
-def embedded_text(finding: Finding) -> str:
-    """What a finding's vector is made of."""
+def embedded_texts(finding: Finding) -> list[str]:
+    """What a finding's vectors are made of: what it says, then the questions that it is asked for by."""
     against = f" versus {finding.comparator}" if finding.comparator else ""
-    return f"{finding.intervention}{against}: {finding.outcome}. {finding.statement}"
+    return [f"{finding.intervention}{against}: {finding.outcome}. {finding.statement}", *finding.questions]
 
 
 def waiting(encoder: str) -> QuerySet[Finding]:
     """Findings without a vector of their present words, those given up left out."""
     current = FindingVector.objects.filter(
-        finding=OuterRef("pk"), encoder=encoder, content_hash=OuterRef("content_hash")
+        finding=OuterRef("pk"), position=0, encoder=encoder, content_hash=OuterRef("content_hash")
     )
     return _kept().filter(~Exists(current), index_attempts__lt=MAX_ATTEMPTS)
 
@@ -76,7 +76,7 @@ def indexable() -> QuerySet[Finding]:
 
 def counts() -> dict[str, int]:
     """How many findings have a vector of which encoder."""
-    vectors = FindingVector.objects.filter(finding__in=indexable()).order_by()
+    vectors = FindingVector.objects.filter(finding__in=indexable(), position=0).order_by()
     return dict(vectors.values_list("encoder").annotate(n=Count("pk")))
 
 
@@ -84,8 +84,9 @@ def _index(encoder: embedding.Encoder, findings: Sequence[Finding], *, threads: 
     """Which of these could not be encoded."""
     if not findings:
         return []
+    texts = [(finding.pk, text) for finding in findings for text in embedded_texts(finding)]
     try:
-        rows = encoder.encode([embedded_text(finding) for finding in findings], threads=threads)
+        rows = encoder.encode([text for _, text in texts], threads=threads)
         if not (abs((rows**2).sum(axis=1) - 1) < 0.01).all():  # NaN included
             raise ValueError("the encoder gave a vector that is not of unit length")
     except (embedding.EncoderUnavailable, Error):
@@ -96,25 +97,30 @@ def _index(encoder: embedding.Encoder, findings: Sequence[Finding], *, threads: 
             return [findings[0].pk]
         # One by one, to find the text that it cannot bear.
         return [pk for finding in findings for pk in _index(encoder, [finding], threads=threads)]
-    vectors = dict(zip([finding.pk for finding in findings], rows, strict=True))
+    vectors: dict[int, list[embedding.Matrix]] = {finding.pk: [] for finding in findings}
+    for (pk, _), row in zip(texts, rows, strict=True):
+        vectors[pk].append(row)
     for study_pk, group in groupby(findings, key=lambda finding: finding.study_id):
         _store(encoder.name, study_pk, list(group), vectors)
     return []
 
 
 @transaction.atomic
-def _store(encoder: str, study_pk: int, findings: Sequence[Finding], vectors: dict[int, embedding.Matrix]) -> None:
+def _store(
+    encoder: str, study_pk: int, findings: Sequence[Finding], vectors: dict[int, list[embedding.Matrix]]
+) -> None:
     """Writes the vectors of those findings that still say what was encoded."""
     Study.objects.select_for_update(no_key=True).filter(pk=study_pk).first()
     present = dict(Finding.objects.filter(pk__in=[f.pk for f in findings]).values_list("pk", "content_hash"))
     FindingVector.objects.bulk_create(
         [
-            FindingVector(finding_id=f.pk, encoder=encoder, content_hash=f.content_hash, vector=vectors[f.pk])
+            FindingVector(finding_id=f.pk, position=n, encoder=encoder, content_hash=f.content_hash, vector=vector)
             for f in findings
             if present.get(f.pk) == f.content_hash
+            for n, vector in enumerate(vectors[f.pk])
         ],
         update_conflicts=True,
-        unique_fields=["finding", "encoder"],
+        unique_fields=["finding", "encoder", "position"],
         update_fields=["content_hash", "vector"],
     )
 

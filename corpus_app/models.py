@@ -444,8 +444,12 @@ class Finding(models.Model):
     outcome = models.TextField()
     direction = models.CharField(max_length=30, choices=choices(records.Direction))
     statement = models.TextField()
+    asked_as = models.TextField(
+        blank=True,
+        help_text="How readers ask for it, one question a line, in everyday words too. Their questions are compared with these.",
+    )
     content_hash = models.GeneratedField(
-        expression=WordsHash("intervention", "comparator", "outcome", "statement"),
+        expression=WordsHash("intervention", "comparator", "outcome", "statement", "asked_as"),
         output_field=models.CharField(max_length=32),
         db_persist=True,
     )
@@ -463,6 +467,11 @@ class Finding(models.Model):
 
     def __str__(self) -> str:
         return self.statement
+
+    @property
+    def questions(self) -> list[str]:
+        """How readers ask for it."""
+        return [question for line in self.asked_as.splitlines() if (question := line.strip())]
 
 
 class StudyComment(models.Model):
@@ -624,15 +633,21 @@ class ImportItem(models.Model):
 
 
 class FindingVector(models.Model):
-    """A finding's vector: what was compared, the outcome and the statement, in one text. Goes with its finding."""
+    """A vector of a finding: of what was compared, the outcome and the statement in one text, or of a question it is asked for by.
+
+    Goes with its finding.
+    """
 
     finding = models.ForeignKey(Finding, on_delete=models.CASCADE, related_name="vectors")
+    position = models.PositiveSmallIntegerField(default=0, help_text="0 for what it says, then its questions from 1.")
     encoder = models.CharField(max_length=200)
     content_hash = models.CharField(max_length=32)
     vector = VectorField()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["finding", "encoder"], name="finding_vector_once_per_encoder")]
+        constraints = [
+            models.UniqueConstraint(fields=["finding", "encoder", "position"], name="finding_vector_once_per_text")
+        ]
 
     def __str__(self) -> str:
         return f"{self.finding_id} {self.encoder}"

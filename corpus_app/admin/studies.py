@@ -160,14 +160,15 @@ class PassageInline(StackedInline):
 class FindingInline(StackedInline):
     model = Finding
     form = CleanTextForm
-    fields = ("statement", ("intervention", "comparator"), ("outcome", "direction"))
+    fields = ("statement", ("intervention", "comparator"), ("outcome", "direction"), "asked_as")
     ordering = ("position",)
     extra = 0
     classes = ("collapse",)
 
     def formfield_for_dbfield(self, db_field: Any, request: Any, **options: Any) -> Any:
         if db_field.name != "direction":
-            options["widget"] = forms.Textarea(attrs={"rows": 2, "cols": 40})
+            rows, cols = (4, 90) if db_field.name == "asked_as" else (2, 40)
+            options["widget"] = forms.Textarea(attrs={"rows": rows, "cols": cols})
         return super().formfield_for_dbfield(db_field, request, **options)
 
 

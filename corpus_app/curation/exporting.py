@@ -139,7 +139,9 @@ def draft_of(study: Study) -> StudyDraft:
         duration_weeks_max=_plain(study.duration_weeks_max),
         concepts=tuple(link.concept_id for link in study.studyconcept_set.all()),
         findings=tuple(
-            FindingDraft(row.intervention, row.comparator, row.outcome, Direction(row.direction), row.statement)
+            FindingDraft(
+                row.intervention, row.comparator, row.outcome, Direction(row.direction), row.statement, row.asked_as
+            )
             for row in study.findings.all()
         ),
         licence=study.licence,

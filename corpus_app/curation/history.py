@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
 
 from corpus_app import actions
-from corpus_app.curation import entries, studies
+from corpus_app.curation import entries, rows, studies
 from corpus_app.curation.acts import CurationError, act
 from corpus_app.models import Collection, Concept, CorpusEvent, Finding, Passage, Study
 from corpus_app.records import Direction
@@ -178,8 +178,9 @@ def _set_findings(event: CorpusEvent, by: User | None) -> None:
 
 def _finding(row: Mapping[str, Any]) -> FindingDraft:
     return FindingDraft(
-        row["intervention"], row["comparator"], row["outcome"], Direction(row["direction"]), row["statement"]
-    )
+        row["intervention"], row["comparator"], row["outcome"], Direction(row["direction"]), row["statement"],
+        row.get("asked_as", ""),
+    )  # fmt: skip
 
 
 def _set_concepts(event: CorpusEvent, by: User | None) -> None:
@@ -238,9 +239,7 @@ def _add_finding_again(event: CorpusEvent, by: User | None) -> None:
     study = Study.objects.filter(study_id=event.study_key).first()
     if study is None:
         raise CannotRestore("Its study has been deleted since.")
-    was = {
-        name: event.detail["was"][name] for name in ("intervention", "comparator", "outcome", "direction", "statement")
-    }
+    was = {name: event.detail["was"][name] for name in rows.FINDING_FIELDS if name in event.detail["was"]}
     entries.save_entry(Finding(study=study, **was), by=by)
 
 

@@ -164,7 +164,7 @@ def replace_passages(study: Study, drafts: Sequence[PassageDraft], *, at: dateti
     return done + [{"added": row.pk} for row in Passage.objects.bulk_create(new)]
 
 
-FINDING_FIELDS = ("intervention", "comparator", "outcome", "direction", "statement")
+FINDING_FIELDS = ("intervention", "comparator", "outcome", "direction", "statement", "asked_as")
 
 
 def replace_findings(study: Study, drafts: Sequence[FindingDraft]) -> Changes:

@@ -63,6 +63,8 @@ class FindingDraft:
     outcome: str
     direction: Direction
     statement: str
+    asked_as: str = ""
+    """How readers ask for it, one question a line."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,7 @@ REQUIRED_KEYS = ("study_id", "title", "authors", "design", "peer_reviewed", "col
 
 POPULATION_KEYS = ("description", "training_status", "age_group", "sex")
 DURATION_KEYS = ("min", "max")
-FINDING_KEYS = ("intervention", "comparator", "outcome", "direction", "statement")
+FINDING_KEYS = ("intervention", "comparator", "outcome", "direction", "statement", "asked_as")
 FINDING_REQUIRED = ("intervention", "outcome", "direction", "statement")
 PASSAGE_KEYS = ("section", "text", "page", "kind")
 PASSAGE_REQUIRED = ("section", "text")

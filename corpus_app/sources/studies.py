@@ -35,6 +35,7 @@ from corpus_app.sources.values import (
 )
 
 YEARS = (1800, 2100)
+MAX_QUESTION = 300  # characters of a question that a finding is asked for by
 
 
 def read_study(path: Path, name: str) -> tuple[StudyDraft | None, list[Problem]]:
@@ -102,6 +103,7 @@ def _finding(found: Fields) -> FindingDraft:
         outcome=found.text("outcome", required=True),
         direction=found.choice("direction", Direction, Direction.UNCLEAR),
         statement=found.text("statement", required=True),
+        asked_as="\n".join(found.lines("asked_as", limit=MAX_QUESTION)),
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from corpus_app.records import Notice, PassageKind, Wanted
-from corpus_app.sources.drafts import PassageDraft, StudyDraft, Vocabulary
+from corpus_app.sources.drafts import FindingDraft, PassageDraft, StudyDraft, Vocabulary
 from corpus_app.sources.layout import FINDING_KEYS, MASTER_COLUMNS, RELATION_KEYS, REQUIRED_KEYS, STUDY_KEYS
 from corpus_app.sources.values import safe_cell
 
@@ -34,7 +34,7 @@ def study_values(draft: StudyDraft) -> dict[str, Any]:
         "duration_weeks": {
             key: value for key, value in weeks.items() if value is not None or f"duration_weeks.{key}" in empty
         },
-        "findings": [{key: getattr(finding, key) for key in FINDING_KEYS} for finding in draft.findings],
+        "findings": [_finding_values(finding) for finding in draft.findings],
         "passages": [_passage_values(passage) for passage in draft.passages],
         "notice": None if draft.notice is Notice.NONE else draft.notice,
     }
@@ -45,6 +45,12 @@ def study_values(draft: StudyDraft) -> dict[str, Any]:
         elif key in empty:
             kept[key] = json.loads(empty[key])
     return kept
+
+
+def _finding_values(finding: FindingDraft) -> dict[str, Any]:
+    values = {key: getattr(finding, key) for key in FINDING_KEYS}
+    questions = values.pop("asked_as").splitlines()
+    return values | ({"asked_as": questions} if questions else {})
 
 
 def _passage_values(passage: PassageDraft) -> dict[str, Any]:

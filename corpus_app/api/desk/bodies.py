@@ -93,9 +93,16 @@ class FindingBody(Body):
     outcome = Text(max_length=1_000)
     direction = Choice(records.Direction)
     statement = Text(max_length=5_000)
+    asked_as = ListField(
+        child=Text(max_length=300),
+        max_length=MOST,
+        required=False,
+        help_text="How readers ask for it, a question each.",
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        return _seen(attrs)
+        questions = [" ".join(question.split()) for question in attrs.get("asked_as", ())]
+        return _seen(attrs | {"asked_as": "\n".join(questions)})
 
 
 class PassageBody(Body):

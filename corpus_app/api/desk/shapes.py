@@ -21,6 +21,7 @@ class DeskFinding(Shape):
     outcome = CharField()
     direction = choice(records.Direction)
     statement = CharField()
+    asked_as = texts("How readers ask for it.", source="questions")
 
 
 class DeskPassage(Shape):
