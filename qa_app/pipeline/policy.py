@@ -125,7 +125,7 @@ class Policy:
         40  # chance that a passage bears on the question below which it is no evidence beside a better one
     )
     bears_share: float = 0.6  # and the share of the best passage's chance that it must reach
-    cites_from: float = .5  # chance that a study bears on the question from which it may be quoted beside the first
+    cites_from: float = 0.28  # chance that a study bears on the question from which it may be quoted beside the first
     near_duplicate_jaccard: float = 0.8
     answerable_from: float = _SHIPPED_FROM  # estimate below which nothing is written
     answerable_by_words_from: float = _SHIPPED_BY_WORDS_FROM  # the same where the search by meaning gave nothing
@@ -147,8 +147,8 @@ class Policy:
     says_from: float = 0.1  # and the chance that one sentence at least must have, or nothing is said
     fills_from: float = 0.35  # and from which it is where the summary is short, or beside a sentence that is told
     besides_from: float = 0.75  # and where a number, limits or methods are asked for and told, what gives none of them
-    heard_bears_from: float = 0.6  # chance that a study bears on the question from which it is heard, if only once
-    heard_from: float = 0.15  # and the chance that this one is needed
+    heard_bears_from: float = 0.4  # chance that a study bears on the question from which it is heard, if only once
+    heard_from: float = 0.1  # and the chance that this one is needed
     answer_sentences: int = 12
     answer_per_study: int = 5  # sentences of the leading study
     answer_per_other_study: int = 2
