@@ -41,7 +41,7 @@ class QuestionVector(tuple[float, ...]):
 
 
 Compared = tuple[Sequence[float], Ids, Scores]
-"""A question's vector, all findings that have a vector, and the cosine of each."""
+"""A question's vector, all findings that have a vector, as `nearness` reads them, and the cosine of each."""
 Encode = Callable[[], tuple[Sequence[float] | None, str | None]]
 """What gives the question's vector; or None, and why there is none."""
 
@@ -312,15 +312,19 @@ _NEAR_FINDINGS = """
         FROM corpus_app_passage WHERE id = ANY(%(passages)s::bigint[])
         GROUP BY study_id
     )
-    SELECT s.study_id, near.number, near.cosine, found.passage_ids
+    SELECT s.study_id, near.number, near.cosine, near.said, near.is_asked, found.passage_ids
     FROM found
     JOIN corpus_app_study s ON s.id = found.id AND s.status = 'published' AND s.notice <> 'retracted'
     CROSS JOIN LATERAL (
-        SELECT f.position + 1 AS number, -(v.vector <#> %(vector)s::vector) AS cosine
-        FROM corpus_app_finding f
-        JOIN corpus_app_findingvector v
-            ON v.finding_id = f.id AND v.encoder = %(encoder)s AND v.content_hash = f.content_hash
-        WHERE f.study_id = s.id
+        SELECT number, cosine, max(cosine) FILTER (WHERE position = 0) OVER () AS said,
+               bool_or(position > 0) OVER () AS is_asked
+        FROM (
+            SELECT f.position + 1 AS number, v.position, -(v.vector <#> %(vector)s::vector) AS cosine
+            FROM corpus_app_finding f
+            JOIN corpus_app_findingvector v
+                ON v.finding_id = f.id AND v.encoder = %(encoder)s AND v.content_hash = f.content_hash
+            WHERE f.study_id = s.id
+        ) AS compared
         ORDER BY cosine DESC, number
         LIMIT 1
     ) AS near
@@ -328,9 +332,10 @@ _NEAR_FINDINGS = """
 """
 
 
-# With all that are there, sent beside the two legs: nobody knows yet which studies will be asked about.
+# With all that are there, sent beside the two legs: nobody knows yet which studies will be asked about. Twice the id, and one more
+# for a question.
 _ALL_FINDINGS = """
-    SELECT string_agg(int8send(v.finding_id) || float4send((-(v.vector <#> %(vector)s::vector))::float4), '')
+    SELECT string_agg(int8send(2 * v.finding_id + (v.position > 0)::int) || float4send((-(v.vector <#> %(vector)s::vector))::float4), '')
     FROM corpus_app_findingvector v
     JOIN corpus_app_finding f ON f.id = v.finding_id AND f.content_hash = v.content_hash
     WHERE v.encoder = %(encoder)s
@@ -349,8 +354,8 @@ def near_findings(
     with wire.together(settings=_EXACT_SETTINGS, is_planned_once=True) as send:
         cursor = send(_NEAR_FINDINGS, parameters)
     return tuple(
-        records.NearFinding(study_id, number, cosine, tuple(ids.tolist()))
-        for study_id, number, cosine, ids in cursor.fetchall()
+        records.NearFinding(study_id, number, cosine, tuple(ids.tolist()), said if is_asked else None)
+        for study_id, number, cosine, said, is_asked, ids in cursor.fetchall()
     )
 
 

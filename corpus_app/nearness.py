@@ -37,23 +37,34 @@ class Findings:
     study_of: dict[int, int]
     """For each searchable passage of these studies, the place of its study."""
 
-    def near(self, ids: Ids, cosines: Scores, passage_ids: Sequence[int]) -> tuple[records.NearFinding, ...]:
-        """As `search.near_findings` says, where these findings have these cosines."""
-        asked: dict[int, list[int]] = {}
+    def near(self, marked: Ids, cosines: Scores, passage_ids: Sequence[int]) -> tuple[records.NearFinding, ...]:
+        """As `search.near_findings` says, where these findings have these cosines: twice the id, and one more for a question."""
+        wanted: dict[int, list[int]] = {}
         for pk in sorted(set(passage_ids)):
             if (place := self.study_of.get(pk)) is not None:
-                asked.setdefault(place, []).append(pk)
+                wanted.setdefault(place, []).append(pk)
+        ids, is_question = marked >> 1, (marked & 1).astype(bool)
         known = np.isin(ids, self.ids)
-        rows, cosines = np.searchsorted(self.ids, ids[known]), cosines[known]
-        best = np.lexsort((self.numbers[rows], -cosines, self.places[rows]))
-        places, firsts = np.unique(self.places[rows][best], return_index=True)
+        rows, cosines, is_question = np.searchsorted(self.ids, ids[known]), cosines[known], is_question[known]
+        of_study = self.places[rows]
+        best = np.lexsort((self.numbers[rows], -cosines, of_study))
+        places, firsts = np.unique(of_study[best], return_index=True)
         best = best[firsts]
+        said, is_asked = np.full(len(self.studies), -1.0), np.zeros(len(self.studies), bool)
+        np.maximum.at(said, of_study[~is_question], cosines[~is_question])
+        is_asked[of_study[is_question]] = True
         return tuple(
-            records.NearFinding(self.studies[place], number, cosine, tuple(asked[place]))
+            records.NearFinding(
+                self.studies[place],
+                number,
+                cosine,
+                tuple(wanted[place]),
+                float(said[place]) if is_asked[place] else None,
+            )
             for place, number, cosine in zip(
                 places.tolist(), self.numbers[rows[best]].tolist(), cosines[best].tolist(), strict=True
             )
-            if place in asked
+            if place in wanted
         )
 
 

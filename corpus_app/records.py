@@ -254,8 +254,11 @@ class NearFinding:
     number: int
     """Its place in the study, from 1."""
     cosine: float
+    """Of what it says, or of a question that readers ask for it by, whichever is closer."""
     passage_ids: tuple[int, ...]
     """Which of the passages asked about are the study's."""
+    said: float | None = None
+    """The closest that what the study's findings say comes, their questions left aside; None where none has a question."""
 
 
 @dataclass(frozen=True, slots=True)

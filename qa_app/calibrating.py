@@ -20,7 +20,7 @@ from qa_app.pipeline import calibration, confidence, scope
 from qa_app.pipeline.generation import ExtractiveWriter
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import LegFailed
-from qa_app.pipeline.records import Answer, Mode, Question
+from qa_app.pipeline.records import Answer, Mode, NearFinding, Question
 from qa_app.pipeline.retrieval import Clock, find_evidence
 from qa_app.pipeline.run import answer_question
 from qa_app.pipeline.text import clean
@@ -34,7 +34,7 @@ BENCHMARK = (
 PASSAGES = 12  # best passages of a question that the bearing model sees
 SIGNALS = {
     "answerability": {
-        "meaning": ("nearest_three", "unmet_word", "unmet_together", "subject_coverage"),
+        "meaning": ("nearest_three", "unmet_word", "unmet_together", "subject_coverage", "asked_lead", "unasked"),
         "words": ("subject_coverage", "bm25"),
     },
     "confidence": {
@@ -59,6 +59,8 @@ class Example:
     group: str
     is_more: bool = False
     """It is of the further questions, whose figures are told apart."""
+    is_bare: bool = False
+    """It was asked as if nobody had written down how readers ask for a finding: it is fitted to, and not told in the figures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,14 @@ class WithoutVectors(SearchedCorpus):
 
     def encode_all(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         raise LegFailed("The encoder was taken away.")
+
+
+class WithoutQuestions(SearchedCorpus):
+    """The corpus as it is searched where nobody wrote down how readers ask for its findings."""
+
+    def near_findings(self, vector: Sequence[float], passage_ids: Sequence[int]) -> tuple[NearFinding, ...]:
+        near = super().near_findings(vector, passage_ids)
+        return tuple(n if n.said is None else replace(n, cosine=n.said, said=None) for n in near)
 
 
 # --- Asking -----------------------------------------------------------------------------------------------------------
@@ -216,7 +226,11 @@ def _examples(
         return bearing_examples(questions, corpus=corpus, policy=policy, report=report)
     found = examples_of(kind, ask(questions, corpus=corpus, policy=policy, report=report))
     further = examples_of(kind, ask(more, corpus=corpus, policy=policy, report=report))
-    return [*found, *(replace(example, is_more=True) for example in further)]
+    examples = [*found, *(replace(example, is_more=True) for example in further)]
+    if kind != "answerability" or isinstance(corpus, WithoutVectors | WithoutQuestions):
+        return examples
+    bare = _examples(kind, questions, more, WithoutQuestions(), policy, report)
+    return [*examples, *(replace(example, is_bare=True) for example in bare)]
 
 
 def _calibration(
@@ -263,14 +277,15 @@ def fit_model(kind: str, by: str, found: Sequence[Example], shape: Row | None = 
         [example.group for example in found],
     )
     decides, given_up = kind == "answerability", WRONGLY_REFUSED[by]
+    told = [example for example in found if not example.is_bare]
     line = fitting.fit(examples.rows, examples.right, balanced=False)
     unseen = fitting.cross_validate(examples, balanced=False, wrongly_refused=given_up if decides else None)
     figures = _figures(found, unseen, decides=decides)
     return {
         **(_as_fitted(names, line) if shape is None else _stretched(shape, line)),
         "threshold": _rounded(fitting.threshold(line, examples, given_up)) if decides else None,
-        "n": len(found),
-        "right": sum(right),
+        "n": len(told),
+        "right": sum(example.right for example in told),
         "ridge": fitting.RIDGE,
         **({"given up": given_up} if decides else {}),
         **({"shape": shape["n"]} if shape else {}),
@@ -322,7 +337,11 @@ def shape_for(kind: str, encoder: str, base: Path) -> Mapping[str, Row]:
 
 def _figures(found: Sequence[Example], unseen: fitting.Unseen, *, decides: bool) -> Row:
     """Cross-validated: each example judged by models that had not seen it."""
-    right, estimates = [example.right for example in found], unseen.estimates.tolist()
+    told = [place for place, example in enumerate(found) if not example.is_bare]
+    refused = [float(unseen.refused[place]) for place in told] if decides else []
+    estimates = [float(unseen.estimates[place]) for place in told]
+    found = [found[place] for place in told]
+    right = [example.right for example in found]
     figures: Row = {
         "folds": fitting.FOLDS,
         "repeats": fitting.REPEATS,
@@ -339,7 +358,7 @@ def _figures(found: Sequence[Example], unseen: fitting.Unseen, *, decides: bool)
         }
     kinds = [(example.is_more, example.kind) for example in found]
     for is_more, kind in dict.fromkeys(kinds):
-        shares = [float(s) for s, its in zip(unseen.refused, kinds, strict=True) if its == (is_more, kind)]
+        shares = [share for share, its in zip(refused, kinds, strict=True) if its == (is_more, kind)]
         name = "wrongly refused" if kind == "answerable" else f"refused {kind.removeprefix('unanswerable_')}"
         figures[f"{name}, more questions" if is_more else name] = _share(sum(shares), len(shares))
     for kind in REFUSED_KINDS:

@@ -16,7 +16,17 @@ from corpus_app.records import Concept, rarity
 from qa_app.pipeline.calibration import Logistic
 from qa_app.pipeline.naming import find_numbered
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.records import Candidate, Confidence, Found, Outcome, Question, Sentence, Signals, Understanding
+from qa_app.pipeline.records import (
+    Candidate,
+    Confidence,
+    Found,
+    NearFinding,
+    Outcome,
+    Question,
+    Sentence,
+    Signals,
+    Understanding,
+)
 from qa_app.pipeline.text import WORD, content_stems, stem, stem_set, stems
 
 LABELS = ("high", "medium", "low")
@@ -115,6 +125,7 @@ def read_signals(
     understanding: Understanding,
     *,
     unmet: tuple[float, float] | None = (0.0, 0.0),
+    near: Sequence[NearFinding] = (),
 ) -> Signals:
     """What the search showed of this question. `unmet` is that of `unmet_word` and `unmet_together`; None where it could not be told.
 
@@ -135,6 +146,8 @@ def read_signals(
     missing_idf         IDF of the rarest term in none of the ten best passages, over the largest possible
     bm25                the best BM25 score over the most that a passage could get
     concepts            share of the question's terms that belong to a known concept
+    asked_lead          how much nearer than any passage or sentence a question comes by which readers ask for a finding
+    unasked             share of the studies with findings of which nobody wrote down how readers ask for them
     agreement           whether both halves put the same study first
     first_waits         whether the best candidate waits for its vector, or the encoder failed half-way
     """
@@ -175,6 +188,8 @@ def read_signals(
             "missing_idf": idf[missing[0]] / largest if missing else 0.0,
             "bm25": min(1.0, (lexical_first.bm25 if lexical_first else 0.0) / total),
             "concepts": sum(1 for term in understanding.terms if term in named) / max(1, len(understanding.terms)),
+            "asked_lead": max([0.0, *(n.cosine - cosines[0] for n in near if n.said is not None)]),
+            "unasked": sum(n.said is None for n in near) / len(near) if near else 1.0,
             "first_waits": float(unmet is None or (bool(ranked) and ranked[0].best_cosine <= 0)),
             "agreement": float(
                 lexical_first is not None

@@ -247,7 +247,7 @@ def _look(asked: _Asked, collection: str | None) -> _Look:
     with asked.clock("rank"):
         fused = candidates.order(found, asked.policy, near)
         pool = fused.best(asked.policy)
-    return _completed(asked, replace(_ranked(asked, collection, found, pool), near=near), fused)
+    return _completed(asked, replace(_ranked(asked, collection, found, pool, near), near=near), fused)
 
 
 def _completed(asked: _Asked, look: _Look, fused: candidates.Fused) -> _Look:
@@ -267,7 +267,7 @@ def _completed(asked: _Asked, look: _Look, fused: candidates.Fused) -> _Look:
 def _near_findings(asked: _Asked, found: Found) -> tuple[NearFinding, ...]:
     if asked.vector is None or not asked.policy.finding_weight:
         return ()
-    return asked.corpus.near_findings(asked.vector, [hit.passage_id for hit in found.hits])
+    return candidates.evened(asked.corpus.near_findings(asked.vector, [hit.passage_id for hit in found.hits]))
 
 
 def _ranked(
@@ -275,13 +275,14 @@ def _ranked(
     collection: str | None,
     found: Found,
     pool: Sequence[candidates.FusedHit],
+    near: Sequence[NearFinding],
     gains: dict[int, float] | None = None,
 ) -> _Look:
     with asked.clock("rank"):
         findings, ordered, left_out = _ordered(asked, pool, gains)
     unmet = _unmet(asked, ordered, found)
     with asked.clock("rank"):
-        signals = confidence.read_signals(ordered, found, asked.question, asked.understanding, unmet=unmet)
+        signals = confidence.read_signals(ordered, found, asked.question, asked.understanding, unmet=unmet, near=near)
     return _Look(collection, found, ordered, signals, findings, left_out)
 
 
@@ -330,17 +331,15 @@ def _look_further(asked: _Asked, look: _Look) -> tuple[_Asked, _Look, Leg]:
             for pk, hit in hits.items()
         }
         whole = replace(policy, pool_cap=len(look.found.hits) or 1, reranker_top_k=len(look.found.hits) or 1)
-        fused = {
-            entry.hit.passage_id: entry
-            for entry in candidates.fuse(look.found, whole, _near_findings(asked, look.found))
-        }
+        findings = _near_findings(asked, look.found)
+        fused = {entry.hit.passage_id: entry for entry in candidates.fuse(look.found, whole, findings)}
         for pk, hit in hits.items():
             entry = fused.get(pk) or candidates.FusedHit(replace(hit, bm25=0.0), 0.0, ())
             fused[pk] = replace(entry, score=entry.score + gains[pk])
         pool = sorted(fused.values(), key=lambda entry: (-entry.score, entry.hit.passage_id))[: policy.pool]
         further = replace(asked, understanding=replace(asked.understanding, linked=near))
         leg = Leg(found.lexical.ok, len(hits), found.lexical.error)
-    return further, _ranked(further, look.collection, look.found, pool, gains), leg
+    return further, _ranked(further, look.collection, look.found, pool, findings, gains), leg
 
 
 def _read_by_model(ranked: tuple[Candidate, ...], reranker: Reranker, asked: _Asked) -> tuple[Candidate, ...]:
