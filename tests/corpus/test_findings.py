@@ -64,7 +64,47 @@ def test_indexing_gives_every_finding_its_vector(study: Study, encoder: WordHash
 def test_a_finding_without_a_comparator_names_none() -> None:
     finding = Finding(intervention="creatine", comparator="", outcome="strength", statement="It rose.")
 
-    assert findings.embedded_text(finding) == "creatine: strength. It rose."
+    assert findings.embedded_texts(finding) == ["creatine: strength. It rose."]
+
+
+def test_the_questions_by_which_readers_ask_have_vectors_of_their_own(study: Study, encoder: WordHashEncoder) -> None:
+    Finding.objects.filter(study=study, position=0).update(asked_as="Do I sleep better?\n\n  Is lifting late bad? \n")
+    indexing.index_stale()
+
+    rows = FindingVector.objects.filter(finding__study=study, finding__position=0).order_by("position")
+
+    assert [row.position for row in rows] == [0, 1, 2]
+    texts = ["Do I sleep better?", "Is lifting late bad?"]
+    assert np.allclose([row.vector for row in rows][1:], encoder.encode(texts))
+    assert indexing.audit() == []
+
+
+def test_a_study_comes_as_close_as_the_question_by_which_readers_ask_for_it(study: Study) -> None:
+    indexing.index_stale()
+    (before,) = near(study)
+
+    Finding.objects.filter(study=study, position=0).update(asked_as=QUESTION)
+    indexing.index_stale()
+
+    (after,) = near(study)
+    assert (before.number, before.said) == (2, None)
+    assert (after.number, after.said) == (1, pytest.approx(before.cosine, abs=1e-6))
+    assert after.cosine == pytest.approx(1.0, abs=1e-3)
+
+
+def test_a_question_taken_back_is_compared_no_more(study: Study) -> None:
+    Finding.objects.filter(study=study, position=0).update(asked_as=QUESTION)
+    indexing.index_stale()
+
+    with transaction.atomic():
+        Finding.objects.filter(study=study).update(asked_as="")
+        indexing.sync_study(study)
+    indexing.index_stale()
+
+    (found,) = near(study)
+    assert (found.number, found.said) == (2, None)
+    assert FindingVector.objects.count() == 2
+    assert indexing.audit() == []
 
 
 def test_the_closest_finding_is_told_with_the_passages_of_its_study(study: Study) -> None:
@@ -269,6 +309,7 @@ def test_the_search_compares_as_those_who_ask_afterwards(study: Study, asked_aft
     for other in others[1:]:
         make_finding(other)
         make_finding(other)  # says the same: the first is told
+    Finding.objects.filter(study=others[2], position=1).update(asked_as="Do calves grow?\nWhat makes thighs thicker?")
     make_finding(make_study(study_id="S990", status="draft"))
     indexing.index_stale()
     new_version()

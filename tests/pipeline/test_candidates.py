@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_app.records import Found, Hit, NearFinding
-from qa_app.pipeline.candidates import fuse, join, min_max
+from qa_app.pipeline.candidates import evened, fuse, join, min_max
 from qa_app.pipeline.policy import Fusion, Policy
 from qa_app.pipeline.records import Because
 from tests.pipeline.values import POLICY, founds, make_found, make_passage
@@ -221,3 +221,12 @@ def test_by_cosine_alone_a_passage_that_waits_for_its_vector_goes_by_its_words()
 
     assert scores == pytest.approx({1: 0.2, 2: 0.6, 3: 0.6, 4: 0.2 + 2 / 8 * 0.4})
     assert order(make_found([Hit(1, 1.0, None), Hit(2, 5.0, None), Hit(3, 3.0, None)]), policy) == [2, 3, 1]
+
+
+def test_a_study_that_nobody_wrote_questions_for_is_not_put_behind() -> None:
+    near = (NearFinding("S1", 1, 0.7, (1,), 0.5), NearFinding("S2", 1, 0.6, (2,), 0.5), NearFinding("S3", 1, 0.4, (3,)))
+
+    assert [round(entry.cosine, 6) for entry in evened(near)] == [0.7, 0.6, 0.55]
+    assert evened(near[:2]) == near[:2]
+    assert evened(near[2:]) == near[2:]
+    assert evened(()) == ()

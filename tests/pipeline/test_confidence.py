@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_app.records import Concept
+from corpus_app.records import Concept, NearFinding
 from qa_app.pipeline.calibration import Logistic
 from qa_app.pipeline.confidence import (
     answerability,
@@ -43,7 +43,7 @@ LINE = Logistic(-1.0, (("a", 2.0), ("b", -1.0)), "nothing")
 NAMES = (
     "top_cosine", "second_study_cosine", "separation", "top_passage_cosine", "nearest_three", "first_lead", "first_lead_by_words",
     "first_coverage", "unmet_word", "unmet_together", "coverage", "pool_coverage", "subject_coverage", "missing_idf", "bm25", "concepts", "first_waits",
-    "agreement",
+    "agreement", "asked_lead", "unasked",
 )  # fmt: skip
 SIGNED = {"separation", "first_lead", "first_lead_by_words"}
 figures = st.fixed_dictionaries({name: st.floats(0, 1) for name in NAMES})
@@ -353,3 +353,18 @@ def test_of_a_part_the_confidence_does_not_say_that_every_word_is_there() -> Non
     )
 
     assert of_a_part(whole) == replace(whole, reasons=("2 studies are cited",))
+
+
+def test_a_question_by_which_readers_ask_leads_by_what_it_comes_nearer_than_any_sentence() -> None:
+    candidate = replace(make_candidate(), sentence_cosines=(0.4,))
+    found = make_found([candidate.hit])
+
+    def values(*near: NearFinding) -> Mapping[str, float]:
+        return read([candidate], found, "creatine", near=near).values
+
+    asked, bare = NearFinding("T001", 1, 0.7, (), 0.2), NearFinding("T002", 1, 0.9, ())
+    top = values()["top_cosine"]
+    assert (values()["asked_lead"], values()["unasked"]) == (0.0, 1.0)
+    assert (values(bare)["asked_lead"], values(bare)["unasked"]) == (0.0, 1.0)
+    assert values(asked, bare)["asked_lead"] == pytest.approx(0.7 - top)
+    assert values(asked, bare)["unasked"] == 0.5
