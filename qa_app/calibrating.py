@@ -20,7 +20,7 @@ from qa_app.pipeline import calibration, confidence, scope
 from qa_app.pipeline.generation import ExtractiveWriter
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import LegFailed
-from qa_app.pipeline.records import Answer, Mode, NearFinding, Question
+from qa_app.pipeline.records import Answer, Mode, Question
 from qa_app.pipeline.retrieval import Clock, find_evidence
 from qa_app.pipeline.run import answer_question
 from qa_app.pipeline.text import clean
@@ -88,14 +88,6 @@ class WithoutVectors(SearchedCorpus):
 
     def encode_all(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         raise LegFailed("The encoder was taken away.")
-
-
-class WithoutQuestions(SearchedCorpus):
-    """The corpus as it is searched where nobody wrote down how readers ask for its findings."""
-
-    def near_findings(self, vector: Sequence[float], passage_ids: Sequence[int]) -> tuple[NearFinding, ...]:
-        near = super().near_findings(vector, passage_ids)
-        return tuple(n if n.said is None else replace(n, cosine=n.said, said=None) for n in near)
 
 
 # --- Asking -----------------------------------------------------------------------------------------------------------
@@ -227,9 +219,9 @@ def _examples(
     found = examples_of(kind, ask(questions, corpus=corpus, policy=policy, report=report))
     further = examples_of(kind, ask(more, corpus=corpus, policy=policy, report=report))
     examples = [*found, *(replace(example, is_more=True) for example in further)]
-    if kind != "answerability" or isinstance(corpus, WithoutVectors | WithoutQuestions):
+    if kind != "answerability" or isinstance(corpus, WithoutVectors) or not policy.finding_questions:
         return examples
-    bare = _examples(kind, questions, more, WithoutQuestions(), policy, report)
+    bare = _examples(kind, questions, more, corpus, replace(policy, finding_questions=False), report)
     return [*examples, *(replace(example, is_bare=True) for example in bare)]
 
 

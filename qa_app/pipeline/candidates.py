@@ -138,6 +138,11 @@ def evened(near: Sequence[NearFinding]) -> tuple[NearFinding, ...]:
     return tuple(replace(entry, cosine=entry.cosine + gain) if entry.said is None else entry for entry in near)
 
 
+def by_what_they_say(near: Sequence[NearFinding]) -> tuple[NearFinding, ...]:
+    """The same as if nobody had written down how readers ask for a finding."""
+    return tuple(n if n.said is None else replace(n, cosine=n.said, said=None) for n in near)
+
+
 def _by_findings(found: Found, near: Sequence[NearFinding]) -> list[tuple[str, float]]:
     """For each hit the closest finding of its study: the name of the step, and the cosine.
 
@@ -147,11 +152,16 @@ def _by_findings(found: Found, near: Sequence[NearFinding]) -> list[tuple[str, f
     if not near:
         return [("", 0.0)] * len(found.hits)
     stand_ins = _cosines(found, lowest=min(n.cosine for n in near), highest=max(n.cosine for n in near))
-    by_passage = {pk: (f"finding {n.number}", n.cosine) for n in near for pk in n.passage_ids}
+    by_passage = {pk: (_step(n), n.cosine) for n in near for pk in n.passage_ids}
     return [
         by_passage.get(hit.passage_id) or ("meaning for finding", cosine)
         for hit, cosine in zip(found.hits, stand_ins, strict=True)
     ]
+
+
+def _step(near: NearFinding) -> str:
+    is_by_question = near.said is not None and near.cosine > near.said
+    return f"question of finding {near.number}" if is_by_question else f"finding {near.number}"
 
 
 def _cosines(found: Found, *, lowest: float | None = None, highest: float | None = None) -> list[float]:

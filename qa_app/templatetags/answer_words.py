@@ -107,7 +107,7 @@ STEPS = {
     "cross-encoder": N_("Read beside the question by a model"),
     "llm reranker": N_("Read beside the question by a language model"),
 }
-FINDING_STEP = re.compile(r"finding (\d+)")
+FINDING_STEP = re.compile(r"(question of )?finding (\d+)")
 LEGS = {"lexical": N_("By words"), "dense": N_("By meaning"), "linked": N_("By related topics")}
 STAGES = {
     "total": N_("Altogether"),
@@ -241,7 +241,8 @@ def reason_words(value: object) -> str:
 @register.filter
 def step_words(value: object) -> str:
     if match := FINDING_STEP.fullmatch(str(value)):
-        return gettext("Finding %(number)s of its study") % {"number": match[1]}
+        words = gettext("Asked for as finding %(number)s of its study") if match[1] else gettext("Finding %(number)s of its study")
+        return words % {"number": match[2]}
     return gettext(STEPS.get(str(value), str(value).replace("_", " ").capitalize()))
 
 
