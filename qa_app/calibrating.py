@@ -219,9 +219,9 @@ def _examples(
     found = examples_of(kind, ask(questions, corpus=corpus, policy=policy, report=report))
     further = examples_of(kind, ask(more, corpus=corpus, policy=policy, report=report))
     examples = [*found, *(replace(example, is_more=True) for example in further)]
-    if kind != "answerability" or isinstance(corpus, WithoutVectors) or not policy.finding_questions:
+    if kind != "answerability" or isinstance(corpus, WithoutVectors) or not policy.question_weight:
         return examples
-    bare = _examples(kind, questions, more, corpus, replace(policy, finding_questions=False), report)
+    bare = _examples(kind, questions, more, corpus, replace(policy, question_weight=0.0), report)
     return [*examples, *(replace(example, is_bare=True) for example in bare)]
 
 

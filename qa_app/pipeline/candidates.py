@@ -64,7 +64,9 @@ def order(found: Found, policy: Policy, near: Sequence[NearFinding] = ()) -> Fus
         fusion = _by_ranks if policy.fusion is Fusion.RECIPROCAL_RANK else _by_scores
         lexical, dense = fusion(found, policy)
     findings = _by_findings(found, near)
-    gains = [policy.finding_weight * cosine for _, cosine in findings]
+    are_asked = any(entry.said is not None for entry in near)
+    weight = policy.finding_weight + are_asked * policy.question_weight
+    gains = [weight * cosine for _, cosine in findings]
     scores = [sum(parts) for parts in zip(lexical, dense, gains, strict=True)]
     places = sorted(range(len(scores)), key=lambda place: (-scores[place], found.hits[place].passage_id))
     return Fused(

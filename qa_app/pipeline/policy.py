@@ -108,7 +108,9 @@ class Policy:
     keyword_weight: float = 0.0  # share of the question's terms in the passage, added to the fused score
     sentence_weight: float = 1.0  # the passage's best sentence, added to the fused score
     finding_weight: float = 1.0  # cosine of the study's finding that comes closest, added to the fused score
-    finding_questions: bool = True  # compare with the questions by which readers ask for a finding, too
+    question_weight: float = (
+        1.0  # and once more where curators wrote down how readers ask for it; 0: those questions are left aside
+    )
     concept_weight: float = 0.0  # concepts that question and study share, by rarity, added to the fused score
     concept_words_weight: float = 0.4  # the question's words in the names of the study's concepts, added too
     leading_weight: float = 0.6  # what a study shares with the best ones, added too

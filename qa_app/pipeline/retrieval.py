@@ -268,7 +268,7 @@ def _near_findings(asked: _Asked, found: Found) -> tuple[NearFinding, ...]:
     if asked.vector is None or not asked.policy.finding_weight:
         return ()
     near = asked.corpus.near_findings(asked.vector, [hit.passage_id for hit in found.hits])
-    return candidates.evened(near) if asked.policy.finding_questions else candidates.by_what_they_say(near)
+    return candidates.evened(near) if asked.policy.question_weight else candidates.by_what_they_say(near)
 
 
 def _ranked(

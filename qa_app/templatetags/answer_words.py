@@ -241,7 +241,11 @@ def reason_words(value: object) -> str:
 @register.filter
 def step_words(value: object) -> str:
     if match := FINDING_STEP.fullmatch(str(value)):
-        words = gettext("Asked for as finding %(number)s of its study") if match[1] else gettext("Finding %(number)s of its study")
+        words = (
+            gettext("Asked for as finding %(number)s of its study")
+            if match[1]
+            else gettext("Finding %(number)s of its study")
+        )
         return words % {"number": match[2]}
     return gettext(STEPS.get(str(value), str(value).replace("_", " ").capitalize()))
 
