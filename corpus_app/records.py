@@ -246,6 +246,10 @@ class Finding:
     study_id: str = ""
 
 
+QUESTION_LETTERS = 300
+"""Of a question by which readers ask for a finding, at most."""
+
+
 @dataclass(frozen=True, slots=True)
 class NearFinding:
     """The finding of a study that comes closest to a question."""

@@ -8,7 +8,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from corpus_app.records import AgeGroup, Design, Direction, Notice, PassageKind, Section, Sex, Status, TrainingStatus
+from corpus_app.records import (
+    QUESTION_LETTERS,
+    AgeGroup,
+    Design,
+    Direction,
+    Notice,
+    PassageKind,
+    Section,
+    Sex,
+    Status,
+    TrainingStatus,
+)
 from corpus_app.sources.drafts import FindingDraft, PassageDraft, Problem, StudyDraft
 from corpus_app.sources.fields import Fields
 from corpus_app.sources.files import Refused, line_numbers, line_of, read_object
@@ -35,7 +46,6 @@ from corpus_app.sources.values import (
 )
 
 YEARS = (1800, 2100)
-MAX_QUESTION = 300  # characters of a question that a finding is asked for by
 
 
 def read_study(path: Path, name: str) -> tuple[StudyDraft | None, list[Problem]]:
@@ -103,7 +113,7 @@ def _finding(found: Fields) -> FindingDraft:
         outcome=found.text("outcome", required=True),
         direction=found.choice("direction", Direction, Direction.UNCLEAR),
         statement=found.text("statement", required=True),
-        asked_as="\n".join(found.lines("asked_as", limit=MAX_QUESTION)),
+        asked_as="\n".join(found.lines("asked_as", limit=QUESTION_LETTERS)),
     )
 
 

@@ -106,6 +106,21 @@ def test_lists_are_narrowed(key: str) -> None:
     problem(get(f"{STUDIES}?fields=title", key), 400, "invalid")
 
 
+def test_a_finding_takes_the_questions_by_which_readers_ask_for_it(key: str) -> None:
+    make_study(study_id="A", status="draft")
+    finding = {"intervention": "ten sets", "comparator": "", "outcome": "size", "direction": "no_difference", "statement": "None."}  # fmt: skip
+    questions = ["Do more sets make me bigger?", " Is one set\nenough? "]
+
+    changed = patch(f"{STUDIES}/A", {"findings": [finding | {"asked_as": questions}]}, key, **at(1))
+
+    assert body(changed)["findings"][0]["asked_as"] == ["Do more sets make me bigger?", "Is one set enough?"]
+    for wrong in ("Is one set enough?", [1], ["x" * 301]):
+        refused = patch(
+            f"{STUDIES}/A", {"findings": [finding | {"asked_as": wrong}]}, key, **at(body(changed)["version"])
+        )
+        assert problem(refused, 400, "invalid")["errors"][0]["field"].startswith("findings")
+
+
 def test_concepts_findings_and_the_order_of_passages_are_set_in_one_act(key: str) -> None:
     make_concept("hypertrophy")
     study = make_study(study_id="A", texts=("One.", "Two."), status="draft")

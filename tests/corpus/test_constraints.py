@@ -206,7 +206,7 @@ BREACHES: dict[str, Callable[[], object]] = {
     "study_concept_once": twin_study_concept,
     "finding_position_unique": twin_finding,
     "finding_direction_known": unknown_direction,
-    "finding_vector_once_per_encoder": twin_finding_vector,
+    "finding_vector_once_per_text": twin_finding_vector,
     "waiver_once": waiver(times=2),
     "waiver_has_reason": waiver(reason=""),
     "import_item_once": twin_import_item,

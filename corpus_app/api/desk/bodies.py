@@ -94,7 +94,7 @@ class FindingBody(Body):
     direction = Choice(records.Direction)
     statement = Text(max_length=5_000)
     asked_as = ListField(
-        child=Text(max_length=300),
+        child=Text(max_length=records.QUESTION_LETTERS),
         max_length=MOST,
         required=False,
         help_text="How readers ask for it, a question each.",
