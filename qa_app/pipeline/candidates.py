@@ -11,6 +11,9 @@ from qa_app.pipeline.policy import Fusion, Policy
 from qa_app.pipeline.records import Because, Candidate, Found, Hit, NearFinding, Passage
 
 
+ANY_QUESTION = 0.5  # about the cosine of any two questions on one subject: what is above it tells them apart
+
+
 @dataclass(frozen=True, slots=True)
 class FusedHit:
     hit: Hit
@@ -65,8 +68,10 @@ def order(found: Found, policy: Policy, near: Sequence[NearFinding] = ()) -> Fus
         lexical, dense = fusion(found, policy)
     findings = _by_findings(found, near)
     are_asked = any(entry.said is not None for entry in near)
-    weight = policy.finding_weight + are_asked * policy.question_weight
-    gains = [weight * cosine for _, cosine in findings]
+    question_weight = are_asked * policy.question_weight
+    gains = [
+        policy.finding_weight * cosine + question_weight * max(0.0, cosine - ANY_QUESTION) for _, cosine in findings
+    ]
     scores = [sum(parts) for parts in zip(lexical, dense, gains, strict=True)]
     places = sorted(range(len(scores)), key=lambda place: (-scores[place], found.hits[place].passage_id))
     return Fused(
