@@ -49,7 +49,7 @@ FEATURES = (
     Feature("concepts shared", {"concept_weight": 0.0}, {"concept_weight": 0.3}),
     Feature("the question's words in names of concepts", {"concept_words_weight": 0.0}, {"concept_words_weight": 0.4}),
     Feature("closest finding", {"finding_weight": 0.0}, {"finding_weight": 1.0}),
-    Feature("questions by which readers ask for findings", {"question_weight": 0.0}, {"question_weight": 1.0}),
+    Feature("questions by which readers ask for findings", {"question_weight": 0.0}, {"question_weight": 3.0}),
     Feature("likeness to the leading studies", {"leading_weight": 0.0}, {"leading_weight": 0.6}),
     Feature("neighbouring concepts", {"neighbour_weight": 0.0}, {"neighbour_weight": 0.1}),
     Feature("keyword hits", {"keyword_weight": 0.0}, {"keyword_weight": 0.2}),

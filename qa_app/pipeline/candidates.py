@@ -10,7 +10,6 @@ from itertools import islice
 from qa_app.pipeline.policy import Fusion, Policy
 from qa_app.pipeline.records import Because, Candidate, Found, Hit, NearFinding, Passage
 
-
 ANY_QUESTION = 0.5  # about the cosine of any two questions on one subject: what is above it tells them apart
 
 

@@ -109,7 +109,7 @@ class Policy:
     sentence_weight: float = 1.0  # the passage's best sentence, added to the fused score
     finding_weight: float = 1.0  # cosine of the study's finding that comes closest, added to the fused score
     question_weight: float = (
-        1.0  # and once more where curators wrote down how readers ask for it; 0: those questions are left aside
+        3.0  # what it is above ANY_QUESTION, where curators wrote down how readers ask; 0: left aside
     )
     concept_weight: float = 0.0  # concepts that question and study share, by rarity, added to the fused score
     concept_words_weight: float = 0.4  # the question's words in the names of the study's concepts, added too
