@@ -81,7 +81,7 @@ REVISIONS = (
     "revise_study", "revise_passage", "add_passage", "remove_passage", "set_findings", "add_finding", "revise_finding",
     "delete_finding", "import_changes",
 )  # fmt: skip
-UNSEEN = frozenset({"curator_notes", "status_reason", "derived_numbers", "source_ref", "status", "notice", "notice_reason", "import_hash"})  # fmt: skip
+UNSEEN = frozenset({"curator_notes", "asked_as", "status_reason", "derived_numbers", "source_ref", "status", "notice", "notice_reason", "import_hash"})  # fmt: skip
 _STATES = ("publish", "withdraw", "set_notice", "import_changes", "delete_study")
 _EVENTS = """
     SELECT id, at, action, study_key, corpus_version_id,

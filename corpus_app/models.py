@@ -449,7 +449,7 @@ class Finding(models.Model):
         help_text="How readers ask for it, one question a line, in everyday words too. Their questions are compared with these.",
     )
     content_hash = models.GeneratedField(
-        expression=WordsHash("intervention", "comparator", "outcome", "statement", "asked_as"),
+        expression=WordsHash("intervention", "comparator", "outcome", "statement", models.Value("\x1f"), "asked_as"),
         output_field=models.CharField(max_length=32),
         db_persist=True,
     )

@@ -107,7 +107,7 @@ def _differences(item: ImportItem, study: Study | None) -> Iterator[Changed]:
 
 def _words(value: Any) -> str:
     if isinstance(value, tuple):
-        return "\n".join(getattr(part, "text", None) or getattr(part, "statement", None) or str(part) for part in value)
+        return "\n".join(getattr(part, "text", None) or getattr(part, "words", None) or str(part) for part in value)
     return str(value) if isinstance(value, bool) else as_text(value)
 
 

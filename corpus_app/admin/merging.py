@@ -135,7 +135,7 @@ def _shown(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, tuple):
-        return "\n".join(getattr(part, "statement", "") or str(part) for part in value)
+        return "\n".join(getattr(part, "words", "") or str(part) for part in value)
     return as_text(value) if value != "not_reported" else ""
 
 

@@ -140,7 +140,12 @@ def draft_of(study: Study) -> StudyDraft:
         concepts=tuple(link.concept_id for link in study.studyconcept_set.all()),
         findings=tuple(
             FindingDraft(
-                row.intervention, row.comparator, row.outcome, Direction(row.direction), row.statement, row.asked_as
+                row.intervention,
+                row.comparator,
+                row.outcome,
+                Direction(row.direction),
+                row.statement,
+                row.asked_as or None,
             )
             for row in study.findings.all()
         ),

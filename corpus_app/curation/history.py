@@ -172,14 +172,15 @@ def _revise_passage(event: CorpusEvent, by: User | None) -> None:
 
 
 def _set_findings(event: CorpusEvent, by: User | None) -> None:
-    drafts = [_finding(row) for row in _before(event)["findings"]]
+    before = _before(event)
+    drafts = [_finding(row) for row in before.get("findings") or before["asked_as"]]
     studies.set_findings(event.study_key, drafts, by=by)
 
 
 def _finding(row: Mapping[str, Any]) -> FindingDraft:
     return FindingDraft(
         row["intervention"], row["comparator"], row["outcome"], Direction(row["direction"]), row["statement"],
-        row.get("asked_as", ""),
+        row.get("asked_as"),
     )  # fmt: skip
 
 

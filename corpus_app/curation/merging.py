@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from django.contrib.auth.models import User
 
@@ -12,6 +13,7 @@ from corpus_app.curation.acts import CurationError, ReasonMissing, act
 from corpus_app.curation.exporting import draft_of
 from corpus_app.models import Passage, Study
 from corpus_app.records import Notice, Status
+from corpus_app.sources import FindingDraft
 
 _LISTS = frozenset({"concepts", "findings"})
 TAKEABLE = frozenset(studies.EDITABLE) - {"status_reason", "source_ref", "derived_numbers"} | _LISTS
@@ -68,8 +70,7 @@ def merge(
         if "concepts" in take:
             studies.set_concepts(keep, [*ours.concepts, *theirs.concepts], by=by, by_name=by_name)
         if "findings" in take:
-            added = [finding for finding in theirs.findings if finding not in ours.findings]
-            studies.set_findings(keep, [*ours.findings, *added], by=by, by_name=by_name)
+            studies.set_findings(keep, _findings_of_both(ours.findings, theirs.findings), by=by, by_name=by_name)
         for passage in new:
             fields = {name: getattr(passage, name) for name in studies.PASSAGE_FIELDS}
             studies.add_passage(keep, by=by, by_name=by_name, **fields)
@@ -77,3 +78,13 @@ def merge(
         studies.retire(other, by=by, by_name=by_name, reason=why)
         current.record("merge_study", study=keep, reason=reason.strip(), other=other, took=sorted(take), added=len(new))
         return Study.objects.get(study_id=keep)
+
+
+def _findings_of_both(ours: Sequence[FindingDraft], theirs: Sequence[FindingDraft]) -> list[FindingDraft]:
+    """Each once, with the questions that either has for it."""
+    merged = {finding.said: finding for finding in ours}
+    for finding in theirs:
+        known = merged.get(finding.said)
+        asked = dict.fromkeys("\n".join(f.asked_as or "" for f in (known, finding) if f is not None).splitlines())
+        merged[finding.said] = replace(known or finding, asked_as="\n".join(filter(None, asked)))
+    return list(merged.values())

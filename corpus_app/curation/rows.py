@@ -12,7 +12,8 @@ from django.db import models
 
 from corpus_app import passages
 from corpus_app.models import Finding, Passage, Study, StudyConcept
-from corpus_app.sources import FindingDraft, PassageDraft, text_fault
+from corpus_app.records import Direction
+from corpus_app.sources import FindingDraft, PassageDraft, text_fault, with_questions
 
 Changes = dict[str, dict[str, Any]]
 
@@ -168,16 +169,20 @@ FINDING_FIELDS = ("intervention", "comparator", "outcome", "direction", "stateme
 
 
 def replace_findings(study: Study, drafts: Sequence[FindingDraft]) -> Changes:
+    """What changed: `findings`, or `asked_as` where that is all, which readers never see. What a draft does not say of how readers ask
+    stays as it is."""
     before = list(study.findings.order_by("position"))
-    values = [{name: str(getattr(draft, name)) for name in FINDING_FIELDS} for draft in drafts]
     present = [{name: getattr(row, name) for name in FINDING_FIELDS} for row in before]
+    here = [FindingDraft(**row | {"direction": Direction(row["direction"])}) for row in present]
+    values = [{name: str(getattr(draft, name)) for name in FINDING_FIELDS} for draft in with_questions(drafts, here)]
     if present == values:
         return {}
     study.findings.all().delete()
     Finding.objects.bulk_create(
         Finding(study=study, position=position, **fields) for position, fields in enumerate(values)
     )
-    return {"findings": {"before": present, "after": values}}
+    is_unseen = [{**row, "asked_as": ""} for row in present] == [{**row, "asked_as": ""} for row in values]
+    return {"asked_as" if is_unseen else "findings": {"before": present, "after": values}}
 
 
 def replace_concepts(study: Study, concept_ids: Sequence[str]) -> Changes:

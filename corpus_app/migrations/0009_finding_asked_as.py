@@ -25,7 +25,9 @@ class Migration(migrations.Migration):
             name="content_hash",
             field=models.GeneratedField(
                 db_persist=True,
-                expression=corpus_app.models.WordsHash("intervention", "comparator", "outcome", "statement", "asked_as"),
+                expression=corpus_app.models.WordsHash(
+                    "intervention", "comparator", "outcome", "statement", models.Value("\x1f"), "asked_as"
+                ),
                 output_field=models.CharField(max_length=32),
             ),
         ),
@@ -43,4 +45,5 @@ class Migration(migrations.Migration):
                 fields=("finding", "encoder", "position"), name="finding_vector_once_per_text"
             ),
         ),
+        migrations.RunSQL(migrations.RunSQL.noop, "DELETE FROM corpus_app_findingvector WHERE position > 0"),
     ]

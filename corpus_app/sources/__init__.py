@@ -25,6 +25,7 @@ from corpus_app.sources.drafts import (
     Unreadable,
     Vocabulary,
     Weight,
+    with_questions,
 )
 from corpus_app.sources.duplicates import Duplicate, Sameness, differences, duplicates, known_of, merged
 from corpus_app.sources.files import Refused
@@ -110,4 +111,5 @@ __all__ = [
     "url_fault",
     "vocabulary_from",
     "with_collection",
+    "with_questions",
 ]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from corpus_app.records import (
@@ -63,8 +64,31 @@ class FindingDraft:
     outcome: str
     direction: Direction
     statement: str
-    asked_as: str = ""
-    """How readers ask for it, one question a line."""
+    asked_as: str | None = None
+    """How readers ask for it, one question a line; None where the source says nothing of that."""
+
+    @property
+    def words(self) -> str:
+        """All that it says, for a curator to compare."""
+        return "\n".join(filter(None, (self.statement, self.asked_as)))
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """What readers are shown of it."""
+        return self.intervention, self.comparator, self.outcome, self.direction, self.statement
+
+
+def with_questions(findings: Iterable[FindingDraft], present: Sequence[FindingDraft]) -> tuple[FindingDraft, ...]:
+    """Findings of a source; where it does not say how readers ask for one, with what is written down of that already: for the one that
+    says the same, or compares the same.
+    """
+
+    def kept(finding: FindingDraft) -> str:
+        alike = [other for other in present if other.statement == finding.statement]
+        alike += [other for other in present if other.said[:3] == finding.said[:3]]
+        return next((other.asked_as for other in alike if other.asked_as), "")
+
+    return tuple(f if f.asked_as is not None else replace(f, asked_as=kept(f)) for f in findings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import Any
 from rapidfuzz import fuzz
 
 from corpus_app.sources.bibliography import plain_words
-from corpus_app.sources.drafts import StudyDraft
+from corpus_app.sources.drafts import StudyDraft, with_questions
 from corpus_app.sources.values import normal_doi
 
 ALIKE = 92.0  # of 100: titles of one study in two databases differ by a subtitle's mark or a missing full stop
@@ -108,7 +108,9 @@ _OWN = frozenset({"study_id", "status", "status_reason", "origin", "line", "colu
 
 
 def differences(kept: StudyDraft, other: StudyDraft) -> tuple[tuple[str, Any, Any], ...]:
-    """The fields in which two drafts differ: name, the one's value, the other's."""
+    """The fields in which two drafts differ: name, the one's value, the other's. Who says nothing of how readers ask takes nothing away."""
+    other = replace(other, findings=with_questions(other.findings, kept.findings))
+    kept = replace(kept, findings=with_questions(kept.findings, ()))
     return tuple(
         (field.name, getattr(kept, field.name), getattr(other, field.name))
         for field in fields(StudyDraft)

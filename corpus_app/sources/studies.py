@@ -113,7 +113,7 @@ def _finding(found: Fields) -> FindingDraft:
         outcome=found.text("outcome", required=True),
         direction=found.choice("direction", Direction, Direction.UNCLEAR),
         statement=found.text("statement", required=True),
-        asked_as="\n".join(found.lines("asked_as", limit=QUESTION_LETTERS)),
+        asked_as="\n".join(found.lines("asked_as", limit=QUESTION_LETTERS)) if "asked_as" in found.values else None,
     )
 
 

@@ -49,7 +49,7 @@ def study_values(draft: StudyDraft) -> dict[str, Any]:
 
 def _finding_values(finding: FindingDraft) -> dict[str, Any]:
     values = {key: getattr(finding, key) for key in FINDING_KEYS}
-    questions = [question for line in values.pop("asked_as").splitlines() if (question := line.strip())]
+    questions = [question for line in (values.pop("asked_as") or "").splitlines() if (question := line.strip())]
     return values | ({"asked_as": questions} if questions else {})
 
 

@@ -137,11 +137,16 @@ def _ranks(scores: Mapping[int, float], policy: Policy) -> dict[int, float]:
 
 def evened(near: Sequence[NearFinding]) -> tuple[NearFinding, ...]:
     """Studies of which nobody wrote down how readers ask for them gain what that brings the others on average."""
-    gains = [entry.cosine - entry.said for entry in near if entry.said is not None]
-    if not gains or len(gains) == len(near):
+    gain = _gain_by_questions(near)
+    if not gain:
         return tuple(near)
-    gain = math.fsum(gains) / len(gains)
     return tuple(replace(entry, cosine=entry.cosine + gain) if entry.said is None else entry for entry in near)
+
+
+def _gain_by_questions(near: Sequence[NearFinding]) -> float:
+    """How much closer questions by which readers ask come than findings, on average of the studies that have any; 0.0 where none has."""
+    gains = [entry.cosine - entry.said for entry in near if entry.said is not None]
+    return math.fsum(gains) / len(gains) if gains else 0.0
 
 
 def by_what_they_say(near: Sequence[NearFinding]) -> tuple[NearFinding, ...]:
@@ -159,8 +164,9 @@ def _by_findings(found: Found, near: Sequence[NearFinding]) -> list[tuple[str, f
         return [("", 0.0)] * len(found.hits)
     stand_ins = _cosines(found, lowest=min(n.cosine for n in near), highest=max(n.cosine for n in near))
     by_passage = {pk: (_step(n), n.cosine) for n in near for pk in n.passage_ids}
+    gain = _gain_by_questions(near)
     return [
-        by_passage.get(hit.passage_id) or ("meaning for finding", cosine)
+        by_passage.get(hit.passage_id) or ("meaning for finding", cosine + gain)
         for hit, cosine in zip(found.hits, stand_ins, strict=True)
     ]
 

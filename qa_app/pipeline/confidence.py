@@ -146,7 +146,8 @@ def read_signals(
     missing_idf         IDF of the rarest term in none of the ten best passages, over the largest possible
     bm25                the best BM25 score over the most that a passage could get
     concepts            share of the question's terms that belong to a known concept
-    asked_lead          how much nearer than any passage or sentence a question comes by which readers ask for a finding
+    asked_lead          how much nearer than any passage or sentence a finding comes, or a question by which readers ask for it, of the
+                        studies for which somebody wrote such questions down
     unasked             share of the studies with findings of which nobody wrote down how readers ask for them
     agreement           whether both halves put the same study first
     first_waits         whether the best candidate waits for its vector, or the encoder failed half-way

@@ -114,6 +114,12 @@ def test_a_finding_takes_the_questions_by_which_readers_ask_for_it(key: str) -> 
     changed = patch(f"{STUDIES}/A", {"findings": [finding | {"asked_as": questions}]}, key, **at(1))
 
     assert body(changed)["findings"][0]["asked_as"] == ["Do more sets make me bigger?", "Is one set enough?"]
+    turned = patch(
+        f"{STUDIES}/A", {"findings": [finding | {"direction": "mixed"}]}, key, **at(body(changed)["version"])
+    )
+    assert body(turned)["findings"][0]["asked_as"] == ["Do more sets make me bigger?", "Is one set enough?"]
+    changed = patch(f"{STUDIES}/A", {"findings": [finding | {"asked_as": []}]}, key, **at(body(turned)["version"]))
+    assert body(changed)["findings"][0]["asked_as"] == []
     for wrong in ("Is one set enough?", [1], ["x" * 301]):
         refused = patch(
             f"{STUDIES}/A", {"findings": [finding | {"asked_as": wrong}]}, key, **at(body(changed)["version"])

@@ -7,8 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from corpus_app import changes, curation, sources
 from corpus_app.admin.studies import FindingForm
-from corpus_app.records import QUESTION_LETTERS
+from corpus_app.curation.merging import merge
+from corpus_app.models import CorpusEvent, Finding, Study
+from corpus_app.records import QUESTION_LETTERS, Direction
+from corpus_app.sources import FindingDraft
+from tests.builders import make_finding, make_study
 
 CORPUS = Path(__file__).resolve().parents[2] / "corpus"
 STUDIES = [json.loads(path.read_text("utf-8")) for path in sorted((CORPUS / "studies").glob("*.json"))]
@@ -52,3 +57,70 @@ def test_the_form_keeps_a_question_a_line() -> None:
 def test_the_form_says_which_question_is_too_long() -> None:
     with pytest.raises(Exception, match=f"a question has at most {QUESTION_LETTERS}"):
         form("Why?\n" + "x" * (QUESTION_LETTERS + 1)).clean_asked_as()
+
+
+# --- Written over, joined, announced ----------------------------------------------------------------------------------
+
+
+def draft(statement: str = "It rose.", **changes: str | None) -> FindingDraft:
+    return FindingDraft("creatine", "placebo", "strength", Direction.INCREASE, statement, **changes)
+
+
+def test_a_source_that_says_nothing_of_questions_takes_none_away() -> None:
+    here = [draft(asked_as="Does it work?"), draft("It fell.")]
+
+    kept = sources.with_questions([draft(), draft("It rose by 3 kg."), draft("It fell.", asked_as="")], here)
+
+    assert [finding.asked_as for finding in kept] == ["Does it work?", "Does it work?", ""]
+
+
+@pytest.mark.django_db
+def test_findings_set_without_their_questions_keep_them_and_with_none_lose_them() -> None:
+    study = make_study(study_id="A")
+    curation.set_findings("A", [draft(asked_as="Does it work?")], by=None, by_name="test")
+
+    curation.set_findings("A", [draft("It rose by 3 kg.")], by=None, by_name="test")
+    assert Finding.objects.get(study=study).questions == ["Does it work?"]
+
+    curation.set_findings("A", [draft("It rose by 3 kg.", asked_as="")], by=None, by_name="test")
+    assert Finding.objects.get(study=study).questions == []
+
+
+@pytest.mark.django_db
+def test_questions_are_no_news_for_readers() -> None:
+    study = make_study(study_id="A")
+    curation.set_findings("A", [draft()], by=None, by_name="test")
+    before = CorpusEvent.objects.count()
+
+    curation.set_findings("A", [draft(asked_as="Does it work?")], by=None, by_name="test")
+
+    event = CorpusEvent.objects.first()
+    assert event is not None
+    assert CorpusEvent.objects.count() == before + 1
+    assert set(event.detail["changes"]) == {"asked_as"} <= changes.UNSEEN
+    assert study.findings.get().questions == ["Does it work?"]
+
+
+@pytest.mark.django_db
+def test_two_records_of_one_study_join_their_questions() -> None:
+    for name, asked_as in (("A", "Does it work?"), ("B", "Does it work?\nIs it any good?")):
+        make_study(study_id=name, status="draft")
+        curation.set_findings(name, [draft(asked_as=asked_as)], by=None, by_name="test")
+
+    merge("A", "B", by=None, by_name="test", reason="The same trial.", take=["findings"], passages=[])
+
+    (finding,) = Finding.objects.filter(study__study_id="A")
+    assert finding.questions == ["Does it work?", "Is it any good?"]
+
+
+@pytest.mark.django_db
+def test_a_line_that_moves_from_the_statement_to_the_questions_changes_the_words() -> None:
+    study = Study.objects.get(pk=make_study().pk)
+    first, second = (
+        make_finding(study, statement="a\nb", asked_as="c"),
+        make_finding(study, statement="a", asked_as="b\nc"),
+    )
+
+    hashes = set(Finding.objects.filter(pk__in=[first.pk, second.pk]).values_list("content_hash", flat=True))
+
+    assert len(hashes) == 2

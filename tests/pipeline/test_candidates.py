@@ -230,3 +230,12 @@ def test_a_study_that_nobody_wrote_questions_for_is_not_put_behind() -> None:
     assert evened(near[:2]) == near[:2]
     assert evened(near[2:]) == near[2:]
     assert evened(()) == ()
+
+
+def test_a_study_without_findings_gains_what_questions_bring_the_others() -> None:
+    found = make_found([Hit(1, 1.0, 0.5), Hit(2, 1.0, 0.5)])
+    asked, bare = NearFinding("S1", 1, 0.7, (1,), 0.5), NearFinding("S1", 1, 0.5, (1,))
+
+    for near in (asked, bare):
+        first, second = fuse(found, POLICY, (near,))
+        assert first.score == pytest.approx(second.score)

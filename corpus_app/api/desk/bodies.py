@@ -97,12 +97,13 @@ class FindingBody(Body):
         child=Text(max_length=records.QUESTION_LETTERS),
         max_length=MOST,
         required=False,
-        help_text="How readers ask for it, a question each.",
+        help_text="How readers ask for it, a question each; left out, those of the finding that says the same stay.",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        questions = [" ".join(question.split()) for question in attrs.get("asked_as", ())]
-        return _seen(attrs | {"asked_as": "\n".join(questions)})
+        if "asked_as" in attrs:
+            attrs["asked_as"] = "\n".join(" ".join(question.split()) for question in attrs["asked_as"])
+        return _seen(attrs)
 
 
 class PassageBody(Body):
