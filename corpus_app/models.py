@@ -471,7 +471,7 @@ class Finding(models.Model):
     @property
     def questions(self) -> list[str]:
         """How readers ask for it."""
-        return [question for line in self.asked_as.splitlines() if (question := line.strip())]
+        return records.question_lines(self.asked_as)
 
 
 class StudyComment(models.Model):

@@ -250,6 +250,11 @@ QUESTION_LETTERS = 300
 """Of a question by which readers ask for a finding, at most."""
 
 
+def question_lines(asked_as: str) -> list[str]:
+    """The questions by which readers ask for a finding, which are kept one a line; none empty."""
+    return [question for line in asked_as.splitlines() if (question := line.strip())]
+
+
 @dataclass(frozen=True, slots=True)
 class NearFinding:
     """The finding of a study that comes closest to a question."""

@@ -32,7 +32,7 @@ from corpus_app.admin.history import HistoryMixin
 from corpus_app.admin.index_state import in_words, with_index_counts, with_index_state
 from corpus_app.curation import history
 from corpus_app.models import CorpusEvent, Finding, Passage, Study, StudyConcept
-from corpus_app.records import QUESTION_LETTERS, Design, Notice, Status
+from corpus_app.records import QUESTION_LETTERS, Design, Notice, Status, question_lines
 from corpus_app.templatetags.corpus_words import design_words
 
 _TEXT = re.compile(r"passages-\d+-text$")
@@ -160,7 +160,7 @@ class PassageInline(StackedInline):
 class FindingForm(CleanTextForm):
     def clean_asked_as(self) -> str:
         """A question a line, without empty ones. Raises ValidationError."""
-        questions = [question for line in self.cleaned_data["asked_as"].splitlines() if (question := line.strip())]
+        questions = question_lines(self.cleaned_data["asked_as"])
         if long := [question for question in questions if len(question) > QUESTION_LETTERS]:
             raise ValidationError(
                 f"“{long[0][:40]}…” has {len(long[0])} characters; a question has at most {QUESTION_LETTERS}. "

@@ -12,7 +12,7 @@ from corpus_app.curation import rows, studies
 from corpus_app.curation.acts import CurationError, ReasonMissing, act
 from corpus_app.curation.exporting import draft_of
 from corpus_app.models import Passage, Study
-from corpus_app.records import Notice, Status
+from corpus_app.records import Notice, Status, question_lines
 from corpus_app.sources import FindingDraft
 
 _LISTS = frozenset({"concepts", "findings"})
@@ -85,6 +85,6 @@ def _findings_of_both(ours: Sequence[FindingDraft], theirs: Sequence[FindingDraf
     merged = {finding.said: finding for finding in ours}
     for finding in theirs:
         known = merged.get(finding.said)
-        asked = dict.fromkeys("\n".join(f.asked_as or "" for f in (known, finding) if f is not None).splitlines())
-        merged[finding.said] = replace(known or finding, asked_as="\n".join(filter(None, asked)))
+        both = "\n".join(f.asked_as or "" for f in (known, finding) if f is not None)
+        merged[finding.said] = replace(known or finding, asked_as="\n".join(dict.fromkeys(question_lines(both))))
     return list(merged.values())

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from corpus_app.records import Notice, PassageKind, Wanted
+from corpus_app.records import Notice, PassageKind, Wanted, question_lines
 from corpus_app.sources.drafts import FindingDraft, PassageDraft, StudyDraft, Vocabulary
 from corpus_app.sources.layout import FINDING_KEYS, MASTER_COLUMNS, RELATION_KEYS, REQUIRED_KEYS, STUDY_KEYS
 from corpus_app.sources.values import safe_cell
@@ -49,7 +49,7 @@ def study_values(draft: StudyDraft) -> dict[str, Any]:
 
 def _finding_values(finding: FindingDraft) -> dict[str, Any]:
     values = {key: getattr(finding, key) for key in FINDING_KEYS}
-    questions = [question for line in (values.pop("asked_as") or "").splitlines() if (question := line.strip())]
+    questions = question_lines(values.pop("asked_as") or "")
     return values | ({"asked_as": questions} if questions else {})
 
 
