@@ -650,7 +650,7 @@ _TOPIC_IDS = """
 
 
 def _read_concepts() -> tuple[records.Concept, ...]:
-    neighbours = _neighbours()
+    neighbours, studied = _neighbours(), topic_ids()
     published = models.Study.objects.published().count()
     carried = Count("studies", filter=Q(studies__status=records.Status.PUBLISHED))
     return tuple(
@@ -664,10 +664,11 @@ def _read_concepts() -> tuple[records.Concept, ...]:
             neighbours=neighbours.get(concept.concept_id, ()),
             rarity=records.rarity(concept.carried, published),
             wanted=records.Wanted(concept.wanted),
+            is_studied=concept.concept_id in studied,
         )
-        for concept in models.Concept.objects.annotate(carried=carried).prefetch_related(
-            "aliases", "conceptcollection_set"
-        )
+        for concept in models.Concept.objects.annotate(carried=carried)
+        .order_by("position", "concept_id")  # said again: a query that counts leaves the model's own order away
+        .prefetch_related("aliases", "conceptcollection_set")
     )
 
 

@@ -6,7 +6,8 @@ Only raw scores go in (cosines, BM25, word counts): the min-max scores that orde
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from corpus_app.records import Concept, rarity
 from qa_app.pipeline.calibration import Logistic
-from qa_app.pipeline.naming import find_numbered
+from qa_app.pipeline.naming import find_name_spans, find_numbered, names
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.records import (
     Candidate,
@@ -34,6 +35,8 @@ POOL = 10  # best or nearest passages that are asked what they hold
 NOTHING_LEFT = (
     0.6  # what all words of a question count together where the passages hold none: as much as any that leave something
 )
+SUBJECTS = frozenset({"intervention", "nutrient", "outcome", "measure", "condition"})
+"""Kinds of concepts that a question is about where it names them; sports and single exercises are named in passing."""
 NEAREST = 5  # nearest passages, whose words count as told
 
 
@@ -93,15 +96,42 @@ def unmet_word(
 
 
 def unmet_names(ranked: Sequence[Candidate], question: Question, understanding: Understanding) -> tuple[str, ...]:
-    """Names of the question that a number belongs to (type 1, vitamin k) and that none of the ten nearest passages holds.
+    """Names of the question that none of the ten nearest passages holds: those that a number belongs to (type 1, vitamin k), and
+    those of concepts that no study is about.
 
     One that is part of a concept's name is held where the concept is, by another of its names or by what the study is about;
     not so where the concept goes by several numbers, as diabetes does of type 1 and type 2.
     """
     asked = find_numbered(question.searched)
-    if not asked:
+    if not asked and not understanding.unstudied:
         return ()
     nearest = _nearest(ranked)[:POOL]
+    return tuple(
+        dict.fromkeys(
+            (*_unmet_subjects(nearest, question, understanding), *_unmet_numbered(nearest, asked, question, understanding))
+        )
+    )
+
+
+def _unmet_subjects(nearest: Sequence[Candidate], question: Question, understanding: Understanding) -> Iterator[str]:
+    """As they stand in what the question asks in the end: who says before that what else they do asks nothing of it, unless by a
+    pronoun.
+    """
+    core = understanding.core
+    said = core if core and not _PRONOUN.search(core) else searched_text(question, understanding)
+    for start, end, concept in find_name_spans(said, (*understanding.concepts, *understanding.unstudied)):
+        if concept.kind in SUBJECTS and not concept.is_studied and not any(names(f"{c.passage.heading}\n{c.passage.text}", concept) for c in nearest):
+            yield said[start:end]
+
+
+_PRONOUN = re.compile(r"\b(?:it|its|that|this|these|those|they|them|one|ones)\b", re.IGNORECASE)
+
+
+def _unmet_numbered(
+    nearest: Sequence[Candidate], asked: Sequence[str], question: Question, understanding: Understanding
+) -> tuple[str, ...]:
+    if not asked:
+        return ()
     told = frozenset(name for c in nearest for name in _numbered_in(c))
     of_one_number = tuple(concept for concept in understanding.concepts if len(_numbers_of(concept)) < 2)
     understanding = replace(understanding, concepts=of_one_number)

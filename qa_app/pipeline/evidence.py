@@ -66,7 +66,8 @@ def _on_what_nobody_asked_about(
     if any(concept.kind == NUTRIENT for concept in understanding.concepts):
         return frozenset()
     nutrients = {concept.concept_id: concept for concept in concepts if concept.kind == NUTRIENT}
-    named, terms = names_of(concepts), frozenset(understanding.terms)
+    named = names_of(concepts)
+    terms = frozenset(understanding.terms).difference(*map(_stems_of_name, understanding.concepts))  # "body fat" is no diet
     given: dict[str, list[bool]] = {}
     for finding in findings:
         tried = [nutrients[i] for i in named.ids_in(finding.intervention) if i in nutrients]
@@ -167,6 +168,11 @@ def _subject_of(study: Study, concepts: Mapping[str, Concept]) -> frozenset[str]
     """Stems of its title and of all names of what it is about."""
     about = (_stems_of(concepts[i]) for i in study.concepts if i in concepts)
     return stem_set(study.title).union(*about)
+
+
+@lru_cache(maxsize=2_048)
+def _stems_of_name(concept: Concept) -> frozenset[str]:
+    return stem_set(concept.name)
 
 
 @lru_cache(maxsize=2_048)

@@ -89,7 +89,10 @@ class Heard:
         if concept.concept_id in self.topics:
             return True
         own = frozenset(content_stems(concept.name))
-        return any(names(text, concept) or (own and 2 * len(own & stem_set(text)) >= len(own)) for text in self.texts)
+        return self.names(concept) or any(own and 2 * len(own & stem_set(text)) >= len(own) for text in self.texts)
+
+    def names(self, concept: Concept) -> bool:
+        return any(names(text, concept) for text in self.texts)
 
     def has_word_of(self, stems: frozenset[str]) -> bool:
         """Whether one of the stems stands anywhere, or a word of its family."""
@@ -112,7 +115,7 @@ def find_open(
     """Names of what the question asks for and nothing speaks of; `studies`, `findings` and `passages` are of those cited.
 
     - of two outcomes or two interventions that are joined, the one of which is not spoken;
-    - a condition that people have; what something is compared or combined with; what is held equal; a long time;
+    - a condition that people have; what no study is about; what something is compared or combined with; what is held equal; a long time;
     - people whom no cited study holds, and the one sex asked about that no quoted sentence tells apart.
     """
     asked = Asked.of(question, understanding)
@@ -124,6 +127,7 @@ def find_open(
         missing += [
             c.name for c in asked.conditions if not heard.has(c) and not heard.topics.intersection(c.neighbours)
         ]
+        missing += [f"“{said}”" for said, concept in asked.unstudied if not heard.names(concept)]
         missing += [_name(q) for q in asked.qualifiers if not _is_spoken_of(q, asked, heard)]
     quoted = [sentence.text for sentence in sentences]
     texts = (*quoted, *passages, *(f"{study.title}. {study.population}" for study in studies))
@@ -140,6 +144,8 @@ class Asked:
     joined: tuple[tuple[Concept, ...], ...]
     """Concepts of one kind side by side, with a joint between them."""
     conditions: tuple[Concept, ...]
+    unstudied: tuple[tuple[str, Concept], ...]
+    """Concepts that no study is about, each with the words that name it."""
     qualifiers: tuple[Qualifier, ...]
     people: tuple[str, ...]
     """How it names groups of people."""
@@ -147,11 +153,13 @@ class Asked:
 
     @staticmethod
     def of(question: str, understanding: Understanding) -> Asked:
-        spans, said = find_name_spans(question, understanding.concepts), question.lower()
+        named, said = find_name_spans(question, (*understanding.concepts, *understanding.unstudied)), question.lower()
+        spans = tuple(span for span in named if span[2].is_studied)
         return Asked(
             spans=spans,
             joined=tuple(tuple(group) for group in _joined(question, spans)),
             conditions=tuple(c for c in understanding.concepts if c.kind in CONDITIONS),
+            unstudied=tuple((question[start:end], concept) for start, end, concept in named if not concept.is_studied),
             qualifiers=find_qualifiers(question, [(start, end) for start, end, _ in spans]),
             people=tuple(said[start:end] for start, end in find_group_spans(said)),
             concepts=understanding.concepts,
@@ -159,7 +167,7 @@ class Asked:
 
     @property
     def names_parts(self) -> bool:
-        return bool(self.joined or self.conditions or self.qualifiers)
+        return bool(self.joined or self.conditions or self.unstudied or self.qualifiers)
 
     def is_told_apart(self, concept: Concept) -> bool:
         """Whether the concept is looked for by its own name already."""

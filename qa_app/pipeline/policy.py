@@ -112,6 +112,7 @@ class Policy:
         3.0  # what it is above ANY_QUESTION, where curators wrote down how readers ask; 0: left aside
     )
     concept_weight: float = 0.0  # concepts that question and study share, by rarity, added to the fused score
+    variable_weight: float = 0.8  # parts of the training (volume, load, rest) that question and study share, by rarity, added too
     concept_words_weight: float = 0.4  # the question's words in the names of the study's concepts, added too
     leading_weight: float = 0.6  # what a study shares with the best ones, added too
     leading_studies: int = 3  # how many those are
@@ -311,6 +312,7 @@ _PLAIN: dict[str, Any] = {
     "sentence_weight": 0.0,
     "finding_weight": 0.0,
     "concept_weight": 0.0,
+    "variable_weight": 0.0,
     "concept_words_weight": 0.0,
     "leading_weight": 0.0,
     "design_weight": 0.0,

@@ -113,7 +113,8 @@ def understand(
     said = _corrected(typed, corrections)
     intents = _intents(said)
     sections = tuple(dict.fromkeys(section for intent in intents for section in intent.sections))
-    named, terms = find_concepts(said, concepts), content_stems(said)
+    found, terms = find_concepts(said, concepts), content_stems(said)
+    named = tuple(concept for concept in found if concept.is_studied)
     for_sections = {term for intent in intents for m in intent.expression.finditer(said) for term in stems(m.group())}
     return Understanding(
         intents=tuple(intent.name for intent in intents),
@@ -128,6 +129,7 @@ def understand(
         expansions=tuple(c.name for c in named if expand_lay_words and not set(words(c.name)) <= set(words(said))),
         population=find_population(said),
         numbers=find_numbers(said),
+        unstudied=tuple(concept for concept in found if not concept.is_studied),
     )
 
 
@@ -147,10 +149,10 @@ def find_misspellings(
     """Words that neither the corpus nor the language knows, each with the field term one slip away (two in a long word), and what is
     written short, spelt out, where the corpus only spells it out.
 
-    Only words of concepts' names that stand in the corpus are suggested: everyday words have too many neighbours. Short words
-    and numbers are left alone, and so is a word whose first letter would change.
+    Only words of concepts' names that stand in the corpus are suggested, and of concepts that no study is about: everyday words
+    have too many neighbours. Short words and numbers are left alone, and so is a word whose first letter would change.
     """
-    stems_known, terms = _field_terms(tuple(concepts))
+    stems_known, terms, unstudied = _field_terms(tuple(concepts))
     found = []
     for word in dict.fromkeys(words(said)):
         if SPELT_OUT.get(word) in vocabulary and word not in vocabulary:
@@ -160,7 +162,7 @@ def find_misspellings(
             continue
         if word in vocabulary or stem(word) in stems_known:
             continue
-        near = [term for term in terms if term[0] == word[0] and term in vocabulary]
+        near = [term for term in terms if term[0] == word[0] and (term in vocabulary or term in unstudied)]
         slips = 1 if len(word) < LONG_WORD else 2
         match = process.extractOne(word, near, scorer=OSA.distance, score_cutoff=slips)
         if match is None:
@@ -184,10 +186,19 @@ def _corrected(said: str, corrections: Sequence[tuple[str, str]]) -> str:
 
 
 @lru_cache(maxsize=4)
-def _field_terms(concepts: tuple[Concept, ...]) -> tuple[frozenset[str], tuple[str, ...]]:
-    """Stems of all words in concepts' names, and the words that are long enough to be suggested."""
-    named = dict.fromkeys(word for c in concepts for name in (c.name, *c.aliases) for word in words(name))
-    return frozenset(map(stem, named)), tuple(w for w in named if len(w) >= SHORTEST_CORRECTED and w not in EMPTY_WORDS)
+def _field_terms(concepts: tuple[Concept, ...]) -> tuple[frozenset[str], tuple[str, ...], frozenset[str]]:
+    """Stems of all words in concepts' names; the words that are long enough to be suggested, those that studies are about first; and
+    which of them only concepts have that no study is about.
+    """
+    studied, unstudied = (
+        dict.fromkeys(
+            word for c in concepts if c.is_studied is is_studied for name in (c.name, *c.aliases) for word in words(name)
+        )
+        for is_studied in (True, False)
+    )
+    named = studied | unstudied
+    terms = tuple(w for w in named if len(w) >= SHORTEST_CORRECTED and w not in EMPTY_WORDS)
+    return frozenset(map(stem, named)), terms, frozenset(unstudied) - frozenset(studied)
 
 
 def find_collection(said: str, named: Sequence[Concept], collections: Sequence[Collection]) -> str | None:

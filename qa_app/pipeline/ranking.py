@@ -13,14 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_app.records import AgeGroup, Design, Section, TrainingStatus, rarity
-from qa_app.pipeline.naming import once_for_these
+from qa_app.pipeline.naming import names, once_for_these
 from qa_app.pipeline.policy import Policy
+from qa_app.pipeline.qualifiers import Kind, find_qualifiers
 from qa_app.pipeline.records import Because, Candidate, Concept, Mode, Question, Study, Understanding
 from qa_app.pipeline.text import stem_set
 
 Gains = NDArray[np.float64]
 """One figure a candidate: what a step adds, or multiplies by."""
 
+VARIABLE = "training_variable"  # kind of the concepts of how the training is done
 WORDS_FOR_MEANING = 0.7  # about the cosine of a sentence that answers, for one that holds every term of the question
 REVIEWS = frozenset(
     {Design.META_ANALYSIS, Design.SYSTEMATIC_REVIEW, Design.UMBRELLA_REVIEW, Design.POSITION_STAND, Design.GUIDELINE}
@@ -92,6 +94,7 @@ def rerank(
         _by_keywords(hits, terms, policy),
         *_by_sentence(cosines, hits, vector, terms, policy),
         _by_concepts(candidates, understanding, policy),
+        _by_variable(candidates, question, understanding, policy),
         _by_concept_words(candidates, terms, concepts, policy),
         _by_design(candidates, policy),
         _by_mode(candidates, question.mode, policy),
@@ -167,13 +170,31 @@ def _by_section(candidates: Sequence[Candidate], understanding: Understanding, p
 
 def _by_concepts(candidates: Sequence[Candidate], understanding: Understanding, policy: Policy) -> _Step:
     """What the study is about by its curator: the rarer the concepts it shares with the question, the more they tell."""
-    named = {concept.concept_id: concept.rarity for concept in understanding.concepts}
-    total = sum(named.values()) or 1.0
+    return _Step("concepts", policy.concept_weight * _shared(candidates, understanding.concepts))
+
+
+def _by_variable(
+    candidates: Sequence[Candidate], question: Question, understanding: Understanding, policy: Policy
+) -> _Step:
+    """Which part of the training is asked about: a study of loads comes near a question on volume and does not answer it.
+
+    What is held equal ("if weekly sets are the same") is not what is asked about.
+    """
+    variables = [concept for concept in understanding.concepts if concept.kind == VARIABLE]
+    equal = " ".join(q.text for q in find_qualifiers(question.searched, ()) if q.kind is Kind.EQUAL) if variables else ""
+    asked = [concept for concept in variables if not names(equal, concept)]
+    return _Step("asked variable", policy.variable_weight * _shared(candidates, asked))
+
+
+def _shared(candidates: Sequence[Candidate], asked: Sequence[Concept]) -> Gains:
+    """The share of these concepts, by rarity, that each candidate's study is about."""
+    rarity_of = {concept.concept_id: concept.rarity for concept in asked}
+    total = sum(rarity_of.values()) or 1.0
     shares = {
-        pk: sum(named.get(concept_id, 0.0) for concept_id in study.concepts) / total
+        pk: sum(rarity_of.get(concept_id, 0.0) for concept_id in study.concepts) / total
         for pk, study in _studies(candidates).items()
     }
-    return _Step("concepts", policy.concept_weight * _each(candidates, shares))
+    return _each(candidates, shares)
 
 
 def _by_concept_words(
@@ -223,7 +244,7 @@ def _by_leading_studies(
 
 @dataclass(frozen=True, slots=True)
 class _Graph:
-    """What ranking needs of the corpus's concepts, by concept id."""
+    """What ranking needs of the concepts that studies are about, by id."""
 
     rarity: Mapping[str, float]
     words: Mapping[str, frozenset[str]]
@@ -234,12 +255,13 @@ class _Graph:
 
 @once_for_these
 def _graph(concepts: tuple[Concept, ...]) -> _Graph:
-    words = {c.concept_id: stem_set(" ".join((c.name, *c.aliases))) for c in concepts}
+    studied = [concept for concept in concepts if concept.is_studied]
+    words = {c.concept_id: stem_set(" ".join((c.name, *c.aliases))) for c in studied}
     carrying = Counter(chain.from_iterable(words.values()))
     return _Graph(
-        rarity={c.concept_id: c.rarity for c in concepts},
+        rarity={c.concept_id: c.rarity for c in studied},
         words=words,
-        rarity_of_word={word: rarity(count, len(concepts)) for word, count in carrying.items()},
+        rarity_of_word={word: rarity(count, len(studied)) for word, count in carrying.items()},
     )
 
 

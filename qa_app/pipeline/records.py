@@ -161,6 +161,8 @@ class Understanding:
     numbers: tuple[Number, ...] = ()
     linked: tuple[Concept, ...] = ()
     """Concepts one hop away that a second pass searched for."""
+    unstudied: tuple[Concept, ...] = ()
+    """Concepts that the question names and no published study is about; they are not among `concepts`."""
 
     @property
     def also_searched(self) -> tuple[str, ...]:

@@ -47,7 +47,7 @@ FOLLOW_UPS = (
         ),
         ("is it safe?", "Is creatine good for strength?", "is it safe (creatine, strength)?"),
         ("does it work for women?", FAILURE, "does it work for women (train to failure)?"),
-        ("Why?", "What is the best time of day to train?", "Why: what is the best time of day to train?"),
+        ("Why?", "What is the best day to begin?", "Why: what is the best day to begin?"),
     ],
 )
 def test_it_is_understood_after_the_question_before(question: str, before: str, meant: str) -> None:
