@@ -47,6 +47,17 @@ FIXED = (
         "you train again."
     ),
     N_(
+        "How to train in pregnancy is for the midwife or doctor who looks after you to say. With any symptom or "
+        "complication, please pause training and speak to them today rather than tomorrow; call the emergency number "
+        "if there is bleeding, strong pain or faintness. This site gives no advice on it."
+    ),
+    N_(
+        "This sounds like something to be looked at, and no website can examine you. What a test shows is for the "
+        "doctor who had it done to explain. With an injury, please rest the part and see a doctor or physiotherapist, "
+        "soon if it is swollen, misshapen, numb, weak or very painful. This site cannot say what is wrong or which "
+        "exercise would help."
+    ),
+    N_(  # in answers of former releases
         "Symptoms or complications in pregnancy need a midwife or doctor, today rather than tomorrow, and the "
         "emergency number if there is bleeding, strong pain or faintness. Please pause training until they have said "
         "what is safe. This site gives no advice on it."

@@ -154,15 +154,18 @@ def test_every_constraint_is_broken_here() -> None:
 def test_the_data_steps_go_back_and_forth() -> None:
     first = importlib.import_module("qa_app.migrations.0003_first_safety_replies")
     second = importlib.import_module("qa_app.migrations.0012_replies_to_minors_and_medicines")
-    apps = MigrationExecutor(connection).loader.project_state(("qa_app", "0012_replies_to_minors_and_medicines")).apps
+    third = importlib.import_module("qa_app.migrations.0013_replies_to_pregnancy_and_diagnosis")
+    apps = MigrationExecutor(connection).loader.project_state(("qa_app", "0013_replies_to_pregnancy_and_diagnosis")).apps
 
     with connection.schema_editor() as editor:
+        third.remove_second_versions(apps, editor)
         second.remove_second_versions(apps, editor)
         assert set(SafetyReply.objects.values_list("version", "status")) == {(1, "approved")}
         first.remove_first_replies(apps, editor)
         assert not SafetyReply.objects.exists()
         first.add_first_replies(apps, editor)
         second.add_second_versions(apps, editor)
+        third.add_second_versions(apps, editor)
 
     assert SafetyReply.objects.filter(status="approved").count() == len(ROUTES)
 
