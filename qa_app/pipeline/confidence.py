@@ -17,6 +17,7 @@ from corpus_app.records import Concept, rarity
 from qa_app.pipeline.calibration import Logistic
 from qa_app.pipeline.naming import find_name_spans, find_numbered, names
 from qa_app.pipeline.policy import Policy
+from qa_app.pipeline.query import corrected
 from qa_app.pipeline.records import (
     Candidate,
     Confidence,
@@ -35,7 +36,8 @@ POOL = 10  # best or nearest passages that are asked what they hold
 NOTHING_LEFT = (
     0.6  # what all words of a question count together where the passages hold none: as much as any that leave something
 )
-SUBJECTS = frozenset({"intervention", "nutrient", "outcome", "measure", "condition"})
+CONDITION = "condition"
+SUBJECTS = frozenset({CONDITION, "intervention", "nutrient", "outcome", "measure"})
 """Kinds of concepts that a question is about where it names them; sports and single exercises are named in passing."""
 NEAREST = 5  # nearest passages, whose words count as told
 
@@ -114,13 +116,16 @@ def unmet_names(ranked: Sequence[Candidate], question: Question, understanding: 
 
 
 def _unmet_subjects(nearest: Sequence[Candidate], question: Question, understanding: Understanding) -> Iterator[str]:
-    """As they stand in what the question asks in the end: who says before that what else they do asks nothing of it, unless by a
-    pronoun.
+    """As they stand in the question. What people say of themselves before they ask counts where it is what they have, or where a
+    pronoun takes it up; what else they do or take does not.
     """
-    core = understanding.core
-    said = core if core and not _PRONOUN.search(core) else searched_text(question, understanding)
+    said, core = (corrected(text, understanding.corrections) for text in (question.searched, understanding.core))
+    asked_from = said.find(core) if core and not _PRONOUN.search(core) else 0
     for start, end, concept in find_name_spans(said, (*understanding.concepts, *understanding.unstudied)):
-        if concept.kind in SUBJECTS and not concept.is_studied and not any(names(f"{c.passage.heading}\n{c.passage.text}", concept) for c in nearest):
+        is_asked = concept.kind in SUBJECTS and (start >= asked_from or concept.kind == CONDITION)
+        if is_asked and not concept.is_studied and not any(
+            names(f"{c.passage.heading}\n{c.passage.text}", concept) for c in nearest
+        ):
             yield said[start:end]
 
 

@@ -110,7 +110,7 @@ def understand(
     """What the question asks for; misspellings are looked for where a vocabulary is given."""
     typed = folded(question.searched)
     corrections = find_misspellings(typed, vocabulary or {}, concepts, is_word)
-    said = _corrected(typed, corrections)
+    said = corrected(typed, corrections)
     intents = _intents(said)
     sections = tuple(dict.fromkeys(section for intent in intents for section in intent.sections))
     found, terms = find_concepts(said, concepts), content_stems(said)
@@ -179,9 +179,10 @@ def _american(word: str) -> str:
     return re.sub(r"tre(s?)$", r"ter\1", re.sub(r"bre(s?)$", r"ber\1", word))
 
 
-def _corrected(said: str, corrections: Sequence[tuple[str, str]]) -> str:
+def corrected(said: str, corrections: Sequence[tuple[str, str]]) -> str:
+    """The text with what was misspelt spelt as it was meant."""
     for typed, meant in corrections:
-        said = re.sub(rf"\b{re.escape(typed)}\b", meant, said)
+        said = re.sub(rf"\b{re.escape(typed)}\b", meant, said, flags=re.IGNORECASE)
     return said
 
 
