@@ -128,7 +128,8 @@ def search_string(gap: Gap) -> str:
     """What a curator could type into a literature search: the question's concepts by all their names, and its other words."""
     understood = gap.last_answer.payload.get("understood", {}) if gap.last_answer else {}
     by_id = {concept.concept_id: concept for concept in search.concepts()}
-    named = [by_id[key] for key in understood.get("concepts", ()) if key in by_id]
+    asked = (*understood.get("unstudied", ()), *understood.get("concepts", ()))
+    named = [by_id[key] for key in asked if key in by_id]
     parts = ["(" + " OR ".join(f'"{name}"' for name in dict.fromkeys((c.name, *c.aliases[:3]))) + ")" for c in named]
     covered = {stem(word) for c in named for name in (c.name, *c.aliases) for word in words(name)}
     terms = set(understood.get("terms", ()))

@@ -136,6 +136,7 @@ def _understood(answer: Answer) -> Payload:
     return {
         "intents": list(read.intents),
         "concepts": [concept.concept_id for concept in read.concepts],
+        "unstudied": [concept.concept_id for concept in read.unstudied],
         "terms": list(read.terms),
         "core": read.core or None,
         "corrections": [{"typed": typed, "searched": meant} for typed, meant in read.corrections],

@@ -246,6 +246,9 @@ class Population(Shape):
 class Understood(Shape):
     intents = texts()
     concepts = texts()
+    unstudied = ListField(
+        child=CharField(), required=False, help_text="Concepts that it names and no published study is about."
+    )
     terms = texts("Stems.")
     core = CharField(
         required=False,

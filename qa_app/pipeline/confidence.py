@@ -110,7 +110,10 @@ def unmet_names(ranked: Sequence[Candidate], question: Question, understanding: 
     nearest = _nearest(ranked)[:POOL]
     return tuple(
         dict.fromkeys(
-            (*_unmet_subjects(nearest, question, understanding), *_unmet_numbered(nearest, asked, question, understanding))
+            (
+                *_unmet_subjects(nearest, question, understanding),
+                *_unmet_numbered(nearest, asked, question, understanding),
+            )
         )
     )
 
@@ -123,8 +126,10 @@ def _unmet_subjects(nearest: Sequence[Candidate], question: Question, understand
     asked_from = said.find(core) if core and not _PRONOUN.search(core) else 0
     for start, end, concept in find_name_spans(said, (*understanding.concepts, *understanding.unstudied)):
         is_asked = concept.kind in SUBJECTS and (start >= asked_from or concept.kind == CONDITION)
-        if is_asked and not concept.is_studied and not any(
-            names(f"{c.passage.heading}\n{c.passage.text}", concept) for c in nearest
+        if (
+            is_asked
+            and not concept.is_studied
+            and not any(names(f"{c.passage.heading}\n{c.passage.text}", concept) for c in nearest)
         ):
             yield said[start:end]
 
@@ -360,7 +365,7 @@ def decide(signals: Signals, understanding: Understanding, policy: Policy) -> Ou
     if understanding.terms and not is_far and estimate(model, signals.values) >= threshold:
         return Outcome.ANSWERED
     is_near = signals.values["top_cosine"] >= policy.in_scope_from or signals.values["coverage"] >= 0.5
-    if not is_near and not understanding.concepts:
+    if not is_near and not understanding.concepts and not understanding.unstudied:
         return Outcome.OUT_OF_SCOPE
     return Outcome.INSUFFICIENT_EVIDENCE
 

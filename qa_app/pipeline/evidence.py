@@ -67,7 +67,9 @@ def _on_what_nobody_asked_about(
         return frozenset()
     nutrients = {concept.concept_id: concept for concept in concepts if concept.kind == NUTRIENT}
     named = names_of(concepts)
-    terms = frozenset(understanding.terms).difference(*map(_stems_of_name, understanding.concepts))  # "body fat" is no diet
+    terms = frozenset(understanding.terms).difference(
+        *map(_stems_of_name, understanding.concepts)
+    )  # "body fat" is no diet
     given: dict[str, list[bool]] = {}
     for finding in findings:
         tried = [nutrients[i] for i in named.ids_in(finding.intervention) if i in nutrients]

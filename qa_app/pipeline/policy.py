@@ -112,7 +112,9 @@ class Policy:
         3.0  # what it is above ANY_QUESTION, where curators wrote down how readers ask; 0: left aside
     )
     concept_weight: float = 0.0  # concepts that question and study share, by rarity, added to the fused score
-    variable_weight: float = 0.8  # parts of the training (volume, load, rest) that question and study share, by rarity, added too
+    variable_weight: float = (
+        0.8  # parts of the training (volume, load, rest) that question and study share, by rarity, added too
+    )
     concept_words_weight: float = 0.4  # the question's words in the names of the study's concepts, added too
     leading_weight: float = 0.6  # what a study shares with the best ones, added too
     leading_studies: int = 3  # how many those are

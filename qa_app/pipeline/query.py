@@ -193,7 +193,11 @@ def _field_terms(concepts: tuple[Concept, ...]) -> tuple[frozenset[str], tuple[s
     """
     studied, unstudied = (
         dict.fromkeys(
-            word for c in concepts if c.is_studied is is_studied for name in (c.name, *c.aliases) for word in words(name)
+            word
+            for c in concepts
+            if c.is_studied is is_studied
+            for name in (c.name, *c.aliases)
+            for word in words(name)
         )
         for is_studied in (True, False)
     )

@@ -181,7 +181,9 @@ def _by_variable(
     What is held equal ("if weekly sets are the same") is not what is asked about.
     """
     variables = [concept for concept in understanding.concepts if concept.kind == VARIABLE]
-    equal = " ".join(q.text for q in find_qualifiers(question.searched, ()) if q.kind is Kind.EQUAL) if variables else ""
+    equal = (
+        " ".join(q.text for q in find_qualifiers(question.searched, ()) if q.kind is Kind.EQUAL) if variables else ""
+    )
     asked = [concept for concept in variables if not names(equal, concept)]
     return _Step("asked variable", policy.variable_weight * _shared(candidates, asked))
 

@@ -312,7 +312,8 @@ def _refusal(
 
 def _not_mentioned(question: Question, signals: Signals, most: int = 3) -> Iterator[str]:
     """Which of the question's words none of the nearest passages holds, the rarest first."""
-    typed = {stem(word): word for word in reversed(words(question.searched))}
+    named = {stem(word) for name in signals.missing_names for word in words(name)}
+    typed = {stem(word): word for word in reversed(words(question.searched)) if stem(word) not in named}
     missing = [*signals.missing_names, *(typed[term] for term in signals.missing_terms if term in typed)][:most]
     if missing:
         yield f"None of the nearest passages mentions {', '.join(f'“{word}”' for word in missing)}."

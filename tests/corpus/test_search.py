@@ -11,8 +11,8 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
-from corpus_app import embedding, indexing, legs, records, search, wire
-from corpus_app.models import ConceptRelation, ConceptRelationStudy, CorpusVersion, Passage, PassageTerm, Study
+from corpus_app import curation, embedding, indexing, legs, records, search, wire
+from corpus_app.models import Concept, ConceptRelation, ConceptRelationStudy, CorpusVersion, Passage, PassageTerm, Study
 from tests.builders import make_collection, make_concept, make_finding, make_passage, make_study
 from tests.fakes import WordHashEncoder
 
@@ -745,6 +745,24 @@ def test_neighbours_are_those_that_published_studies_stand_behind_strongest_firs
     assert neighbours["hypertrophy"] == ("volume", "load", "rest")
     assert neighbours["volume"] == ("hypertrophy",)
     assert neighbours["sleep"] == ()
+
+
+def test_concepts_come_in_the_order_of_the_desk() -> None:
+    for position, concept_id in enumerate(("squat", "sauna", "protein")):
+        make_concept(concept_id, position=position)
+    Concept.objects.filter(pk="squat").update(definition="Moved to the end of the table by the change.")
+
+    assert [concept.concept_id for concept in search.concepts()] == ["squat", "sauna", "protein"]
+
+
+def test_a_concept_is_studied_once_a_published_study_is_about_it() -> None:
+    study = make_study(concepts=(make_concept("squat"),))
+    make_concept("sauna")
+
+    assert [(c.concept_id, c.is_studied) for c in search.concepts()] == [("sauna", False), ("squat", True)]
+
+    curation.withdraw([study.study_id], by=None, by_name="tests", reason="A test.")
+    assert not any(concept.is_studied for concept in search.concepts())
 
 
 def test_concepts_and_collections_are_read_once_per_corpus_version(django_assert_num_queries) -> None:

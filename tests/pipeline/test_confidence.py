@@ -299,6 +299,44 @@ def test_a_missing_name_is_told_and_lowers_what_is_held_of_the_subject() -> None
     assert missing.values["subject_coverage"] < held.values["subject_coverage"]
 
 
+SAUNA = make_concept("sauna", "steam room", kind="intervention", is_studied=False)
+ASTHMA = make_concept("asthma", kind="condition", is_studied=False)
+TENNIS = make_concept("tennis", kind="population", is_studied=False)
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Does a steam room build muscle?", ("steam room",)),
+        ("Does a Sauna build muscle?", ("Sauna",)),
+        ("How do I build muscle with asthma?", ("asthma",)),
+        ("I love my sauna after work. How many sets build muscle?", ()),  # what else somebody does
+        ("My coach told me to use the sauna. Does it build any muscle?", ("sauna",)),  # what a pronoun takes up
+        ("I have asthma since years. How many sets build muscle?", ("asthma",)),  # what somebody has
+        ("Does tennis build muscle?", ()),  # named in passing as a rule; `parts` tells of it
+    ],
+)
+def test_a_subject_that_no_study_is_about_is_unmet(question: str, names: tuple[str, ...]) -> None:
+    assert unmet(question, "Ten sets build muscle.", concepts=(SAUNA, ASTHMA, TENNIS)) == names
+
+
+def test_a_subject_that_a_near_passage_speaks_of_is_met() -> None:
+    assert unmet("Does a sauna build muscle?", "A steam room built no muscle.", concepts=(SAUNA,)) == ()
+
+
+def test_the_name_of_a_studied_concept_holds_no_other() -> None:
+    hot = make_concept("sauna suit", kind="intervention")
+
+    assert unmet("Does a sauna suit help?", "Ten sets.", concepts=(hot, SAUNA)) == ()
+
+
+def test_a_misspelt_subject_is_unmet_as_it_is_meant() -> None:
+    read = understood("does a suana help?", concepts=(SAUNA,), vocabulary={"sets": 1})
+
+    assert read.corrections == (("suana", "sauna"),)
+    assert unmet_names([make_candidate("Ten sets.")], make_question("does a suana help?"), read) == ("sauna",)
+
+
 def test_nothing_unmet_counts_nothing_and_a_question_of_one_unmet_word_counts_all() -> None:
     candidate, (vector,) = make_candidate("Ten sets."), encode(["hair"])
 

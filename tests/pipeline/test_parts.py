@@ -219,6 +219,15 @@ def test_a_condition_that_no_cited_study_is_about_is_open() -> None:
     assert parts.find_open(question, asked, sentences=GAINED, studies=[bones]) == ()
 
 
+def test_what_no_study_is_about_is_open_by_the_words_that_name_it() -> None:
+    tennis = replace(concept("tennis", "population"), name="racket sports", aliases=("tennis",), is_studied=False)
+    asked = replace(understood(concept("leg-strength")), unstudied=(tennis,))
+    question = "does tennis build leg strength?"
+
+    assert parts.find_open(question, asked, sentences=GAINED, studies=[STUDY]) == ("“tennis”",)
+    assert parts.find_open(question, asked, sentences=[said("Racket sports raised it.")], studies=[STUDY]) == ()
+
+
 def test_a_concept_that_is_compared_and_not_heard_of_is_named_once() -> None:
     asked = understood(concept("creatine", "nutrient"), concept("yoga", "intervention"), concept("leg-strength"))
 

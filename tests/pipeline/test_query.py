@@ -248,6 +248,16 @@ def test_a_misspelt_concept_is_understood_and_its_term_counted() -> None:
     assert read.terms == ("hypertrophi",)
 
 
+def test_what_no_study_is_about_is_named_apart() -> None:
+    sauna = make_concept("sauna", is_studied=False)
+    concepts = (make_concept("hypertrophy"), sauna)
+
+    read = understand(make_question("sauna for hypertrophy"), concepts=concepts, collections=())
+
+    assert [c.concept_id for c in read.concepts] == ["hypertrophy"]
+    assert read.unstudied == (sauna,)
+
+
 def test_field_terms_of_lay_words_are_added_where_asked_for() -> None:
     bigger = make_concept("hypertrophy", "get bigger")
     question = make_question("how to get bigger")

@@ -27,7 +27,14 @@ from tests.pipeline.values import (
     make_study,
 )
 
-PLAIN = Policy(sentence_weight=0.0, design_weight=0.0, recency_band=0.0, concept_words_weight=0.0, leading_weight=0.0)
+PLAIN = Policy(
+    sentence_weight=0.0,
+    design_weight=0.0,
+    recency_band=0.0,
+    concept_words_weight=0.0,
+    leading_weight=0.0,
+    variable_weight=0.0,
+)
 """Nothing moves a candidate but what a test turns on."""
 
 
@@ -174,6 +181,29 @@ def test_a_part_of_an_alias_speaks_for_the_studies_of_its_make_concept() -> None
     assert first.passage == growth.passage
     assert steps(first) == {"concept words": 0.4}
     assert steps(second) == {}
+
+
+def test_studies_of_the_part_of_the_training_that_is_asked_about_come_first() -> None:
+    concepts = (
+        make_concept("volume", kind="training_variable", rarity=2.0),
+        make_concept("load", kind="training_variable"),
+    )
+    near = of_study(0.6, study_id="S1", concepts=("load",))
+    meant = of_study(0.5, study_id="S2", concepts=("volume",))
+
+    first, second = ranked(near, meant, question="more volume?", concepts=concepts, variable_weight=0.4)
+
+    assert first.passage == meant.passage
+    assert (steps(first), steps(second)) == ({"asked variable": 0.4}, {})
+
+
+def test_what_is_held_equal_is_not_what_is_asked_about() -> None:
+    concepts = (make_concept("volume", kind="training_variable", rarity=2.0),)
+    meant = of_study(0.5, study_id="S2", concepts=("volume",))
+
+    (only,) = ranked(meant, question="how often to train with equal volume?", concepts=concepts, variable_weight=0.4)
+
+    assert steps(only) == {}
 
 
 def test_a_word_of_many_concepts_says_little() -> None:

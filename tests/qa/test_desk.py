@@ -17,7 +17,7 @@ from corpus_app import curation, indexing, search
 from qa_app import asking, gaps, golden, tasks
 from qa_app.evaluation import BadGolden
 from qa_app.models import Answer, EvaluationRun, Feedback, Gap, GoldenQuestion
-from tests.builders import make_curator, make_study
+from tests.builders import make_concept, make_curator, make_study
 from tests.corpus.test_admin import form_of
 from tests.qa.conftest import ASKED
 
@@ -115,6 +115,18 @@ def test_a_search_string_names_concepts_by_all_their_names() -> None:
     assert (
         gaps.search_string(Gap.objects.get())
         == '("training volume" OR "weekly sets") AND raise AND dreams AND giraffes'
+    )
+
+
+@pytest.mark.usefixtures("library")
+def test_a_search_string_begins_with_what_no_study_is_about() -> None:
+    make_concept("cold-bath", aliases=("ice bath",), kind="intervention")
+    body = asking.ask(question="Do weekly sets in an ice bath raise dreams?")
+
+    assert body["understood"]["unstudied"] == ["cold-bath"]
+    assert "“ice bath”" in body["message"]
+    assert gaps.search_string(Gap.objects.get()) == (
+        '("cold bath" OR "ice bath") AND ("training volume" OR "weekly sets") AND raise AND dreams'
     )
 
 

@@ -156,6 +156,7 @@ SHAPE: dict[str, Any] = {
     "understood": {
         "intents": [str],
         "concepts": [str],
+        "unstudied": [str],
         "terms": [str],
         "core": (str, None),
         "corrections": [{"typed": str, "searched": str}],

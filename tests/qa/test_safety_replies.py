@@ -155,7 +155,9 @@ def test_the_data_steps_go_back_and_forth() -> None:
     first = importlib.import_module("qa_app.migrations.0003_first_safety_replies")
     second = importlib.import_module("qa_app.migrations.0012_replies_to_minors_and_medicines")
     third = importlib.import_module("qa_app.migrations.0013_replies_to_pregnancy_and_diagnosis")
-    apps = MigrationExecutor(connection).loader.project_state(("qa_app", "0013_replies_to_pregnancy_and_diagnosis")).apps
+    apps = (
+        MigrationExecutor(connection).loader.project_state(("qa_app", "0013_replies_to_pregnancy_and_diagnosis")).apps
+    )
 
     with connection.schema_editor() as editor:
         third.remove_second_versions(apps, editor)
