@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_app.records import AgeGroup, Design, Section, TrainingStatus, rarity
-from qa_app.pipeline.naming import names, once_for_these
+from qa_app.pipeline.naming import find_name_spans, once_for_these
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.qualifiers import Kind, find_qualifiers
 from qa_app.pipeline.records import Because, Candidate, Concept, Mode, Question, Study, Understanding
 from qa_app.pipeline.text import stem_set
 
@@ -176,16 +176,21 @@ def _by_concepts(candidates: Sequence[Candidate], understanding: Understanding, 
 def _by_variable(
     candidates: Sequence[Candidate], question: Question, understanding: Understanding, policy: Policy
 ) -> _Step:
-    """Which part of the training is asked about: a study of loads comes near a question on volume and does not answer it.
+    """Which part of the training is asked about: a study of loads comes near a question on volume and does not answer it."""
+    variables = tuple(concept for concept in understanding.concepts if concept.kind == VARIABLE)
+    spans = find_name_spans(question.searched, variables)
+    asked = {c.concept_id: c for start, end, c in spans if not _is_held_equal(question.searched, start, end)}
+    return _Step("asked variable", policy.variable_weight * _shared(candidates, tuple(asked.values())))
 
-    What is held equal ("if weekly sets are the same") is not what is asked about.
-    """
-    variables = [concept for concept in understanding.concepts if concept.kind == VARIABLE]
-    equal = (
-        " ".join(q.text for q in find_qualifiers(question.searched, ()) if q.kind is Kind.EQUAL) if variables else ""
-    )
-    asked = [concept for concept in variables if not names(equal, concept)]
-    return _Step("asked variable", policy.variable_weight * _shared(candidates, asked))
+
+def _is_held_equal(said: str, start: int, end: int) -> bool:
+    """Whether what stands there is only the same on both sides: "the same weekly sets", "if volume is equated"."""
+    return bool(_EQUAL_BEFORE.search(said, 0, start) or _EQUAL_AFTER.match(said, end))
+
+
+_EQUAL = r"(?:equal(?:ly)?|equated|equali[sz]ed|matched|identical|constant|fixed|(?:the |a )?same)"
+_EQUAL_BEFORE = re.compile(rf"\b{_EQUAL}(?:[\s-]+(?:total|weekly|daily|training|overall|number|amount|of))*[\s-]+$", re.IGNORECASE)
+_EQUAL_AFTER = re.compile(rf"(?:[\s-]+(?:is|are|was|were|being|held|kept|be|per week))*[\s-]+{_EQUAL}\b", re.IGNORECASE)
 
 
 def _shared(candidates: Sequence[Candidate], asked: Sequence[Concept]) -> Gains:
