@@ -163,6 +163,7 @@ class Policy:
     told_weight: float = 0.3  # and loses for each sentence that was told of its study
     opening_within: float = 3.0  # how far below the best one the sentence that opens the answer may be
     opening_number_weight: float = 4.0  # what it gains for its cosine to the question, where a number is asked for
+    opening_serves_weight: float = 0.6  # and where it gives that number, or else the limits or methods asked for
     nameless_weight: float = (
         1.0  # what a sentence loses there that names its study only as "the authors" or "the review"
     )

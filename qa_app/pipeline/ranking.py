@@ -189,7 +189,9 @@ def _is_held_equal(said: str, start: int, end: int) -> bool:
 
 
 _EQUAL = r"(?:equal(?:ly)?|equated|equali[sz]ed|matched|identical|constant|fixed|(?:the |a )?same)"
-_EQUAL_BEFORE = re.compile(rf"\b{_EQUAL}(?:[\s-]+(?:total|weekly|daily|training|overall|number|amount|of))*[\s-]+$", re.IGNORECASE)
+_EQUAL_BEFORE = re.compile(
+    rf"\b{_EQUAL}(?:[\s-]+(?:total|weekly|daily|training|overall|number|amount|of))*[\s-]+$", re.IGNORECASE
+)
 _EQUAL_AFTER = re.compile(rf"(?:[\s-]+(?:is|are|was|were|being|held|kept|be|per week))*[\s-]+{_EQUAL}\b", re.IGNORECASE)
 
 

@@ -96,18 +96,21 @@ def _opening(body: Sequence[Quotable], evidence: Evidence, policy: Policy) -> Qu
     """Of the study of the best sentence the one that makes the best first sentence, if it is not far below that.
 
     People whom nobody asked about do not open where others can, and where a number is asked for, what comes close to the question
-    counts beside how it sounds. The one before it in its passage stands first where it would open the answer about as well, and with
+    counts beside how it sounds, and what gives that number counts more. The one before it in its passage stands first where it would open the answer about as well, and with
     it where it is needed too: what leads to the opening is not told after it.
     """
     asked = evidence.understanding.population
     body = [q for q in body if not is_about_others(q.candidate.passage.study, asked)] or body
     near = policy.opening_number_weight if number_asked(evidence.question.searched) else 0.0
 
+    def answers(quotable: Quotable) -> float:
+        return near * quotable.cosine + policy.opening_serves_weight * (quotable.serves is True)
+
     def leads(quotable: Quotable) -> float:
-        return quotable.leads + near * quotable.cosine
+        return quotable.leads + answers(quotable)
 
     def opens(quotable: Quotable) -> float:
-        return quotable.opening + near * quotable.cosine - policy.nameless_weight * quotable.is_nameless
+        return quotable.opening + answers(quotable) - policy.nameless_weight * quotable.is_nameless
 
     best = max(body, key=leads)
     fit = [q for q in body if q.study_id == best.study_id and leads(q) >= leads(best) - policy.opening_within]
