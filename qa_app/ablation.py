@@ -48,6 +48,7 @@ FEATURES = (
     Feature("sections at 2.0 / 1.3", {}, {"section_boost_exact": 2.0, "section_boost_related": 1.3}),
     Feature("concepts shared", {"concept_weight": 0.0}, {"concept_weight": 0.3}),
     Feature("the question's words in names of concepts", {"concept_words_weight": 0.0}, {"concept_words_weight": 0.4}),
+    Feature("part of the training asked about", {"variable_weight": 0.0}, {"variable_weight": 0.8}),
     Feature("closest finding", {"finding_weight": 0.0}, {"finding_weight": 1.0}),
     Feature("questions by which readers ask for findings", {"question_weight": 0.0}, {"question_weight": 3.0}),
     Feature("likeness to the leading studies", {"leading_weight": 0.0}, {"leading_weight": 0.6}),
