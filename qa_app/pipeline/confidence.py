@@ -17,7 +17,6 @@ from corpus_app.records import Concept, rarity
 from qa_app.pipeline.calibration import Logistic
 from qa_app.pipeline.naming import find_name_spans, find_numbered, names
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.query import corrected
 from qa_app.pipeline.records import (
     Candidate,
     Confidence,
@@ -29,7 +28,7 @@ from qa_app.pipeline.records import (
     Signals,
     Understanding,
 )
-from qa_app.pipeline.text import WORD, content_stems, stem, stem_set, stems
+from qa_app.pipeline.text import WORD, content_stems, corrected, stem, stem_set, stems
 
 LABELS = ("high", "medium", "low")
 POOL = 10  # best or nearest passages that are asked what they hold

@@ -16,7 +16,7 @@ from qa_app.pipeline.core import find_core
 from qa_app.pipeline.naming import find_concepts
 from qa_app.pipeline.population import find_numbers, find_population
 from qa_app.pipeline.records import Question, Understanding
-from qa_app.pipeline.text import EMPTY_WORDS, content_stems, folded, stem, stems, words
+from qa_app.pipeline.text import EMPTY_WORDS, content_stems, corrected, folded, stem, stems, words
 
 # What people write short and studies spell out.
 SPELT_OUT = {
@@ -177,13 +177,6 @@ def _american(word: str) -> str:
     """One spelling for the two sides of the Atlantic: anaemia and anemia, fibre and fiber, tumour and tumor."""
     word = word.replace("ae", "e").replace("oe", "e").replace("our", "or").replace("yse", "yze").replace("is", "iz")
     return re.sub(r"tre(s?)$", r"ter\1", re.sub(r"bre(s?)$", r"ber\1", word))
-
-
-def corrected(said: str, corrections: Sequence[tuple[str, str]]) -> str:
-    """The text with what was misspelt spelt as it was meant."""
-    for typed, meant in corrections:
-        said = re.sub(rf"\b{re.escape(typed)}\b", meant, said, flags=re.IGNORECASE)
-    return said
 
 
 @lru_cache(maxsize=4)

@@ -6,6 +6,7 @@ import re
 import threading
 import unicodedata
 from array import array
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import chain
 
@@ -132,3 +133,10 @@ def jaccard(first: frozenset[str], second: frozenset[str]) -> float:
 
 def word_count(text: str) -> int:
     return len(text.split())
+
+
+def corrected(said: str, corrections: Sequence[tuple[str, str]]) -> str:
+    """The text with what was misspelt spelt as it was meant."""
+    for typed, meant in corrections:
+        said = re.sub(rf"\b{re.escape(typed)}\b", meant, said, flags=re.IGNORECASE)
+    return said
