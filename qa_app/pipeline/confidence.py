@@ -38,6 +38,9 @@ NOTHING_LEFT = (
 CONDITION = "condition"
 SUBJECTS = frozenset({CONDITION, "intervention", "nutrient", "outcome", "measure"})
 """Kinds of concepts that a question is about where it names them; sports and single exercises are named in passing."""
+VARIABLE = "training_variable"
+DONE = frozenset({"intervention", "nutrient", VARIABLE})
+"""Kinds of what is done: where a question names nothing else of them, it is about the exercise that it names."""
 NEAREST = 5  # nearest passages, whose words count as told
 
 
@@ -122,9 +125,10 @@ def _unmet_subjects(nearest: Sequence[Candidate], question: Question, understand
     pronoun takes it up; what else they do or take does not.
     """
     said, core = (corrected(text, understanding.corrections) for text in (question.searched, understanding.core))
+    subjects = SUBJECTS if any(c.kind in DONE for c in understanding.concepts) else SUBJECTS | {VARIABLE}
     asked_from = said.find(core) if core and not _PRONOUN.search(core) else 0
     for start, end, concept in find_name_spans(said, (*understanding.concepts, *understanding.unstudied)):
-        is_asked = concept.kind in SUBJECTS and (start >= asked_from or concept.kind == CONDITION)
+        is_asked = concept.kind in subjects and (start >= asked_from or concept.kind == CONDITION)
         if (
             is_asked
             and not concept.is_studied

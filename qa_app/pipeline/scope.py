@@ -48,6 +48,7 @@ WORDS = {
     "here": "here",
     "general": """
         does, effect, effects, how common, what causes, why do, association, associated, worry about, cause, prone to""",
+    "hearsay": "gives you, give you, is that so, is it true that",
     "how do i": "how do i, how to, what",
     # the body
     "chest": "chest, chst, cheast, breastbone, sternum, left arm, jaw",
@@ -596,7 +597,7 @@ ROUTES = (
         "This site cannot say what is wrong or which exercise would help.",
         (
             (heard("diagnose"), unheard("studied")),
-            (near("injured", "joint"), heard("mine"), unheard("group", "prevent")),
+            (near("injured", "joint"), heard("mine"), unheard("group", "prevent", "hearsay")),
             (near("injured", "muscle"), heard("mine"), unheard("studied", "prevent", "gym")),
             (near("sharp", "joint", 40), heard("mine"), unheard("studied")),
             (near("sharp", "muscle", 40), heard("mine"), unheard("studied")),

@@ -102,6 +102,7 @@ def test_no_text_breaks_the_routes(text: str) -> None:
     [
         "do i have to go on until i cant move the bar, or can i stop a bit before?",
         "do i really need to go on until i cant do another rep? hate that burning feeling",
+        "i heard that eating a lot of protein gives you broken hips. is that so?",
         "training in sarcopenia secondary to diabetes, haemodialysis or Alzheimer's: are bands enough?",
     ],
 )

@@ -25,11 +25,18 @@ _HOW_MANY = re.compile(r"\bhow many (?:[a-z]+ly )?([a-z]+)")
 
 @lru_cache(maxsize=1_024)
 def number_asked(question: str) -> re.Pattern[str] | None:
-    """What a sentence holds that gives the number asked for; None where none is asked for."""
+    """What a sentence holds that gives the number asked for; None where none is asked for, or something else is asked as well."""
     said = folded(question)
+    questions = [part for part in said.split("?")[:-1] if part.strip()] or [said]
+    units = list(map(_units, questions))
+    if not all(units):
+        return None
+    wanted = "|".join(dict.fromkeys(unit for each in units for unit in each))
+    return re.compile(rf"(?<![\w.]){_RANGE}{_BETWEEN}(?:{wanted})(?!\w)", re.IGNORECASE)
+
+
+def _units(said: str) -> list[str]:
+    """How what is counted reads; empty where no number is asked for."""
     units = [unit for asked, unit in _ASKED if asked.search(said)]
     units += [rf"{re.escape(stem(noun))}\w*" for noun in _HOW_MANY.findall(said) if noun not in EMPTY_WORDS]
-    units += [_PART] if _OF_THESE.search(said) else []
-    if not units:
-        return None
-    return re.compile(rf"(?<![\w.]){_RANGE}{_BETWEEN}(?:{'|'.join(units)})(?!\w)", re.IGNORECASE)
+    return units + ([_PART] if _OF_THESE.search(said) else [])
