@@ -18,8 +18,9 @@ from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db import DatabaseError, connection, transaction
-from django.db.models import Count, Q
+from django.db.models import Count, OuterRef, Q
 
 from corpus_app import embedding, legs, models, nearness, quality, records, wire
 from corpus_app import vocabulary as _vocabulary
@@ -650,26 +651,38 @@ _TOPIC_IDS = """
 
 
 def _read_concepts() -> tuple[records.Concept, ...]:
-    neighbours, studied = _neighbours(), topic_ids()
+    neighbours = _neighbours()
     published = models.Study.objects.published().count()
-    carried = Count("studies", filter=Q(studies__status=records.Status.PUBLISHED))
+    public = Q(studies__status=records.Status.PUBLISHED)
+    rows = models.Concept.objects.annotate(
+        carried=Count("studies", filter=public),
+        searched=Count("studies", filter=public & ~Q(studies__notice=records.Notice.RETRACTED)),
+        names=_in_order(models.ConceptAlias, "name"),
+        slugs=_in_order(models.ConceptCollection, "collection"),
+    ).order_by("position", "concept_id")  # said again: a query that counts leaves the model's own order away
     return tuple(
         records.Concept(
-            concept_id=concept.concept_id,
-            name=concept.name,
-            kind=concept.kind,
-            aliases=tuple(alias.name for alias in concept.aliases.all()),
-            definition=concept.definition,
-            collections=tuple(link.collection_id for link in concept.conceptcollection_set.all()),
-            neighbours=neighbours.get(concept.concept_id, ()),
-            rarity=records.rarity(concept.carried, published),
-            wanted=records.Wanted(concept.wanted),
-            is_studied=concept.concept_id in studied,
+            concept_id=concept_id,
+            name=name,
+            kind=kind,
+            aliases=tuple(names),
+            definition=definition,
+            collections=tuple(slugs),
+            neighbours=neighbours.get(concept_id, ()),
+            rarity=records.rarity(carried, published),
+            wanted=records.Wanted(wanted),
+            is_studied=searched > 0 or concept_id in neighbours,
         )
-        for concept in models.Concept.objects.annotate(carried=carried)
-        .order_by("position", "concept_id")  # said again: a query that counts leaves the model's own order away
-        .prefetch_related("aliases", "conceptcollection_set")
+        for concept_id, name, kind, definition, wanted, carried, searched, names, slugs in rows.values_list(
+            "concept_id", "name", "kind", "definition", "wanted", "carried", "searched", "names", "slugs"
+        )
     )
+
+
+def _in_order(model: type[models.ConceptAlias | models.ConceptCollection], field: str) -> ArraySubquery:
+    """What the rows of a concept say in this field."""
+    rows = model._default_manager.filter(concept=OuterRef("pk")).order_by("position")
+    return ArraySubquery(rows.values(field))
 
 
 def _neighbours() -> dict[str, tuple[str, ...]]:

@@ -6,7 +6,6 @@ Only raw scores go in (cosines, BM25, word counts): the min-max scores that orde
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -15,7 +14,7 @@ import numpy as np
 
 from corpus_app.records import Concept, rarity
 from qa_app.pipeline.calibration import Logistic
-from qa_app.pipeline.naming import find_name_spans, find_numbered, names
+from qa_app.pipeline.naming import find_numbered
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.records import (
     Candidate,
@@ -28,19 +27,14 @@ from qa_app.pipeline.records import (
     Signals,
     Understanding,
 )
-from qa_app.pipeline.text import WORD, content_stems, corrected, stem, stem_set, stems
+from qa_app.pipeline.text import WORD, content_stems, stem, stem_set, stems
+from qa_app.pipeline.unstudied import find_subjects, is_named
 
 LABELS = ("high", "medium", "low")
 POOL = 10  # best or nearest passages that are asked what they hold
 NOTHING_LEFT = (
     0.6  # what all words of a question count together where the passages hold none: as much as any that leave something
 )
-CONDITION = "condition"
-SUBJECTS = frozenset({CONDITION, "intervention", "nutrient", "outcome", "measure"})
-"""Kinds of concepts that a question is about where it names them; sports and single exercises are named in passing."""
-VARIABLE = "training_variable"
-DONE = frozenset({"intervention", "nutrient", VARIABLE})
-"""Kinds of what is done: where a question names nothing else of them, it is about the exercise that it names."""
 NEAREST = 5  # nearest passages, whose words count as told
 
 
@@ -121,23 +115,10 @@ def unmet_names(ranked: Sequence[Candidate], question: Question, understanding: 
 
 
 def _unmet_subjects(nearest: Sequence[Candidate], question: Question, understanding: Understanding) -> Iterator[str]:
-    """As they stand in the question. What people say of themselves before they ask counts where it is what they have, or where a
-    pronoun takes it up; what else they do or take does not.
-    """
-    said, core = (corrected(text, understanding.corrections) for text in (question.searched, understanding.core))
-    subjects = SUBJECTS if any(c.kind in DONE for c in understanding.concepts) else SUBJECTS | {VARIABLE}
-    asked_from = said.find(core) if core and not _PRONOUN.search(core) else 0
-    for start, end, concept in find_name_spans(said, (*understanding.concepts, *understanding.unstudied)):
-        is_asked = concept.kind in subjects and (start >= asked_from or concept.kind == CONDITION)
-        if (
-            is_asked
-            and not concept.is_studied
-            and not any(names(f"{c.passage.heading}\n{c.passage.text}", concept) for c in nearest)
-        ):
-            yield said[start:end]
-
-
-_PRONOUN = re.compile(r"\b(?:it|its|that|this|these|those|they|them|one|ones)\b", re.IGNORECASE)
+    texts = [f"{c.passage.heading}\n{c.passage.text}" for c in nearest]
+    for subject in find_subjects(question.searched, understanding):
+        if subject.is_asked_about and not is_named(subject, texts):
+            yield subject.text
 
 
 def _unmet_numbered(
@@ -362,13 +343,15 @@ def answerability(signals: Signals, policy: Policy) -> float:
 def decide(signals: Signals, understanding: Understanding, policy: Policy) -> Outcome:
     """Whether to write at all: the evidence answers, it does not, or the question belongs elsewhere."""
     model, threshold = policy.answerability, policy.answerable_from
+    is_unmet = False
     if by_words_alone(signals, policy):
+        is_unmet = bool(signals.missing_names)  # by meaning they count as an unmet word does
         model, threshold = policy.answerability_by_words, policy.answerable_by_words_from
     is_far = not by_words_alone(signals, policy) and signals.values["top_cosine"] < policy.answers_from
-    if understanding.terms and not is_far and estimate(model, signals.values) >= threshold:
+    if understanding.terms and not is_far and not is_unmet and estimate(model, signals.values) >= threshold:
         return Outcome.ANSWERED
     is_near = signals.values["top_cosine"] >= policy.in_scope_from or signals.values["coverage"] >= 0.5
-    if not is_near and not understanding.concepts and not understanding.unstudied:
+    if not is_near and not understanding.concepts:
         return Outcome.OUT_OF_SCOPE
     return Outcome.INSUFFICIENT_EVIDENCE
 

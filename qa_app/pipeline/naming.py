@@ -88,6 +88,12 @@ def _spaced(text: str) -> str:
     return f" {' '.join(words(text))} "
 
 
+def names_in(text: str, concept: Concept) -> tuple[str, ...]:
+    """Those of its names that a text holds, whole words."""
+    spaced = _spaced(text)
+    return tuple(n for n in (concept.name, *concept.aliases) if f" {' '.join(words(n))} " in spaced)
+
+
 class Names:
     """All names of a set of concepts, to look for in many texts."""
 

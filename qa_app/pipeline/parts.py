@@ -17,6 +17,7 @@ from qa_app.pipeline.population import find_group_spans, find_population
 from qa_app.pipeline.qualifiers import Kind, Qualifier, find_qualifiers, telling_stems
 from qa_app.pipeline.records import Population, Sentence, Understanding
 from qa_app.pipeline.text import content_stems, folded, stem_set, words
+from qa_app.pipeline.unstudied import Subject, find_subjects, is_named
 
 OUTCOMES = frozenset({"outcome", "measure"})
 SUBJECTS = frozenset({"intervention", "nutrient"})
@@ -89,10 +90,7 @@ class Heard:
         if concept.concept_id in self.topics:
             return True
         own = frozenset(content_stems(concept.name))
-        return self.names(concept) or any(own and 2 * len(own & stem_set(text)) >= len(own) for text in self.texts)
-
-    def names(self, concept: Concept) -> bool:
-        return any(names(text, concept) for text in self.texts)
+        return any(names(text, concept) or (own and 2 * len(own & stem_set(text)) >= len(own)) for text in self.texts)
 
     def has_word_of(self, stems: frozenset[str]) -> bool:
         """Whether one of the stems stands anywhere, or a word of its family."""
@@ -127,7 +125,8 @@ def find_open(
         missing += [
             c.name for c in asked.conditions if not heard.has(c) and not heard.topics.intersection(c.neighbours)
         ]
-        missing += [f"“{said}”" for said, concept in asked.unstudied if not heard.names(concept)]
+        told = [*(sentence.text for sentence in sentences), *(study.title for study in studies)]
+        missing += [f"“{subject.text}”" for subject in asked.unstudied if not is_named(subject, told)]
         missing += [_name(q) for q in asked.qualifiers if not _is_spoken_of(q, asked, heard)]
     quoted = [sentence.text for sentence in sentences]
     texts = (*quoted, *passages, *(f"{study.title}. {study.population}" for study in studies))
@@ -144,8 +143,7 @@ class Asked:
     joined: tuple[tuple[Concept, ...], ...]
     """Concepts of one kind side by side, with a joint between them."""
     conditions: tuple[Concept, ...]
-    unstudied: tuple[tuple[str, Concept], ...]
-    """Concepts that no study is about, each with the words that name it."""
+    unstudied: tuple[Subject, ...]
     qualifiers: tuple[Qualifier, ...]
     people: tuple[str, ...]
     """How it names groups of people."""
@@ -153,13 +151,12 @@ class Asked:
 
     @staticmethod
     def of(question: str, understanding: Understanding) -> Asked:
-        named, said = find_name_spans(question, (*understanding.concepts, *understanding.unstudied)), question.lower()
-        spans = tuple(span for span in named if span[2].is_studied)
+        spans, said = find_name_spans(question, understanding.concepts), question.lower()
         return Asked(
             spans=spans,
             joined=tuple(tuple(group) for group in _joined(question, spans)),
             conditions=tuple(c for c in understanding.concepts if c.kind in CONDITIONS),
-            unstudied=tuple((question[start:end], concept) for start, end, concept in named if not concept.is_studied),
+            unstudied=find_subjects(question, understanding),
             qualifiers=find_qualifiers(question, [(start, end) for start, end, _ in spans]),
             people=tuple(said[start:end] for start, end in find_group_spans(said)),
             concepts=understanding.concepts,

@@ -17,7 +17,7 @@ from corpus_app.records import AgeGroup, Design, Section, TrainingStatus, rarity
 from qa_app.pipeline.naming import find_name_spans, once_for_these
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.records import Because, Candidate, Concept, Mode, Question, Study, Understanding
-from qa_app.pipeline.text import stem_set
+from qa_app.pipeline.text import corrected, stem_set
 
 Gains = NDArray[np.float64]
 """One figure a candidate: what a step adds, or multiplies by."""
@@ -178,8 +178,9 @@ def _by_variable(
 ) -> _Step:
     """Which part of the training is asked about: a study of loads comes near a question on volume and does not answer it."""
     variables = tuple(concept for concept in understanding.concepts if concept.kind == VARIABLE)
-    spans = find_name_spans(question.searched, variables)
-    asked = {c.concept_id: c for start, end, c in spans if not _is_held_equal(question.searched, start, end)}
+    said = corrected(question.searched, understanding.corrections)
+    spans = find_name_spans(said, variables)
+    asked = {c.concept_id: c for start, end, c in spans if not _is_held_equal(said, start, end)}
     return _Step("asked variable", policy.variable_weight * _shared(candidates, tuple(asked.values())))
 
 
@@ -192,7 +193,9 @@ _EQUAL = r"(?:equal(?:ly)?|equated|equali[sz]ed|matched|identical|constant|fixed
 _EQUAL_BEFORE = re.compile(
     rf"\b{_EQUAL}(?:[\s-]+(?:total|weekly|daily|training|overall|number|amount|of))*[\s-]+$", re.IGNORECASE
 )
-_EQUAL_AFTER = re.compile(rf"(?:[\s-]+(?:is|are|was|were|being|held|kept|be|per week))*[\s-]+{_EQUAL}\b", re.IGNORECASE)
+_EQUAL_AFTER = re.compile(
+    rf"(?:[\s-]+(?:is|are|was|were|being|held|kept|be|per week))*[\s-]+{_EQUAL}\b(?! (?:as|for))", re.IGNORECASE
+)
 
 
 def _shared(candidates: Sequence[Candidate], asked: Sequence[Concept]) -> Gains:

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from qa_app.pipeline import agreement, citations, confidence, evidence, overview, parts, query, scope, writing
+from qa_app.pipeline import (
+    agreement,
+    citations,
+    confidence,
+    evidence,
+    overview,
+    parts,
+    query,
+    scope,
+    unstudied,
+    writing,
+)
 from qa_app.pipeline.attribution import attributed
 from qa_app.pipeline.generation import EXTRACTIVE
 from qa_app.pipeline.naming import find_terms
@@ -197,6 +208,11 @@ def _written(
     numbers = citations.number_studies(sentences, chosen)
     if not numbers:
         raise writing.NothingWritten("No sentence of the draft could be verified.", written.attempts)
+    told = [s.text for s in sentences]
+    if not all(unstudied.is_named(s, told) for s in unstudied.find_alone(question.searched, search.understanding)):
+        raise writing.NothingWritten(
+            "Nothing is left of the question without what no study is about.", written.attempts
+        )
     outcome, message = _outcome(question, chosen, sentences, numbers, search.concepts, policy)
     assessed = confidence.assess(search.signals, sentences, policy)
     return Answer(
@@ -261,7 +277,8 @@ def _definitions(question: Question, search: Search, sentences: tuple[Sentence, 
     """For a beginner, the terms of the answer that the question did not use."""
     if question.mode is not Mode.BEGINNER:
         return ()
-    return find_terms([s.text for s in sentences], search.concepts, besides=search.understanding.concepts)
+    known = (*search.understanding.concepts, *search.understanding.unstudied)
+    return find_terms([s.text for s in sentences], search.concepts, besides=known)
 
 
 def _refusal(

@@ -48,7 +48,6 @@ WORDS = {
     "here": "here",
     "general": """
         does, effect, effects, how common, what causes, why do, association, associated, worry about, cause, prone to""",
-    "hearsay": "gives you, give you, is that so, is it true that",
     "how do i": "how do i, how to, what",
     # the body
     "chest": "chest, chst, cheast, breastbone, sternum, left arm, jaw",
@@ -388,6 +387,7 @@ FORMS = {
     "lump": r"(?:whats|what is|found|have|got|is|a|my|the|this) (?:\w+ ){0,3}(?:lump|bulge)\b",
     "loading pressure": r"(?:1[4-9]\d|2[0-4]\d)(?: over)? (?:9\d|1[0-3]\d)\b",
     "number": r"\d+(?:[.,]\d+)*",
+    "hearsay": r"(?:heard|read|told) (?:that )?(?:\w+ ){1,8}?(?:gives?|causes?|leads? to) (?:you |to )?(?:broken|fractured|weak|brittle) (?:hips?|bones?)\b",
     "of the test": r"(?:blood test|bloods|blood work|bloodwork|lab results|test results)",
     "doping doses": r"[2-9]\d\d (?:mg )?(?:of )?test\b(?! (?:subjects|results|people))|\d+ ?(?:mg|iu|ml|mcg) (?:\w+ ){0,2}(?:test|tren|deca|var|clen|gh|hgh)\b",
     "own pills": r"(?:(?:my|his|her|heart|blood pressure|bp|diabetes|epilepsy|thyroid|sleeping|cholesterol|water|anxiety|depression|pain|blood|arthritis)"

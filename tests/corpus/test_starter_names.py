@@ -23,10 +23,14 @@ def test_no_name_stands_for_two_concepts() -> None:
     assert not {name: ids for name, ids in meant.items() if len(ids) > 1}
 
 
-def test_no_name_is_an_everyday_word() -> None:
+def test_no_name_is_of_words_that_say_nothing() -> None:
     everyday = {name for c in CONCEPTS for name in (c["name"], *c["aliases"]) if set(words(name)) <= EMPTY_WORDS}
 
     assert not everyday
+
+
+def test_no_name_is_of_figures_alone() -> None:
+    assert not [name for c in CONCEPTS for name in (c["name"], *c["aliases"]) if all(w.isdigit() for w in words(name))]
 
 
 def test_many_subjects_are_known_that_no_study_is_about() -> None:

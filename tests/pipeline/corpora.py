@@ -196,6 +196,7 @@ def starter_corpus(folder: Path, encode: Encode | None = None, *, only: Collecti
             tuple(sorted(near.get(c["id"], {}), key=lambda other, own=c["id"]: (-near[own][other], other))),
             records.rarity(sum(c["id"] in study["concepts"] for study in published), len(published)),
             records.Wanted(c.get("wanted", "neither")),
+            c["id"] in near or any(c["id"] in study["concepts"] for study in published),
         )
         for c in graph["concepts"]
     ]  # fmt: skip

@@ -334,6 +334,14 @@ def test_the_name_of_a_studied_concept_holds_no_other() -> None:
     assert unmet("Does a sauna suit help?", "Ten sets.", concepts=(hot, SAUNA)) == ()
 
 
+def test_by_words_alone_an_unmet_subject_is_refused_too() -> None:
+    read = understood("Does a sauna build muscle?", concepts=(SAUNA, make_concept("muscle")))
+    met = signals(subject_coverage=1.0, bm25=1.0)
+
+    assert decide(met, read, POLICY) is Outcome.ANSWERED
+    assert decide(replace(met, missing_names=("sauna",)), read, POLICY) is Outcome.INSUFFICIENT_EVIDENCE
+
+
 def test_a_misspelt_subject_is_unmet_as_it_is_meant() -> None:
     read = understood("does a suana help?", concepts=(SAUNA,), vocabulary={"sets": 1})
 

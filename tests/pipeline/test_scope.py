@@ -110,6 +110,21 @@ def test_training_to_the_end_and_illness_of_a_group_are_no_complaint(asked: str)
     assert check_scope(asked) is None
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "my knee is torn, which exercise gives you the best recovery?",
+        "I tore my knee ligament yesterday. Does squatting give you faster recovery?",
+        "is it true that i can squat with my torn meniscus?",
+        "I have a torn meniscus in my knee. Is that so bad that I cannot squat?",
+        "i heard that squats give you torn knees, and mine is torn",
+        "my hip is fractured, i heard protein helps",
+    ],
+)
+def test_an_injury_of_ones_own_is_one_whatever_else_is_said(asked: str) -> None:
+    assert check_scope(asked) is not None
+
+
 def test_an_arm_that_cannot_be_moved_is_one() -> None:
     assert check_scope("i cant move my arm since yesterday, which exercise helps?") is not None
 

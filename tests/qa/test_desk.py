@@ -114,7 +114,7 @@ def test_a_search_string_names_concepts_by_all_their_names() -> None:
 
     assert (
         gaps.search_string(Gap.objects.get())
-        == '("training volume" OR "weekly sets") AND raise AND dreams AND giraffes'
+        == '("weekly sets" OR "training volume") AND raise AND dreams AND giraffes'
     )
 
 
@@ -126,7 +126,7 @@ def test_a_search_string_begins_with_what_no_study_is_about() -> None:
     assert body["understood"]["unstudied"] == ["cold-bath"]
     assert "“ice bath”" in body["message"]
     assert gaps.search_string(Gap.objects.get()) == (
-        '("cold bath" OR "ice bath") AND ("training volume" OR "weekly sets") AND raise AND dreams'
+        '("ice bath" OR "cold bath") AND ("weekly sets" OR "training volume") AND raise AND dreams'
     )
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from qa_app.pipeline.text import EMPTY_WORDS, folded, stem
+from qa_app.pipeline.text import EMPTY_WORDS, content_stems, folded, stem
 
+FEWEST_WORDS = 2  # of content in a question beside others: "really?" is none
 _NUMBER = r"(?:\d[\d.,]*|once|twice|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 _RANGE = rf"{_NUMBER}(?:\s?(?:to|or|and|-|–)\s?{_NUMBER})?"
 _BETWEEN = r"[\s-]?(?:[a-z-]+\s){0,2}?"  # "10 weekly sets", "20 to 25 high-quality grams"
@@ -27,7 +28,7 @@ _HOW_MANY = re.compile(r"\bhow many (?:[a-z]+ly )?([a-z]+)")
 def number_asked(question: str) -> re.Pattern[str] | None:
     """What a sentence holds that gives the number asked for; None where none is asked for, or something else is asked as well."""
     said = folded(question)
-    questions = [part for part in said.split("?")[:-1] if part.strip()] or [said]
+    questions = [part for part in said.split("?") if len(content_stems(part)) >= FEWEST_WORDS] or [said]
     units = list(map(_units, questions))
     if not all(units):
         return None
