@@ -366,11 +366,16 @@ def assess(signals: Signals, sentences: Sequence[Sentence], policy: Policy) -> C
 
 
 EVERY_WORD = "every word of the question stands in the evidence"
+PART_OPEN = "a part of the question stays open"
 
 
-def of_a_part(confidence: Confidence) -> Confidence:
-    """The same of an answer that leaves a part of the question open: that every word stands in the evidence would seem to deny it."""
-    return replace(confidence, reasons=tuple(reason for reason in confidence.reasons if reason != EVERY_WORD))
+def of_a_part(confidence: Confidence, policy: Policy) -> Confidence:
+    """The same of an answer that leaves a part of the question open, which is never sure of the whole: *medium* at most. That every word
+    stands in the evidence would seem to deny it.
+    """
+    score = min(confidence.score, policy.confidence_high - 1)
+    reasons = (PART_OPEN, *(reason for reason in confidence.reasons if reason != EVERY_WORD))
+    return replace(confidence, score=score, label=label_of(score, policy), reasons=reasons)
 
 
 def label_of(score: int, policy: Policy) -> str:

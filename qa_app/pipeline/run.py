@@ -224,7 +224,7 @@ def _written(
         summary=attributed(citations.numbered(summary, numbers), chosen),
         answer=attributed(citations.numbered(answer, numbers), chosen),
         citations=citations.citations(numbers, chosen),
-        confidence=confidence.of_a_part(assessed) if outcome is Outcome.PARTIAL else assessed,
+        confidence=confidence.of_a_part(assessed, policy) if outcome is Outcome.PARTIAL else assessed,
         evidence=chosen.passages,
         left_out=(*chosen.left_out, *written.fallen),
         generator=written.generator,

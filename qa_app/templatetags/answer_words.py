@@ -150,6 +150,7 @@ CONFIDENCE_REASONS = frozenset(
         N_("no passage comes very close to the question"),
         N_("not every word of the question stands in the evidence"),
         N_("every word of the question stands in the evidence"),
+        N_("a part of the question stays open"),
         N_("search by words and by meaning agree on the best study"),
     }
 )

@@ -402,7 +402,15 @@ def test_of_a_part_the_confidence_does_not_say_that_every_word_is_there() -> Non
         80, "medium", ("2 studies are cited", "every word of the question stands in the evidence"), "here"
     )
 
-    assert of_a_part(whole) == replace(whole, reasons=("2 studies are cited",))
+    part = of_a_part(whole, POLICY)
+
+    assert part == replace(whole, reasons=("a part of the question stays open", "2 studies are cited"))
+
+
+def test_an_answer_to_a_part_is_never_of_high_confidence() -> None:
+    part = of_a_part(Confidence(97, "high", (), "here"), POLICY)
+
+    assert (part.score, part.label) == (POLICY.confidence_high - 1, "medium")
 
 
 def test_a_question_by_which_readers_ask_leads_by_what_it_comes_nearer_than_any_sentence() -> None:
