@@ -28,7 +28,7 @@ from qa_app.pipeline.records import (
     Understanding,
 )
 from qa_app.pipeline.text import WORD, content_stems, stem, stem_set, stems
-from qa_app.pipeline.unstudied import find_subjects, is_named
+from qa_app.pipeline.unstudied import find_subjects, is_named, is_of_the_field
 
 LABELS = ("high", "medium", "low")
 POOL = 10  # best or nearest passages that are asked what they hold
@@ -351,7 +351,7 @@ def decide(signals: Signals, understanding: Understanding, policy: Policy) -> Ou
     if understanding.terms and not is_far and not is_unmet and estimate(model, signals.values) >= threshold:
         return Outcome.ANSWERED
     is_near = signals.values["top_cosine"] >= policy.in_scope_from or signals.values["coverage"] >= 0.5
-    if not is_near and not understanding.concepts:
+    if not is_near and not understanding.concepts and not is_of_the_field(understanding):
         return Outcome.OUT_OF_SCOPE
     return Outcome.INSUFFICIENT_EVIDENCE
 

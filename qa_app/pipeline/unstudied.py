@@ -13,6 +13,7 @@ from qa_app.pipeline.text import corrected
 CONDITION = "condition"
 MEASURED = frozenset({"outcome", "measure"})
 DONE = frozenset({"intervention", "nutrient", "training_variable"})
+FIELD = frozenset({CONDITION, "intervention", *MEASURED})
 PASSING = frozenset({"training_variable", "population"})
 """Kinds that are named in passing as a rule: single exercises, and sports."""
 _PRONOUN = re.compile(
@@ -68,6 +69,11 @@ def find_alone(question: str, understanding: Understanding) -> tuple[Subject, ..
         for kinds in (DONE, MEASURED)
         if subject.concept.kind in kinds and not _names_any(understanding, kinds)
     )
+
+
+def is_of_the_field(understanding: Understanding) -> bool:
+    """Whether what no study is about belongs to the field all the same: foods and sports alone do not ("who won the football cup?")."""
+    return any(concept.kind in FIELD for concept in understanding.unstudied)
 
 
 def is_named(subject: Subject, texts: Sequence[str]) -> bool:

@@ -6,7 +6,7 @@ import pytest
 
 from qa_app.pipeline.query import understand
 from qa_app.pipeline.records import Understanding
-from qa_app.pipeline.unstudied import find_alone, find_subjects, is_named
+from qa_app.pipeline.unstudied import find_alone, find_subjects, is_named, is_of_the_field
 from tests.pipeline.values import make_concept, make_question
 
 CONCEPTS = (
@@ -60,6 +60,14 @@ def test_what_a_question_is_about(question: str, found: list[tuple[str, bool]]) 
 )
 def test_without_what_stands_alone_nothing_is_left(question: str, alone: list[str]) -> None:
     assert [subject.text for subject in find_alone(question, understood(question))] == alone
+
+
+@pytest.mark.parametrize(
+    ("question", "is_ours"),
+    [("Is yoga cheap?", True), ("Where is coffee grown?", False), ("Who won the tennis?", False), ("Who won?", False)],
+)
+def test_foods_and_sports_alone_are_not_of_the_field(question: str, is_ours: bool) -> None:
+    assert is_of_the_field(understood(question)) is is_ours
 
 
 def test_a_subject_is_named_by_any_of_its_names() -> None:

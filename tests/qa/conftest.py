@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import pytest
 
 from corpus_app import curation, embedding, indexing
-from corpus_app.models import ConceptRelation, ConceptRelationStudy
 from corpus_app.records import Design
 from tests.builders import make_collection, make_concept, make_study
 from tests.fakes import WordHashEncoder
@@ -29,13 +28,12 @@ def encoder() -> Iterator[WordHashEncoder]:
 
 @pytest.fixture
 def library(db: None, encoder: WordHashEncoder) -> tuple[str, ...]:
-    """Two published studies in two collections, a draft that matches `ASKED` best, and a concept no study carries."""
+    """Two published studies in two collections, a draft that matches `ASKED` best, and a concept no study is about."""
     make_collection("training", keywords=["sets"])
     make_collection("nutrition", keywords=["protein"])
     concept = make_concept("training-volume", aliases=("weekly sets",))
-    related = ConceptRelation.objects.create(source=make_concept("sauna"), relation="related_to", target=concept)
-    sets = make_study(study_id="T-SETS", texts=(SETS,), concepts=(concept,), status="draft")
-    ConceptRelationStudy.objects.create(relation=related, study=sets)
+    make_concept("sauna")
+    make_study(study_id="T-SETS", texts=(SETS,), concepts=(concept,), status="draft")
     make_study(
         study_id="T-PROTEIN", texts=(PROTEIN,), collection=make_collection("nutrition"), status="draft", design=Design.META_ANALYSIS.value,
     )  # fmt: skip
