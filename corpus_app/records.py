@@ -230,7 +230,7 @@ class Concept:
     """Inverse document frequency among published studies: a concept of few studies tells more."""
     wanted: Wanted = Wanted.NEITHER
     is_studied: bool = True
-    """Whether a published study is about it, or stands behind a relation of it. What none is about is known by its names only, so that
+    """Whether a published study that is not retracted is about it, or a published one stands behind a relation of it. What none is about is known by its names only, so that
     a question on it can be told from one that the corpus answers."""
 
     def __hash__(self) -> int:  # what is worked out of all concepts is kept by them, and looked up with every question

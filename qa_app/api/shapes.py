@@ -44,8 +44,8 @@ class Span(serializers.ListField):
     """Start and end in code points, end exclusive."""
 
 
-def texts(help_text: str = "") -> ListField:
-    return ListField(child=CharField(), help_text=help_text)
+def texts(help_text: str = "", *, required: bool = True) -> ListField:
+    return ListField(child=CharField(), help_text=help_text, required=required)
 
 
 def numbers(help_text: str = "") -> ListField:
@@ -246,9 +246,7 @@ class Population(Shape):
 class Understood(Shape):
     intents = texts()
     concepts = texts()
-    unstudied = ListField(
-        child=CharField(), required=False, help_text="Concepts that it names and no published study is about."
-    )
+    unstudied = texts("Concepts that it names and no published study is about.", required=False)
     terms = texts("Stems.")
     core = CharField(
         required=False,

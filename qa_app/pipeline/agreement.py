@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from corpus_app.records import AgeGroup, Concept, Design, Direction, Finding, Sex, Study, TrainingStatus, Wanted
-from qa_app.pipeline.naming import Names, names_of
+from qa_app.pipeline.naming import MEASURED, Names, names_of
 from qa_app.pipeline.naming import names as is_named
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.population import is_about, is_about_others
@@ -31,7 +31,6 @@ from qa_app.pipeline.records import (
 )
 from qa_app.pipeline.text import content_stems, stem_set
 
-OUTCOMES = frozenset({"outcome", "measure"})
 SUBJECTS = frozenset({"intervention", "nutrient", "training_variable"})
 VARIABLES = frozenset({"training_variable"})  # more of it is no benefit in itself
 
@@ -69,7 +68,7 @@ NOUNS = tuple(_ONE)
 def read(evidence: Evidence, concepts: Sequence[Concept]) -> Agreement | None:
     """Where the studies of the evidence stand on the first outcome asked for that any of them measured; None without one."""
     names = names_of(concepts)
-    for outcome in (c for c in evidence.understanding.concepts if c.kind in OUTCOMES):
+    for outcome in (c for c in evidence.understanding.concepts if c.kind in MEASURED):
         subject = _subject(evidence.understanding, outcome)
         stances = tuple(_stances(evidence, outcome, subject, names))
         if stances:

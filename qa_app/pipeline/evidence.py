@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from qa_app.pipeline.naming import names_of
+from qa_app.pipeline.naming import NUTRIENT, names_of
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.population import is_about_others
 from qa_app.pipeline.records import (
@@ -27,7 +27,6 @@ from qa_app.pipeline.records import (
 )
 from qa_app.pipeline.text import jaccard, stem_set
 
-NUTRIENT = "nutrient"  # kind of the concepts of what people eat or take
 AT_A_TURN = 2  # passages of a study that may be quoted, before the next one has its turn
 
 
@@ -67,9 +66,8 @@ def _on_what_nobody_asked_about(
         return frozenset()
     nutrients = {concept.concept_id: concept for concept in concepts if concept.kind == NUTRIENT}
     named = names_of(concepts)
-    terms = frozenset(understanding.terms).difference(
-        *map(_stems_of_name, understanding.concepts)
-    )  # "body fat" is no diet
+    named_otherwise = [stem_set(concept.name) for concept in understanding.concepts]  # "body fat" is no diet
+    terms = frozenset(understanding.terms).difference(*named_otherwise)
     given: dict[str, list[bool]] = {}
     for finding in findings:
         tried = [nutrients[i] for i in named.ids_in(finding.intervention) if i in nutrients]
@@ -170,11 +168,6 @@ def _subject_of(study: Study, concepts: Mapping[str, Concept]) -> frozenset[str]
     """Stems of its title and of all names of what it is about."""
     about = (_stems_of(concepts[i]) for i in study.concepts if i in concepts)
     return stem_set(study.title).union(*about)
-
-
-@lru_cache(maxsize=2_048)
-def _stems_of_name(concept: Concept) -> frozenset[str]:
-    return stem_set(concept.name)
 
 
 @lru_cache(maxsize=2_048)

@@ -12,6 +12,12 @@ from qa_app.pipeline.text import WORD, folded, words
 
 T = TypeVar("T")
 
+# Kinds of concepts.
+CONDITION = "condition"
+NUTRIENT = "nutrient"  # what people eat or take
+VARIABLE = "training_variable"  # how the training is done
+MEASURED = frozenset({"outcome", "measure"})
+
 MOST_KEPT = 20_000  # texts
 TUPLES_KEPT = 4  # all of the corpus, and those that a sentence or a question names
 
@@ -91,7 +97,8 @@ def _spaced(text: str) -> str:
 def names_in(text: str, concept: Concept) -> tuple[str, ...]:
     """Those of its names that a text holds, whole words."""
     spaced = _spaced(text)
-    return tuple(n for n in (concept.name, *concept.aliases) if f" {' '.join(words(n))} " in spaced)
+    written = zip((concept.name, *concept.aliases), _spelt(concept), strict=True)
+    return tuple(name for name, spelt in written if f" {spelt} " in spaced)
 
 
 class Names:

@@ -12,16 +12,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from corpus_app.records import AgeGroup, Concept, Finding, Sex, Study, TrainingStatus
-from qa_app.pipeline.naming import find_name_spans, names
+from qa_app.pipeline.naming import CONDITION, MEASURED, NUTRIENT, find_name_spans, names
 from qa_app.pipeline.population import find_group_spans, find_population
 from qa_app.pipeline.qualifiers import Kind, Qualifier, find_qualifiers, telling_stems
 from qa_app.pipeline.records import Population, Sentence, Understanding
 from qa_app.pipeline.text import content_stems, folded, stem_set, words
 from qa_app.pipeline.unstudied import Subject, find_subjects, is_named
 
-OUTCOMES = frozenset({"outcome", "measure"})
-SUBJECTS = frozenset({"intervention", "nutrient"})
-CONDITIONS = frozenset({"condition"})
+SUBJECTS = frozenset({"intervention", NUTRIENT})
 MOST_BETWEEN = 3  # words between two names that "and" joins
 SHORTEST_ROOT = 4  # letters of a stem with which others of its family begin: swim, swimmer
 SHARED_ROOT = 5  # letters in common from which two stems may be of one family
@@ -155,7 +153,7 @@ class Asked:
         return Asked(
             spans=spans,
             joined=tuple(tuple(group) for group in _joined(question, spans)),
-            conditions=tuple(c for c in understanding.concepts if c.kind in CONDITIONS),
+            conditions=tuple(c for c in understanding.concepts if c.kind == CONDITION),
             unstudied=find_subjects(question, understanding),
             qualifiers=find_qualifiers(question, [(start, end) for start, end, _ in spans]),
             people=tuple(said[start:end] for start, end in find_group_spans(said)),
@@ -178,7 +176,7 @@ class Asked:
 def _joined(question: str, spans: Sequence[tuple[int, int, Concept]]) -> list[list[Concept]]:
     """Concepts of one kind that stand side by side in the question, with a joint between them."""
     groups: list[list[Concept]] = []
-    for kinds in (OUTCOMES, SUBJECTS):
+    for kinds in (MEASURED, SUBJECTS):
         own = [span for span in spans if span[2].kind in kinds]
         for (_, end, first), (start, _, second) in pairwise(own):
             if first is second or not _is_joint(question[end:start]):
@@ -261,7 +259,7 @@ def find_only(question: str, understanding: Understanding, studies: Sequence[Stu
     is quoted, not of what leads.
     """
     asked = understanding.population
-    is_special = any(concept.kind in CONDITIONS for concept in understanding.concepts)
+    is_special = any(concept.kind == CONDITION for concept in understanding.concepts)
     if not studies or is_special or _is_about_a_study(question, studies):
         return ""
     ages, sexes = {study.age_group for study in studies}, {study.sex for study in studies}

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_app.records import AgeGroup, Design, Section, TrainingStatus, rarity
-from qa_app.pipeline.naming import find_name_spans, once_for_these
+from qa_app.pipeline.naming import VARIABLE, find_name_spans, once_for_these
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.records import Because, Candidate, Concept, Mode, Question, Study, Understanding
 from qa_app.pipeline.text import corrected, stem_set
@@ -22,7 +22,6 @@ from qa_app.pipeline.text import corrected, stem_set
 Gains = NDArray[np.float64]
 """One figure a candidate: what a step adds, or multiplies by."""
 
-VARIABLE = "training_variable"  # kind of the concepts of how the training is done
 WORDS_FOR_MEANING = 0.7  # about the cosine of a sentence that answers, for one that holds every term of the question
 REVIEWS = frozenset(
     {Design.META_ANALYSIS, Design.SYSTEMATIC_REVIEW, Design.UMBRELLA_REVIEW, Design.POSITION_STAND, Design.GUIDELINE}

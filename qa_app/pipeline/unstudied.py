@@ -6,15 +6,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from qa_app.pipeline.naming import find_name_spans, names
+from qa_app.pipeline.naming import CONDITION, MEASURED, NUTRIENT, VARIABLE, find_name_spans, names
 from qa_app.pipeline.records import Concept, Understanding
 from qa_app.pipeline.text import corrected
 
-CONDITION = "condition"
-MEASURED = frozenset({"outcome", "measure"})
-DONE = frozenset({"intervention", "nutrient", "training_variable"})
+DONE = frozenset({"intervention", NUTRIENT, VARIABLE})
 FIELD = frozenset({CONDITION, "intervention", *MEASURED})
-PASSING = frozenset({"training_variable", "population"})
+PASSING = frozenset({VARIABLE, "population"})
 """Kinds that are named in passing as a rule: single exercises, and sports."""
 _PRONOUN = re.compile(
     r"\b(?:it|its|this|these|those|they|them|(?:does|is|will|would|can|should) that)\b", re.IGNORECASE

@@ -96,8 +96,8 @@ def _opening(body: Sequence[Quotable], evidence: Evidence, policy: Policy) -> Qu
     """Of the study of the best sentence the one that makes the best first sentence, if it is not far below that.
 
     People whom nobody asked about do not open where others can, and where a number is asked for, what comes close to the question
-    counts beside how it sounds, and what gives that number counts more. The one before it in its passage stands first where it would open the answer about as well, and with
-    it where it is needed too: what leads to the opening is not told after it.
+    counts beside how it sounds, and what gives that number counts more. The one before it in its passage stands first where it would
+    open the answer about as well, and with it where it is needed too: what leads to the opening is not told after it.
     """
     asked = evidence.understanding.population
     body = [q for q in body if not is_about_others(q.candidate.passage.study, asked)] or body

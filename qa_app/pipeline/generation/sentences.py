@@ -13,7 +13,7 @@ from qa_app.pipeline import standing
 from qa_app.pipeline.calibration import Logistic
 from qa_app.pipeline.generation.counted import number_asked
 from qa_app.pipeline.generation.wording import WANTS_ADVICE, Sound, is_null
-from qa_app.pipeline.naming import names
+from qa_app.pipeline.naming import MEASURED, names
 from qa_app.pipeline.orders import gives_orders
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.population import find_population, is_about_others, names_some_of
@@ -23,7 +23,6 @@ from qa_app.pipeline.text import content_stems, folded, jaccard, stem_set, word_
 _FIGURES = re.compile(r"\beffect sizes?\b|\bSMD\b|\bCI\b|\bP ?[=<>≤]")
 _DECIMAL = re.compile(r"\d+\.\d+")
 
-OUTCOME_KINDS = frozenset({"outcome", "measure"})
 CONTEXT = frozenset({Section.INTRODUCTION, Section.BACKGROUND})
 ADVICE = frozenset({Section.CONCLUSION, Section.PRACTICAL_APPLICATIONS})
 AIMED_FROM = 0.4  # share of the words for the people a sentence is aimed at that the question holds, from which it is aimed at these
@@ -360,7 +359,7 @@ class Asked:
     def of(evidence: Evidence) -> Asked:
         understanding, terms = evidence.understanding, frozenset(evidence.understanding.terms)
         telling = [c for c in _quoted(evidence) if c.passage.section not in UNASKED]
-        outcomes = tuple(concept for concept in understanding.concepts if concept.kind in OUTCOME_KINDS)
+        outcomes = tuple(concept for concept in understanding.concepts if concept.kind in MEASURED)
         findings: dict[str, list[Told]] = {}
         measured: dict[str, frozenset[str]] = {}
         for finding in evidence.findings:
@@ -383,7 +382,7 @@ class Asked:
             number=number_asked(evidence.question.searched),
             closest=max((cosine for c in _quoted(evidence) for cosine in c.sentence_cosines), default=0.0),
             closest_telling=max((cosine for c in telling for cosine in c.sentence_cosines), default=0.0),
-            subjects=tuple(concept for concept in understanding.concepts if concept.kind not in OUTCOME_KINDS),
+            subjects=tuple(concept for concept in understanding.concepts if concept.kind not in MEASURED),
             rarest=max(understanding.concepts, key=lambda concept: (concept.rarity, concept.concept_id), default=None),
         )
 
