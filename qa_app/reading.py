@@ -86,6 +86,14 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True)
+class Statement:
+    """A finding as a curator recorded it."""
+
+    finding_id: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Quote:
     """What a marker opens: the sentence, its study, and the words of the study that it rests on."""
 
@@ -94,7 +102,7 @@ class Quote:
     sentence: Sentence
     citation: Mapping[str, Any]
     passages: tuple[Passage, ...]
-    statements: tuple[str, ...]
+    statements: tuple[Statement, ...]
     """Findings that a counted sentence rests on, instead of a span."""
 
     @property
@@ -322,13 +330,13 @@ def _is_gone(notice: Mapping[str, Any]) -> bool:
     return bool(notice.get("gone"))
 
 
-def _statements(payload: Payload, support: list[Mapping[str, Any]], study_id: str) -> Iterator[str]:
+def _statements(payload: Payload, support: list[Mapping[str, Any]], study_id: str) -> Iterator[Statement]:
     counted = {finding_id for span in support for finding_id in span.get("finding_ids", ())}
     agreement = payload.get("agreement") or {}
     for side in ("favours", "no_difference", "against", "unclear"):
         for row in agreement.get(side) or ():
             if row["study_id"] == study_id and row["finding_id"] in counted:
-                yield row["statement"]
+                yield Statement(row["finding_id"], row["statement"])
 
 
 def _banners(payload: Payload) -> Iterator[Banner]:

@@ -99,9 +99,11 @@ def test_from_the_question_to_its_being_forgotten_without_a_pointer(site: Site, 
     page.keyboard.type(WOMEN)
     page.keyboard.press("Enter")
     page.wait_for_url(lambda address: address != first)
+    expect(page.locator("#question-title")).to_be_focused()
     go_to(page, page.get_by_role("button", name="Compare with the answer"))
     page.keyboard.press("Enter")
     page.wait_for_url("**/compare/?a=*&b=*")
+    expect(page.locator("#compared-title")).to_be_focused()
 
     go_to(page, page.get_by_role("link", name="Your questions"))
     page.keyboard.press("Enter")

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from corpus_app.models import Finding
 from tests.browser.pages import open_panel, stop_half_way
-from tests.browser.site import Site
+from tests.browser.site import STAND, Site
 from tests.qa.payloads import make_citation, make_evidence, make_refusal, make_sentence
 
 HOSTILE = [
@@ -128,13 +129,36 @@ def test_print_shows_the_answer_without_the_controls(site: Site, page: Page) -> 
 
 def test_a_citation_leads_to_its_passage_on_the_page_of_the_study(site: Site, page: Page) -> None:
     page.goto(site.answer_to())
-    page.locator(".cite").first.click()
+    quoting = page.locator(".sentence", has_text="Schoenfeld and colleagues concluded")
+    quoting.locator(".cite").first.click()
 
     page.get_by_role("link", name="See the whole study").click()
 
     passage = page.locator(":target")
     expect(passage).to_be_in_viewport()
     expect(passage).to_have_class("passage")
+
+
+def test_the_citation_of_a_count_leads_to_the_finding_that_was_counted(site: Site, page: Page) -> None:
+    finding = Finding.objects.filter(study__study_id="S018").order_by("-position")[0]
+    side = {"study_id": "S018", "finding_id": finding.pk, "statement": finding.statement}
+    text = "The one review here found that it matters."
+    counted = make_sentence(make_evidence(text=text), text, support=[{"finding_ids": [finding.pk]}])
+    page.goto(
+        site.stored(
+            summary={"text": text, "sentences": [counted]},
+            citations=[make_citation(1, study_id="S018")],
+            agreement=STAND | {"favours": [side], "no_difference": []},
+        )
+    )
+    page.locator(".summary .cite").first.click()
+    expect(page.get_by_role("dialog").locator("mark")).to_have_text(finding.statement)
+
+    page.get_by_role("link", name="See the whole study").click()
+
+    row = page.locator(":target")
+    expect(row).to_be_in_viewport()
+    expect(row).to_contain_text(finding.statement)
 
 
 def test_a_refusal_of_any_kind_shows_its_own_words(site: Site, page: Page) -> None:

@@ -78,7 +78,7 @@ def test_a_counted_sentence_opens_the_findings_of_the_study() -> None:
     quote = reading.find_quote(payload, part="answer", number=1, index=1)
 
     assert quote is not None
-    assert quote.statements == ("More sets, more growth.",)
+    assert [statement.text for statement in quote.statements] == ["More sets, more growth."]
 
 
 def test_paragraphs_follow_the_sentences_key() -> None:
