@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from corpus_app.records import AgeGroup, Concept, Design, Direction, Finding, Sex, Study, TrainingStatus, Wanted
-from qa_app.pipeline.naming import MEASURED, Names, names_of
+from qa_app.pipeline.naming import DONE, MEASURED, Names, names_of
 from qa_app.pipeline.naming import names as is_named
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.population import is_about, is_about_others
@@ -31,7 +31,6 @@ from qa_app.pipeline.records import (
 )
 from qa_app.pipeline.text import content_stems, stem_set
 
-SUBJECTS = frozenset({"intervention", "nutrient", "training_variable"})
 VARIABLES = frozenset({"training_variable"})  # more of it is no benefit in itself
 
 REVIEWS = frozenset(
@@ -103,7 +102,7 @@ def _other_terms(understanding: Understanding, outcome: Concept) -> frozenset[st
 
 def _subject(understanding: Understanding, outcome: Concept) -> Concept | None:
     """What is asked about the outcome: the rarest of the interventions named, as it says most."""
-    subjects = [c for c in understanding.concepts if c.kind in SUBJECTS and c.concept_id != outcome.concept_id]
+    subjects = [c for c in understanding.concepts if c.kind in DONE and c.concept_id != outcome.concept_id]
     return max(subjects, key=lambda c: (c.rarity, c.concept_id), default=None)
 
 

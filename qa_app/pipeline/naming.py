@@ -17,6 +17,7 @@ CONDITION = "condition"
 NUTRIENT = "nutrient"  # what people eat or take
 VARIABLE = "training_variable"  # how the training is done
 MEASURED = frozenset({"outcome", "measure"})
+DONE = frozenset({"intervention", NUTRIENT, VARIABLE})  # what people do or take, of which something is asked
 
 MOST_KEPT = 20_000  # texts
 TUPLES_KEPT = 4  # all of the corpus, and those that a sentence or a question names

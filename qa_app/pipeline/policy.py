@@ -75,7 +75,7 @@ NEEDED = Logistic(
     weights=(
         ("passage", 6.076), ("near", 2.367), ("outcome", 1.180), ("finding", 2.144), ("limits", 2.960), ("methods", 2.206),
         ("claim", 0.155), ("pair", 0.901), ("plain", 1.420), ("people", 0.488), ("special", -2.087), ("limit", 0.822),
-        ("off", -1.109), ("reason", -1.054), ("why", 1.015), ("chance", 2.694),
+        ("off", -1.109), ("reason", -1.054), ("why", 1.015), ("elsewhere", -0.927), ("chance", 2.694),
     ),
     fitted_on="sentences",
 )  # fmt: skip
@@ -148,11 +148,12 @@ class Policy:
     conflict_from: int = 1  # good studies on either side from which they are in conflict
     summary_within: float = 3.0  # how far below the best sentence, in log odds, one may stand in the summary
     needed_from: float = 0.4  # chance that a short answer needs a sentence from which it is told
-    another_from: float = 0.33  # the same of the first sentence of another study, for a reader who wants more
     needed_share: float = 0.6  # or the share of the best one's chance, where that is less
     says_from: float = 0.1  # and the chance that one sentence at least must have, or nothing is said
-    fills_from: float = 0.35  # and from which it is where the summary is short, or beside a sentence that is told
+    fills_from: float = 0.3  # and from which it is where the summary is short, or beside a sentence that is told
     besides_from: float = 0.75  # and where a number, limits or methods are asked for and told, what gives none of them
+    long_from: int = 150  # words from which on a sentence has to be needed more
+    long_rise: float = 0.004  # how much more, for each word beyond
     heard_bears_from: float = 0.4  # chance that a study bears on the question from which it is heard, if only once
     heard_from: float = 0.1  # and the chance that this one is needed
     answer_sentences: int = 12

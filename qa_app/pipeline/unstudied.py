@@ -6,11 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from qa_app.pipeline.naming import CONDITION, MEASURED, NUTRIENT, VARIABLE, find_name_spans, names
+from qa_app.pipeline.naming import CONDITION, DONE, MEASURED, VARIABLE, find_name_spans, names
 from qa_app.pipeline.records import Concept, Understanding
 from qa_app.pipeline.text import corrected
 
-DONE = frozenset({"intervention", NUTRIENT, VARIABLE})
 FIELD = frozenset({CONDITION, "intervention", *MEASURED})
 PASSING = frozenset({VARIABLE, "population"})
 """Kinds that are named in passing as a rule: single exercises, and sports."""

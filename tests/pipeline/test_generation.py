@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_app.passages import split_sentences
-from corpus_app.records import AgeGroup, Direction, Finding, Section
+from corpus_app.records import AgeGroup, Concept, Direction, Finding, Section
 from qa_app.pipeline import standing
 from qa_app.pipeline.generation import ExtractiveWriter
 from qa_app.pipeline.generation.choosing import LONGEST, with_gaps_filled, with_its_rest, with_what_takes_back
@@ -245,7 +245,7 @@ def test_a_study_that_likely_bears_is_heard_if_only_once() -> None:
     def quoted(bears: float, section: Section = Section.RESULTS) -> set[int]:
         passage = replace(other.passage, section=section)
         evidence = make_evidence(near, replace(other, passage=passage), question="do more sets help muscle growth?")
-        policy = replace(POLICY, needed_from=0.9, another_from=0.9, fills_from=0.9, needed_share=1.0, heard_from=0.0)
+        policy = replace(POLICY, needed_from=0.9, fills_from=0.9, needed_share=1.0, heard_from=0.0)
         draft, _ = ExtractiveWriter().write(replace(evidence, citable={"T001": 0.9, "T002": bears}), policy)
         return {passage_id for s in written(draft) for passage_id in s.passage_ids}
 
@@ -692,23 +692,6 @@ def test_of_two_that_open_as_well_the_one_of_the_better_passage_does() -> None:
     assert level[second] - openings[second] == pytest.approx(POLICY.opening_place_weight)
 
 
-def test_a_reader_who_wants_more_is_told_of_another_study_sooner() -> None:
-    leading = make_candidate("Ten weekly sets gave more muscle growth than five.", study="T001", score=1.0, cosine=0.8)
-    other = make_candidate("Weekly sets for growth were many in men.", study="T002", score=0.9, cosine=0.6)
-    question = "do weekly sets give muscle growth?"
-    ranked = rank_sentences(make_evidence(leading, other, mode="intermediate", question=question), POLICY)
-    chance = next(q.chance for q in ranked if q.study_id == "T002")
-
-    def told(mode: str, another_from: float) -> bool:
-        policy = replace(POLICY, needed_from=chance * 1.1, fills_from=1.0, needed_share=99.0, another_from=another_from)
-        draft, _ = ExtractiveWriter().write(make_evidence(leading, other, mode=mode, question=question), policy)
-        return other.passage.text in {s.text for s in written(draft)}
-
-    assert told("intermediate", chance)
-    assert not told("intermediate", chance * 1.05)
-    assert not told("beginner", chance)
-
-
 def test_figures_of_no_outcome_bring_the_sentence_that_names_one() -> None:
     named, bare, own = (
         "Anaerobic capacity moved with the way of loading.",
@@ -724,3 +707,42 @@ def test_figures_of_no_outcome_bring_the_sentence_that_names_one() -> None:
     assert first_of(f"{named} {bare}") == 0
     assert first_of(f"{named} {own}") == 1
     assert first_of(f"{named} Loading was done alone.") == 1
+
+
+def test_a_sentence_on_something_else_that_was_done_is_needed_less() -> None:
+    failure = make_concept("failure", name="training to failure", kind="training_variable", aliases=("until failure",))
+    texts = (
+        "Training to failure gave no more growth.",
+        "Sets to muscular failure in training gave no more growth.",
+        "Heavy loads gave no more growth.",
+    )
+    evidence = make_evidence(*map(make_candidate, texts), question="does training to failure give growth?")
+
+    def needed(*concepts: Concept) -> list[float]:
+        understanding = replace(evidence.understanding, concepts=concepts)
+        ranked = rank_sentences(replace(evidence, understanding=understanding), POLICY)
+        return [next(q.needed for q in ranked if q.text == text) for text in texts]
+
+    without, with_it = needed(), needed(failure)
+    lost = [before - after for before, after in zip(without, with_it, strict=True)]
+    weight = dict(POLICY.needed.weights)["elsewhere"]
+    assert lost == pytest.approx([0, 0, -weight])
+
+
+def test_the_longer_an_answer_is_the_more_a_sentence_has_to_be_needed() -> None:
+    texts = (
+        "Ten weekly sets gave more muscle growth than five.",
+        "In trained lifters twenty sets were no better for the growth of arms and thighs.",
+        "Women who did many weekly sets gained as much muscle as men.",
+        "Growth was alike whether sets were spread over two days or four.",
+        "Older beginners grew well on few weekly sets for each muscle.",
+    )
+    candidates = [make_candidate(text, study=f"T00{n}", position=9 * n) for n, text in enumerate(texts)]
+    evidence = make_evidence(*candidates, question="do weekly sets give muscle growth?")
+
+    def told(**changes: float) -> int:
+        draft, _ = ExtractiveWriter().write(evidence, replace(POLICY, heard_bears_from=2.0, **changes))
+        return len({s.text for s in written(draft)})
+
+    assert told(long_rise=0.0) == told(long_from=1_000, long_rise=1.0) == len(texts)
+    assert 1 < told(long_from=20, long_rise=0.01) < told(long_from=40, long_rise=0.005) <= len(texts)

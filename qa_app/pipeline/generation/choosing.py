@@ -24,14 +24,12 @@ SHARED_FIGURES = 2  # decimals in common from which two sentences of one study r
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What may be picked: sentences, words, sentences of the leading study and of another, and when another is worth it."""
+    """What may be picked: sentences, words, sentences of the leading study and of another."""
 
     most: int
     words: int
     per_study: int
     per_other: int
-    another_from: float
-    """Chance from which a study is quoted that has not been yet; of one that has, more is asked."""
 
     def is_full(self, study_id: str, chosen: Sequence[Quotable], leading: str) -> bool:
         most = self.per_study if study_id == leading else self.per_other
@@ -44,7 +42,7 @@ def pick(ranked: Sequence[Quotable], limits: Limits, policy: Policy, *, opening:
     A sentence beside a chosen one gains, one of a study that has been quoted loses for each of its sentences. One that hangs on a
     chosen one is added to that. What is hardly needed is left out, but for what makes up a summary; where no sentence is needed much,
     as of studies whose findings nobody has recorded yet, less will do. Where the opening gives the number asked for, or the limits or
-    methods, what gives none has to be needed more.
+    methods, what gives none has to be needed more; and so has everything, the longer the answer is already.
     """
     scale = (
         min(1.0, policy.needed_share * max(q.chance for q in ranked) / policy.needed_from)
@@ -62,10 +60,12 @@ def pick(ranked: Sequence[Quotable], limits: Limits, policy: Policy, *, opening:
             return False  # "the authors" would seem to be those of the study quoted before
         if opening.serves and quotable.serves is False and quotable.candidate is not opening.candidate:
             return quotable.chance >= policy.besides_from
-        if quotable.chance >= scale * (limits.another_from if is_another else policy.needed_from):
+        beyond = max(0, limits.words - words + word_count(quotable.text) - policy.long_from)
+        chance = quotable.chance - scale * policy.long_rise * beyond
+        if chance >= scale * policy.needed_from:
             return True
         is_short = sum(q.length for q in chosen) < policy.summary_sentences_least
-        return quotable.chance >= scale * policy.fills_from and (is_short or _goes_with(quotable, chosen, policy))
+        return chance >= scale * policy.fills_from and (is_short or _goes_with(quotable, chosen, policy))
 
     def worth(quotable: Quotable) -> float:
         told = sum(other.study_id == quotable.study_id for other in chosen)

@@ -64,18 +64,12 @@ class Room:
     """Words of the summary."""
     answer: int
     """Words of the answer."""
-    another_from: float
-    """Chance from which another study is quoted."""
 
     @staticmethod
     def of(mode: Mode, policy: Policy) -> Room:
         if mode is Mode.BEGINNER:
-            return Room(
-                policy.summary_sentences_beginner, policy.words_summary, policy.words_beginner, policy.needed_from
-            )
-        return Room(
-            policy.summary_sentences_intermediate, policy.words_summary, policy.words_intermediate, policy.another_from
-        )
+            return Room(policy.summary_sentences_beginner, policy.words_summary, policy.words_beginner)
+        return Room(policy.summary_sentences_intermediate, policy.words_summary, policy.words_intermediate)
 
 
 def _chosen(body: Sequence[Quotable], room: Room, policy: Policy, *, opening: Quotable) -> tuple[Quotable, ...]:
@@ -85,7 +79,6 @@ def _chosen(body: Sequence[Quotable], room: Room, policy: Policy, *, opening: Qu
         room.summary + room.answer,
         policy.answer_per_study,
         policy.answer_per_other_study,
-        room.another_from,
     )
     first, *others = with_gaps_filled(joined(pick(body, limits, policy, opening=opening), opening=opening))
     whole = with_its_rest(first)

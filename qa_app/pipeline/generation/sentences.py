@@ -13,7 +13,7 @@ from qa_app.pipeline import standing
 from qa_app.pipeline.calibration import Logistic
 from qa_app.pipeline.generation.counted import number_asked
 from qa_app.pipeline.generation.wording import WANTS_ADVICE, Sound, is_null
-from qa_app.pipeline.naming import MEASURED, names
+from qa_app.pipeline.naming import DONE, MEASURED, names
 from qa_app.pipeline.orders import gives_orders
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.population import find_population, is_about_others, names_some_of
@@ -332,6 +332,8 @@ class Asked:
     """Cosine to the question of the closest sentence of those passages; 0.0 without vectors."""
     subjects: tuple[Concept, ...]
     """What the question names that is no outcome: what was done, and to whom."""
+    done: tuple[Concept, ...] = ()
+    """Of these what people do or take."""
     rarest: Concept | None = None
     """Of all that it names, what fewest studies are about."""
 
@@ -342,6 +344,10 @@ class Asked:
     def is_bare(self, text: str, first: int) -> bool:
         """Whether a quotation from within a passage names nothing that was done, nor anybody, of what the question names."""
         return first > 0 and bool(self.subjects) and "subject" not in self.named_kinds(text)
+
+    def is_elsewhere(self, own: frozenset[str]) -> bool:
+        """Whether a sentence with these stems speaks of nothing that was done of what the question names."""
+        return bool(self.done) and not any(name <= own for concept in self.done for name in _name_stems(concept))
 
     def is_served(self, text: str, section: Section) -> bool | None:
         """Whether a sentence gives the number asked for, or else the limits or methods; None where no such thing is asked for."""
@@ -383,6 +389,7 @@ class Asked:
             closest=max((cosine for c in _quoted(evidence) for cosine in c.sentence_cosines), default=0.0),
             closest_telling=max((cosine for c in telling for cosine in c.sentence_cosines), default=0.0),
             subjects=tuple(concept for concept in understanding.concepts if concept.kind not in MEASURED),
+            done=tuple(concept for concept in understanding.concepts if concept.kind in DONE),
             rarest=max(understanding.concepts, key=lambda concept: (concept.rarity, concept.concept_id), default=None),
         )
 
@@ -414,6 +421,7 @@ def sentence_signals(text: str, first: int, last: int, candidate: Candidate, ask
     plain      a conclusion or advice, for a beginner
     off        it tells of another outcome than asked; limit     a limitation that nobody asked for
     reason     a reason that nobody asked for;          why       a reason that was asked for
+    elsewhere  it speaks of nothing that was done of what the question names
     chance     that its study bears on the question
     """
     evidence, study, section = asked.evidence, candidate.passage.study, candidate.passage.section
@@ -450,6 +458,7 @@ def sentence_signals(text: str, first: int, last: int, candidate: Candidate, ask
         "limit": float(section is Section.LIMITATIONS and section not in asked.wants),
         "reason": float(_is_unasked_reason(sound, asked)),
         "why": float(EXPLANATION in understanding.intents and sound.explains),
+        "elsewhere": float(asked.is_elsewhere(own)),
         "chance": 1.0 if evidence.citable is None else evidence.citable.get(study.study_id, 0.0),
     }
 
@@ -498,6 +507,12 @@ def _is_on(finding: Finding, outcomes: Sequence[Concept]) -> bool:
         return True
     said = stem_set(finding.outcome)
     return any(names(finding.outcome, concept) or said <= _names_of(concept) for concept in outcomes)
+
+
+@lru_cache(maxsize=2_048)
+def _name_stems(concept: Concept) -> tuple[frozenset[str], ...]:
+    """Of each of its names."""
+    return tuple(stem_set(name) for name in (concept.name, *concept.aliases))
 
 
 @lru_cache(maxsize=2_048)
