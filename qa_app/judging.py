@@ -145,11 +145,12 @@ def _adds_nothing(answer: Answer) -> bool:
 
 def _as_list(answer: Answer) -> str:
     """Whose they are is told as the answer tells it: readers compare what is said and not how it is labelled."""
+    asked, population = answer.question.searched, answer.understanding.population
     texts: list[str] = []
     before = None
     for candidate in answer.evidence[:PASSAGES_LISTED]:
         passage, study = candidate.passage, candidate.passage.study
-        who = "" if study == before else attribution(passage.text, study, asked=answer.question.searched)
+        who = "" if study == before else attribution(passage.text, study, asked=asked, population=population)
         texts.append(spoken(passage.text, who))
         before = study
     return "\n\n".join(f"{text} [{place}]" for place, text in enumerate(texts, start=1))

@@ -1,4 +1,5 @@
-"""Who says it: named before a quotation that does not name its study itself, where the one before it is of another study.
+"""Who says it: named before a quotation that does not name its study itself, where the one before it is of another study; and of whom,
+where the question is about some people and the study is of others too.
 
 What a study is called comes from its row, never from a text; the quotation stays as it is.
 """
@@ -10,8 +11,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from corpus_app.records import Design, Study
-from qa_app.pipeline.records import Evidence, Sentence, SentenceKind
+from corpus_app.records import AgeGroup, Design, Sex, Study
+from qa_app.pipeline.population import find_population
+from qa_app.pipeline.records import Evidence, Population, Sentence, SentenceKind
 from qa_app.pipeline.text import folded
 
 _DESIGNS = {
@@ -21,6 +23,14 @@ _DESIGNS = {
     Design.CROSS_SECTIONAL_STUDY: "cross-sectional study",
     Design.OTHER: "",
 }
+_AGES = {
+    AgeGroup.YOUTH: "children and adolescents",
+    AgeGroup.ADULTS: "adults",
+    AgeGroup.OLDER_ADULTS: "older adults",
+    AgeGroup.MIXED: "mixed ages",
+}
+_YOUNGER = "younger adults"  # of a study of adults, where older ones are asked about
+_SEXES = {Sex.FEMALE: "women", Sex.MALE: "men", Sex.BOTH: "men and women"}
 _INITIALS = re.compile(r"(?:[^\W\d_]\.?-?){1,4}")
 _NEWEST = re.compile(
     r"\b(?:newest|new (?:research|evidence|studies)|latest|(?:most )?recent(?:ly)?|up[- ]to[- ]date|current)\b",
@@ -42,16 +52,41 @@ def attributed(sentences: Sequence[Sentence], evidence: Evidence) -> tuple[Sente
         own = sentence.study_ids
         is_quotation = sentence.kind is SentenceKind.QUOTE and len(own) == 1
         study = studies.get(own[0]) if is_quotation and own != before else None
-        who = attribution(sentence.text, study, asked=evidence.question.searched) if study else ""
+        asked, population = evidence.question.searched, evidence.understanding.population
+        who = attribution(sentence.text, study, asked=asked, population=population) if study else ""
         told.append(replace(sentence, attribution=who))
         before = own
     return tuple(told)
 
 
-def attribution(text: str, study: Study, *, asked: str) -> str:
-    """Who says a text; empty where it says so itself, with the year where the newest is asked for."""
+def attribution(text: str, study: Study, *, asked: str, population: Population) -> str:
+    """Who says a text; empty where it says so itself, with the year where the newest is asked for.
+
+    With the people of the study, where those whom the question names are not they, or not they alone, and the text names none.
+    """
+    people = "" if find_population(folded(text)).is_named else besides(study, population)
     is_named = names_its_study(text, study) and not (_NEWEST.search(asked) and _lacks_year(text, study))
-    return "" if is_named else called(study)
+    return "" if is_named and not people else called(study, people)
+
+
+def besides(study: Study, asked: Population) -> str:
+    """The people of a study, as far as they are others than those whom a question names: "mixed ages", "men and women"."""
+    found = []
+    if (
+        asked.age_groups
+        and study.age_group not in asked.age_groups
+        and not _is_of_all(len(asked.age_groups), study.age_group)
+    ):
+        is_younger = study.age_group is AgeGroup.ADULTS and AgeGroup.OLDER_ADULTS in asked.age_groups
+        found.append(_YOUNGER if is_younger else _AGES.get(study.age_group, ""))
+    if asked.sexes and study.sex not in asked.sexes and not _is_of_all(len(asked.sexes), study.sex):
+        found.append(_SEXES.get(study.sex, ""))
+    return ", ".join(filter(None, found))
+
+
+def _is_of_all(groups: int, people: AgeGroup | Sex) -> bool:
+    """Whether a study is of people of all sorts, and the question is about several of them."""
+    return groups > 1 and people in {AgeGroup.MIXED, Sex.BOTH}
 
 
 def _lacks_year(text: str, study: Study) -> bool:
@@ -71,10 +106,10 @@ def names_its_study(text: str, study: Study) -> bool:
     return study.year is not None and bool(re.search(rf"\b{study.year} (?:[\w-]+ ){{0,4}}{_WORKS}\b", said))
 
 
-def called(study: Study) -> str:
-    """`Schoenfeld and colleagues (meta-analysis, 2017)`; a study without authors goes by its design and year."""
+def called(study: Study, people: str = "") -> str:
+    """`Schoenfeld and colleagues (meta-analysis, 2017; mixed ages)`; a study without authors goes by its design and year."""
     design = _DESIGNS.get(study.design, study.design.value.replace("_", " "))
-    facts = ", ".join(filter(None, (design, str(study.year or ""))))
+    facts = "; ".join(filter(None, (", ".join(filter(None, (design, str(study.year or "")))), people)))
     first, *others = (surname(author) for author in study.authors[:3]) if study.authors else ("",)
     if not first:
         return facts[:1].upper() + facts[1:]

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_app.records import Design
-from qa_app.pipeline.attribution import attributed, called, names_its_study, spoken, surname
-from qa_app.pipeline.records import Sentence, SentenceKind, Span, Verdict
+from corpus_app.records import AgeGroup, Design, Sex
+from qa_app.pipeline.attribution import attributed, attribution, besides, called, names_its_study, spoken, surname
+from qa_app.pipeline.population import find_population, is_about
+from qa_app.pipeline.records import Population, Sentence, SentenceKind, Span, Verdict
 from tests.pipeline.values import make_candidate, make_evidence, make_study
 
 STUDIES = (
@@ -100,6 +101,48 @@ def test_a_change_of_study_is_told() -> None:
 )
 def test_where_the_newest_is_asked_for_the_year_is_told(asked: str, text: str, is_told: bool) -> None:
     assert bool(told_of([quoting("A", text)], asked)[0].attribution) is is_told
+
+
+@pytest.mark.parametrize(
+    ("asked", "age", "sex", "people"),
+    [
+        ("in older adults", AgeGroup.MIXED, Sex.BOTH, "mixed ages"),
+        ("in older adults", AgeGroup.ADULTS, Sex.BOTH, "younger adults"),
+        ("in older adults", AgeGroup.OLDER_ADULTS, Sex.BOTH, ""),
+        ("in older adults", AgeGroup.NOT_REPORTED, Sex.BOTH, ""),
+        ("in children", AgeGroup.ADULTS, Sex.BOTH, "adults"),
+        ("in older women", AgeGroup.MIXED, Sex.MALE, "mixed ages, men"),
+        ("in women", AgeGroup.MIXED, Sex.BOTH, "men and women"),
+        ("in men and women", AgeGroup.MIXED, Sex.BOTH, ""),
+        ("in men and women", AgeGroup.MIXED, Sex.MALE, ""),
+        ("in young and older people", AgeGroup.MIXED, Sex.BOTH, ""),
+        ("does it work?", AgeGroup.YOUTH, Sex.FEMALE, ""),
+    ],
+)
+def test_the_people_of_a_study_are_told_where_others_were_asked_about(
+    asked: str, age: AgeGroup, sex: Sex, people: str
+) -> None:
+    study = make_study("A", authors=("Grgic J",), year=2018, age_group=age, sex=sex)
+    population = find_population(asked)
+
+    def told(text: str) -> str:
+        return attribution(text, study, asked=asked, population=population)
+
+    assert besides(study, population) == people
+    assert told("Strength rose.") == f"Grgic (randomised trial, 2018{'; ' * bool(people)}{people})"
+    assert told("Grgic saw strength rise.") == (told("Strength rose.") if people else "")
+    assert told("Grgic saw the strength of older women rise.") == ""
+
+
+@given(
+    st.builds(Population, age_groups=st.lists(st.sampled_from([*AgeGroup][:3]), unique=True).map(tuple), training=st.just(()), sexes=st.lists(st.sampled_from([*Sex][:2]), unique=True).map(tuple)),
+    st.sampled_from(AgeGroup),
+    st.sampled_from(Sex),
+)  # fmt: skip
+def test_of_those_who_were_asked_about_nothing_is_told(asked: Population, age: AgeGroup, sex: Sex) -> None:
+    study = make_study("A", age_group=age, sex=sex)
+
+    assert bool(besides(study, asked)) <= (not is_about(study, asked))
 
 
 def test_only_quotations_of_one_study_are_attributed() -> None:
