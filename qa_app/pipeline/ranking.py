@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, repeat
@@ -218,7 +218,10 @@ def _by_concept_words(
     graph = _graph(concepts)
     weights = {term: graph.rarity_of_word[term] for term in sorted(terms) if term in graph.rarity_of_word}
     total = sum(weights.values()) or 1.0
-    spoken = {pk: words & weights.keys() for pk, words in graph.words.items() if not words.isdisjoint(weights)}
+    spoken: dict[str, set[str]] = defaultdict(set)
+    for term in weights:
+        for concept_id in graph.carriers[term]:
+            spoken[concept_id].add(term)
     nothing: frozenset[str] = frozenset()
     shares = {
         pk: math.fsum(weights[term] for term in nothing.union(*(spoken.get(c, nothing) for c in study.concepts)))
@@ -258,8 +261,8 @@ class _Graph:
     """What ranking needs of the concepts that studies are about, by id."""
 
     rarity: Mapping[str, float]
-    words: Mapping[str, frozenset[str]]
-    """Stems of its name and aliases."""
+    carriers: Mapping[str, tuple[str, ...]]
+    """By stem the concepts that hold it in their name or aliases."""
     rarity_of_word: Mapping[str, float]
     """Of each such stem, among the concepts."""
 
@@ -267,12 +270,14 @@ class _Graph:
 @once_for_these
 def _graph(concepts: tuple[Concept, ...]) -> _Graph:
     studied = [concept for concept in concepts if concept.is_studied]
-    words = {c.concept_id: stem_set(" ".join((c.name, *c.aliases))) for c in studied}
-    carrying = Counter(chain.from_iterable(words.values()))
+    carriers: dict[str, tuple[str, ...]] = defaultdict(tuple)
+    for concept in studied:
+        for word in stem_set(" ".join((concept.name, *concept.aliases))):
+            carriers[word] += (concept.concept_id,)
     return _Graph(
         rarity={c.concept_id: c.rarity for c in studied},
-        words=words,
-        rarity_of_word={word: rarity(count, len(studied)) for word, count in carrying.items()},
+        carriers=carriers,
+        rarity_of_word={word: rarity(len(holding), len(studied)) for word, holding in carriers.items()},
     )
 
 

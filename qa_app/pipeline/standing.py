@@ -304,6 +304,16 @@ _LAST_WORDS = tuple(
 LONGEST_ENDING = 70  # characters that it may take
 _VERB_ALONE = re.compile(r"\b(?:did|does|was|were|had)(?: not)?[:.;]")
 _OTHER_VERB = re.compile(r"[,;:]|\b(?:and|but|while|whereas|than|as|what|that|who|which|if|so)\b")
+# An estimate became another one: in which analysis, stands before it.
+_CHANGED = re.compile(
+    r"\b(?:fell|dropped|shrank|declined|decreased|narrowed|rose|increased|grew|was (?:reduced|lowered|raised)) to (?:an? |the )?(?:[\w-]+ )?"
+    r"(?:effect size|difference|ES|SMD|WMD|MD|OR|RR|HR|g|d|r)\b"
+)
+_BY_WHAT = re.compile(
+    r"\b(?:when|after|once|if|as|without|with|by|because|removing|leaving|excluding|excluded|omitting|dropping|adjust\w*|controlling|restrict\w*|limit\w*|"
+    r"only|sensitivity|subgroup|analys[ei]s)\b",
+    re.IGNORECASE,
+)
 _LIST = re.compile(rf"\bby {_NUMBER} and {_NUMBER}(?=[,;.])")
 _COMPARES = re.compile(
     r"\b(?:than|compared|comparing|at least|versus|vs|against|relative|between|the more|the less|if|when|as)\b"
@@ -332,6 +342,9 @@ def _find_unsaid(text: str) -> str:
     alone = _VERB_ALONE.search(text)
     if alone and not _OTHER_VERB.search(text, 0, alone.start()):
         return alone.group()
+    changed = _CHANGED.search(text) if " to " in text else None
+    if changed and not _BY_WHAT.search(text):
+        return changed.group()
     listed = _LIST.search(text) if " by " in text else None
     if listed and not _holds_clause(text[: listed.start()]) and not _PAIR.search(text[: listed.start()]):
         return listed.group()

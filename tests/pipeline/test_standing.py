@@ -58,6 +58,7 @@ def test_readers_and_rules_agree_on_what_needs_the_sentence_before(half: str) ->
         "Dose and duration were not related to the effect.",
         "Sleep showed no sign of this effect in men.",
         "These two were close to each other.",
+        "The advantage of periodized training for strength fell to an effect size of 0.23 and heterogeneity disappeared.",
         "The former rose by a tenth.",
         "Bench press strength rose in both groups.",
         "The certainty of evidence for both outcomes was high.",
@@ -93,6 +94,8 @@ def test_what_points_back_or_is_left_unsaid_hangs(text: str) -> None:
     "text",
     [
         "Creatine raised strength by 3 kg more than placebo.",
+        "Excluding one outlier, strength with creatine fell to an effect size of 0.2.",
+        "The advantage of creatine for strength fell to an effect size of 0.2 once small trials were left out.",
         "It is unclear whether light loads suit older people.",
         "In his review of protein, Example describes leucine as the trigger.",
         "In this one-year trial, 70 older adults took creatine or placebo.",

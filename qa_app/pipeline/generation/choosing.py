@@ -14,7 +14,7 @@ from qa_app.pipeline.text import jaccard, stem_set, word_count
 
 REPEATED = 0.6  # token overlap from which two sentences say the same
 REPEATED_WITHIN_STUDY = 0.45  # and of one study
-HELD_WITHIN_STUDY = 0.75  # share of the words of the shorter one that the longer holds, without a figure of its own
+HELD_WITHIN_STUDY = 0.7  # share of the words of the shorter one that the longer holds, without a figure of its own
 LONGEST = 2  # chosen sentences that are quoted as one; more of a passage follow as a quotation of their own
 TAKEN_BACK_WITHIN = 2  # sentences after a quotation, of which one may take it back
 SHORT_GAP = 1  # sentences between two quotations of a passage that are told with them: without those the second says something else

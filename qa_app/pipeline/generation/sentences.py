@@ -550,7 +550,7 @@ def _suits(text: str, candidate: Candidate, asked: Asked, policy: Policy, *, cos
         value -= policy.aside_weight
     if asked.number is not None and asked.number.search(text):
         value += policy.number_gain
-    if not understanding.population.is_named and candidate.passage.study.age_group in SPECIAL_AGES:
+    if not understanding.population.is_named and _is_special(text, candidate.passage.study):
         value -= policy.special_age_weight
     is_advice = candidate.passage.section in ADVICE
     if is_advice and cosine < policy.advice_from * asked.closest:  # advice on another matter
@@ -569,6 +569,12 @@ def _suits(text: str, candidate: Candidate, asked: Asked, policy: Policy, *, cos
     if _is_stray(text, stem_set(text), asked.findings.get(candidate.passage.study.study_id, ())):
         value -= policy.stray_outcome_weight
     return value
+
+
+def _is_special(text: str, study: Study) -> bool:
+    """Whether a sentence is of old or of young people alone: by its study, or by those whom it names."""
+    named = find_population(folded(text)).age_groups
+    return study.age_group in SPECIAL_AGES or (bool(named) and SPECIAL_AGES.issuperset(named))
 
 
 def _is_unasked_reason(sound: Sound, asked: Asked) -> bool:
