@@ -105,7 +105,7 @@ class Sentence(Shape):
     attribution = CharField(
         allow_null=True,
         required=False,
-        help_text="Who says it, where the sentence does not name its study, and of whom, where the question is about others; stands before it.",
+        help_text="Who says it, where the sentence does not name its study, or is about others than the question, who are told with it; stands before it.",
     )
     citations = numbers("Indexes of citations.")
     verdict = ChoiceField(choices=("verbatim", "supported", "weak", "counted"))

@@ -1,5 +1,5 @@
 """Who says it: named before a quotation that does not name its study itself, where the one before it is of another study; and of whom,
-where the question is about some people and the study is of others too.
+where the question is about some people and the study is not of them alone.
 
 What a study is called comes from its row, never from a text; the quotation stays as it is.
 """
@@ -7,7 +7,7 @@ What a study is called comes from its row, never from a text; the quotation stay
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -30,7 +30,8 @@ _AGES = {
     AgeGroup.MIXED: "mixed ages",
 }
 _YOUNGER = "younger adults"  # of a study of adults, where older ones are asked about
-_SEXES = {Sex.FEMALE: "women", Sex.MALE: "men", Sex.BOTH: "men and women"}
+_SEXES = {Sex.FEMALE: "women", Sex.MALE: "men"}
+NOBODY = Population()
 _INITIALS = re.compile(r"(?:[^\W\d_]\.?-?){1,4}")
 _NEWEST = re.compile(
     r"\b(?:newest|new (?:research|evidence|studies)|latest|(?:most )?recent(?:ly)?|up[- ]to[- ]date|current)\b",
@@ -46,14 +47,21 @@ def attributed(sentences: Sequence[Sentence], evidence: Evidence) -> tuple[Sente
     Depends on nothing that comes after a sentence: those told one by one get the same.
     """
     studies = {study.study_id: study for study in evidence.studies}
+    asked, population = evidence.question.searched, evidence.understanding.population
     told: list[Sentence] = []
     before: tuple[str, ...] = ()
+    has_told_whom = False  # since the study became another one
     for sentence in sentences:
         own = sentence.study_ids
-        is_quotation = sentence.kind is SentenceKind.QUOTE and len(own) == 1
-        study = studies.get(own[0]) if is_quotation and own != before else None
-        asked, population = evidence.question.searched, evidence.understanding.population
-        who = attribution(sentence.text, study, asked=asked, population=population) if study else ""
+        study = studies.get(own[0]) if sentence.kind is SentenceKind.QUOTE and len(own) == 1 else None
+        has_told_whom &= own == before
+        whom = besides(study, population, told=find_population(folded(sentence.text))) if study else ""
+        who = ""
+        if study is not None and own != before:
+            who = attribution(sentence.text, study, asked=asked, population=population)
+        elif study is not None and whom and not has_told_whom:
+            who = called(study, whom)
+        has_told_whom |= bool(whom)
         told.append(replace(sentence, attribution=who))
         before = own
     return tuple(told)
@@ -62,31 +70,31 @@ def attributed(sentences: Sequence[Sentence], evidence: Evidence) -> tuple[Sente
 def attribution(text: str, study: Study, *, asked: str, population: Population) -> str:
     """Who says a text; empty where it says so itself, with the year where the newest is asked for.
 
-    With the people of the study, where those whom the question names are not they, or not they alone, and the text names none.
+    With the people of the study, where those whom the question names are not they, or not they alone, and the text does not say so.
     """
-    people = "" if find_population(folded(text)).is_named else besides(study, population)
+    people = besides(study, population, told=find_population(folded(text)))
     is_named = names_its_study(text, study) and not (_NEWEST.search(asked) and _lacks_year(text, study))
     return "" if is_named and not people else called(study, people)
 
 
-def besides(study: Study, asked: Population) -> str:
-    """The people of a study, as far as they are others than those whom a question names: "mixed ages", "men and women"."""
+def besides(study: Study, asked: Population, *, told: Population = NOBODY) -> str:
+    """The people of a study, as far as they are others than those whom a question names: "mixed ages", "younger adults, men".
+
+    Nothing of what a text has `told`: an age, or a sex. That a study of both sexes is not of one alone is said in other words, where
+    nothing that is quoted is about that one (`parts`).
+    """
     found = []
-    if (
-        asked.age_groups
-        and study.age_group not in asked.age_groups
-        and not _is_of_all(len(asked.age_groups), study.age_group)
-    ):
-        is_younger = study.age_group is AgeGroup.ADULTS and AgeGroup.OLDER_ADULTS in asked.age_groups
+    if asked.age_groups and not told.age_groups and not _is_of_these(study.age_group, asked.age_groups):
+        is_younger = study.age_group is AgeGroup.ADULTS and AgeGroup.YOUTH not in asked.age_groups
         found.append(_YOUNGER if is_younger else _AGES.get(study.age_group, ""))
-    if asked.sexes and study.sex not in asked.sexes and not _is_of_all(len(asked.sexes), study.sex):
+    if len(asked.sexes) == 1 and not told.sexes and study.sex not in asked.sexes:
         found.append(_SEXES.get(study.sex, ""))
     return ", ".join(filter(None, found))
 
 
-def _is_of_all(groups: int, people: AgeGroup | Sex) -> bool:
-    """Whether a study is of people of all sorts, and the question is about several of them."""
-    return groups > 1 and people in {AgeGroup.MIXED, Sex.BOTH}
+def _is_of_these(people: AgeGroup, asked: Collection[AgeGroup]) -> bool:
+    """A study of people of several ages is of adults, young and old."""
+    return people in asked or (people is AgeGroup.MIXED and {AgeGroup.ADULTS, AgeGroup.OLDER_ADULTS}.issubset(asked))
 
 
 def _lacks_year(text: str, study: Study) -> bool:
@@ -112,7 +120,7 @@ def called(study: Study, people: str = "") -> str:
     facts = "; ".join(filter(None, (", ".join(filter(None, (design, str(study.year or "")))), people)))
     first, *others = (surname(author) for author in study.authors[:3]) if study.authors else ("",)
     if not first:
-        return facts[:1].upper() + facts[1:]
+        return facts[:1].upper() + facts[1:] if facts != people else people and f"A study ({people})"
     people = f"{first} and {others[0]}" if len(others) == 1 else f"{first} and colleagues" if others else first
     return f"{people} ({facts})" if facts else people
 

@@ -32,7 +32,7 @@ _AGES: tuple[tuple[re.Pattern[str], tuple[AgeGroup, ...]], ...] = (
         ),
         (AgeGroup.OLDER_ADULTS,),
     ),
-    (_words("young(?:er)? " + _PEOPLE, "young", "middle[- ]aged?", "college[- ]aged?"), (AgeGroup.ADULTS,)),
+    (_words("young(?:er)? " + _PEOPLE, "young", "younger(?! (?:brother|sister|sibling))", "middle[- ]aged?", "college[- ]aged?"), (AgeGroup.ADULTS,)),
     (
         _words("child", "children", "childhood", "kids?", "teens?", "teenagers?", "teenaged?", "adolescents?", "adolescence", "youths?", "pre-?pubertal", "pubertal", "schoolchildren", "toddlers?", "minors"),
         (AgeGroup.YOUTH,),
@@ -82,9 +82,9 @@ _DECADES = {"fift": 50, "sixt": 60, "sevent": 70, "eight": 80, "ninet": 90}
 _UNIT = (
     r"(?:%|percent|per ?cent|(?:k|m|µ|u|mc)?g(?:rams?)?(?:/kg)?(?:/d(?:ay)?)?|kilos?|lbs?|pounds?|ml|l|iu|kcal|calories|cal|cm|mm|km|miles?|metres?|meters?|"
     r"s|secs?|seconds?|mins?|minutes?|h|hrs?|hours?|d|days?|wks?|weeks?|months?|y|yrs?|years?|sets?|reps?|repetitions?|rm|sessions?|workouts?|rides?|times|x|"
-    r"steps|studies|trials|people|women|men|participants|subjects)(?![\w])"
+    r"steps|studies|trials|articles|papers|records|countries|experts|people|women|men|participants|subjects|volunteers|bpm|hz|beats?)(?![\w])"
 )
-_NO_UNIT = rf"(?!\s*-?\s*(?:{_UNIT}))(?![\d.,:/]*\d)(?!\s*(?:-|–|to)\s*\d)"
+_NO_UNIT = rf"(?!\s*-?\s*(?:{_UNIT}))(?!\s*[°±])(?!(?:\s*(?:,|or|and|vs\.?|/)\s*\d+)+\s*%)(?![\d.,:/]*\d)(?!\s*(?:-|–|to)\s*\d)"
 _OLD = r"[- ]?(?:(?:years?|yrs?)(?:[- ]olds?| of age)|y\.?/?o\.?(?![a-z])|yrs?(?! of)|y(?![a-z])|olds?)"
 _AGE = re.compile(
     rf"(?<![\d.,])(?:"
@@ -108,9 +108,16 @@ _NUMBER = re.compile(
 )  # neither "type 2 diabetes" nor "omega-3" nor "1RM" names a number
 
 
+# "I've got two kids" says nothing of whom a question is about.
+_HAVING = re.compile(
+    r"\b(?:got|have|has|had|having) (?:(?:a|an|\d+|two|three|four|five|six|young|small|little) )*(?:kids?|children|toddlers?|teenagers?)\b"
+)
+
+
 @lru_cache(maxsize=8_192)
 def find_population(said: str) -> Population:
     """Age groups, training and sexes that a lower-case question names, each once, in the order of the tables."""
+    said = _HAVING.sub("", said)
     ages = [group for expression, groups in _AGES if expression.search(said) for group in groups]
     ages += [group for years in _find_ages(said) for group in _age_groups(years)]
     return Population(

@@ -306,12 +306,12 @@ _VERB_ALONE = re.compile(r"\b(?:did|does|was|were|had)(?: not)?[:.;]")
 _OTHER_VERB = re.compile(r"[,;:]|\b(?:and|but|while|whereas|than|as|what|that|who|which|if|so)\b")
 # An estimate became another one: in which analysis, stands before it.
 _CHANGED = re.compile(
-    r"\b(?:fell|dropped|shrank|declined|decreased|narrowed|rose|increased|grew|was (?:reduced|lowered|raised)) to (?:an? |the )?(?:[\w-]+ )?"
-    r"(?:effect size|difference|ES|SMD|WMD|MD|OR|RR|HR|g|d|r)\b"
+    r"\b(?:fell|dropped|shrank|declined|decreased|narrowed|rose|increased|grew|was (?:reduced|lowered|raised)) to (?:an? |the )?(?:[a-z-]+,? ){0,2}"
+    r"(?:effect size|ES|SMD|WMD)\b"
 )
 _BY_WHAT = re.compile(
-    r"\b(?:when|after|once|if|as|without|with|by|because|removing|leaving|excluding|excluded|omitting|dropping|adjust\w*|controlling|restrict\w*|limit\w*|"
-    r"only|sensitivity|subgroup|analys[ei]s)\b",
+    r"^(?:with|by|in|for|as|only)\b[^,]*,|\b(?:when|after|once|if|without|because|removing|leaving|excluding|excluded|omitting|dropping|adjust\w*|"
+    r"controlling|restrict\w*|limit\w*|sensitivity|subgroup|analys[ei]s)\b|\bfrom [−–-]?\d",
     re.IGNORECASE,
 )
 _LIST = re.compile(rf"\bby {_NUMBER} and {_NUMBER}(?=[,;.])")

@@ -112,10 +112,15 @@ def test_where_the_newest_is_asked_for_the_year_is_told(asked: str, text: str, i
         ("in older adults", AgeGroup.NOT_REPORTED, Sex.BOTH, ""),
         ("in children", AgeGroup.ADULTS, Sex.BOTH, "adults"),
         ("in older women", AgeGroup.MIXED, Sex.MALE, "mixed ages, men"),
-        ("in women", AgeGroup.MIXED, Sex.BOTH, "men and women"),
+        ("in women", AgeGroup.MIXED, Sex.BOTH, ""),
+        ("in women", AgeGroup.MIXED, Sex.MALE, "men"),
         ("in men and women", AgeGroup.MIXED, Sex.BOTH, ""),
         ("in men and women", AgeGroup.MIXED, Sex.MALE, ""),
         ("in young and older people", AgeGroup.MIXED, Sex.BOTH, ""),
+        ("in younger and older adults", AgeGroup.MIXED, Sex.BOTH, ""),
+        ("in teenagers and older adults", AgeGroup.MIXED, Sex.BOTH, "mixed ages"),
+        ("in teenagers and older adults", AgeGroup.ADULTS, Sex.BOTH, "adults"),
+        ("got 2 kids and one free day", AgeGroup.ADULTS, Sex.BOTH, ""),
         ("does it work?", AgeGroup.YOUTH, Sex.FEMALE, ""),
     ],
 )
@@ -132,6 +137,38 @@ def test_the_people_of_a_study_are_told_where_others_were_asked_about(
     assert told("Strength rose.") == f"Grgic (randomised trial, 2018{'; ' * bool(people)}{people})"
     assert told("Grgic saw strength rise.") == (told("Strength rose.") if people else "")
     assert told("Grgic saw the strength of older women rise.") == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Women gained 5 kg.", "younger adults"),
+        ("Untrained people gained 5 kg.", "younger adults, men"),
+        ("In older adults strength rose.", "men"),
+        ("Older women gained 5 kg.", ""),
+    ],
+)
+def test_what_a_text_says_of_its_people_is_not_told_again(text: str, told: str) -> None:
+    study = make_study("A", age_group=AgeGroup.ADULTS, sex=Sex.MALE)
+
+    assert besides(study, find_population("in older women"), told=find_population(text.lower())) == told
+
+
+def test_the_people_of_a_study_are_told_once_for_all_that_is_quoted_of_it_in_a_row() -> None:
+    study = make_study("A", authors=("Grgic J",), year=2018, age_group=AgeGroup.MIXED)
+    evidence = make_evidence(make_candidate(study=study), question="does it work in older adults?")
+    texts = ("In older adults Grgic saw strength rise.", "Strength rose by 8 kg.", "Growth was alike.")
+
+    told = [s.attribution for s in attributed([quoting("A", text) for text in texts], evidence)]
+
+    assert told == ["", "Grgic (randomised trial, 2018; mixed ages)", ""]
+
+
+def test_a_study_without_a_name_is_not_called_by_its_people() -> None:
+    study = make_study("A", authors=(), design=Design.OTHER, year=None)
+
+    assert called(study, "men") == "A study (men)"
+    assert called(study) == ""
 
 
 @given(

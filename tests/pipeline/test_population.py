@@ -42,6 +42,11 @@ def test_older_people_are_recognised(said: str) -> None:
     [
         "bench over 60 kg",
         "train at 60% of 1rm",
+        "is lifting at 60 or 80% of 1rm better?",
+        "sets at 60, 70 and 80% of 1rm",
+        "isokinetic strength at 60°/s",
+        "at 70 ± 5% of the maximum",
+        "over 60 articles were read",
         "after 75 minutes of cardio",
         "rest 60s or 90s?",
         "over 65 to 70 reps",
@@ -177,3 +182,13 @@ def test_a_study_of_all_ages_is_about_several_groups_and_about_none_alone() -> N
 )
 def test_a_number_that_opens_the_question_by_itself_is_an_age(said: str, is_age: bool) -> None:
     assert bool(find_population(said).age_groups) is is_age
+
+
+@pytest.mark.parametrize("said", ["i've got 2 kids and one free day", "she has two young children", "having kids"])
+def test_whoever_has_children_does_not_ask_about_them(said: str) -> None:
+    assert AgeGroup.YOUTH not in find_population(said).age_groups
+
+
+@pytest.mark.parametrize("said", ["younger and older adults", "young vs old", "younger than older people"])
+def test_young_and_old_are_both_named(said: str) -> None:
+    assert set(find_population(said).age_groups) == {AgeGroup.ADULTS, AgeGroup.OLDER_ADULTS}

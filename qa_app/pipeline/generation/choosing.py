@@ -42,7 +42,7 @@ def pick(ranked: Sequence[Quotable], limits: Limits, policy: Policy, *, opening:
     A sentence beside a chosen one gains, one of a study that has been quoted loses for each of its sentences. One that hangs on a
     chosen one is added to that. What is hardly needed is left out, but for what makes up a summary; where no sentence is needed much,
     as of studies whose findings nobody has recorded yet, less will do. Where the opening gives the number asked for, or the limits or
-    methods, what gives none has to be needed more; and so has everything, the longer the answer is already.
+    methods, what gives none has to be needed more; and so has everything, the longer the answer is already, but for what is only heard.
     """
     scale = (
         min(1.0, policy.needed_share * max(q.chance for q in ranked) / policy.needed_from)
@@ -54,14 +54,19 @@ def pick(ranked: Sequence[Quotable], limits: Limits, policy: Policy, *, opening:
     waiting = [q for q in ranked if q.goes_on(opening) or not (is_same(q, opening) or q.leads_to(opening))]
     words = limits.words - word_count(opening.text)
 
+    def place_and_words(quotable: Quotable) -> tuple[int | None, int]:
+        """Which of the chosen it goes on from, if it does, and the words that it adds."""
+        place = next((i for i, q in enumerate(chosen) if quotable.goes_on(q)), None)
+        return place, word_count(quotable.text) - (word_count(chosen[place].text) if place is not None else 0)
+
     def belongs(quotable: Quotable) -> bool:
         is_another = quotable.study_id not in {q.study_id for q in chosen}
         if quotable.is_nameless and is_another:
             return False  # "the authors" would seem to be those of the study quoted before
+        _, more = place_and_words(quotable)
+        chance = quotable.chance - scale * policy.long_rise * max(0, limits.words - words + more - policy.long_from)
         if opening.serves and quotable.serves is False and quotable.candidate is not opening.candidate:
-            return quotable.chance >= policy.besides_from
-        beyond = max(0, limits.words - words + word_count(quotable.text) - policy.long_from)
-        chance = quotable.chance - scale * policy.long_rise * beyond
+            return chance >= policy.besides_from
         if chance >= scale * policy.needed_from:
             return True
         is_short = sum(q.length for q in chosen) < policy.summary_sentences_least
@@ -79,8 +84,7 @@ def pick(ranked: Sequence[Quotable], limits: Limits, policy: Policy, *, opening:
         if best is None:
             break
         waiting.remove(best)
-        place = next((i for i, q in enumerate(chosen) if best.goes_on(q)), None)
-        more = word_count(best.text) - (word_count(chosen[place].text) if place is not None else 0)
+        place, more = place_and_words(best)
         if more > words or (place is None and len(chosen) >= limits.most):
             continue
         words -= more

@@ -30,6 +30,7 @@ UNASKED = CONTEXT | {Section.METHODS}
 SPECIAL_AGES = frozenset({AgeGroup.YOUTH, AgeGroup.OLDER_ADULTS})
 EXPLANATION = "discussion"  # the intent of a question that asks why
 UNSURE = frozenset({Section.LIMITATIONS, Section.METHODS})
+_OF_ANY_AGE = re.compile(r"\ball ages\b|(?<!older )(?<!old )(?<!elderly )(?<!aged )\badults\b")
 LONG_SENTENCE_WORDS = 45
 SHORT_SENTENCE_WORDS = 8
 STRAY_FROM = 0.2  # likeness to a finding from which a sentence tells it
@@ -573,8 +574,11 @@ def _suits(text: str, candidate: Candidate, asked: Asked, policy: Policy, *, cos
 
 def _is_special(text: str, study: Study) -> bool:
     """Whether a sentence is of old or of young people alone: by its study, or by those whom it names."""
-    named = find_population(folded(text)).age_groups
-    return study.age_group in SPECIAL_AGES or (bool(named) and SPECIAL_AGES.issuperset(named))
+    if study.age_group in SPECIAL_AGES:
+        return True
+    said = folded(text)
+    named = find_population(said).age_groups
+    return bool(named) and SPECIAL_AGES.issuperset(named) and not _OF_ANY_AGE.search(said)
 
 
 def _is_unasked_reason(sound: Sound, asked: Asked) -> bool:
