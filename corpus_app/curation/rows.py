@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -177,12 +178,32 @@ def replace_findings(study: Study, drafts: Sequence[FindingDraft]) -> Changes:
     values = [{name: str(getattr(draft, name)) for name in FINDING_FIELDS} for draft in with_questions(drafts, here)]
     if present == values:
         return {}
-    study.findings.all().delete()
-    Finding.objects.bulk_create(
-        Finding(study=study, position=position, **fields) for position, fields in enumerate(values)
-    )
+    _write_findings(study, before, values)
     is_unseen = [{**row, "asked_as": ""} for row in present] == [{**row, "asked_as": ""} for row in values]
     return {"asked_as" if is_unseen else "findings": {"before": present, "after": values}}
+
+
+def _write_findings(study: Study, before: Sequence[Finding], values: Sequence[Mapping[str, str]]) -> None:
+    """A finding that says what it said keeps its row, which answers lead to."""
+    rows: dict[tuple[str, ...], list[Finding]] = defaultdict(list)
+    for row in reversed(before):
+        rows[_said({name: str(getattr(row, name)) for name in FINDING_FIELDS})].append(row)
+    new = []
+    for position, fields in enumerate(values):
+        if not (kept := rows[_said(fields)]):
+            new.append(Finding(study=study, position=position, **fields))
+            continue
+        row = kept.pop()
+        if (row.position, row.asked_as) != (position, fields["asked_as"]):
+            row.position, row.asked_as = position, fields["asked_as"]
+            row.save(update_fields=["position", "asked_as"])
+    study.findings.filter(pk__in=[row.pk for kept in rows.values() for row in kept]).delete()
+    Finding.objects.bulk_create(new)
+
+
+def _said(fields: Mapping[str, str]) -> tuple[str, ...]:
+    """All of a finding that readers see."""
+    return tuple(value for name, value in sorted(fields.items()) if name != "asked_as")
 
 
 def replace_concepts(study: Study, concept_ids: Sequence[str]) -> Changes:

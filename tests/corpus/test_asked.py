@@ -124,3 +124,25 @@ def test_a_line_that_moves_from_the_statement_to_the_questions_changes_the_words
     hashes = set(Finding.objects.filter(pk__in=[first.pk, second.pk]).values_list("content_hash", flat=True))
 
     assert len(hashes) == 2
+
+
+@pytest.mark.django_db
+def test_a_finding_that_says_what_it_said_keeps_its_row() -> None:
+    make_study(study_id="A")
+
+    def ids_after(*findings: FindingDraft) -> dict[str, list[int]]:
+        curation.set_findings("A", findings, by=None, by_name="test")
+        rows = Finding.objects.filter(study__study_id="A").order_by("position")
+        ids: dict[str, list[int]] = {}
+        for row in rows:
+            ids.setdefault(row.statement, []).append(row.pk)
+        assert [row.position for row in rows] == list(range(len(findings)))
+        return ids
+
+    first = ids_after(draft("It rose."), draft("It fell."), draft("It rose."))
+    asked = ids_after(draft("It fell.", asked_as="Does it fall?"), draft("It rose."), draft("It rose."))
+    assert asked == first
+    edited = ids_after(draft("It fell by 3 kg."), draft("It rose."))
+    assert edited["It rose."] == first["It rose."][:1]
+    assert edited["It fell by 3 kg."] != first["It fell."]
+    assert Finding.objects.filter(study__study_id="A").count() == 2
