@@ -61,6 +61,8 @@ def test_what_says_the_same_reads_the_same(same: tuple[str, ...]) -> None:
     ("one", "other"),
     [
         ("12 % after 21 weeks", "21 % after 12 weeks"),
+        ("I² = 0 %", "I² = 00 %"),
+        ("5 kg", "05 kg"),
         ("−0.5 kg", "0.5 kg"),
         ("10⁶ cells", "106 cells"),
         ("10⁶ cells", "10⁵ cells"),

@@ -112,7 +112,10 @@ def _raw(text: str) -> Iterator[Token]:
 
 
 def _value(word: str, *, negative: bool) -> str:
+    """Numbers that are equal get one key; one with a needless zero before it is none that anybody writes, and stands for itself."""
     plain = re.sub(r"[, ](?=\d{3}(?:\D|\Z))", "", word).replace(",", ".")
+    if re.match(r"0\d", plain):
+        return f"-{plain}" if negative else plain
     value = Decimal(plain if plain.count(".") < 2 else plain.replace(".", ""))
     return _spelt(-value if negative else value)
 
