@@ -178,16 +178,18 @@ def replace_findings(study: Study, drafts: Sequence[FindingDraft]) -> Changes:
     values = [{name: str(getattr(draft, name)) for name in FINDING_FIELDS} for draft in with_questions(drafts, here)]
     if present == values:
         return {}
-    _write_findings(study, before, values)
+    _write_findings(study, list(zip(before, present, strict=True)), values)
     is_unseen = [{**row, "asked_as": ""} for row in present] == [{**row, "asked_as": ""} for row in values]
     return {"asked_as" if is_unseen else "findings": {"before": present, "after": values}}
 
 
-def _write_findings(study: Study, before: Sequence[Finding], values: Sequence[Mapping[str, str]]) -> None:
+def _write_findings(
+    study: Study, before: Sequence[tuple[Finding, Mapping[str, str]]], values: Sequence[Mapping[str, str]]
+) -> None:
     """A finding that says what it said keeps its row, which answers lead to."""
     rows: dict[tuple[str, ...], list[Finding]] = defaultdict(list)
-    for row in reversed(before):
-        rows[_said({name: str(getattr(row, name)) for name in FINDING_FIELDS})].append(row)
+    for row, fields in reversed(before):
+        rows[_said(fields)].append(row)
     new = []
     for position, fields in enumerate(values):
         if not (kept := rows[_said(fields)]):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from corpus_app.records import AgeGroup, Concept, Design, Direction, Finding, Sex, Study, TrainingStatus, Wanted
-from qa_app.pipeline.naming import DONE, MEASURED, Names, names_of
+from qa_app.pipeline.naming import DONE, MEASURED, VARIABLE, Names, names_of
 from qa_app.pipeline.naming import names as is_named
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.population import is_about, is_about_others
@@ -30,8 +30,6 @@ from qa_app.pipeline.records import (
     Verdict,
 )
 from qa_app.pipeline.text import content_stems, stem_set
-
-VARIABLES = frozenset({"training_variable"})  # more of it is no benefit in itself
 
 REVIEWS = frozenset(
     {
@@ -124,7 +122,7 @@ def _without_changes(matter: Sequence[Finding], subject: Concept | None) -> Sequ
     variable of training in any case: that people grew with light loads does not say that the load matters.
     """
     compared = [finding for finding in matter if not _BEFORE.match(finding.comparator)]
-    return compared if compared or (subject and subject.kind in VARIABLES) else matter
+    return compared if compared or (subject and subject.kind == VARIABLE) else matter
 
 
 _BEFORE = re.compile(r"\s*(?:before|baseline)\b(?!.*\bor\b)", re.IGNORECASE)
@@ -143,7 +141,7 @@ def _is_on_subject(finding: Finding, subject: Concept | None, terms: frozenset[s
         return bool(terms & stem_set(f"{finding.intervention} {finding.comparator}"))
     sides = [subject.concept_id in names.ids_in(side) for side in (finding.intervention, finding.comparator)]
     if all(sides):  # both groups had it, and something else was compared: how much of it, for a variable of training
-        return subject.kind in VARIABLES
+        return subject.kind == VARIABLE
     return any(sides)
 
 
@@ -215,7 +213,7 @@ def _splits(stances: Sequence[StudyStance], subject: Concept | None, evidence: E
 def _counted(rows: Iterable[StudyStance], subject: Concept | None) -> Counter[Stance]:
     """How many studies stand where. Of a variable of training, more or less: what matters is whether it makes a difference."""
     counts = Counter(row.stance for row in rows)
-    if subject is not None and subject.kind in VARIABLES:
+    if subject is not None and subject.kind == VARIABLE:
         counts[Stance.FAVOURS] += counts.pop(Stance.AGAINST, 0)
     return +counts
 
@@ -289,7 +287,7 @@ def counted_lines(
     if not is_led(replace(agreement, studies=rows), evidence):
         return ()
     counts = Counter(row.stance for row in rows)
-    is_variable = agreement.subject.kind in VARIABLES
+    is_variable = agreement.subject.kind == VARIABLE
     if counts.total() - counts[Stance.UNCLEAR] < (
         policy.counted_variables_from if is_variable else policy.counted_from
     ):
@@ -315,7 +313,7 @@ def _of_those_asked(rows: tuple[StudyStance, ...], evidence: Evidence) -> tuple[
 
 def split_in_words(splits: Sequence[PopulationSplit], noun: str, subject: Concept, outcome: Concept) -> str:
     about = f" here on {subject.name} and {outcome.name}"
-    said = _SAID_OF_VARIABLE if subject.kind in VARIABLES else _SAID
+    said = _SAID_OF_VARIABLE if subject.kind == VARIABLE else _SAID
     parts: list[str] = []
     for split in splits:
         counts = _counted(split.studies, subject)
@@ -332,8 +330,8 @@ def split_in_words(splits: Sequence[PopulationSplit], noun: str, subject: Concep
 
 
 def count_in_words(counts: Counter[Stance], noun: str, subject: Concept, outcome: Concept) -> str:
-    said = _SAID_OF_VARIABLE if subject.kind in VARIABLES else _SAID
-    if subject.kind in VARIABLES:
+    said = _SAID_OF_VARIABLE if subject.kind == VARIABLE else _SAID
+    if subject.kind == VARIABLE:
         counts = Counter(counts)
         counts[Stance.FAVOURS] += counts.pop(Stance.AGAINST, 0)
     about = f"here on {subject.name} and {outcome.name}"

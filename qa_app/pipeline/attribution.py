@@ -117,12 +117,13 @@ def names_its_study(text: str, study: Study) -> bool:
 def called(study: Study, people: str = "") -> str:
     """`Schoenfeld and colleagues (meta-analysis, 2017; mixed ages)`; a study without authors goes by its design and year."""
     design = _DESIGNS.get(study.design, study.design.value.replace("_", " "))
-    facts = "; ".join(filter(None, (", ".join(filter(None, (design, str(study.year or "")))), people)))
+    kind = ", ".join(filter(None, (design, str(study.year or ""))))
+    facts = "; ".join(filter(None, (kind, people)))
     first, *others = (surname(author) for author in study.authors[:3]) if study.authors else ("",)
     if not first:
-        return facts[:1].upper() + facts[1:] if facts != people else people and f"A study ({people})"
-    people = f"{first} and {others[0]}" if len(others) == 1 else f"{first} and colleagues" if others else first
-    return f"{people} ({facts})" if facts else people
+        return facts[:1].upper() + facts[1:] if kind else f"A study ({people})" if people else ""
+    authors = f"{first} and {others[0]}" if len(others) == 1 else f"{first} and colleagues" if others else first
+    return f"{authors} ({facts})" if facts else authors
 
 
 @lru_cache(maxsize=4_096)
