@@ -422,14 +422,12 @@ class _Scored:
         return found
 
 
-def _hits(words: _Scored, meaning: _Scored, limit: int) -> tuple[records.Hit, ...]:
+def _hits(words: _Scored, meaning: _Scored, limit: int) -> records.Hits:
     """The best of both legs with their scores in both: by words, then by meaning, then by id."""
     ids = np.union1d(words.best(limit), meaning.best(limit))
     bm25, cosines = words.of_these(ids), meaning.of_these(ids)
     order = np.lexsort((ids, -cosines, -bm25))  # NaN comes last
-    in_order = cosines[order]
-    known = in_order.tolist() if not np.isnan(in_order).any() else [None if c != c else c for c in in_order.tolist()]
-    return tuple(map(records.Hit, ids[order].tolist(), np.nan_to_num(bm25[order]).tolist(), known))
+    return records.Hits(ids[order], np.nan_to_num(bm25[order]), cosines[order])
 
 
 def _lowest(words: _Scored, meaning: _Scored) -> float:

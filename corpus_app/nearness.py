@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -34,15 +35,14 @@ class Findings:
     numbers: Ids
     """and its own place there, from 1."""
     studies: tuple[str, ...]
-    study_of: dict[int, int]
-    """For each searchable passage of these studies, the place of its study."""
+    passages: Ids
+    """Of these studies, in their order; for each of them: """
+    study_of: Ids
+    """the place of its study."""
 
     def near(self, marked: Ids, cosines: Scores, passage_ids: Sequence[int]) -> tuple[records.NearFinding, ...]:
         """As `search.near_findings` says, where these findings have these cosines: twice the id, and one more for a question."""
-        wanted: dict[int, list[int]] = {}
-        for pk in sorted(set(passage_ids)):
-            if (place := self.study_of.get(pk)) is not None:
-                wanted.setdefault(place, []).append(pk)
+        wanted = self._by_study(passage_ids)
         ids, is_question = marked >> 1, (marked & 1).astype(bool)
         known = np.isin(ids, self.ids)
         rows, cosines, is_question = np.searchsorted(self.ids, ids[known]), cosines[known], is_question[known]
@@ -58,7 +58,7 @@ class Findings:
                 self.studies[place],
                 number,
                 cosine,
-                tuple(wanted[place]),
+                wanted[place],
                 float(said[place]) if is_asked[place] else None,
             )
             for place, number, cosine in zip(
@@ -66,6 +66,17 @@ class Findings:
             )
             if place in wanted
         )
+
+    def _by_study(self, passage_ids: Sequence[int]) -> dict[int, tuple[int, ...]]:
+        """Of these passages those of each study, in their order, by the place of the study."""
+        found = np.flatnonzero(np.isin(self.passages, np.asarray(passage_ids, np.int64)))
+        in_order = found[np.argsort(self.study_of[found], kind="stable")]
+        places, starts = np.unique(self.study_of[in_order], return_index=True)
+        ids = self.passages[in_order].tolist()
+        return {
+            place: tuple(ids[start:end])
+            for place, (start, end) in zip(places.tolist(), pairwise([*starts.tolist(), len(ids)]), strict=True)
+        }
 
 
 def read() -> Findings | None:
@@ -86,7 +97,9 @@ def _held(rows: list[Any], passages: list[tuple[int, str]]) -> Findings:
     place_of = {study: place for place, study in enumerate(studies)}
     in_order = sorted((pk, place_of[study], number) for study, number, pk in rows)
     ids, places, numbers = np.array(in_order, np.int64).reshape(-1, 3).T
-    return Findings(ids, places, numbers, studies, {pk: place_of[study] for pk, study in passages})
+    of_passages = sorted((pk, place_of[study]) for pk, study in passages)
+    passage_ids, study_of = np.array(of_passages, np.int64).reshape(-1, 2).T
+    return Findings(ids, places, numbers, studies, passage_ids, study_of)
 
 
 _SEARCHABLE = "s.status = 'published' AND s.notice <> 'retracted'"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import Self, overload
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
 
 class Section(StrEnum):
@@ -189,6 +189,53 @@ class Hit:
     """None where the passage has no vector yet, or the dense leg did not run."""
 
 
+class Hits(Sequence[Hit]):
+    """Hits column by column: hundreds of them are worked on at once, and few are looked at one by one."""
+
+    __slots__ = ("bm25", "cosines", "ids")
+
+    def __init__(self, ids: NDArray[np.int64], bm25: NDArray[np.float64], cosines: NDArray[np.float64]) -> None:
+        """Columns of one length; the cosine is NaN where a hit has none."""
+        self.ids, self.bm25, self.cosines = ids, bm25, cosines
+
+    @classmethod
+    def of(cls, hits: Iterable[Hit]) -> Self:
+        if isinstance(hits, cls):
+            return hits
+        rows = [(h.passage_id, h.bm25, np.nan if h.cosine is None else h.cosine) for h in hits]
+        ids, bm25, cosines = zip(*rows, strict=True) if rows else ((), (), ())
+        return cls(np.array(ids, np.int64), np.array(bm25, np.float64), np.array(cosines, np.float64))
+
+    def among(self, places: NDArray[np.intp]) -> Self:
+        """Those at these places, in their order."""
+        return type(self)(self.ids[places], self.bm25[places], self.cosines[places])
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @overload
+    def __getitem__(self, place: int) -> Hit: ...
+    @overload
+    def __getitem__(self, place: slice) -> Self: ...
+    def __getitem__(self, place: int | slice) -> Hit | Self:
+        if isinstance(place, slice):
+            return type(self)(self.ids[place], self.bm25[place], self.cosines[place])
+        cosine = float(self.cosines[place])
+        return Hit(int(self.ids[place]), float(self.bm25[place]), None if math.isnan(cosine) else cosine)
+
+    def __iter__(self) -> Iterator[Hit]:
+        known = (None if math.isnan(cosine) else cosine for cosine in self.cosines.tolist())
+        return map(Hit, self.ids.tolist(), self.bm25.tolist(), known)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    __hash__ = None  # type: ignore[assignment]  # columns can be written to
+
+    def __repr__(self) -> str:
+        return f"Hits.of({list(self)!r})"
+
+
 @dataclass(frozen=True, slots=True)
 class Leg:
     """How one half of a search went; `error` names what failed, in words for a reader."""
@@ -205,7 +252,7 @@ class Leg:
 class Found:
     """What one search of the corpus gave: the best hits of each leg, at one corpus version."""
 
-    hits: tuple[Hit, ...]
+    hits: Hits
     lexical: Leg
     dense: Leg
     corpus_version: int

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
 
 from qa_app.pipeline.policy import Fusion, Policy
-from qa_app.pipeline.records import Because, Candidate, Found, Hit, NearFinding, Passage
+from qa_app.pipeline.records import Because, Candidate, Found, Hit, Hits, NearFinding, Passage
+
+Scores = NDArray[np.float64]
+"""One figure a hit."""
+Places = NDArray[np.int64]
 
 ANY_QUESTION = 0.5  # about the cosine of any two questions on one subject: what is above it tells them apart
 
@@ -24,26 +30,37 @@ class FusedHit:
 class Fused:
     """All hits of a search, best first, ties by passage id, each with its score and what the parts of that are."""
 
-    hits: tuple[Hit, ...]
-    scores: tuple[float, ...]
-    parts: tuple[tuple[float, float, str, float], ...]
-    """What words, meaning and a finding brought; the finding's step has a name of its own."""
+    hits: Hits
+    scores: Scores
+    words: Scores
+    meaning: Scores
+    gains: Scores
+    """What words, meaning and a finding brought; """
+    steps: Sequence[str]
+    """the names of the finding's step,"""
+    step_of: Places
+    """and which of them is each hit's."""
 
     def best(self, policy: Policy, *, among: Collection[int] | None = None) -> tuple[FusedHit, ...]:
         """The pool; with `among` these passages in its place."""
-        places = (place for place, hit in enumerate(self.hits) if among is None or hit.passage_id in among)
+        wanted = slice(None) if among is None else np.flatnonzero(np.isin(self.hits.ids, list(among)))
+        places = np.arange(len(self.hits))[wanted][: policy.pool]
+        parts = zip(
+            self.hits.among(places),
+            *(column[places].tolist() for column in (self.scores, self.words, self.meaning, self.gains, self.step_of)),
+            strict=True,
+        )
         return tuple(
             FusedHit(
-                self.hits[place],
-                self.scores[place],
+                hit,
+                score,
                 (
                     Because("words", "+", round(words, 4)),
                     Because("meaning", "+", round(meaning, 4)),
-                    *([Because(step, "+", round(gain, 4))] if gain else []),
+                    *([Because(self.steps[step], "+", round(gain, 4))] if gain else []),
                 ),
             )
-            for place in islice(places, policy.pool)
-            for words, meaning, step, gain in (self.parts[place],)
+            for hit, score, words, meaning, gain, step in parts
         )
 
 
@@ -61,26 +78,28 @@ def order(found: Found, policy: Policy, near: Sequence[NearFinding] = ()) -> Fus
     they say nothing across questions.
     """
     if policy.fusion is Fusion.COSINE and found.dense.ok:
-        lexical, dense = [0.0] * len(found.hits), _cosines(found)
+        words, meaning = np.zeros(len(found.hits)), _cosines(found)
     else:
         fusion = _by_ranks if policy.fusion is Fusion.RECIPROCAL_RANK else _by_scores
-        lexical, dense = fusion(found, policy)
-    findings = _by_findings(found, near)
+        words, meaning = fusion(found, policy)
+    step_of, cosines = _by_findings(found, near)
     are_asked = any(entry.said is not None for entry in near)
     question_weight = are_asked * policy.question_weight
-    gains = [
-        policy.finding_weight * cosine + question_weight * max(0.0, cosine - ANY_QUESTION) for _, cosine in findings
-    ]
-    scores = [sum(parts) for parts in zip(lexical, dense, gains, strict=True)]
-    places = sorted(range(len(scores)), key=lambda place: (-scores[place], found.hits[place].passage_id))
+    gains = policy.finding_weight * cosines + question_weight * np.maximum(0.0, cosines - ANY_QUESTION)
+    scores = words + meaning + gains
+    places = np.lexsort((found.hits.ids, -scores))
     return Fused(
-        tuple(found.hits[place] for place in places),
-        tuple(scores[place] for place in places),
-        tuple((lexical[place], dense[place], findings[place][0], gains[place]) for place in places),
+        found.hits.among(places),
+        scores[places],
+        words[places],
+        meaning[places],
+        gains[places],
+        (*map(_step, near), "meaning for finding"),
+        step_of[places],
     )
 
 
-def _by_scores(found: Found, policy: Policy) -> tuple[list[float], list[float]]:
+def _by_scores(found: Found, policy: Policy) -> tuple[Scores, Scores]:
     """Weighted min-max scores over all candidates of both halves; they are added up.
 
     How much a half counts follows how far its scores lie apart for this question (`_spreads`). One that did not run leaves
@@ -90,12 +109,9 @@ def _by_scores(found: Found, policy: Policy) -> tuple[list[float], list[float]]:
     lexical_weight = by_words * policy.lexical_weight if found.lexical.ok else 0.0
     dense_weight = by_meaning * policy.dense_weight if found.dense.ok else 0.0
     total = (lexical_weight + dense_weight) or 1.0
-    words = _words(found)
-    meaning = [
-        own if hit.cosine is None else min_max(hit.cosine, found.dense.lowest, found.dense.highest)
-        for own, hit in zip(words, found.hits, strict=True)
-    ]
-    return [lexical_weight / total * value for value in words], [dense_weight / total * value for value in meaning]
+    words, cosines = _words(found), found.hits.cosines
+    meaning = np.where(np.isnan(cosines), words, _all_min_max(cosines, found.dense.lowest, found.dense.highest))
+    return lexical_weight / total * words, dense_weight / total * meaning
 
 
 def _spreads(found: Found, policy: Policy) -> tuple[float, float]:
@@ -114,25 +130,27 @@ def _spreads(found: Found, policy: Policy) -> tuple[float, float]:
     )
 
 
-def _words(found: Found) -> list[float]:
-    return _all_min_max([hit.bm25 for hit in found.hits], found.lexical.lowest, found.lexical.highest)
+def _words(found: Found) -> Scores:
+    return _all_min_max(found.hits.bm25, found.lexical.lowest, found.lexical.highest)
 
 
-def _by_ranks(found: Found, policy: Policy) -> tuple[list[float], list[float]]:
+def _by_ranks(found: Found, policy: Policy) -> tuple[Scores, Scores]:
     """1 / (k + rank) in each half (Cormack et al. 2009), brought to at most 1 by what two first places give.
 
     The ranks of a half are known down to its `leg_limit`; what it ranks below counts nothing.
     """
-    lexical = _ranks({hit.passage_id: hit.bm25 for hit in found.hits if hit.bm25 > 0}, policy)
-    dense = _ranks({hit.passage_id: hit.cosine for hit in found.hits if hit.cosine is not None}, policy)
+    hits = found.hits
     most = 2 / (policy.fusion_k + 1)
-    ids = [hit.passage_id for hit in found.hits]
-    return [lexical.get(pk, 0.0) / most for pk in ids], [dense.get(pk, 0.0) / most for pk in ids]
+    lexical = _ranks(np.where(hits.bm25 > 0, hits.bm25, np.nan), hits.ids, policy)
+    return lexical / most, _ranks(hits.cosines, hits.ids, policy) / most
 
 
-def _ranks(scores: Mapping[int, float], policy: Policy) -> dict[int, float]:
-    best = sorted(scores, key=lambda pk: (-scores[pk], pk))[: policy.leg_limit]
-    return {pk: 1 / (policy.fusion_k + rank) for rank, pk in enumerate(best, start=1)}
+def _ranks(scores: Scores, ids: Places, policy: Policy) -> Scores:
+    """By these scores, NaN for none; of equals the lower id first."""
+    best = np.lexsort((ids, -scores))[: min(policy.leg_limit, np.count_nonzero(~np.isnan(scores)))]
+    ranks = np.zeros(len(scores))
+    ranks[best] = 1 / (policy.fusion_k + np.arange(1, len(best) + 1))
+    return ranks
 
 
 def evened(near: Sequence[NearFinding]) -> tuple[NearFinding, ...]:
@@ -154,21 +172,20 @@ def by_what_they_say(near: Sequence[NearFinding]) -> tuple[NearFinding, ...]:
     return tuple(n if n.said is None else replace(n, cosine=n.said, said=None) for n in near)
 
 
-def _by_findings(found: Found, near: Sequence[NearFinding]) -> list[tuple[str, float]]:
-    """For each hit the closest finding of its study: the name of the step, and the cosine.
+def _by_findings(found: Found, near: Sequence[NearFinding]) -> tuple[Places, Scores]:
+    """For each hit the closest finding of its study: its place in `near`, one behind the last where none is, and the cosine.
 
     For a study without findings, or whose findings wait for their vectors, the passage's own cosine stands in, and its
     words where it has none: nobody is put behind for what a curator has not written. Where no study has any, none counts.
     """
+    step_of = np.full(len(found.hits), len(near))
     if not near:
-        return [("", 0.0)] * len(found.hits)
-    stand_ins = _cosines(found, lowest=min(n.cosine for n in near), highest=max(n.cosine for n in near))
-    by_passage = {pk: (_step(n), n.cosine) for n in near for pk in n.passage_ids}
-    gain = _gain_by_questions(near)
-    return [
-        by_passage.get(hit.passage_id) or ("meaning for finding", cosine + gain)
-        for hit, cosine in zip(found.hits, stand_ins, strict=True)
-    ]
+        return step_of, np.zeros(len(found.hits))
+    cosines = np.array([entry.cosine for entry in near])
+    stood_in = _cosines(found, lowest=float(cosines.min()), highest=float(cosines.max())) + _gain_by_questions(near)
+    of_passage = {pk: place for place, entry in enumerate(near) for pk in entry.passage_ids}
+    step_of = np.array([of_passage.get(pk, len(near)) for pk in found.hits.ids.tolist()], np.int64)
+    return step_of, np.where(step_of < len(near), np.append(cosines, 0.0)[step_of], stood_in)
 
 
 def _step(near: NearFinding) -> str:
@@ -176,14 +193,12 @@ def _step(near: NearFinding) -> str:
     return f"question of finding {near.number}" if is_by_question else f"finding {near.number}"
 
 
-def _cosines(found: Found, *, lowest: float | None = None, highest: float | None = None) -> list[float]:
+def _cosines(found: Found, *, lowest: float | None = None, highest: float | None = None) -> Scores:
     """Of each hit; one that waits for its vector stands by its words between the lowest and the highest, by default those found."""
     low = found.dense.lowest if lowest is None else lowest
     high = (found.dense.highest or 1.0) if highest is None else highest
-    return [
-        low + words * (high - low) if hit.cosine is None else hit.cosine
-        for hit, words in zip(found.hits, _words(found), strict=True)
-    ]
+    cosines = found.hits.cosines
+    return np.where(np.isnan(cosines), low + _words(found) * (high - low), cosines)
 
 
 def min_max(value: float, lowest: float, highest: float) -> float:
@@ -193,11 +208,9 @@ def min_max(value: float, lowest: float, highest: float) -> float:
     return min(1.0, max(0.0, (value - lowest) / (highest - lowest)))
 
 
-def _all_min_max(values: Sequence[float], lowest: float, highest: float) -> list[float]:
-    """The same of each of hundreds of values."""
-    if highest <= lowest:
-        return [0.0] * len(values)
-    return [min(1.0, max(0.0, (value - lowest) / (highest - lowest))) for value in values]
+def _all_min_max(values: Scores, lowest: float, highest: float) -> Scores:
+    """The same of each of hundreds of values; NaN stays what it is."""
+    return np.clip((values - lowest) / (highest - lowest), 0.0, 1.0) if highest > lowest else np.zeros(len(values))
 
 
 def join(pool: tuple[FusedHit, ...], passages: tuple[Passage, ...]) -> tuple[Candidate, ...]:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from corpus_app.records import Concept, rarity
 from qa_app.pipeline.calibration import Logistic
@@ -191,16 +192,17 @@ def read_signals(
     missing = sorted((t for t in idf if t not in together), key=lambda term: (-idf[term], term))
     largest = rarity(0, found.searchable_passages)  # of a term that no passage holds
     total = sum(idf.values()) or 1.0
-    lexical_first = max(found.hits, key=lambda h: (h.bm25, -h.passage_id), default=None)
-    dense_first = max(found.hits, key=lambda h: (h.cosine or 0.0, -h.passage_id), default=None)
-    study_of = {c.passage.passage_id: c.passage.study.study_id for c in ranked}
+    hits = found.hits
+    by_words, bm25 = _first(hits.ids, hits.bm25)
+    by_meaning, cosine = _first(hits.ids, np.nan_to_num(hits.cosines))
+    study_of: dict[int | None, str] = {c.passage.passage_id: c.passage.study.study_id for c in ranked}
     named = stem_set(" ".join(" ".join((c.name, *c.aliases)) for c in understanding.concepts))
     return Signals(
         values={
             "top_cosine": cosines[0],
             "second_study_cosine": cosines[1],
             "separation": cosines[0] - cosines[1],
-            "top_passage_cosine": max((h.cosine or 0.0 for h in found.hits), default=0.0),
+            "top_passage_cosine": cosine,
             "nearest_three": sum(nearest) / max(1, len(nearest)),
             "first_lead": _lead(by_study),
             "first_lead_by_words": _lead(words_by_study) / total,
@@ -211,20 +213,22 @@ def read_signals(
             "pool_coverage": _share(idf, together, total),
             "subject_coverage": _subject_coverage(_nearest(ranked)[:NEAREST], found, question, understanding),
             "missing_idf": idf[missing[0]] / largest if missing else 0.0,
-            "bm25": min(1.0, (lexical_first.bm25 if lexical_first else 0.0) / total),
+            "bm25": min(1.0, bm25 / total),
             "concepts": sum(1 for term in understanding.terms if term in named) / max(1, len(understanding.terms)),
             "asked_lead": max([0.0, *(n.cosine - cosines[0] for n in near if n.said is not None)]),
             "unasked": sum(n.said is None for n in near) / len(near) if near else 1.0,
             "first_waits": float(unmet is None or (bool(ranked) and ranked[0].best_cosine <= 0)),
-            "agreement": float(
-                lexical_first is not None
-                and dense_first is not None
-                and study_of.get(lexical_first.passage_id) == study_of.get(dense_first.passage_id)
-            ),
+            "agreement": float(len(hits) > 0 and study_of.get(by_words) == study_of.get(by_meaning)),
         },
         missing_terms=tuple(missing),
         missing_names=unmet_names(ranked, question, understanding),
     )
+
+
+def _first(ids: NDArray[np.int64], scores: NDArray[np.float64]) -> tuple[int | None, float]:
+    """The best of these hits by a score, of equals the one with the lowest id, and its score."""
+    highest = float(scores.max(initial=-math.inf))
+    return (int(ids[scores == highest].min()), highest) if len(ids) else (None, 0.0)
 
 
 def _lead(by_study: Mapping[str, float]) -> float:

@@ -13,6 +13,7 @@ from corpus_app.records import (
     Finding,
     Found,
     Hit,
+    Hits,
     Leg,
     NearFinding,
     Passage,
@@ -455,7 +456,7 @@ class Answer:
 
 __all__ = [
     "Agreement", "Answer", "Attempt", "Because", "Candidate", "Citation", "Collection", "Concept", "Confidence", "Declined", "Draft",
-    "DraftSentence", "Evidence", "Finding", "Found", "Generator", "Hit", "InsufficientEvidence", "LeftOut",
+    "DraftSentence", "Evidence", "Finding", "Found", "Generator", "Hit", "Hits", "InsufficientEvidence", "LeftOut",
     "LeftOutReason", "Leg", "Mode", "NearFinding", "Number", "Outcome", "Overview", "Passage", "Population", "PopulationSplit", "Question", "Searched", "Section", "Sentence",
     "SentenceKind", "Signals", "Span", "Stance", "Study", "StudyStance", "Understanding", "Verdict",
 ]  # fmt: skip

@@ -267,7 +267,7 @@ def _completed(asked: _Asked, look: _Look, fused: candidates.Fused) -> _Look:
 def _near_findings(asked: _Asked, found: Found) -> tuple[NearFinding, ...]:
     if asked.vector is None or not asked.policy.finding_weight:
         return ()
-    near = asked.corpus.near_findings(asked.vector, [hit.passage_id for hit in found.hits])
+    near = asked.corpus.near_findings(asked.vector, found.hits.ids.tolist())
     return candidates.evened(near) if asked.policy.question_weight else candidates.by_what_they_say(near)
 
 

@@ -133,7 +133,7 @@ class FakeCorpus:
         kept = {h.passage_id: h for h in (*by_words, *by_meaning)}
         cosines = [h.cosine for h in hits if h.cosine is not None]
         return records.Found(
-            hits=tuple(kept.values()),
+            hits=records.Hits.of(kept.values()),
             lexical=records.Leg(True, len(by_words), None, 0.0, max((h.bm25 for h in hits), default=0.0)),
             dense=records.Leg(
                 vector is not None, len(cosines), dense_error, min(cosines, default=0.0), max(cosines, default=0.0)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_app.records import Found, Hit, NearFinding
+from corpus_app.records import Found, Hit, Hits, NearFinding
 from qa_app.pipeline.candidates import evened, fuse, join, min_max
 from qa_app.pipeline.policy import Fusion, Policy
 from qa_app.pipeline.records import Because
@@ -61,9 +61,9 @@ def test_a_half_that_did_not_run_leaves_its_weight_to_the_other() -> None:
 
 @given(founds(), st.randoms())
 def test_the_order_of_the_hits_handed_over_changes_nothing(found: Found, random: Random) -> None:
-    shuffled = random.sample(found.hits, len(found.hits))
+    shuffled = random.sample(list(found.hits), len(found.hits))
 
-    assert fuse(replace(found, hits=tuple(shuffled)), POLICY) == fuse(found, POLICY)
+    assert fuse(replace(found, hits=Hits.of(shuffled)), POLICY) == fuse(found, POLICY)
 
 
 def test_ties_are_broken_by_passage_id() -> None:
@@ -157,9 +157,9 @@ def test_below_the_limit_of_a_half_a_rank_counts_nothing() -> None:
 
 @given(founds(), st.randoms())
 def test_ranks_do_not_depend_on_the_order_handed_over(found: Found, random: Random) -> None:
-    shuffled = random.sample(found.hits, len(found.hits))
+    shuffled = random.sample(list(found.hits), len(found.hits))
 
-    assert fuse(replace(found, hits=tuple(shuffled)), RANKS) == fuse(found, RANKS)
+    assert fuse(replace(found, hits=Hits.of(shuffled)), RANKS) == fuse(found, RANKS)
 
 
 # --- Findings

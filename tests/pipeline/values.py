@@ -180,7 +180,7 @@ def make_found(
 ) -> records.Found:
     cosines = [hit.cosine for hit in hits if hit.cosine is not None]
     fields: dict[str, Any] = {
-        "hits": tuple(hits),
+        "hits": records.Hits.of(hits),
         "lexical": records.Leg(lexical_ok, len(hits), None, 0.0, max((h.bm25 for h in hits), default=0.0)),
         "dense": records.Leg(dense_ok, len(cosines), None, min(cosines, default=0.0), max(cosines, default=0.0)),
         "corpus_version": 1,
