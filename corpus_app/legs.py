@@ -16,7 +16,7 @@ import numpy as np
 from django.db import DatabaseError, connection
 from numpy.typing import NDArray
 
-from corpus_app import models, records, wire
+from corpus_app import models, nearness, records, wire
 from corpus_app.models import ANN_EF, TEXT_SEARCH_CONFIG, SearchText
 
 # The usual figures, which callers may change: how soon a word that a passage repeats counts no more, and how much it counts
@@ -40,8 +40,6 @@ class QuestionVector(tuple[float, ...]):
     encoder: str
 
 
-Compared = tuple[Sequence[float], Ids, Scores]
-"""A question's vector, all findings that have a vector, as `nearness` reads them, and the cosine of each."""
 Encode = Callable[[], tuple[Sequence[float] | None, str | None]]
 """What gives the question's vector; or None, and why there is none."""
 
@@ -56,13 +54,11 @@ def find(
     is_one_view: bool,
     k1: float = K1,
     b: float = B,
-    compared: list[Compared] | None = None,
 ) -> records.Found:
     """The best `limit` passages of each leg, as `search.find` says; `encoder` names that of a vector that does not know its own.
 
     `is_one_view` says whether all statements of the open transaction see the corpus as it was at one moment. Where they do
-    not, one statement does it all; where no transaction is open, the statements have one of their own. To `compared` is added
-    what the vector was compared with on the way, if it was.
+    not, one statement does it all; where no transaction is open, the statements have one of their own.
     """
     parameters = {
         "text": text,
@@ -77,7 +73,7 @@ def find(
     }
     is_exact = _corpus.passages <= models.ANN_FROM or not _has_ann(encoder, collection)
     if is_exact and (is_one_view or not connection.in_atomic_block):
-        return _find_in_turn(parameters, encode, limit, compared)
+        return _find_in_turn(parameters, encode, limit)
     vector, dense_error = encode()
     if vector is None:
         return _find_by_words(parameters, limit, dense_error)
@@ -88,11 +84,9 @@ def find(
         return _find_with_one_leg(parameters, dense, limit)
 
 
-def _find_in_turn(
-    parameters: dict[str, Any], encode: Encode, limit: int, compared: list[Compared] | None
-) -> records.Found:
+def _find_in_turn(parameters: dict[str, Any], encode: Encode, limit: int) -> records.Found:
     """The words are sent first: the question is encoded while they are looked up."""
-    encoded, findings = None, None
+    encoded = None
     try:
         with wire.together(settings=_EXACT_SETTINGS, is_planned_once=True) as send:
             words = send(_whole(_LEXICAL, _NO_DENSE, parameters), parameters)
@@ -100,20 +94,13 @@ def _find_in_turn(
             if vector is not None:
                 dense = _exact(parameters, vector)
                 meaning = send(_in_collection("WITH" + dense + _MEANING, parameters), parameters)
-                if compared is not None:
-                    findings = send(_ALL_FINDINGS, _of_findings(vector, parameters["encoder"]))
     except DatabaseError:
-        if findings is not None:  # theirs may be the statement that failed
-            return _find_in_turn(parameters, lambda: encoded or encode(), limit, None)
         vector, _ = encoded or encode()
         if vector is None:
             raise
         return _find_with_one_leg(parameters, _exact(parameters, vector), limit)
     if vector is None:
         return _found(wire.row_of(words), limit, dense_error=dense_error or NO_VECTOR)
-    if compared is not None and findings is not None:
-        scored = _Scored.of(wire.row_of(findings)[0], COSINES)
-        compared.append((vector, scored.ids, scored.scores))
     return _found((*wire.row_of(words)[:-1], *wire.row_of(meaning)), limit)
 
 
@@ -332,29 +319,21 @@ _NEAR_FINDINGS = """
 """
 
 
-# With all that are there, sent beside the two legs: nobody knows yet which studies will be asked about. Twice the id, and one more
-# for a question.
-_ALL_FINDINGS = """
-    SELECT string_agg(int8send(2 * v.finding_id + (v.position > 0)::int) || float4send((-(v.vector <#> %(vector)s::vector))::float4), '')
-    FROM corpus_app_findingvector v
-    JOIN corpus_app_finding f ON f.id = v.finding_id AND f.content_hash = v.content_hash
-    WHERE v.encoder = %(encoder)s
-"""
-
-
-def _of_findings(vector: Sequence[float], encoder: str) -> dict[str, Any]:
-    return {"vector": wire.Packed(vector, ">f4"), "encoder": encoder}
-
-
 def near_findings(
     vector: Sequence[float], passage_ids: Sequence[int], *, encoder: str
 ) -> tuple[records.NearFinding, ...]:
     """As `search.near_findings` says. Raises DatabaseError."""
-    parameters = {"passages": wire.Ids(passage_ids), **_of_findings(vector, encoder)}
+    parameters = {"passages": wire.Ids(passage_ids), "vector": wire.Packed(vector, ">f4"), "encoder": encoder}
     with wire.together(settings=_EXACT_SETTINGS, is_planned_once=True) as send:
         cursor = send(_NEAR_FINDINGS, parameters)
     return tuple(
-        records.NearFinding(study_id, number, cosine, tuple(ids.tolist()), said if is_asked else None)
+        records.NearFinding(
+            study_id,
+            number,
+            round(cosine, nearness.DECIMALS),
+            tuple(ids.tolist()),
+            round(said, nearness.DECIMALS) if is_asked else None,
+        )
         for study_id, number, cosine, said, is_asked, ids in cursor.fetchall()
     )
 

@@ -1,7 +1,7 @@
-"""Which study and passages each finding belongs to, held in this process.
+"""How close a question comes to what the studies found: their vectors, held in this process beside whose they are.
 
-PostgreSQL compares a question with all findings in less time than it takes to look up those of the sixty studies that the
-question may be about; and it does so while the search runs, when nobody knows yet which studies these will be.
+They change with the corpus version alone, and there are hundreds of them: to compare them here takes a tenth of the time that
+PostgreSQL takes to read them all. While one of them waits to be embedded, nothing is held, and PostgreSQL is asked.
 """
 
 from __future__ import annotations
@@ -18,100 +18,140 @@ from numpy.typing import NDArray
 from corpus_app import records
 
 FINDINGS_MOST = 2_000  # where there are more, each question asks for those of its studies
+VECTORS_MOST = 10_000  # of findings and of the questions they are asked for by: 15 MB
 PASSAGES_MOST = 10_000
+DECIMALS = 6
+VECTOR_HEADER_BYTES = 4  # vector_send: dimensions and an unused field, then big-endian floats
 
 Ids = NDArray[np.int64]
-Scores = NDArray[np.float64]
+Vectors = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """Those of all searchable studies, at one corpus version."""
+    """Those of all searchable studies at one corpus version, by one encoder: a row for each vector, study by study."""
 
-    ids: Ids
-    """In their order; for each of them: """
-    places: Ids
-    """the place of its study,"""
-    numbers: Ids
-    """and its own place there, from 1."""
     studies: tuple[str, ...]
+    starts: Ids
+    """The first row of each study; of each row: """
+    numbers: Ids
+    """the finding's own place in its study, from 1,"""
+    is_question: NDArray[np.bool_]
+    """whether it is a question by which readers ask for the finding, not what that says,"""
+    vectors: Vectors
+    """and its vector (rows x dimensions)."""
     passages: Ids
     """Of these studies, in their order; for each of them: """
     study_of: Ids
     """the place of its study."""
 
-    def near(self, marked: Ids, cosines: Scores, passage_ids: Sequence[int]) -> tuple[records.NearFinding, ...]:
-        """As `search.near_findings` says, where these findings have these cosines: twice the id, and one more for a question."""
-        wanted = self._by_study(passage_ids)
-        ids, is_question = marked >> 1, (marked & 1).astype(bool)
-        known = np.isin(ids, self.ids)
-        rows, cosines, is_question = np.searchsorted(self.ids, ids[known]), cosines[known], is_question[known]
-        of_study = self.places[rows]
-        best = np.lexsort((self.numbers[rows], -cosines, of_study))
-        places, firsts = np.unique(of_study[best], return_index=True)
-        best = best[firsts]
-        said, is_asked = np.full(len(self.studies), -1.0), np.zeros(len(self.studies), bool)
-        np.maximum.at(said, of_study[~is_question], cosines[~is_question])
-        is_asked[of_study[is_question]] = True
+    def fits(self, vector: Sequence[float]) -> bool:
+        """Whether they can be compared with this vector."""
+        return not self.studies or self.vectors.shape[1] == len(vector)
+
+    def near(self, vector: Sequence[float], passage_ids: Sequence[int]) -> tuple[records.NearFinding, ...]:
+        """As `search.near_findings` says, for a vector that fits."""
+        if not self.studies:
+            return ()
+        cosines = self.vectors @ np.asarray(vector, np.float32)
+        sizes = np.diff(self.starts, append=len(cosines))
+        closest = np.maximum.reduceat(cosines, self.starts)
+        said = _told(np.maximum.reduceat(np.where(self.is_question, -1.0, cosines), self.starts))
+        is_asked = np.logical_or.reduceat(self.is_question, self.starts).tolist()
+        at_closest = np.flatnonzero(cosines == np.repeat(closest, sizes))
+        first = at_closest[np.searchsorted(at_closest, self.starts)]  # of equals the first finding
+        numbers, best = self.numbers[first].tolist(), _told(closest)
         return tuple(
             records.NearFinding(
-                self.studies[place],
-                number,
-                cosine,
-                wanted[place],
-                float(said[place]) if is_asked[place] else None,
+                self.studies[place], numbers[place], best[place], ids, said[place] if is_asked[place] else None
             )
-            for place, number, cosine in zip(
-                places.tolist(), self.numbers[rows[best]].tolist(), cosines[best].tolist(), strict=True
-            )
-            if place in wanted
+            for place, ids in self._by_study(passage_ids)
         )
 
-    def _by_study(self, passage_ids: Sequence[int]) -> dict[int, tuple[int, ...]]:
-        """Of these passages those of each study, in their order, by the place of the study."""
+    def _by_study(self, passage_ids: Sequence[int]) -> list[tuple[int, tuple[int, ...]]]:
+        """The place of each study that one of these passages is from, and which of them are, in their order."""
         found = np.flatnonzero(np.isin(self.passages, np.asarray(passage_ids, np.int64)))
         in_order = found[np.argsort(self.study_of[found], kind="stable")]
         places, starts = np.unique(self.study_of[in_order], return_index=True)
-        ids = self.passages[in_order].tolist()
-        return {
-            place: tuple(ids[start:end])
-            for place, (start, end) in zip(places.tolist(), pairwise([*starts.tolist(), len(ids)]), strict=True)
-        }
+        ids, ends = self.passages[in_order].tolist(), pairwise([*starts.tolist(), len(in_order)])
+        return [(place, tuple(ids[start:end])) for place, (start, end) in zip(places.tolist(), ends, strict=True)]
 
 
-def read() -> Findings | None:
-    """As the snapshot has them; None where there are too many to be held."""
+def _told(cosines: NDArray[np.floating[Any]]) -> list[float]:
+    """To the place up to which the order of the additions does not matter."""
+    told: list[float] = np.round(cosines.astype(np.float64), DECIMALS).tolist()
+    return told
+
+
+def are_few() -> bool:
+    """Whether the findings of the present corpus version can be held."""
     with connection.cursor() as cursor:
-        cursor.execute(_FINDINGS, [FINDINGS_MOST + 1])
-        rows = cursor.fetchall()
-        if len(rows) > FINDINGS_MOST:
+        cursor.execute(_FEW, [FINDINGS_MOST + 1, PASSAGES_MOST + 1])
+        findings, passages = cursor.fetchone()
+        return bool(findings <= FINDINGS_MOST and passages <= PASSAGES_MOST)
+
+
+def read(encoder: str) -> Findings | None:
+    """As the snapshot has them, where they `are_few`; None while one waits for its vector."""
+    with connection.cursor() as cursor:
+        cursor.execute(_WAITING, [encoder])
+        waiting, vectors = cursor.fetchone()
+        if waiting or vectors > VECTORS_MOST:
             return None
-        if rows:
-            cursor.execute(_PASSAGES, [PASSAGES_MOST + 1])
-        passages = cursor.fetchall() if rows else []
-    return _held(rows, passages) if len(passages) <= PASSAGES_MOST else None
+        cursor.execute(_ROWS, [encoder])
+        rows = cursor.fetchall()
+        if len({len(sent) for *_, sent in rows}) > 1:
+            return None  # of other dimensions: PostgreSQL says so
+        cursor.execute(_PASSAGES)
+        return _held(rows, cursor.fetchall())
 
 
 def _held(rows: list[Any], passages: list[tuple[int, str]]) -> Findings:
-    studies = tuple(dict.fromkeys(study for study, _, _ in rows))
+    studies = tuple(dict.fromkeys(study for study, *_ in rows))
     place_of = {study: place for place, study in enumerate(studies)}
-    in_order = sorted((pk, place_of[study], number) for study, number, pk in rows)
-    ids, places, numbers = np.array(in_order, np.int64).reshape(-1, 3).T
+    starts = np.unique(np.array([place_of[study] for study, *_ in rows], np.int64), return_index=True)[1]
+    vectors = [np.frombuffer(sent, ">f4", offset=VECTOR_HEADER_BYTES) for *_, sent in rows]
     of_passages = sorted((pk, place_of[study]) for pk, study in passages)
     passage_ids, study_of = np.array(of_passages, np.int64).reshape(-1, 2).T
-    return Findings(ids, places, numbers, studies, passage_ids, study_of)
+    return Findings(
+        studies,
+        starts,
+        np.array([number for _, number, *_ in rows], np.int64),
+        np.array([position > 0 for _, _, position, _ in rows], np.bool_),
+        np.array(vectors, np.float32).reshape(len(rows), -1 if rows else 0),
+        passage_ids,
+        study_of,
+    )
 
 
 _SEARCHABLE = "s.status = 'published' AND s.notice <> 'retracted'"
-_FINDINGS = """
-    SELECT s.study_id, f.position + 1, f.id
-    FROM corpus_app_study s JOIN corpus_app_finding f ON f.study_id = s.id
-    WHERE {searchable}
-    ORDER BY s.study_id LIMIT %s
-""".replace("{searchable}", _SEARCHABLE)
-_PASSAGES = """
-    SELECT p.id, s.study_id
+_OF_THEM = """
     FROM corpus_app_passage p JOIN corpus_app_study s ON s.id = p.study_id
     WHERE {searchable} AND EXISTS (SELECT FROM corpus_app_finding f WHERE f.study_id = s.id)
-    LIMIT %s
 """.replace("{searchable}", _SEARCHABLE)
+_FEW = """
+    SELECT (SELECT count(*) FROM (
+                SELECT FROM corpus_app_study s JOIN corpus_app_finding f ON f.study_id = s.id WHERE {searchable} LIMIT %s
+            ) AS findings),
+           (SELECT count(*) FROM (SELECT {of_them} LIMIT %s) AS passages)
+""".replace("{searchable}", _SEARCHABLE).replace("{of_them}", _OF_THEM)
+# All vectors of a finding are written at once: one without any waits for all of them.
+_VECTORS = """
+    WITH vectors AS (
+        SELECT s.study_id AS study, f.position + 1 AS number, v.position, v.vector
+        FROM corpus_app_study s
+        JOIN corpus_app_finding f ON f.study_id = s.id
+        LEFT JOIN corpus_app_findingvector v
+            ON v.finding_id = f.id AND v.encoder = %s AND v.content_hash = f.content_hash
+        WHERE {searchable}
+    )
+""".replace("{searchable}", _SEARCHABLE)
+_WAITING = """
+    {vectors} SELECT count(*) FILTER (WHERE position IS NULL), count(*) FROM vectors
+""".replace("{vectors}", _VECTORS)
+_ROWS = """
+    {vectors} SELECT study, number, position, vector_send(vector) FROM vectors ORDER BY study, number, position
+""".replace("{vectors}", _VECTORS)
+_PASSAGES = """
+    SELECT p.id, s.study_id {of_them}
+""".replace("{of_them}", _OF_THEM)

@@ -144,14 +144,12 @@ def snapshot() -> Iterator[None]:
         version = _snapshot_version.set(_read_version() if is_inner else _open_view())
         encoder = _snapshot_encoder.set([])
         one_view = _is_one_view.set(not is_inner)
-        compared = _snapshot_compared.set([])
         try:
             yield
         finally:
             _snapshot_version.reset(version)
             _snapshot_encoder.reset(encoder)
             _is_one_view.reset(one_view)
-            _snapshot_compared.reset(compared)
 
 
 def _open_view() -> Version:
@@ -163,7 +161,6 @@ def _open_view() -> Version:
 _snapshot_version: ContextVar[Version | None] = ContextVar("snapshot_version", default=None)
 _is_one_view: ContextVar[bool] = ContextVar("is_one_view", default=False)
 _snapshot_encoder: ContextVar[list[str] | None] = ContextVar("snapshot_encoder", default=None)  # empty until asked for
-_snapshot_compared: ContextVar[list[legs.Compared] | None] = ContextVar("snapshot_compared", default=None)
 
 
 def find(
@@ -198,13 +195,10 @@ def find_while(
 
     It gives None, and why, where there is none.
     """
-    compared = _snapshot_compared.get()
-    held = None if compared is None else _held_findings()
     return legs.find(
         text,
         encode,
         encoder=encoder_name(),
-        compared=compared if held and held.studies else None,
         collection=collection,
         limit=limit,
         is_one_view=_is_one_view.get(),
@@ -231,6 +225,7 @@ def load_passages(ids: Sequence[int]) -> tuple[records.Passage, ...]:
 KEPT_MOST = 2_000  # passages with their sentences' vectors: about 20 MB
 _kept_passages: dict[Any, dict[int, records.Passage]] = {}
 _kept_findings: dict[Any, dict[str, tuple[records.Finding, ...]]] = {}
+_kept_nearness: dict[Any, dict[str, nearness.Findings]] = {}
 
 
 def _kept_here(store: dict[Any, dict[Any, T]]) -> dict[Any, T]:
@@ -348,29 +343,26 @@ def near_findings(vector: Sequence[float], passage_ids: Sequence[int]) -> tuple[
     """
     encoder = vector.encoder if isinstance(vector, legs.QuestionVector) else encoder_name()
     try:
-        held = _held_findings()
-        if held is not None and not held.studies:
-            return ()
-        if held is not None and (compared := _compared_with(vector)):
-            return held.near(*compared, passage_ids)
+        held = _held_findings(encoder)
+        if held is not None and held.fits(vector):
+            return held.near(vector, passage_ids)
         return legs.near_findings(vector, passage_ids, encoder=encoder)
     except DatabaseError as error:
         logger.warning("Findings could not be compared: %s", error)
         return ()
 
 
-def _held_findings() -> nearness.Findings | None:
-    """The findings of the present corpus version; None outside a snapshot, and where they are too many to be held."""
+def _held_findings(encoder: str) -> nearness.Findings | None:
+    """Those of the present corpus version; None outside a snapshot, while one waits, and where they are too many to be held."""
     version = _snapshot_version.get()
-    return None if version is None or version[0] == 0 else once_per_version(nearness.read)
-
-
-def _compared_with(vector: Sequence[float]) -> tuple[legs.Ids, legs.Scores] | None:
-    """All findings and their cosines, where the snapshot was searched by this vector."""
-    for searched, ids, cosines in _snapshot_compared.get() or ():
-        if searched is vector:
-            return ids, cosines
-    return None
+    if version is None or version[0] == 0 or encoder != encoder_name():
+        return None
+    kept = _kept_here(_kept_nearness)
+    if encoder not in kept and once_per_version(nearness.are_few):
+        if (held := nearness.read(encoder)) is None:
+            return None
+        kept[encoder] = held
+    return kept.get(encoder)
 
 
 def _finding(

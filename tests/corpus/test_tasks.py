@@ -32,6 +32,8 @@ def in_threads(work, count: int = 1) -> None:
 
 
 def test_the_schedule_names_a_task_that_exists() -> None:
+    current_app.loader.import_default_modules()
+
     assert {entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values()} <= set(current_app.tasks)
 
 
