@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.test import override_settings
 from django.urls import path
@@ -52,3 +53,51 @@ def test_a_request_stays_in_one_thread() -> None:
     assert len(threads) == 3
     assert len(set(threads)) == 1
     assert threads[0] != threading.get_ident()
+
+
+@override_settings(ROOT_URLCONF=__name__, MIDDLEWARE=[f"{__name__}.Noting"])
+def test_a_thread_that_has_served_a_request_serves_another() -> None:
+    threads.clear()
+    site = serving.make_site()
+
+    async def ask() -> None:
+        for _ in range(3):
+            async with posting(site, "/here", b"words") as connection:
+                await connection.body()
+
+    asyncio.run(ask())
+
+    assert len(threads) == 9
+    assert len(set(threads)) == 1
+
+
+waiting = threading.Barrier(3, timeout=20)
+
+
+def meeting(request: HttpRequest) -> HttpResponse:
+    waiting.wait()  # until two others are here, too
+    return view(request)
+
+
+urlpatterns.append(path("meeting", meeting))
+
+
+@override_settings(ROOT_URLCONF=__name__, MIDDLEWARE=[])
+def test_requests_at_one_time_have_threads_of_their_own_and_few_wait_for_the_next(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(serving, "IDLE_MOST", 2)
+    site = serving.make_site()
+
+    async def ask(words: str) -> Any:
+        async with posting(site, "/meeting", words.encode()) as connection:
+            return await connection.body()
+
+    async def ask_three() -> list[Any]:
+        return await asyncio.gather(*(ask(words) for words in ("a", "b", "c")))
+
+    for _ in range(2):
+        threads.clear()
+        assert asyncio.run(ask_three()) == [{"read": "a"}, {"read": "b"}, {"read": "c"}]
+        assert len(set(threads)) == 3
+    assert len(site._idle) == 2
