@@ -16,7 +16,7 @@ import numpy as np
 from django.db import DatabaseError, connection
 from numpy.typing import NDArray
 
-from corpus_app import models, nearness, records, wire
+from corpus_app import models, records, wire
 from corpus_app.models import ANN_EF, TEXT_SEARCH_CONFIG, SearchText
 
 # The usual figures, which callers may change: how soon a word that a passage repeats counts no more, and how much it counts
@@ -330,9 +330,9 @@ def near_findings(
         records.NearFinding(
             study_id,
             number,
-            round(cosine, nearness.DECIMALS),
+            round(cosine, records.COSINE_DECIMALS),
             tuple(ids.tolist()),
-            round(said, nearness.DECIMALS) if is_asked else None,
+            round(said, records.COSINE_DECIMALS) if is_asked else None,
         )
         for study_id, number, cosine, said, is_asked, ids in cursor.fetchall()
     )

@@ -20,7 +20,6 @@ from corpus_app import records
 FINDINGS_MOST = 2_000  # where there are more, each question asks for those of its studies
 VECTORS_MOST = 10_000  # of findings and of the questions they are asked for by: 15 MB
 PASSAGES_MOST = 10_000
-DECIMALS = 6
 VECTOR_HEADER_BYTES = 4  # vector_send: dimensions and an unused field, then big-endian floats
 
 Ids = NDArray[np.int64]
@@ -78,8 +77,7 @@ class Findings:
 
 
 def _told(cosines: NDArray[np.floating[Any]]) -> list[float]:
-    """To the place up to which the order of the additions does not matter."""
-    told: list[float] = np.round(cosines.astype(np.float64), DECIMALS).tolist()
+    told: list[float] = np.round(cosines.astype(np.float64), records.COSINE_DECIMALS).tolist()
     return told
 
 

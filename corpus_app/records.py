@@ -305,6 +305,9 @@ def question_lines(asked_as: str) -> list[str]:
     return [question for line in asked_as.splitlines() if (question := line.strip())]
 
 
+COSINE_DECIMALS = 6  # of findings, whoever compares them: up to there the order of the additions does not matter
+
+
 @dataclass(frozen=True, slots=True)
 class NearFinding:
     """The finding of a study that comes closest to a question."""

@@ -30,6 +30,7 @@ from corpus_app.sources import spreadsheet as spreadsheet  # files for other pro
 from corpus_app.sources import to_bibtex as to_bibtex
 from corpus_app.sources import to_csl_json as to_csl_json
 from corpus_app.sources import to_ris as to_ris
+from corpus_app.wire import milliseconds_left as milliseconds_left  # and are cut off there
 from corpus_app.wire import sending as sending  # statements are sent without waiting in one place
 
 PATIENCE_SECONDS = 60.0

@@ -8,6 +8,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -23,17 +24,23 @@ Send = Callable[..., Cursor]
 
 
 ONE_VIEW = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+milliseconds_left: ContextVar[Callable[[], int] | None] = ContextVar("milliseconds_left", default=None)
+"""How long a statement may take, told anew each time; None is as long as it likes."""
 
 
 def open_view(query: str) -> list[tuple[Any, ...]]:
     """Makes the transaction that has just begun see the corpus as it is now; the rows of a query come with it.
 
-    Raises DatabaseError.
+    No statement of it takes longer than what is left (`milliseconds_left`). Raises DatabaseError.
     """
     driver = connection.connection
+    left = milliseconds_left.get()
+    limit = f"SET LOCAL statement_timeout = {left():d}" if left else None
     with connection.wrap_database_errors:
         with driver.pipeline():
             psycopg.Cursor(driver).execute(ONE_VIEW)
+            if limit:
+                psycopg.Cursor(driver).execute(limit)
             rows = psycopg.Cursor(driver).execute(query, prepare=True)
         return rows.fetchall()
 
