@@ -1,7 +1,8 @@
 """How close a question comes to what the studies found: their vectors, held in this process beside whose they are.
 
-They change with the corpus version alone, and there are hundreds of them: to compare them here takes a tenth of the time that
-PostgreSQL takes to read them all. While one of them waits to be embedded, nothing is held, and PostgreSQL is asked.
+They follow from the words of a corpus version and the encoder, and there are hundreds of them: to compare them here takes a quarter
+of the time that PostgreSQL takes to read them all. While one of them waits to be embedded, also one that was given up, nothing is
+held, and PostgreSQL is asked. Vectors embedded anew by the same encoder are read with the next version, or the next start.
 """
 
 from __future__ import annotations
@@ -15,12 +16,11 @@ import numpy as np
 from django.db import connection
 from numpy.typing import NDArray
 
-from corpus_app import records
+from corpus_app import records, wire
 
 FINDINGS_MOST = 2_000  # where there are more, each question asks for those of its studies
 VECTORS_MOST = 10_000  # of findings and of the questions they are asked for by: 15 MB
 PASSAGES_MOST = 10_000
-VECTOR_HEADER_BYTES = 4  # vector_send: dimensions and an unused field, then big-endian floats
 
 Ids = NDArray[np.int64]
 Vectors = NDArray[np.float32]
@@ -37,29 +37,32 @@ class Findings:
     """the finding's own place in its study, from 1,"""
     is_question: NDArray[np.bool_]
     """whether it is a question by which readers ask for the finding, not what that says,"""
+    vector_of: Ids
+    """and the place of its vector among"""
     vectors: Vectors
-    """and its vector (rows x dimensions)."""
+    """all that differ (vectors x dimensions): the same one in two places might give products that differ in their last bit."""
     passages: Ids
     """Of these studies, in their order; for each of them: """
     study_of: Ids
     """the place of its study."""
 
     def fits(self, vector: Sequence[float]) -> bool:
-        """Whether they can be compared with this vector."""
-        return not self.studies or self.vectors.shape[1] == len(vector)
+        """Whether they can be compared with this vector: PostgreSQL says why not."""
+        return not self.studies or (self.vectors.shape[1] == len(vector) and bool(np.isfinite(vector).all()))
 
     def near(self, vector: Sequence[float], passage_ids: Sequence[int]) -> tuple[records.NearFinding, ...]:
         """As `search.near_findings` says, for a vector that fits."""
         if not self.studies:
             return ()
-        cosines = self.vectors @ np.asarray(vector, np.float32)
+        products = (self.vectors @ np.asarray(vector, np.float32)).astype(np.float64)
+        cosines = np.round(products, records.COSINE_DECIMALS)[self.vector_of]
         sizes = np.diff(self.starts, append=len(cosines))
         closest = np.maximum.reduceat(cosines, self.starts)
-        said = _told(np.maximum.reduceat(np.where(self.is_question, -1.0, cosines), self.starts))
+        said = np.maximum.reduceat(np.where(self.is_question, -1.0, cosines), self.starts).tolist()
         is_asked = np.logical_or.reduceat(self.is_question, self.starts).tolist()
         at_closest = np.flatnonzero(cosines == np.repeat(closest, sizes))
         first = at_closest[np.searchsorted(at_closest, self.starts)]  # of equals the first finding
-        numbers, best = self.numbers[first].tolist(), _told(closest)
+        numbers, best = self.numbers[first].tolist(), closest.tolist()
         return tuple(
             records.NearFinding(
                 self.studies[place], numbers[place], best[place], ids, said[place] if is_asked[place] else None
@@ -74,11 +77,6 @@ class Findings:
         places, starts = np.unique(self.study_of[in_order], return_index=True)
         ids, ends = self.passages[in_order].tolist(), pairwise([*starts.tolist(), len(in_order)])
         return [(place, tuple(ids[start:end])) for place, (start, end) in zip(places.tolist(), ends, strict=True)]
-
-
-def _told(cosines: NDArray[np.floating[Any]]) -> list[float]:
-    told: list[float] = np.round(cosines.astype(np.float64), records.COSINE_DECIMALS).tolist()
-    return told
 
 
 def are_few() -> bool:
@@ -108,7 +106,7 @@ def _held(rows: list[Any], passages: list[tuple[int, str]]) -> Findings:
     studies = tuple(dict.fromkeys(study for study, *_ in rows))
     place_of = {study: place for place, study in enumerate(studies)}
     starts = np.unique(np.array([place_of[study] for study, *_ in rows], np.int64), return_index=True)[1]
-    vectors = [np.frombuffer(sent, ">f4", offset=VECTOR_HEADER_BYTES) for *_, sent in rows]
+    place_of_vector = {sent: place for place, sent in enumerate(dict.fromkeys(sent for *_, sent in rows))}
     of_passages = sorted((pk, place_of[study]) for pk, study in passages)
     passage_ids, study_of = np.array(of_passages, np.int64).reshape(-1, 2).T
     return Findings(
@@ -116,7 +114,10 @@ def _held(rows: list[Any], passages: list[tuple[int, str]]) -> Findings:
         starts,
         np.array([number for _, number, *_ in rows], np.int64),
         np.array([position > 0 for _, _, position, _ in rows], np.bool_),
-        np.array(vectors, np.float32).reshape(len(rows), -1 if rows else 0),
+        np.array([place_of_vector[sent] for *_, sent in rows], np.int64),
+        np.array([wire.unpacked(sent) for sent in place_of_vector], np.float32).reshape(
+            len(place_of_vector), -1 if rows else 0
+        ),
         passage_ids,
         study_of,
     )

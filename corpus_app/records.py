@@ -206,7 +206,7 @@ class Hits(Sequence[Hit]):
         ids, bm25, cosines = zip(*rows, strict=True) if rows else ((), (), ())
         return cls(np.array(ids, np.int64), np.array(bm25, np.float64), np.array(cosines, np.float64))
 
-    def among(self, places: NDArray[np.intp]) -> Self:
+    def among(self, places: NDArray[np.int64]) -> Self:
         """Those at these places, in their order."""
         return type(self)(self.ids[places], self.bm25[places], self.cosines[places])
 
@@ -228,7 +228,7 @@ class Hits(Sequence[Hit]):
         return map(Hit, self.ids.tolist(), self.bm25.tolist(), known)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+        return tuple(self) == tuple(other) if isinstance(other, Hits | tuple | list) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]  # columns can be written to
 
@@ -305,7 +305,7 @@ def question_lines(asked_as: str) -> list[str]:
     return [question for line in asked_as.splitlines() if (question := line.strip())]
 
 
-COSINE_DECIMALS = 6  # of findings, whoever compares them: up to there the order of the additions does not matter
+COSINE_DECIMALS = 6  # of findings, whoever compares them: what lies beyond follows the order of the additions
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,6 @@ from contextvars import ContextVar
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
-import numpy as np
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db import DatabaseError, connection, transaction
 from django.db.models import Count, OuterRef, Q
@@ -30,12 +29,11 @@ from corpus_app.sources import spreadsheet as spreadsheet  # files for other pro
 from corpus_app.sources import to_bibtex as to_bibtex
 from corpus_app.sources import to_csl_json as to_csl_json
 from corpus_app.sources import to_ris as to_ris
-from corpus_app.wire import milliseconds_left as milliseconds_left  # and are cut off there
-from corpus_app.wire import sending as sending  # statements are sent without waiting in one place
+from corpus_app.wire import first_row as first_row
+from corpus_app.wire import sending as sending  # statements are sent past Django's cursors in one place
 
 PATIENCE_SECONDS = 60.0
 LOOK_EVERY_SECONDS = 0.25
-VECTOR_HEADER_BYTES = 4  # vector_send: dimensions and an unused field, then big-endian floats
 
 logger = logging.getLogger(__name__)
 
@@ -354,13 +352,15 @@ def near_findings(vector: Sequence[float], passage_ids: Sequence[int]) -> tuple[
 
 
 def _held_findings(encoder: str) -> nearness.Findings | None:
-    """Those of the present corpus version; None outside a snapshot, while one waits, and where they are too many to be held."""
+    """Those of the present corpus version; None outside a snapshot of one moment, while one waits, and where they are too many."""
     version = _snapshot_version.get()
-    if version is None or version[0] == 0 or encoder != encoder_name():
+    if version is None or version[0] == 0 or not _is_one_view.get() or encoder != encoder_name():
         return None
     kept = _kept_here(_kept_nearness)
     if encoder not in kept and once_per_version(nearness.are_few):
-        if (held := nearness.read(encoder)) is None:
+        with transaction.atomic():  # what fails here leaves the snapshot to the passages
+            held = nearness.read(encoder)
+        if held is None:
             return None
         kept[encoder] = held
     return kept.get(encoder)
@@ -512,7 +512,7 @@ def _sentences(passage_ids: list[int]) -> dict[int, list[records.Sentence]]:
 
 
 def _unpack(sent: bytes) -> embedding.Matrix:
-    vector = np.frombuffer(sent, dtype=">f4", offset=VECTOR_HEADER_BYTES).astype(np.float32)
+    vector = wire.unpacked(sent)
     vector.flags.writeable = False
     return vector
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 import psycopg
 from django.db import DatabaseError, connection, transaction
+from numpy.typing import NDArray
 from psycopg import pq
 from psycopg.adapt import Dumper, Loader
 
@@ -24,29 +24,26 @@ Send = Callable[..., Cursor]
 
 
 ONE_VIEW = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
-milliseconds_left: ContextVar[Callable[[], int] | None] = ContextVar("milliseconds_left", default=None)
-"""How long a statement may take, told anew each time; None is as long as it likes."""
 
 
 def open_view(query: str) -> list[tuple[Any, ...]]:
     """Makes the transaction that has just begun see the corpus as it is now; the rows of a query come with it.
 
-    No statement of it takes longer than what is left (`milliseconds_left`). Raises DatabaseError.
+    Raises DatabaseError.
     """
     driver = connection.connection
-    left = milliseconds_left.get()
-    limit = f"SET LOCAL statement_timeout = {left():d}" if left else None
     with connection.wrap_database_errors:
         with driver.pipeline():
             psycopg.Cursor(driver).execute(ONE_VIEW)
-            if limit:
-                psycopg.Cursor(driver).execute(limit)
             rows = psycopg.Cursor(driver).execute(query, prepare=True)
         return rows.fetchall()
 
 
 def first_row(statement: str, parameters: Mapping[str, Any]) -> tuple[Any, ...] | None:
-    """Of one statement, which is planned once a connection; None where it gives no row. Raises DatabaseError."""
+    """Of one statement, which is planned once a connection; None where it gives no row. Raises DatabaseError.
+
+    Outside a transaction it takes effect at once.
+    """
     connection.ensure_connection()
     driver = connection.connection
     driver.prepare_threshold = PREPARE_THRESHOLD
@@ -118,6 +115,14 @@ def _cursor(driver: Any) -> Cursor:
     cursor.adapters.register_dumper(Ids, _PackedDumper)
     cursor.adapters.register_loader(BIGINTS, _IdLoader)
     return cursor
+
+
+VECTOR_HEADER_BYTES = 4  # vector_send: dimensions and an unused field, then big-endian floats
+
+
+def unpacked(sent: bytes) -> NDArray[np.float32]:
+    """A vector as `vector_send` gives it."""
+    return np.frombuffer(sent, dtype=">f4", offset=VECTOR_HEADER_BYTES).astype(np.float32)
 
 
 class Packed:

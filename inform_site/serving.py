@@ -9,7 +9,7 @@ import django
 from asgiref.sync import ThreadSensitiveContext, sync_to_async
 from django.core.handlers.asgi import ASGIHandler
 
-IDLE_MOST = 16  # threads that wait for a next request; what comes beside more of them begins its own
+IDLE_MOST = 16  # threads kept for a next request; a request that finds none begins one
 
 
 class OneThread(ASGIHandler):
@@ -32,11 +32,13 @@ class OneThread(ASGIHandler):
         try:
             async with ThreadSensitiveContext(executor=thread):
                 await super().__call__(scope, receive, send)
-        finally:
-            if len(self._idle) < IDLE_MOST:
-                self._idle.append(thread)
-            else:
-                thread.shutdown(wait=False)
+        except BaseException:  # given up from outside, it may leave the thread at work
+            thread.shutdown(wait=False)
+            raise
+        if len(self._idle) < IDLE_MOST:
+            self._idle.append(thread)
+        else:
+            thread.shutdown(wait=False)
 
     def load_middleware(self, is_async: bool = False) -> None:
         super().load_middleware(is_async=False)

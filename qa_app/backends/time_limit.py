@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
 
 from django.conf import settings
-from django.db import Error, OperationalError, connection
+from django.db import Error, OperationalError
 from psycopg.errors import QueryCanceled
 
 from corpus_app import search
@@ -30,6 +29,10 @@ class TimeLimit:
         if self.deadline.is_over:
             raise OutOfTime(self.seconds)
 
+    def bind(self) -> None:
+        """From here on no statement takes longer than what is left. Raises OutOfTime where nothing is."""
+        _cut_off_after(self.milliseconds_left)
+
     @property
     def milliseconds_left(self) -> int:
         """As a statement takes them. Raises OutOfTime where there are none."""
@@ -39,53 +42,23 @@ class TimeLimit:
 
 @contextmanager
 def limited(seconds: float | None = None) -> Iterator[TimeLimit]:
-    """What is done inside, in this thread, has so many seconds (`ANSWER_SECONDS` in the settings). Raises OutOfTime.
-
-    Most answers need no statement but those of a snapshot of the corpus, which is told when it opens, and of whoever stores
-    them, who tells the database too; before any other it is told here.
-    """
+    """What is done inside, in this thread, has so many seconds (`ANSWER_SECONDS` in the settings). Raises OutOfTime."""
     seconds = settings.ANSWER_SECONDS if seconds is None else seconds
     limit = TimeLimit(seconds, Deadline.after(seconds))
-    limit.require()
-    teller = _Teller(limit)
-    told = search.milliseconds_left.set(lambda: limit.milliseconds_left)
+    limit.bind()
     try:
-        with connection.execute_wrapper(teller):
-            yield limit
+        yield limit
     except OperationalError as error:  # a statement that was cut off among them
         if limit.deadline.is_over or isinstance(error.__cause__, QueryCanceled):
             raise OutOfTime(seconds) from error
         raise
     finally:
-        search.milliseconds_left.reset(told)
-        if teller.has_told_session:
-            with suppress(Error):  # a lost connection keeps nothing
-                _cut_off_after(0)
+        with suppress(Error):  # a lost connection keeps nothing, and what is rolled back takes it along
+            _cut_off_after(0)
 
 
-@dataclass(slots=True)
-class _Teller:
-    """Tells the database how long the statement that comes may take, and all after it.
-
-    Outside a transaction once. Inside of one for that alone, and again each time: what is rolled back takes it along.
-    """
-
-    limit: TimeLimit
-    has_told_session: bool = False
-    _is_telling: bool = False
-
-    def __call__(self, execute: Callable[..., Any], sql: Any, parameters: Any, many: bool, context: Any) -> Any:
-        is_in_transaction = connection.in_atomic_block
-        if not (self._is_telling or (self.has_told_session and not is_in_transaction)):
-            self._is_telling = True  # by a statement that comes here itself
-            try:
-                _cut_off_after(self.limit.milliseconds_left, is_for_transaction=is_in_transaction)
-            finally:
-                self._is_telling = False
-            self.has_told_session |= not is_in_transaction
-        return execute(sql, parameters, many, context)
+def _cut_off_after(milliseconds: int) -> None:
+    search.first_row(_CUT_OFF, {"milliseconds": str(milliseconds)})
 
 
-def _cut_off_after(milliseconds: int, *, is_for_transaction: bool = False) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT set_config('statement_timeout', %s, %s)", [str(milliseconds), is_for_transaction])
+_CUT_OFF = "SELECT set_config('statement_timeout', %(milliseconds)s, false)"

@@ -145,7 +145,7 @@ def _by_ranks(found: Found, policy: Policy) -> tuple[Scores, Scores]:
     return lexical / most, _ranks(hits.cosines, hits.ids, policy) / most
 
 
-def _ranks(scores: Scores, ids: Places, policy: Policy) -> Scores:
+def _ranks(scores: Scores, ids: NDArray[np.int64], policy: Policy) -> Scores:
     """By these scores, NaN for none; of equals the lower id first."""
     best = np.lexsort((ids, -scores))[: min(policy.leg_limit, np.count_nonzero(~np.isnan(scores)))]
     ranks = np.zeros(len(scores))

@@ -454,6 +454,27 @@ def test_of_each_study_the_first_of_the_closest_findings_is_told(
     assert found == tuple(expected)
 
 
+@pytest.mark.parametrize("before", range(8))
+def test_equal_findings_are_equally_close_in_any_row(before: int) -> None:
+    vectors = np.random.default_rng(before).normal(size=(before + 8, 384)).astype(">f4")
+    vectors /= 100 * np.linalg.norm(vectors, axis=1, keepdims=True)
+    asked = np.random.default_rng(99).normal(size=384)
+    vectors[[before, -1]] = asked
+    rows = [("S1", number, 0, b"head" + vector.tobytes()) for number, vector in enumerate(vectors, start=1)]
+
+    (found,) = nearness._held(rows, [(7, "S1")]).near(asked.tolist(), [7])
+
+    assert found.number == before + 1
+
+
+def test_a_question_without_a_finite_vector_does_not_fit() -> None:
+    held = nearness._held([("S1", 1, 0, np.zeros(3, ">f4").tobytes())], [(7, "S1")])
+
+    assert held.fits([0.5, 0.5])
+    assert not held.fits([0.5, float("nan")])
+    assert not held.fits([0.5])
+
+
 @pytest.mark.usefixtures("real")
 def test_where_nothing_was_found_nothing_is_compared(in_database: list[int]) -> None:
     study = make_study()

@@ -10,10 +10,9 @@ from typing import Any
 import psycopg
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import OperationalError, connection, transaction
+from django.db import IntegrityError, OperationalError, connection, transaction
 from django.test import Client
 
-from corpus_app import search
 from qa_app import asking
 from qa_app.backends import time_limit
 from qa_app.backends.records import Deadline
@@ -90,32 +89,18 @@ def test_another_failure_of_the_database_stays_what_it_is() -> None:
 
 
 def test_what_is_in_time_is_left_alone() -> None:
-    with limited(60):
+    with limited(60) as limit:
         assert statement_timeout() != "0"
+        limit.bind()
 
     assert statement_timeout() == "0"
 
 
-def test_a_snapshot_is_told_when_it_opens() -> None:
-    with limited(60), search.snapshot():
-        assert 0 < milliseconds_of_the_transaction() <= 60_000
-
-    with search.snapshot():
-        assert milliseconds_of_the_transaction() == 0
-
-
-def milliseconds_of_the_transaction() -> int:
-    """Asked beside Django, which would tell the database before it asks."""
-    rows = connection.connection.execute("SELECT setting FROM pg_settings WHERE name = 'statement_timeout'").fetchall()
-    return int(rows[0][0])
-
-
-def test_what_is_rolled_back_takes_its_limit_along_and_the_next_statement_has_its_own() -> None:
-    with limited(60):
-        with suppress(KeyError), transaction.atomic():
-            assert statement_timeout() != "0"
-            raise KeyError
-        assert statement_timeout() != "0"
+def test_what_fails_to_a_savepoint_goes_on() -> None:
+    with limited(60), transaction.atomic():
+        with suppress(IntegrityError), transaction.atomic():
+            Gap.objects.create(key=None)
+        assert not Gap.objects.exists()
 
     assert statement_timeout() == "0"
 

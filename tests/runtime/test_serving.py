@@ -101,3 +101,37 @@ def test_requests_at_one_time_have_threads_of_their_own_and_few_wait_for_the_nex
         assert asyncio.run(ask_three()) == [{"read": "a"}, {"read": "b"}, {"read": "c"}]
         assert len(set(threads)) == 3
     assert len(site._idle) == 2
+
+
+entered, may_go = threading.Event(), threading.Event()
+
+
+def lingering(request: HttpRequest) -> HttpResponse:
+    entered.set()
+    may_go.wait(20)
+    return JsonResponse({})
+
+
+urlpatterns.append(path("lingering", lingering))
+
+
+@override_settings(ROOT_URLCONF=__name__, MIDDLEWARE=[])
+def test_a_thread_that_was_left_at_work_serves_nobody_else() -> None:
+    threads.clear()
+    site = serving.make_site()
+
+    async def ask(where: str) -> Any:
+        async with posting(site, where, b"words") as connection:
+            return await connection.body()
+
+    async def give_up() -> Any:
+        left = asyncio.create_task(ask("/lingering"))
+        while not entered.is_set():
+            await asyncio.sleep(0.01)
+        left.cancel()
+        await asyncio.wait({left}, timeout=1)
+        answered = await ask("/here")
+        may_go.set()
+        return answered
+
+    assert asyncio.run(give_up()) == {"read": "words"}
