@@ -29,8 +29,7 @@ from corpus_app.sources import spreadsheet as spreadsheet  # files for other pro
 from corpus_app.sources import to_bibtex as to_bibtex
 from corpus_app.sources import to_csl_json as to_csl_json
 from corpus_app.sources import to_ris as to_ris
-from corpus_app.wire import first_row as first_row
-from corpus_app.wire import sending as sending  # statements are sent past Django's cursors in one place
+from corpus_app.wire import sending as sending  # statements are sent without waiting in one place
 
 PATIENCE_SECONDS = 60.0
 LOOK_EVERY_SECONDS = 0.25

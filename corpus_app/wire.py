@@ -40,10 +40,7 @@ def open_view(query: str) -> list[tuple[Any, ...]]:
 
 
 def first_row(statement: str, parameters: Mapping[str, Any]) -> tuple[Any, ...] | None:
-    """Of one statement, which is planned once a connection; None where it gives no row. Raises DatabaseError.
-
-    Outside a transaction it takes effect at once.
-    """
+    """Of one statement, which is planned once a connection; None where it gives no row. Raises DatabaseError."""
     connection.ensure_connection()
     driver = connection.connection
     driver.prepare_threshold = PREPARE_THRESHOLD

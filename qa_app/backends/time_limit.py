@@ -7,10 +7,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from django.conf import settings
-from django.db import Error, OperationalError
+from django.db import Error, OperationalError, connection
 from psycopg.errors import QueryCanceled
 
-from corpus_app import search
 from qa_app.backends.records import Deadline
 from qa_app.pipeline.ports import OutOfTime
 
@@ -58,7 +57,5 @@ def limited(seconds: float | None = None) -> Iterator[TimeLimit]:
 
 
 def _cut_off_after(milliseconds: int) -> None:
-    search.first_row(_CUT_OFF, {"milliseconds": str(milliseconds)})
-
-
-_CUT_OFF = "SELECT set_config('statement_timeout', %(milliseconds)s, false)"
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('statement_timeout', %s, false)", [str(milliseconds)])
