@@ -91,24 +91,27 @@ def recall_questions(texts: Sequence[str]) -> list[legs.QuestionVector]:
     """The same; what this process has encoded before, it remembers: examples are asked again and again."""
     encoder = embedding.get(encoder_name())
     kept = _kept_vectors.setdefault(encoder, {})
-    known = {text: vector for text in texts if (vector := kept.get(text)) is not None}
+    known = {text: _vector(encoder, row) for text in texts if (row := kept.get(text)) is not None}
     if new := [text for text in dict.fromkeys(texts) if text not in known]:
-        encoded = dict(zip(new, _encoded(encoder, new), strict=True))
-        known |= encoded
-        kept |= encoded
+        rows = encoder.encode(new)
+        known |= {text: _vector(encoder, row) for text, row in zip(new, rows, strict=True)}
+        kept |= zip(new, rows, strict=True)
         _thin_out(kept, VECTORS_MOST)
     return [known[text] for text in texts]
 
 
-VECTORS_MOST = 512  # of questions: about 6 MB
-_kept_vectors: WeakKeyDictionary[embedding.Encoder, dict[str, legs.QuestionVector]] = WeakKeyDictionary()
+VECTORS_MOST = 4_096  # of questions: about 8 MB
+_kept_vectors: WeakKeyDictionary[embedding.Encoder, dict[str, Any]] = WeakKeyDictionary()  # rows of encoders' matrices
 
 
 def _encoded(encoder: embedding.Encoder, texts: Sequence[str]) -> list[legs.QuestionVector]:
-    vectors = [legs.QuestionVector(row) for row in encoder.encode(texts).tolist()]
-    for vector in vectors:
-        vector.encoder = encoder.name
-    return vectors
+    return [_vector(encoder, row) for row in encoder.encode(texts)]
+
+
+def _vector(encoder: embedding.Encoder, row: Any) -> legs.QuestionVector:
+    vector = legs.QuestionVector(row.tolist())
+    vector.encoder = encoder.name
+    return vector
 
 
 def warm_up() -> None:
@@ -242,8 +245,9 @@ def _kept_here(store: dict[Any, dict[Any, T]]) -> dict[Any, T]:
 
 def _thin_out(kept: dict[Any, Any], most: int) -> None:
     """Lets go of what was kept first."""
-    for pk in list(kept)[: max(0, len(kept) - most)]:
-        kept.pop(pk, None)
+    if len(kept) > most:
+        for pk in list(kept)[: len(kept) - most]:
+            kept.pop(pk, None)
 
 
 def searchable_passages() -> tuple[records.Passage, ...]:

@@ -6,6 +6,7 @@ Answers and approved replies stay as they were; pages join them with the present
 from __future__ import annotations
 
 import hashlib
+import json
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -14,9 +15,8 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
-from django.db import models, transaction
+from django.db import connection, models, transaction
 from django.db.models import F, Q
-from django.db.models.functions import Greatest
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -242,27 +242,43 @@ class Feedback(models.Model):
 
 
 class GapQuerySet(models.QuerySet["Gap"]):
-    def file(self, answer: Answer, *, missing: list[str]) -> Gap:
+    def file(self, answer: Answer, *, missing: list[str]) -> None:
         """Counts a question that went without an answer, or without a part of one, under its words."""
-        asked = answer.meant
-        key = question_key(asked)
-        known = {"question": asked, "first_asked_at": answer.created_at, "last_asked_at": answer.created_at}
-        with transaction.atomic():
-            gap, _ = self.get_or_create(key=key, collection=answer.collection or "", defaults=known)
-            self.filter(pk=gap.pk).update(
-                asked=F("asked") + 1,
-                outcome=answer.outcome,
-                missing=missing,
-                last_answer=answer,
-                last_asked_at=Greatest(F("last_asked_at"), answer.created_at),
-            )
-        self.reopen(gap.leader or gap)
-        gap.refresh_from_db()
-        return gap
+        values: dict[str, Any] = {
+            "key": question_key(answer.meant),
+            "collection": answer.collection or "",
+            "question": answer.meant,
+            "outcome": answer.outcome,
+            "missing": json.dumps(missing),
+            "answer": answer.pk,
+            "asked_at": answer.created_at,
+        }
+        with connection.cursor() as cursor:
+            cursor.execute(_FILE_GAP, values)
 
     def reopen(self, leader: Gap) -> None:
         """A closed gap that is asked about again waits for somebody again, with its note and whom it is given to."""
         self.filter(pk=leader.pk, status=Gap.Status.CLOSED).update(status=Gap.Status.OPEN)
+
+
+# One statement, for every refusal waits for it. As `reopen` says, it is the leader that waits for somebody.
+_FILE_GAP = """
+    WITH filed AS (
+        INSERT INTO qa_app_gap AS gap
+            (key, collection, question, outcome, missing, asked, first_asked_at, last_asked_at, last_answer_id, status, note, encoder)
+        VALUES (%(key)s, %(collection)s, %(question)s, %(outcome)s, %(missing)s, 1, %(asked_at)s, %(asked_at)s, %(answer)s,
+                'open', '', '')
+        ON CONFLICT (key, collection) DO UPDATE SET
+            asked = gap.asked + 1,
+            outcome = excluded.outcome,
+            missing = excluded.missing,
+            last_answer_id = excluded.last_answer_id,
+            last_asked_at = greatest(gap.last_asked_at, excluded.last_asked_at),
+            status = CASE WHEN gap.leader_id IS NULL THEN 'open' ELSE gap.status END
+        RETURNING leader_id
+    )
+    UPDATE qa_app_gap AS leader SET status = 'open' FROM filed WHERE leader.id = filed.leader_id AND leader.status = 'closed'
+"""
 
 
 class Gap(models.Model):
