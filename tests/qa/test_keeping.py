@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import threading
+import uuid
+from datetime import datetime, timedelta
 from io import StringIO
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -204,12 +207,30 @@ def test_questions_that_differ_in_case_and_marks_only_are_one() -> None:
     assert question_key("What of sauna?") != question_key("What of saunas?")
 
 
+def unanswered(answer_id: str, *, at: datetime) -> Answer:
+    return Answer.objects.create(
+        id=answer_id, request_id=uuid.uuid4(), question=UNANSWERED, mode="beginner", outcome="insufficient_evidence",
+        corpus_version=1, policy={}, payload={}, created_at=at,
+    )  # fmt: skip
+
+
+@pytest.mark.django_db
+def test_a_gap_is_filed_by_one_statement_and_was_last_asked_about_when_it_was(django_assert_num_queries: Any) -> None:
+    now = timezone.now()
+    newer, older = unanswered("newer", at=now), unanswered("older", at=now - timedelta(hours=1))
+
+    for answer, missing in ((newer, ["hot"]), (older, ["sauna"])):
+        with django_assert_num_queries(1):
+            Gap.objects.file(answer, missing=missing)
+
+    gap = Gap.objects.get()
+    assert (gap.asked, gap.missing, gap.last_answer_id) == (2, ["sauna"], "older")
+    assert (gap.first_asked_at, gap.last_asked_at) == (now, now)
+
+
 @pytest.mark.django_db(transaction=True)
 def test_two_who_ask_at_once_are_both_counted() -> None:
-    row = Answer.objects.create(
-        id="one", request_id="00000000-0000-4000-8000-000000000001", question=UNANSWERED, mode="beginner",
-        outcome="insufficient_evidence", corpus_version=1, policy={}, payload={}, created_at=timezone.now(),
-    )  # fmt: skip
+    row = unanswered("one", at=timezone.now())
     start = threading.Barrier(8)
 
     def file() -> None:
