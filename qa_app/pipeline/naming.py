@@ -24,7 +24,7 @@ TUPLES_KEPT = 4  # all of the corpus, and those that a sentence or a question na
 
 
 def find_concepts(said: str, concepts: Sequence[Concept]) -> tuple[Concept, ...]:
-    """Concepts named in the text, in order: the longest alias first, whole words, no word counted twice."""
+    """Concepts named in the text, in order: the longest alias first, whole words but for apostrophes, no word counted twice."""
     found = _find(words(said), concepts)
     return tuple({concept.concept_id: concept for _, _, concept in found}.values())
 
@@ -39,6 +39,7 @@ def find_name_spans(text: str, concepts: Sequence[Concept]) -> tuple[tuple[int, 
 def _find(tokens: Sequence[str], concepts: Sequence[Concept]) -> list[tuple[int, int, Concept]]:
     """Places among the words, end exclusive, and the concept that they name; in order."""
     by_name, lengths = _names(concepts)
+    tokens = [_plain(token) for token in tokens]
     taken = [False] * len(tokens)
     found: list[tuple[int, int, Concept]] = []
     for length in lengths:
@@ -48,6 +49,11 @@ def _find(tokens: Sequence[str], concepts: Sequence[Concept]) -> list[tuple[int,
                 taken[start : start + length] = [True] * length
                 found.append((start, start + length, concept))
     return sorted(found, key=lambda place: place[0])
+
+
+def _plain(word: str) -> str:
+    """Without its apostrophe, which people leave out: "parkinsons", "cant"."""
+    return word.replace("'", "").replace("’", "")
 
 
 def once_for_these(work: Callable[[tuple[Concept, ...]], T]) -> Callable[[Sequence[Concept]], T]:
@@ -77,7 +83,9 @@ def once_for_these(work: Callable[[tuple[Concept, ...]], T]) -> Callable[[Sequen
 def _names(concepts: tuple[Concept, ...]) -> tuple[dict[tuple[str, ...], Concept], tuple[int, ...]]:
     """Every name as its words, and the lengths that occur, longest first. A name claimed twice stays with the first."""
     by_name = {
-        tuple(words(name)): concept for concept in reversed(concepts) for name in (*concept.aliases, concept.name)
+        tuple(map(_plain, words(name))): concept
+        for concept in reversed(concepts)
+        for name in (*concept.aliases, concept.name)
     }
     by_name.pop((), None)
     return by_name, tuple(sorted({len(name) for name in by_name}, reverse=True))
@@ -92,7 +100,7 @@ def names(text: str, concept: Concept) -> bool:
 
 @lru_cache(maxsize=8_192)
 def _spaced(text: str) -> str:
-    return f" {' '.join(words(text))} "
+    return f" {' '.join(map(_plain, words(text)))} "
 
 
 def names_in(text: str, concept: Concept) -> tuple[str, ...]:
@@ -158,4 +166,4 @@ def find_terms(texts: Sequence[str], concepts: Sequence[Concept], *, besides: Se
 
 @lru_cache(maxsize=1_024)
 def _spelt(concept: Concept) -> tuple[str, ...]:
-    return tuple(" ".join(words(name)) for name in (concept.name, *concept.aliases))
+    return tuple(" ".join(map(_plain, words(name))) for name in (concept.name, *concept.aliases))

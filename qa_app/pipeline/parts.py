@@ -15,9 +15,9 @@ from corpus_app.records import AgeGroup, Concept, Finding, Sex, Study, TrainingS
 from qa_app.pipeline.naming import CONDITION, MEASURED, NUTRIENT, find_name_spans, names
 from qa_app.pipeline.population import find_group_spans, find_population
 from qa_app.pipeline.qualifiers import Kind, Qualifier, find_qualifiers, telling_stems
-from qa_app.pipeline.records import Population, Sentence, Understanding
+from qa_app.pipeline.records import Evidence, Population, Sentence, Understanding
 from qa_app.pipeline.text import content_stems, folded, stem_set, words
-from qa_app.pipeline.unstudied import Subject, find_subjects, is_named
+from qa_app.pipeline.unstudied import Subject, find_asked, find_subjects, is_named
 
 SUBJECTS = frozenset({"intervention", NUTRIENT})
 MOST_BETWEEN = 3  # words between two names that "and" joins
@@ -90,6 +90,10 @@ class Heard:
         own = frozenset(content_stems(concept.name))
         return any(names(text, concept) or (own and 2 * len(own & stem_set(text)) >= len(own)) for text in self.texts)
 
+    def is_near(self, concept: Concept) -> bool:
+        """Whether it is spoken of, or a study is about what is next to it in the graph."""
+        return self.has(concept) or bool(self.topics.intersection(concept.neighbours))
+
     def has_word_of(self, stems: frozenset[str]) -> bool:
         """Whether one of the stems stands anywhere, or a word of its family."""
         if stems & self.stems:
@@ -110,27 +114,57 @@ def find_open(
 ) -> tuple[str, ...]:
     """Names of what the question asks for and nothing speaks of; `studies`, `findings` and `passages` are of those cited.
 
-    - of two outcomes or two interventions that are joined, the one of which is not spoken;
+    - what is done or taken; of two outcomes or two interventions that are joined, the one of which is not spoken;
     - a condition that people have; what no study is about; what something is compared or combined with; what is held equal; a long time;
     - people whom no cited study holds, and the one sex asked about that no quoted sentence tells apart.
     """
     asked = Asked.of(question, understanding)
     missing: list[str] = []
-    if asked.names_parts:
+    doubtful = _not_a_topic(asked.subjects, studies)
+    if asked.names_parts or doubtful:
         heard = Heard.of(sentences, studies, findings, passages, concepts)
         for group in asked.joined:
             missing += _some_of([(concept.name, heard.has(concept)) for concept in group])
-        missing += [
-            c.name for c in asked.conditions if not heard.has(c) and not heard.topics.intersection(c.neighbours)
-        ]
+        missing += [concept.name for concept in asked.conditions if not heard.is_near(concept)]
         told = [*(sentence.text for sentence in sentences), *(study.title for study in studies)]
         missing += [f"“{subject.text}”" for subject in asked.unstudied if not is_named(subject, told)]
         missing += [_name(q) for q in asked.qualifiers if not _is_spoken_of(q, asked, heard)]
+        unheard = [concept for concept in doubtful if not heard.is_near(concept)]
+        missing += [concept.name for concept in unheard if not any(names(entry, concept) for entry in missing)]
     quoted = [sentence.text for sentence in sentences]
     texts = (*quoted, *passages, *(f"{study.title}. {study.population}" for study in studies))
     missing += _missing_people(question, understanding.population, texts, studies)
     missing += _not_alone(question, understanding.population, quoted, studies)
     return tuple(dict.fromkeys(missing))
+
+
+def has_nothing_of(
+    question: str, understanding: Understanding, evidence: Evidence, concepts: Sequence[Concept]
+) -> bool:
+    """Whether the question is about something that is done or taken, and what may be quoted speaks neither of it nor of what is next to it.
+
+    What that says on the rest of the question would be read as an answer about it.
+    """
+    subjects = _subjects(question, understanding)
+    quotable = [study for study in evidence.studies if evidence.citable is None or study.study_id in evidence.citable]
+    if not subjects or len(_not_a_topic(subjects, quotable)) < len(subjects):
+        return False
+    ids = {study.study_id for study in quotable}
+    texts = [c.passage.text for c in evidence.passages if c.passage.study.study_id in ids]
+    findings = [finding for finding in evidence.findings if finding.study_id in ids]
+    heard = Heard.of((), quotable, findings, texts, concepts)
+    return not any(heard.is_near(concept) for concept in subjects)
+
+
+def _subjects(question: str, understanding: Understanding) -> tuple[Concept, ...]:
+    """What is done or taken, of which the question asks and of which some study is."""
+    asked = (concept for _, concept in find_asked(question, understanding))
+    return tuple(dict.fromkeys(concept for concept in asked if concept.kind in SUBJECTS and concept.is_studied))
+
+
+def _not_a_topic(concepts: Sequence[Concept], studies: Sequence[Study]) -> list[Concept]:
+    topics = {concept_id for study in studies for concept_id in study.concepts}
+    return [concept for concept in concepts if concept.concept_id not in topics]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +180,8 @@ class Asked:
     people: tuple[str, ...]
     """How it names groups of people."""
     concepts: tuple[Concept, ...]
+    subjects: tuple[Concept, ...]
+    """What is done or taken, of which it asks."""
 
     @staticmethod
     def of(question: str, understanding: Understanding) -> Asked:
@@ -158,6 +194,7 @@ class Asked:
             qualifiers=find_qualifiers(question, [(start, end) for start, end, _ in spans]),
             people=tuple(said[start:end] for start, end in find_group_spans(said)),
             concepts=understanding.concepts,
+            subjects=_subjects(question, understanding),
         )
 
     @property

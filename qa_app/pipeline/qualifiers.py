@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from qa_app.pipeline.population import find_group_spans
 from qa_app.pipeline.text import EMPTY_WORDS, folded, stem, words
 
 
@@ -64,7 +65,7 @@ _NO_NAME = frozenset(
     """feel look stay get be become live sleep eat train lift run avoid keep gain lose burn maintain cut drop grow recover perform go have take drink start
     stop good bad worth safe harmful useful useless enough right wrong fine ok okay okay really just actually maybe else most least usual normal now later
     longer before fast slow high low big small heavy light large hard easy young old new strong weak fewer other others ones one two three four five six
-    seven eight nine ten twelve both none nothing anything everything something someone no not never always often""".split()
+    seven eight nine ten twelve i me him us them you he she they we mine yours both none nothing anything everything something someone no not never always often""".split()
 )
 _GENERIC = frozenset(
     stem(word)
@@ -84,7 +85,9 @@ def find_qualifiers(question: str, mentions: Sequence[tuple[int, int]]) -> tuple
     found = [Qualifier(Kind.OTHER, text) for text in _others(said, mentions)]
     equals = (match[1].strip() for expression in _EQUAL for match in expression.finditer(said))
     found += [Qualifier(Kind.EQUAL, text) for text in equals if text.split()[-1] not in EMPTY_WORDS]  # "the same thing"
-    found += [Qualifier(Kind.LONG, match.group().strip()) for match in _LONG.finditer(said)][:1]
+    people = find_group_spans(said)  # "I have been training for years" says who asks
+    long = (m for m in _LONG.finditer(said) if not any(start < m.end() and m.start() < end for start, end in people))
+    found += [Qualifier(Kind.LONG, match.group().strip()) for match in long][:1]
     return tuple(dict.fromkeys(found))
 
 

@@ -177,6 +177,8 @@ def gather(
                 asked=question.text,
             ),
         )
+        if parts.has_nothing_of(question.searched, search.understanding, chosen, search.concepts):
+            raise InsufficientEvidence("The evidence does not speak of what the question is about.")
     except InsufficientEvidence:
         return _refusal(question, Outcome.INSUFFICIENT_EVIDENCE, search, policy, clock)
     chosen = _with_agreement(replace(chosen, left_out=(*search.left_out, *chosen.left_out)), search, policy)

@@ -39,21 +39,32 @@ class Subject:
 
 
 def find_subjects(question: str, understanding: Understanding) -> tuple[Subject, ...]:
-    """What no study is about and the question names, what was misspelt as it was meant.
+    """What no study is about, of what `find_asked` finds.
 
-    What people say of themselves before they ask is none of it ("I love my sauna. How many sets ..."), unless it is what they have, or
-    what is asked takes it up by a pronoun. A sport or a single exercise is named in passing where the question names something
-    else that is done.
+    A sport or a single exercise is named in passing where the question names something else that is done.
     """
     if not understanding.unstudied:
         return ()
-    said = corrected(question, understanding.corrections)
-    asked_from = _asked_from(said, corrected(understanding.core, understanding.corrections))
     passing = PASSING if _names_any(understanding, DONE) else PASSING - DONE
     return tuple(
-        Subject(said[start:end], concept, concept.kind not in passing)
+        Subject(text, concept, concept.kind not in passing)
+        for text, concept in find_asked(question, understanding)
+        if not concept.is_studied
+    )
+
+
+def find_asked(question: str, understanding: Understanding) -> tuple[tuple[str, Concept], ...]:
+    """The concepts that a question names where it asks, in its own words, what was misspelt as it was meant.
+
+    Not those that only stand in what people say of themselves before they ask ("I take creatine. How many sets ..."), unless it is
+    what they have, or what is asked takes it up by a pronoun.
+    """
+    said = corrected(question, understanding.corrections)
+    asked_from = _asked_from(said, corrected(understanding.core, understanding.corrections))
+    return tuple(
+        (said[start:end], concept)
         for start, end, concept in find_name_spans(said, (*understanding.concepts, *understanding.unstudied))
-        if not concept.is_studied and (start >= asked_from or concept.kind == CONDITION)
+        if start >= asked_from or concept.kind == CONDITION
     )
 
 

@@ -57,3 +57,11 @@ def test_a_list_of_concepts_that_has_grown_is_looked_for_as_it_is() -> None:
     known.append(concept("strength", "strength"))
 
     assert find_concepts("hypertrophy and strength", known) == tuple(known)
+
+
+@pytest.mark.parametrize("said", ["parkinson's", "parkinsons", "parkinson’s"])
+def test_an_apostrophe_may_be_left_out(said: str) -> None:
+    illness = concept("parkinson", "Parkinson's disease", "Parkinson's")
+
+    assert find_concepts(f"does creatine help with {said}?", (illness,)) == (illness,)
+    assert names(f"People with {said} were stronger.", illness)

@@ -12,7 +12,7 @@ from corpus_app.records import AgeGroup, Concept, Sex, Study, TrainingStatus
 from qa_app.pipeline import parts
 from qa_app.pipeline.population import find_population
 from qa_app.pipeline.records import Population, Sentence, SentenceKind, Understanding, Verdict
-from tests.pipeline.values import make_study
+from tests.pipeline.values import make_candidate, make_evidence, make_study
 
 
 def concept(concept_id: str, kind: str = "outcome") -> Concept:
@@ -234,6 +234,76 @@ def test_a_concept_that_is_compared_and_not_heard_of_is_named_once() -> None:
     missing = parts.find_open("creatine combined with yoga for legs?", asked, sentences=GAINED, studies=[STUDY])
 
     assert missing == ("“yoga”",)
+
+
+def hmb(*neighbours: str) -> Concept:
+    return replace(concept("HMB", "nutrient"), neighbours=neighbours)
+
+
+@pytest.mark.parametrize(
+    ("question", "near", "missing"),
+    [
+        ("does HMB raise leg strength?", (), ("HMB",)),
+        ("does HMB raise leg strength?", ("creatine",), ()),
+        ("I take HMB. Does creatine raise leg strength?", (), ()),
+        ("I take HMB. Does it raise leg strength?", (), ("HMB",)),
+        ("does creatine raise leg strength?", (), ()),
+    ],
+)
+def test_what_is_taken_and_not_spoken_of_is_open(
+    question: str, near: tuple[str, ...], missing: tuple[str, ...]
+) -> None:
+    asked = replace(
+        understood(hmb(*near), concept("creatine", "nutrient"), concept("leg-strength")),
+        core=question.partition(". ")[2],
+    )
+
+    assert parts.find_open(question, asked, sentences=GAINED, studies=[STUDY]) == missing
+
+
+@pytest.mark.parametrize(
+    ("question", "concepts", "is_so"),
+    [
+        ("does HMB raise leg strength?", (hmb(),), True),
+        ("does HMB raise leg strength?", (hmb("creatine"),), False),
+        ("does HMB raise leg strength?", (replace(hmb(), is_studied=False),), False),
+        ("does HMB or creatine raise leg strength?", (hmb(), concept("creatine", "nutrient")), False),
+        ("does creatine raise leg strength?", (concept("creatine", "nutrient"),), False),
+        ("what raises leg strength?", (), False),
+    ],
+)
+def test_where_only_what_is_not_spoken_of_is_asked_about_the_evidence_has_nothing_of_it(
+    question: str, concepts: tuple[Concept, ...], is_so: bool
+) -> None:
+    asked = understood(*concepts, concept("leg-strength"))
+    evidence = make_evidence(make_candidate(GAINED[0].text, study=STUDY))
+
+    assert parts.has_nothing_of(question, asked, evidence, concepts) is is_so
+
+
+def test_what_may_not_be_quoted_is_not_heard() -> None:
+    named, other = (
+        make_candidate(text, study=make_study(i)) for text, i in (("HMB did nothing.", "T1"), ("It rose.", "T2"))
+    )
+    evidence = make_evidence(named, other)
+    asked = understood(hmb())
+
+    assert not parts.has_nothing_of("does HMB help?", asked, evidence, [])
+    assert parts.has_nothing_of("does HMB help?", asked, replace(evidence, citable={"T2": 0.9}), [])
+
+
+@pytest.mark.parametrize(
+    ("question", "missing"),
+    [
+        ("does creatine raise leg strength over many years?", ("the long term",)),
+        ("does creatine raise leg strength if I have been training for years?", ()),
+        ("will creatine raise my wife's leg strength more than me?", ()),
+    ],
+)
+def test_who_asks_is_no_part_of_what_is_asked(question: str, missing: tuple[str, ...]) -> None:
+    asked = understood(concept("creatine", "nutrient"), concept("leg-strength"))
+
+    assert parts.find_open(question, asked, sentences=GAINED, studies=[STUDY]) == missing
 
 
 @pytest.mark.parametrize(
