@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+from corpus_app.records import Section
 from qa_app.pipeline.naming import NUTRIENT, names_of
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.population import is_about_others
@@ -28,6 +29,7 @@ from qa_app.pipeline.records import (
 from qa_app.pipeline.text import jaccard, stem_set
 
 AT_A_TURN = 2  # passages of a study that may be quoted, before the next one has its turn
+SETTING_OUT = frozenset({Section.INTRODUCTION, Section.BACKGROUND, Section.METHODS})
 
 
 def find_citable(
@@ -205,7 +207,7 @@ def select(
     chosen: list[Candidate] = []
     words: list[frozenset[str]] = []
     refused: dict[int, tuple[LeftOutReason, str]] = {}
-    for place in _in_turn(ranked, quotable):
+    for place in _in_turn(ranked, quotable, understanding):
         candidate = ranked[place]
         reason = _why_not(candidate, chosen, words, policy, is_citable=quotable[place])
         if reason is None:
@@ -296,15 +298,23 @@ def _telling_instead(
                 break
 
 
-def _in_turn(ranked: Sequence[Candidate], quotable: Sequence[bool]) -> list[int]:
-    """Places in the order in which passages are taken: of the studies that may be quoted so many of each, and again; then the rest."""
+def _in_turn(ranked: Sequence[Candidate], quotable: Sequence[bool], understanding: Understanding) -> list[int]:
+    """Places in the order in which passages are taken: of the studies that may be quoted so many of each, and again; then the rest.
+
+    What such a study set out to do and how comes after what it found, unless the question aims there.
+    """
+    late = SETTING_OUT.difference(understanding.target_sections)
+    order = sorted(
+        range(len(ranked)), key=lambda place: (quotable[place] and ranked[place].passage.section in late, place)
+    )
     taken: Counter[str] = Counter()
-    turns = []
-    for candidate, is_quotable in zip(ranked, quotable, strict=True):
-        study_id = candidate.passage.study.study_id
-        turns.append((not is_quotable, taken[study_id] // AT_A_TURN if is_quotable else 0))
+    turns: dict[int, tuple[bool, int, int]] = {}
+    for place in order:
+        study_id, is_quotable = ranked[place].passage.study.study_id, quotable[place]
+        turn = taken[study_id] // AT_A_TURN if is_quotable else 0
+        turns[place] = (not is_quotable, turn, place)
         taken[study_id] += 1
-    return sorted(range(len(ranked)), key=turns.__getitem__)
+    return sorted(turns, key=turns.__getitem__)
 
 
 def _why_not(

@@ -263,6 +263,35 @@ def test_of_a_study_that_may_be_quoted_what_it_found_goes_before_its_limits() ->
     assert chosen("how many sets?", {"T001": 0.9}) == [first.passage.passage_id, limits.passage.passage_id]
 
 
+@pytest.mark.parametrize(
+    ("question", "citable", "kept"),
+    [
+        ("how many sets?", ("T001",), "results"),
+        ("how many sets?", (), "methods"),
+        ("what methods did they use?", ("T001",), "methods"),
+    ],
+)
+def test_what_a_quoted_study_found_goes_before_how_it_was_done(
+    question: str, citable: tuple[str, ...], kept: str
+) -> None:
+    sections = (Section.METHODS, Section.RESULTS)
+    ranked = [
+        make_candidate(SENTENCES[n], position=3 * n, section=section, score=2.0 - n)
+        for n, section in enumerate(sections)
+    ]
+    asked = make_question(question)
+
+    evidence = select(
+        ranked,
+        question=asked,
+        understanding=understand(asked, concepts=(), collections=()),
+        policy=replace(POLICY, evidence_passages=1),
+        citable=dict.fromkeys(citable, 0.9),
+    )
+
+    assert [candidate.passage.section.value for candidate in evidence.passages] == [kept]
+
+
 def test_studies_that_are_counted_join_in_the_place_of_second_passages() -> None:
     first = [make_candidate(SENTENCES[n], study="T001", position=3 * n, score=3.0) for n in range(2)]
     counted = make_candidate(SENTENCES[4], study="T002", section=Section.RESULTS, score=1.0)
