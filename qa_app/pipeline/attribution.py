@@ -80,14 +80,15 @@ def attribution(text: str, study: Study, *, asked: str, population: Population) 
 def besides(study: Study, asked: Population, *, told: Population = NOBODY) -> str:
     """The people of a study, as far as they are others than those whom a question names: "mixed ages", "younger adults, men".
 
-    Nothing of what a text has `told`: an age, or a sex. That a study of both sexes is not of one alone is said in other words, where
+    Nothing of what a text has `told`: an age, or a sex. Older women alone are others than the older adults asked about, too. That a study of both sexes is not of one alone is said in other words, where
     nothing that is quoted is about that one (`parts`).
     """
     found = []
     if asked.age_groups and not told.age_groups and not _is_of_these(study.age_group, asked.age_groups):
         is_younger = study.age_group is AgeGroup.ADULTS and AgeGroup.YOUTH not in asked.age_groups
         found.append(_YOUNGER if is_younger else _AGES.get(study.age_group, ""))
-    if len(asked.sexes) == 1 and not told.sexes and study.sex not in asked.sexes:
+    is_of_some = len(asked.sexes) == 1 or (asked.age_groups and not asked.sexes)
+    if is_of_some and not told.sexes and study.sex not in asked.sexes:
         found.append(_SEXES.get(study.sex, ""))
     return ", ".join(filter(None, found))
 

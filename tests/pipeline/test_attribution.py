@@ -178,8 +178,25 @@ def test_a_study_without_a_name_is_not_called_by_its_people() -> None:
 )  # fmt: skip
 def test_of_those_who_were_asked_about_nothing_is_told(asked: Population, age: AgeGroup, sex: Sex) -> None:
     study = make_study("A", age_group=age, sex=sex)
+    is_of_one_sex = bool(asked.age_groups) and not asked.sexes and sex in (Sex.FEMALE, Sex.MALE)
+    is_without_children = age is AgeGroup.MIXED and AgeGroup.YOUTH in asked.age_groups
 
-    assert bool(besides(study, asked)) <= (not is_about(study, asked))
+    assert bool(besides(study, asked)) <= (is_of_one_sex or is_without_children or not is_about(study, asked))
+
+
+@pytest.mark.parametrize(
+    ("question", "people"),
+    [
+        ("does it work in older adults?", "women"),
+        ("does it work in older men and women?", ""),
+        ("does it work in older women?", ""),
+        ("does it work?", ""),
+    ],
+)
+def test_that_only_one_sex_was_studied_is_told_where_an_age_is_asked_about(question: str, people: str) -> None:
+    study = make_study("A", age_group=AgeGroup.OLDER_ADULTS, sex=Sex.FEMALE)
+
+    assert besides(study, find_population(question)) == people
 
 
 def test_only_quotations_of_one_study_are_attributed() -> None:
