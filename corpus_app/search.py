@@ -246,7 +246,7 @@ def _kept_here(store: dict[Any, dict[Any, T]]) -> dict[Any, T]:
 def _thin_out(kept: dict[Any, Any], most: int) -> None:
     """Lets go of what was kept first."""
     if len(kept) > most:
-        for pk in list(kept)[: len(kept) - most]:
+        for pk in list(kept)[: max(0, len(kept) - most)]:  # another thread may do the same
             kept.pop(pk, None)
 
 

@@ -301,12 +301,11 @@ def _telling_instead(
 def _in_turn(ranked: Sequence[Candidate], quotable: Sequence[bool], understanding: Understanding) -> list[int]:
     """Places in the order in which passages are taken: of the studies that may be quoted so many of each, and again; then the rest.
 
-    What such a study set out to do and how comes after what it found, unless the question aims there.
+    What such a study set out to do and how comes after what it found, unless it is the best of all passages, or the question aims
+    there.
     """
     late = SETTING_OUT.difference(understanding.target_sections)
-    order = sorted(
-        range(len(ranked)), key=lambda place: (quotable[place] and ranked[place].passage.section in late, place)
-    )
+    order = sorted(range(len(ranked)), key=lambda n: (n > 0 and quotable[n] and ranked[n].passage.section in late, n))
     taken: Counter[str] = Counter()
     turns: dict[int, tuple[bool, int, int]] = {}
     for place in order:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from corpus_app.records import AgeGroup, Concept, Finding, Sex, Study, TrainingStatus
-from qa_app.pipeline.naming import CONDITION, MEASURED, NUTRIENT, find_name_spans, names
+from qa_app.pipeline.naming import CONDITION, DONE, MEASURED, NUTRIENT, find_name_spans, names
 from qa_app.pipeline.population import find_group_spans, find_population
 from qa_app.pipeline.qualifiers import Kind, Qualifier, find_qualifiers, telling_stems
 from qa_app.pipeline.records import Evidence, Population, Sentence, Understanding
@@ -143,23 +143,24 @@ def has_nothing_of(
 ) -> bool:
     """Whether the question is about something that is done or taken, and what may be quoted speaks neither of it nor of what is next to it.
 
-    What that says on the rest of the question would be read as an answer about it.
+    What that says on the rest of the question would be read as an answer about it. In doubt it speaks of it: one word of a name is
+    enough, or how the training is done, where the question names that too.
     """
-    subjects = _subjects(question, understanding)
+    subjects = _subjects(question, understanding, DONE)
     quotable = [study for study in evidence.studies if evidence.citable is None or study.study_id in evidence.citable]
-    if not subjects or len(_not_a_topic(subjects, quotable)) < len(subjects):
+    if not any(c.kind in SUBJECTS for c in subjects) or len(_not_a_topic(subjects, quotable)) < len(subjects):
         return False
     ids = {study.study_id for study in quotable}
     texts = [c.passage.text for c in evidence.passages if c.passage.study.study_id in ids]
     findings = [finding for finding in evidence.findings if finding.study_id in ids]
     heard = Heard.of((), quotable, findings, texts, concepts)
-    return not any(heard.is_near(concept) for concept in subjects)
+    return not any(heard.is_near(c) or heard.stems.intersection(content_stems(c.name)) for c in subjects)
 
 
-def _subjects(question: str, understanding: Understanding) -> tuple[Concept, ...]:
+def _subjects(question: str, understanding: Understanding, kinds: frozenset[str] = SUBJECTS) -> tuple[Concept, ...]:
     """What is done or taken, of which the question asks and of which some study is."""
     asked = (concept for _, concept in find_asked(question, understanding))
-    return tuple(dict.fromkeys(concept for concept in asked if concept.kind in SUBJECTS and concept.is_studied))
+    return tuple(dict.fromkeys(concept for concept in asked if concept.kind in kinds and concept.is_studied))
 
 
 def _not_a_topic(concepts: Sequence[Concept], studies: Sequence[Study]) -> list[Concept]:

@@ -77,7 +77,8 @@ _GENERIC = frozenset(
 def find_qualifiers(question: str, mentions: Sequence[tuple[int, int]]) -> tuple[Qualifier, ...]:
     """What the question names, each once, in order of kind; `mentions` are where it names concepts, as code points of it.
 
-    A word that "and" or "or" joins counts only beside a concept: "creatine or beta-alanine", but not "good or bad".
+    A word that "and" or "or" joins counts only beside a concept: "creatine or beta-alanine", but not "good or bad". Years of which
+    somebody says that they have "been training for years" are who asks.
     """
     said = question.lower()
     if len(said) != len(question):
@@ -85,8 +86,10 @@ def find_qualifiers(question: str, mentions: Sequence[tuple[int, int]]) -> tuple
     found = [Qualifier(Kind.OTHER, text) for text in _others(said, mentions)]
     equals = (match[1].strip() for expression in _EQUAL for match in expression.finditer(said))
     found += [Qualifier(Kind.EQUAL, text) for text in equals if text.split()[-1] not in EMPTY_WORDS]  # "the same thing"
-    people = find_group_spans(said)  # "I have been training for years" says who asks
-    long = (m for m in _LONG.finditer(said) if not any(start < m.end() and m.start() < end for start, end in people))
+    experienced = [(start, end) for start, end in find_group_spans(said) if said.startswith(("been ", "be "), start)]
+    long = (
+        m for m in _LONG.finditer(said) if not any(start < m.end() and m.start() < end for start, end in experienced)
+    )
     found += [Qualifier(Kind.LONG, match.group().strip()) for match in long][:1]
     return tuple(dict.fromkeys(found))
 

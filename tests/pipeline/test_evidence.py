@@ -266,17 +266,17 @@ def test_of_a_study_that_may_be_quoted_what_it_found_goes_before_its_limits() ->
 @pytest.mark.parametrize(
     ("question", "citable", "kept"),
     [
-        ("how many sets?", ("T001",), "results"),
-        ("how many sets?", (), "methods"),
+        ("do more sets help?", ("T001",), "results"),
+        ("do more sets help?", (), "methods"),
         ("what methods did they use?", ("T001",), "methods"),
     ],
 )
 def test_what_a_quoted_study_found_goes_before_how_it_was_done(
     question: str, citable: tuple[str, ...], kept: str
 ) -> None:
-    sections = (Section.METHODS, Section.RESULTS)
+    sections = (Section.CONCLUSION, Section.METHODS, Section.RESULTS)
     ranked = [
-        make_candidate(SENTENCES[n], position=3 * n, section=section, score=2.0 - n)
+        make_candidate(SENTENCES[n], position=3 * n, section=section, score=3.0 - n)
         for n, section in enumerate(sections)
     ]
     asked = make_question(question)
@@ -285,11 +285,29 @@ def test_what_a_quoted_study_found_goes_before_how_it_was_done(
         ranked,
         question=asked,
         understanding=understand(asked, concepts=(), collections=()),
-        policy=replace(POLICY, evidence_passages=1),
+        policy=replace(POLICY, evidence_passages=2),
         citable=dict.fromkeys(citable, 0.9),
     )
 
-    assert [candidate.passage.section.value for candidate in evidence.passages] == [kept]
+    assert [candidate.passage.section.value for candidate in evidence.passages] == ["conclusion", kept]
+
+
+def test_the_best_passage_is_chosen_whatever_it_tells() -> None:
+    sections = (Section.METHODS, Section.RESULTS, Section.CONCLUSION)
+    ranked = [
+        make_candidate(SENTENCES[n], position=3 * n, section=section, score=3.0 - n)
+        for n, section in enumerate(sections)
+    ]
+
+    evidence = select(
+        ranked,
+        question=QUESTION,
+        understanding=UNDERSTANDING,
+        policy=replace(POLICY, evidence_passages=2),
+        citable={"T001": 0.9},
+    )
+
+    assert ids(evidence) == [candidate.passage.passage_id for candidate in ranked[:2]]
 
 
 def test_studies_that_are_counted_join_in_the_place_of_second_passages() -> None:

@@ -268,6 +268,13 @@ def test_what_is_taken_and_not_spoken_of_is_open(
         ("does HMB raise leg strength?", (hmb("creatine"),), False),
         ("does HMB raise leg strength?", (replace(hmb(), is_studied=False),), False),
         ("does HMB or creatine raise leg strength?", (hmb(), concept("creatine", "nutrient")), False),
+        (
+            "do vegans need heavy loads for leg strength?",
+            (concept("vegans", "nutrient"), concept("loads", "training_variable")),
+            True,
+        ),
+        ("do vegans need creatine sets?", (concept("vegans", "nutrient"), concept("sets", "training_variable")), False),
+        ("does creatine powder help?", (concept("creatine-powder", "nutrient"),), False),
         ("does creatine raise leg strength?", (concept("creatine", "nutrient"),), False),
         ("what raises leg strength?", (), False),
     ],
@@ -276,7 +283,7 @@ def test_where_only_what_is_not_spoken_of_is_asked_about_the_evidence_has_nothin
     question: str, concepts: tuple[Concept, ...], is_so: bool
 ) -> None:
     asked = understood(*concepts, concept("leg-strength"))
-    evidence = make_evidence(make_candidate(GAINED[0].text, study=STUDY))
+    evidence = make_evidence(make_candidate(f"{GAINED[0].text} They did three sets.", study=STUDY))
 
     assert parts.has_nothing_of(question, asked, evidence, concepts) is is_so
 
@@ -297,6 +304,7 @@ def test_what_may_not_be_quoted_is_not_heard() -> None:
     [
         ("does creatine raise leg strength over many years?", ("the long term",)),
         ("does creatine raise leg strength if I have been training for years?", ()),
+        ("does creatine still raise leg strength after years of training?", ("the long term",)),
         ("will creatine raise my wife's leg strength more than me?", ()),
     ],
 )
