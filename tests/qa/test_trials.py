@@ -149,11 +149,12 @@ def test_the_fusion_searches_as_the_site_does_and_the_single_halves_the_text_as_
     with embedding.use(WordHashEncoder()):
         asked = trials._asked(text, policy.DEFAULT, needs_vector=True)
         plain = trials._asked(text, policy.PRESETS["seed-002"], needs_vector=True)
+        leaning, whole = asked.encode(policy.DEFAULT), plain.encode(policy.PRESETS["seed-002"])
 
     assert (asked.cleaned, asked.words) == (text, f"{text} How much protein do I need?")
-    assert np.linalg.norm(asked.leaning) == pytest.approx(1.0)
-    assert list(asked.leaning) != list(asked.vector)
-    assert (plain.words, list(plain.leaning)) == (text, list(asked.vector))
+    assert np.linalg.norm(leaning) == pytest.approx(1.0)
+    assert list(leaning) != list(asked.vector)
+    assert (plain.words, list(whole)) == (text, list(asked.vector))
 
 
 # --- Running ---------------------------------------------------------------------------------------------------------------
