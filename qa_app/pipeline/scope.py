@@ -31,7 +31,7 @@ WORDS = {
         rates, risk, women, men, runners""",
     "studied": """
         study, studies, studied, trial, trials, review*, meta, participants, patients, evidence, prevalence, cohort*,
-        literature, according, mice, rats, members, adolescents""",
+        literature, according, mice, rats, members, adolescents, effect size, effect sizes, confidence interval""",
     "physiology": """
         level, levels, response, responses, sensitivity, resistance, concentration*, secretion, signal*, release*,
         raise*, rise*, rising, increase*, boost*, decline*, produce*, affect*, blunt*, impair*, limit*, compare*,
@@ -328,11 +328,22 @@ _UNITS = (
     r"(?:kg|kgs|kilos?|lbs?|pounds?|stone|weeks?|wks?|months?|mths?|days?|hours?|hrs?|minutes?|mins?|seconds?|years? (?!old)|percent|per|%|bf|cm|inch\w*|foot|feet|ft|"
     r"sets?|reps?|sessions?|workouts?|g|grams?|miles?|km|kcal|calories|points?|times?|out|of|or|to|\d)"
 )
+# What stands before years that are a duration: "for about", "since", what somebody did or is ("trained almost", "vegan"). Nobody
+# "turns" a duration. Each is a condition of its own, because what looks back may be of one length only.
+_LASTING = """for since in within after last past another been done gone spent it vegan vegetarian gym each every experience pilates yoga
+    crossfit weights cardio keto"""
+_ABOUT = "about around roughly almost nearly over like only just maybe some of".split()
+_NOT_LASTING = "".join(
+    rf"(?<!{lasting}{about} )"
+    for lasting in (*(rf"\b{word}" for word in _LASTING.split()), r"(?<!turn)(?<!be)ing", r"(?<!turn)(?<!ag)ed", r"\bover the last", r"\bover the past")
+    for about in ("", *(f" {word}" for word in _ABOUT), " the last", " the past", " at least", " more than", " less than")
+)  # fmt: skip
 _CALORIES = r"(?:k?cals?|kilocalories|calories|calorie)"
 _BRIEF = r"(?:a|one|two|1|2|\d{1,2} days|the next|this)(?: weeks?| days?)?"
 
 FORMS = {
-    "a child's age": rf"{_NUMBER} ?(?:yo|y o|yrs?|years?|y)(?: old)?\b(?! (?:follow|study|trial|data|plan|break|gap|olds|into|of|ago|in|later|experience|training|lifting))"
+    "a child's age": rf"(?:{_NUMBER} ?(?:yo|y o|(?:yrs?|years?|y) old)|{_NOT_LASTING}{_NUMBER} ?(?:yrs?|years?|y))"
+    r"\b(?! (?:follow|study|trial|data|plan|break|gap|olds|into|of|ago|in|later|under|straight|already|(?:(?:weight|strength|resistance|gym|serious|consistent|hard|steady|regular) )?(?:experience|training|lifting)))"
     r"(?! (?:\w+ )?(?:boys|girls|children|adolescents|teenagers|athletes|males|females|students|players|swimmers|kids|men|women)\b)",
     "old": r"(?:old|yo|y o|aged)\b",
     "I am a child": rf"at {_TEENS} (?:can|should|could|may|what|how|do|am) i\b|(?:im|i am|i just turned|just turned|im turning|turning|im only|im almost|i am only|im just) {_TEENS}\b(?! {_UNITS}\b)",
@@ -341,7 +352,7 @@ FORMS = {
     "adult age": r"(?:1[89]|[2-9]\d) ?(?:yo|y o|yrs?|years?)\b|(?:im|is|am|at|aged|hes|shes|turned) (?:1[89]|[2-9]\d)\b(?! kg)",
     "for a child": r"(?:should|can|may|could|for|give|let|will|put|is) (?:my|our|his|her) (?:\w+ ){0,2}(?:son|daughter|kids?|child|children|boy|girl|teen|teenager|nephew|niece|grandson|granddaughter|toddler)\b",
     "a child wants": r"(?:my|our) (?:\w+ ){0,2}(?:son|daughter|kids?|child|children|boy|girl|teen|teenager|nephew|niece|grandson|granddaughter|little brother|little sister|toddler)(?: \w+){0,2} "
-    r"(?:wants?|wanna|needs?|should|must|lifts?|squats|trains|takes|drinks|is overweight|is obsessed|is chubby|is fat|is too fat)\b",
+    r"(?:wants?|wanna|needs?|should|must|lifts?|squats|trains(?! (?:me|us)\b)|takes|drinks|is overweight|is obsessed|is chubby|is fat|is too fat)\b",
     "eats": r"go|eat|eats|eating|ate|day|daily|intake|only|diet|live|living|survive|survived|lower|less|still|consume|consuming|down",
     "few calories": rf"{_CALORIES} (?:below|under) [1-9]\d\d|(?:[1-9]\d\d|1[.,]?[01]\d\d|(?:four|five|six|seven|eight|nine) hundred|a thousand) ?{_CALORIES}\b(?! (?:deficit|surplus|more|extra|less|below|under|over|above|meal|snack))",
     "still": r"(?:still|why|no abs|lower|survive|not losing|wont)",

@@ -84,6 +84,33 @@ def test_every_name_in_a_table_is_used_by_a_rule() -> None:
     assert unused == []
 
 
+LASTING = ("I have trained for {n} years.", "I've lifted about {n} years now,", "My wife has been vegan for the last {n} yrs:",
+    "After almost {n} years in the gym", "I've got {n} years of training behind me,", "my client has done pilates {n} years,")  # fmt: skip
+OF_AGE = ("I'm {n} years old,", "my son turned {n} years,", "{n}yo here,", "my daughter is {n} and lifts for fun,", "{n} years old, lifting for 2 years,")  # fmt: skip
+
+
+@given(
+    st.sampled_from(LASTING),
+    st.integers(1, 17).map(str) | st.sampled_from(["two", "six", "ten", "twelve"]),
+    st.sampled_from(["how many sets should I do?", "should I eat more protein?", "can I lose fat and gain muscle?"]),
+    st.booleans(),
+)
+def test_how_long_somebody_has_trained_is_no_age(said: str, years: str, question: str, first: bool) -> None:
+    told = said.format(n=years)
+
+    assert check_scope(f"{told} {question}" if first else f"{question} {told}") is None
+
+
+@given(
+    st.sampled_from(OF_AGE), st.integers(9, 17), st.sampled_from(["what plan should I follow?", "can I take creatine?"])
+)
+def test_an_age_is_one_however_long_somebody_has_trained(said: str, years: int, question: str) -> None:
+    declined = check_scope(f"{said.format(n=years)} {question}")
+
+    assert declined is not None
+    assert declined.route == "minor"
+
+
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
 def test_a_reply_says_where_help_is_and_what_the_site_can_do(route: Route) -> None:
     assert any(helper in route.message for helper in ("doctor", "paediatrician", "pharmacist"))
