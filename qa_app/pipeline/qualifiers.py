@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from qa_app.pipeline.population import find_group_spans
+from qa_app.pipeline.population import HAVE_TRAINED, find_group_spans
 from qa_app.pipeline.text import EMPTY_WORDS, folded, stem, words
 
 
@@ -60,6 +60,7 @@ _EQUAL = (
 _LONG = re.compile(
     r"\blong[- ]term\b|\blifelong\b|\b(?:over|after|for|within)\s+(?:many|several|\w+)?\s?(?:years|decades)\b(?! (?:old|of age))"
 )
+_HAVE_TRAINED = re.compile(HAVE_TRAINED)
 # Words that begin no name of a thing: what people say of themselves, and how something is.
 _NO_NAME = frozenset(
     """feel look stay get be become live sleep eat train lift run avoid keep gain lose burn maintain cut drop grow recover perform go have take drink start
@@ -86,7 +87,7 @@ def find_qualifiers(question: str, mentions: Sequence[tuple[int, int]]) -> tuple
     found = [Qualifier(Kind.OTHER, text) for text in _others(said, mentions)]
     equals = (match[1].strip() for expression in _EQUAL for match in expression.finditer(said))
     found += [Qualifier(Kind.EQUAL, text) for text in equals if text.split()[-1] not in EMPTY_WORDS]  # "the same thing"
-    experienced = [(start, end) for start, end in find_group_spans(said) if said.startswith(("been ", "be "), start)]
+    experienced = [(start, end) for start, end in find_group_spans(said) if _HAVE_TRAINED.match(said, start)]
     long = (
         m for m in _LONG.finditer(said) if not any(start < m.end() and m.start() < end for start, end in experienced)
     )

@@ -304,6 +304,8 @@ def test_what_may_not_be_quoted_is_not_heard() -> None:
     [
         ("does creatine raise leg strength over many years?", ("the long term",)),
         ("does creatine raise leg strength if I have been training for years?", ()),
+        ("my client has lifted for five years: does creatine raise leg strength?", ()),
+        ("I have trained for about 15 years, does creatine raise leg strength?", ()),
         ("does creatine still raise leg strength after years of training?", ("the long term",)),
         ("will creatine raise my wife's leg strength more than me?", ()),
     ],

@@ -89,6 +89,8 @@ def test_years_of_age_give_the_groups_that_studies_count_them_in(years: int, gro
         ("in resistance-trained men", TrainingStatus.TRAINED),
         ("experienced lifters", TrainingStatus.TRAINED),
         ("i already lift", TrainingStatus.TRAINED),
+        ("my client has lifted for five years", TrainingStatus.TRAINED),
+        ("i've trained about 15 years now", TrainingStatus.TRAINED),
         ("any good for swimmers", TrainingStatus.ATHLETES),
         ("recreationally active adults", TrainingStatus.RECREATIONALLY_TRAINED),
     ],
