@@ -52,6 +52,7 @@ FEATURES = (
     Feature("closest finding", {"finding_weight": 0.0}, {"finding_weight": 1.0}),
     Feature("questions by which readers ask for findings", {"question_weight": 0.0}, {"question_weight": 3.0}),
     Feature("likeness to the leading studies", {"leading_weight": 0.0}, {"leading_weight": 0.6}),
+    Feature("year asked for", {"year_weight": 0.0}, {"year_weight": 0.5}),
     Feature("neighbouring concepts", {"neighbour_weight": 0.0}, {"neighbour_weight": 0.1}),
     Feature("keyword hits", {"keyword_weight": 0.0}, {"keyword_weight": 0.2}),
     Feature("keyword hits first", {"order": Order.SCORE}, {"order": Order.KEYWORD_HITS}),

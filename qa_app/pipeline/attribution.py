@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from corpus_app.records import AgeGroup, Design, Sex, Study
 from qa_app.pipeline.population import find_population
+from qa_app.pipeline.qualifiers import asks_for_newest
 from qa_app.pipeline.records import Evidence, Population, Sentence, SentenceKind
 from qa_app.pipeline.text import folded
 
@@ -33,10 +34,6 @@ _YOUNGER = "younger adults"  # of a study of adults, where older ones are asked 
 _SEXES = {Sex.FEMALE: "women", Sex.MALE: "men"}
 NOBODY = Population()
 _INITIALS = re.compile(r"(?:[^\W\d_]\.?-?){1,4}")
-_NEWEST = re.compile(
-    r"\b(?:newest|new (?:research|evidence|studies)|latest|(?:most )?recent(?:ly)?|up[- ]to[- ]date|current)\b",
-    re.IGNORECASE,
-)
 MOST_WORDS = 3  # of a person's name; a society has more
 _WORKS = r"(?:meta-analys[ei]s|meta-regression|reviews?|trial|study|analysis|statement|(?:position )?stand|guidelines?|critique|cohort|consensus)"
 
@@ -73,7 +70,7 @@ def attribution(text: str, study: Study, *, asked: str, population: Population) 
     With the people of the study, where those whom the question names are not they, or not they alone, and the text does not say so.
     """
     people = besides(study, population, told=find_population(folded(text)))
-    is_named = names_its_study(text, study) and not (_NEWEST.search(asked) and _lacks_year(text, study))
+    is_named = names_its_study(text, study) and not (asks_for_newest(asked) and _lacks_year(text, study))
     return "" if is_named and not people else called(study, people)
 
 

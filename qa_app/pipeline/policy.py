@@ -119,6 +119,8 @@ class Policy:
     leading_weight: float = 0.6  # what a study shares with the best ones, added too
     leading_studies: int = 3  # how many those are
     leading_closeness: float = 0.1  # how far below the best score one counts 1/e
+    year_weight: float = 0.5  # a study of the year asked for, or the newest where that is, added too
+    year_band: float = 1.0  # how far below the best score such a study may be
     design_weight: float = 0.02  # evidence by design, added to the fused score
     mode_weight: float = 0.0  # what suits the reader, added to the fused score
     recency_band: float = 0.02  # scores this close count as equal, and the newer study leads
@@ -183,6 +185,7 @@ class Policy:
     mere_advice_weight: float = 2.0  # what advice loses there that tells no effect, where nobody asked what to do
     aimed_weight: float = 1.0  # what a sentence that opens with other people than asked about loses
     explains_gain: float = 1.5  # what an explanation gains where the question asks why
+    dated_gain: float = 2.0  # what a sentence gains of the study of the year asked for, or of the newest where that is
     number_gain: float = 1.0  # what a sentence gains that gives the number asked for
     special_age_weight: float = 1.0  # and loses of old or young people, where the question names nobody
     summary_sentences_beginner: int = 3
@@ -319,6 +322,7 @@ _PLAIN: dict[str, Any] = {
     "variable_weight": 0.0,
     "concept_words_weight": 0.0,
     "leading_weight": 0.0,
+    "year_weight": 0.0,
     "design_weight": 0.0,
     "recency_band": 0.0,
     "passages_per_study": 5,

@@ -61,6 +61,15 @@ _LONG = re.compile(
     r"\blong[- ]term\b|\blifelong\b|\b(?:over|after|for|within)\s+(?:many|several|\w+)?\s?(?:years|decades)\b(?! (?:old|of age))"
 )
 _HAVE_TRAINED = re.compile(HAVE_TRAINED)
+_WORK = r"(?:meta-?\s?analys[ei]s|reviews?|trials?|stud(?:y|ies)|papers?|analys[ei]s|position stands?|statements?|guidelines?|articles?)"
+_NEWEST = re.compile(
+    rf"\b(?:newest|latest|most recent|up[- ]to[- ]date|(?:new|recent|current) (?:\w+ )?(?:{_WORK}|research|evidence|science|knowledge|consensus|recommendations?|advice|findings?|data))\b",
+    re.IGNORECASE,
+)
+_YEAR = re.compile(
+    rf"\b((?:19|20)\d\d) (?:\w+ ){{0,3}}?{_WORK}\b|\b{_WORK} (?:from|of|in|published in) ((?:19|20)\d\d)\b",
+    re.IGNORECASE,
+)
 # Words that begin no name of a thing: what people say of themselves, and how something is.
 _NO_NAME = frozenset(
     """feel look stay get be become live sleep eat train lift run avoid keep gain lose burn maintain cut drop grow recover perform go have take drink start
@@ -114,6 +123,15 @@ def _named(phrase: str) -> Iterator[str]:
     is_doing = first.endswith("ing") and bool(others)  # "keeping muscle" says what is done, not with what
     if first and first not in _NO_NAME and not is_doing:
         yield text
+
+
+def asks_for_newest(question: str) -> bool:
+    return _NEWEST.search(question) is not None
+
+
+def find_years(question: str) -> frozenset[int]:
+    """Years of studies that the question names: "the 2017 meta-analysis", "a trial from 2016"."""
+    return frozenset(int(match[1] or match[2]) for match in _YEAR.finditer(question))
 
 
 def telling_stems(text: str) -> frozenset[str]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from corpus_app.records import AgeGroup, Design, Section, TrainingStatus, rarity
 from qa_app.pipeline.naming import VARIABLE, find_name_spans, once_for_these
 from qa_app.pipeline.policy import Policy
+from qa_app.pipeline.qualifiers import asks_for_newest, find_years
 from qa_app.pipeline.records import Because, Candidate, Concept, Mode, Question, Study, Understanding
 from qa_app.pipeline.text import corrected, stem_set
 
@@ -99,7 +100,9 @@ def rerank(
         _by_mode(candidates, question.mode, policy),
     ]
     scores = np.array([c.score for c in candidates]) + sum(step.gains for step in steps)
-    steps += [_by_leading_studies(candidates, scores, concepts, policy), _by_section(candidates, understanding, policy)]
+    steps.append(_by_leading_studies(candidates, scores, concepts, policy))
+    scores = scores + steps[-1].gains
+    steps += [_by_year(candidates, scores, question, policy), _by_section(candidates, understanding, policy)]
     scores = (scores + steps[-2].gains) * steps[-1].gains
     told = zip(*(step.explain() for step in steps if step.moves_any), strict=True)
     marked = [
@@ -254,6 +257,29 @@ def _by_leading_studies(
     total = sum(profile.values()) or 1.0
     shares = {pk: sum(profile[c] for c in study.concepts if c in profile) / total for pk, study in studies.items()}
     return _Step("leading studies", policy.leading_weight * _each(candidates, shares))
+
+
+def _by_year(candidates: Sequence[Candidate], scores: Gains, question: Question, policy: Policy) -> _Step:
+    """Studies of a year that the question names or, where it asks for the newest, the newer the more.
+
+    Only among those that come within `year_band` of the best: what is newest of all may be about something else.
+    """
+    years = find_years(question.searched)
+    nothing = np.zeros(len(candidates))
+    if not policy.year_weight or not (years or asks_for_newest(question.searched)):
+        return _Step("year", nothing)
+    best: dict[str, float] = {}
+    for candidate, score in zip(candidates, scores.tolist(), strict=True):
+        pk = candidate.passage.study.study_id
+        best[pk] = max(best.get(pk, score), score)
+    near_from = max(best.values()) - policy.year_band
+    near = {pk: s.year for pk, s in _studies(candidates).items() if s.year and best[pk] >= near_from}
+    if years:
+        gains = {pk: 1.0 for pk, year in near.items() if year in years}
+    else:
+        oldest, newest = min(near.values(), default=0), max(near.values(), default=0)
+        gains = {pk: (year - oldest) / max(1, newest - oldest) for pk, year in near.items()}
+    return _Step("year", policy.year_weight * _each(candidates, defaultdict(float, gains)))
 
 
 @dataclass(frozen=True, slots=True)

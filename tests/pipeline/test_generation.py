@@ -259,9 +259,10 @@ def test_a_study_that_likely_bears_is_heard_if_only_once() -> None:
     [
         ("Ten weekly sets raised muscle growth. Muscle growth did not differ between twenty sets and ten.", True),
         ("Of five trials on muscle growth three did not find any. Ten weekly sets raised muscle growth.", True),
+        ("Ten weekly sets raised muscle growth. Girth by weekly sets leaned so without reaching significance.", True),
         ("Ten weekly sets raised muscle growth. Sleep did not differ.", False),
     ],
-    ids=["after it", "before it", "of something else"],
+    ids=["after it", "before it", "not surely, of what was done", "of something else"],
 )
 def test_what_was_not_found_is_quoted_with_what_was(text: str, is_told: bool) -> None:
     growth = make_concept("muscle-growth", "muscle growth", kind="outcome")
@@ -476,6 +477,28 @@ def test_what_leads_to_the_opening_is_not_told_after_it() -> None:
 
     assert draft.summary[0].text.startswith((opening, f"{leads} {opening}"))
     assert not [s.text for s in written(draft)[1:] if leads in s.text and opening not in s.text]
+
+
+def test_all_that_is_needed_before_the_opening_stands_before_it() -> None:
+    text = "Ten weekly sets gave muscle growth. Five weekly sets gave less growth. Twenty weekly sets gave most muscle growth."
+    evidence = make_evidence(make_candidate(text), question="do more weekly sets give muscle growth?")
+    draft, _ = ExtractiveWriter().write(evidence, replace(POLICY, needed_from=0.0, needed_share=0.0))
+
+    assert draft.summary[0].text == text
+
+
+def test_a_study_of_the_year_asked_for_opens_the_answer() -> None:
+    old = make_candidate("Ten weekly sets gave more muscle growth than five.", study=make_study("T001", year=2014))
+    new = make_candidate("Weekly sets gave some growth of muscle in the end.", study=make_study("T002", year=2023))
+
+    def opening(question: str) -> int:
+        draft, _ = ExtractiveWriter().write(make_evidence(old, new, question=question), POLICY)
+        return draft.summary[0].passage_ids[0]
+
+    assert opening("do weekly sets give muscle growth?") == old.passage.passage_id
+    assert opening("what is the newest study on weekly sets and muscle growth?") == new.passage.passage_id
+    assert opening("what did the 2023 trial find on weekly sets and muscle growth?") == new.passage.passage_id
+    assert opening("what did the 2014 trial find on weekly sets and muscle growth?") == old.passage.passage_id
 
 
 def test_a_reason_that_nobody_asked_for_waits() -> None:

@@ -287,3 +287,32 @@ def test_every_change_of_a_score_is_written_down(candidates: tuple[Candidate, ..
         for step in result.because:
             score = score * step.value if step.effect.startswith("x") else score + step.value * (step.step != "recency")
         assert result.score == pytest.approx(score, abs=1e-3)
+
+
+def test_where_the_newest_is_asked_for_the_newer_comes_up() -> None:
+    old = of_study(1.0, study_id="S1", year=2014)
+    newer = of_study(0.9, study_id="S2", year=2019)
+    newest = of_study(0.8, study_id="S3", year=2024)
+
+    asked = ranked(old, newer, newest, question="what is the newest study on sets?", year_weight=0.5)
+
+    assert [c.passage.study.study_id for c in asked] == ["S3", "S2", "S1"]
+    assert [steps(c).get("year") for c in asked] == pytest.approx([0.5, 0.25, None])
+    assert [c.passage.study.study_id for c in ranked(old, newer, newest, year_weight=0.5)] == ["S1", "S2", "S3"]
+
+
+def test_the_year_that_is_named_comes_first_among_those_that_are_near() -> None:
+    near = of_study(0.8, study_id="S1", year=2017)
+    other = of_study(1.0, study_id="S2", year=2024)
+    far = of_study(-0.5, study_id="S3", year=2017)
+
+    result = ranked(near, other, far, question="what did the 2017 meta-analysis find?", year_weight=0.5, year_band=1.0)
+
+    assert [c.passage.study.study_id for c in result] == ["S1", "S2", "S3"]
+    assert [steps(c).get("year") for c in result] == pytest.approx([0.5, None, None])
+
+
+def test_studies_without_a_year_are_left_where_they_are() -> None:
+    result = ranked(of_study(1.0, study_id="S1", year=None), question="the latest study on sets?", year_weight=0.5)
+
+    assert "year" not in steps(result[0])

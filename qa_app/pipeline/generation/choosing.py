@@ -156,19 +156,19 @@ def joined(chosen: Sequence[Quotable], *, opening: Quotable) -> tuple[Quotable, 
 def with_what_takes_back(quotable: Quotable) -> Quotable:
     """The quotation with what takes back or narrows it in the next two sentences of its passage.
 
-    One that found something is quoted with those around it that did not, of what is asked: right before it, and in the next two.
+    One that found something is quoted with those right before and right after it that did not, of anything that the question names.
     """
     passage, longest = quotable.candidate.passage, quotable.last
     is_open = not is_null(quotable.text)
-    nulls = quotable.nulls if is_open else frozenset()
-    if is_open and quotable.first - 1 in quotable.doubts:
+    doubts = quotable.doubts if is_open else frozenset()
+    if quotable.first - 1 in doubts:
         quotable = _earlier(quotable)
     for last in range(quotable.last + 1, min(quotable.last + TAKEN_BACK_WITHIN, len(passage.sentences) - 1) + 1):
         sentence = passage.sentences[last]
         text = passage.text[sentence.start : sentence.end]
         if gives_orders(text):
             break
-        if takes_back(text) or (last in nulls and last == quotable.last + 1):
+        if takes_back(text) or (last in doubts and last == quotable.last + 1):
             longest = last
     return _longer(quotable, longest)
 

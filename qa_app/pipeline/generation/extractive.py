@@ -23,7 +23,7 @@ from qa_app.pipeline.population import is_about_others
 from qa_app.pipeline.records import Draft, DraftSentence, Evidence, Generator, Mode, Stance
 from qa_app.pipeline.text import word_count
 
-EXTRACTIVE = Generator(name="extractive", version="8")
+EXTRACTIVE = Generator(name="extractive", version="9")
 
 FAR_FROM_BEST = 0.5  # log odds below the best of its passage from which a sentence does not stand before that one
 
@@ -103,7 +103,10 @@ def _opening(body: Sequence[Quotable], evidence: Evidence, policy: Policy) -> Qu
         return quotable.leads + answers(quotable)
 
     def opens(quotable: Quotable) -> float:
-        return quotable.opening + answers(quotable) - policy.nameless_weight * quotable.is_nameless
+        beside = policy.nameless_weight * quotable.is_nameless + policy.unasked_weight * (
+            quotable.is_aside and not quotable.serves
+        )
+        return quotable.opening + answers(quotable) - beside
 
     best = max(body, key=leads)
     fit = [q for q in body if q.study_id == best.study_id and leads(q) >= leads(best) - policy.opening_within]
@@ -112,8 +115,13 @@ def _opening(body: Sequence[Quotable], evidence: Evidence, policy: Policy) -> Qu
         is_next = other.candidate is opening.candidate and other.last == opening.first - 1
         if is_next and opens(other) >= opens(opening) - FAR_FROM_BEST:
             opening = other
-    before = next((q for q in body if q.leads_to(opening) and q.chance >= policy.needed_from and not q.is_aside), None)
-    return before.joined(opening) if before else opening
+    while before := next((q for q in body if _is_needed_before(opening, q, policy)), None):
+        opening = before.joined(opening)
+    return opening
+
+
+def _is_needed_before(opening: Quotable, quotable: Quotable, policy: Policy) -> bool:
+    return quotable.leads_to(opening) and quotable.chance >= policy.needed_from and not quotable.is_aside
 
 
 def _summary(chosen: Sequence[Quotable], room: Room, policy: Policy) -> tuple[Quotable, ...]:

@@ -17,6 +17,7 @@ from qa_app.pipeline.naming import DONE, MEASURED, names
 from qa_app.pipeline.orders import gives_orders
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.population import find_population, is_about_others, names_some_of
+from qa_app.pipeline.qualifiers import asks_for_newest, find_years
 from qa_app.pipeline.records import Candidate, Evidence, Finding, LeftOut, LeftOutReason, Mode
 from qa_app.pipeline.text import content_stems, folded, jaccard, stem_set, word_count
 
@@ -69,10 +70,8 @@ class Quotable:
     """Chance that its study bears on the question; 0.0 where nobody has worked it out."""
     is_on_subject: bool = True
     """It names the rarest concept that the question names, which says most of what is asked; true where that names none."""
-    nulls: frozenset[int] = frozenset()
-    """Sentences of its passage in which nothing was found of the outcome asked for, or not surely."""
     doubts: frozenset[int] = frozenset()
-    """The same of anything that the question names."""
+    """Sentences of its passage in which nothing was found of what the question names, or not surely."""
     is_further: bool = False
     """It is hardly needed, and quoted only that its study is heard."""
 
@@ -135,7 +134,6 @@ class Quotable:
             (self if self.first <= other.first else other).is_nameless,
             max(self.bears, other.bears),
             self.is_on_subject or other.is_on_subject,
-            self.nulls,
             self.doubts,
         )
 
@@ -152,7 +150,7 @@ def rank_sentences(evidence: Evidence, policy: Policy) -> tuple[Quotable, ...]:
     quotables = []
     for candidate in _quoted(evidence):
         lag = policy.opening_place_weight * places[candidate.passage.passage_id]
-        nulls, doubts = _nulls(candidate, asked)
+        doubts = _doubts(candidate, asked)
         for first, position, text in _standing_alone(candidate, asked):
             if _is_unasked(candidate, position, text, asked):
                 continue
@@ -176,7 +174,6 @@ def rank_sentences(evidence: Evidence, policy: Policy) -> tuple[Quotable, ...]:
                     serves=asked.is_served(text, candidate.passage.section),
                     is_nameless=standing.is_nameless(text) or asked.is_bare(text, first),
                     is_on_subject=asked.rarest is None or names(text, asked.rarest),
-                    nulls=nulls,
                     doubts=doubts,
                     bears=(evidence.citable or {}).get(candidate.passage.study.study_id, 0.0),
                 )
@@ -184,16 +181,11 @@ def rank_sentences(evidence: Evidence, policy: Policy) -> tuple[Quotable, ...]:
     return tuple(sorted(quotables, key=lambda q: (-q.score, q.candidate.passage.passage_id, q.last)))
 
 
-def _nulls(candidate: Candidate, asked: Asked) -> tuple[frozenset[int], frozenset[int]]:
-    """Sentences of a passage that say that nothing was found, or not surely, of what the question names: of the outcome, where it names
-    one; and those of anything.
-    """
+def _doubts(candidate: Candidate, asked: Asked) -> frozenset[int]:
+    """Sentences of a passage that say of something that the question names that nothing was found, or not surely."""
     passage = candidate.passage
-    texts = [passage.text[sentence.start : sentence.end] for sentence in passage.sentences]
-    loosely = frozenset(place for place, text in enumerate(texts) if is_null(text) and _named(text, asked) > 0)
-    if not asked.outcomes:
-        return loosely, loosely
-    return frozenset(n for n in loosely if any(names(texts[n], outcome) for outcome in asked.outcomes)), loosely
+    texts = (passage.text[sentence.start : sentence.end] for sentence in passage.sentences)
+    return frozenset(place for place, text in enumerate(texts) if is_null(text) and _named(text, asked) > 0)
 
 
 def _quoted(evidence: Evidence) -> Sequence[Candidate]:
@@ -337,6 +329,8 @@ class Asked:
     """Of these what people do or take."""
     rarest: Concept | None = None
     """Of all that it names, what fewest studies are about."""
+    dated: frozenset[str] = frozenset()
+    """Studies of the year that the question names or, where it asks for the newest, the newest that may be quoted."""
 
     def is_of_others(self, study: Study) -> bool:
         """Whether a study is of old or of young people, and the question names nobody."""
@@ -391,8 +385,17 @@ class Asked:
             closest_telling=max((cosine for c in telling for cosine in c.sentence_cosines), default=0.0),
             subjects=tuple(concept for concept in understanding.concepts if concept.kind not in MEASURED),
             done=tuple(concept for concept in understanding.concepts if concept.kind in DONE),
+            dated=_dated(evidence),
             rarest=max(understanding.concepts, key=lambda concept: (concept.rarity, concept.concept_id), default=None),
         )
+
+
+def _dated(evidence: Evidence) -> frozenset[str]:
+    year_of = {c.passage.study.study_id: c.passage.study.year for c in _quoted(evidence)}
+    years = find_years(evidence.question.searched)
+    if not years and asks_for_newest(evidence.question.searched):
+        years = frozenset([max((year for year in year_of.values() if year), default=0)])
+    return frozenset(study_id for study_id, year in year_of.items() if year in years)
 
 
 def _log_odds(model: Logistic, signals: Mapping[str, float]) -> float:
@@ -540,13 +543,14 @@ def _about(finding: Finding, terms: frozenset[str]) -> float:
 def _suits(text: str, candidate: Candidate, asked: Asked, policy: Policy, *, cosine: float) -> float:
     """What is no sign of an answer point, but of a sentence that suits the question and the reader.
 
-    Asked why, what explains leads; asked for a number, what gives one of the things asked about; where the question names nobody, what
+    Asked why, what explains leads; asked for a number, what gives one of the things asked about; asked for the newest, that; where the question names nobody, what
     is found of people of a special age waits. A beginner gets advice and plain sentences first.
     """
     evidence, understanding, sound = asked.evidence, asked.evidence.understanding, Sound.of(text)
     value = 0.0
     is_wanted = EXPLANATION in understanding.intents and sound.explains
     value += policy.explains_gain * is_wanted
+    value += policy.dated_gain * (candidate.passage.study.study_id in asked.dated)
     if Section.LIMITATIONS not in asked.wants and sound.is_aside and not is_wanted:
         value -= policy.aside_weight
     if asked.number is not None and asked.number.search(text):

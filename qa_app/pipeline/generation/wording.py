@@ -27,7 +27,7 @@ AIM = re.compile(
 # How sure a pooled figure is, or what was measured: nobody asked, unless the question is about limits or methods.
 MINUTIAE = re.compile(
     r"(?:the |an? )?(?:\w+ ){0,2}(?:heterogeneity|certainty|trim-and-fill|funnel plots?|sensitivity analys[ie]s|publication bias|risk of bias)\b"
-    r"|(?:\w+ ){0,2}(?:studies|trials) (?:\w+ ){0,6}(?:reported|measured) ",
+    r"|(?:\w+ ){0,4}(?:studies|trials) (?:\w+ ){0,6}(?:reported|measured) ",
     re.IGNORECASE,
 )
 # What a finding or a piece of advice sounds like.
@@ -69,6 +69,7 @@ TAKES_BACK = re.compile(
 NULL = re.compile(
     r"\bnot (?:statistically |clearly )?significant(?:ly)?\b|\bnon-?significant|\bno (?:\w+ ){0,2}(?:difference|effect|gain|benefit|change|advantage|improvement|increase)s?\b|"
     r"\b(?:did|does|do) not (?:\w+ ){0,2}(?:differ|change|improve|increase|raise|alter|affect|reach|speed|enhance)\b|\bonly (?:minor|small|slight|trivial)\b|"
+    r"\bwithout (?:reaching (?:statistical )?significance|(?:an? |any )?(?:(?!sure|clear understanding)\w+ ){0,3}(?:effects?|differences?)\b)|"
     r"\bcertainty (?:\w+ ){0,5}(?:very )?low\b|\b(?:two|three|four|five|six|\d+) did not\b|\bevidence (?:was|is) mixed\b|\babsent in\b|\bdisappeared\b|\bmay (?:partly )?reflect study design\b",
     re.IGNORECASE,
 )
