@@ -90,9 +90,9 @@ class Heard:
         own = frozenset(content_stems(concept.name))
         return any(names(text, concept) or (own and 2 * len(own & stem_set(text)) >= len(own)) for text in self.texts)
 
-    def is_near(self, concept: Concept) -> bool:
-        """Whether it is spoken of, or a study is about what is next to it in the graph."""
-        return self.has(concept) or bool(self.topics.intersection(concept.neighbours))
+    def is_near(self, concept: Concept, *, apart_from: frozenset[str] = frozenset()) -> bool:
+        """Whether it is spoken of, or a study is about what is next to it in the graph; `apart_from` are ids that do not count."""
+        return self.has(concept) or bool(self.topics.intersection(concept.neighbours) - apart_from)
 
     def has_word_of(self, stems: frozenset[str]) -> bool:
         """Whether one of the stems stands anywhere, or a word of its family."""
@@ -115,7 +115,8 @@ def find_open(
     """Names of what the question asks for and nothing speaks of; `studies`, `findings` and `passages` are of those cited.
 
     - what is done or taken; of two outcomes or two interventions that are joined, the one of which is not spoken;
-    - a condition that people have; what no study is about; what something is compared or combined with; what is held equal; a long time;
+    - a condition that people have, unless a study is about what is next to it: but not about what is done, which is next to many;
+    - what no study is about; what something is compared or combined with; what is held equal; a long time;
     - people whom no cited study holds, and the one sex asked about that no quoted sentence tells apart.
     """
     asked = Asked.of(question, understanding)
@@ -125,7 +126,8 @@ def find_open(
         heard = Heard.of(sentences, studies, findings, passages, concepts)
         for group in asked.joined:
             missing += _some_of([(concept.name, heard.has(concept)) for concept in group])
-        missing += [concept.name for concept in asked.conditions if not heard.is_near(concept)]
+        done = frozenset(concept.concept_id for concept in concepts if concept.kind in DONE)
+        missing += [concept.name for concept in asked.conditions if not heard.is_near(concept, apart_from=done)]
         told = [*(sentence.text for sentence in sentences), *(study.title for study in studies)]
         missing += [f"“{subject.text}”" for subject in asked.unstudied if not is_named(subject, told)]
         missing += [_name(q) for q in asked.qualifiers if not _is_spoken_of(q, asked, heard)]

@@ -219,6 +219,20 @@ def test_a_condition_that_no_cited_study_is_about_is_open() -> None:
     assert parts.find_open(question, asked, sentences=GAINED, studies=[bones]) == ()
 
 
+def test_what_is_done_about_a_condition_does_not_speak_of_it() -> None:
+    training = concept("training", "intervention")
+    asked = understood(
+        concept("leg-strength"), replace(concept("diabetes", "condition"), neighbours=(training.concept_id,))
+    )
+    trained = replace(STUDY, concepts=(training.concept_id,))
+
+    missing = parts.find_open(
+        "leg strength with diabetes?", asked, sentences=GAINED, studies=[trained], concepts=[training]
+    )
+
+    assert missing == ("diabetes",)
+
+
 def test_what_no_study_is_about_is_open_by_the_words_that_name_it() -> None:
     tennis = replace(concept("tennis", "population"), name="racket sports", aliases=("tennis",), is_studied=False)
     asked = replace(understood(concept("leg-strength")), unstudied=(tennis,))
