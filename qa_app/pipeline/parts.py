@@ -21,6 +21,7 @@ from qa_app.pipeline.unstudied import Subject, find_asked, find_subjects, is_nam
 
 SUBJECTS = frozenset({"intervention", NUTRIENT})
 MOST_BETWEEN = 3  # words between two names that "and" joins
+MOST_NEIGHBOURS = 12  # of a concept; one with more is next to so much that being about it says little
 SHORTEST_ROOT = 4  # letters of a stem with which others of its family begin: swim, swimmer
 SHARED_ROOT = 5  # letters in common from which two stems may be of one family
 _JOINT = re.compile(
@@ -127,11 +128,12 @@ def find_open(
         for group in asked.joined:
             missing += _some_of([(concept.name, heard.has(concept)) for concept in group])
         done = frozenset(concept.concept_id for concept in concepts if concept.kind in DONE)
+        hubs = frozenset(concept.concept_id for concept in concepts if len(concept.neighbours) > MOST_NEIGHBOURS)
         missing += [concept.name for concept in asked.conditions if not heard.is_near(concept, apart_from=done)]
         told = [*(sentence.text for sentence in sentences), *(study.title for study in studies)]
         missing += [f"“{subject.text}”" for subject in asked.unstudied if not is_named(subject, told)]
         missing += [_name(q) for q in asked.qualifiers if not _is_spoken_of(q, asked, heard)]
-        unheard = [concept for concept in doubtful if not heard.is_near(concept)]
+        unheard = [concept for concept in doubtful if not heard.is_near(concept, apart_from=hubs)]
         missing += [concept.name for concept in unheard if not any(names(entry, concept) for entry in missing)]
     quoted = [sentence.text for sentence in sentences]
     texts = (*quoted, *passages, *(f"{study.title}. {study.population}" for study in studies))

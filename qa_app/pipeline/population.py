@@ -22,7 +22,7 @@ def _words(*forms: str) -> re.Pattern[str]:
 _PEOPLE = r"(?:people|ppl|persons?|individuals|adults?|men|man|women|woman|males?|females?|guys?|folks?|lifters?|trainees?|athletes?|exercisers?|subjects|participants|populations?|ladies|lady)"
 # How somebody says for how long they have trained; what follows is the time.
 HAVE_TRAINED = (
-    r"(?:been|be|have|has|had|(?:i|we|you|they)'?ve|who) (?:been )?(?:(?:consistently|regularly|seriously) )?(?:lifting|lifted|training|trained|working out|worked out) "
+    r"(?:been|be|have|has|had|(?:i|we|you|they)'?ve|who|i|clients?) (?:been )?(?:(?:consistently|regularly|seriously) )?(?:lifting|lifted|training|trained|working out|worked out) "
     r"(?:weights )?(?:for )?(?:(?:about|over|almost|nearly|around|like|more than|at least|the (?:last|past)) )?"
 )
 _GRANDMOTHERS = ("grandma", "grandmas", "grandmothers?", "granny", "grannies", "gran", "nana?")
