@@ -233,6 +233,24 @@ def test_what_is_done_about_a_condition_does_not_speak_of_it() -> None:
     assert missing == ("diabetes",)
 
 
+@pytest.mark.parametrize(("others", "is_near"), [(2, True), (parts.MOST_NEIGHBOURS, False)], ids=["few", "a hub"])
+def test_what_half_of_the_corpus_is_next_to_does_not_speak_for_it(others: int, is_near: bool) -> None:
+    bands = replace(concept("bands", "intervention"), neighbours=("training",))
+    crowd = tuple(f"other-{n}" for n in range(others))
+    training = replace(concept("training", "intervention"), neighbours=("bands", *crowd))
+    trained = replace(STUDY, concepts=(training.concept_id,))
+
+    missing = parts.find_open(
+        "do bands raise leg strength?",
+        understood(bands, concept("leg-strength")),
+        sentences=GAINED,
+        studies=[trained],
+        concepts=[bands, training],
+    )
+
+    assert missing == (() if is_near else ("bands",))
+
+
 def test_what_no_study_is_about_is_open_by_the_words_that_name_it() -> None:
     tennis = replace(concept("tennis", "population"), name="racket sports", aliases=("tennis",), is_studied=False)
     asked = replace(understood(concept("leg-strength")), unstudied=(tennis,))
