@@ -47,6 +47,16 @@ def test_ask_prints_answer_sources_confidence_and_address() -> None:
     assert f"/answers/{answer.pk}/" in text
 
 
+@pytest.mark.parametrize("again", [True, False], ids=["the same", "more"])
+def test_ask_does_not_say_the_same_twice(monkeypatch: pytest.MonkeyPatch, again: bool) -> None:
+    payload = asking.ask(ASKED)
+    said = payload["summary"]["sentences"]
+    payload["answer"]["sentences"] = said if again else [*said, {**said[0], "text": "Another finding."}]
+    monkeypatch.setattr(asking, "ask", lambda **_: payload)
+
+    assert ("In detail" in run("ask", ASKED)) is not again
+
+
 def test_ask_json_prints_what_clients_see() -> None:
     body = json.loads(run("ask", ASKED, "--json", "--mode", "intermediate", "--collection", "training"))
 

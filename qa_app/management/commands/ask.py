@@ -50,7 +50,10 @@ class Command(BaseCommand):
         if payload["message"]:
             for part in payload["message"].split("\n\n"):
                 self.paragraph(part)
+        short = {row["text"] for row in payload["summary"]["sentences"]}
         for name, heading in (("summary", "In short"), ("answer", "In detail")):
+            if name == "answer" and all(row["text"] in short for row in payload[name]["sentences"]):
+                continue
             told = with_markers(
                 (spoken(row["text"], row["attribution"]), row["citations"], row["paragraph"])
                 for row in payload[name]["sentences"]
