@@ -49,7 +49,7 @@ def test_ask_prints_answer_sources_confidence_and_address() -> None:
 
 @pytest.mark.parametrize("again", [True, False], ids=["the same", "more"])
 def test_ask_does_not_say_the_same_twice(monkeypatch: pytest.MonkeyPatch, again: bool) -> None:
-    payload = asking.ask(ASKED)
+    payload = asking.ask(question=ASKED)
     said = payload["summary"]["sentences"]
     payload["answer"]["sentences"] = said if again else [*said, {**said[0], "text": "Another finding."}]
     monkeypatch.setattr(asking, "ask", lambda **_: payload)
