@@ -189,7 +189,7 @@ def read_signals(
     idf = _idf(found, understanding.terms)
     held = [_words_of((c,)) for c in best]
     together: frozenset[str] = frozenset().union(*held)
-    missing = sorted((t for t in idf if t not in together), key=lambda term: (-idf[term], term))
+    missing = sorted(set(understanding.subject) - together, key=lambda term: (-idf[term], term))
     largest = rarity(0, found.searchable_passages)  # of a term that no passage holds
     total = sum(idf.values()) or 1.0
     hits = found.hits

@@ -1,7 +1,8 @@
 """Which part of a question an answer leaves open: something that the question names and nothing cited speaks of.
 
 In doubt nothing is open. Spoken of is what a quoted sentence, a passage of a cited study, its title or its findings hold, in any of the
-names that the concepts know or in most of its words, and what a cited study is about or is next to in the graph of concepts.
+names that the concepts know or in most of its words, and what a cited study is about or is next to in the graph of concepts, as far as
+that tells something: of a condition not by what is done, of what is done not by a concept with many neighbours.
 """
 
 from __future__ import annotations

@@ -22,8 +22,9 @@ def _words(*forms: str) -> re.Pattern[str]:
 _PEOPLE = r"(?:people|ppl|persons?|individuals|adults?|men|man|women|woman|males?|females?|guys?|folks?|lifters?|trainees?|athletes?|exercisers?|subjects|participants|populations?|ladies|lady)"
 # How somebody says for how long they have trained; what follows is the time.
 HAVE_TRAINED = (
-    r"(?:been|be|have|has|had|(?:i|we|you|they)'?ve|who|i|clients?) (?:been )?(?:(?:consistently|regularly|seriously) )?(?:lifting|lifted|training|trained|working out|worked out) "
-    r"(?:weights )?(?:for )?(?:(?:about|over|almost|nearly|around|like|more than|at least|the (?:last|past)) )?"
+    r"(?<!n't )(?<!not )(?<!never )(?:been|be|have|has|had|(?:i|we|you|they)'?ve|(?:he|she|who)'s|clients?) (?:been )?(?:(?:consistently|regularly|seriously) )?"
+    r"(?:lifting|lifted|training|trained|working out|worked out) (?:weights )?(?:(?:consistently|regularly|seriously) )?(?:for )?"
+    r"(?:(?:about|over|well over|almost|nearly|around|like|more than|at least|a good|the (?:last|past)) )?"
 )
 _GRANDMOTHERS = ("grandma", "grandmas", "grandmothers?", "granny", "grannies", "gran", "nana?")
 _GRANDFATHERS = ("grandpa", "grandpas", "grandfathers?", "grand?dads?", "grampa", "grandad")
@@ -75,7 +76,7 @@ _TRAININGS: tuple[tuple[re.Pattern[str], tuple[TrainingStatus, ...]], ...] = (
         _words(
             "trained " + _PEOPLE, "(?:resistance|well|highly|strength|weight)[- ]trained", "trained (?:and|or|vs\\.?|versus) untrained", "untrained (?:and|or|vs\\.?|versus) trained",
             "(?:advanced|experienced|seasoned|intermediate|serious|veteran|long-?time) (?:\\w+ )?" + _PEOPLE, "bodybuilders?", "already (?:lift|train|work out)", "gym rats?",
-            HAVE_TRAINED + r"(?:ages|long|a while|(?:many |several |some |a few )?years|(?:[2-9]|\d\d|two|three|four|five|six|seven|eight|nine|ten|fifteen|twenty|thirty) (?:yrs?|years))", "years of (?:lifting|training)", "training experience",
+            HAVE_TRAINED + r"(?:ages|long(?! \w)|a while|a decade|decades|(?:many |several |some |a few )?years|(?:[2-9]|\d\d|two|three|four|five|six|seven|eight|nine|ten|fifteen|twenty|thirty) (?:yrs?|years))", "years of (?:lifting|training)", "training experience",
         ),
         (TrainingStatus.TRAINED,),
     ),

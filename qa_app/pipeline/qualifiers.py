@@ -61,13 +61,22 @@ _LONG = re.compile(
     r"\blong[- ]term\b|\blifelong\b|\b(?:over|after|for|within)\s+(?:many|several|\w+)?\s?(?:years|decades)\b(?! (?:old|of age))"
 )
 _HAVE_TRAINED = re.compile(HAVE_TRAINED)
-_WORK = r"(?:meta-?\s?analys[ei]s|reviews?|trials?|stud(?:y|ies)|papers?|analys[ei]s|position stands?|statements?|guidelines?|articles?)"
+_WORK = r"(?:meta-?\s?analys[ei]s|meta|reviews?|trials?|stud(?:y|ies)|papers?|analys[ei]s|position stands?|statements?|guidelines?|articles?)"
+_SCIENCE = rf"(?:{_WORK}|research|evidence|science|knowledge|consensus|findings?)"
 _NEWEST = re.compile(
-    rf"\b(?:newest|latest|most recent|up[- ]to[- ]date|(?:new|recent|current) (?:\w+ )?(?:{_WORK}|research|evidence|science|knowledge|consensus|recommendations?|advice|findings?|data))\b",
+    rf"\b(?:(?<!my )(?<!your )(?:newest|latest|most recent|up[- ]to[- ]date|new|recent|current) (?:(?!to\b)\w+ ){{0,2}}?{_SCIENCE}|(?:newest|latest|most recent) (?:on|about)|"
+    r"(?:most )?recently (?:published|found)|(?:published|found) (?:most )?recently)\b",
     re.IGNORECASE,
 )
+# What says that four digits are an amount, or the begin of a span of years.
+_AMOUNT = (
+    r"(?!\)? ?(?:[-–]|to\b|or\b|and\b|k?cal|calories|iu\b|mg|g\b|ml|people|men|women|adults|participants|subjects))"
+)
+_YEAR_OF = rf"((?:19|20)\d\d)(?![\d.,]*\d){_AMOUNT}"
 _YEAR = re.compile(
-    rf"\b((?:19|20)\d\d) (?:\w+ ){{0,3}}?{_WORK}\b|\b{_WORK} (?:from|of|in|published in) ((?:19|20)\d\d)\b",
+    rf"(?<!since )(?<!after )(?<!before )(?<!until )(?<!from )\b{_YEAR_OF}(?:'s)? (?:(?!in\b|ha(?:s|ve)\b|di?d?o?\b)[a-z][\w-]* ){{0,3}}?{_WORK}\b"
+    rf"|\b{_WORK} (?:(?:published |by \w+ )?(?:from |of |in )?)?\(?{_YEAR_OF}"
+    rf"|(?:\bet al\.?,? |\bcolleagues,? )\(?{_YEAR_OF}",
     re.IGNORECASE,
 )
 # Words that begin no name of a thing: what people say of themselves, and how something is.
@@ -130,8 +139,8 @@ def asks_for_newest(question: str) -> bool:
 
 
 def find_years(question: str) -> frozenset[int]:
-    """Years of studies that the question names: "the 2017 meta-analysis", "a trial from 2016"."""
-    return frozenset(int(match[1] or match[2]) for match in _YEAR.finditer(question))
+    """Years of studies that the question names: "the 2017 meta-analysis", "a trial from 2016", "Morton et al. (2018)"."""
+    return frozenset(int(year) for match in _YEAR.finditer(question) for year in match.groups() if year)
 
 
 def telling_stems(text: str) -> frozenset[str]:

@@ -14,7 +14,7 @@ from rapidfuzz.distance import OSA
 from corpus_app.records import Collection, Concept, Section
 from qa_app.pipeline.core import find_core
 from qa_app.pipeline.naming import find_concepts
-from qa_app.pipeline.population import find_numbers, find_population
+from qa_app.pipeline.population import HAVE_TRAINED, find_numbers, find_population
 from qa_app.pipeline.records import Question, Understanding
 from qa_app.pipeline.text import EMPTY_WORDS, content_stems, corrected, folded, stem, stems, words
 
@@ -25,6 +25,13 @@ SPELT_OUT = {
     "carb": "carbohydrate", "carbs": "carbohydrates", "cals": "calories", "supps": "supplements", "vit": "vitamin",
     "vits": "vitamins", "max": "maximum", "avg": "average", "approx": "approximately", "diff": "difference",
 }  # fmt: skip
+OF_WHO_ASKS = frozenset(
+    stem(word)
+    for word in """dad dads daddy mum mums mummy mom moms mam mother father husband wife hubby gran granny nan grandma grandpa grandad grandmother
+    grandfather girlfriend boyfriend aunt auntie uncle bloke fella missus client clients""".split()
+)
+"""Stems of words for who asks, or for whom: no subject that a passage could hold."""
+_TRAINED_FOR = re.compile(rf"\b{HAVE_TRAINED}((?:\w+ )?(?:years?|yrs?|ages))\b")
 SHORTEST_CORRECTED = 5  # letters; shorter words have too many neighbours
 LONG_WORD = 9  # letters, from which two slips are allowed
 
@@ -123,7 +130,7 @@ def understand(
         collection=find_collection(said, named, collections),
         terms=terms,
         core=find_core(question.searched),
-        subject=tuple(term for term in terms if not term.isdigit() and term not in for_sections),
+        subject=tuple(t for t in terms if not (t.isdigit() or t in for_sections or t in OF_WHO_ASKS | _how_long(said))),
         asks_for_figures=bool(_FIGURES.search(said)),
         corrections=corrections,
         expansions=tuple(c.name for c in named if expand_lay_words and not set(words(c.name)) <= set(words(said))),
@@ -131,6 +138,11 @@ def understand(
         numbers=find_numbers(said),
         unstudied=tuple(concept for concept in found if not concept.is_studied),
     )
+
+
+def _how_long(said: str) -> frozenset[str]:
+    """Stems of the words by which somebody says for how long they have trained."""
+    return frozenset(stem_ for match in _TRAINED_FOR.finditer(said) for stem_ in stems(match[1]))
 
 
 def _intents(said: str) -> tuple[Intent, ...]:

@@ -402,7 +402,7 @@ class Signals:
 
     values: Mapping[str, float]
     missing_terms: tuple[str, ...] = ()
-    """Content terms of the question that no evidence passage holds, rarest first."""
+    """Terms of the question's subject that no evidence passage holds, rarest first."""
     missing_names: tuple[str, ...] = ()
     """Names with a number (type 1, vitamin k) that no near passage holds."""
 

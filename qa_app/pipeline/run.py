@@ -333,7 +333,8 @@ def _not_mentioned(question: Question, signals: Signals, most: int = 3) -> Itera
     """Which of the question's words none of the nearest passages holds, the rarest first."""
     named = {stem(word) for name in signals.missing_names for word in words(name)}
     typed = {stem(word): word for word in reversed(words(question.searched)) if stem(word) not in named}
-    missing = [*signals.missing_names, *(typed[term] for term in signals.missing_terms if term in typed)][:most]
+    names = {" ".join(words(name.replace("-", " "))).lower(): name for name in reversed(signals.missing_names)}
+    missing = [*reversed(names.values()), *(typed[term] for term in signals.missing_terms if term in typed)][:most]
     if missing:
         yield f"None of the nearest passages mentions {', '.join(f'“{word}”' for word in missing)}."
 

@@ -31,7 +31,7 @@ WORDS = {
         rates, risk, women, men, runners""",
     "studied": """
         study, studies, studied, trial, trials, review*, meta, participants, patients, evidence, prevalence, cohort*,
-        literature, according, mice, rats, members, adolescents, effect size, effect sizes, confidence interval""",
+        literature, according, mice, rats, members, adolescents""",
     "physiology": """
         level, levels, response, responses, sensitivity, resistance, concentration*, secretion, signal*, release*,
         raise*, rise*, rising, increase*, boost*, decline*, produce*, affect*, blunt*, impair*, limit*, compare*,
@@ -328,22 +328,11 @@ _UNITS = (
     r"(?:kg|kgs|kilos?|lbs?|pounds?|stone|weeks?|wks?|months?|mths?|days?|hours?|hrs?|minutes?|mins?|seconds?|years? (?!old)|percent|per|%|bf|cm|inch\w*|foot|feet|ft|"
     r"sets?|reps?|sessions?|workouts?|g|grams?|miles?|km|kcal|calories|points?|times?|out|of|or|to|\d)"
 )
-# What stands before years that are a duration: "for about", "since", what somebody did or is ("trained almost", "vegan"). Nobody
-# "turns" a duration. Each is a condition of its own, because what looks back may be of one length only.
-_LASTING = """for since in within after last past another been done gone spent it vegan vegetarian gym each every experience pilates yoga
-    crossfit weights cardio keto"""
-_ABOUT = "about around roughly almost nearly over like only just maybe some of".split()
-_NOT_LASTING = "".join(
-    rf"(?<!{lasting}{about} )"
-    for lasting in (*(rf"\b{word}" for word in _LASTING.split()), r"(?<!turn)(?<!be)ing", r"(?<!turn)(?<!ag)ed", r"\bover the last", r"\bover the past")
-    for about in ("", *(f" {word}" for word in _ABOUT), " the last", " the past", " at least", " more than", " less than")
-)  # fmt: skip
 _CALORIES = r"(?:k?cals?|kilocalories|calories|calorie)"
 _BRIEF = r"(?:a|one|two|1|2|\d{1,2} days|the next|this)(?: weeks?| days?)?"
 
 FORMS = {
-    "a child's age": rf"(?:{_NUMBER} ?(?:yo|y o|(?:yrs?|years?|y) old)|{_NOT_LASTING}{_NUMBER} ?(?:yrs?|years?|y))"
-    r"\b(?! (?:follow|study|trial|data|plan|break|gap|olds|into|of|ago|in|later|under|straight|already|(?:(?:weight|strength|resistance|gym|serious|consistent|hard|steady|regular) )?(?:experience|training|lifting)))"
+    "a child's age": rf"{_NUMBER} ?(?:yo|y o|yrs?|years?|y)(?: old)?\b(?! (?:follow|study|trial|data|plan|break|gap|olds|into|of|ago|in|later|experience|training|lifting))"
     r"(?! (?:\w+ )?(?:boys|girls|children|adolescents|teenagers|athletes|males|females|students|players|swimmers|kids|men|women)\b)",
     "old": r"(?:old|yo|y o|aged)\b",
     "I am a child": rf"at {_TEENS} (?:can|should|could|may|what|how|do|am) i\b|(?:im|i am|i just turned|just turned|im turning|turning|im only|im almost|i am only|im just) {_TEENS}\b(?! {_UNITS}\b)",
@@ -645,6 +634,26 @@ OFTEN_MISSPELT = """testosterone steroid steroids trenbolone clenbuterol nandrol
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+|[.?!;\n]")
 
 
+# For how long somebody has done something, in words that say so: "have trained for about 3 years", "lifted 8 years", "for the last 5
+# years". A comma parts it ("started lifting, 14 years, male" tells an age), and so does who or what is of that age.
+_DONE = (
+    r"(?:been|done|gone|did|spent|lost|gained|vegan|vegetarian|plays?|trains?|lifts?|took|takes?|(?!turned|aged|named|called|interested|obsessed|bored|tired|retired)[a-z]+ed|"
+    r"(?!being|turning|going to|[a-z]*ling\b(?<!cycling)(?<!rolling)(?<!wrestling)(?<!battling))[a-z]+ing)"
+)
+_WHO = r"(?:i|ive|we|weve|you|youve|they|theyve|who|have|has|had|been|clients?|wife|husband|partner|mum|mom|dad|friend|mate|coach|trainer|hes|shes|wifes|husbands)"
+_FILLED = r"(?:(?!(?:am|im|is|are|was|were|be|and|but|so|aged?|turn\w*)\b)[a-z0-9]+ ){0,4}?"
+_SO_LONG = (
+    rf"(?:(?:about|around|roughly|almost|nearly|like|only|just|maybe|some|at least|more than|less than|close to|on and off|a good|(?:well )?over|(?:over )?the (?:last|past)) )*"
+    rf"{_NUMBER}(?:(?: ?[-–] ?| or | to ){_NUMBER})? ?(?:(?:years|yrs)|(?<=1 )(?:year|yr)|(?<=one )(?:year|yr))\b(?! ?-? ?(?:old|of age|(?:\w+ )?(?:boy|girl|kid|child|teen\w*|son|daughter|male|female|m|f)\b))"
+)
+_LASTED = re.compile(
+    rf"\b{_WHO} {_FILLED}{_DONE} {_FILLED}(?:for |since |in )?{_SO_LONG}"
+    rf"|\bim (?:an? )?(?:vegan|vegetarian|married|lifting|training) for {_SO_LONG}"
+    rf"|\b(?:for|over|during) the (?:last|past) {_SO_LONG}|\bafter {_SO_LONG}(?= (?:of|in|at|on|with)\b)"
+    rf"|\b{_SO_LONG} (?:of (?:\w+ )?)?(?:(?:lifting|training) experience|under (?:my|his|her|their) belt|postpartum|sober|married)\b"
+)
+
+
 def check_scope(text: str) -> Declined | None:
     """The reply's route for a question that must not be answered from studies, with the built-in words; None for all others."""
     said = _spoken(text)
@@ -659,9 +668,17 @@ def with_instead(message: str, instead: str) -> str:
 
 
 def _spoken(text: str) -> str:
-    """Words and figures alone, in lower case, misspellings mended, each sentence's end as a full stop."""
-    said = _TOKEN.findall(folded(text).replace("'", ""))
-    return " ".join("." if word in ".?!;\n" else _mended(word) for word in said)
+    """Words and figures alone, in lower case, misspellings mended, each sentence's end as a full stop.
+
+    For how long somebody has done something is "long": it would be heard as a child's age. Where a child is named it is left as it is.
+    """
+    plain = folded(text).replace("'", "")
+    said = " ".join("." if word in ".?!;\n" else _mended(word) for word in _TOKEN.findall(plain))
+    if _hears("a child's age", said) and not (_hears("child", said) or _hears("youth", said)):
+        said = " ".join(
+            "." if word in ".?!;\n" else _mended(word) for word in _TOKEN.findall(_LASTED.sub("long", plain))
+        )
+    return said
 
 
 def _mended(word: str) -> str:

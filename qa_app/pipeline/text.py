@@ -42,8 +42,6 @@ EMPTY_WORDS = frozenset(
     theyre theyve theyll thats wheres whos hows hes shes lets shud cud wud shld wld cld coz cos cuz bc tho u ur r ya w nd n innit
     lol lmao haha hehe omg idk imo imho tbh btw fyi ty thx plz honestly basically literally realistically seriously totally definitely
     absolutely apparently anymore reckon guys mate mates bro dude
-    dad dads daddy mum mums mummy mom moms mam mother father husband wife hubby gran granny nan grandma grandpa grandad grandmother grandfather
-    girlfriend boyfriend aunt auntie uncle client clients year years yrs
     seeing seen thinks thought knows knew known coming came happened happening
     study studies paper papers research evidence author authors literature question answer current latest newest recent""".split()
 )

@@ -25,15 +25,35 @@ def test_the_year_of_a_study_is_found(year: int, question: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "question",
+    ("question", "year"),
     [
-        "what was found since 2015?",
-        "is 2000 kcal enough?",
-        "evidence (2023 or later) on lifting",
-        "did 2019 people take part?",
+        ("Schoenfeld et al. (2017)", 2017),
+        ("what does the Schoenfeld 2017 meta say?", 2017),
+        ("the review (2018)", 2018),
+        ("a study published 2019", 2019),
+        ("2018's meta-analysis", 2018),
+        ("the study by Morton in 2018", 2018),
     ],
 )
-def test_other_numbers_are_no_year_of_a_study(question: str) -> None:
+def test_a_year_is_found_however_it_is_told(question: str, year: int) -> None:
+    assert find_years(question) == {year}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "a trial of 2000 IU vitamin D a day",
+        "studies of 2000 men",
+        "a study in 2000 women",
+        "2000 kcal diet trials",
+        "did 2019 people in the trial gain muscle?",
+        "what have studies from 2010 to 2020 found?",
+        "since 2015 have any studies found this?",
+        "what do studies in 2020 or later say?",
+        "evidence (2023 or later) on lifting",
+    ],
+)
+def test_amounts_and_spans_are_no_year_of_a_study(question: str) -> None:
     assert not find_years(question)
 
 
@@ -44,10 +64,16 @@ def test_other_numbers_are_no_year_of_a_study(question: str) -> None:
         ("the latest on protein", True),
         ("most recent trial of low loads", True),
         ("what does current evidence say?", True),
+        ("what do recent trials say on rest?", True),
+        ("what has been found recently on creatine?", True),
+        ("the newest creatine meta-analysis", True),
         ("is a new gym programme any good?", False),
         ("does electric current build muscle?", False),
         ("I recently started lifting, how many sets?", False),
-        ("what do recent trials say on rest?", True),
+        ("what's the latest I should eat before bed?", False),
+        ("new lifter advice please", False),
+        ("I'm new to science", False),
+        ("is my current diet any good?", False),
         ("how many sets?", False),
     ],
 )

@@ -16,6 +16,7 @@ from qa_app.pipeline.agreement import recount
 from qa_app.pipeline.generation import EXTRACTIVE, ExtractiveWriter
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import LegFailed
+from qa_app.pipeline.query import understand
 from qa_app.pipeline.records import (
     Answer,
     Draft,
@@ -28,9 +29,10 @@ from qa_app.pipeline.records import (
     Searched,
     Sentence,
     SentenceKind,
+    Signals,
 )
 from qa_app.pipeline.retrieval import STAGES
-from qa_app.pipeline.run import answer_question
+from qa_app.pipeline.run import _not_mentioned, answer_question
 from tests.pipeline.corpora import FakeCorpus, starter_corpus
 from tests.pipeline.values import POLICY, encode, make_concept, make_corpus, make_passage, make_question, make_study
 
@@ -441,3 +443,14 @@ def test_a_refusal_by_words_alone_says_that_meaning_was_not_searched() -> None:
 
     assert answer.outcome is Outcome.INSUFFICIENT_EVIDENCE
     assert "not its meaning" in (answer.message or "")
+
+
+def test_a_refusal_names_no_word_for_who_asks_and_nothing_twice() -> None:
+    asked = make_question("will omega-3 help my dad who has lifted for ten years?")
+    understanding = understand(asked, concepts=(), collections=())
+    signals = Signals({}, missing_terms=understanding.subject, missing_names=("omega-3", "omega 3"))
+
+    (told,) = _not_mentioned(asked, signals, most=9)
+
+    assert told.startswith("None of the nearest passages mentions “omega-3”")
+    assert not [word for word in ("omega 3", "dad", "ten", "years") if f"“{word}”" in told]

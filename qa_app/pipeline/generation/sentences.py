@@ -34,6 +34,9 @@ UNSURE = frozenset({Section.LIMITATIONS, Section.METHODS})
 _OF_ANY_AGE = re.compile(r"\ball ages\b|(?<!older )(?<!old )(?<!elderly )(?<!aged )\badults\b")
 LONG_SENTENCE_WORDS = 45
 SHORT_SENTENCE_WORDS = 8
+NEWEST_BEARS_FROM = (
+    0.6  # share of the likeliest study's chance to bear on the question, from which one may be the newest on it
+)
 STRAY_FROM = 0.2  # likeness to a finding from which a sentence tells it
 
 
@@ -391,11 +394,14 @@ class Asked:
 
 
 def _dated(evidence: Evidence) -> frozenset[str]:
-    year_of = {c.passage.study.study_id: c.passage.study.year for c in _quoted(evidence)}
+    """Studies of the year asked for; of the newest only among those about as likely to bear on the question as the likeliest."""
+    studies = {c.passage.study.study_id: c.passage.study for c in _quoted(evidence)}
     years = find_years(evidence.question.searched)
     if not years and asks_for_newest(evidence.question.searched):
-        years = frozenset([max((year for year in year_of.values() if year), default=0)])
-    return frozenset(study_id for study_id, year in year_of.items() if year in years)
+        bears = {study_id: (evidence.citable or {}).get(study_id, 1.0) for study_id in studies}
+        near = [s for s in studies.values() if bears[s.study_id] >= NEWEST_BEARS_FROM * max(bears.values())]
+        years = frozenset([max((s.year for s in near if s.year), default=0)])
+    return frozenset(study_id for study_id, study in studies.items() if study.year in years)
 
 
 def _log_odds(model: Logistic, signals: Mapping[str, float]) -> float:
@@ -543,8 +549,8 @@ def _about(finding: Finding, terms: frozenset[str]) -> float:
 def _suits(text: str, candidate: Candidate, asked: Asked, policy: Policy, *, cosine: float) -> float:
     """What is no sign of an answer point, but of a sentence that suits the question and the reader.
 
-    Asked why, what explains leads; asked for a number, what gives one of the things asked about; asked for the newest, that; where the question names nobody, what
-    is found of people of a special age waits. A beginner gets advice and plain sentences first.
+    Asked why, what explains leads; asked for a number, what gives one of the things asked about; asked for the newest study, or for
+    that of a year, what that says; where the question names nobody, what is found of people of a special age waits. A beginner gets advice and plain sentences first.
     """
     evidence, understanding, sound = asked.evidence, asked.evidence.understanding, Sound.of(text)
     value = 0.0
