@@ -154,12 +154,12 @@ WORDS = {
         sister, younger brother, younger sister, toddler, stepson, stepdaughter""",
     "youth": """
         teenage, teenager, middle school, middle schooler, high schooler, high school freshman, high school sophomore,
-        th grade, th grader, year 7 student, year 8 student, year 9 student, year 10 student, year 11 student, toddler,
+        to high school, at high school, im in year 8, im in year 9, im in year 10, im in year 11, junior in hs, freshman in hs, sophomore in hs, teen lifter, th grade, th grader, year 7 student, year 8 student, year 9 student, year 10 student, year 11 student, toddler,
         my teen, schoolboy, schoolgirl, in high school, preteen""",
     "training topic": """
         diet*, lose, losing, loss, weight, weights, kilos, kg, pounds, lbs, slim*, fat, calorie, calories, cal, cut,
         cutting, bulk*, fast, fasting, keto, carb, supplement*, creatine, protein, whey, preworkout, pre workout,
-        caffeine, steroid*, sarms, testosterone, max, 1 rm, lift, lifts, lifting, train, trains, training, workout*,
+        caffeine, steroid*, sarms, testosterone, max, 1 rm, lift, lifts, lifting, train, trains, training, trained, split, routine, workout*,
         program, programme, deadlift*, squat, squats, bench*, gym, growth, growing, abs, muscle*, ripped, mass, six
         pack, strong*, energy drink*, eat, run, running, plan, big, gain*, reps, sets""",
     # drugs
@@ -332,10 +332,12 @@ _CALORIES = r"(?:k?cals?|kilocalories|calories|calorie)"
 _BRIEF = r"(?:a|one|two|1|2|\d{1,2} days|the next|this)(?: weeks?| days?)?"
 
 FORMS = {
-    "a child's age": rf"{_NUMBER} ?(?:yo|y o|yrs?|years?|y)(?: old)?\b(?! (?:follow|study|trial|data|plan|break|gap|olds|into|of|ago|in|later|experience|training|lifting))"
+    "a child's age": rf"{_NUMBER} ?(?:(?:yo|y o|(?:yrs?|years?|y) old)\b|(?:yrs?|years?|y)\b(?! (?:experience|training|lifting)))"
+    r"(?! (?:follow|study|trial|data|plan|break|gap|olds|into|of(?! (?:my )?age)|ago|in|later))"
     r"(?! (?:\w+ )?(?:boys|girls|children|adolescents|teenagers|athletes|males|females|students|players|swimmers|kids|men|women)\b)",
     "old": r"(?:old|yo|y o|aged)\b",
-    "I am a child": rf"at {_TEENS} (?:can|should|could|may|what|how|do|am) i\b|(?:im|i am|i just turned|just turned|im turning|turning|im only|im almost|i am only|im just) {_TEENS}\b(?! {_UNITS}\b)",
+    "I am a child": rf"at {_TEENS} (?:can|should|could|may|what|how|do|am) i\b|(?:im|i am|i just turned|just turned|im turning|turning|im only|im almost|i am only|im just) {_TEENS}\b(?! {_UNITS}\b)"
+    r"|^1[0-7] (?:and |have )?(?:been|here)\b|1[0-7] (?:now|in (?:january|february|march|april|may|june|july|august|september|october|november|december))\b",
     "aged": rf"(?:aged?|who is|shes|hes|is|son|daughter|kid|boy|girl|nephew|niece|grandson|granddaughter|brother|sister|child) (?:only |just |now )?{_NUMBER}\b(?! {_UNITS}\b)",
     "under age": r"(?:our|my|coach\w*|for) (?:under|u) ?(?:[89]|1[0-7])s?\b(?! (?:%|percent|sets?|reps?|kg|g)\b)",
     "adult age": r"(?:1[89]|[2-9]\d) ?(?:yo|y o|yrs?|years?)\b|(?:im|is|am|at|aged|hes|shes|turned) (?:1[89]|[2-9]\d)\b(?! kg)",
@@ -634,24 +636,41 @@ OFTEN_MISSPELT = """testosterone steroid steroids trenbolone clenbuterol nandrol
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+|[.?!;\n]")
 
 
-# For how long somebody has done something, in words that say so: "have trained for about 3 years", "lifted 8 years", "for the last 5
-# years". A comma parts it ("started lifting, 14 years, male" tells an age), and so does who or what is of that age.
-_DONE = (
-    r"(?:been|done|gone|did|spent|lost|gained|vegan|vegetarian|plays?|trains?|lifts?|took|takes?|(?!turned|aged|named|called|interested|obsessed|bored|tired|retired)[a-z]+ed|"
-    r"(?!being|turning|going to|[a-z]*ling\b(?<!cycling)(?<!rolling)(?<!wrestling)(?<!battling))[a-z]+ing)"
+# Years that are a duration and no age. Up to seven they are one wherever nobody is said to be of that age: so young nobody asks. From eight
+# on only words that say so make them one: "have trained for about 9 years", "the last 12 years".
+_FEW = r"(?:[1-7]|one|two|three|four|five|six|seven)"
+_OF_AGE = "my our his her a an at by is am im hes shes are was age aged turn turns turned turning almost nearly reached completed".split()
+_NOT_OF_AGE = "".join(rf"(?<!\b{word} )" for word in _OF_AGE) + r"(?<![\d.,/-])"
+_ABOUT = r"(?:(?:about|around|roughly|almost|nearly|over|like|only|just|maybe|at least|more than|less than|close to|on and off|a good|well over|the last|the past) ){0,3}"
+_NOBODY = (
+    r"\b(?![ ,(-]*(?:old|of (?:my )?age|age\b|(?:\w+ )?(?:boy|girl|kid|child|teen\w*|son|daughter|lad|lass|male|female|[mf]\b|athlete|swimmer|player|footballer|"
+    r"gymnast|wrestler|runner)))"
 )
-_WHO = r"(?:i|ive|we|weve|you|youve|they|theyve|who|have|has|had|been|clients?|wife|husband|partner|mum|mom|dad|friend|mate|coach|trainer|hes|shes|wifes|husbands)"
-_FILLED = r"(?:(?!(?:am|im|is|are|was|were|be|and|but|so|aged?|turn\w*)\b)[a-z0-9]+ ){0,4}?"
-_SO_LONG = (
-    rf"(?:(?:about|around|roughly|almost|nearly|like|only|just|maybe|some|at least|more than|less than|close to|on and off|a good|(?:well )?over|(?:over )?the (?:last|past)) )*"
-    rf"{_NUMBER}(?:(?: ?[-–] ?| or | to ){_NUMBER})? ?(?:(?:years|yrs)|(?<=1 )(?:year|yr)|(?<=one )(?:year|yr))\b(?! ?-? ?(?:old|of age|(?:\w+ )?(?:boy|girl|kid|child|teen\w*|son|daughter|male|female|m|f)\b))"
+_TRAINED = (
+    r"(?:lifting|lifted|training|trained|exercising|exercised|working out|worked out|doing|done|going|gone|running|cycling|swimming|rowing|playing|played|eating|"
+    r"taking|taken|using|used|dieting|fasting|coaching|competing|married|vegan|vegetarian|at it|at this)"
 )
+
+
+def _years(number: str) -> str:
+    return rf"{number}(?:(?: ?[-–] ?| or | to ){_NUMBER})? ?(?:years|yrs|(?<=\b1 )year|(?<=\bone )year){_NOBODY}"
+
+
+_FEW_YEARS = re.compile(rf"\b{_NOT_OF_AGE}{_years(_FEW)}")
+_MANY_YEARS = re.compile(_years(_NUMBER))
 _LASTED = re.compile(
-    rf"\b{_WHO} {_FILLED}{_DONE} {_FILLED}(?:for |since |in )?{_SO_LONG}"
-    rf"|\bim (?:an? )?(?:vegan|vegetarian|married|lifting|training) for {_SO_LONG}"
-    rf"|\b(?:for|over|during) the (?:last|past) {_SO_LONG}|\bafter {_SO_LONG}(?= (?:of|in|at|on|with)\b)"
-    rf"|\b{_SO_LONG} (?:of (?:\w+ )?)?(?:(?:lifting|training) experience|under (?:my|his|her|their) belt|postpartum|sober|married)\b"
+    rf"\b(?:have|has|had|ive|weve|youve|theyve|hes|shes|wifes|husbands|been) (?:(?:been|also|now|both|consistently|regularly) )*{_TRAINED} "
+    rf"(?:(?!(?:a|an|my|at|by|from|with|if|and|am|im|is|before|under|since i)\b)[a-z]+ ){{0,2}}?(?:for |since )?{_ABOUT}{_years(_NUMBER)}"
+    rf"|\b(?:i|we|he|she|who|clients?|wife|husband|mum|mom|dad) (?:lifted|trained|worked out|exercised) (?:for |on and off ){_ABOUT}{_years(_NUMBER)}"
+    rf"|\bim (?:an? )?(?:vegan|vegetarian|married) for {_ABOUT}{_years(_NUMBER)}"
+    rf"|\b(?:for|over|during|in) (?:the )?(?:last|past) {_years(_NUMBER)}|\b(?:training|lifting) age (?:is|of) {_ABOUT}{_years(_NUMBER)}"
+    rf"|\b{_years(_NUMBER)} (?:of (?:\w+ )?)?(?:(?:lifting|training) experience|under (?:my|his|her|their) belt|postpartum|sober|married)\b"
 )
+
+
+def _without_durations(plain: str) -> str:
+    lasted = _LASTED.sub(lambda match: _MANY_YEARS.sub("long", match[0]), plain)
+    return _FEW_YEARS.sub("long", lasted)
 
 
 def check_scope(text: str) -> Declined | None:
@@ -670,13 +689,13 @@ def with_instead(message: str, instead: str) -> str:
 def _spoken(text: str) -> str:
     """Words and figures alone, in lower case, misspellings mended, each sentence's end as a full stop.
 
-    For how long somebody has done something is "long": it would be heard as a child's age. Where a child is named it is left as it is.
+    Where years would be heard as a child's age and no child is named, those that are a duration are "long".
     """
     plain = folded(text).replace("'", "")
     said = " ".join("." if word in ".?!;\n" else _mended(word) for word in _TOKEN.findall(plain))
     if _hears("a child's age", said) and not (_hears("child", said) or _hears("youth", said)):
         said = " ".join(
-            "." if word in ".?!;\n" else _mended(word) for word in _TOKEN.findall(_LASTED.sub("long", plain))
+            "." if word in ".?!;\n" else _mended(word) for word in _TOKEN.findall(_without_durations(plain))
         )
     return said
 
