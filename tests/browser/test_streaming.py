@@ -214,8 +214,8 @@ def test_a_figure_stays_with_its_sign_or_unit_while_an_answer_is_made_as_it_does
         """
     )
     page.goto(site.url)
+    page.get_by_label("Intermediate").check()  # before the question is typed: what is suggested then lies over it
     page.get_by_label("Your question").fill(SETS)
-    page.get_by_label("Intermediate").check()
     page.get_by_role("button", name="Ask", exact=True).click()
     page.wait_for_url("**/answers/*/")
 
