@@ -31,6 +31,7 @@ OF_WHO_ASKS = frozenset(
     grandfather girlfriend boyfriend aunt auntie uncle bloke fella missus client clients""".split()
 )
 """Stems of words for who asks, or for whom: no subject that a passage could hold."""
+# What follows "have trained for".
 _TRAINED_FOR = re.compile(rf"\b{HAVE_TRAINED}((?:\w+ )?(?:years?|yrs?|ages))\b")
 SHORTEST_CORRECTED = 5  # letters; shorter words have too many neighbours
 LONG_WORD = 9  # letters, from which two slips are allowed
@@ -122,6 +123,7 @@ def understand(
     sections = tuple(dict.fromkeys(section for intent in intents for section in intent.sections))
     found, terms = find_concepts(said, concepts), content_stems(said)
     named = tuple(concept for concept in found if concept.is_studied)
+    no_subject = OF_WHO_ASKS.union(*(stems(match[1]) for match in _TRAINED_FOR.finditer(said)))
     for_sections = {term for intent in intents for m in intent.expression.finditer(said) for term in stems(m.group())}
     return Understanding(
         intents=tuple(intent.name for intent in intents),
@@ -130,7 +132,7 @@ def understand(
         collection=find_collection(said, named, collections),
         terms=terms,
         core=find_core(question.searched),
-        subject=tuple(t for t in terms if not (t.isdigit() or t in for_sections or t in OF_WHO_ASKS | _how_long(said))),
+        subject=tuple(t for t in terms if not (t.isdigit() or t in for_sections or t in no_subject)),
         asks_for_figures=bool(_FIGURES.search(said)),
         corrections=corrections,
         expansions=tuple(c.name for c in named if expand_lay_words and not set(words(c.name)) <= set(words(said))),
@@ -138,11 +140,6 @@ def understand(
         numbers=find_numbers(said),
         unstudied=tuple(concept for concept in found if not concept.is_studied),
     )
-
-
-def _how_long(said: str) -> frozenset[str]:
-    """Stems of the words by which somebody says for how long they have trained."""
-    return frozenset(stem_ for match in _TRAINED_FOR.finditer(said) for stem_ in stems(match[1]))
 
 
 def _intents(said: str) -> tuple[Intent, ...]:

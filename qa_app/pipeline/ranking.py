@@ -124,6 +124,15 @@ def _studies(candidates: Sequence[Candidate]) -> dict[str, Study]:
     return {c.passage.study.study_id: c.passage.study for c in candidates}
 
 
+def _best_scores(candidates: Sequence[Candidate], scores: Gains) -> dict[str, float]:
+    """By study the score of its best passage."""
+    best: dict[str, float] = {}
+    for candidate, score in zip(candidates, scores.tolist(), strict=True):
+        pk = candidate.passage.study.study_id
+        best[pk] = max(best.get(pk, score), score)
+    return best
+
+
 def _by_keywords(hits: Sequence[int], terms: frozenset[str], policy: Policy) -> _Step:
     return _Step("keywords", policy.keyword_weight * np.array(hits, dtype=np.float64) / max(1, len(terms)))
 
@@ -243,10 +252,7 @@ def _by_leading_studies(
     Rocchio (1971), on what curators say a study is about instead of on its words.
     """
     studies = _studies(candidates)
-    best: dict[str, float] = {}
-    for candidate, score in zip(candidates, scores.tolist(), strict=True):
-        pk = candidate.passage.study.study_id
-        best[pk] = max(best.get(pk, score), score)
+    best = _best_scores(candidates, scores)
     leaders = sorted(best, key=lambda pk: (-best[pk], pk))[: policy.leading_studies]
     rarity_of = _graph(concepts).rarity
     profile: dict[str, float] = defaultdict(float)
@@ -268,10 +274,7 @@ def _by_year(candidates: Sequence[Candidate], scores: Gains, question: Question,
     nothing = np.zeros(len(candidates))
     if not policy.year_weight or not (years or asks_for_newest(question.searched)):
         return _Step("year", nothing)
-    best: dict[str, float] = {}
-    for candidate, score in zip(candidates, scores.tolist(), strict=True):
-        pk = candidate.passage.study.study_id
-        best[pk] = max(best.get(pk, score), score)
+    best = _best_scores(candidates, scores)
     near_from = max(best.values()) - policy.year_band
     near = {pk: s.year for pk, s in _studies(candidates).items() if s.year and best[pk] >= near_from}
     if years:

@@ -154,12 +154,14 @@ WORDS = {
         sister, younger brother, younger sister, toddler, stepson, stepdaughter""",
     "youth": """
         teenage, teenager, middle school, middle schooler, high schooler, high school freshman, high school sophomore,
-        to high school, at high school, im in year 8, im in year 9, im in year 10, im in year 11, junior in hs, freshman in hs, sophomore in hs, teen lifter, th grade, th grader, year 7 student, year 8 student, year 9 student, year 10 student, year 11 student, toddler,
+        i go to high school, junior in hs, freshman in hs, sophomore in hs, teen lifter, th grade, th grader,
+        year 7 student, year 8 student, year 9 student, year 10 student, year 11 student, toddler,
         my teen, schoolboy, schoolgirl, in high school, preteen""",
     "training topic": """
         diet*, lose, losing, loss, weight, weights, kilos, kg, pounds, lbs, slim*, fat, calorie, calories, cal, cut,
         cutting, bulk*, fast, fasting, keto, carb, supplement*, creatine, protein, whey, preworkout, pre workout,
-        caffeine, steroid*, sarms, testosterone, max, 1 rm, lift, lifts, lifting, train, trains, training, trained, split, routine, workout*,
+        caffeine, steroid*, sarms, testosterone, max, 1 rm, lift, lifts, lifting, train, trains, training, trained,
+        split, routine, workout*,
         program, programme, deadlift*, squat, squats, bench*, gym, growth, growing, abs, muscle*, ripped, mass, six
         pack, strong*, energy drink*, eat, run, running, plan, big, gain*, reps, sets""",
     # drugs
@@ -337,7 +339,8 @@ FORMS = {
     r"(?! (?:\w+ )?(?:boys|girls|children|adolescents|teenagers|athletes|males|females|students|players|swimmers|kids|men|women)\b)",
     "old": r"(?:old|yo|y o|aged)\b",
     "I am a child": rf"at {_TEENS} (?:can|should|could|may|what|how|do|am) i\b|(?:im|i am|i just turned|just turned|im turning|turning|im only|im almost|i am only|im just) {_TEENS}\b(?! {_UNITS}\b)"
-    r"|^1[0-7] (?:and |have )?(?:been|here)\b|1[0-7] (?:now|in (?:january|february|march|april|may|june|july|august|september|october|november|december))\b",
+    r"|^1[0-7] (?:and |have )?(?:been|here)\b|(?:^|\blong )1[0-7] (?:now|in (?:january|february|march|april|may|june|july|august|september|october|november|december))\b",
+    "school year": r"im in year (?:[7-9]|1[01])\b(?! (?:of|in))",
     "aged": rf"(?:aged?|who is|shes|hes|is|son|daughter|kid|boy|girl|nephew|niece|grandson|granddaughter|brother|sister|child) (?:only |just |now )?{_NUMBER}\b(?! {_UNITS}\b)",
     "under age": r"(?:our|my|coach\w*|for) (?:under|u) ?(?:[89]|1[0-7])s?\b(?! (?:%|percent|sets?|reps?|kg|g)\b)",
     "adult age": r"(?:1[89]|[2-9]\d) ?(?:yo|y o|yrs?|years?)\b|(?:im|is|am|at|aged|hes|shes|turned) (?:1[89]|[2-9]\d)\b(?! kg)",
@@ -537,7 +540,7 @@ ROUTES = (
             (heard("aged"), heard("child"), heard("training topic"), unheard("studied", "adult age")),
             (heard("under age"), heard("training topic"), unheard("studied")),
             (heard("for a child", "a child wants"), heard("training topic"), unheard("studied", "adult age")),
-            (heard("youth"), heard("person", "how do i", "asks"), heard("training topic"), unheard("group", "studied")),
+            (heard("youth", "school year"), heard("person", "how do i", "asks"), heard("training topic"), unheard("group", "studied")),
         ),
     ),
     Route(
@@ -692,12 +695,14 @@ def _spoken(text: str) -> str:
     Where years would be heard as a child's age and no child is named, those that are a duration are "long".
     """
     plain = folded(text).replace("'", "")
-    said = " ".join("." if word in ".?!;\n" else _mended(word) for word in _TOKEN.findall(plain))
-    if _hears("a child's age", said) and not (_hears("child", said) or _hears("youth", said)):
-        said = " ".join(
-            "." if word in ".?!;\n" else _mended(word) for word in _TOKEN.findall(_without_durations(plain))
-        )
+    said = _in_words(plain)
+    if _hears("a child's age", said) and not heard("child", "youth")(said):
+        said = _in_words(_without_durations(plain))
     return said
+
+
+def _in_words(plain: str) -> str:
+    return " ".join("." if word in ".?!;\n" else _mended(word) for word in _TOKEN.findall(plain))
 
 
 def _mended(word: str) -> str:

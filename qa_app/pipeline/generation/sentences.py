@@ -34,9 +34,7 @@ UNSURE = frozenset({Section.LIMITATIONS, Section.METHODS})
 _OF_ANY_AGE = re.compile(r"\ball ages\b|(?<!older )(?<!old )(?<!elderly )(?<!aged )\badults\b")
 LONG_SENTENCE_WORDS = 45
 SHORT_SENTENCE_WORDS = 8
-NEWEST_BEARS_FROM = (
-    0.6  # share of the likeliest study's chance to bear on the question, from which one may be the newest on it
-)
+NEWEST_BEARS_FROM = 0.6  # share of the likeliest study's chance to bear, from which one may be the newest on the matter
 STRAY_FROM = 0.2  # likeness to a finding from which a sentence tells it
 
 
