@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from functools import partial
 from typing import Any
@@ -103,10 +103,25 @@ class StreamView(APIView):
             raise UsedUp(used_up) from used_up
         except asking.ModelQuotaUsedUp as used_up:
             raise answers.ModelUsedUp(used_up) from used_up
-        return StreamingHttpResponse(_written(events), content_type=f"{EVENTS}; charset=utf-8", headers=HEADERS)
+        return Told(_written(events), content_type=f"{EVENTS}; charset=utf-8", headers=HEADERS)
 
 
-async def _written(events: AsyncGenerator[streaming.Event | None]) -> AsyncIterator[bytes]:
+class Told(StreamingHttpResponse):
+    """A response whose pieces are closed by whoever sends them, at once when the reader has gone.
+
+    Django's own hands out generators around them that nobody closes: what they hold is then left to the garbage collector,
+    which comes when it likes and in any thread.
+    """
+
+    def __init__(self, pieces: AsyncGenerator[bytes], **options: Any) -> None:
+        super().__init__(pieces, **options)
+        self._pieces = pieces
+
+    def __aiter__(self) -> AsyncGenerator[bytes]:
+        return self._pieces
+
+
+async def _written(events: AsyncGenerator[streaming.Event | None]) -> AsyncGenerator[bytes]:
     async with aclosing(events):
         async for event in events:
             yield HEARTBEAT if event is None else _event(event)

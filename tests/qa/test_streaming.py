@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import random
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -410,6 +412,41 @@ def test_what_takes_too_long_ends_the_stream_with_a_problem_of_its_own(monkeypat
     assert [event.name for event in events if event.name in LAST] == ["error"]
     assert (events[-1].data["status"], events[-1].data["type"]) == (503, "urn:inform:problem:out-of-time")
     assert not Answer.objects.exists()
+
+
+@pytest.mark.parametrize("taken", [0, 1, 3, 6])
+def test_what_can_no_longer_be_sent_is_closed_at_once_and_not_by_the_garbage_collector(taken: int) -> None:
+    unclosed: list[object] = []
+
+    async def talk(application: Any) -> None:
+        failed = asyncio.Event()
+
+        async def breaking(scope: Any, receive: Any, send: Any) -> None:
+            pieces = 0
+
+            async def send_some(message: Any) -> None:
+                nonlocal pieces
+                if message["type"] == "http.response.body":
+                    pieces += 1
+                    if pieces > taken:
+                        failed.set()
+                        raise OSError("The line is down.")
+                await send(message)
+
+            await application(scope, receive, send_some)
+
+        hooks = sys.get_asyncgen_hooks()
+        sys.set_asyncgen_hooks(finalizer=unclosed.append)
+        try:
+            async with posting(breaking, STREAM, {"question": ASKED}), asyncio.timeout(LONG):
+                await failed.wait()
+            gc.collect()
+        finally:
+            sys.set_asyncgen_hooks(*hooks)
+
+    run(talk)
+
+    assert unclosed == []
 
 
 def test_readers_who_leave_at_any_point_leave_nothing_behind() -> None:
