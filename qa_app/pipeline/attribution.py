@@ -57,7 +57,7 @@ def attributed(sentences: Sequence[Sentence], evidence: Evidence) -> tuple[Sente
         if study is not None and own != before:
             who = attribution(sentence.text, study, asked=asked, population=population)
         elif study is not None and whom and not has_told_whom:
-            who = called(study, whom)
+            who = called(study, whom, is_told=names_its_author(sentence.text, study))
         has_told_whom |= bool(whom)
         told.append(replace(sentence, attribution=who))
         before = own
@@ -68,10 +68,11 @@ def attribution(text: str, study: Study, *, asked: str, population: Population) 
     """Who says a text; empty where it says so itself, with the year where the newest is asked for.
 
     With the people of the study, where those whom the question names are not they, or not they alone, and the text does not say so.
+    An author whom the text names is not named twice.
     """
     people = besides(study, population, told=find_population(folded(text)))
     is_named = names_its_study(text, study) and not (asks_for_newest(asked) and _lacks_year(text, study))
-    return "" if is_named and not people else called(study, people)
+    return "" if is_named and not people else called(study, people, is_told=names_its_author(text, study))
 
 
 def besides(study: Study, asked: Population, *, told: Population = NOBODY) -> str:
@@ -106,18 +107,25 @@ def spoken(text: str, attribution: str | None) -> str:
 
 def names_its_study(text: str, study: Study) -> bool:
     """Whether a text names the first author, or the study by its year: "the 2017 meta-analysis"."""
-    said = folded(text)
-    if study.authors and re.search(rf"\b{re.escape(folded(surname(study.authors[0])))}\b", said):
+    if names_its_author(text, study):
         return True
-    return study.year is not None and bool(re.search(rf"\b{study.year} (?:[\w-]+ ){{0,4}}{_WORKS}\b", said))
+    return study.year is not None and bool(re.search(rf"\b{study.year} (?:[\w-]+ ){{0,4}}{_WORKS}\b", folded(text)))
 
 
-def called(study: Study, people: str = "") -> str:
-    """`Schoenfeld and colleagues (meta-analysis, 2017; mixed ages)`; a study without authors goes by its design and year."""
+def names_its_author(text: str, study: Study) -> bool:
+    """Whether a text names the first author."""
+    return bool(study.authors and re.search(rf"\b{re.escape(folded(surname(study.authors[0])))}\b", folded(text)))
+
+
+def called(study: Study, people: str = "", *, is_told: bool = False) -> str:
+    """`Schoenfeld and colleagues (meta-analysis, 2017; mixed ages)`; a study without authors, or whose author the text has told,
+    goes by its design and year: `Meta-analysis, 2017; mixed ages`.
+    """
     design = _DESIGNS.get(study.design, study.design.value.replace("_", " "))
     kind = ", ".join(filter(None, (design, str(study.year or ""))))
     facts = "; ".join(filter(None, (kind, people)))
-    first, *others = (surname(author) for author in study.authors[:3]) if study.authors else ("",)
+    names = study.authors[:3] if not is_told else ()
+    first, *others = map(surname, names) if names else ("",)
     if not first:
         return facts[:1].upper() + facts[1:] if kind else f"A study ({people})" if people else ""
     authors = f"{first} and {others[0]}" if len(others) == 1 else f"{first} and colleagues" if others else first

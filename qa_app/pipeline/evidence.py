@@ -10,9 +10,10 @@ from dataclasses import replace
 from functools import lru_cache
 
 from corpus_app.records import Section
-from qa_app.pipeline.naming import NUTRIENT, names_of
+from qa_app.pipeline.naming import DONE, NUTRIENT, names_of
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.population import is_about_others
+from qa_app.pipeline.population import is_about_others, is_of_another_life
+from qa_app.pipeline.qualifiers import besides_kept_food
 from qa_app.pipeline.records import (
     TELLING,
     Candidate,
@@ -47,35 +48,56 @@ def find_citable(
     Which study bears is another question than which passage comes close: a study that ranking puts first is worth more than
     a stray sentence of another one. The others stay evidence that readers may look at. Where the question as `asked` names an
     author ("Carpinelli's 2009 critique"), only what that author wrote is meant. Where it names nothing that people eat or take, a study
-    that tried nothing else is not quoted beside the first.
+    that tried nothing else is not quoted beside the first. Where it is about older people, studies of children are not quoted if
+    others bear on it, nor where it is about children those of older people.
     """
     signals = study_signals(ranked, understanding=understanding, concepts=concepts, findings=findings, near=near)
     meant = _by_named_author(asked, ranked) or tuple(signals)
     chances = {study_id: round(_chance(signals[study_id], policy), 6) for study_id in meant}
-    others = _on_what_nobody_asked_about(understanding, concepts, findings)
+    strangers = {
+        c.passage.study.study_id for c in ranked if is_of_another_life(c.passage.study, understanding.population)
+    }
+    if any(chances[study_id] >= policy.cites_from for study_id in meant if study_id not in strangers):
+        meant = tuple(study_id for study_id in meant if study_id not in strangers)
+    others = _on_what_nobody_asked_about(asked, understanding, concepts, findings)
     return {
         study_id: chance
         for study_id, chance in chances.items()
-        if study_id == meant[0] or (chance >= policy.cites_from and study_id not in others)
+        if study_id in meant and (study_id == meant[0] or (chance >= policy.cites_from and study_id not in others))
     }
 
 
 def _on_what_nobody_asked_about(
-    understanding: Understanding, concepts: Sequence[Concept], findings: Sequence[Finding]
+    asked: str, understanding: Understanding, concepts: Sequence[Concept], findings: Sequence[Finding]
 ) -> frozenset[str]:
-    """Studies of which every finding tells what a nutrient did, where the question names no nutrient, nor a word of that one."""
-    if any(concept.kind == NUTRIENT for concept in understanding.concepts):
+    """Studies of which every finding tells what a nutrient or a diet did, where the question names none, nor a word of that one
+    but to say that it stays as it is.
+
+    Where one side alone did something else, what both ate is not what was tried: training, for people on a diet.
+    """
+    if any(_is_eaten(concept) for concept in understanding.concepts):
         return frozenset()
-    nutrients = {concept.concept_id: concept for concept in concepts if concept.kind == NUTRIENT}
+    eaten = {concept.concept_id: concept for concept in concepts if _is_eaten(concept)}
     named = names_of(concepts)
-    named_otherwise = [stem_set(concept.name) for concept in understanding.concepts]  # "body fat" is no diet
-    terms = frozenset(understanding.terms).difference(*named_otherwise)
+    named_otherwise = map(_stems_of, understanding.concepts)  # neither "body fat" nor "lifting weights" is a diet
+    kept = stem_set(asked) - stem_set(besides_kept_food(asked))
+    terms = frozenset(understanding.terms).difference(kept, *named_otherwise)
     given: dict[str, list[bool]] = {}
+    done = frozenset(concept.concept_id for concept in concepts if concept.kind in DONE)
     for finding in findings:
-        tried = [nutrients[i] for i in named.ids_in(finding.intervention) if i in nutrients]
-        is_other = bool(tried) and not any(terms & _stems_of(concept) for concept in tried)
+        tried = named.ids_in(finding.intervention) & done
+        of_one_side = tried - named.ids_in(finding.comparator)
+        diets = [eaten[i] for i in (of_one_side if of_one_side - eaten.keys() else tried) & eaten.keys()]
+        is_other = bool(diets) and not any(terms & _stems_of(concept) for concept in diets)
         given.setdefault(finding.study_id, []).append(is_other)
     return frozenset(study_id for study_id, are_others in given.items() if all(are_others))
+
+
+def _is_eaten(concept: Concept) -> bool:
+    return concept.kind == NUTRIENT or (concept.kind in DONE and bool(_DIET & _stems_of(concept)))
+
+
+_DIET = stem_set("diet dieting")
 
 
 def _by_named_author(asked: str, ranked: Sequence[Candidate]) -> tuple[str, ...]:

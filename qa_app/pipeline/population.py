@@ -183,6 +183,14 @@ def is_about_others(study: Study, asked: Population) -> bool:
     return other_age or other_sex
 
 
+def is_of_another_life(study: Study, asked: Population) -> bool:
+    """Whether the study is of children and the question of older people, or the other way round: one says nothing of the other."""
+    ages = asked.age_groups
+    if study.age_group is AgeGroup.YOUTH:
+        return AgeGroup.OLDER_ADULTS in ages and AgeGroup.YOUTH not in ages
+    return study.age_group is AgeGroup.OLDER_ADULTS and AgeGroup.YOUTH in ages and AgeGroup.OLDER_ADULTS not in ages
+
+
 def is_about(study: Study, asked: Population) -> bool:
     """Whether the study's people are those that the question names, and no others with them; of a question that names nobody any.
 

@@ -60,6 +60,13 @@ _EQUAL = (
 _LONG = re.compile(
     r"\blong[- ]term\b|\blifelong\b|\b(?:over|after|for|within)\s+(?:many|several|\w+)?\s?(?:years|decades)\b(?! (?:old|of age))"
 )
+_FOOD = r"(?:diets?|dieting|eat|eats|eating|food|foods|meals|calories|intake|nutrition)"
+_KEPT_FOOD = re.compile(
+    rf"\b(?:(?:\w+n['’]?t|not|never|without|w/o) (?:\w+ ){{0,2}}?(?:chang|alter|adjust|touch|watch)\w*|same) (?:\w+ ){{0,3}}?{_FOOD}\b"
+    rf"|\b(?:keep|keeping|kept) (?:\w+ ){{0,3}}?{_FOOD} (?:exactly )?(?:the same|constant|unchanged|as (?:it|they) )"
+    rf"|\beat(?:ing)? (?:exactly )?(?:the same|as (?:usual|normal|always|before))\b",
+    re.IGNORECASE,
+)
 _HAVE_TRAINED = re.compile(HAVE_TRAINED)
 _WORK = r"(?:meta-?\s?analys[ei]s|meta|reviews?|trials?|stud(?:y|ies)|papers?|analys[ei]s|position stands?|statements?|guidelines?|articles?)"
 _SCIENCE = rf"(?:{_WORK}|research|evidence|science|knowledge|consensus|findings?)"
@@ -141,6 +148,11 @@ def asks_for_newest(question: str) -> bool:
 def find_years(question: str) -> frozenset[int]:
     """Years of studies that the question names: "the 2017 meta-analysis", "a trial from 2016", "Morton et al. (2018)"."""
     return frozenset(int(year) for match in _YEAR.finditer(question) for year in match.groups() if year)
+
+
+def besides_kept_food(question: str) -> str:
+    """The question without what it says of food only to leave that as it is: "if I don't change what I eat"."""
+    return _KEPT_FOOD.sub(" ", question)
 
 
 def telling_stems(text: str) -> frozenset[str]:

@@ -135,7 +135,7 @@ def test_the_people_of_a_study_are_told_where_others_were_asked_about(
 
     assert besides(study, population) == people
     assert told("Strength rose.") == f"Grgic (randomised trial, 2018{'; ' * bool(people)}{people})"
-    assert told("Grgic saw strength rise.") == (told("Strength rose.") if people else "")
+    assert told("Grgic saw strength rise.") == (f"Randomised trial, 2018; {people}" if people else "")
     assert told("Grgic saw the strength of older women rise.") == ""
 
 
@@ -162,6 +162,15 @@ def test_the_people_of_a_study_are_told_once_for_all_that_is_quoted_of_it_in_a_r
     told = [s.attribution for s in attributed([quoting("A", text) for text in texts], evidence)]
 
     assert told == ["", "Grgic (randomised trial, 2018; mixed ages)", ""]
+
+
+def test_an_author_whom_the_text_names_is_not_named_twice() -> None:
+    named, asked = "Grgic and colleagues saw strength rise.", "What is the newest study on strength?"
+
+    (sentence,) = told_of([quoting("A", named)], asked)
+
+    assert sentence.attribution == "Meta-analysis, 2018"
+    assert told_of([quoting("A")], asked)[0].attribution == "Grgic and colleagues (meta-analysis, 2018)"
 
 
 def test_a_study_without_a_name_is_not_called_by_its_people() -> None:

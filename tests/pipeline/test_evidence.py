@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_app.records import Direction, Finding, NearFinding, Section, Sex
+from corpus_app.records import AgeGroup, Direction, Finding, NearFinding, Section, Sex
 from qa_app.pipeline.evidence import find_citable, location, select, study_signals, with_studies
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.query import understand
@@ -380,6 +380,65 @@ def test_where_nothing_to_eat_or_take_is_named_a_study_of_nothing_else_is_not_qu
     )
 
     assert citable.keys() == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "intervention", "comparator", "is_quoted"),
+    [
+        ("does lifting lower body fat?", "keto diet and lifting", "usual diet and lifting", False),
+        ("does lifting lower body fat?", "keto diet and lifting", "keto diet", True),
+        ("does lifting lower body fat if I dont change what I eat?", "keto diet", "usual diet", False),
+        ("does lifting and what I eat lower body fat?", "keto diet", "usual diet", True),
+        ("does a keto diet lower body fat?", "keto diet", "usual diet", True),
+    ],
+    ids=["a diet", "lifting on a diet", "food as before", "food", "the diet"],
+)
+def test_a_diet_that_nobody_asked_about_is_not_quoted_beside_the_first(
+    question: str, intervention: str, comparator: str, is_quoted: bool
+) -> None:
+    diet = make_concept("keto-diet", "keto eating", kind="intervention")
+    concepts = (diet, make_concept("lifting", kind="intervention"), make_concept("body-fat"))
+    asked = make_question(question)
+    findings = [
+        Finding("lifting", "nothing", "body fat", Direction.DECREASE, "It fell.", study_id="T001"),
+        Finding(intervention, comparator, "body fat", Direction.DECREASE, "It fell.", study_id="T002"),
+    ]
+
+    citable = find_citable(
+        [make_candidate(SENTENCES[0], study=study, score=2.0, cosine=0.7) for study in ("T001", "T002")],
+        understanding=understand(asked, concepts=concepts, collections=()),
+        policy=replace(POLICY, cites_from=0.0),
+        concepts=concepts,
+        findings=findings,
+        asked=question,
+    )
+
+    assert ("T002" in citable) is is_quoted
+
+
+@pytest.mark.parametrize(
+    ("question", "age", "is_quoted"),
+    [
+        ("how many sets for my 77 year old gran?", AgeGroup.YOUTH, False),
+        ("how many sets for my 77 year old gran?", AgeGroup.ADULTS, True),
+        ("how many sets for my 77 year old gran and for teenagers?", AgeGroup.YOUTH, True),
+        ("how many sets for teenagers?", AgeGroup.OLDER_ADULTS, False),
+        ("how many sets?", AgeGroup.YOUTH, True),
+    ],
+)
+def test_children_say_nothing_of_old_people_nor_these_of_them(question: str, age: AgeGroup, is_quoted: bool) -> None:
+    asked = make_question(question)
+    stranger = make_candidate(SENTENCES[0], study=make_study("T001", age_group=age), score=2.0, cosine=0.7)
+    other = make_candidate(SENTENCES[0], study=make_study("T002", age_group=AgeGroup.MIXED), score=1.0, cosine=0.7)
+
+    def quoted(candidates: list[Candidate], cites_from: float = 0.0) -> set[str]:
+        understanding = understand(asked, concepts=(), collections=())
+        policy = replace(POLICY, cites_from=cites_from)
+        return set(find_citable(candidates, understanding=understanding, policy=policy, asked=question))
+
+    assert quoted([stranger, other]) == ({"T001", "T002"} if is_quoted else {"T002"})
+    assert "T001" in quoted([stranger])  # nothing else is at hand: it is told whom it was found in
+    assert "T001" in quoted([stranger, other], cites_from=1.1)  # nothing that bears
 
 
 def test_a_study_of_other_people_is_quoted_less_readily() -> None:

@@ -14,7 +14,14 @@ from corpus_app.passages import split_sentences
 from corpus_app.records import AgeGroup, Concept, Direction, Finding, Section
 from qa_app.pipeline import standing
 from qa_app.pipeline.generation import ExtractiveWriter
-from qa_app.pipeline.generation.choosing import LONGEST, with_gaps_filled, with_its_rest, with_what_takes_back
+from qa_app.pipeline.generation.choosing import (
+    LONGEST,
+    Limits,
+    pick,
+    with_gaps_filled,
+    with_its_rest,
+    with_what_takes_back,
+)
 from qa_app.pipeline.generation.extractive import _opening
 from qa_app.pipeline.generation.sentences import rank_sentences
 from qa_app.pipeline.records import Candidate, Draft, DraftSentence, Evidence, LeftOutReason
@@ -272,6 +279,38 @@ def test_what_was_not_found_is_quoted_with_what_was(text: str, is_told: bool) ->
     (found,) = (q for q in rank_sentences(evidence, POLICY) if q.text == "Ten weekly sets raised muscle growth.")
 
     assert (with_what_takes_back(found).text == text) is is_told
+
+
+@pytest.mark.parametrize(
+    ("question", "direction", "is_told"),
+    [
+        ("how do heavy and light loads compare?", Direction.NO_DIFFERENCE, True),
+        ("how do heavy and light loads compare?", Direction.FAVOURS_INTERVENTION, False),
+        ("how do heavy and light loads compare?", Direction.UNCLEAR, False),
+        ("how do heavy and light loads compare for strength?", Direction.NO_DIFFERENCE, False),
+    ],
+    ids=["none of another outcome", "as much", "unclear", "only one is asked about"],
+)
+def test_what_came_out_otherwise_is_told_beside_what_came_out(
+    question: str, direction: Direction, is_told: bool
+) -> None:
+    strength = make_candidate("Strength rose more with heavy loads than with light loads.", position=0)
+    growth = make_candidate("Muscle growth was alike with heavy loads and light loads.", position=3, cosine=0.1)
+    findings = tuple(
+        Finding("heavy loads", "light loads", outcome, found, "It is so.", study_id="T001")
+        for outcome, found in (("strength", Direction.FAVOURS_INTERVENTION), ("muscle growth", direction))
+    )
+    evidence = make_evidence(strength, growth, question=question)
+    named = tuple(concept for concept in (make_concept("strength"),) if concept.name in question)
+    evidence = replace(evidence, findings=findings, understanding=replace(evidence.understanding, concepts=named))
+    (opening, other) = sorted(rank_sentences(evidence, POLICY), key=lambda q: q.candidate is growth)
+    needed = (opening, replace(other, needed=-1.5))
+    policy = replace(POLICY, needed_from=0.9, fills_from=0.9, needed_share=1.0, heard_from=0.1)
+
+    asked_for = findings if not named else ()
+    chosen = pick(needed, Limits(9, 300, 9, 9), policy, opening=opening, findings=asked_for)
+
+    assert (growth.passage.text in [q.text for q in chosen]) is is_told
 
 
 def test_two_sentences_of_one_study_with_the_same_figures_are_told_once() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qa_app.pipeline.qualifiers import asks_for_newest, find_years
+from qa_app.pipeline.qualifiers import asks_for_newest, besides_kept_food, find_years
 
 
 @given(
@@ -79,3 +79,35 @@ def test_amounts_and_spans_are_no_year_of_a_study(question: str) -> None:
 )
 def test_the_newest_is_asked_for_by_its_words(question: str, asked: bool) -> None:
     assert asks_for_newest(question) is asked
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        "if i dont change what i eat",
+        "without changing my diet",
+        "keeping my calories the same",
+        "if I eat as usual",
+        "not watching what I eat",
+        "with the same diet",
+    ],
+)
+def test_food_that_stays_as_it_is_is_not_asked_about(kept: str) -> None:
+    words = set(besides_kept_food(f"does lifting lower body fat {kept}?").replace("?", "").split())
+
+    assert {"does", "lifting", "lower", "body", "fat"} <= words
+    assert not words & {"eat", "diet", "calories"}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "should i keep my protein intake high on a diet",
+        "does it matter if I dont eat before lifting",
+        "does eating fat make me fat",
+        "how do I keep eating enough protein?",
+        "what diet changes body fat most?",
+    ],
+)
+def test_food_that_is_asked_about_stays(question: str) -> None:
+    assert besides_kept_food(question) == question

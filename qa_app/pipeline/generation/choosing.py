@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from qa_app.pipeline.generation.sentences import Quotable
+from corpus_app.records import Direction
+from qa_app.pipeline.generation.sentences import Quotable, compared, measured
 from qa_app.pipeline.generation.wording import Sound, is_null, takes_back
 from qa_app.pipeline.orders import gives_orders
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.records import TELLING
+from qa_app.pipeline.records import TELLING, Finding
 from qa_app.pipeline.text import jaccard, stem_set, word_count
 
 REPEATED = 0.6  # token overlap from which two sentences say the same
@@ -19,6 +20,17 @@ LONGEST = 2  # chosen sentences that are quoted as one; more of a passage follow
 TAKEN_BACK_WITHIN = 2  # sentences after a quotation, of which one may take it back
 SHORT_GAP = 1  # sentences between two quotations of a passage that are told with them: without those the second says something else
 SHORT_REST = 2  # sentences of the opening's passage that are told with it, whatever their chance
+CLEAR = frozenset(
+    {
+        Direction.INCREASE,
+        Direction.DECREASE,
+        Direction.NO_DIFFERENCE,
+        Direction.FAVOURS_INTERVENTION,
+        Direction.FAVOURS_COMPARATOR,
+    }
+)
+NAMED_OF_COMPARISON = 2  # words of what was compared that a sentence holds which tells what came of it
+SAME_COMPARISON = 0.6  # token overlap from which two findings are of one comparison
 SHARED_FIGURES = 2  # decimals in common from which two sentences of one study report one result
 
 
@@ -36,13 +48,21 @@ class Limits:
         return sum(q.study_id == study_id for q in chosen) >= most
 
 
-def pick(ranked: Sequence[Quotable], limits: Limits, policy: Policy, *, opening: Quotable) -> tuple[Quotable, ...]:
+def pick(
+    ranked: Sequence[Quotable],
+    limits: Limits,
+    policy: Policy,
+    *,
+    opening: Quotable,
+    findings: Sequence[Finding] = (),
+) -> tuple[Quotable, ...]:
     """The opening, then what a short answer most likely needs, one after another; a repeated one is passed over.
 
     A sentence beside a chosen one gains, one of a study that has been quoted loses for each of its sentences. One that hangs on a
     chosen one is added to that. What is hardly needed is left out, but for what makes up a summary; where no sentence is needed much,
     as of studies whose findings nobody has recorded yet, less will do. Where the opening gives the number asked for, or the limits or
-    methods, what gives none has to be needed more; and so has everything, the longer the answer is already, but for what is only heard.
+    methods, what gives none has to be needed more; and so has everything, the longer the answer is already, but for what is only heard
+    and for what came out otherwise: of `findings`, what the same comparison of a quoted study showed of another outcome.
     """
     scale = (
         min(1.0, policy.needed_share * max(q.chance for q in ranked) / policy.needed_from)
@@ -94,7 +114,11 @@ def pick(ranked: Sequence[Quotable], limits: Limits, policy: Policy, *, opening:
             best = chosen[place] = replace(chosen[place].joined(best), parts=chosen[place].parts)
         full = {q.study_id for q in chosen if limits.is_full(q.study_id, chosen, opening.study_id)}
         waiting = [q for q in waiting if any(map(q.goes_on, chosen)) or not (q.study_id in full or is_same(q, best))]
-    for quotable in _of_unheard(ranked, chosen, scale * policy.heard_from, policy):
+    further = (
+        *_of_other_outcomes(ranked, chosen, findings, scale * policy.heard_from),
+        *_of_unheard(ranked, chosen, scale * policy.heard_from, policy),
+    )
+    for quotable in further:
         if (more := word_count(quotable.text)) <= words and len(chosen) < limits.most:
             words -= more
             chosen.append(quotable)
@@ -129,6 +153,44 @@ def _of_unheard(
     return tuple(
         replace(with_what_takes_back(q), is_further=True) for q in sorted(says.values(), key=lambda q: -q.bears)
     )
+
+
+def _of_other_outcomes(
+    ranked: Sequence[Quotable], chosen: Sequence[Quotable], findings: Sequence[Finding], chance_from: float
+) -> tuple[Quotable, ...]:
+    """Of each quoted study what it says of an outcome on which it found an effect, where of another one it found none, or the
+    other way round, and only the other one is told: half of a result would look like all of it.
+    """
+    says: list[Quotable] = []
+    for study_id in dict.fromkeys(q.study_id for q in chosen):
+        told = frozenset().union(*(q.stems for q in chosen if q.study_id == study_id))
+        own = [f for f in findings if f.study_id == study_id and f.direction in CLEAR]
+        heard = [f for f in own if measured(f) & told]
+        spoken = frozenset().union(*map(measured, heard))
+        for finding in own:
+            words = measured(finding) - spoken
+            if not words or not any(_came_out_otherwise(finding, other) for other in heard):
+                continue
+            fit = [
+                q
+                for q in ranked
+                if q.study_id == study_id
+                and words <= q.stems
+                and len(compared(finding) & q.stems) >= NAMED_OF_COMPARISON
+                and q.section in TELLING
+                and q.chance >= chance_from
+                and not (q.is_aside or any(is_same(q, other) for other in chosen))
+            ]
+            if fit:
+                says.append(with_what_takes_back(max(fit, key=lambda q: q.needed)))
+                break
+    return tuple(says)
+
+
+def _came_out_otherwise(finding: Finding, other: Finding) -> bool:
+    """Whether one of two findings of the same comparison is of an effect, and the other one of none."""
+    is_other = (finding.direction is Direction.NO_DIFFERENCE) != (other.direction is Direction.NO_DIFFERENCE)
+    return is_other and jaccard(compared(finding), compared(other)) >= SAME_COMPARISON
 
 
 def _goes_with(quotable: Quotable, chosen: Sequence[Quotable], policy: Policy) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from corpus_app.records import Section
+from corpus_app.records import Finding, Section
 from qa_app.pipeline.agreement import counted_lines
 from qa_app.pipeline.generation.choosing import (
     Limits,
@@ -18,12 +18,13 @@ from qa_app.pipeline.generation.choosing import (
 )
 from qa_app.pipeline.generation.counted import number_asked
 from qa_app.pipeline.generation.sentences import Quotable, find_hanging, rank_sentences
+from qa_app.pipeline.naming import MEASURED
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.population import is_about_others
 from qa_app.pipeline.records import Draft, DraftSentence, Evidence, Generator, Mode, Stance
 from qa_app.pipeline.text import word_count
 
-EXTRACTIVE = Generator(name="extractive", version="9")
+EXTRACTIVE = Generator(name="extractive", version="10")
 
 FAR_FROM_BEST = 0.5  # log odds below the best of its passage from which a sentence does not stand before that one
 
@@ -40,7 +41,10 @@ class ExtractiveWriter:
         wants_limits = Section.LIMITATIONS in evidence.understanding.target_sections
         body = [q for q in ranked if wants_limits or q.section is not Section.LIMITATIONS] or list(ranked)
         room = Room.of(mode, policy)
-        chosen = _chosen(body, room, policy, opening=_opening(body, evidence, policy))
+        opening = _opening(body, evidence, policy)
+        names_outcome = any(concept.kind in MEASURED for concept in evidence.understanding.concepts)
+        findings = evidence.findings if opening.serves is None and not names_outcome else ()
+        chosen = _chosen(body, room, policy, opening=opening, findings=findings)
         summary = _summary(chosen, room, policy)
         limit = () if wants_limits else _limit(ranked, chosen, summary, policy)
         rest = _within([q for q in _in_order(chosen) if q not in summary], room.answer - _words(limit))
@@ -72,7 +76,9 @@ class Room:
         return Room(policy.summary_sentences_intermediate, policy.words_summary, policy.words_intermediate)
 
 
-def _chosen(body: Sequence[Quotable], room: Room, policy: Policy, *, opening: Quotable) -> tuple[Quotable, ...]:
+def _chosen(
+    body: Sequence[Quotable], room: Room, policy: Policy, *, opening: Quotable, findings: Sequence[Finding]
+) -> tuple[Quotable, ...]:
     """All that is quoted, the sentence that opens the answer first, then the most direct ones."""
     limits = Limits(
         policy.answer_sentences,
@@ -80,7 +86,8 @@ def _chosen(body: Sequence[Quotable], room: Room, policy: Policy, *, opening: Qu
         policy.answer_per_study,
         policy.answer_per_other_study,
     )
-    first, *others = with_gaps_filled(joined(pick(body, limits, policy, opening=opening), opening=opening))
+    picked = pick(body, limits, policy, opening=opening, findings=findings)
+    first, *others = with_gaps_filled(joined(picked, opening=opening))
     whole = with_its_rest(first)
     return (whole, *(q for q in others if q.text not in whole.text))
 

@@ -23,6 +23,7 @@ from qa_app.pipeline.text import content_stems, folded, jaccard, stem_set, word_
 
 _FIGURES = re.compile(r"\beffect sizes?\b|\bSMD\b|\bCI\b|\bP ?[=<>≤]")
 _DECIMAL = re.compile(r"\d+\.\d+")
+_IN_BRACKETS = re.compile(r" \([^()]*\)")
 
 CONTEXT = frozenset({Section.INTRODUCTION, Section.BACKGROUND})
 ADVICE = frozenset({Section.CONCLUSION, Section.PRACTICAL_APPLICATIONS})
@@ -363,9 +364,9 @@ class Asked:
         telling = [c for c in _quoted(evidence) if c.passage.section not in UNASKED]
         outcomes = tuple(concept for concept in understanding.concepts if concept.kind in MEASURED)
         findings: dict[str, list[Told]] = {}
-        measured: dict[str, frozenset[str]] = {}
+        outcomes_of: dict[str, frozenset[str]] = {}
         for finding in evidence.findings:
-            measured[finding.study_id] = measured.get(finding.study_id, frozenset()) | _outcome_stems(finding.outcome)
+            outcomes_of[finding.study_id] = outcomes_of.get(finding.study_id, frozenset()) | measured(finding)
             said, decimals = _said(finding)
             told = Told(said, decimals, _about(finding, terms), _is_on(finding, outcomes))
             findings.setdefault(finding.study_id, []).append(told)
@@ -378,7 +379,7 @@ class Asked:
             wants_figures=evidence.question.mode is Mode.INTERMEDIATE or understanding.asks_for_figures,
             best_score=max(c.score for c in evidence.passages) or 1.0,
             findings=findings,
-            measured=measured,
+            measured=outcomes_of,
             telling=frozenset(c.passage.study.study_id for c in telling),
             wants_advice=bool(WANTS_ADVICE.search(folded(evidence.question.searched))),
             number=number_asked(evidence.question.searched),
@@ -528,10 +529,20 @@ def _names_of(concept: Concept) -> frozenset[str]:
     return stem_set(" ".join((concept.name, *concept.aliases)))
 
 
+def measured(finding: Finding) -> frozenset[str]:
+    """Stems of its outcome."""
+    return _core(finding.outcome)
+
+
+def compared(finding: Finding) -> frozenset[str]:
+    """Stems of both sides that were compared."""
+    return _core(finding.intervention) | _core(finding.comparator)
+
+
 @lru_cache(maxsize=8_192)
-def _outcome_stems(outcome: str) -> frozenset[str]:
-    """Stems of its name, without what is said of it in brackets."""
-    return frozenset(content_stems(outcome.partition(" (")[0]))
+def _core(name: str) -> frozenset[str]:
+    """Stems of a name, without what is said of it in brackets."""
+    return frozenset(content_stems(_IN_BRACKETS.sub("", name)))
 
 
 @lru_cache(maxsize=8_192)
