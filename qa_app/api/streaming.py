@@ -103,10 +103,10 @@ class StreamView(APIView):
             raise UsedUp(used_up) from used_up
         except asking.ModelQuotaUsedUp as used_up:
             raise answers.ModelUsedUp(used_up) from used_up
-        return Told(_written(events), content_type=f"{EVENTS}; charset=utf-8", headers=HEADERS)
+        return ClosingResponse(_written(events), content_type=f"{EVENTS}; charset=utf-8", headers=HEADERS)
 
 
-class Told(StreamingHttpResponse):
+class ClosingResponse(StreamingHttpResponse):
     """A response whose pieces are closed by whoever sends them, at once when the reader has gone.
 
     Django's own hands out generators around them that nobody closes: what they hold is then left to the garbage collector,

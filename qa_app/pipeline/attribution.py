@@ -124,7 +124,7 @@ def called(study: Study, people: str = "", *, is_told: bool = False) -> str:
     design = _DESIGNS.get(study.design, study.design.value.replace("_", " "))
     kind = ", ".join(filter(None, (design, str(study.year or ""))))
     facts = "; ".join(filter(None, (kind, people)))
-    names = study.authors[:3] if not is_told else ()
+    names = study.authors[:3] if not (is_told and design) else ()
     first, *others = map(surname, names) if names else ("",)
     if not first:
         return facts[:1].upper() + facts[1:] if kind else f"A study ({people})" if people else ""

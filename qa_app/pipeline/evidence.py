@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from corpus_app.records import Section
-from qa_app.pipeline.naming import DONE, NUTRIENT, names_of
+from qa_app.pipeline.naming import DONE, MEASURED, NUTRIENT, names, names_of
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.population import is_about_others, is_of_another_life
 from qa_app.pipeline.qualifiers import besides_kept_food
@@ -23,12 +23,14 @@ from qa_app.pipeline.records import (
     LeftOut,
     LeftOutReason,
     NearFinding,
+    Population,
     Question,
     Study,
     Understanding,
 )
 from qa_app.pipeline.text import jaccard, stem_set
 
+NOBODY = Population()
 AT_A_TURN = 2  # passages of a study that may be quoted, before the next one has its turn
 SETTING_OUT = frozenset({Section.INTRODUCTION, Section.BACKGROUND, Section.METHODS})
 
@@ -42,6 +44,7 @@ def find_citable(
     findings: Sequence[Finding] = (),
     near: Sequence[NearFinding] = (),
     asked: str = "",
+    searched: str = "",
 ) -> dict[str, float]:
     """The studies that an answer may quote, with their chances to bear on the question: the first, and those with a fair one.
 
@@ -52,28 +55,26 @@ def find_citable(
     others bear on it, nor where it is about children those of older people.
     """
     signals = study_signals(ranked, understanding=understanding, concepts=concepts, findings=findings, near=near)
-    meant = _by_named_author(asked, ranked) or tuple(signals)
+    named = _by_named_author(asked, ranked)
+    meant = named or tuple(signals)
     chances = {study_id: round(_chance(signals[study_id], policy), 6) for study_id in meant}
-    strangers = {
-        c.passage.study.study_id for c in ranked if is_of_another_life(c.passage.study, understanding.population)
-    }
-    if any(chances[study_id] >= policy.cites_from for study_id in meant if study_id not in strangers):
-        meant = tuple(study_id for study_id in meant if study_id not in strangers)
-    others = _on_what_nobody_asked_about(asked, understanding, concepts, findings)
-    return {
-        study_id: chance
-        for study_id, chance in chances.items()
-        if study_id in meant and (study_id == meant[0] or (chance >= policy.cites_from and study_id not in others))
-    }
+    others = _on_what_nobody_asked_about(searched or asked, understanding, concepts, findings)
+    people = NOBODY if named else understanding.population
+    strangers = {c.passage.study.study_id for c in ranked if is_of_another_life(c.passage.study, people)}
+    bearing = [study_id for study_id in meant if chances[study_id] >= policy.cites_from and study_id not in others]
+    fit = [study_id for study_id in bearing if study_id not in strangers] or bearing
+    first = [study_id for study_id in meant[:1] if study_id not in strangers or not fit]
+    quoted = {*first, *fit}
+    return {study_id: chances[study_id] for study_id in meant if study_id in quoted}
 
 
 def _on_what_nobody_asked_about(
     asked: str, understanding: Understanding, concepts: Sequence[Concept], findings: Sequence[Finding]
 ) -> frozenset[str]:
-    """Studies of which every finding tells what a nutrient or a diet did, where the question names none, nor a word of that one
-    but to say that it stays as it is.
+    """Studies of which every finding has to do with a nutrient or a diet, where the question names none, nor a word of that one but
+    to say that it stays as it is.
 
-    Where one side alone did something else, what both ate is not what was tried: training, for people on a diet.
+    What both sides ate, where one of them alone did something else (train, for people on a diet), is none of it.
     """
     if any(_is_eaten(concept) for concept in understanding.concepts):
         return frozenset()
@@ -97,7 +98,7 @@ def _is_eaten(concept: Concept) -> bool:
     return concept.kind == NUTRIENT or (concept.kind in DONE and bool(_DIET & _stems_of(concept)))
 
 
-_DIET = stem_set("diet dieting")
+_DIET = stem_set("diet")
 
 
 def _by_named_author(asked: str, ranked: Sequence[Candidate]) -> tuple[str, ...]:
@@ -240,6 +241,12 @@ def select(
     for silent, telling in _telling_instead(ranked, refused, understanding, policy, citable):
         del refused[telling]
         refused[silent] = (LeftOutReason.BUDGET, "another passage of this study tells what it found")
+    for silent, telling in _naming_instead(ranked, refused, understanding, policy, citable):
+        del refused[telling]
+        refused[silent] = (
+            LeftOutReason.BUDGET,
+            "another passage of this study tells of an outcome that was asked about",
+        )
     left_out = tuple(
         LeftOut("passage", *reason, ranked[place].passage.passage_id, None, ranked[place].passage.study.study_id)
         for place, reason in sorted(refused.items())
@@ -317,6 +324,41 @@ def _telling_instead(
             is_free = place in refused and refused[place][0] is LeftOutReason.BUDGET
             if is_free and ranked[place].passage.section in TELLING and location(ranked[place], policy) not in others:
                 yield chosen[-1], place
+                break
+
+
+def _naming_instead(
+    ranked: Sequence[Candidate],
+    refused: Mapping[int, tuple[LeftOutReason, str]],
+    understanding: Understanding,
+    policy: Policy,
+    citable: Mapping[str, float] | None,
+) -> Iterator[tuple[int, int]]:
+    """For each outcome asked about that no chosen passage names of a study that may be quoted: one of such a passage, and the best that does.
+
+    Of the same study, and the one at the same place if there is one. The best of all passages stays, and what names another outcome asked about.
+    """
+    outcomes = [concept for concept in understanding.concepts if concept.kind in MEASURED]
+    quotable = [place for place, c in enumerate(ranked) if c.passage.study.study_id in (citable or {})]
+    for outcome in outcomes:
+        chosen = [place for place in quotable if place not in refused]
+        if not chosen or any(names(ranked[place].passage.text, outcome) for place in chosen):
+            continue
+        silent = [
+            place
+            for place in chosen
+            if place > 0 and not any(names(ranked[place].passage.text, other) for other in outcomes)
+        ]
+        for place in quotable:
+            passage = ranked[place].passage
+            if place not in refused or passage.section not in TELLING or not names(passage.text, outcome):
+                continue
+            here = location(ranked[place], policy)
+            at_its_place = [p for p in chosen if location(ranked[p], policy) == here]
+            own = [p for p in silent if ranked[p].passage.study.study_id == passage.study.study_id]
+            instead = [p for p in own if p in at_its_place] if at_its_place else own
+            if instead:
+                yield instead[-1], place
                 break
 
 

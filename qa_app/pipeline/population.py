@@ -32,7 +32,7 @@ _AGES: tuple[tuple[re.Pattern[str], tuple[AgeGroup, ...]], ...] = (
     (
         _words(
             "older (?:\\w+ )?" + _PEOPLE, "old(?: age|er ages?)", r"(?<!year )(?<!years )(?<!yr )(?<!yrs )old " + _PEOPLE, "oldest[- ]old", "(?:the )?elderly", "elders?",
-            "aged " + _PEOPLE, "seniors?", "senior citizens?", "pensioners?", "retirees?", "retired", "geriatric", "old timers?", "aging", "ageing",
+            "aged " + _PEOPLE, r"(?<!high school )(?<!college )(?<!university )seniors?(?! on the \w+ team)", "senior citizens?", "pensioners?", "retirees?", "retired", "geriatric", "old timers?", "aging", "ageing",
             "grandparents?", *_GRANDMOTHERS, *_GRANDFATHERS, "post-?menopausal", "(?:after|past|since) (?:the )?menopause", "sarcopeni\\w+",
             "osteosarcopeni\\w+", "frail", "frailty", r"young(?:er)? (?:vs\.?|versus|and|or) old(?:er)?", r"old(?:er)? (?:vs\.?|versus|and|or) young(?:er)?", "later life", "late in life", "nursing home",
         ),
@@ -92,9 +92,12 @@ _UNIT = (
 )
 _NO_UNIT = rf"(?!\s*-?\s*(?:{_UNIT}))(?!\s*[°±])(?!(?:\s*(?:,|or|and|vs\.?|/)\s*\d+)+\s*%)(?![\d.,:/]*\d)(?!\s*(?:-|–|to)\s*\d)"
 _OLD = r"[- ]?(?:(?:years?|yrs?)(?:[- ]olds?| of age)|y\.?/?o\.?(?![a-z])|yrs?(?! of)|y(?![a-z])|olds?)"
+# What is of an age without being anybody: "a 12 year old hip replacement".
+_OF_THINGS = r"(?:injur(?:y|ies)|replacements?|surger(?:y|ies)|operations?|fractures?|scars?|stud(?:y|ies)|papers?|reviews?|advice|habits?|programmes?|programs?)\b"
+_HEIGHT_OR_WEIGHT = r"(?! ?(?:foot|feet|ft|stones?|st\b|lb|['’′\"″]))"
 _AGE = re.compile(
     rf"(?<![\d.,])(?:"
-    rf"(?P<old>\d{{1,3}}){_OLD}(?!\w)"
+    rf"(?P<old>\d{{1,3}}){_OLD}(?!\w)(?! (?:\w+ ){{0,2}}{_OF_THINGS})"
     rf"|(?<!\w)age[ds]?(?: of| over| above| under| below)? (?P<aged>\d{{1,3}})(?!\d)"
     rf"|(?<!\w)(?:over|late|mid|early|my|his|her|their|your|the|our)[- ]?(?:late |mid |early )?(?P<decade>[2-9]0)'?s(?!\w)"
     rf"|(?P<plus>[4-9]\d)(?: ?\+| plus)"
@@ -102,7 +105,7 @@ _AGE = re.compile(
     rf"|(?<!\w)(?:under|below)[- ]?(?:the age of )?(?P<under>1\d){_NO_UNIT}(?!\w)"
     rf"|(?<!\w)at (?P<at>[4-9]\d){_NO_UNIT}(?!\w)"
     rf"|^(?P<first>[2-9]\d)(?=,? (?:and(?! \d)|but|m|f|male|female|now)\b|, (?!\d))"
-    rf"|(?<!\w)(?:i am|i'm|im|he is|he's|she is|she's|(?:son|daughter|dad|mum|mom|mother|father|wife|husband|gran|grandma|grandpa|who) (?:is|are)) (?P<am>\d{{1,2}}){_NO_UNIT}(?!\w)"
+    rf"|(?<!\w)(?:i am|i'm|im|he is|he's|she is|she's|(?:son|daughter|dad|mum|mom|mother|father|wife|husband|gran|grandma|grandpa|who) (?:is|are)) (?P<am>\d{{1,2}}){_HEIGHT_OR_WEIGHT}{_NO_UNIT}(?!\w)"
     rf"|(?<!\w)(?P<word>fift|sixt|sevent|eight|ninet)(?:y|ies)(?: (?:plus|years?[- ]olds?))?(?=[ ,.?!:;-]|$)"
     rf")"
 )  # fmt: skip
@@ -114,9 +117,11 @@ _NUMBER = re.compile(
 )  # neither "type 2 diabetes" nor "omega-3" nor "1RM" names a number
 
 
-# "I've got two kids" says nothing of whom a question is about.
+# "I've got two kids" says nothing of whom a question is about, nor does "a busy mum of three kids" or "lift my kids".
 _HAVING = re.compile(
-    r"\b(?:got|have|has|had|having) (?:(?:a|an|\d+|two|three|four|five|six|young|small|little) )*(?:kids?|children|toddlers?|teenagers?)\b"
+    r"\b(?:got|have|has|had|having|['’]ve|(?:mums?|moms?|mothers?|dads?|fathers?|parents?) (?:of|with)|(?:lift|carry|chase|pick up|play with|keep up with) (?:my|your|our|the)) "
+    r"(?:(?:a|an|\d+|two|three|four|five|six|young|small|little) )*(?:kids?|children|toddlers?|teenagers?)\b"
+    r"|\b(?:since|from) (?:early )?childhood\b"
 )
 
 

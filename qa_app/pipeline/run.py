@@ -175,6 +175,7 @@ def gather(
                 findings=search.findings,
                 near=search.near,
                 asked=question.text,
+                searched=question.searched,
             ),
         )
         if parts.has_nothing_of(question.searched, search.understanding, chosen, search.concepts):

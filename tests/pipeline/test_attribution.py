@@ -171,6 +171,16 @@ def test_an_author_whom_the_text_names_is_not_named_twice() -> None:
 
     assert sentence.attribution == "Meta-analysis, 2018"
     assert told_of([quoting("A")], asked)[0].attribution == "Grgic and colleagues (meta-analysis, 2018)"
+    assert called(make_study(authors=("Grgic J",), design=Design.OTHER), is_told=True) == "Grgic (2020)"
+
+
+def test_nor_is_one_whom_a_later_quotation_names() -> None:
+    study = make_study("A", authors=("Grgic J",), year=2018, age_group=AgeGroup.MIXED)
+    evidence = make_evidence(make_candidate(study=study), question="does it work in older adults?")
+
+    told = attributed([quoting("A", "In older adults strength rose."), quoting("A", "Grgic saw more.")], evidence)
+
+    assert [sentence.attribution for sentence in told][1:] == ["Randomised trial, 2018; mixed ages"]
 
 
 def test_a_study_without_a_name_is_not_called_by_its_people() -> None:

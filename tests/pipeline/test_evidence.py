@@ -422,6 +422,7 @@ def test_a_diet_that_nobody_asked_about_is_not_quoted_beside_the_first(
         ("how many sets for my 77 year old gran?", AgeGroup.YOUTH, False),
         ("how many sets for my 77 year old gran?", AgeGroup.ADULTS, True),
         ("how many sets for my 77 year old gran and for teenagers?", AgeGroup.YOUTH, True),
+        ("how many sets for my 77 year old gran and for teenagers?", AgeGroup.OLDER_ADULTS, True),
         ("how many sets for teenagers?", AgeGroup.OLDER_ADULTS, False),
         ("how many sets?", AgeGroup.YOUTH, True),
     ],
@@ -439,6 +440,62 @@ def test_children_say_nothing_of_old_people_nor_these_of_them(question: str, age
     assert quoted([stranger, other]) == ({"T001", "T002"} if is_quoted else {"T002"})
     assert "T001" in quoted([stranger])  # nothing else is at hand: it is told whom it was found in
     assert "T001" in quoted([stranger, other], cites_from=1.1)  # nothing that bears
+
+
+def test_where_strangers_are_left_out_nobody_takes_their_place_who_does_not_bear() -> None:
+    asked = make_question("how many sets for my 77 year old gran?")
+    ages = {"T001": AgeGroup.YOUTH, "T002": AgeGroup.MIXED, "T003": AgeGroup.MIXED}
+    ranked = [
+        make_candidate(
+            SENTENCES[0], study=make_study(study, age_group=age), score=2.0, cosine=0.1 if study == "T002" else 0.8
+        )
+        for study, age in ages.items()
+    ]
+    understanding = understand(asked, concepts=(), collections=())
+
+    def quoted(cites_from: float) -> dict[str, float]:
+        return find_citable(ranked, understanding=understanding, policy=replace(POLICY, cites_from=cites_from))
+
+    bar = quoted(0.0)["T003"]
+    assert quoted(bar).keys() == {"T003"}
+
+
+def test_whoever_is_named_is_quoted_whomever_they_studied() -> None:
+    asked = "Would Sample's training suit my 77 year old gran?"
+    own = make_study("T001", authors=("Sample CD",), age_group=AgeGroup.YOUTH)
+    second = make_study("T002", authors=("Sample CD",), age_group=AgeGroup.OLDER_ADULTS)
+    other = make_study("T003", authors=("Else EF",), age_group=AgeGroup.OLDER_ADULTS)
+    understanding = understand(make_question(asked), concepts=(), collections=())
+    ranked = [make_candidate(SENTENCES[0], study=study, score=2.0) for study in (own, second, other)]
+    policy = replace(POLICY, cites_from=0.0)
+
+    assert find_citable(ranked, understanding=understanding, policy=policy, asked=asked).keys() == {"T001", "T002"}
+
+
+def test_a_passage_on_an_outcome_asked_about_takes_the_place_of_one_that_names_none() -> None:
+    concepts = (make_concept("strength"), make_concept("sleep"))
+    texts = ("Strength rose with sets.", "Attendance was high in both groups.", "Sleep did not change with sets.")
+
+    def chosen(positions: tuple[int, ...], study: str = "T001", told: tuple[str, ...] = texts) -> list[str]:
+        ranked = [
+            make_candidate(text, study=study, position=position, score=3.0 - n)
+            for n, (text, position) in enumerate(zip(told, positions, strict=True))
+        ]
+        evidence = select(
+            ranked,
+            question=QUESTION,
+            understanding=replace(UNDERSTANDING, concepts=concepts),
+            policy=replace(POLICY, evidence_passages=2),
+            citable={"T001": 0.9},
+        )
+        return [candidate.passage.text for candidate in evidence.passages]
+
+    assert chosen((0, 3, 6)) == [texts[0], texts[2]]
+    assert chosen((0, 3, 4)) == [texts[0], texts[2]]  # from the same place
+    assert chosen((0, 3, 1)) == [texts[0], texts[1]]  # its place is taken by what names another one
+    assert chosen((0, 3, 6), "T002") == [texts[0], texts[1]]  # not to be quoted
+    swapped = (texts[1], texts[0], texts[2])
+    assert chosen((0, 3, 1), told=swapped) == [texts[1], texts[0]]  # the best of all stays
 
 
 def test_a_study_of_other_people_is_quoted_less_readily() -> None:

@@ -16,8 +16,6 @@ from qa_app.pipeline import standing
 from qa_app.pipeline.generation import ExtractiveWriter
 from qa_app.pipeline.generation.choosing import (
     LONGEST,
-    Limits,
-    pick,
     with_gaps_filled,
     with_its_rest,
     with_what_takes_back,
@@ -281,36 +279,123 @@ def test_what_was_not_found_is_quoted_with_what_was(text: str, is_told: bool) ->
     assert (with_what_takes_back(found).text == text) is is_told
 
 
+STRENGTH = "Strength rose more with heavy loads than with light loads."
+GROWTH = "Muscle growth was alike with heavy loads and light loads."
+EITHER = "how do heavy and light loads compare?"
+
+
 @pytest.mark.parametrize(
-    ("question", "direction", "is_told"),
+    ("question", "text", "other", "is_told"),
     [
-        ("how do heavy and light loads compare?", Direction.NO_DIFFERENCE, True),
-        ("how do heavy and light loads compare?", Direction.FAVOURS_INTERVENTION, False),
-        ("how do heavy and light loads compare?", Direction.UNCLEAR, False),
-        ("how do heavy and light loads compare for strength?", Direction.NO_DIFFERENCE, False),
+        (EITHER, GROWTH, {}, True),
+        (EITHER, GROWTH, {"direction": Direction.FAVOURS_INTERVENTION}, False),
+        (EITHER, GROWTH, {"direction": Direction.UNCLEAR, "first": Direction.NO_DIFFERENCE}, False),
+        (EITHER, GROWTH, {"intervention": "heavy loads and creatine powder", "comparator": "long rests"}, False),
+        (EITHER, GROWTH, {"study_id": "T002"}, False),
+        (EITHER, GROWTH, {"outcome": "strength of the legs"}, False),
+        (EITHER, "Muscle growth was alike with all of them.", {}, False),
+        (EITHER, "Sleep was alike with heavy loads and light loads.", {}, False),
+        ("how do heavy and light loads compare for strength?", GROWTH, {}, False),
+        ("how many kilos do heavy and light loads add?", GROWTH, {}, False),
     ],
-    ids=["none of another outcome", "as much", "unclear", "only one is asked about"],
-)
+    ids=[
+        "none of another outcome", "as much", "unclear", "another comparison", "another study", "no other outcome",
+        "nothing that was tried", "no word of it", "one outcome asked about", "a number asked for",
+    ],
+)  # fmt: skip
 def test_what_came_out_otherwise_is_told_beside_what_came_out(
-    question: str, direction: Direction, is_told: bool
+    question: str, text: str, other: dict[str, object], is_told: bool
 ) -> None:
-    strength = make_candidate("Strength rose more with heavy loads than with light loads.", position=0)
-    growth = make_candidate("Muscle growth was alike with heavy loads and light loads.", position=3, cosine=0.1)
-    findings = tuple(
-        Finding("heavy loads", "light loads", outcome, found, "It is so.", study_id="T001")
-        for outcome, found in (("strength", Direction.FAVOURS_INTERVENTION), ("muscle growth", direction))
-    )
+    is_number = question.startswith("how many")
+    told = "Heavy loads raised strength by 8 kg more than light loads." if is_number else STRENGTH
+    strength = make_candidate(told, position=0, cosine=0.9)
+    growth = make_candidate(text, position=3, cosine=0.0)
+    fields: dict[str, object] = {
+        "intervention": "heavy loads", "comparator": "light loads", "statement": "It is so.", "study_id": "T001",
+    }  # fmt: skip
+    other = dict(other)
+    first = other.pop("first", Direction.FAVOURS_INTERVENTION)
+    one = Finding(**(fields | {"outcome": "strength", "direction": first}))  # type: ignore[arg-type]
+    two = Finding(**(fields | {"outcome": "muscle growth", "direction": Direction.NO_DIFFERENCE} | other))  # type: ignore[arg-type]
     evidence = make_evidence(strength, growth, question=question)
     named = tuple(concept for concept in (make_concept("strength"),) if concept.name in question)
-    evidence = replace(evidence, findings=findings, understanding=replace(evidence.understanding, concepts=named))
-    (opening, other) = sorted(rank_sentences(evidence, POLICY), key=lambda q: q.candidate is growth)
-    needed = (opening, replace(other, needed=-1.5))
-    policy = replace(POLICY, needed_from=0.9, fills_from=0.9, needed_share=1.0, heard_from=0.1)
+    evidence = replace(evidence, findings=(one, two), understanding=replace(evidence.understanding, concepts=named))
+    policy = replace(POLICY, needed_from=0.99, fills_from=0.99, needed_share=1.0, heard_from=0.0, heard_bears_from=2.0)
 
-    asked_for = findings if not named else ()
-    chosen = pick(needed, Limits(9, 300, 9, 9), policy, opening=opening, findings=asked_for)
+    draft, _ = ExtractiveWriter().write(evidence, policy)
 
-    assert (growth.passage.text in [q.text for q in chosen]) is is_told
+    assert (text in [sentence.text for sentence in written(draft)]) is is_told
+
+
+def test_what_is_told_already_does_not_come_out_otherwise() -> None:
+    both = make_candidate("Strength rose with heavy loads and light loads, and muscle growth was alike.", cosine=0.9)
+    again = make_candidate(GROWTH, position=3, cosine=0.0)
+    findings = tuple(
+        Finding("heavy loads", "light loads", outcome, direction, "It is so.", study_id="T001")
+        for outcome, direction in (
+            ("strength", Direction.FAVOURS_INTERVENTION),
+            ("muscle growth", Direction.NO_DIFFERENCE),
+        )
+    )
+    evidence = replace(make_evidence(both, again, question=EITHER), findings=findings)
+    policy = replace(POLICY, needed_from=0.99, fills_from=0.99, needed_share=1.0, heard_from=0.0, heard_bears_from=2.0)
+
+    draft, _ = ExtractiveWriter().write(evidence, policy)
+
+    assert {sentence.text for sentence in written(draft)} == {both.passage.text}
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_another_study_that_names_not_what_is_rarest_has_to_be_needed_more(is_named: bool) -> None:
+    rare = make_concept("drop-sets", kind="training_variable", rarity=9.0)
+    first = make_candidate("Drop sets gave muscle growth to the lifters.", study="T001", cosine=0.9)
+    words = "Drop sets" if is_named else "Heavy loads"
+    second = make_candidate(
+        f"{words} went with thicker muscle in young men who trained three times a week.", study="T002", cosine=0.8
+    )
+    evidence = make_evidence(first, second, question="do drop sets give muscle growth?")
+    evidence = replace(evidence, understanding=replace(evidence.understanding, concepts=(rare,)))
+    policy = replace(POLICY, needed_from=0.0, fills_from=0.0, besides_from=1.1, heard_bears_from=2.0)
+
+    draft, _ = ExtractiveWriter().write(evidence, policy)
+
+    assert (second.passage.text in [sentence.text for sentence in written(draft)]) is is_named
+
+
+@pytest.mark.parametrize(
+    ("of_growth", "study", "is_told"),
+    [
+        ("Muscle growth came to 4% with heavy loads.", "T001", True),
+        ("Muscle growth came to 4% with heavy loads.", "T002", False),
+        ("Sleep came to seven hours with heavy loads.", "T001", False),
+    ],
+    ids=["a quoted study", "another study", "not asked about"],
+)
+def test_an_outcome_asked_about_that_nothing_else_names_is_told(of_growth: str, study: str, is_told: bool) -> None:
+    concepts = tuple(make_concept(name) for name in ("strength", "muscle-growth"))
+    strength = make_candidate(STRENGTH, position=0, cosine=0.9)
+    growth = make_candidate(of_growth, study=study, position=3, cosine=0.0)
+    evidence = make_evidence(strength, growth, question="do heavy loads give strength and muscle growth?")
+    evidence = replace(evidence, understanding=replace(evidence.understanding, concepts=concepts))
+    policy = replace(POLICY, needed_from=0.99, fills_from=0.99, needed_share=1.0, heard_from=0.0, heard_bears_from=2.0)
+
+    draft, _ = ExtractiveWriter().write(evidence, policy)
+
+    assert (of_growth in [sentence.text for sentence in written(draft)]) is is_told
+
+
+def test_nothing_is_told_twice_for_what_takes_it_back() -> None:
+    text = "Strength rose with loads. Muscle growth rose with loads. However, both differed between trials."
+    passage = make_candidate(text, cosine=0.9)
+    evidence = make_evidence(passage, question="do loads give strength and muscle growth?")
+    concepts = tuple(make_concept(name) for name in ("strength", "muscle-growth"))
+    evidence = replace(evidence, understanding=replace(evidence.understanding, concepts=concepts))
+
+    draft, _ = ExtractiveWriter().write(evidence, replace(POLICY, heard_from=0.0))
+
+    for part in (draft.summary, draft.answer):
+        told = " ".join(sentence.text for sentence in part)
+        assert all(told.count(sentence) <= 1 for sentence in ("Strength rose", "Muscle growth rose", "However"))
 
 
 def test_two_sentences_of_one_study_with_the_same_figures_are_told_once() -> None:

@@ -194,3 +194,38 @@ def test_whoever_has_children_does_not_ask_about_them(said: str) -> None:
 @pytest.mark.parametrize("said", ["younger and older adults", "young vs old", "younger than older people"])
 def test_young_and_old_are_both_named(said: str) -> None:
     assert set(find_population(said).age_groups) == {AgeGroup.ADULTS, AgeGroup.OLDER_ADULTS}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "my mum is 5 foot 2 and has weak bones",
+        "my dad is 14 stone and diabetic",
+        "i'm 6 foot 2",
+        "i'm 5'4 and small",
+        "i have a 12 year old hip replacement, can i squat",
+        "my 10 year old knee injury",
+        "mother of three kids",
+        "i've three kids, can lifting help my bones",
+        "i want to be able to lift my kids",
+        "i've lifted since childhood",
+        "is strength training safe for high school seniors",
+        "are weights ok for seniors on the football team",
+    ],
+)
+def test_height_weight_old_injuries_and_ones_children_are_no_age(said: str) -> None:
+    assert find_population(said).age_groups == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "group"),
+    [
+        ("my 10 year old son", AgeGroup.YOUTH),
+        ("my kids are 12 and 14, can they lift", AgeGroup.YOUTH),
+        ("im 12, can i lift", AgeGroup.YOUTH),
+        ("are weights ok for seniors", AgeGroup.OLDER_ADULTS),
+        ("my gran is 84 and frail", AgeGroup.OLDER_ADULTS),
+    ],
+)
+def test_and_what_is_an_age_still_is(said: str, group: AgeGroup) -> None:
+    assert find_population(said).age_groups == (group,)

@@ -90,6 +90,12 @@ def test_the_newest_is_asked_for_by_its_words(question: str, asked: bool) -> Non
         "if I eat as usual",
         "not watching what I eat",
         "with the same diet",
+        "if my diet stays the same",
+        "with no change in diet",
+        "if I keep eating normally",
+        "without changing what I'm eating",
+        "if i keep my diet as it is",
+        "even if I don't change anything about my diet",
     ],
 )
 def test_food_that_stays_as_it_is_is_not_asked_about(kept: str) -> None:
@@ -107,6 +113,18 @@ def test_food_that_stays_as_it_is_is_not_asked_about(kept: str) -> None:
         "does eating fat make me fat",
         "how do I keep eating enough protein?",
         "what diet changes body fat most?",
+        "I want to change my diet to lose fat, does lifting matter?",
+        "Is it important to watch what I eat to get stronger?",
+        "can I lose fat and gain muscle at the same time on a diet",
+        "do I lose the same muscle if I diet without lifting",
+        "is it the same to eat before or after training",
+        "why is my weight not changing on a diet",
+        "does fat loss without changing exercise depend on diet",
+        "is not watching what I eat bad for fat loss",
+        "what happens if I never watch what I eat",
+        "should I eat the same on rest days",
+        "should older people eat the same as younger people",
+        "how do I keep my diet as it should be for fat loss",
     ],
 )
 def test_food_that_is_asked_about_stays(question: str) -> None:

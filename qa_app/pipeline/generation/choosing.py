@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from corpus_app.records import Direction
-from qa_app.pipeline.generation.sentences import Quotable, compared, measured
+from corpus_app.records import Concept, Direction
+from qa_app.pipeline.generation.sentences import Quotable, compared, measured, treatment
 from qa_app.pipeline.generation.wording import Sound, is_null, takes_back
+from qa_app.pipeline.naming import names
 from qa_app.pipeline.orders import gives_orders
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.records import TELLING, Finding
@@ -29,7 +30,7 @@ CLEAR = frozenset(
         Direction.FAVOURS_COMPARATOR,
     }
 )
-NAMED_OF_COMPARISON = 2  # words of what was compared that a sentence holds which tells what came of it
+NAMED_OF_TREATMENT = 2  # words of what was tried that a sentence holds which tells what came of it
 SAME_COMPARISON = 0.6  # token overlap from which two findings are of one comparison
 SHARED_FIGURES = 2  # decimals in common from which two sentences of one study report one result
 
@@ -54,6 +55,7 @@ def pick(
     policy: Policy,
     *,
     opening: Quotable,
+    outcomes: Sequence[Concept] = (),
     findings: Sequence[Finding] = (),
 ) -> tuple[Quotable, ...]:
     """The opening, then what a short answer most likely needs, one after another; a repeated one is passed over.
@@ -61,8 +63,9 @@ def pick(
     A sentence beside a chosen one gains, one of a study that has been quoted loses for each of its sentences. One that hangs on a
     chosen one is added to that. What is hardly needed is left out, but for what makes up a summary; where no sentence is needed much,
     as of studies whose findings nobody has recorded yet, less will do. Where the opening gives the number asked for, or the limits or
-    methods, what gives none has to be needed more; and so has everything, the longer the answer is already, but for what is only heard
-    and for what came out otherwise: of `findings`, what the same comparison of a quoted study showed of another outcome.
+    methods, what gives none has to be needed more; and so has everything, the longer the answer is already, but for what is only heard,
+    for one of the `outcomes` asked about that nothing else names, and for what came out otherwise: of `findings`, what the same
+    comparison of a quoted study showed of another outcome.
     """
     scale = (
         min(1.0, policy.needed_share * max(q.chance for q in ranked) / policy.needed_from)
@@ -86,6 +89,8 @@ def pick(
         _, more = place_and_words(quotable)
         chance = quotable.chance - scale * policy.long_rise * max(0, limits.words - words + more - policy.long_from)
         if opening.serves and quotable.serves is False and quotable.candidate is not opening.candidate:
+            return chance >= policy.besides_from
+        if is_another and opening.is_on_subject and not quotable.is_on_subject:
             return chance >= policy.besides_from
         if chance >= scale * policy.needed_from:
             return True
@@ -115,6 +120,7 @@ def pick(
         full = {q.study_id for q in chosen if limits.is_full(q.study_id, chosen, opening.study_id)}
         waiting = [q for q in waiting if any(map(q.goes_on, chosen)) or not (q.study_id in full or is_same(q, best))]
     further = (
+        *_of_unnamed(ranked, chosen, outcomes, scale * policy.heard_from),
         *_of_other_outcomes(ranked, chosen, findings, scale * policy.heard_from),
         *_of_unheard(ranked, chosen, scale * policy.heard_from, policy),
     )
@@ -155,6 +161,45 @@ def _of_unheard(
     )
 
 
+def _of_unnamed(
+    ranked: Sequence[Quotable], chosen: Sequence[Quotable], outcomes: Sequence[Concept], chance_from: float
+) -> tuple[Quotable, ...]:
+    """Of each outcome that nothing chosen names, what a quoted study says of it: the one that opens the answer, if it does."""
+    says: list[Quotable] = []
+    quoted = {q.study_id for q in chosen}
+    for outcome in outcomes:
+        if any(names(q.text, outcome) for q in (*chosen, *says)):
+            continue
+        fit = [
+            q
+            for q in ranked
+            if q.study_id in quoted
+            and names(q.text, outcome)
+            and _tells(q, chance_from)
+            and not any(is_same(q, other) for other in chosen)
+        ]
+        if fit:
+            best = max(fit, key=lambda q: (q.study_id == chosen[0].study_id, q.needed))
+            says.append(replace(_with_more(best, chosen), is_further=best.study_id != chosen[0].study_id))
+    return tuple(says)
+
+
+def _with_more(quotable: Quotable, chosen: Sequence[Quotable]) -> Quotable:
+    """With what takes it back, unless a chosen one tells that already."""
+    longer = with_what_takes_back(quotable)
+    return quotable if any(_overlaps(longer, other) for other in chosen) else longer
+
+
+def _overlaps(quotable: Quotable, other: Quotable) -> bool:
+    return quotable.candidate is other.candidate and quotable.first <= other.last and other.first <= quotable.last
+
+
+def _tells(quotable: Quotable, chance_from: float) -> bool:
+    """Whether it says what was found or advised, and is needed if only a little."""
+    is_fit = quotable.section in TELLING and not (quotable.is_aside or quotable.is_nameless)
+    return is_fit and quotable.chance >= chance_from
+
+
 def _of_other_outcomes(
     ranked: Sequence[Quotable], chosen: Sequence[Quotable], findings: Sequence[Finding], chance_from: float
 ) -> tuple[Quotable, ...]:
@@ -164,31 +209,44 @@ def _of_other_outcomes(
     says: list[Quotable] = []
     for study_id in dict.fromkeys(q.study_id for q in chosen):
         told = frozenset().union(*(q.stems for q in chosen if q.study_id == study_id))
-        own = [f for f in findings if f.study_id == study_id and f.direction in CLEAR]
-        heard = [f for f in own if measured(f) & told]
-        spoken = frozenset().union(*map(measured, heard))
-        for finding in own:
-            words = measured(finding) - spoken
-            if not words or not any(_came_out_otherwise(finding, other) for other in heard):
-                continue
+        for silent, words in _untold([f for f in findings if f.study_id == study_id], told):
             fit = [
                 q
                 for q in ranked
                 if q.study_id == study_id
                 and words <= q.stems
-                and len(compared(finding) & q.stems) >= NAMED_OF_COMPARISON
-                and q.section in TELLING
-                and q.chance >= chance_from
-                and not (q.is_aside or any(is_same(q, other) for other in chosen))
+                and _names_treatment(q, silent)
+                and _tells(q, chance_from)
+                and not any(is_same(q, other) for other in chosen)
             ]
             if fit:
-                says.append(with_what_takes_back(max(fit, key=lambda q: q.needed)))
+                says.append(_with_more(max(fit, key=lambda q: q.needed), chosen))
                 break
     return tuple(says)
 
 
+def _untold(own: Sequence[Finding], told: frozenset[str]) -> Iterator[tuple[Finding, frozenset[str]]]:
+    """Of a study's findings those that came out otherwise than one whose outcome is told, each with the words that its outcome
+    has and that one has not.
+    """
+    for finding in own:
+        for other in own:
+            words, others = measured(finding) - measured(other), measured(other) - measured(finding)
+            if _came_out_otherwise(finding, other) and others & told and not words <= told:
+                yield finding, words
+                break
+
+
+def _names_treatment(quotable: Quotable, finding: Finding) -> bool:
+    """Whether it holds two words of what was tried, or the one there is."""
+    tried = treatment(finding)
+    return len(tried & quotable.stems) >= min(NAMED_OF_TREATMENT, len(tried))
+
+
 def _came_out_otherwise(finding: Finding, other: Finding) -> bool:
     """Whether one of two findings of the same comparison is of an effect, and the other one of none."""
+    if not CLEAR.issuperset((finding.direction, other.direction)):
+        return False
     is_other = (finding.direction is Direction.NO_DIFFERENCE) != (other.direction is Direction.NO_DIFFERENCE)
     return is_other and jaccard(compared(finding), compared(other)) >= SAME_COMPARISON
 

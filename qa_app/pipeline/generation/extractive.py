@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from corpus_app.records import Finding, Section
+from corpus_app.records import Section
 from qa_app.pipeline.agreement import counted_lines
 from qa_app.pipeline.generation.choosing import (
     Limits,
@@ -42,9 +42,7 @@ class ExtractiveWriter:
         body = [q for q in ranked if wants_limits or q.section is not Section.LIMITATIONS] or list(ranked)
         room = Room.of(mode, policy)
         opening = _opening(body, evidence, policy)
-        names_outcome = any(concept.kind in MEASURED for concept in evidence.understanding.concepts)
-        findings = evidence.findings if opening.serves is None and not names_outcome else ()
-        chosen = _chosen(body, room, policy, opening=opening, findings=findings)
+        chosen = _chosen(body, room, policy, opening=opening, evidence=evidence)
         summary = _summary(chosen, room, policy)
         limit = () if wants_limits else _limit(ranked, chosen, summary, policy)
         rest = _within([q for q in _in_order(chosen) if q not in summary], room.answer - _words(limit))
@@ -77,7 +75,7 @@ class Room:
 
 
 def _chosen(
-    body: Sequence[Quotable], room: Room, policy: Policy, *, opening: Quotable, findings: Sequence[Finding]
+    body: Sequence[Quotable], room: Room, policy: Policy, *, opening: Quotable, evidence: Evidence
 ) -> tuple[Quotable, ...]:
     """All that is quoted, the sentence that opens the answer first, then the most direct ones."""
     limits = Limits(
@@ -86,7 +84,9 @@ def _chosen(
         policy.answer_per_study,
         policy.answer_per_other_study,
     )
-    picked = pick(body, limits, policy, opening=opening, findings=findings)
+    outcomes = tuple(concept for concept in evidence.understanding.concepts if concept.kind in MEASURED)
+    findings = evidence.findings if opening.serves is None and not outcomes else ()
+    picked = pick(body, limits, policy, opening=opening, outcomes=outcomes, findings=findings)
     first, *others = with_gaps_filled(joined(picked, opening=opening))
     whole = with_its_rest(first)
     return (whole, *(q for q in others if q.text not in whole.text))

@@ -534,9 +534,14 @@ def measured(finding: Finding) -> frozenset[str]:
     return _core(finding.outcome)
 
 
+def treatment(finding: Finding) -> frozenset[str]:
+    """Stems of what was tried."""
+    return _core(finding.intervention)
+
+
 def compared(finding: Finding) -> frozenset[str]:
     """Stems of both sides that were compared."""
-    return _core(finding.intervention) | _core(finding.comparator)
+    return treatment(finding) | _core(finding.comparator)
 
 
 @lru_cache(maxsize=8_192)
