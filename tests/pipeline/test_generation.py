@@ -329,7 +329,9 @@ def test_what_came_out_otherwise_is_told_beside_what_came_out(
 
 def test_what_is_told_already_does_not_come_out_otherwise() -> None:
     both = make_candidate("Strength rose with heavy loads and light loads, and muscle growth was alike.", cosine=0.9)
-    again = make_candidate(GROWTH, position=3, cosine=0.0)
+    again = make_candidate(
+        "Twelve weeks later heavy loads still showed thicker thighs, which is muscle growth.", position=3, cosine=0.0
+    )
     findings = tuple(
         Finding("heavy loads", "light loads", outcome, direction, "It is so.", study_id="T001")
         for outcome, direction in (
