@@ -304,6 +304,13 @@ def counted_lines(
     )
 
 
+def goes_beyond(text: str, study_id: str, agreement: Agreement) -> bool:
+    """Whether a text of a study that has no finding on the matter speaks of the outcome that is counted: beside it "all three studies
+    here" would be wrong.
+    """
+    return study_id not in {row.study_id for row in agreement.studies} and is_named(text, agreement.outcome)
+
+
 def _of_those_asked(rows: tuple[StudyStance, ...], evidence: Evidence) -> tuple[StudyStance, ...]:
     """Without studies of which nobody can say that they are about the people asked about: such a count would be of others."""
     studies = {study.study_id: study for study in evidence.studies}

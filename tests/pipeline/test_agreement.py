@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from corpus_app.records import AgeGroup, Concept, Design, Direction, Finding, Sex, TrainingStatus, Wanted
 from qa_app.pipeline import agreement
+from qa_app.pipeline.generation import ExtractiveWriter
 from qa_app.pipeline.naming import Names, find_terms
 from qa_app.pipeline.records import (
     Agreement,
@@ -120,6 +121,24 @@ def test_nothing_is_counted_where_the_nearest_study_has_no_say() -> None:
 
     assert agreement.counted_lines(evidence.agreement, evidence, POLICY)
     assert not agreement.counted_lines(evidence.agreement, led_by_another, POLICY)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_counted"),
+    [("Maximal muscle strength fell with it.", False), ("Sleep was longer with it.", True)],
+    ids=["of the outcome counted", "of another one"],
+)
+def test_nothing_is_counted_beside_what_a_study_that_is_not_counted_says(text: str, is_counted: bool) -> None:
+    counted = evidence_of(finding(1, "T001", "increase"), finding(2, "T002", "increase"))
+    other = make_candidate(text, study="T009", cosine=0.6)
+    evidence = replace(counted, passages=(*counted.passages, other))
+    assert evidence.agreement is not None
+
+    draft, _ = ExtractiveWriter().write(evidence, replace(POLICY, needed_from=0.0, fills_from=0.0, besides_from=0.0))
+
+    assert text in [sentence.text for sentence in (*draft.summary, *draft.answer)]
+    assert any(sentence.finding_ids for sentence in draft.summary) is is_counted
+    assert not agreement.goes_beyond(text, "T001", evidence.agreement)
 
 
 def test_a_study_that_found_something_else_of_a_narrower_outcome_is_unclear() -> None:

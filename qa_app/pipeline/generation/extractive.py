@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from corpus_app.records import Section
-from qa_app.pipeline.agreement import counted_lines
+from qa_app.pipeline.agreement import counted_lines, goes_beyond
 from qa_app.pipeline.generation.choosing import (
     Limits,
     is_same,
@@ -48,12 +48,20 @@ class ExtractiveWriter:
         rest = _within([q for q in _in_order(chosen) if q not in summary], room.answer - _words(limit))
         if limit and not rest and len(summary) > 1 and sum(q.length for q in summary) >= policy.summary_sentences_most:
             summary, rest = summary[:-1], summary[-1:]
-        counted = counted_lines(evidence.agreement, evidence, policy)
+        counted = _counted((*summary, *rest, *limit), evidence, policy)
         short = (*counted, *(_draft(q, 0) for q in summary))
         if not rest:  # only the limit is left to say
             short += tuple(_draft(q, 1) for q in limit)
         answer = _answer(rest, limit, evidence) if rest else short[len(counted) :]
         return Draft(short, answer, find_hanging(evidence, (*summary, *rest, *limit))), EXTRACTIVE
+
+
+def _counted(quoted: Sequence[Quotable], evidence: Evidence, policy: Policy) -> tuple[DraftSentence, ...]:
+    """The lines that count, unless something quoted is a word on the matter by a study that is not counted."""
+    stands = evidence.agreement
+    if stands is None or any(goes_beyond(q.text, q.study_id, stands) for q in quoted):
+        return ()
+    return counted_lines(stands, evidence, policy)
 
 
 @dataclass(frozen=True, slots=True)
