@@ -304,11 +304,14 @@ def counted_lines(
     )
 
 
-def goes_beyond(text: str, study_id: str, agreement: Agreement) -> bool:
-    """Whether a text of a study that has no finding on the matter speaks of the outcome that is counted: beside it "all three studies
-    here" would be wrong.
+def goes_beyond(text: str, study_id: str, agreement: Agreement, evidence: Evidence) -> bool:
+    """Whether a text of a study that is not counted speaks of what is counted, the subject and the outcome: beside it "all three
+    studies here" would be wrong.
     """
-    return study_id not in {row.study_id for row in agreement.studies} and is_named(text, agreement.outcome)
+    if study_id in {row.study_id for row in _of_those_asked(agreement.studies, evidence)}:
+        return False
+    about = agreement.subject is None or is_named(text, agreement.subject)
+    return about and is_named(text, agreement.outcome)
 
 
 def _of_those_asked(rows: tuple[StudyStance, ...], evidence: Evidence) -> tuple[StudyStance, ...]:

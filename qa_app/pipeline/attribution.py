@@ -118,8 +118,8 @@ def names_its_author(text: str, study: Study) -> bool:
 
 
 def called(study: Study, people: str = "", *, is_told: bool = False) -> str:
-    """`Schoenfeld and colleagues (meta-analysis, 2017; mixed ages)`; a study without authors, or whose author the text has told,
-    goes by its design and year: `Meta-analysis, 2017; mixed ages`.
+    """`Schoenfeld and colleagues (meta-analysis, 2017; mixed ages)`; a study without authors, or with a design and an author whom
+    the text has told, goes by design and year: `Meta-analysis, 2017; mixed ages`.
     """
     design = _DESIGNS.get(study.design, study.design.value.replace("_", " "))
     kind = ", ".join(filter(None, (design, str(study.year or ""))))

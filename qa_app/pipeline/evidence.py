@@ -32,6 +32,7 @@ from qa_app.pipeline.text import jaccard, stem_set
 
 NOBODY = Population()
 AT_A_TURN = 2  # passages of a study that may be quoted, before the next one has its turn
+FREE = frozenset({LeftOutReason.BUDGET, LeftOutReason.STUDY_CAP, LeftOutReason.DUPLICATE_LOCATION})
 SETTING_OUT = frozenset({Section.INTRODUCTION, Section.BACKGROUND, Section.METHODS})
 
 
@@ -62,9 +63,9 @@ def find_citable(
     people = NOBODY if named else understanding.population
     strangers = {c.passage.study.study_id for c in ranked if is_of_another_life(c.passage.study, people)}
     bearing = [study_id for study_id in meant if chances[study_id] >= policy.cites_from and study_id not in others]
-    fit = [study_id for study_id in bearing if study_id not in strangers] or bearing
-    first = [study_id for study_id in meant[:1] if study_id not in strangers or not fit]
-    quoted = {*first, *fit}
+    known = [study_id for study_id in bearing if study_id not in strangers]
+    first = [study_id for study_id in meant[:1] if study_id not in strangers or not known]
+    quoted = {*first, *(known or bearing)}
     return {study_id: chances[study_id] for study_id in meant if study_id in quoted}
 
 
@@ -336,7 +337,8 @@ def _naming_instead(
 ) -> Iterator[tuple[int, int]]:
     """For each outcome asked about that no chosen passage names of a study that may be quoted: one of such a passage, and the best that does.
 
-    Of the same study, and the one at the same place if there is one. The best of all passages stays, and what names another outcome asked about.
+    Of the same study, and the one at the same place if there is one. The best of all passages stays, what stands in a section that
+    was asked for, what names another outcome asked about, and the only one of a study.
     """
     outcomes = [concept for concept in understanding.concepts if concept.kind in MEASURED]
     quotable = [place for place, c in enumerate(ranked) if c.passage.study.study_id in (citable or {})]
@@ -347,17 +349,26 @@ def _naming_instead(
         silent = [
             place
             for place in chosen
-            if place > 0 and not any(names(ranked[place].passage.text, other) for other in outcomes)
+            if place > 0
+            and ranked[place].passage.section not in understanding.target_sections
+            and not any(names(ranked[place].passage.text, other) for other in outcomes)
         ]
         for place in quotable:
             passage = ranked[place].passage
-            if place not in refused or passage.section not in TELLING or not names(passage.text, outcome):
+            is_free = place in refused and refused[place][0] in FREE
+            if not is_free or passage.section not in TELLING or not names(passage.text, outcome):
+                continue
+            if any(
+                jaccard(stem_set(passage.text), stem_set(ranked[p].passage.text)) >= policy.near_duplicate_jaccard
+                for p in chosen
+            ):
                 continue
             here = location(ranked[place], policy)
             at_its_place = [p for p in chosen if location(ranked[p], policy) == here]
             own = [p for p in silent if ranked[p].passage.study.study_id == passage.study.study_id]
             instead = [p for p in own if p in at_its_place] if at_its_place else own
-            if instead:
+            others = [p for p in chosen if p not in instead[-1:] and ranked[p].passage.study == passage.study]
+            if instead and others:
                 yield instead[-1], place
                 break
 

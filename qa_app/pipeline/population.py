@@ -32,7 +32,7 @@ _AGES: tuple[tuple[re.Pattern[str], tuple[AgeGroup, ...]], ...] = (
     (
         _words(
             "older (?:\\w+ )?" + _PEOPLE, "old(?: age|er ages?)", r"(?<!year )(?<!years )(?<!yr )(?<!yrs )old " + _PEOPLE, "oldest[- ]old", "(?:the )?elderly", "elders?",
-            "aged " + _PEOPLE, r"(?<!high school )(?<!college )(?<!university )seniors?(?! on the \w+ team)", "senior citizens?", "pensioners?", "retirees?", "retired", "geriatric", "old timers?", "aging", "ageing",
+            "aged " + _PEOPLE, r"(?<!high school )(?<!high-school )(?<!college )(?<!university )seniors?(?! on the \w+ team)(?! (?:in|at) (?:high[- ]school|college|university))", "senior citizens?", "pensioners?", "retirees?", "retired", "geriatric", "old timers?", "aging", "ageing",
             "grandparents?", *_GRANDMOTHERS, *_GRANDFATHERS, "post-?menopausal", "(?:after|past|since) (?:the )?menopause", "sarcopeni\\w+",
             "osteosarcopeni\\w+", "frail", "frailty", r"young(?:er)? (?:vs\.?|versus|and|or) old(?:er)?", r"old(?:er)? (?:vs\.?|versus|and|or) young(?:er)?", "later life", "late in life", "nursing home",
         ),
@@ -93,11 +93,14 @@ _UNIT = (
 _NO_UNIT = rf"(?!\s*-?\s*(?:{_UNIT}))(?!\s*[°±])(?!(?:\s*(?:,|or|and|vs\.?|/)\s*\d+)+\s*%)(?![\d.,:/]*\d)(?!\s*(?:-|–|to)\s*\d)"
 _OLD = r"[- ]?(?:(?:years?|yrs?)(?:[- ]olds?| of age)|y\.?/?o\.?(?![a-z])|yrs?(?! of)|y(?![a-z])|olds?)"
 # What is of an age without being anybody: "a 12 year old hip replacement".
-_OF_THINGS = r"(?:injur(?:y|ies)|replacements?|surger(?:y|ies)|operations?|fractures?|scars?|stud(?:y|ies)|papers?|reviews?|advice|habits?|programmes?|programs?)\b"
-_HEIGHT_OR_WEIGHT = r"(?! ?(?:foot|feet|ft|stones?|st\b|lb|['’′\"″]))"
+_OF_THINGS = (
+    r"(?:(?:old|torn|bad|dodgy|left|right|lower|upper|knee|hip|shoulder|back|ankle|elbow|wrist|neck|acl|hamstring|achilles|rotator|cuff|disc|spine) )*"
+    r"(?:injur(?:y|ies)|replacements?|surger(?:y|ies)|operations?|fractures?|scars?|tears?|sprains?|dislocations?|acl|stud(?:y|ies)|papers?|reviews?|advice|habits?)\b(?! patients?)"
+)
+_HEIGHT_OR_WEIGHT = r"(?! \d{1,2}\b(?! ?(?:years|yrs)))(?! ?(?:foot|feet|ft|stones?|st\b|lb|['’′\"″]))"
 _AGE = re.compile(
     rf"(?<![\d.,])(?:"
-    rf"(?P<old>\d{{1,3}}){_OLD}(?!\w)(?! (?:\w+ ){{0,2}}{_OF_THINGS})"
+    rf"(?P<old>\d{{1,3}}){_OLD}(?!\w)(?! {_OF_THINGS})"
     rf"|(?<!\w)age[ds]?(?: of| over| above| under| below)? (?P<aged>\d{{1,3}})(?!\d)"
     rf"|(?<!\w)(?:over|late|mid|early|my|his|her|their|your|the|our)[- ]?(?:late |mid |early )?(?P<decade>[2-9]0)'?s(?!\w)"
     rf"|(?P<plus>[4-9]\d)(?: ?\+| plus)"
@@ -120,8 +123,8 @@ _NUMBER = re.compile(
 # "I've got two kids" says nothing of whom a question is about, nor does "a busy mum of three kids" or "lift my kids".
 _HAVING = re.compile(
     r"\b(?:got|have|has|had|having|['’]ve|(?:mums?|moms?|mothers?|dads?|fathers?|parents?) (?:of|with)|(?:lift|carry|chase|pick up|play with|keep up with) (?:my|your|our|the)) "
-    r"(?:(?:a|an|\d+|two|three|four|five|six|young|small|little) )*(?:kids?|children|toddlers?|teenagers?)\b"
-    r"|\b(?:since|from) (?:early )?childhood\b"
+    r"(?:(?:a|an|\d+|two|three|four|five|six|young|small|little) )*(?:kids?|children|toddlers?|teenagers?)\b(?! (?:who|with|that))"
+    r"|\bsince (?:early |my )?(?:childhood|teens)\b|\bsince i was a (?:kid|child|teenager)\b"
 )
 
 

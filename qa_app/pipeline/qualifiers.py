@@ -62,16 +62,16 @@ _LONG = re.compile(
 )
 # Food that stays as it is, told beside the question: "if I don't change what I eat", "without changing my diet", "on the same diet".
 _FOOD = r"(?:(?:daily |usual |normal |total )?(?:diets?|foods?|meals|calories|(?:food |calorie |energy )?intake|nutrition|eating(?: habits)?)|what (?:(?:i|you|we|they|he|she)(?:['’]?m|['’]?re)? )?(?:(?:am|are|is|usually|normally) )?eat(?:s|ing)?)"
-_BESIDE = r"(?<!happens )(?<!matter )(?<!ok )(?<!okay )(?<!bad )(?<!fine )(?:if|when|while|whilst|as long as|even if|even though|but|and)"
+_BESIDE = r"(?<!happens )(?<!what )(?<!worry )(?<!stop )(?<!matter )(?<!ok )(?<!okay )(?<!bad )(?<!fine )(?:if|when|while|whilst|as long as|even if|even though|but|and)"
 _WHO = r"(?:i|you|we|they|he|she|people|someone)"
 _WHOSE = r"(?:(?:my|your|our|their|his|her|the|any) )?"
 _NEVER = r"(?:(?:do|does|did|wo|ca|would|could|have|has|is|are|am|i['’]?m)(?:n['’]?t| not)|never|['’]m not)"
 _KEPT_FOOD = re.compile(
     rf"\b{_BESIDE} {_WHO}(?: {_NEVER}|['’]?m not) (?:(?:really|actually|even|also) )?(?:chang|alter|adjust|touch|watch)\w* (?:anything (?:about|in) )?{_WHOSE}{_FOOD}\b"
     rf"|\b(?:without|w/o|not) (?:(?:really|actually|even|also) )?(?:changing|altering|adjusting|touching|watching) (?:anything (?:about|in) )?{_WHOSE}{_FOOD}\b(?! (?:bad|good|ok|okay|fine)\b)"
-    rf"|\b(?:with|on|at|eating) the same {_FOOD}\b|\bwith(?:out| no) (?:a |any )?changes? (?:in|of|to) {_WHOSE}{_FOOD}\b"
+    rf"|\b(?:with|on|at|(?<!is )(?<!does )eating) the same {_FOOD}\b(?! every)|\bwith(?:out| no) (?:a |any )?changes? (?:in|of|to) {_WHOSE}{_FOOD}\b"
     rf"|\b{_BESIDE} {_WHO} (?:just )?(?:keep|eat)s? (?:(?:{_WHOSE}{_FOOD}|eating) )?(?:exactly )?(?:the same|as it is|as they are|unchanged|as usual|as normal|normally|as (?:{_WHO} )?(?:always|before))\b"
-    rf"|\b(?:keeping|eating) {_WHOSE}(?:{_FOOD} )?(?:exactly )?(?:the same|constant|as it is|as they are|unchanged|as usual)\b"
+    rf"|(?<!is )(?<!does )(?<!be )\b(?:keeping|eating) {_WHOSE}(?:{_FOOD} )?(?:exactly )?(?:the same|constant|as it is|as they are|unchanged|as usual)\b(?! (?:diet|every|meals|foods?)\b)"
     rf"|\b{_BESIDE} {_WHOSE}{_FOOD} (?:stays?|is|are|remains?|is kept|are kept) (?:exactly )?(?:the same|unchanged|as (?:it is|they are))\b",
     re.IGNORECASE,
 )

@@ -125,8 +125,12 @@ def test_nothing_is_counted_where_the_nearest_study_has_no_say() -> None:
 
 @pytest.mark.parametrize(
     ("text", "is_counted"),
-    [("Maximal muscle strength fell with it.", False), ("Sleep was longer with it.", True)],
-    ids=["of the outcome counted", "of another one"],
+    [
+        ("Creatine took muscle strength away.", False),
+        ("Creatine made sleep longer.", True),
+        ("Heavy loads raised muscle strength.", True),
+    ],
+    ids=["on the matter", "of another outcome", "of another subject"],
 )
 def test_nothing_is_counted_beside_what_a_study_that_is_not_counted_says(text: str, is_counted: bool) -> None:
     counted = evidence_of(finding(1, "T001", "increase"), finding(2, "T002", "increase"))
@@ -138,7 +142,7 @@ def test_nothing_is_counted_beside_what_a_study_that_is_not_counted_says(text: s
 
     assert text in [sentence.text for sentence in (*draft.summary, *draft.answer)]
     assert any(sentence.finding_ids for sentence in draft.summary) is is_counted
-    assert not agreement.goes_beyond(text, "T001", evidence.agreement)
+    assert not agreement.goes_beyond(text, "T001", evidence.agreement, evidence)
 
 
 def test_a_study_that_found_something_else_of_a_narrower_outcome_is_unclear() -> None:

@@ -476,7 +476,12 @@ def test_a_passage_on_an_outcome_asked_about_takes_the_place_of_one_that_names_n
     concepts = (make_concept("strength"), make_concept("sleep"))
     texts = ("Strength rose with sets.", "Attendance was high in both groups.", "Sleep did not change with sets.")
 
-    def chosen(positions: tuple[int, ...], study: str = "T001", told: tuple[str, ...] = texts) -> list[str]:
+    def chosen(
+        positions: tuple[int, ...],
+        study: str = "T001",
+        told: tuple[str, ...] = texts,
+        asked: tuple[Section, ...] = (),
+    ) -> list[str]:
         ranked = [
             make_candidate(text, study=study, position=position, score=3.0 - n)
             for n, (text, position) in enumerate(zip(told, positions, strict=True))
@@ -484,7 +489,7 @@ def test_a_passage_on_an_outcome_asked_about_takes_the_place_of_one_that_names_n
         evidence = select(
             ranked,
             question=QUESTION,
-            understanding=replace(UNDERSTANDING, concepts=concepts),
+            understanding=replace(UNDERSTANDING, concepts=concepts, target_sections=asked),
             policy=replace(POLICY, evidence_passages=2),
             citable={"T001": 0.9},
         )
@@ -495,6 +500,7 @@ def test_a_passage_on_an_outcome_asked_about_takes_the_place_of_one_that_names_n
     assert chosen((0, 3, 1)) == [texts[0], texts[1]]  # its place is taken by what names another one
     assert chosen((0, 3, 6), "T002") == [texts[0], texts[1]]  # not to be quoted
     swapped = (texts[1], texts[0], texts[2])
+    assert chosen((0, 3, 6), asked=(Section.RESULTS,)) == [texts[0], texts[1]]  # results were asked for
     assert chosen((0, 3, 1), told=swapped) == [texts[1], texts[0]]  # the best of all stays
 
 

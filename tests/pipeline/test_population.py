@@ -211,6 +211,10 @@ def test_young_and_old_are_both_named(said: str) -> None:
         "i've lifted since childhood",
         "is strength training safe for high school seniors",
         "are weights ok for seniors on the football team",
+        "im 5 11 and 80kg",
+        "10 yr old torn acl",
+        "i've lifted since i was a kid",
+        "i'm a senior in college",
     ],
 )
 def test_height_weight_old_injuries_and_ones_children_are_no_age(said: str) -> None:
@@ -225,6 +229,12 @@ def test_height_weight_old_injuries_and_ones_children_are_no_age(said: str) -> N
         ("im 12, can i lift", AgeGroup.YOUTH),
         ("are weights ok for seniors", AgeGroup.OLDER_ADULTS),
         ("my gran is 84 and frail", AgeGroup.OLDER_ADULTS),
+        ("my 70 year old mum had surgery, can she lift", AgeGroup.OLDER_ADULTS),
+        ("exercise for a 68 year old after knee replacement", AgeGroup.OLDER_ADULTS),
+        ("what is the best 60 year old workout program", AgeGroup.OLDER_ADULTS),
+        ("a 70 year old hip replacement patient", AgeGroup.OLDER_ADULTS),
+        ("can my 12 year old with a fracture lift", AgeGroup.YOUTH),
+        ("i have two teenagers who want to lift", AgeGroup.YOUTH),
     ],
 )
 def test_and_what_is_an_age_still_is(said: str, group: AgeGroup) -> None:

@@ -125,6 +125,10 @@ def test_food_that_stays_as_it_is_is_not_asked_about(kept: str) -> None:
         "should I eat the same on rest days",
         "should older people eat the same as younger people",
         "how do I keep my diet as it should be for fat loss",
+        "is eating the same meals every day bad for muscle",
+        "is keeping the same diet bad for weight loss",
+        "what if I don't watch what I eat, will I still lose fat",
+        "should I worry if I never change my diet",
     ],
 )
 def test_food_that_is_asked_about_stays(question: str) -> None:

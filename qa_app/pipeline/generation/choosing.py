@@ -63,7 +63,8 @@ def pick(
     A sentence beside a chosen one gains, one of a study that has been quoted loses for each of its sentences. One that hangs on a
     chosen one is added to that. What is hardly needed is left out, but for what makes up a summary; where no sentence is needed much,
     as of studies whose findings nobody has recorded yet, less will do. Where the opening gives the number asked for, or the limits or
-    methods, what gives none has to be needed more; and so has everything, the longer the answer is already, but for what is only heard,
+    methods, what gives none has to be needed more, as has the first sentence of another study that does not name the rarest concept of
+    the question where the opening does; and so has everything, the longer the answer is already, but for what is only heard,
     for one of the `outcomes` asked about that nothing else names, and for what came out otherwise: of `findings`, what the same
     comparison of a quoted study showed of another outcome.
     """
@@ -91,7 +92,7 @@ def pick(
         if opening.serves and quotable.serves is False and quotable.candidate is not opening.candidate:
             return chance >= policy.besides_from
         if is_another and opening.is_on_subject and not quotable.is_on_subject:
-            return chance >= policy.besides_from
+            return chance >= scale * policy.besides_from
         if chance >= scale * policy.needed_from:
             return True
         is_short = sum(q.length for q in chosen) < policy.summary_sentences_least
@@ -176,7 +177,7 @@ def _of_unnamed(
             if q.study_id in quoted
             and names(q.text, outcome)
             and _tells(q, chance_from)
-            and not any(is_same(q, other) for other in chosen)
+            and not any(is_same(q, other) or _overlaps(q, other) for other in (*chosen, *says))
         ]
         if fit:
             best = max(fit, key=lambda q: (q.study_id == chosen[0].study_id, q.needed))
@@ -217,7 +218,7 @@ def _of_other_outcomes(
                 and words <= q.stems
                 and _names_treatment(q, silent)
                 and _tells(q, chance_from)
-                and not any(is_same(q, other) for other in chosen)
+                and not any(is_same(q, other) or _overlaps(q, other) for other in chosen)
             ]
             if fit:
                 says.append(_with_more(max(fit, key=lambda q: q.needed), chosen))

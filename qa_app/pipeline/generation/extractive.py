@@ -59,7 +59,7 @@ class ExtractiveWriter:
 def _counted(quoted: Sequence[Quotable], evidence: Evidence, policy: Policy) -> tuple[DraftSentence, ...]:
     """The lines that count, unless something quoted is a word on the matter by a study that is not counted."""
     stands = evidence.agreement
-    if stands is None or any(goes_beyond(q.text, q.study_id, stands) for q in quoted):
+    if stands is None or any(goes_beyond(q.text, q.study_id, stands, evidence) for q in quoted):
         return ()
     return counted_lines(stands, evidence, policy)
 
