@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from corpus_app.records import Section
-from qa_app.pipeline.naming import DONE, MEASURED, NUTRIENT, names, names_of
+from qa_app.pipeline.naming import DONE, MEASURED, NUTRIENT, names, names_of, once_for_these
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.population import is_about_others, is_of_another_life
 from qa_app.pipeline.qualifiers import besides_kept_food
@@ -23,14 +23,12 @@ from qa_app.pipeline.records import (
     LeftOut,
     LeftOutReason,
     NearFinding,
-    Population,
     Question,
     Study,
     Understanding,
 )
 from qa_app.pipeline.text import jaccard, stem_set
 
-NOBODY = Population()
 AT_A_TURN = 2  # passages of a study that may be quoted, before the next one has its turn
 FREE = frozenset({LeftOutReason.BUDGET, LeftOutReason.STUDY_CAP, LeftOutReason.DUPLICATE_LOCATION})
 SETTING_OUT = frozenset({Section.INTRODUCTION, Section.BACKGROUND, Section.METHODS})
@@ -60,8 +58,8 @@ def find_citable(
     meant = named or tuple(signals)
     chances = {study_id: round(_chance(signals[study_id], policy), 6) for study_id in meant}
     others = _on_what_nobody_asked_about(searched or asked, understanding, concepts, findings)
-    people = NOBODY if named else understanding.population
-    strangers = {c.passage.study.study_id for c in ranked if is_of_another_life(c.passage.study, people)}
+    people, studies = understanding.population, [c.passage.study for c in ranked if not named]
+    strangers = {study.study_id for study in studies if is_of_another_life(study, people)}
     bearing = [study_id for study_id in meant if chances[study_id] >= policy.cites_from and study_id not in others]
     known = [study_id for study_id in bearing if study_id not in strangers]
     first = [study_id for study_id in meant[:1] if study_id not in strangers or not known]
@@ -79,13 +77,12 @@ def _on_what_nobody_asked_about(
     """
     if any(_is_eaten(concept) for concept in understanding.concepts):
         return frozenset()
-    eaten = {concept.concept_id: concept for concept in concepts if _is_eaten(concept)}
+    done, eaten = _done(concepts), _eaten(concepts)
     named = names_of(concepts)
     named_otherwise = map(_stems_of, understanding.concepts)  # neither "body fat" nor "lifting weights" is a diet
     kept = stem_set(asked) - stem_set(besides_kept_food(asked))
     terms = frozenset(understanding.terms).difference(kept, *named_otherwise)
     given: dict[str, list[bool]] = {}
-    done = frozenset(concept.concept_id for concept in concepts if concept.kind in DONE)
     for finding in findings:
         tried = named.ids_in(finding.intervention) & done
         of_one_side = tried - named.ids_in(finding.comparator)
@@ -100,6 +97,18 @@ def _is_eaten(concept: Concept) -> bool:
 
 
 _DIET = stem_set("diet")
+
+
+@once_for_these
+def _done(concepts: tuple[Concept, ...]) -> frozenset[str]:
+    """Ids of what people do or take."""
+    return frozenset(concept.concept_id for concept in concepts if concept.kind in DONE)
+
+
+@once_for_these
+def _eaten(concepts: tuple[Concept, ...]) -> dict[str, Concept]:
+    """Nutrients and diets by their ids."""
+    return {concept.concept_id: concept for concept in concepts if _is_eaten(concept)}
 
 
 def _by_named_author(asked: str, ranked: Sequence[Candidate]) -> tuple[str, ...]:

@@ -142,14 +142,11 @@ def _of_unheard(
     heard = {q.study_id for q in chosen}
     says: dict[str, Quotable] = {}
     for quotable in ranked:
-        is_fit = (
-            quotable.section in TELLING and quotable.is_on_subject and not (quotable.is_aside or quotable.is_nameless)
-        )
+        is_fit = quotable.is_on_subject and _tells(quotable, chance_from)
         is_asked = not (chosen[0].serves and quotable.serves is False)
         if (
             quotable.study_id in heard
             or quotable.bears < policy.heard_bears_from
-            or quotable.chance < chance_from
             or not (is_fit and is_asked)
             or any(is_same(quotable, other) for other in chosen)
         ):
@@ -177,7 +174,7 @@ def _of_unnamed(
             if q.study_id in quoted
             and names(q.text, outcome)
             and _tells(q, chance_from)
-            and not any(is_same(q, other) or _overlaps(q, other) for other in (*chosen, *says))
+            and _is_new(q, (*chosen, *says))
         ]
         if fit:
             best = max(fit, key=lambda q: (q.study_id == chosen[0].study_id, q.needed))
@@ -189,6 +186,10 @@ def _with_more(quotable: Quotable, chosen: Sequence[Quotable]) -> Quotable:
     """With what takes it back, unless a chosen one tells that already."""
     longer = with_what_takes_back(quotable)
     return quotable if any(_overlaps(longer, other) for other in chosen) else longer
+
+
+def _is_new(quotable: Quotable, told: Sequence[Quotable]) -> bool:
+    return not any(is_same(quotable, other) or _overlaps(quotable, other) for other in told)
 
 
 def _overlaps(quotable: Quotable, other: Quotable) -> bool:
@@ -218,7 +219,7 @@ def _of_other_outcomes(
                 and words <= q.stems
                 and _names_treatment(q, silent)
                 and _tells(q, chance_from)
-                and not any(is_same(q, other) or _overlaps(q, other) for other in chosen)
+                and _is_new(q, chosen)
             ]
             if fit:
                 says.append(_with_more(max(fit, key=lambda q: q.needed), chosen))
