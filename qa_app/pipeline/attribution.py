@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from corpus_app.records import AgeGroup, Design, Sex, Study
+from corpus_app.records import AgeGroup, Design, Sex, Study, TrainingStatus
 from qa_app.pipeline.population import find_population
 from qa_app.pipeline.qualifiers import asks_for_newest
 from qa_app.pipeline.records import Evidence, Population, Sentence, SentenceKind
@@ -32,7 +32,15 @@ _AGES = {
 }
 _YOUNGER = "younger adults"  # of a study of adults, where older ones are asked about
 _SEXES = {Sex.FEMALE: "women", Sex.MALE: "men"}
+_TRAININGS = {
+    TrainingStatus.UNTRAINED: "untrained people",
+    TrainingStatus.TRAINED: "trained people",
+    TrainingStatus.RECREATIONALLY_TRAINED: "recreationally trained people",
+    TrainingStatus.ATHLETES: "athletes",
+    TrainingStatus.MIXED: "trained and untrained people",
+}
 NOBODY = Population()
+_ANY_TRAINING = re.compile(r"\b(?:training|exercise|fitness) (?:status|level|experience|background|history)\b")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.?-?){1,4}")
 MOST_WORDS = 3  # of a person's name; a society has more
 _WORKS = r"(?:meta-analys[ei]s|meta-regression|reviews?|trial|study|analysis|statement|(?:position )?stand|guidelines?|critique|cohort|consensus)"
@@ -52,7 +60,7 @@ def attributed(sentences: Sequence[Sentence], evidence: Evidence) -> tuple[Sente
         own = sentence.study_ids
         study = studies.get(own[0]) if sentence.kind is SentenceKind.QUOTE and len(own) == 1 else None
         has_told_whom &= own == before
-        whom = besides(study, population, told=find_population(folded(sentence.text))) if study else ""
+        whom = besides(study, population, told=_whom(sentence.text)) if study else ""
         who = ""
         if study is not None and own != before:
             who = attribution(sentence.text, study, asked=asked, population=population)
@@ -70,7 +78,7 @@ def attribution(text: str, study: Study, *, asked: str, population: Population) 
     With the people of the study, where those whom the question names are not they, or not they alone, and the text does not say so.
     An author whom the text names is not named twice.
     """
-    people = besides(study, population, told=find_population(folded(text)))
+    people = besides(study, population, told=_whom(text))
     is_named = names_its_study(text, study) and not (asks_for_newest(asked) and _lacks_year(text, study))
     return "" if is_named and not people else called(study, people, is_told=names_its_author(text, study))
 
@@ -78,7 +86,7 @@ def attribution(text: str, study: Study, *, asked: str, population: Population) 
 def besides(study: Study, asked: Population, *, told: Population = NOBODY) -> str:
     """The people of a study, as far as they are others than those whom a question names: "mixed ages", "younger adults, men".
 
-    Nothing of what a text has `told`: an age, or a sex. Older women alone are others than the older adults asked about, too. That a study of both sexes is not of one alone is said in other words, where
+    Nothing of what a text has `told`: an age, a sex, or how people train. Older women alone are others than the older adults asked about, too. That a study of both sexes is not of one alone is said in other words, where
     nothing that is quoted is about that one (`parts`).
     """
     found = []
@@ -88,12 +96,25 @@ def besides(study: Study, asked: Population, *, told: Population = NOBODY) -> st
     is_of_some = len(asked.sexes) == 1 or (asked.age_groups and not asked.sexes)
     if is_of_some and not told.sexes and study.sex not in asked.sexes:
         found.append(_SEXES.get(study.sex, ""))
+    if asked.training and not told.training and not _is_trained_so(study.training_status, asked.training):
+        found.append(_TRAININGS.get(study.training_status, ""))
     return ", ".join(filter(None, found))
+
+
+def _whom(text: str) -> Population:
+    """Of whom a text speaks: of all who train, however they do, where it says that this makes no difference, or which."""
+    told = find_population(folded(text))
+    return replace(told, training=tuple(TrainingStatus)) if _ANY_TRAINING.search(folded(text)) else told
 
 
 def _is_of_these(people: AgeGroup, asked: Collection[AgeGroup]) -> bool:
     """A study of people of several ages is of adults, young and old."""
     return people in asked or (people is AgeGroup.MIXED and {AgeGroup.ADULTS, AgeGroup.OLDER_ADULTS}.issubset(asked))
+
+
+def _is_trained_so(people: TrainingStatus, asked: Collection[TrainingStatus]) -> bool:
+    """A study of people who train in several ways is of the trained and the untrained."""
+    return people in asked or (people is TrainingStatus.MIXED and TrainingStatus.UNTRAINED in asked and len(asked) > 1)
 
 
 def _lacks_year(text: str, study: Study) -> bool:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_app.records import AgeGroup, Design, Sex
+from corpus_app.records import AgeGroup, Design, Sex, TrainingStatus
 from qa_app.pipeline.attribution import attributed, attribution, besides, called, names_its_study, spoken, surname
 from qa_app.pipeline.population import find_population, is_about
 from qa_app.pipeline.records import Population, Sentence, SentenceKind, Span, Verdict
@@ -216,6 +216,35 @@ def test_that_only_one_sex_was_studied_is_told_where_an_age_is_asked_about(quest
     study = make_study("A", age_group=AgeGroup.OLDER_ADULTS, sex=Sex.FEMALE)
 
     assert besides(study, find_population(question)) == people
+
+
+@pytest.mark.parametrize(
+    ("asked", "training", "people"),
+    [
+        ("in cyclists", TrainingStatus.MIXED, "trained and untrained people"),
+        ("in cyclists", TrainingStatus.UNTRAINED, "untrained people"),
+        ("in cyclists", TrainingStatus.ATHLETES, ""),
+        ("in cyclists", TrainingStatus.NOT_REPORTED, ""),
+        ("for beginners", TrainingStatus.TRAINED, "trained people"),
+        ("for beginners", TrainingStatus.RECREATIONALLY_TRAINED, "recreationally trained people"),
+        ("in trained and untrained people", TrainingStatus.MIXED, ""),
+        ("in trained and untrained people", TrainingStatus.TRAINED, ""),
+        ("does it work?", TrainingStatus.UNTRAINED, ""),
+    ],
+)
+def test_how_the_people_of_a_study_train_is_told_where_others_were_asked_about(
+    asked: str, training: TrainingStatus, people: str
+) -> None:
+    study = make_study("A", authors=("Grgic J",), year=2018, training_status=training)
+    population = find_population(asked)
+
+    def told(text: str) -> str:
+        return attribution(text, study, asked=asked, population=population)
+
+    assert besides(study, population) == people
+    assert told("Strength rose.") == f"Grgic (randomised trial, 2018{'; ' * bool(people)}{people})"
+    assert told("Grgic saw the strength of untrained men rise.") == ""
+    assert told("Grgic saw it rise whatever the training status.") == ""
 
 
 def test_only_quotations_of_one_study_are_attributed() -> None:
