@@ -139,14 +139,14 @@ _ROMAN = {"i": "1", "ii": "2", "iii": "3", "iv": "4"}
 def find_numbered(text: str) -> tuple[str, ...]:
     """Names that a number or a letter belongs to, each once: type 2, vitamin d, omega 3, GLP-1 as glp 1.
 
-    Roman numbers count as the others; of "types 1 and 2" both are named.
+    Roman numbers count as the others; of "types 1 and 2" both are named, but of "vitamin D, I think" only the one.
     """
     said = _HYPHEN.sub("-", folded(text))
-    found = [
-        f"{match[1]} {_ROMAN.get(number, number)}"
-        for match in _NUMBERED.finditer(said)
-        for number in re.split(_AND, match[2])
-    ]
+    found = []
+    for match in _NUMBERED.finditer(said):
+        first, *others = re.split(_AND, match[2])
+        others = [number for number in others if number != "i" or first in _ROMAN]
+        found += [f"{match[1]} {_ROMAN.get(number, number)}" for number in (first, *others)]
     return tuple(dict.fromkeys((*found, *(f"{match[1]} {match[2]}" for match in _JOINED.finditer(said)))))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from corpus_app.records import Concept, Direction
 from qa_app.pipeline.generation.sentences import Quotable, compared, measured, treatment
-from qa_app.pipeline.generation.wording import Sound, is_null, takes_back
+from qa_app.pipeline.generation.wording import Sound, announces, is_null, takes_back
 from qa_app.pipeline.naming import names
 from qa_app.pipeline.orders import gives_orders
 from qa_app.pipeline.policy import Policy
@@ -278,9 +278,13 @@ def joined(chosen: Sequence[Quotable], *, opening: Quotable) -> tuple[Quotable, 
 def with_what_takes_back(quotable: Quotable) -> Quotable:
     """The quotation with what takes back or narrows it in the next two sentences of its passage.
 
-    One that found something is quoted with those right before and right after it that did not, of anything that the question names.
+    One that found something is quoted with those right before and right after it that did not, of anything that the question names,
+    and one that announces a difference with the sentence that tells it.
     """
-    passage, longest = quotable.candidate.passage, quotable.last
+    passage = quotable.candidate.passage
+    if announces(_texts_of(quotable)[-1]):
+        quotable = _longer(quotable, min(quotable.last + 1, len(passage.sentences) - 1))
+    longest = quotable.last
     is_open = not is_null(quotable.text)
     doubts = quotable.doubts if is_open else frozenset()
     if quotable.first - 1 in doubts:
@@ -351,8 +355,17 @@ def _is_near(quotable: Quotable, other: Quotable) -> bool:
 
 
 def _texts_between(before: Quotable, after: Quotable) -> list[str]:
-    passage = before.candidate.passage
-    return [passage.text[s.start : s.end] for s in passage.sentences[before.last + 1 : after.first]]
+    return _texts(before, before.last + 1, after.first)
+
+
+def _texts_of(quotable: Quotable) -> list[str]:
+    return _texts(quotable, quotable.first, quotable.last + 1)
+
+
+def _texts(quotable: Quotable, first: int, end: int) -> list[str]:
+    """Sentences of its passage."""
+    passage = quotable.candidate.passage
+    return [passage.text[s.start : s.end] for s in passage.sentences[first:end]]
 
 
 def _may_join(quotable: Quotable, other: Quotable) -> bool:

@@ -58,13 +58,21 @@ MADE = re.compile(
 TAKES_BACK = re.compile(
     r"^(?:however|but|yet|nevertheless|nonetheless)\b|\b(?:may|might) not (?:hold|apply|extend|transfer|generali[sz]e)|\bnot robust\b|\bno longer significant\b|"
     r"\bbut (?:(?:it|this|that|they) )?(?:was|were|did) not (?:statistically |reach |clearly )?(?:significan|robust)|\b(?:were|was|are|is) too (?:few|small|short)\b|"
-    r"\btoo few (?:studies|trials|people|data)\b|\b(?:cannot|could not) be (?:ruled out|excluded)\b|"
+    r"\btoo few (?:studies|trials|people|data)\b|\bonly (?:a|as a) (?:\w+ )?trend\b|\b(?:cannot|could not) be (?:ruled out|excluded)\b|"
     r"\b(?:should|must|can|could) not be (?:read|taken|seen|regarded|interpreted|assumed)\b|\bis not the same as\b|\b(?:does|do|did) not (?:prove|mean|imply)\b|"
     r"\b(?:with|advised?|urged?) caution\b|\b(?:studies|trials|cohorts|results|findings) (?:disagreed|differed|varied|conflict\w*)\b",
     re.IGNORECASE,
 )
 
-
+# What announces that something came out in different ways, and leaves it to the next sentence to say how.
+ANNOUNCES = re.compile(
+    r"\b(?:depended (?:\w+ly )?on|(?:differed|varied) (?:\w+ly )?(?:between|among|across|by|with)|(?:was|were) (?:modified|moderated|influenced) by)\b",
+    re.IGNORECASE,
+)
+HOW = re.compile(
+    r"\d|\b(?:more|less|fewer|greater|larger|smaller|higher|lower|better|worse|stronger|weaker|longer|shorter|faster|slower|only|not|may|might|also)\b",
+    re.IGNORECASE,
+)
 # What found nothing, or is unsure of it.
 NULL = re.compile(
     r"\bnot (?:statistically |clearly )?significant(?:ly)?\b|\bnon-?significant|\bno (?:\w+ ){0,2}(?:difference|effect|gain|benefit|change|advantage|improvement|increase)s?\b|"
@@ -85,6 +93,12 @@ def is_null(text: str) -> bool:
 def takes_back(text: str) -> bool:
     """Whether a sentence takes back or narrows what was said before it."""
     return TAKES_BACK.search(text) is not None
+
+
+@lru_cache(maxsize=8_192)
+def announces(text: str) -> bool:
+    """Whether a sentence says that something came out in different ways, and does not say how."""
+    return ANNOUNCES.search(text) is not None and HOW.search(text) is None
 
 
 # A question about what to do, and not only about what something does.
