@@ -294,9 +294,17 @@ def with_what_takes_back(quotable: Quotable) -> Quotable:
         text = passage.text[sentence.start : sentence.end]
         if gives_orders(text):
             break
-        if takes_back(text) or (last in doubts and last == quotable.last + 1):
+        is_next = last == quotable.last + 1
+        if takes_back(text) or (last in doubts and (is_next or _is_of_some(last, quotable))):
             longest = last
     return _longer(quotable, longest)
+
+
+def _is_of_some(place: int, quotable: Quotable) -> bool:
+    """Whether a sentence tells of the people asked about what came out, and the quotation does not speak of them."""
+    own = range(quotable.first, quotable.last + 1)
+    is_general = quotable.of_asked_people.isdisjoint(own)
+    return is_general and place in quotable.of_asked_people and quotable.section in TELLING
 
 
 def with_its_rest(quotable: Quotable) -> Quotable:

@@ -13,7 +13,7 @@ from qa_app.pipeline import standing
 from qa_app.pipeline.calibration import Logistic
 from qa_app.pipeline.generation.counted import number_asked
 from qa_app.pipeline.generation.wording import WANTS_ADVICE, Sound, is_null
-from qa_app.pipeline.naming import DONE, MEASURED, names
+from qa_app.pipeline.naming import CONDITION, DONE, MEASURED, names
 from qa_app.pipeline.orders import gives_orders
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.population import find_population, is_about_others, names_some_of
@@ -74,6 +74,8 @@ class Quotable:
     """It names the rarest concept that the question names, which says most of what is asked; true where that names none."""
     doubts: frozenset[int] = frozenset()
     """Sentences of its passage in which nothing was found of what the question names, or not surely."""
+    of_asked_people: frozenset[int] = frozenset()
+    """Sentences of its passage that speak of the people asked about, or of what they have."""
     is_further: bool = False
     """It is hardly needed, and quoted only that its study is heard."""
 
@@ -137,6 +139,7 @@ class Quotable:
             max(self.bears, other.bears),
             self.is_on_subject or other.is_on_subject,
             self.doubts,
+            self.of_asked_people,
         )
 
     @property
@@ -152,7 +155,7 @@ def rank_sentences(evidence: Evidence, policy: Policy) -> tuple[Quotable, ...]:
     quotables = []
     for candidate in _quoted(evidence):
         lag = policy.opening_place_weight * places[candidate.passage.passage_id]
-        doubts = _doubts(candidate, asked)
+        doubts, of_asked_people = _doubts(candidate, asked), _of_asked_people(candidate, asked)
         for first, position, text in _standing_alone(candidate, asked):
             if _is_unasked(candidate, position, text, asked):
                 continue
@@ -177,6 +180,7 @@ def rank_sentences(evidence: Evidence, policy: Policy) -> tuple[Quotable, ...]:
                     is_nameless=standing.is_nameless(text) or asked.is_bare(text, first),
                     is_on_subject=asked.rarest is None or names(text, asked.rarest),
                     doubts=doubts,
+                    of_asked_people=of_asked_people,
                     bears=(evidence.citable or {}).get(candidate.passage.study.study_id, 0.0),
                 )
             )
@@ -185,9 +189,20 @@ def rank_sentences(evidence: Evidence, policy: Policy) -> tuple[Quotable, ...]:
 
 def _doubts(candidate: Candidate, asked: Asked) -> frozenset[int]:
     """Sentences of a passage that say of something that the question names that nothing was found, or not surely."""
-    passage = candidate.passage
-    texts = (passage.text[sentence.start : sentence.end] for sentence in passage.sentences)
-    return frozenset(place for place, text in enumerate(texts) if is_null(text) and _named(text, asked) > 0)
+    return frozenset(place for place, text in enumerate(_texts(candidate)) if is_null(text) and _named(text, asked) > 0)
+
+
+def _of_asked_people(candidate: Candidate, asked: Asked) -> frozenset[int]:
+    """Sentences of a passage that speak of the people asked about, or of what they have: "in overweight participants"."""
+    understanding = asked.evidence.understanding
+    conditions = [concept for concept in understanding.concepts if concept.kind == CONDITION]
+    if not (conditions or understanding.population.is_named):
+        return frozenset()
+    return frozenset(
+        place
+        for place, text in enumerate(_texts(candidate))
+        if names_some_of(folded(text), understanding.population) or any(names(text, c) for c in conditions)
+    )
 
 
 def _quoted(evidence: Evidence) -> Sequence[Candidate]:

@@ -66,11 +66,12 @@ TAKES_BACK = re.compile(
 
 # What announces that something came out in different ways, and leaves it to the next sentence to say how.
 ANNOUNCES = re.compile(
-    r"\b(?:depended (?:\w+ly )?on|(?:differed|varied) (?:\w+ly )?(?:between|among|across|by|with)|(?:was|were) (?:modified|moderated|influenced) by)\b",
+    r"\b(?:depended (?:\w+ly )?on|(?:differed|varied) (?:\w+ly )?(?:between|among|across|by|with)|(?:was|were) (?:modified|moderated|influenced) by|mattered (?:for|to|in|more|most)|"
+    r"illustrates? (?:the size|how))\b",
     re.IGNORECASE,
 )
 HOW = re.compile(
-    r"\d|\b(?:more|less|fewer|greater|larger|smaller|higher|lower|better|worse|stronger|weaker|longer|shorter|faster|slower|only|not|may|might|also)\b",
+    r"\d|\b(?:more|less|fewer|greater|larger|smaller|higher|lower|better|worse|stronger|weaker|longer|shorter|faster|slower|only|no|not|may|might|also)\b",
     re.IGNORECASE,
 )
 # What found nothing, or is unsure of it.
