@@ -20,6 +20,7 @@ from qa_app.pipeline.records import Evidence, Population, Sentence, Understandin
 from qa_app.pipeline.text import content_stems, folded, stem_set, words
 from qa_app.pipeline.unstudied import Subject, find_asked, find_subjects, is_named
 
+OUTCOME = "outcome"
 SUBJECTS = frozenset({"intervention", NUTRIENT})
 MOST_BETWEEN = 3  # words between two names that "and" joins
 MOST_NEIGHBOURS = 12  # of a concept; one with more is next to so much that being about it says little
@@ -92,6 +93,16 @@ class Heard:
         own = frozenset(content_stems(concept.name))
         return any(names(text, concept) or (own and 2 * len(own & stem_set(text)) >= len(own)) for text in self.texts)
 
+    def has_like(self, outcome: Concept, concepts: Sequence[Concept]) -> bool:
+        """Whether an outcome is spoken of by one of its names, or a study is about one next to it in the graph, or of its head word:
+        lower-body strength and muscle strength, but not blood pressure and blood flow.
+        """
+        if any(names(text, outcome) for text in self.texts):
+            return True
+        head = content_stems(outcome.name)[-1:]
+        alike = (c for c in concepts if c.concept_id in self.topics and c.kind in MEASURED)
+        return any(c.concept_id in outcome.neighbours or content_stems(c.name)[-1:] == head for c in alike)
+
     def is_near(self, concept: Concept, *, apart_from: frozenset[str] = frozenset()) -> bool:
         """Whether it is spoken of, or a study is about what is next to it in the graph; `apart_from` are ids that do not count."""
         return self.has(concept) or bool(self.topics.intersection(concept.neighbours) - apart_from)
@@ -118,13 +129,14 @@ def find_open(
 
     - what is done or taken; of two outcomes or two interventions that are joined, the one of which is not spoken;
     - a condition that people have, unless a study is about what is next to it: but not about what is done, which is next to many;
+    - what came of it, unless a study is about what is like it;
     - what no study is about; what something is compared or combined with; what is held equal; a long time;
     - people whom no cited study holds, and the one sex asked about that no quoted sentence tells apart.
     """
     asked = Asked.of(question, understanding)
     missing: list[str] = []
-    doubtful = _not_a_topic(asked.subjects, studies)
-    if asked.names_parts or doubtful:
+    doubtful, unsaid = _not_a_topic(asked.subjects, studies), _not_a_topic(asked.outcomes, studies)
+    if asked.names_parts or doubtful or unsaid:
         heard = Heard.of(sentences, studies, findings, passages, concepts)
         for group in asked.joined:
             missing += _some_of([(concept.name, heard.has(concept)) for concept in group])
@@ -135,6 +147,7 @@ def find_open(
         missing += [f"“{subject.text}”" for subject in asked.unstudied if not is_named(subject, told)]
         missing += [_name(q) for q in asked.qualifiers if not _is_spoken_of(q, asked, heard)]
         unheard = [concept for concept in doubtful if not heard.is_near(concept, apart_from=hubs)]
+        unheard += [concept for concept in unsaid if not heard.has_like(concept, concepts)]
         missing += [concept.name for concept in unheard if not any(names(entry, concept) for entry in missing)]
     quoted = [sentence.text for sentence in sentences]
     texts = (*quoted, *passages, *(f"{study.title}. {study.population}" for study in studies))
@@ -163,7 +176,7 @@ def has_nothing_of(
 
 
 def _subjects(question: str, understanding: Understanding, kinds: frozenset[str] = SUBJECTS) -> tuple[Concept, ...]:
-    """What is done or taken, of which the question asks and of which some study is."""
+    """What is done or taken, or of the `kinds` that are given, of which the question asks and of which some study is."""
     asked = (concept for _, concept in find_asked(question, understanding))
     return tuple(dict.fromkeys(concept for concept in asked if concept.kind in kinds and concept.is_studied))
 
@@ -188,6 +201,8 @@ class Asked:
     concepts: tuple[Concept, ...]
     subjects: tuple[Concept, ...]
     """What is done or taken, of which it asks."""
+    outcomes: tuple[Concept, ...]
+    """What came of it, of which it asks."""
 
     @staticmethod
     def of(question: str, understanding: Understanding) -> Asked:
@@ -201,6 +216,7 @@ class Asked:
             people=tuple(said[start:end] for start, end in find_group_spans(said)),
             concepts=understanding.concepts,
             subjects=_subjects(question, understanding),
+            outcomes=_subjects(question, understanding, frozenset({OUTCOME})),
         )
 
     @property
