@@ -129,14 +129,15 @@ def find_open(
 
     - what is done or taken; of two outcomes or two interventions that are joined, the one of which is not spoken;
     - a condition that people have, unless a study is about what is next to it: but not about what is done, which is next to many;
-    - what came of it, unless a study is about what is like it;
+    - what came of it, where neither that nor another outcome asked about, nor what is like them, is spoken of;
     - what no study is about; what something is compared or combined with; what is held equal; a long time;
     - people whom no cited study holds, and the one sex asked about that no quoted sentence tells apart.
     """
     asked = Asked.of(question, understanding)
     missing: list[str] = []
     doubtful, unsaid = _not_a_topic(asked.subjects, studies), _not_a_topic(asked.outcomes, studies)
-    if asked.names_parts or doubtful or unsaid:
+    are_all = len(unsaid) == len(asked.outcomes)  # of two the one that is spoken of answers, unless they are joined
+    if asked.names_parts or doubtful or (unsaid and are_all):
         heard = Heard.of(sentences, studies, findings, passages, concepts)
         for group in asked.joined:
             missing += _some_of([(concept.name, heard.has(concept)) for concept in group])
@@ -147,7 +148,8 @@ def find_open(
         missing += [f"“{subject.text}”" for subject in asked.unstudied if not is_named(subject, told)]
         missing += [_name(q) for q in asked.qualifiers if not _is_spoken_of(q, asked, heard)]
         unheard = [concept for concept in doubtful if not heard.is_near(concept, apart_from=hubs)]
-        unheard += [concept for concept in unsaid if not heard.has_like(concept, concepts)]
+        if are_all and not any(heard.has_like(concept, concepts) for concept in unsaid):
+            unheard += unsaid
         missing += [concept.name for concept in unheard if not any(names(entry, concept) for entry in missing)]
     quoted = [sentence.text for sentence in sentences]
     texts = (*quoted, *passages, *(f"{study.title}. {study.population}" for study in studies))

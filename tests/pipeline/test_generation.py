@@ -279,6 +279,56 @@ def test_what_was_not_found_is_quoted_with_what_was(text: str, is_told: bool) ->
     assert (with_what_takes_back(found).text == text) is is_told
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Gains depended on training status. Trained people gained 1 kg and others 0.2 kg. Age did not matter.", 2),
+        ("Muscle growth differed between men and women. Men gained more muscle. Sleep was alike.", 2),
+        ("Study length mattered for muscle growth. Muscle grew by 2 kg in long studies.", 2),
+        ("Gains did not depend on training status. Trained people slept longer.", 1),
+        ("Muscle growth differed between groups by 2 kg. Sleep was alike.", 1),
+        ("Muscle growth varied with load, more with heavy ones. Sleep was alike.", 1),
+        ("Muscle growth depended on training status.", 1),
+    ],
+    ids=["depended", "differed", "mattered", "did not", "with its figure", "with its direction", "nothing after it"],
+)
+def test_that_something_differed_is_told_with_how(text: str, told: int) -> None:
+    passage = make_candidate(text).passage
+    evidence = make_evidence(make_candidate(text), question="how much muscle growth do people get?")
+    first = next(q for q in rank_sentences(evidence, POLICY) if q.last == 0)
+
+    assert with_what_takes_back(first).text == text[: passage.sentences[told - 1].end]
+
+
+@pytest.mark.parametrize(
+    ("question", "begin", "section", "is_told"),
+    [
+        ("does muscle growth suffer in overweight people?", "Muscle growth fell by 1 kg.", Section.RESULTS, True),
+        ("does muscle growth suffer in people?", "Muscle growth fell by 1 kg.", Section.RESULTS, False),
+        (
+            "does muscle growth suffer in overweight people?",
+            "Overweight men lost muscle growth.",
+            Section.RESULTS,
+            False,
+        ),
+        ("does muscle growth suffer in overweight people?", "Muscle growth fell by 1 kg.", Section.LIMITATIONS, False),
+    ],
+    ids=["of those asked about", "of nobody asked about", "told of them already", "a limit"],
+)
+def test_what_was_not_found_in_those_asked_about_is_told(
+    question: str, begin: str, section: Section, is_told: bool
+) -> None:
+    text = f"{begin} That was 2 kg in long trials. In overweight people muscle growth did not differ."
+    overweight = make_concept("overweight", kind="condition")
+    evidence = make_evidence(make_candidate(text, section=section), question=question)
+    asked = (overweight,) if "overweight" in question else ()
+    growth = make_concept("muscle-growth")
+    evidence = replace(evidence, understanding=replace(evidence.understanding, concepts=(*asked, growth)))
+    first = next(q for q in rank_sentences(evidence, POLICY) if q.last == 0)
+
+    assert (with_what_takes_back(first).text == text) is is_told
+
+
 STRENGTH = "Strength rose more with heavy loads than with light loads."
 GROWTH = "Muscle growth was alike with heavy loads and light loads."
 EITHER = "how do heavy and light loads compare?"

@@ -15,6 +15,8 @@ from qa_app.pipeline.naming import find_concepts, find_numbered, names, names_of
         ("Types 1 and 2 diabetes", ("type 1", "type 2")),
         ("type I vs type II fibres", ("type 1", "type 2")),
         ("vitamins B6, B12 and D", ("vitamin b6", "vitamin b12", "vitamin d")),
+        ("low in vitamin D, I am weak", ("vitamin d",)),
+        ("types I, II and III", ("type 1", "type 2", "type 3")),
         ("Omega-3 and omega 6 fats", ("omega 3", "omega 6")),
         ("GLP\u20111 drugs, IL-6 and COVID-19", ("glp 1", "il 6", "covid 19")),
         ("stage 4 kidney disease, grade II", ("stage 4", "grade 2")),

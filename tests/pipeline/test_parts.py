@@ -102,6 +102,40 @@ def test_the_outcome_that_no_sentence_names_is_open() -> None:
     assert "sleep quality" in parts.in_words(missing)
 
 
+@pytest.mark.parametrize(
+    ("question", "names", "topics", "missing"),
+    [
+        ("creatine for blood pressure?", ["blood-pressure"], (), ("blood pressure",)),
+        ("blood pressure and mood?", ["blood-pressure", "mood"], (), ("blood pressure", "mood")),
+        ("blood pressure?", ["blood-pressure"], ("blood-flow",), ("blood pressure",)),
+        ("blood pressure?", ["blood-pressure"], ("blood-pressure",), ()),
+        ("lower body strength?", ["lower-body-strength"], ("arm-strength",), ()),
+        ("leg strength, whatever the mood?", ["leg-strength", "mood"], (), ()),
+    ],
+    ids=["alone", "both", "a word of it", "a topic", "another kind of it", "one of two"],
+)
+def test_what_came_of_it_is_open_where_nothing_quoted_is_about_it(
+    question: str, names: list[str], topics: tuple[str, ...], missing: tuple[str, ...]
+) -> None:
+    study = replace(STUDY, concepts=topics)
+    known = [concept(name) for name in (*names, *topics)]
+
+    found = parts.find_open(
+        question, understood(*map(concept, names)), sentences=GAINED, studies=[study], concepts=known
+    )
+
+    assert found == missing
+
+
+def test_an_outcome_that_is_next_to_what_a_study_is_about_is_not_open() -> None:
+    muscle = replace(concept("muscle-mass"), neighbours=("lean-tissue",))
+    study = replace(STUDY, concepts=("lean-tissue",))
+
+    for known, missing in (([concept("lean-tissue")], ()), ([concept("lean-tissue", "nutrient")], ("muscle mass",))):
+        found = parts.find_open("muscle mass?", understood(muscle), sentences=GAINED, studies=[study], concepts=known)
+        assert found == missing
+
+
 def test_the_intervention_that_no_sentence_names_is_open() -> None:
     asked = understood(concept("creatine", "nutrient"), concept("caffeine", "nutrient"))
 
@@ -111,8 +145,6 @@ def test_the_intervention_that_no_sentence_names_is_open() -> None:
 @pytest.mark.parametrize(
     ("question", "names"),
     [
-        ("creatine for sleep quality?", ["sleep-quality"]),  # one thing: answered or not, there is no other part
-        ("sleep quality and mood?", ["sleep-quality", "mood"]),  # neither is spoken of: that is for refusing to say
         ("leg strength, whatever the sleep quality?", ["leg-strength", "sleep-quality"]),  # they are not joined
         ("leg strength and creatine?", ["leg-strength", "creatine"]),  # the study is about it
     ],
@@ -257,7 +289,8 @@ def test_what_no_study_is_about_is_open_by_the_words_that_name_it() -> None:
     question = "does tennis build leg strength?"
 
     assert parts.find_open(question, asked, sentences=GAINED, studies=[STUDY]) == ("“tennis”",)
-    assert parts.find_open(question, asked, sentences=[said("Racket sports raised it.")], studies=[STUDY]) == ()
+    heard = [said("Racket sports raised leg strength.")]
+    assert parts.find_open(question, asked, sentences=heard, studies=[STUDY]) == ()
 
 
 def test_a_concept_that_is_compared_and_not_heard_of_is_named_once() -> None:
