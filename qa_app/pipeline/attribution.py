@@ -40,7 +40,10 @@ _TRAININGS = {
     TrainingStatus.MIXED: "trained and untrained people",
 }
 NOBODY = Population()
-_ANY_TRAINING = re.compile(r"\b(?:training|exercise|fitness) (?:status|level|experience|background|history)\b")
+_ANY_TRAINING = re.compile(
+    r"\b(?:regardless|irrespective|independent(?:ly)?|whatever|across|depend(?:s|ed)?|differ(?:s|ed)?|moderated|modified|influenced|affected)\b[^.;]{0,60}"
+    r"\b(?:training|exercise) (?:status|level|experience|background|history)\b"
+)
 _INITIALS = re.compile(r"(?:[^\W\d_]\.?-?){1,4}")
 MOST_WORDS = 3  # of a person's name; a society has more
 _WORKS = r"(?:meta-analys[ei]s|meta-regression|reviews?|trial|study|analysis|statement|(?:position )?stand|guidelines?|critique|cohort|consensus)"

@@ -26,6 +26,8 @@ MOST_BETWEEN = 3  # words between two names that "and" joins
 MOST_NEIGHBOURS = 12  # of a concept; one with more is next to so much that being about it says little
 SHORTEST_ROOT = 4  # letters of a stem with which others of its family begin: swim, swimmer
 SHARED_ROOT = 5  # letters in common from which two stems may be of one family
+LOOSE_HEADS = frozenset(stem for name in ("function", "performance", "mass") for stem in content_stems(name))
+"""Heads of names that say little of what was measured."""
 _JOINT = re.compile(
     r"\b(?:and|or|vs\.?|versus|plus|than|compared (?:with|to))\b|[/&]|\bas\b[^?]{1,60}\bas\b", re.IGNORECASE
 )
@@ -95,13 +97,13 @@ class Heard:
 
     def has_like(self, outcome: Concept, concepts: Sequence[Concept]) -> bool:
         """Whether an outcome is spoken of by one of its names, or a study is about one next to it in the graph, or of its head word:
-        lower-body strength and muscle strength, but not blood pressure and blood flow.
+        lower-body strength and muscle strength, but not blood pressure and blood flow, nor kidney function and physical function.
         """
         if any(names(text, outcome) for text in self.texts):
             return True
-        head = content_stems(outcome.name)[-1:]
+        heads = frozenset(content_stems(outcome.name)[-1:]) - LOOSE_HEADS
         alike = (c for c in concepts if c.concept_id in self.topics and c.kind in MEASURED)
-        return any(c.concept_id in outcome.neighbours or content_stems(c.name)[-1:] == head for c in alike)
+        return any(c.concept_id in outcome.neighbours or heads.intersection(content_stems(c.name)[-1:]) for c in alike)
 
     def is_near(self, concept: Concept, *, apart_from: frozenset[str] = frozenset()) -> bool:
         """Whether it is spoken of, or a study is about what is next to it in the graph; `apart_from` are ids that do not count."""

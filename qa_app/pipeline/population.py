@@ -34,7 +34,7 @@ _AGES: tuple[tuple[re.Pattern[str], tuple[AgeGroup, ...]], ...] = (
             "older (?:\\w+ )?" + _PEOPLE, "old(?: age|er ages?)", r"(?<!year )(?<!years )(?<!yr )(?<!yrs )old " + _PEOPLE, "oldest[- ]old", "(?:the )?elderly", "elders?",
             "aged " + _PEOPLE, r"(?<!high school )(?<!high-school )(?<!college )(?<!university )seniors?(?! on the \w+ team)(?! (?:in|at) (?:high[- ]school|college|university))", "senior citizens?", "pensioners?", "retirees?", "retired", "geriatric", "old timers?", "aging", "ageing",
             "grandparents?", *_GRANDMOTHERS, *_GRANDFATHERS, "post-?menopausal", "(?:after|past|since) (?:the )?menopause", "sarcopeni\\w+",
-            "osteosarcopeni\\w+", "frail", "frailty", r"young(?:er)? (?:vs\.?|versus|and|or) old(?:er)?", r"old(?:er)? (?:vs\.?|versus|and|or) young(?:er)?", "later life", "late in life", "(?:nursing|care|residential|retirement|rest)[- ]homes?", "residential care", "assisted living",
+            "osteosarcopeni\\w+", "frail", "frailty", r"young(?:er)? (?:vs\.?|versus|and|or) old(?:er)?", r"old(?:er)? (?:vs\.?|versus|and|or) young(?:er)?", "later life", "late in life", "(?:nursing|care|retirement)[- ]homes?(?! (?:nurse|worker|staff|carer|manager))",
         ),
         (AgeGroup.OLDER_ADULTS,),
     ),

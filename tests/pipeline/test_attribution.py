@@ -245,6 +245,7 @@ def test_how_the_people_of_a_study_train_is_told_where_others_were_asked_about(
     assert told("Strength rose.") == f"Grgic (randomised trial, 2018{'; ' * bool(people)}{people})"
     assert told("Grgic saw the strength of untrained men rise.") == ""
     assert told("Grgic saw it rise whatever the training status.") == ""
+    assert bool(told("Grgic did not report the training status of anybody.")) is bool(people)
 
 
 def test_only_quotations_of_one_study_are_attributed() -> None:

@@ -110,9 +110,10 @@ def test_the_outcome_that_no_sentence_names_is_open() -> None:
         ("blood pressure?", ["blood-pressure"], ("blood-flow",), ("blood pressure",)),
         ("blood pressure?", ["blood-pressure"], ("blood-pressure",), ()),
         ("lower body strength?", ["lower-body-strength"], ("arm-strength",), ()),
+        ("kidney function?", ["kidney-function"], ("physical-function",), ("kidney function",)),
         ("leg strength, whatever the mood?", ["leg-strength", "mood"], (), ()),
     ],
-    ids=["alone", "both", "a word of it", "a topic", "another kind of it", "one of two"],
+    ids=["alone", "both", "a word of it", "a topic", "another kind of it", "a function", "one of two"],
 )
 def test_what_came_of_it_is_open_where_nothing_quoted_is_about_it(
     question: str, names: list[str], topics: tuple[str, ...], missing: tuple[str, ...]

@@ -30,6 +30,8 @@ from tests.pipeline.values import make_study
         "older healthy men",
         "postmenopausal women",
         "young vs old",
+        "falls in care home residents",
+        "training in nursing homes",
     ],
 )
 def test_older_people_are_recognised(said: str) -> None:
@@ -56,6 +58,8 @@ def test_older_people_are_recognised(said: str) -> None:
         "beyond 50 studies",
         "goldman's rule",
         "will the seniority of a coach matter?",
+        "i am a care home nurse",
+        "should i rest home after training?",
     ],
 )
 def test_a_dose_a_load_or_a_part_of_a_word_is_no_age(said: str) -> None:

@@ -282,12 +282,14 @@ def with_what_takes_back(quotable: Quotable) -> Quotable:
     and one that announces a difference with the sentence that tells it.
     """
     passage = quotable.candidate.passage
-    if announces(_texts_of(quotable)[-1]):
-        quotable = _longer(quotable, min(quotable.last + 1, len(passage.sentences) - 1))
+    after = _texts(quotable, quotable.last + 1, quotable.last + 2)
+    if announces(*_texts(quotable, quotable.last, quotable.last + 1)) and not any(map(gives_orders, after)):
+        quotable = _longer(quotable, quotable.last + len(after))
     longest = quotable.last
     is_open = not is_null(quotable.text)
     doubts = quotable.doubts if is_open else frozenset()
-    if quotable.first - 1 in doubts:
+    before = _texts(quotable, max(0, quotable.first - 1), quotable.first)
+    if quotable.first - 1 in doubts and not any(map(gives_orders, before)):
         quotable = _earlier(quotable)
     for last in range(quotable.last + 1, min(quotable.last + TAKEN_BACK_WITHIN, len(passage.sentences) - 1) + 1):
         sentence = passage.sentences[last]
@@ -364,10 +366,6 @@ def _is_near(quotable: Quotable, other: Quotable) -> bool:
 
 def _texts_between(before: Quotable, after: Quotable) -> list[str]:
     return _texts(before, before.last + 1, after.first)
-
-
-def _texts_of(quotable: Quotable) -> list[str]:
-    return _texts(quotable, quotable.first, quotable.last + 1)
 
 
 def _texts(quotable: Quotable, first: int, end: int) -> list[str]:
