@@ -90,7 +90,7 @@ def uncounted(
 
 def is_led(agreement: Agreement, evidence: Evidence) -> bool:
     """Whether the study that comes closest to the question has a say; else what is counted may not be what was asked."""
-    return evidence.passages[0].passage.study.study_id in {row.study_id for row in agreement.studies}
+    return evidence.leading_study in {row.study_id for row in agreement.studies}
 
 
 def _other_terms(understanding: Understanding, outcome: Concept) -> frozenset[str]:

@@ -18,6 +18,7 @@ NUTRIENT = "nutrient"  # what people eat or take
 VARIABLE = "training_variable"  # how the training is done
 MEASURED = frozenset({"outcome", "measure"})
 DONE = frozenset({"intervention", NUTRIENT, VARIABLE})  # what people do or take, of which something is asked
+MOST_NEIGHBOURS = 12  # of a concept; one with more is next to so much that being about it says little
 
 MOST_KEPT = 20_000  # texts
 TUPLES_KEPT = 4  # all of the corpus, and those that a sentence or a question names

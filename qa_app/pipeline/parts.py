@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from corpus_app.records import AgeGroup, Concept, Finding, Sex, Study, TrainingStatus
-from qa_app.pipeline.naming import CONDITION, DONE, MEASURED, NUTRIENT, find_name_spans, names
+from qa_app.pipeline.naming import CONDITION, DONE, MEASURED, MOST_NEIGHBOURS, NUTRIENT, find_name_spans, names
 from qa_app.pipeline.population import find_group_spans, find_population
 from qa_app.pipeline.qualifiers import Kind, Qualifier, find_qualifiers, telling_stems
 from qa_app.pipeline.records import Evidence, Population, Sentence, Understanding
@@ -23,7 +23,6 @@ from qa_app.pipeline.unstudied import Subject, find_asked, find_subjects, is_nam
 OUTCOME = "outcome"
 SUBJECTS = frozenset({"intervention", NUTRIENT})
 MOST_BETWEEN = 3  # words between two names that "and" joins
-MOST_NEIGHBOURS = 12  # of a concept; one with more is next to so much that being about it says little
 SHORTEST_ROOT = 4  # letters of a stem with which others of its family begin: swim, swimmer
 SHARED_ROOT = 5  # letters in common from which two stems may be of one family
 LOOSE_HEADS = frozenset(stem for name in ("function", "performance", "mass") for stem in content_stems(name))

@@ -161,6 +161,9 @@ class Policy:
     answer_sentences: int = 12
     answer_per_study: int = 5  # sentences of the leading study
     answer_per_other_study: int = 2
+    alternatives_gain: float = (
+        1.5  # log odds that a sentence gains that names both of the things which the question compares
+    )
     neighbour_gain: float = 1.5  # log odds that a sentence gains where it goes on from a chosen one
     neighbour_within: float = 2.0  # and how far below that one it may be
     told_weight: float = 0.3  # and loses for each sentence that was told of its study

@@ -28,9 +28,17 @@ SPELT_OUT = {
 OF_WHO_ASKS = frozenset(
     stem(word)
     for word in """dad dads daddy mum mums mummy mom moms mam mother father husband wife hubby gran granny nan grandma grandpa grandad grandmother
-    grandfather girlfriend boyfriend aunt auntie uncle bloke fella missus client clients""".split()
+    grandfather girlfriend boyfriend sister brother aunt auntie uncle cousin niece nephew neighbour neighbor bloke fella missus client clients
+    twenties thirties forties fifties sixties seventies eighties nineties""".split()
 )
 """Stems of words for who asks, or for whom: no subject that a passage could hold."""
+OF_ASKING = frozenset(
+    stem(word)
+    for word in """idea ideas sensible sensibly wise wisely unwise silly daft stupid pointless useless scared afraid worried worry nervous true untrue
+    myth myths proven proved prove proof shown showing legit bother percent percents percentage percentages fraction proportion
+    rise rises rising rose raise raises raised raising boost boosts boosted boosting""".split()
+)
+"""Stems of words that judge or doubt, ask for a share, or say which way something goes: passages say that in other words."""
 # What follows "have trained for".
 _TRAINED_FOR = re.compile(rf"\b{HAVE_TRAINED}((?:\w+ )?(?:years?|yrs?|ages))\b")
 SHORTEST_CORRECTED = 5  # letters; shorter words have too many neighbours
@@ -123,7 +131,7 @@ def understand(
     sections = tuple(dict.fromkeys(section for intent in intents for section in intent.sections))
     found, terms = find_concepts(said, concepts), content_stems(said)
     named = tuple(concept for concept in found if concept.is_studied)
-    no_subject = OF_WHO_ASKS.union(*(stems(match[1]) for match in _TRAINED_FOR.finditer(said)))
+    no_subject = (OF_WHO_ASKS | OF_ASKING).union(*(stems(match[1]) for match in _TRAINED_FOR.finditer(said)))
     for_sections = {term for intent in intents for m in intent.expression.finditer(said) for term in stems(m.group())}
     return Understanding(
         intents=tuple(intent.name for intent in intents),

@@ -275,6 +275,14 @@ class Evidence:
     def studies(self) -> tuple[Study, ...]:
         return tuple({c.passage.study.study_id: c.passage.study for c in self.passages}.values())
 
+    @property
+    def leading_study(self) -> str:
+        """The first that may be quoted."""
+        ids = (c.passage.study.study_id for c in self.passages)
+        return next(
+            (i for i in ids if self.citable is None or i in self.citable), self.passages[0].passage.study.study_id
+        )
+
 
 class InsufficientEvidence(Exception):
     """There is nothing to write from."""

@@ -10,15 +10,16 @@ from functools import lru_cache
 
 from corpus_app.records import AgeGroup, Concept, Section, Study
 from qa_app.pipeline import standing
+from qa_app.pipeline.alternatives import Alternatives, find_alternatives
 from qa_app.pipeline.calibration import Logistic
 from qa_app.pipeline.generation.counted import number_asked
 from qa_app.pipeline.generation.wording import WANTS_ADVICE, Sound, is_null
-from qa_app.pipeline.naming import CONDITION, DONE, MEASURED, names
+from qa_app.pipeline.naming import CONDITION, DONE, MEASURED, names, names_of
 from qa_app.pipeline.orders import gives_orders
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.population import find_population, is_about_others, names_some_of
 from qa_app.pipeline.qualifiers import asks_for_newest, find_years
-from qa_app.pipeline.records import Candidate, Evidence, Finding, LeftOut, LeftOutReason, Mode
+from qa_app.pipeline.records import TELLING, Candidate, Evidence, Finding, LeftOut, LeftOutReason, Mode
 from qa_app.pipeline.text import content_stems, folded, jaccard, stem_set, word_count
 
 _FIGURES = re.compile(r"\beffect sizes?\b|\bSMD\b|\bCI\b|\bP ?[=<>≤]")
@@ -175,7 +176,12 @@ def rank_sentences(evidence: Evidence, policy: Policy) -> tuple[Quotable, ...]:
                     cosine=signals["cosine"],
                     named=named,
                     is_aside=_is_aside(text, asked),
-                    needed=round(_log_odds(policy.needed, signals) - _hard(text, asked, policy), 6),
+                    needed=round(
+                        _log_odds(policy.needed, signals)
+                        - _hard(text, asked, policy)
+                        + policy.alternatives_gain * asked.sets_apart(text, candidate.passage.section),
+                        6,
+                    ),
                     serves=asked.is_served(text, candidate.passage.section),
                     is_nameless=standing.is_nameless(text) or asked.is_bare(text, first),
                     is_on_subject=asked.rarest is None or names(text, asked.rarest),
@@ -346,12 +352,20 @@ class Asked:
     """Of these what people do or take."""
     rarest: Concept | None = None
     """Of all that it names, what fewest studies are about."""
+    alternatives: Alternatives | None = None
+    """What it names that its studies set against each other."""
     dated: frozenset[str] = frozenset()
     """Studies of the year that the question names or, where it asks for the newest, the newest that may be quoted."""
 
     def is_of_others(self, study: Study) -> bool:
         """Whether a study is of old or of young people, and the question names nobody."""
         return study.age_group in SPECIAL_AGES and not self.evidence.understanding.population.is_named
+
+    def sets_apart(self, text: str, section: Section) -> bool:
+        """Whether a sentence says what was found or advised, and names both of what the question names and studies set against each
+        other.
+        """
+        return self.alternatives is not None and section in TELLING and self.alternatives.are_told(text)
 
     def is_bare(self, text: str, first: int) -> bool:
         """Whether a quotation from within a passage names nothing that was done, nor anybody, of what the question names."""
@@ -402,9 +416,18 @@ class Asked:
             closest_telling=max((cosine for c in telling for cosine in c.sentence_cosines), default=0.0),
             subjects=tuple(concept for concept in understanding.concepts if concept.kind not in MEASURED),
             done=tuple(concept for concept in understanding.concepts if concept.kind in DONE),
+            alternatives=_alternatives(evidence),
             dated=_dated(evidence),
             rarest=max(understanding.concepts, key=lambda concept: (concept.rarity, concept.concept_id), default=None),
         )
+
+
+def _alternatives(evidence: Evidence) -> Alternatives | None:
+    """Those that say most, of the studies that may be quoted."""
+    ids = {c.passage.study.study_id for c in _quoted(evidence)}
+    findings = [finding for finding in evidence.findings if finding.study_id in ids]
+    found = find_alternatives(evidence.understanding, findings, names_of(evidence.understanding.concepts))
+    return max(found.values(), key=lambda sides: sides.rarity, default=None)
 
 
 def _dated(evidence: Evidence) -> frozenset[str]:
@@ -459,7 +482,7 @@ def sentence_signals(text: str, first: int, last: int, candidate: Candidate, ask
         "cosine": cosine,
         "coverage": len(asked.terms & own) / max(1, len(asked.terms)),
         "passage": candidate.score / asked.best_score,
-        "leading": float(study.study_id == evidence.passages[0].passage.study.study_id),
+        "leading": float(study.study_id == evidence.leading_study),
         "closest": float(bool(cosines) and cosine == max(cosines)),
         "figures": float(asked.wants_figures and sound.has_number),
         "finding": _nearest(text, own, findings),
