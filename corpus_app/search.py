@@ -223,6 +223,12 @@ def load_passages(ids: Sequence[int]) -> tuple[records.Passage, ...]:
     return tuple(found[pk] for pk in ids if pk in found)
 
 
+def passage_ids(study_id: str) -> tuple[int, ...]:
+    """The searchable passages of a study, in their order."""
+    own = models.Passage.objects.searchable().filter(study__study_id=study_id)
+    return tuple(own.order_by("position").values_list("pk", flat=True))
+
+
 KEPT_MOST = 2_000  # passages with their sentences' vectors: about 20 MB
 _kept_passages: dict[Any, dict[int, records.Passage]] = {}
 _kept_findings: dict[Any, dict[str, tuple[records.Finding, ...]]] = {}

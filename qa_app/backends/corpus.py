@@ -43,6 +43,9 @@ class SearchedCorpus:
     def load(self, passage_ids: Sequence[int]) -> tuple[Passage, ...]:
         return search.load_passages(passage_ids)
 
+    def passage_ids(self, study_id: str) -> tuple[int, ...]:
+        return search.passage_ids(study_id)
+
     def findings(self, study_ids: Sequence[str]) -> tuple[Finding, ...]:
         return search.findings(study_ids)
 

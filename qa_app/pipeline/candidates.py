@@ -63,6 +63,13 @@ class Fused:
             for hit, score, words, meaning, gain, step in parts
         )
 
+    def unfound(self, ids: Sequence[int], *, beside: int) -> tuple[FusedHit, ...]:
+        """Passages that neither half found, of the same study as the hit `beside`: they have what its finding brought, and nothing else."""
+        place = int(np.flatnonzero(self.hits.ids == beside)[0])
+        gain = float(self.gains[place])
+        because = (Because(self.steps[int(self.step_of[place])], "+", round(gain, 4)),) if gain else ()
+        return tuple(FusedHit(Hit(pk, 0.0, None), gain, because) for pk in ids)
+
 
 def fuse(
     found: Found, policy: Policy, near: Sequence[NearFinding] = (), *, among: Collection[int] | None = None

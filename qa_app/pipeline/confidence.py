@@ -255,12 +255,12 @@ def _named_otherwise(
     candidates: Sequence[Candidate], understanding: Understanding, said: frozenset[str]
 ) -> frozenset[str]:
     """Words of the question that name a concept which the passages hold by another name, or their studies are about."""
-    if not understanding.concepts:
+    if not (understanding.concepts or understanding.unstudied):
         return frozenset()
     held = _words_of(candidates)
     about = {concept_id for c in candidates for concept_id in c.passage.study.concepts}
     found: set[str] = set()
-    for concept in understanding.concepts:
+    for concept in (*understanding.concepts, *understanding.unstudied):
         names = [_stems_of_name(name) for name in (concept.name, *concept.aliases)]
         if concept.concept_id in about or any(name <= held for name in names):
             found.update(*(name for name in names if name <= said))

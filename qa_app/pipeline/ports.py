@@ -42,6 +42,10 @@ class Corpus(Protocol):
 
     def load(self, passage_ids: Sequence[int]) -> tuple[Passage, ...]: ...
 
+    def passage_ids(self, study_id: str) -> tuple[int, ...]:
+        """All that may be searched of a study, in its order."""
+        ...
+
     def findings(self, study_ids: Sequence[str]) -> tuple[Finding, ...]:
         """What these studies found, in the order of the ids."""
         ...

@@ -7,10 +7,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 
+from corpus_app.records import Section
 from qa_app.pipeline import candidates, confidence, core, query, ranking, reordering
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import Abandoned, Corpus, LegFailed, Limit, Progress, Reranker, RerankerFailed, Unwatched
 from qa_app.pipeline.records import (
+    TELLING,
     Candidate,
     Collection,
     Concept,
@@ -252,16 +254,28 @@ def _look(asked: _Asked, collection: str | None) -> _Look:
 
 def _completed(asked: _Asked, look: _Look, fused: candidates.Fused) -> _Look:
     """With what else the search found of the studies that lead: what a study concluded may be said in other words than the
-    question's. The ranking and its signals do not want it, the writing does.
+    question's. Of the first one whatever it says, where nothing that was found of it tells what it found. The ranking and its
+    signals do not want it, the writing does.
     """
     leading = list(dict.fromkeys(c.passage.study.study_id for c in look.ranked))[: asked.policy.completed_studies]
     ranked = {c.passage.passage_id for c in look.ranked} | {entry.passage_id for entry in look.left_out}
     others = {pk for n in look.near if n.study_id in leading for pk in n.passage_ids} - ranked
-    if not others:
-        return look
-    with asked.clock("rank"):
-        _, further, _ = _ordered(asked, fused.best(asked.policy, among=others), None)
-    return replace(look, further=further)
+    further: tuple[Candidate, ...] = ()
+    if others:
+        with asked.clock("rank"):
+            _, further, _ = _ordered(asked, fused.best(asked.policy, among=others), None)
+    if leading and not any(_tells(c, leading[0]) for c in (*look.ranked, *further)):
+        with asked.clock("rank"):
+            rest = [pk for pk in asked.corpus.passage_ids(leading[0]) if pk not in ranked | others]
+            unfound = fused.unfound(rest[: asked.policy.pool], beside=look.ranked[0].passage.passage_id)
+            _, told, _ = _ordered(asked, unfound, None)
+        further = (*further, *told)
+    return replace(look, further=further) if further else look
+
+
+def _tells(candidate: Candidate, study_id: str) -> bool:
+    """Whether it is a passage of this study that says what was found or advised."""
+    return candidate.passage.study.study_id == study_id and candidate.passage.section in TELLING | {Section.ABSTRACT}
 
 
 def _near_findings(asked: _Asked, found: Found) -> tuple[NearFinding, ...]:
