@@ -441,6 +441,19 @@ def test_passages_come_in_the_order_asked_for(django_assert_num_queries) -> None
     assert loaded[0].study is loaded[1].study
 
 
+def test_the_passages_of_a_study_come_in_its_order_where_it_may_be_searched() -> None:
+    study, draft = (
+        make_study(texts=(SQUATS, PRESSES, PROTEIN)),
+        make_study(texts=(SQUATS,), status=records.Status.DRAFT),
+    )
+    retracted = make_study(texts=(SQUATS,), notice=records.Notice.RETRACTED)
+    own = study.passages.order_by("position").values_list("pk", flat=True)
+
+    assert search.passage_ids(study.study_id) == tuple(own)
+    assert search.passage_ids(draft.study_id) == search.passage_ids(retracted.study_id) == ()
+    assert search.passage_ids("nobody") == ()
+
+
 def loaded(*passages: Passage) -> tuple[records.Passage, ...]:
     with search.snapshot():
         return search.load_passages([passage.pk for passage in passages])

@@ -91,6 +91,10 @@ class FakeCorpus:
             self._finding_vectors[study_id] = self._encode(texts) if texts else ()
         return self._finding_vectors[study_id]
 
+    def passage_ids(self, study_id: str) -> tuple[int, ...]:
+        own = [p for p in self._passages.values() if p.study.study_id == study_id]
+        return tuple(p.passage_id for p in sorted(own, key=lambda p: p.position))
+
     def findings(self, study_ids: Sequence[str]) -> tuple[records.Finding, ...]:
         return tuple(f for study_id in study_ids for f in self._findings if f.study_id == study_id)
 

@@ -247,6 +247,17 @@ def test_a_concept_is_held_under_each_of_its_names() -> None:
     assert without("will I get jacked?", "Ten sets.", concepts=(strength,)) == ("",)
 
 
+def test_what_no_study_is_about_is_held_under_each_of_its_names_too() -> None:
+    breakdown = make_concept("rhabdomyolysis", "rhabdo", kind="condition", is_studied=False)
+
+    assert without("sets and rhabdo?", "Ten sets and rhabdomyolysis.", concepts=(breakdown,)) == ()
+    assert without("sets and rhabdo?", "Ten sets.", concepts=(breakdown,)) == ("sets and ?",)
+
+
+def test_words_that_judge_or_ask_for_a_share_are_not_tried() -> None:
+    assert without("Is it a silly idea, or proven, in percent, that sets boost my brother?", "Ten sets.") == ()
+
+
 def test_a_concept_is_held_where_the_study_is_about_it() -> None:
     bands = make_concept("elastic-resistance", "bands")
 

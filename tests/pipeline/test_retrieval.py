@@ -148,6 +148,35 @@ def test_what_else_the_leading_studies_say_stands_behind_the_ranking(starter: Fa
     assert not {c.passage.passage_id for c in completed.further} & set(ids(completed.ranked))
 
 
+@pytest.mark.parametrize(
+    ("section", "told"),
+    [
+        (records.Section.INTRODUCTION, [2, 3]),
+        (records.Section.METHODS, [2, 3]),
+        (records.Section.RESULTS, []),
+        (records.Section.CONCLUSION, []),
+        (records.Section.ABSTRACT, []),
+    ],
+)
+def test_of_a_leading_study_that_was_found_by_what_it_set_out_to_do_all_else_stands_behind_the_ranking(
+    section: records.Section, told: list[int]
+) -> None:
+    study, other = make_study("T001"), make_study("T002", title="Protein and age")
+    found = make_passage("Sets until failure were the question.", passage_id=1, study=study, section=section)
+    hidden = make_passage("Nobody gained anything.", passage_id=2, study=study, position=1)
+    last = make_passage("Both groups trained.", passage_id=3, study=study, position=2)
+    elsewhere = make_passage(PROTEIN, passage_id=4, study=other)
+    within = make_corpus(found, hidden, last, elsewhere)
+    policy = replace(DEFAULT, leg_limit=1, lexical_weight=1.0, dense_weight=0.0)
+
+    search = find("sets until failure?", policy=policy, within=within)
+
+    assert search.ranked[0].passage.passage_id == 1
+    assert sorted(ids(search.further)) == told
+    alone = find("sets until failure?", policy=replace(policy, completed_studies=0), within=within)
+    assert (alone.further, alone.ranked, alone.signals) == ((), search.ranked, search.signals)
+
+
 def test_keyword_hits_lead_where_the_policy_says_so(starter: FakeCorpus) -> None:
     ranked = find(
         "creatine loading and kidney harm", policy=replace(DEFAULT, order=Order.KEYWORD_HITS), within=starter

@@ -1,0 +1,146 @@
+"""Alternatives: what studies set against each other of the things that a question names."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpus_app.records import AgeGroup, Direction, Finding
+from qa_app.pipeline.alternatives import Alternatives, find_alternatives
+from qa_app.pipeline.evidence import find_citable
+from qa_app.pipeline.generation.sentences import rank_sentences
+from qa_app.pipeline.naming import MOST_NEIGHBOURS, names_of
+from qa_app.pipeline.query import understand
+from qa_app.pipeline.records import Section
+from tests.pipeline.values import (
+    POLICY,
+    SENTENCES,
+    make_candidate,
+    make_concept,
+    make_evidence,
+    make_question,
+    make_study,
+)
+
+MANY = tuple(f"c{n}" for n in range(MOST_NEIGHBOURS + 1))
+MILK = make_concept("milk", kind="nutrient", rarity=3.0)
+SOY = make_concept("soy", kind="nutrient", rarity=4.0)
+LIFTING = make_concept("lifting", kind="intervention", neighbours=MANY)
+CARDIO = make_concept("cardio", kind="intervention")
+CUFFS = make_concept("cuffs", kind="intervention")
+HEAVY = make_concept("heavy-loads", kind="training_variable")
+LIGHT = make_concept("light-loads", kind="training_variable")
+OFTEN = make_concept("often", kind="training_variable")
+GROWTH = make_concept("growth")
+CONCEPTS = (MILK, SOY, LIFTING, CARDIO, CUFFS, HEAVY, LIGHT, OFTEN, GROWTH)
+
+
+def finding(intervention: str, comparator: str, study: str = "T001") -> Finding:
+    return Finding(intervention, comparator, "growth", Direction.NO_DIFFERENCE, "It did not differ.", study_id=study)
+
+
+def found(question: str, *findings: Finding) -> dict[str, Alternatives]:
+    understanding = understand(make_question(question), concepts=CONCEPTS, collections=())
+    return find_alternatives(understanding, findings, names_of(CONCEPTS))
+
+
+@pytest.mark.parametrize(
+    ("question", "intervention", "comparator", "expected"),
+    [
+        ("milk or soy for growth?", "milk after training", "soy after training", (["milk"], ["soy"])),
+        ("soy or milk for growth?", "milk", "soy", (["milk"], ["soy"])),
+        ("is cardio as good as lifting?", "lifting", "cardio", (["lifting"], ["cardio"])),
+        ("cuffs with light loads or heavy loads?", "cuffs and light loads", "heavy loads", (["cuffs", "light-loads"], ["heavy-loads"])),
+        ("milk or soy?", "milk and soy", "nothing", None),
+        ("milk or soy?", "milk", "nothing", None),
+        ("milk or soy with lifting?", "milk and lifting", "lifting", None),
+        ("does milk give growth?", "milk", "soy", None),
+        ("heavy loads or light loads?", "heavy loads", "light loads", None),
+        ("how often should I do lifting?", "lifting", "often", None),
+    ],
+    ids=["two", "the other way round", "what half of the corpus is about", "how beside what", "together", "one side", "with both", "one is named",
+         "how alone", "how beside what half of the corpus is about"],
+)  # fmt: skip
+def test_what_findings_set_against_each_other_of_what_is_asked(
+    question: str, intervention: str, comparator: str, expected: tuple[list[str], list[str]] | None
+) -> None:
+    sides = found(question, finding(intervention, comparator)).get("T001")
+
+    assert (sides and ([c.concept_id for c in sides.one], [c.concept_id for c in sides.other])) == expected
+
+
+def test_of_several_findings_of_a_study_the_one_that_says_most() -> None:
+    asked = "milk, soy or cardio?"
+    sides = found(asked, finding("cardio", "soy"), finding("milk", "soy"), finding("cardio", "milk"))["T001"]
+
+    assert sides.rarity == MILK.rarity + SOY.rarity
+
+
+@given(st.permutations(["milk", "soy", "cardio", "lifting", "cuffs"]), st.integers(1, 4))
+def test_nothing_stands_on_both_sides_and_no_side_is_empty(things: list[str], cut: int) -> None:
+    for sides in found(
+        "milk, soy, cardio, lifting or cuffs?", finding(" and ".join(things[:cut]), " and ".join(things[cut - 1 :]))
+    ).values():
+        one, other = {c.concept_id for c in sides.one}, {c.concept_id for c in sides.other}
+        assert one
+        assert other
+        assert not one & other
+
+
+def quoted(
+    question: str, *findings: Finding, ages: dict[str, AgeGroup] | None = None, cites_from: float = 0.0
+) -> set[str]:
+    studies = [make_study(f"T00{n}", age_group=(ages or {}).get(f"T00{n}", AgeGroup.ADULTS)) for n in (1, 2, 3)]
+    ranked = [make_candidate(SENTENCES[0], study=study, score=2.0, cosine=0.7) for study in studies]
+    understanding = understand(make_question(question), concepts=CONCEPTS, collections=())
+    policy = replace(POLICY, cites_from=cites_from)
+    return set(
+        find_citable(
+            ranked, understanding=understanding, policy=policy, concepts=CONCEPTS, findings=findings, asked=question
+        )
+    )
+
+
+def test_where_some_studies_compared_what_is_asked_the_others_are_not_quoted() -> None:
+    rows = (finding("milk", "nothing", "T001"), finding("milk", "soy", "T002"), finding("soy", "milk", "T003"))
+
+    assert quoted("milk or soy for growth?", *rows) == {"T002", "T003"}
+    assert quoted("does milk give growth?", *rows) == {"T001", "T002", "T003"}
+    assert quoted("milk or soy for growth?", rows[0]) == {"T001", "T002", "T003"}
+    assert quoted("milk or soy for growth?", *rows, cites_from=1.1) == {"T001"}  # none that compared them bears
+
+
+def test_a_comparison_in_other_people_bars_nobody() -> None:
+    rows = (finding("soy", "nothing", "T001"), finding("milk", "soy", "T002"))
+    ages = {"T001": AgeGroup.OLDER_ADULTS, "T002": AgeGroup.ADULTS, "T003": AgeGroup.OLDER_ADULTS}
+
+    assert "T001" in quoted("milk or soy at 70?", *rows, ages=ages)
+    assert quoted("milk or soy at 70?", *rows, ages=ages | {"T002": AgeGroup.OLDER_ADULTS}) == {"T002"}
+
+
+@pytest.mark.parametrize(
+    ("text", "section", "gains"),
+    [
+        ("Growth did not differ between milk and soy.", Section.RESULTS, True),
+        ("Milk may be the better choice than soy.", Section.PRACTICAL_APPLICATIONS, True),
+        ("Growth rose with milk.", Section.RESULTS, False),
+        ("Milk is digested more slowly than soy.", Section.DISCUSSION, False),
+    ],
+)
+def test_what_names_both_sides_is_needed_more(text: str, section: Section, gains: bool) -> None:
+    candidate = make_candidate(text, section=section)
+    evidence = make_evidence(candidate, question="milk or soy for growth?")
+    evidence = replace(
+        evidence, understanding=understand(evidence.question, concepts=CONCEPTS, collections=()), citable={"T001": 0.9}
+    )
+
+    def needed(*findings: Finding, gain: float = POLICY.alternatives_gain) -> float:
+        ranked = rank_sentences(replace(evidence, findings=findings), replace(POLICY, alternatives_gain=gain))
+        return next(q.needed for q in ranked if q.text == text)
+
+    compared = finding("milk", "soy")
+    assert needed(compared) - needed(compared, gain=0.0) == pytest.approx(POLICY.alternatives_gain * gains)
+    assert needed(finding("milk", "nothing")) == needed(finding("milk", "nothing"), gain=0.0)
