@@ -1,37 +1,35 @@
-"""Alternatives: which of the things that a question names its studies set against each other: weights and cardio, milk and soy."""
+"""Alternatives: what a question sets against each other, and which studies compared that: weights and cardio, milk and soy."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Collection, Mapping, Sequence
+from itertools import product
 
 from corpus_app.records import Concept, Finding
-from qa_app.pipeline.naming import DONE, MOST_NEIGHBOURS, VARIABLE, Names, names
-from qa_app.pipeline.records import Understanding
+from qa_app.pipeline.naming import DONE, MOST_NEIGHBOURS, VARIABLE, Names, find_name_spans, names
+from qa_app.pipeline.records import Alternatives, Understanding
+from qa_app.pipeline.text import corrected
 
-
-@dataclass(frozen=True, slots=True)
-class Alternatives:
-    """What stands on either side of a comparison, of the concepts that a question names; neither side is empty."""
-
-    one: tuple[Concept, ...]
-    other: tuple[Concept, ...]
-
-    @property
-    def rarity(self) -> float:
-        """How much both sides tell together."""
-        return math.fsum(concept.rarity for concept in (*self.one, *self.other))
-
-    def are_told(self, text: str) -> bool:
-        """Whether a text names something of either side."""
-        return all(any(names(text, concept) for concept in side) for side in (self.one, self.other))
+# Between two names, or anywhere before both.
+_BETWEEN = re.compile(
+    r"\b(?:or|vs\.?|versus|than|against|instead of|rather than|the way|same as|match(?:es)?|beats?)\b|\bas\b.*\bas\b|/",
+    re.IGNORECASE,
+)
+_OR = re.compile(r"\bor\b", re.IGNORECASE)
+_OF_BOTH = re.compile(r"\bcompar|\bdifferences? between\b|\bwhich (?:one|of)\b", re.IGNORECASE)
+_NO_CHOICE = re.compile(
+    r"\b(?:before or after|after or before|with or without|more or less|whether or not|or (?:not|so|both)\b)",
+    re.IGNORECASE,
+)
+# What one side did not have, or what both had: "protein without training", "no added protein", "milk after training".
+_BESIDE = re.compile(r"\b(?:no|not|without|during|after|before|while)\b.*", re.IGNORECASE | re.DOTALL)
 
 
 def find_alternatives(
-    understanding: Understanding, findings: Sequence[Finding], named: Names
+    question: str, understanding: Understanding, findings: Sequence[Finding], named: Names
 ) -> dict[str, Alternatives]:
-    """By study what its findings set against each other of the things that the question names and that people do or take.
+    """By study what its findings compared of the things that the question sets against each other and that people do or take.
 
     Of several findings of a study the one that says most. How the training is done counts beside what is done ("light loads with a
     cuff or heavy loads"), but not alone, nor beside what half of the corpus is about: heavy training is training.
@@ -40,10 +38,14 @@ def find_alternatives(
     found: dict[str, Alternatives] = {}
     if len(asked) < 2:
         return found
+    chosen = _set_apart(corrected(question, understanding.corrections), understanding.concepts)
+    if not chosen:
+        return found
     for finding in findings:
-        one, other = (named.ids_in(side) & asked.keys() for side in (finding.intervention, finding.comparator))
+        sides = (_BESIDE.sub("", side) for side in (finding.intervention, finding.comparator))
+        one, other = (named.ids_in(side) & asked.keys() for side in sides)
         both = Alternatives(tuple(asked[i] for i in sorted(one - other)), tuple(asked[i] for i in sorted(other - one)))
-        if not _are_things(both):
+        if not (_are_things(both) and any(pair in chosen for pair in _pairs(both))):
             continue
         known = found.get(finding.study_id)
         if known is None or both.rarity > known.rarity:
@@ -51,9 +53,44 @@ def find_alternatives(
     return found
 
 
+def widest(found: Mapping[str, Alternatives], studies: Collection[str]) -> Alternatives | None:
+    """Those of these studies that say most."""
+    own = [sides for study_id, sides in found.items() if study_id in studies]
+    return max(own, key=lambda sides: sides.rarity, default=None)
+
+
+def are_told(sides: Alternatives, text: str) -> bool:
+    """Whether a text names something of either side."""
+    return all(any(names(text, concept) for concept in side) for side in (sides.one, sides.other))
+
+
+def _set_apart(question: str, concepts: Sequence[Concept]) -> frozenset[frozenset[str]]:
+    """Pairs of concepts, by their ids, that the question sets against each other by a word between them or before both, or as a
+    list that ends so: "milk, soy or rice".
+    """
+    said = _NO_CHOICE.sub(lambda match: " " * len(match[0]), question)
+    spans = find_name_spans(said, concepts)
+    of_both = _OF_BOTH.search(said)
+
+    def are_apart(end: int, start: int, begins: int) -> bool:
+        between = said[end:begins]
+        is_listed = between.strip() == "," and _OR.search(said[begins:])
+        return bool(_BETWEEN.search(between) or is_listed or (of_both and of_both.start() < start))
+
+    return frozenset(
+        frozenset((first.concept_id, second.concept_id))
+        for (start, end, first), (begins, _, second) in product(spans, spans)
+        if end <= begins and are_apart(end, start, begins)
+    )
+
+
+def _pairs(sides: Alternatives) -> list[frozenset[str]]:
+    return [frozenset((one.concept_id, other.concept_id)) for one, other in product(sides.one, sides.other)]
+
+
 def _are_things(sides: Alternatives) -> bool:
     """Whether something is done or taken on both sides, or on one of them that is more than training as such."""
-    one, other = ([c for c in side if c.kind != VARIABLE] for side in (sides.one, sides.other))
     if not (sides.one and sides.other):
         return False
+    one, other = ([c for c in side if c.kind != VARIABLE] for side in (sides.one, sides.other))
     return bool(one and other) or any(len(c.neighbours) <= MOST_NEIGHBOURS for c in (*one, *other))

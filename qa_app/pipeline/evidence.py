@@ -10,10 +10,9 @@ from dataclasses import replace
 from functools import lru_cache
 
 from corpus_app.records import Section
-from qa_app.pipeline.alternatives import find_alternatives
 from qa_app.pipeline.naming import DONE, MEASURED, NUTRIENT, names, names_of, once_for_these
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.population import is_about, is_about_others, is_of_another_life
+from qa_app.pipeline.population import is_about_others, is_of_another_life
 from qa_app.pipeline.qualifiers import besides_kept_food
 from qa_app.pipeline.records import (
     TELLING,
@@ -45,6 +44,7 @@ def find_citable(
     near: Sequence[NearFinding] = (),
     asked: str = "",
     searched: str = "",
+    alternatives: Collection[str] = (),
 ) -> dict[str, float]:
     """The studies that an answer may quote, with their chances to bear on the question: the first, and those with a fair one.
 
@@ -52,8 +52,8 @@ def find_citable(
     a stray sentence of another one. The others stay evidence that readers may look at. Where the question as `asked` names an
     author ("Carpinelli's 2009 critique"), only what that author wrote is meant. Where it names nothing that people eat or take, a study
     that tried nothing else is not quoted beside the first. Where it is about older people, studies of children are not quoted if
-    others bear on it, nor where it is about children those of older people. Where it sets two things against each other that some of these
-    studies compared, the others are not quoted.
+    others bear on it, nor where it is about children those of older people. Where it sets two things against each other, the others are
+    not quoted beside studies that compared them (`alternatives`) in people who are not plainly others than those asked about.
     """
     signals = study_signals(ranked, understanding=understanding, concepts=concepts, findings=findings, near=near)
     named = _by_named_author(asked, ranked)
@@ -65,9 +65,8 @@ def find_citable(
     bearing = [study_id for study_id in meant if chances[study_id] >= policy.cites_from and study_id not in others]
     known = [study_id for study_id in bearing if study_id not in strangers]
     first = [study_id for study_id in meant[:1] if study_id not in strangers or not known]
-    compared = find_alternatives(understanding, findings, names_of(concepts))
-    fit = {study.study_id for study in studies if study.study_id in compared and is_about(study, people)}
-    quoted = fit.intersection(bearing) or {*first, *(known or bearing)}
+    fit = {study.study_id for study in studies if study.study_id in alternatives and not is_about_others(study, people)}
+    quoted = fit.intersection(known or bearing) or {*first, *(known or bearing)}
     return {study_id: chances[study_id] for study_id in meant if study_id in quoted}
 
 

@@ -34,8 +34,8 @@ OF_WHO_ASKS = frozenset(
 """Stems of words for who asks, or for whom: no subject that a passage could hold."""
 OF_ASKING = frozenset(
     stem(word)
-    for word in """idea ideas sensible sensibly wise wisely unwise silly daft stupid pointless useless scared afraid worried worry nervous true untrue
-    myth myths proven proved prove proof shown showing legit bother percent percents percentage percentages fraction proportion
+    for word in """idea ideas sensible sensibly wise wisely unwise silly daft stupid pointless useless scared afraid worried worry true untrue
+    myth myths proven proved prove proof shown showing legit bother percent percents percentage percentages
     rise rises rising rose raise raises raised raising boost boosts boosted boosting""".split()
 )
 """Stems of words that judge or doubt, ask for a share, or say which way something goes: passages say that in other words."""

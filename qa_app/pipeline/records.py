@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -254,6 +255,19 @@ class Agreement:
 
 
 @dataclass(frozen=True, slots=True)
+class Alternatives:
+    """What a question sets against each other, of the concepts that it names; neither side is empty."""
+
+    one: tuple[Concept, ...]
+    other: tuple[Concept, ...]
+
+    @property
+    def rarity(self) -> float:
+        """How much both sides tell together."""
+        return math.fsum(concept.rarity for concept in (*self.one, *self.other))
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """The frozen context that summary and answer are both written from; never empty."""
 
@@ -266,6 +280,8 @@ class Evidence:
     citable: Mapping[str, float] | None = None
     """Studies that bear on the question well enough to be quoted, each with the chance that it does; None for all."""
     agreement: Agreement | None = None
+    alternatives: Alternatives | None = None
+    """What the question sets against each other and studies that may be quoted compared."""
 
     def __post_init__(self) -> None:
         if not self.passages:
@@ -277,11 +293,9 @@ class Evidence:
 
     @property
     def leading_study(self) -> str:
-        """The first that may be quoted."""
-        ids = (c.passage.study.study_id for c in self.passages)
-        return next(
-            (i for i in ids if self.citable is None or i in self.citable), self.passages[0].passage.study.study_id
-        )
+        """The first that may be quoted; the first of all where none may."""
+        ids = [c.passage.study.study_id for c in self.passages]
+        return next((i for i in ids if self.citable is None or i in self.citable), ids[0])
 
 
 class InsufficientEvidence(Exception):

@@ -17,9 +17,10 @@ from qa_app.pipeline import (
     unstudied,
     writing,
 )
+from qa_app.pipeline.alternatives import find_alternatives, widest
 from qa_app.pipeline.attribution import attributed
 from qa_app.pipeline.generation import EXTRACTIVE
-from qa_app.pipeline.naming import find_terms
+from qa_app.pipeline.naming import find_terms, names_of
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import Corpus, Limit, Progress, Reranker, Unwatched, Writer
 from qa_app.pipeline.records import (
@@ -160,29 +161,35 @@ def gather(
     outcome = confidence.decide(search.signals, search.understanding, policy)
     if not outcome.is_answer:
         return _refusal(question, outcome, search, policy, clock)
+    compared = find_alternatives(question.searched, search.understanding, search.findings, names_of(search.concepts))
     try:
+        citable = evidence.find_citable(
+            search.ranked,
+            understanding=search.understanding,
+            policy=policy,
+            concepts=search.concepts,
+            findings=search.findings,
+            near=search.near,
+            asked=question.text,
+            searched=question.searched,
+            alternatives=compared.keys(),
+        )
         chosen = evidence.select(
             (*search.ranked, *search.further),
             question=question,
             understanding=search.understanding,
             policy=policy,
             findings=search.findings,
-            citable=evidence.find_citable(
-                search.ranked,
-                understanding=search.understanding,
-                policy=policy,
-                concepts=search.concepts,
-                findings=search.findings,
-                near=search.near,
-                asked=question.text,
-                searched=question.searched,
-            ),
+            citable=citable,
         )
         if parts.has_nothing_of(question.searched, search.understanding, chosen, search.concepts):
             raise InsufficientEvidence("The evidence does not speak of what the question is about.")
     except InsufficientEvidence:
         return _refusal(question, Outcome.INSUFFICIENT_EVIDENCE, search, policy, clock)
-    chosen = _with_agreement(replace(chosen, left_out=(*search.left_out, *chosen.left_out)), search, policy)
+    chosen = replace(
+        chosen, left_out=(*search.left_out, *chosen.left_out), alternatives=widest(compared, citable.keys())
+    )
+    chosen = _with_agreement(chosen, search, policy)
     return Gathered(question, search, chosen)
 
 

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_app.records import AgeGroup, Direction, Finding
-from qa_app.pipeline.alternatives import Alternatives, find_alternatives
+from qa_app.pipeline.alternatives import find_alternatives, widest
 from qa_app.pipeline.evidence import find_citable
 from qa_app.pipeline.generation.sentences import rank_sentences
 from qa_app.pipeline.naming import MOST_NEIGHBOURS, names_of
 from qa_app.pipeline.query import understand
-from qa_app.pipeline.records import Section
+from qa_app.pipeline.records import Alternatives, Section
 from tests.pipeline.values import (
     POLICY,
     SENTENCES,
@@ -44,7 +44,7 @@ def finding(intervention: str, comparator: str, study: str = "T001") -> Finding:
 
 def found(question: str, *findings: Finding) -> dict[str, Alternatives]:
     understanding = understand(make_question(question), concepts=CONCEPTS, collections=())
-    return find_alternatives(understanding, findings, names_of(CONCEPTS))
+    return find_alternatives(question, understanding, findings, names_of(CONCEPTS))
 
 
 @pytest.mark.parametrize(
@@ -72,6 +72,50 @@ def test_what_findings_set_against_each_other_of_what_is_asked(
     assert (sides and ([c.concept_id for c in sides.one], [c.concept_id for c in sides.other])) == expected
 
 
+COMPARED = [
+    "Is milk better than soy?",
+    "Soy, or rather milk?",
+    "Milk vs. soy",
+    "milk/soy: which?",
+    "Should I drink milk instead of soy?",
+    "Does milk give as much growth as soy?",
+    "How much milk would it take to grow the way soy drinkers do?",
+    "How do milk and soy compare?  Compare milk and soy.",
+    "What is the difference between milk and soy?",
+    "Which of milk and soy is it?",
+]
+NOT_COMPARED = [
+    "Does milk help with soy?",
+    "Milk and soy for growth?",
+    "Should I take milk before or after soy?",
+    "Does milk work with or without soy?",
+    "Does milk during soy training matter?",
+    "Is milk good or bad?",
+    "How much soy should I eat, and does milk matter?",
+]
+
+
+@pytest.mark.parametrize("question", [*COMPARED, *NOT_COMPARED])
+def test_a_question_sets_two_things_against_each_other_by_its_words(question: str) -> None:
+    assert bool(found(question, finding("milk", "soy"))) is (question in COMPARED)
+
+
+@pytest.mark.parametrize(
+    ("intervention", "comparator"),
+    [("milk without soy", "placebo"), ("milk", "no soy"), ("milk", "nothing after soy"), ("milk during soy", "milk")],
+)
+def test_what_one_side_did_not_have_or_both_had_beside_it_is_not_compared(intervention: str, comparator: str) -> None:
+    assert found("milk or soy?", finding(intervention, comparator)) == {}
+
+
+def test_the_widest_of_the_studies_that_may_be_quoted() -> None:
+    sides = found("milk, soy or cardio?", finding("cardio", "soy", "T001"), finding("milk", "soy", "T002"))
+
+    assert widest(sides, {"T001", "T002"}) is sides["T002"]
+    assert widest(sides, {"T001"}) is sides["T001"]
+    assert widest(sides, {"T003"}) is None
+
+
 def test_of_several_findings_of_a_study_the_one_that_says_most() -> None:
     asked = "milk, soy or cardio?"
     sides = found(asked, finding("cardio", "soy"), finding("milk", "soy"), finding("cardio", "milk"))["T001"]
@@ -96,10 +140,16 @@ def quoted(
     studies = [make_study(f"T00{n}", age_group=(ages or {}).get(f"T00{n}", AgeGroup.ADULTS)) for n in (1, 2, 3)]
     ranked = [make_candidate(SENTENCES[0], study=study, score=2.0, cosine=0.7) for study in studies]
     understanding = understand(make_question(question), concepts=CONCEPTS, collections=())
-    policy = replace(POLICY, cites_from=cites_from)
+    policy, compared = replace(POLICY, cites_from=cites_from), found(question, *findings)
     return set(
         find_citable(
-            ranked, understanding=understanding, policy=policy, concepts=CONCEPTS, findings=findings, asked=question
+            ranked,
+            understanding=understanding,
+            policy=policy,
+            concepts=CONCEPTS,
+            findings=findings,
+            asked=question,
+            alternatives=compared.keys(),
         )
     )
 
@@ -133,14 +183,11 @@ def test_a_comparison_in_other_people_bars_nobody() -> None:
 def test_what_names_both_sides_is_needed_more(text: str, section: Section, gains: bool) -> None:
     candidate = make_candidate(text, section=section)
     evidence = make_evidence(candidate, question="milk or soy for growth?")
-    evidence = replace(
-        evidence, understanding=understand(evidence.question, concepts=CONCEPTS, collections=()), citable={"T001": 0.9}
-    )
 
-    def needed(*findings: Finding, gain: float = POLICY.alternatives_gain) -> float:
-        ranked = rank_sentences(replace(evidence, findings=findings), replace(POLICY, alternatives_gain=gain))
+    def needed(sides: Alternatives | None, gain: float = POLICY.alternatives_gain) -> float:
+        ranked = rank_sentences(replace(evidence, alternatives=sides), replace(POLICY, alternatives_gain=gain))
         return next(q.needed for q in ranked if q.text == text)
 
-    compared = finding("milk", "soy")
-    assert needed(compared) - needed(compared, gain=0.0) == pytest.approx(POLICY.alternatives_gain * gains)
-    assert needed(finding("milk", "nothing")) == needed(finding("milk", "nothing"), gain=0.0)
+    sides = Alternatives((MILK,), (SOY,))
+    assert needed(sides) - needed(sides, gain=0.0) == pytest.approx(POLICY.alternatives_gain * gains)
+    assert needed(None) == needed(None, gain=0.0)

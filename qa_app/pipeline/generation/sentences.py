@@ -10,11 +10,11 @@ from functools import lru_cache
 
 from corpus_app.records import AgeGroup, Concept, Section, Study
 from qa_app.pipeline import standing
-from qa_app.pipeline.alternatives import Alternatives, find_alternatives
+from qa_app.pipeline.alternatives import are_told
 from qa_app.pipeline.calibration import Logistic
 from qa_app.pipeline.generation.counted import number_asked
 from qa_app.pipeline.generation.wording import WANTS_ADVICE, Sound, is_null
-from qa_app.pipeline.naming import CONDITION, DONE, MEASURED, names, names_of
+from qa_app.pipeline.naming import CONDITION, DONE, MEASURED, names
 from qa_app.pipeline.orders import gives_orders
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.population import find_population, is_about_others, names_some_of
@@ -352,8 +352,6 @@ class Asked:
     """Of these what people do or take."""
     rarest: Concept | None = None
     """Of all that it names, what fewest studies are about."""
-    alternatives: Alternatives | None = None
-    """What it names that its studies set against each other."""
     dated: frozenset[str] = frozenset()
     """Studies of the year that the question names or, where it asks for the newest, the newest that may be quoted."""
 
@@ -362,10 +360,9 @@ class Asked:
         return study.age_group in SPECIAL_AGES and not self.evidence.understanding.population.is_named
 
     def sets_apart(self, text: str, section: Section) -> bool:
-        """Whether a sentence says what was found or advised, and names both of what the question names and studies set against each
-        other.
-        """
-        return self.alternatives is not None and section in TELLING and self.alternatives.are_told(text)
+        """Whether a sentence says what was found or advised, and names both of what the question sets against each other."""
+        sides = self.evidence.alternatives
+        return sides is not None and section in TELLING and are_told(sides, text)
 
     def is_bare(self, text: str, first: int) -> bool:
         """Whether a quotation from within a passage names nothing that was done, nor anybody, of what the question names."""
@@ -416,18 +413,9 @@ class Asked:
             closest_telling=max((cosine for c in telling for cosine in c.sentence_cosines), default=0.0),
             subjects=tuple(concept for concept in understanding.concepts if concept.kind not in MEASURED),
             done=tuple(concept for concept in understanding.concepts if concept.kind in DONE),
-            alternatives=_alternatives(evidence),
             dated=_dated(evidence),
             rarest=max(understanding.concepts, key=lambda concept: (concept.rarity, concept.concept_id), default=None),
         )
-
-
-def _alternatives(evidence: Evidence) -> Alternatives | None:
-    """Those that say most, of the studies that may be quoted."""
-    ids = {c.passage.study.study_id for c in _quoted(evidence)}
-    findings = [finding for finding in evidence.findings if finding.study_id in ids]
-    found = find_alternatives(evidence.understanding, findings, names_of(evidence.understanding.concepts))
-    return max(found.values(), key=lambda sides: sides.rarity, default=None)
 
 
 def _dated(evidence: Evidence) -> frozenset[str]:
