@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from itertools import product
+from itertools import pairwise, product
 
 from corpus_app.records import Concept, Finding
 from qa_app.pipeline.naming import DONE, MOST_NEIGHBOURS, VARIABLE, Names, find_name_spans, names
 from qa_app.pipeline.records import Alternatives, Understanding
-from qa_app.pipeline.text import corrected
+from qa_app.pipeline.text import corrected, words
 
-# Between two names, or anywhere before both.
-_BETWEEN = re.compile(
-    r"\b(?:or|vs\.?|versus|than|against|instead of|rather than|the way|same as|match(?:es)?|beats?)\b|\bas\b.*\bas\b|/",
+NEAR = 4  # words at most between what joins two alternatives and a name
+_OR = re.compile(r"\bor\b|/", re.IGNORECASE)
+_THAN = re.compile(
+    r"\b(?:vs\.?|versus|than|against|instead of|rather than|the way|same as|match(?:es)?|beats?)\b|\bas\b.*\bas\b",
     re.IGNORECASE,
 )
-_OR = re.compile(r"\bor\b", re.IGNORECASE)
 _OF_BOTH = re.compile(r"\bcompar|\bdifferences? between\b|\bwhich (?:one|of)\b", re.IGNORECASE)
 _NO_CHOICE = re.compile(
     r"\b(?:before or after|after or before|with or without|more or less|whether or not|or (?:not|so|both)\b)",
     re.IGNORECASE,
 )
+_MEANWHILE = re.compile(r"\b(?:while|when|during|after|before)\s+$", re.IGNORECASE)
 # What one side did not have, or what both had: "protein without training", "no added protein", "milk after training".
 _BESIDE = re.compile(r"\b(?:no|not|without|during|after|before|while)\b.*", re.IGNORECASE | re.DOTALL)
 
@@ -65,23 +67,30 @@ def are_told(sides: Alternatives, text: str) -> bool:
 
 
 def _set_apart(question: str, concepts: Sequence[Concept]) -> frozenset[frozenset[str]]:
-    """Pairs of concepts, by their ids, that the question sets against each other by a word between them or before both, or as a
-    list that ends so: "milk, soy or rice".
+    """Pairs of concepts, by their ids, that the question sets against each other: by what stands between them, as both
+    compared, or as a list that ends so ("milk, soy or rice"). What it names more than once, both have ("diet and cardio or diet and weights").
     """
     said = _NO_CHOICE.sub(lambda match: " " * len(match[0]), question)
-    spans = find_name_spans(said, concepts)
-    of_both = _OF_BOTH.search(said)
-
-    def are_apart(end: int, start: int, begins: int) -> bool:
-        between = said[end:begins]
-        is_listed = between.strip() == "," and _OR.search(said[begins:])
-        return bool(_BETWEEN.search(between) or is_listed or (of_both and of_both.start() < start))
-
+    spans = [span for span in find_name_spans(said, concepts) if span[2].kind in DONE]
+    often = Counter(concept.concept_id for *_, concept in spans)
+    spans = [span for span in spans if often[span[2].concept_id] == 1 and not _MEANWHILE.search(said[: span[0]])]
+    things = [span for span in spans if span[2].kind != VARIABLE]
+    is_of_both = bool(_OF_BOTH.search(said))
     return frozenset(
         frozenset((first.concept_id, second.concept_id))
-        for (start, end, first), (begins, _, second) in product(spans, spans)
-        if end <= begins and are_apart(end, start, begins)
+        for (_, end, first), (begins, _, second) in (*pairwise(spans), *pairwise(things))
+        if _are_apart(said[end:begins], said[begins:]) or is_of_both
     )
+
+
+def _are_apart(between: str, rest: str) -> bool:
+    """Whether what stands between two names sets one against the other; of a list, what follows."""
+    if between.strip() == ",":
+        return bool(_OR.search(rest))
+    if joint := _OR.search(between):
+        return max(len(words(between[: joint.start()])), len(words(between[joint.end() :]))) <= NEAR
+    joint = _THAN.search(between)
+    return joint is not None and len(words(between[joint.end() :])) <= NEAR
 
 
 def _pairs(sides: Alternatives) -> list[frozenset[str]]:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from corpus_app.records import Section
 from qa_app.pipeline.naming import DONE, MEASURED, NUTRIENT, names, names_of, once_for_these
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.population import is_about_others, is_of_another_life
+from qa_app.pipeline.population import is_about, is_about_others, is_of_another_life
 from qa_app.pipeline.qualifiers import besides_kept_food
 from qa_app.pipeline.records import (
     TELLING,
@@ -23,6 +23,7 @@ from qa_app.pipeline.records import (
     LeftOut,
     LeftOutReason,
     NearFinding,
+    Population,
     Question,
     Study,
     Understanding,
@@ -51,7 +52,7 @@ def find_citable(
     Which study bears is another question than which passage comes close: a study that ranking puts first is worth more than
     a stray sentence of another one. The others stay evidence that readers may look at. Where the question as `asked` names an
     author ("Carpinelli's 2009 critique"), only what that author wrote is meant. Where it names nothing that people eat or take, a study
-    that tried nothing else is not quoted beside the first. Where it is about older people, studies of children are not quoted if
+    that tried nothing else is not quoted if others bear on it. Where it is about older people, studies of children are not quoted if
     others bear on it, nor where it is about children those of older people. Where it sets two things against each other, the others are
     not quoted beside studies that compared them (`alternatives`) in people who are not plainly others than those asked about.
     """
@@ -64,10 +65,22 @@ def find_citable(
     strangers = {study.study_id for study in studies if is_of_another_life(study, people)}
     bearing = [study_id for study_id in meant if chances[study_id] >= policy.cites_from and study_id not in others]
     known = [study_id for study_id in bearing if study_id not in strangers]
-    first = [study_id for study_id in meant[:1] if study_id not in strangers or not known]
-    fit = {study.study_id for study in studies if study.study_id in alternatives and not is_about_others(study, people)}
-    quoted = fit.intersection(known or bearing) or {*first, *(known or bearing)}
+    first = [study_id for study_id in meant[:1] if study_id not in strangers | others or not known]
+    quoted = _that_compared(alternatives, known or bearing, studies, people) or {*first, *(known or bearing)}
     return {study_id: chances[study_id] for study_id in meant if study_id in quoted}
+
+
+def _that_compared(
+    alternatives: Collection[str], bearing: Sequence[str], studies: Sequence[Study], people: Population
+) -> set[str]:
+    """Of the studies that bear those that compared what the question does, but for those of plainly other people than it names; none
+    where none is of these alone.
+    """
+    by_id = {study.study_id: study for study in studies if study.study_id in alternatives}
+    compared = [by_id[study_id] for study_id in bearing if study_id in by_id]
+    if not any(is_about(study, people) for study in compared):
+        return set()
+    return {study.study_id for study in compared if not is_about_others(study, people)}
 
 
 def _on_what_nobody_asked_about(

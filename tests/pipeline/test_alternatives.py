@@ -80,7 +80,10 @@ COMPARED = [
     "Should I drink milk instead of soy?",
     "Does milk give as much growth as soy?",
     "How much milk would it take to grow the way soy drinkers do?",
-    "How do milk and soy compare?  Compare milk and soy.",
+    "How do milk and soy compare?",
+    "Compare milk and soy.",
+    "Diet and milk, or diet and soy?",
+    "How many cups of milk a day, or heavy loads of soy?",
     "What is the difference between milk and soy?",
     "Which of milk and soy is it?",
 ]
@@ -91,6 +94,8 @@ NOT_COMPARED = [
     "Does milk work with or without soy?",
     "Does milk during soy training matter?",
     "Is milk good or bad?",
+    "Is a cup of milk with my dinner or in between all of the meals best with soy?",
+    "Is milk better than food while soy is at hand, or during soy?",
     "How much soy should I eat, and does milk matter?",
 ]
 
@@ -168,7 +173,15 @@ def test_a_comparison_in_other_people_bars_nobody() -> None:
     ages = {"T001": AgeGroup.OLDER_ADULTS, "T002": AgeGroup.ADULTS, "T003": AgeGroup.OLDER_ADULTS}
 
     assert "T001" in quoted("milk or soy at 70?", *rows, ages=ages)
+    assert "T001" in quoted("milk or soy at 70?", *rows, ages=ages | {"T002": AgeGroup.MIXED})
     assert quoted("milk or soy at 70?", *rows, ages=ages | {"T002": AgeGroup.OLDER_ADULTS}) == {"T002"}
+
+
+def test_beside_a_comparison_in_the_people_asked_about_one_in_all_people_is_quoted_too() -> None:
+    rows = [finding("milk", "soy", f"T00{n}") for n in (1, 2, 3)]
+    ages = {"T001": AgeGroup.OLDER_ADULTS, "T002": AgeGroup.MIXED, "T003": AgeGroup.YOUTH}
+
+    assert quoted("milk or soy at 70?", *rows, ages=ages) == {"T001", "T002"}
 
 
 @pytest.mark.parametrize(

@@ -351,15 +351,15 @@ def test_what_a_study_compared_and_measured_speaks_for_it() -> None:
     ("question", "interventions", "expected"),
     [
         ("do weights grow muscle?", ("creatine",), {"T001"}),
-        ("do weights grow muscle?", ("creatine", "lifting"), {"T001", "T002"}),
-        ("do weights grow muscle?", ("lifting",), {"T001", "T002"}),
+        ("do weights grow muscle?", ("creatine", "lifting"), {"T002"}),
+        ("do weights grow muscle?", ("lifting",), {"T002"}),
         ("does creatine grow muscle?", ("creatine",), {"T001", "T002"}),
         ("does protein grow muscle?", ("creatine",), {"T001", "T002"}),
         ("do powder scoops grow muscle?", ("creatine",), {"T001", "T002"}),
     ],
     ids=["another thing", "lifting too", "lifting", "the same", "another nutrient", "a word of it"],
 )
-def test_where_nothing_to_eat_or_take_is_named_a_study_of_nothing_else_is_not_quoted_beside_the_first(
+def test_where_nothing_to_eat_or_take_is_named_a_study_of_nothing_else_is_not_quoted_if_another_bears(
     question: str, interventions: tuple[str, ...], expected: set[str]
 ) -> None:
     concepts = (make_concept("creatine", "creatine powder", kind="nutrient"), make_concept("protein", kind="nutrient"))
@@ -380,6 +380,21 @@ def test_where_nothing_to_eat_or_take_is_named_a_study_of_nothing_else_is_not_qu
     )
 
     assert citable.keys() == expected
+
+
+def test_what_was_tried_of_it_alone_is_quoted_where_nothing_bears() -> None:
+    concepts = (make_concept("creatine", "creatine powder", kind="nutrient"),)
+    understanding = understand(make_question("do weights grow muscle?"), concepts=concepts, collections=())
+    ranked = [make_candidate(SENTENCES[0], study=study, score=2.0, cosine=0.7) for study in ("T001", "T002")]
+    findings = [
+        Finding(given, "control", "muscle growth", Direction.INCREASE, "It rose.", study_id=study)
+        for study, given in (("T001", "creatine"), ("T002", "lifting"))
+    ]
+    policy = replace(POLICY, cites_from=1.1)
+
+    citable = find_citable(ranked, understanding=understanding, policy=policy, concepts=concepts, findings=findings)
+
+    assert citable.keys() == {"T001"}
 
 
 @pytest.mark.parametrize(
