@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from corpus_app.records import Concept
 from qa_app import evaluation
 from qa_app.answering import POLICY
 from qa_app.backends.corpus import SearchedCorpus
 from qa_app.measures import share, wilson_interval
-from qa_app.pipeline import citations
+from qa_app.pipeline import citations, health
 from qa_app.pipeline.attribution import attribution, spoken
 from qa_app.pipeline.generation import ExtractiveWriter
 from qa_app.pipeline.policy import Policy
@@ -93,6 +94,7 @@ def blind_sheet(
     dice = random.Random(seed)  # noqa: S311 - a lot, not a secret
     rows = [row for row in evaluation.read_rows(path) if row.get("relevant")]
     parts = [SHEET_OPENING]
+    concepts = SearchedCorpus().concepts()
     key: list[dict[str, str]] = []
     for row in _spread(rows, dice):
         if len(key) == n:
@@ -100,7 +102,7 @@ def blind_sheet(
         answer = _answer(row, policy)
         if not answer.outcome.is_answer:
             continue
-        texts = [("answer", _as_answer(answer)), ("passages", _as_list(answer))]
+        texts = [("answer", _as_answer(answer)), ("passages", _as_list(answer, concepts))]
         dice.shuffle(texts)
         number = len(key) + 1
         key.append({"number": str(number), "id": row["id"], "A": texts[0][0], "B": texts[1][0]})
@@ -143,14 +145,20 @@ def _adds_nothing(answer: Answer) -> bool:
     return {s.text for s in answer.answer} <= {s.text for s in answer.summary}
 
 
-def _as_list(answer: Answer) -> str:
+def _as_list(answer: Answer, concepts: Sequence[Concept]) -> str:
     """Whose they are is told as the answer tells it: readers compare what is said and not how it is labelled."""
     asked, population = answer.question.searched, answer.understanding.population
+    conditions = health.find_unasked([candidate.passage.study for candidate in answer.evidence], asked, concepts)
     texts: list[str] = []
     before = None
     for candidate in answer.evidence[:PASSAGES_LISTED]:
         passage, study = candidate.passage, candidate.passage.study
-        who = "" if study == before else attribution(passage.text, study, asked=asked, population=population)
+        own = conditions.get(study.study_id, ())
+        who = (
+            ""
+            if study == before
+            else attribution(passage.text, study, asked=asked, population=population, conditions=own)
+        )
         texts.append(spoken(passage.text, who))
         before = study
     return "\n\n".join(f"{text} [{place}]" for place, text in enumerate(texts, start=1))

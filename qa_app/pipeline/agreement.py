@@ -10,13 +10,26 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from corpus_app.records import AgeGroup, Concept, Design, Direction, Finding, Sex, Study, TrainingStatus, Wanted
+from corpus_app.records import (
+    AgeGroup,
+    Concept,
+    Design,
+    Direction,
+    Finding,
+    Passage,
+    Sex,
+    Study,
+    TrainingStatus,
+    Wanted,
+)
 from qa_app.pipeline.naming import DONE, MEASURED, VARIABLE, Names, names_of
 from qa_app.pipeline.naming import names as is_named
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.population import is_about, is_about_others
 from qa_app.pipeline.records import (
+    TELLING,
     Agreement,
+    Candidate,
     DraftSentence,
     Evidence,
     LeftOut,
@@ -86,6 +99,29 @@ def uncounted(
         for finding in findings
         if finding.study_id not in inside and _is_matter(finding, agreement.outcome, agreement.subject, terms, names)
     )
+
+
+def untold(agreement: Agreement | None, evidence: Evidence, found: Iterable[Candidate]) -> frozenset[str]:
+    """The studies that the search `found`, of the people asked about, that say something on the same matter in a sentence but have no finding on it.
+
+    What they say cannot be counted, so nothing is said of "all studies here".
+    """
+    if agreement is None or agreement.subject is None:
+        return frozenset()
+    subject, outcome = agreement.subject, agreement.outcome
+    counted, asked = {row.study_id for row in agreement.studies}, evidence.understanding.population
+    return frozenset(
+        passage.study.study_id
+        for passage in (candidate.passage for candidate in found)
+        if passage.study.study_id not in counted
+        and passage.section in TELLING
+        and not is_about_others(passage.study, asked)
+        and any(is_named(text, subject) and is_named(text, outcome) for text in _sentences(passage))
+    )
+
+
+def _sentences(passage: Passage) -> Iterator[str]:
+    return (passage.text[sentence.start : sentence.end] for sentence in passage.sentences)
 
 
 def is_led(agreement: Agreement, evidence: Evidence) -> bool:

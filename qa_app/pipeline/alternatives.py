@@ -4,27 +4,39 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from itertools import pairwise, product
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import combinations, product
 
 from corpus_app.records import Concept, Finding
 from qa_app.pipeline.naming import DONE, MOST_NEIGHBOURS, VARIABLE, Names, find_name_spans, names
 from qa_app.pipeline.records import Alternatives, Understanding
 from qa_app.pipeline.text import corrected, words
 
+NameSpan = tuple[int, int, Concept]  # code points, end exclusive
 NEAR = 4  # words at most between what joins two alternatives and a name
-_OR = re.compile(r"\bor\b|/", re.IGNORECASE)
+_OR = re.compile(r"(?<!and/)\bor\b|^\s*/\s*$", re.IGNORECASE)
 _THAN = re.compile(
-    r"\b(?:vs\.?|versus|than|against|instead of|rather than|the way|same as|match(?:es)?|beats?)\b|\bas\b.*\bas\b",
+    r"\b(?:vs\.?|versus|than(?! (?:\d|the age|age))|(?<!protect )(?<!protects )(?<!guard )against|instead of|rather than|the way|same as|match(?:es)?|beats?)\b"
+    r"|\bas\b.*\bas\b",
     re.IGNORECASE,
 )
-_OF_BOTH = re.compile(r"\bcompar|\bdifferences? between\b|\bwhich (?:one|of)\b", re.IGNORECASE)
+_AND = re.compile(r"\s*as well as\b", re.IGNORECASE)
+_COMMA = re.compile(r"\s*(?:only|alone|just)?\s*,\s*(?:just|only)?\s*", re.IGNORECASE)
+_LIST_GOES_ON = re.compile(r"(?:\W|only|alone|just)*\bor\b", re.IGNORECASE)
+_OF_BOTH = re.compile(
+    r"\bcompar\w*\b(?! (?:when|if|while|(?:to|with) (?:(?:a|the) )?(?:placebos?|controls?|(?:doing )?nothing|no|not|without|before)\b))"
+    r"|\bdifferences? between\b|\bwhich (?:one|of)\b",
+    re.IGNORECASE,
+)
 _NO_CHOICE = re.compile(
-    r"\b(?:before or after|after or before|with or without|more or less|whether or not|or (?:not|so|both)\b)",
+    r"\b(?:before or after|after or before|first,? or|with or without|more or less|whether or not|or (?:not|so)\b|as long as)",
     re.IGNORECASE,
 )
+_IN_ORDER = re.compile(r"\W*(?:first|last)\b", re.IGNORECASE)
 _MEANWHILE = re.compile(r"\b(?:while|when|during|after|before)\s+$", re.IGNORECASE)
-# What one side did not have, or what both had: "protein without training", "no added protein", "milk after training".
+_SENTENCE_END = re.compile(r"(?<!\bvs)[.?!]+(?:\s|$)", re.IGNORECASE)
+# What one side did not have, or what it was beside: "protein without training", "no added protein", "milk after training".
+_LACKING = re.compile(r"\b(?:no|not|without)\b.*", re.IGNORECASE | re.DOTALL)
 _BESIDE = re.compile(r"\b(?:no|not|without|during|after|before|while)\b.*", re.IGNORECASE | re.DOTALL)
 
 
@@ -44,9 +56,12 @@ def find_alternatives(
     if not chosen:
         return found
     for finding in findings:
-        sides = (_BESIDE.sub("", side) for side in (finding.intervention, finding.comparator))
-        one, other = (named.ids_in(side) & asked.keys() for side in sides)
-        both = Alternatives(tuple(asked[i] for i in sorted(one - other)), tuple(asked[i] for i in sorted(other - one)))
+        sides = (finding.intervention, finding.comparator)
+        one, other = (named.ids_in(_BESIDE.sub("", side)) & asked.keys() for side in sides)
+        had, other_had = (named.ids_in(_LACKING.sub("", side)) for side in sides)
+        both = Alternatives(
+            tuple(asked[i] for i in sorted(one - other_had)), tuple(asked[i] for i in sorted(other - had))
+        )
         if not (_are_things(both) and any(pair in chosen for pair in _pairs(both))):
             continue
         known = found.get(finding.study_id)
@@ -62,32 +77,62 @@ def widest(found: Mapping[str, Alternatives], studies: Collection[str]) -> Alter
 
 
 def are_told(sides: Alternatives, text: str) -> bool:
-    """Whether a text names something of either side."""
+    """Whether a text names something of both sides."""
     return all(any(names(text, concept) for concept in side) for side in (sides.one, sides.other))
 
 
 def _set_apart(question: str, concepts: Sequence[Concept]) -> frozenset[frozenset[str]]:
     """Pairs of concepts, by their ids, that the question sets against each other: by what stands between them, as both
-    compared, or as a list that ends so ("milk, soy or rice"). What it names more than once, both have ("diet and cardio or diet and weights").
+    compared, or in a list ("milk, soy or rice"). What a sentence names more than once, both have ("diet and cardio or diet and weights").
     """
     said = _NO_CHOICE.sub(lambda match: " " * len(match[0]), question)
     spans = [span for span in find_name_spans(said, concepts) if span[2].kind in DONE]
-    often = Counter(concept.concept_id for *_, concept in spans)
-    spans = [span for span in spans if often[span[2].concept_id] == 1 and not _MEANWHILE.search(said[: span[0]])]
+    often = Counter(_place(said, span) for span in spans)
+    spans = [span for span in spans if often[_place(said, span)] == 1 and not _MEANWHILE.search(said[: span[0]])]
     things = [span for span in spans if span[2].kind != VARIABLE]
-    is_of_both = bool(_OF_BOTH.search(said))
     return frozenset(
-        frozenset((first.concept_id, second.concept_id))
-        for (_, end, first), (begins, _, second) in (*pairwise(spans), *pairwise(things))
-        if _are_apart(said[end:begins], said[begins:]) or is_of_both
+        frozenset((one[2].concept_id, other[2].concept_id))
+        for row in (*_rows(said, spans), *_rows(said, things))
+        for one, other in combinations(row, 2)
     )
 
 
-def _are_apart(between: str, rest: str) -> bool:
-    """Whether what stands between two names sets one against the other; of a list, what follows."""
-    if between.strip() == ",":
-        return bool(_OR.search(rest))
-    if joint := _OR.search(between):
+def _place(said: str, span: NameSpan) -> tuple[str, int]:
+    """A concept and the sentence that names it."""
+    return span[2].concept_id, len(_SENTENCE_END.findall(said[: span[0]]))
+
+
+def _rows(said: str, spans: Sequence[NameSpan]) -> Iterator[list[NameSpan]]:
+    """Names that the question sets against each other one after another."""
+    is_of_both = bool(_OF_BOTH.search(said))
+    row: list[NameSpan] = []
+    is_choice = False  # until then commas make a list of anything
+    for span in spans:
+        between = said[row[-1][1] : span[0]] if row else ""
+        is_listed = bool(_COMMA.fullmatch(between))
+        if not (row and (is_of_both or is_listed or _are_apart(between))):
+            yield from _chosen(said, row, is_choice)
+            row, is_choice = [], False
+        row.append(span)
+        is_choice |= len(row) > 1 and (is_of_both or not is_listed)
+    yield from _chosen(said, row, is_choice)
+
+
+def _chosen(said: str, row: list[NameSpan], is_choice: bool) -> Iterator[list[NameSpan]]:
+    """The names, if one is to be chosen of them: by what joins them, or since they go on to an "or" ("milk, soy or both"). What to do first is
+    no such choice.
+    """
+    rest = said[row[-1][1] :] if len(row) > 1 else ""
+    if (is_choice or _LIST_GOES_ON.match(rest)) and not _IN_ORDER.match(rest):
+        yield row
+
+
+def _are_apart(between: str) -> bool:
+    """Whether what stands between two names sets one against the other."""
+    if _AND.match(between):
+        return False
+    joint = _OR.search(between)
+    if joint is not None:
         return max(len(words(between[: joint.start()])), len(words(between[joint.end() :]))) <= NEAR
     joint = _THAN.search(between)
     return joint is not None and len(words(between[joint.end() :])) <= NEAR

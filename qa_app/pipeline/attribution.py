@@ -1,5 +1,5 @@
 """Who says it: named before a quotation that does not name its study itself, where the one before it is of another study; and of whom,
-where the question is about some people and the study is not of them alone.
+where the question is about some people and the study is not of them alone, or where its people share a condition that nobody named.
 
 What a study is called comes from its row, never from a text; the quotation stays as it is.
 """
@@ -11,7 +11,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from corpus_app.records import AgeGroup, Design, Sex, Study, TrainingStatus
+from corpus_app.records import AgeGroup, Concept, Design, Sex, Study, TrainingStatus
+from qa_app.pipeline.health import tells_of
 from qa_app.pipeline.population import find_population
 from qa_app.pipeline.qualifiers import asks_for_newest
 from qa_app.pipeline.records import Evidence, Population, Sentence, SentenceKind
@@ -45,6 +46,7 @@ _ANY_TRAINING = re.compile(
     r"\b(?:training|exercise) (?:status|level|experience|background|history)\b"
 )
 _INITIALS = re.compile(r"(?:[^\W\d_]\.?-?){1,4}")
+MOST_CONDITIONS = 2
 MOST_WORDS = 3  # of a person's name; a society has more
 _WORKS = r"(?:meta-analys[ei]s|meta-regression|reviews?|trial|study|analysis|statement|(?:position )?stand|guidelines?|critique|cohort|consensus)"
 
@@ -66,7 +68,8 @@ def attributed(sentences: Sequence[Sentence], evidence: Evidence) -> tuple[Sente
         whom = besides(study, population, told=_whom(sentence.text)) if study else ""
         who = ""
         if study is not None and own != before:
-            who = attribution(sentence.text, study, asked=asked, population=population)
+            conditions = evidence.conditions.get(study.study_id, ())
+            who = attribution(sentence.text, study, asked=asked, population=population, conditions=conditions)
         elif study is not None and whom and not has_told_whom:
             who = called(study, whom, is_told=names_its_author(sentence.text, study))
         has_told_whom |= bool(whom)
@@ -75,13 +78,21 @@ def attributed(sentences: Sequence[Sentence], evidence: Evidence) -> tuple[Sente
     return tuple(told)
 
 
-def attribution(text: str, study: Study, *, asked: str, population: Population) -> str:
+def attribution(
+    text: str, study: Study, *, asked: str, population: Population, conditions: Sequence[Concept] = ()
+) -> str:
     """Who says a text; empty where it says so itself, with the year where the newest is asked for.
 
-    With the people of the study, where those whom the question names are not they, or not they alone, and the text does not say so.
+    With the people of the study, where those whom the question names are not they, or not they alone, and with the `conditions` that
+    all of them have; where the text does not say so.
     An author whom the text names is not named twice.
     """
-    people = besides(study, population, told=_whom(text))
+    ill = (
+        ()
+        if tells_of(text, conditions, study.population)
+        else [condition.name for condition in conditions[:MOST_CONDITIONS]]
+    )
+    people = ", ".join(filter(None, (besides(study, population, told=_whom(text)), *ill)))
     is_named = names_its_study(text, study) and not (asks_for_newest(asked) and _lacks_year(text, study))
     return "" if is_named and not people else called(study, people, is_told=names_its_author(text, study))
 

@@ -282,6 +282,8 @@ class Evidence:
     agreement: Agreement | None = None
     alternatives: Alternatives | None = None
     """What the question sets against each other and studies that may be quoted compared."""
+    conditions: Mapping[str, tuple[Concept, ...]] = field(default_factory=dict)
+    """By study what all of its people have, where the question names nothing of it."""
 
     def __post_init__(self) -> None:
         if not self.passages:

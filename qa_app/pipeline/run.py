@@ -10,6 +10,7 @@ from qa_app.pipeline import (
     citations,
     confidence,
     evidence,
+    health,
     overview,
     parts,
     query,
@@ -190,7 +191,8 @@ def gather(
         chosen, left_out=(*search.left_out, *chosen.left_out), alternatives=widest(compared, citable.keys())
     )
     chosen = _with_agreement(chosen, search, policy)
-    return Gathered(question, search, chosen)
+    unasked = health.find_unasked(chosen.studies, question.searched, search.concepts)
+    return Gathered(question, search, replace(chosen, conditions=unasked))
 
 
 def _with_agreement(chosen: Evidence, search: Search, policy: Policy) -> Evidence:
@@ -201,6 +203,7 @@ def _with_agreement(chosen: Evidence, search: Search, policy: Policy) -> Evidenc
         chosen = evidence.with_studies(chosen, search.ranked, missed, search.findings, policy)
         stands = agreement.read(chosen, search.concepts)
         missed = agreement.uncounted(stands, chosen, search.findings, search.concepts)
+    missed = missed or agreement.untold(stands, chosen, (*search.ranked, *search.further))
     return replace(chosen, agreement=replace(stands, is_whole=not missed) if stands else None)
 
 
