@@ -51,6 +51,15 @@ _POINTS_BACK = re.compile(rf"(?:{_ASKS}(?: \w+)? )?{_AUX} (?:{_IT}|the same)\b",
 _SAYS_WHAT = re.compile(
     r"(?<!apply )(?<!applies )\bto\b|\b(?:if|when|whether|that|how|why|what|because|\w+ing)\b", re.IGNORECASE
 )  # "is it safe to …"
+_WHICH = re.compile(rf"which(?: one| ones| of (?:them|these|those))?(?= (?:{_AUX}|works?|helps?)\b)", re.IGNORECASE)
+_POINTER = re.compile(rf"\b(?:which|{_IT})\b", re.IGNORECASE)
+# What is asked of a thing, whatever it is: "is it safe", "does it really work".
+_OF_ANYTHING = frozenset(
+    """a all also actually an and any anything better best worse worst bad beneficial build builds cause causes change dangerous different do does effective enough even
+    fine for from good great harmful have has help helped helpful helps healthy hurt improve in increase just less make makes matter matters more most much necessary needed of ok okay
+    on or raise really recommended reduce risky safe safely safer something still that the then there too true useful useless well with work working works worth worthwhile
+    is are was were did can could will would should shall may might must be been being i me my we our you your us it this these those they them""".split()
+)
 _DOER = re.compile(rf"\b(?:to|i|you|we|they|he|she|{_AUX}|not)\s+$", re.IGNORECASE)  # what follows is done, no thing
 _HALF = re.compile(r"\b(?:or|and|vs\.?|versus)\s+$", re.IGNORECASE)  # "light or …" says the rest of it
 _ASKING = re.compile(rf"(?:{_ASKS}(?:\s+(?:much|many|often|long|heavy|big|large))?|the|my|your)\s+", re.IGNORECASE)
@@ -183,6 +192,23 @@ def _leaves_unsaid(core: str, concepts: Sequence[Concept]) -> bool:
         return True
     back = _POINTS_BACK.match(rest)
     return bool(back) and TREATMENT not in kinds and not _SAYS_WHAT.search(rest, back.end() if back else 0)
+
+
+def points_at_nothing(question: str, concepts: Sequence[Concept]) -> str:
+    """The word by which a question that follows no other points at what it does not name: "it" of "is it safe for older people?"; else empty."""
+    tie = _TIE.match(question)
+    rest = question[tie.end() if tie else 0 :].rstrip(" ?!.")
+    back = _POINTS_BACK.match(rest) or _WHICH.match(rest)
+    if back is None or _SAYS_WHAT.search(rest, back.end()):
+        return ""
+    mentions = find_mentions(rest, concepts)
+    unnamed = list(rest)
+    for mention in mentions:
+        unnamed[mention.start : mention.end] = " " * (mention.end - mention.start)
+    says_more = any(word.casefold() not in _OF_ANYTHING for word in WORD.findall("".join(unnamed), back.end()))
+    if says_more or any(mention.kind in {TREATMENT, CONDITION} for mention in mentions):
+        return ""
+    return _POINTER.findall(back[0])[-1].casefold()
 
 
 def _completed(core: str, subject: str, concepts: Sequence[Concept]) -> str | None:

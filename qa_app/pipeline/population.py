@@ -28,10 +28,13 @@ HAVE_TRAINED = (
 )
 _GRANDMOTHERS = ("grandma", "grandmas", "grandmothers?", "granny", "grannies", "gran", "nana?")
 _GRANDFATHERS = ("grandpa", "grandpas", "grandfathers?", "grand?dads?", "grampa", "grandad")
+# "when you are old", "as we get older": no "older studies".
+_GROWN_OLD = r"(?:(?:(?:when|once) |(?:when|once|if|as|while) (?:you|we|they|people|i|one)(?: are|'re| am|'m)? )|(?:get|gets|getting|grow|grows|growing) )old(?:er)?"
+_ENDS = r"(?! (?!(?:and|or|but|do|does|can|could|should|will|is|are|i|you|we)\b)\w)"
 _AGES: tuple[tuple[re.Pattern[str], tuple[AgeGroup, ...]], ...] = (
     (
         _words(
-            "older (?:\\w+ )?" + _PEOPLE, "old(?: age|er ages?)", r"(?<!year )(?<!years )(?<!yr )(?<!yrs )old " + _PEOPLE, "oldest[- ]old", "(?:the )?elderly", "elders?",
+            "older (?:\\w+ )?" + _PEOPLE, "old(?: age|er ages?)", _GROWN_OLD + _ENDS, r"(?<!year )(?<!years )(?<!yr )(?<!yrs )old " + _PEOPLE, "oldest[- ]old", "(?:the )?elderly", "elders?",
             "aged " + _PEOPLE, r"(?<!high school )(?<!high-school )(?<!college )(?<!university )seniors?(?! on the \w+ team)(?! (?:in|at) (?:high[- ]school|college|university))", "senior citizens?", "pensioners?", "retirees?", "retired", "geriatric", "old timers?", "aging", "ageing",
             "grandparents?", *_GRANDMOTHERS, *_GRANDFATHERS, "post-?menopausal", "(?:after|past|since) (?:the )?menopause", "sarcopeni\\w+",
             "osteosarcopeni\\w+", "frail", "frailty", r"young(?:er)? (?:vs\.?|versus|and|or) old(?:er)?", r"old(?:er)? (?:vs\.?|versus|and|or) young(?:er)?", "later life", "late in life", "(?:nursing|care|retirement)[- ]homes?(?! (?:nurse|worker|staff|carer|manager))",

@@ -259,7 +259,7 @@ def _completed(asked: _Asked, look: _Look, fused: candidates.Fused) -> _Look:
     """
     leading = list(dict.fromkeys(c.passage.study.study_id for c in look.ranked))[: asked.policy.completed_studies]
     ranked = {c.passage.passage_id for c in look.ranked} | {entry.passage_id for entry in look.left_out}
-    others = {pk for n in look.near if n.study_id in leading for pk in n.passage_ids} - ranked
+    others = _hits_of(leading, asked, look, fused) - ranked
     further: tuple[Candidate, ...] = ()
     if others:
         with asked.clock("rank"):
@@ -271,6 +271,16 @@ def _completed(asked: _Asked, look: _Look, fused: candidates.Fused) -> _Look:
             _, told, _ = _ordered(asked, unfound, None)
         further = (*further, *told)
     return replace(look, further=further) if further else look
+
+
+def _hits_of(studies: Sequence[str], asked: _Asked, look: _Look, fused: candidates.Fused) -> set[int]:
+    """Passages of these studies that the search came upon: what is near says it of studies with findings, of others the corpus does."""
+    near = {entry.study_id: entry.passage_ids for entry in look.near if entry.study_id in studies}
+    hits = {pk for passage_ids in near.values() for pk in passage_ids}
+    if silent := [study_id for study_id in studies if study_id not in near]:
+        found = set(fused.hits.ids.tolist())
+        hits |= {pk for study_id in silent for pk in asked.corpus.passage_ids(study_id) if pk in found}
+    return hits
 
 
 def _tells(candidate: Candidate, study_id: str) -> bool:
@@ -354,7 +364,10 @@ def _look_further(asked: _Asked, look: _Look) -> tuple[_Asked, _Look, Leg]:
         pool = sorted(fused.values(), key=lambda entry: (-entry.score, entry.hit.passage_id))[: policy.pool]
         further = replace(asked, understanding=replace(asked.understanding, linked=near))
         leg = Leg(found.lexical.ok, len(hits), found.lexical.error)
-    return further, _ranked(further, look.collection, look.found, pool, findings, gains), leg
+    again = _ranked(further, look.collection, look.found, pool, findings, gains)
+    ranked = {c.passage.passage_id for c in again.ranked}
+    rest = tuple(c for c in look.further if c.passage.passage_id not in ranked)
+    return further, replace(again, near=findings, further=rest), leg
 
 
 def _read_by_model(ranked: tuple[Candidate, ...], reranker: Reranker, asked: _Asked) -> tuple[Candidate, ...]:

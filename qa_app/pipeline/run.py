@@ -10,6 +10,7 @@ from qa_app.pipeline import (
     citations,
     confidence,
     evidence,
+    following,
     health,
     overview,
     parts,
@@ -51,6 +52,10 @@ from qa_app.pipeline.text import stem, words
 NOTHING_FOUND = (
     "The studies kept here do not answer this question. Below are the nearest passages; they are not an answer. "
     "Try a related question, or ask it in other words."
+)
+NOT_SAID = (
+    "This question says “{}” and does not name what is meant: please name it and ask again. "
+    "Below are the nearest passages; they are not an answer."
 )
 BY_WORDS_ALONE = "Only the words of the question could be searched for just now, not its meaning; asking again in a while may find more."
 COUNTER = Generator(name="counted", version="1")
@@ -160,6 +165,8 @@ def gather(
         return _without(question, reply.outcome, reply.message, policy, clock, corpus.version(), declined=reply)
     search = find_evidence(question, corpus=corpus, policy=policy, clock=clock, reranker=reranker)
     outcome = confidence.decide(search.signals, search.understanding, policy)
+    if outcome.is_answer and _unsaid(question, search):
+        outcome = Outcome.INSUFFICIENT_EVIDENCE
     if not outcome.is_answer:
         return _refusal(question, outcome, search, policy, clock)
     compared = find_alternatives(question.searched, search.understanding, search.findings, names_of(search.concepts))
@@ -322,7 +329,9 @@ def _refusal(
     if outcome is Outcome.OUT_OF_SCOPE:
         message = _not_our_subject(search.collections)
     else:
-        message = " ".join((NOTHING_FOUND, *_not_mentioned(question, search.signals)))
+        unsaid = _unsaid(question, search)
+        told = NOT_SAID.format(unsaid) if unsaid else NOTHING_FOUND
+        message = " ".join((told, *_not_mentioned(question, search.signals)))
         if confidence.by_words_alone(search.signals, policy):
             message = f"{message} {BY_WORDS_ALONE}"
     version = search.found.corpus_version
@@ -353,6 +362,13 @@ def _not_mentioned(question: Question, signals: Signals, most: int = 3) -> Itera
 def _not_our_subject(collections: tuple[Collection, ...]) -> str:
     names = "; ".join(collection.name.lower() for collection in collections)
     return f"{NOT_OUR_SUBJECT} They are about: {names}." if names else NOT_OUR_SUBJECT
+
+
+def _unsaid(question: Question, search: Search) -> str:
+    """The word that points at what nobody named; empty where the question follows another one or names it."""
+    if question.understood_as is not None:
+        return ""
+    return following.points_at_nothing(question.searched, search.concepts)
 
 
 def _without(

@@ -232,6 +232,13 @@ def _not_mentioned(match: Match[str]) -> str:
     return gettext("None of the nearest passages mentions %(words)s.") % {"words": words}
 
 
+def _not_said(match: Match[str]) -> str:
+    return gettext(
+        "This question says “%(word)s” and does not name what is meant: please name it and ask again. "
+        "Below are the nearest passages; they are not an answer."
+    ) % {"word": match[1]}
+
+
 def _subjects(match: Match[str]) -> str:
     return gettext("They are about: %(names)s.") % {"names": match[1]}
 
@@ -283,6 +290,13 @@ def _kinds(match: Match[str]) -> str:
 Tell = Callable[[Match[str]], str]
 PATTERNS: tuple[tuple[re.Pattern[str], Tell], ...] = (
     (re.compile("None of the nearest passages mentions (“.*”)\\."), _not_mentioned),
+    (
+        re.compile(
+            r"This question says “(\w+)” and does not name what is meant: please name it and ask again\. "
+            r"Below are the nearest passages; they are not an answer\."
+        ),
+        _not_said,
+    ),
     (re.compile(r"They are about: (.+)\."), _subjects),
     (re.compile(r"Nothing quoted here is about (.+); the answer is about the rest of the question\."), _missing),
 )

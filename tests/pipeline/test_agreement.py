@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_app.records import AgeGroup, Concept, Design, Direction, Finding, Sex, TrainingStatus, Wanted
+from corpus_app.records import AgeGroup, Concept, Design, Direction, Finding, Section, Sex, TrainingStatus, Wanted
 from qa_app.pipeline import agreement
 from qa_app.pipeline.generation import ExtractiveWriter
 from qa_app.pipeline.naming import Names, find_terms
@@ -112,6 +113,29 @@ def test_a_count_that_would_miss_a_study_is_not_told() -> None:
     assert evidence.agreement is not None
     assert agreement.counted_lines(evidence.agreement, evidence, POLICY)
     assert not agreement.counted_lines(replace(evidence.agreement, is_whole=False), evidence, POLICY)
+
+
+@pytest.mark.parametrize(
+    ("text", "changes", "study", "expected"),
+    [
+        ("Creatine did nothing for strength.", {}, {}, {"T003"}),
+        ("Creatine was taken. Strength rose.", {}, {}, set()),
+        ("Creatine did nothing for strength.", {"section": Section.INTRODUCTION}, {}, set()),
+        ("Creatine did nothing for strength.", {}, {"age_group": AgeGroup.YOUTH}, set()),
+        ("Creatine did nothing for strength.", {}, {"study_id": "T001"}, set()),
+    ],
+    ids=["says it", "not in one sentence", "where it sets out", "others", "counted"],
+)
+def test_nor_is_one_beside_a_study_that_says_something_on_the_matter_but_has_no_finding_on_it(
+    text: str, changes: dict[str, Section], study: dict[str, Any], expected: set[str]
+) -> None:
+    evidence = evidence_of(finding(1, "T001", "increase"), finding(2, "T002", "increase"))
+    asked = replace(evidence.understanding, population=Population((AgeGroup.OLDER_ADULTS,)))
+    told = make_study(**({"study_id": "T003", "age_group": AgeGroup.OLDER_ADULTS} | study))
+    candidate = make_candidate(text, study=told, **({"section": Section.RESULTS} | changes))
+
+    assert agreement.untold(evidence.agreement, replace(evidence, understanding=asked), [candidate]) == expected
+    assert agreement.untold(None, evidence, [candidate]) == frozenset()
 
 
 def test_nothing_is_counted_where_the_nearest_study_has_no_say() -> None:

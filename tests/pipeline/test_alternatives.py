@@ -60,9 +60,13 @@ def found(question: str, *findings: Finding) -> dict[str, Alternatives]:
         ("does milk give growth?", "milk", "soy", None),
         ("heavy loads or light loads?", "heavy loads", "light loads", None),
         ("how often should I do lifting?", "lifting", "often", None),
+        ("milk or cardio?", "milk during cardio", "placebo with cardio", None),
+        ("milk or cardio?", "milk before or after cardio", "cardio with placebo", None),
+        ("cardio or cuffs?", "cardio before cuffs", "cuffs before cardio", None),
+        ("milk or cardio?", "milk without cardio", "cardio without milk", (["milk"], ["cardio"])),
     ],
     ids=["two", "the other way round", "what half of the corpus is about", "how beside what", "together", "one side", "with both", "one is named",
-         "how alone", "how beside what half of the corpus is about"],
+         "how alone", "how beside what half of the corpus is about", "during what both did", "around what both did", "in either order", "without the other"],
 )  # fmt: skip
 def test_what_findings_set_against_each_other_of_what_is_asked(
     question: str, intervention: str, comparator: str, expected: tuple[list[str], list[str]] | None
@@ -86,6 +90,14 @@ COMPARED = [
     "How many cups of milk a day, or heavy loads of soy?",
     "What is the difference between milk and soy?",
     "Which of milk and soy is it?",
+    "Milk, soy or both?",
+    "Milk only, soy only or both?",
+    "Cardio, soy or milk?",
+    "Milk, cardio or soy?",
+    "Which of milk, cardio and soy is best?",
+    "Does milk work as well as soy?",
+    "Soy or milk: which grows more? I drink milk now.",
+    "Milk vs. soy. Is soy as good as milk?",
 ]
 NOT_COMPARED = [
     "Does milk help with soy?",
@@ -97,6 +109,19 @@ NOT_COMPARED = [
     "Is a cup of milk with my dinner or in between all of the meals best with soy?",
     "Is milk better than food while soy is at hand, or during soy?",
     "How much soy should I eat, and does milk matter?",
+    "Should I take milk as well as soy?",
+    "Is milk as well as soy good for growth?",
+    "Do milk and/or soy help?",
+    "Compared to doing nothing, does milk with soy help?",
+    "Does milk with soy help compared to a placebo?",
+    "How do old and young people compare when they take milk and soy?",
+    "Should I take milk first or soy first?",
+    "Does it matter if I take milk or soy first?",
+    "Does milk help people older than 60 with soy?",
+    "Milk 5 g/day and soy, is it safe?",
+    "Does milk protect against muscle loss with soy?",
+    "Does milk help as long as I eat soy?",
+    "Does milk, soy, help men or women?",
 ]
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_app.records import Concept
-from qa_app.pipeline.following import PEOPLE, find_mentions, follow, whole
+from qa_app.pipeline.following import PEOPLE, find_mentions, follow, points_at_nothing, whole
 from qa_app.pipeline.text import clean, words
 
 CORPUS = Path(__file__).resolve().parents[2] / "corpus"
@@ -114,6 +114,40 @@ def test_people_take_the_place_of_people(people: str, before: str) -> None:
     named = [mention.text for mention in find_mentions(asked, CONCEPTS) if mention.kind == PEOPLE]
     old = [mention.text for mention in find_mentions(before, CONCEPTS) if mention.kind == PEOPLE]
     assert all(text in people or people in text for text in named) or people in old
+
+
+@pytest.mark.parametrize(
+    ("question", "word"),
+    [
+        ("is it safe", "it"),
+        ("Is it safe for older people?", "it"),
+        ("Does it work for women?", "it"),
+        ("ok, and does this really help women?", "this"),
+        ("are they bad for you?", "they"),
+        ("does it build muscle?", "it"),
+        ("which is better for older people", "which"),
+        ("Which one works best?", "which"),
+        ("is it safe to lift at 70?", ""),
+        ("is it true women gain less strength?", ""),
+        ("does it matter how fast you lift?", ""),
+        ("is it hard to build muscle after 60?", ""),
+        ("is it creatine that helps?", ""),
+        ("can it help with sarcopenia?", ""),
+        ("is that enough protein?", ""),
+        ("which is best, cardio or weights?", ""),
+        ("which exercises work best?", ""),
+        ("is creatine safe?", ""),
+        ("safe?", ""),
+        ("", ""),
+    ],
+)
+def test_a_question_that_follows_none_may_point_at_nothing(question: str, word: str) -> None:
+    assert points_at_nothing(question, CONCEPTS) == word
+
+
+@pytest.mark.parametrize("question", GOLDEN)
+def test_no_golden_question_does(question: str) -> None:
+    assert points_at_nothing(question, CONCEPTS) == ""
 
 
 @given(question=st.text(max_size=60), before=st.text(max_size=120))

@@ -177,6 +177,26 @@ def test_of_a_leading_study_that_was_found_by_what_it_set_out_to_do_all_else_sta
     assert (alone.further, alone.ranked, alone.signals) == ((), search.ranked, search.signals)
 
 
+@pytest.mark.parametrize("is_searched_by_meaning", [True, False])
+def test_of_a_leading_study_without_findings_all_that_was_found_stands_behind_the_ranking(
+    is_searched_by_meaning: bool,
+) -> None:
+    study = make_study("T001")
+    own = [
+        make_passage(text, passage_id=n, study=study, position=n, section=records.Section.RESULTS)
+        for n, text in enumerate(("Weekly sets grew muscle.", "Sets were counted.", "Nobody slept more."), start=1)
+    ]
+    silent = make_corpus(*own, make_passage(PROTEIN, passage_id=9, study=make_study("T002")))
+    within = silent if is_searched_by_meaning else make_corpus(*own, encode=None)
+    policy = replace(DEFAULT, pool_cap=1)
+
+    search = find("weekly sets?", policy=policy, within=within)
+
+    assert ids(search.ranked) == [1]
+    assert 2 in ids(search.further)
+    assert {c.passage.study.study_id for c in search.further} == {"T001"}
+
+
 def test_keyword_hits_lead_where_the_policy_says_so(starter: FakeCorpus) -> None:
     ranked = find(
         "creatine loading and kidney harm", policy=replace(DEFAULT, order=Order.KEYWORD_HITS), within=starter
@@ -312,6 +332,17 @@ def test_where_little_was_found_related_concepts_are_searched_too() -> None:
     assert [b.effect for b in brought.because if b.step == "linked"] == ["loading phase"]
     assert all("linked" not in steps(c) for c in search.ranked if c.passage.passage_id != 3)
     assert clock.spent["linked"] is not None
+
+
+def test_the_second_pass_keeps_what_came_near_and_what_else_was_found(starter: FakeCorpus) -> None:
+    asked = "creatine and strength in older adults"
+    first = find(asked, within=starter)
+    second = find(asked, within=starter, policy=replace(DEFAULT, linked_below=ALWAYS))
+    ranked = set(ids(second.ranked))
+
+    assert second.linked is not None
+    assert second.near == first.near
+    assert ids(second.further) == [pk for pk in ids(first.further) if pk not in ranked]
 
 
 def test_the_second_pass_brings_what_the_first_did_not_hand_over() -> None:

@@ -445,6 +445,21 @@ def test_a_refusal_by_words_alone_says_that_meaning_was_not_searched() -> None:
     assert "not its meaning" in (answer.message or "")
 
 
+def test_a_question_that_names_nothing_is_asked_back_unless_it_follows_another() -> None:
+    corpus = make_corpus(make_passage(SETS, passage_id=1, study="T001"), concepts=(make_concept("growth"),))
+
+    unsaid = ask("does it help growth?", corpus, policy=EAGER)
+    meant = "does it help growth (weekly sets per muscle)?"
+    question = replace(make_question("does it help growth?"), searched=meant, understood_as=meant)
+    followed = answer_question(question, corpus=corpus, writer=ExtractiveWriter(), policy=EAGER)
+
+    assert unsaid.outcome is Outcome.INSUFFICIENT_EVIDENCE
+    assert (unsaid.message or "").startswith("This question says “it” and does not name what is meant")
+    assert unsaid.evidence
+    assert not sentences(unsaid)
+    assert followed.outcome.is_answer
+
+
 def test_a_refusal_names_no_word_for_who_asks_and_nothing_twice() -> None:
     asked = make_question("will omega-3 help my dad who has lifted for ten years?")
     understanding = understand(asked, concepts=(), collections=())

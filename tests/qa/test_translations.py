@@ -134,7 +134,12 @@ def test_each_built_in_reply_and_reason_is_told_in_the_page_language() -> None:
     replies = [scope.with_instead(route.message, scope.INSTEAD) for route in scope.ROUTES]
 
     with translation.override("de"):
-        for message in (*replies, f"{run.NOTHING_FOUND} {run.BY_WORDS_ALONE}", run.NOT_OUR_SUBJECT):
+        for message in (
+            *replies,
+            f"{run.NOTHING_FOUND} {run.BY_WORDS_ALONE}",
+            run.NOT_OUR_SUBJECT,
+            run.NOT_SAID.format("it"),
+        ):
             told = stored_words.as_told(message)
             assert all(part.is_ours for part in told), message
             assert len(told) == (2 if "\n\n" in message or " asking again" in message else 1)
