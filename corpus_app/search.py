@@ -225,12 +225,18 @@ def load_passages(ids: Sequence[int]) -> tuple[records.Passage, ...]:
 
 def passage_ids(study_id: str) -> tuple[int, ...]:
     """The searchable passages of a study, in their order."""
-    own = models.Passage.objects.searchable().filter(study__study_id=study_id)
-    return tuple(own.order_by("position").values_list("pk", flat=True))
+    kept = _kept_here(_kept_passage_ids)
+    own = kept.get(study_id)
+    if own is None:
+        rows = models.Passage.objects.searchable().filter(study__study_id=study_id)
+        own = kept[study_id] = tuple(rows.order_by("position").values_list("pk", flat=True))
+        _thin_out(kept, KEPT_MOST)
+    return own
 
 
 KEPT_MOST = 2_000  # passages with their sentences' vectors: about 20 MB
 _kept_passages: dict[Any, dict[int, records.Passage]] = {}
+_kept_passage_ids: dict[Any, dict[str, tuple[int, ...]]] = {}
 _kept_findings: dict[Any, dict[str, tuple[records.Finding, ...]]] = {}
 _kept_nearness: dict[Any, dict[str, nearness.Findings]] = {}
 

@@ -328,9 +328,12 @@ def test_a_counted_line_leaves_with_its_findings_and_is_stored(library: tuple[st
         curation.publish((study.study_id,), by=None, by_name="tests")
     indexing.index_stale()
 
+    waits = asking.ask(question="how many sets per muscle for growth?")
+    curation.withdraw(("T-SETS",), by=None, by_name="tests", reason="It says something on it, of which nothing is found.")
     body = asking.ask(question="how many sets per muscle for growth?")
 
     counted = [s for s in body["summary"]["sentences"] if s["kind"] == "count"]
+    assert not [s for s in waits["summary"]["sentences"] if s["kind"] == "count"]
     assert faults(json.loads(json.dumps(body)), SHAPE) == []
     assert {row["study_id"] for row in body["agreement"]["no_difference"]} == {"T-MORE0", "T-MORE1"}
     assert len(counted) == 1
