@@ -36,7 +36,6 @@ logger = logging.getLogger(__name__)
 HEADING_WEIGHT = 2  # a word of the heading counts as two of the text; see docs/retrieval.md
 BATCH = 16  # passages between two commits: about a second's work on two cores
 MAX_ATTEMPTS = 3
-ENCODER_THREADS = 2
 ENCODER_SAMPLE = 200  # titles and texts that the compressed encoder is checked on
 TURN = 7_301_001  # the advisory lock of whoever is indexing
 WORTH_ANALYSING = 50  # passages indexed in one run
@@ -211,7 +210,7 @@ def _index_findings(deadline: float | None) -> bool:
     """
     failed: list[int] = []
     while findings.waiting(embedding.active_name()).exclude(pk__in=failed).exists():
-        failed += findings.index_batch(embedding.get(), threads=ENCODER_THREADS, but=failed)
+        failed += findings.index_batch(embedding.get(), threads=embedding.THREADS, but=failed)
         if deadline is not None and time.monotonic() >= deadline:
             return False
     return True
@@ -327,7 +326,7 @@ def index_all(*, on_progress: Callable[[Progress], None] | None = None) -> Index
     Vectors of other encoders are dropped at the end.
     """
     _prepare_encoder()
-    findings.index_all(embedding.get(), threads=ENCODER_THREADS)  # first, as in `index_stale`
+    findings.index_all(embedding.get(), threads=embedding.THREADS)  # first, as in `index_stale`
     Passage.objects.filter(index_attempts__gt=0).update(index_attempts=0, index_error="")
     waiting = list(_indexable().order_by("study", "position").values_list("pk", flat=True))
     count = 0
@@ -431,7 +430,7 @@ def _index(encoder: embedding.Encoder, works: Sequence[_Work]) -> tuple[int, lis
 
 
 def _encode_and_store(encoder: embedding.Encoder, works: Sequence[_Work]) -> int:
-    rows = encoder.encode([text for work in works for text in work.texts], threads=ENCODER_THREADS)
+    rows = encoder.encode([text for work in works for text in work.texts], threads=embedding.THREADS)
     if not (abs((rows**2).sum(axis=1) - 1) < 0.01).all():  # NaN included
         raise ValueError("the encoder gave a vector that is not of unit length")
     vectors: dict[int, embedding.Matrix] = {}

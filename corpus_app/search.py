@@ -93,7 +93,7 @@ def recall_questions(texts: Sequence[str]) -> list[legs.QuestionVector]:
     kept = _kept_vectors.setdefault(encoder, {})
     known = {text: _vector(encoder, row) for text in texts if (row := kept.get(text)) is not None}
     if new := [text for text in dict.fromkeys(texts) if text not in known]:
-        rows = encoder.encode(new)
+        rows = encoder.encode(new, threads=embedding.THREADS)
         known |= {text: _vector(encoder, row) for text, row in zip(new, rows, strict=True)}
         kept |= zip(new, rows, strict=True)
         _thin_out(kept, VECTORS_MOST)
@@ -105,7 +105,7 @@ _kept_vectors: WeakKeyDictionary[embedding.Encoder, dict[str, Any]] = WeakKeyDic
 
 
 def _encoded(encoder: embedding.Encoder, texts: Sequence[str]) -> list[legs.QuestionVector]:
-    return [_vector(encoder, row) for row in encoder.encode(texts)]
+    return [_vector(encoder, row) for row in encoder.encode(texts, threads=embedding.THREADS)]
 
 
 def _vector(encoder: embedding.Encoder, row: Any) -> legs.QuestionVector:

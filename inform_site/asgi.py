@@ -4,6 +4,7 @@ import gc
 import logging
 import os
 import threading
+import time
 
 from inform_site import serving
 from inform_site.assistants import beside
@@ -35,15 +36,35 @@ def _warm_up() -> None:
         logging.getLogger(__name__).warning("INFORM_RERANKER %s. Passages stay in the built-in order.", error)
 
 
+def _rehearse() -> None:
+    """What questions need of the corpus is worked out before anybody asks, beside whatever the site does."""
+    from django.db import Error, connection
+
+    from qa_app import answering
+
+    try:
+        answering.rehearse(rest=time.sleep)
+    except Error as error:
+        logging.getLogger(__name__).warning("The first questions will take longer: %s", error)
+    finally:
+        connection.close()  # this thread's own
+
+
 def _settle() -> None:
     """What is loaded now stays: the collector need not look through it again and again, nor at every few hundred new objects."""
-    _warm_up()
     gc.collect()
     gc.freeze()
     gc.set_threshold(COLLECT_FROM, COLLECT_OLDER_EACH, COLLECT_OLDER_EACH)
 
 
+def _start() -> None:
+    _warm_up()
+    _settle()
+    _rehearse()
+    _settle()
+
+
 COLLECT_FROM = 10_000  # new objects: an answer makes about a hundred thousand, and hardly any of them in circles
 COLLECT_OLDER_EACH = 20
 
-threading.Thread(target=_settle, name="warm-up", daemon=True).start()
+threading.Thread(target=_start, name="warm-up", daemon=True).start()

@@ -39,8 +39,10 @@ from qa_app.pipeline.records import Attempt, Declined, Evidence, Outcome, Questi
 from qa_app.pipeline.retrieval import Clock
 from qa_app.pipeline.run import Gathered, answer_question
 from qa_app.pipeline.run import gather as gather_evidence
+from qa_app.pipeline.text import clean
 from qa_app.pipeline.writing import PARTS
 
+REHEARSED_MOST = 500  # studies: more sentences than are remembered
 ID_BYTES = 17  # an address that cannot be guessed: more than 128 random bits, whatever is drawn anew
 logger = logging.getLogger(__name__)
 POLICY = policies.read(settings.INFORM_POLICY)  # once; the settings have refused what cannot be read
@@ -97,6 +99,20 @@ def make(
         instead = replace(answered.generator, fallback_from="llm", fallback_reason="not_configured")
         answered = replace(answered, generator=instead)
     return answered
+
+
+def rehearse(*, rest: Callable[[float], None]) -> int:
+    """Asks what each published study is about (in a large corpus, each of the first) and keeps no answer: what is worked out of a
+    sentence once is remembered, so that the first readers need not wait for it. After each question it rests for as long as that
+    took, in seconds, so that it never takes more than half of a processor. The number of questions.
+    """
+    studies = SearchedCorpus().studies()[:REHEARSED_MOST]
+    for study in studies:
+        start = perf_counter()
+        title = Question(text=study.title, searched=clean(study.title))
+        answer_question(title, corpus=SearchedCorpus(), writer=ExtractiveWriter(), policy=in_use(POLICY))
+        rest(perf_counter() - start)
+    return len(studies)
 
 
 def gather(question: Question, *, policy: Policy, clock: Clock) -> Gathered | Answered:

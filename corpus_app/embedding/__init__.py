@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from django.conf import settings
 
 from corpus_app.embedding import chosen, compressed
+from corpus_app.embedding.base import THREADS as THREADS
 from corpus_app.embedding.base import Encoder as Encoder
 from corpus_app.embedding.base import EncoderUnavailable as EncoderUnavailable
 from corpus_app.embedding.base import Matrix as Matrix

@@ -12,7 +12,7 @@ from django.test import Client
 from corpus_app import curation, search
 from corpus_app.models import Study
 from qa_app import answering, asking
-from qa_app.models import Answer, AnswerCitation, AnswerSentence
+from qa_app.models import Answer, AnswerCitation, AnswerSentence, Gap
 from qa_app.payload import Payload
 from qa_app.pipeline.generation import ExtractiveWriter
 from qa_app.pipeline.policy import Policy
@@ -202,3 +202,15 @@ def test_an_encoder_that_nothing_was_fitted_for_is_told_and_its_cosines_are_not_
     assert answering.in_use(answering.POLICY).trusts_cosines is False
     assert "word-hash@test" in (answering.calibration_trouble() or "")
     assert "word-hash@test" in client.get("/readyz").json()["calibration"]
+
+
+def test_a_rehearsal_asks_of_each_study_and_keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answering, "writers", lambda *wanted, **ways: pytest.fail("no model is asked for this"))
+    rests: list[float] = []
+
+    assert answering.rehearse(rest=rests.append) == 2
+
+    assert len(rests) == 2
+    assert min(rests) > 0
+    assert not Answer.objects.exists()
+    assert not Gap.objects.exists()
