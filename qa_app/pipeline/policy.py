@@ -154,7 +154,8 @@ class Policy:
     says_from: float = 0.1  # and the chance that one sentence at least must have, or nothing is said
     fills_from: float = 0.3  # and from which it is where the summary is short, or beside a sentence that is told
     besides_from: float = 0.75  # and where a number, limits or methods are asked for and told, what gives none of them
-    long_from: int = 150  # words from which on a sentence has to be needed more
+    long_from_beginner: int = 150  # words from which on a sentence has to be needed more
+    long_from_intermediate: int = 200
     long_rise: float = 0.004  # how much more, for each word beyond
     heard_bears_from: float = 0.4  # chance that a study bears on the question from which it is heard, if only once
     heard_from: float = 0.1  # and the chance that this one is needed

@@ -22,7 +22,7 @@ from qa_app.pipeline.generation.choosing import (
 )
 from qa_app.pipeline.generation.extractive import _opening
 from qa_app.pipeline.generation.sentences import rank_sentences
-from qa_app.pipeline.records import Candidate, Draft, DraftSentence, Evidence, LeftOutReason
+from qa_app.pipeline.records import Candidate, Draft, DraftSentence, Evidence, LeftOutReason, Mode
 from qa_app.pipeline.text import jaccard, stems, word_count
 from qa_app.pipeline.verification import verify
 from tests.pipeline.values import POLICY, candidate_lists, make_candidate, make_concept, make_evidence, make_study
@@ -957,9 +957,12 @@ def test_the_longer_an_answer_is_the_more_a_sentence_has_to_be_needed() -> None:
     candidates = [make_candidate(text, study=f"T00{n}", position=9 * n) for n, text in enumerate(texts)]
     evidence = make_evidence(*candidates, question="do weekly sets give muscle growth?")
 
-    def told(**changes: float) -> int:
-        draft, _ = ExtractiveWriter().write(evidence, replace(POLICY, heard_bears_from=2.0, **changes))
+    def told(mode: Mode = Mode.BEGINNER, **changes: float) -> int:
+        asked = replace(evidence, question=replace(evidence.question, mode=mode))
+        draft, _ = ExtractiveWriter().write(asked, replace(POLICY, heard_bears_from=2.0, **changes))
         return len({s.text for s in written(draft)})
 
-    assert told(long_rise=0.0) == told(long_from=1_000, long_rise=1.0) == len(texts)
-    assert 1 < told(long_from=20, long_rise=0.01) < told(long_from=40, long_rise=0.005) <= len(texts)
+    assert told(long_rise=0.0) == told(long_from_beginner=1_000, long_rise=1.0) == len(texts)
+    in_detail = told(long_rise=1.0, long_from_beginner=20, long_from_intermediate=1_000, mode=Mode.INTERMEDIATE)
+    assert in_detail == len(texts)
+    assert 1 < told(long_from_beginner=20, long_rise=0.01) < told(long_from_beginner=40, long_rise=0.005) <= len(texts)

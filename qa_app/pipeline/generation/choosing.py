@@ -37,12 +37,15 @@ SHARED_FIGURES = 2  # decimals in common from which two sentences of one study r
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What may be picked: sentences, words, sentences of the leading study and of another."""
+    """What may be picked: sentences, words, sentences of the leading study and of another; and from how many words on they have to be
+    needed more.
+    """
 
     most: int
     words: int
     per_study: int
     per_other: int
+    long_from: int
 
     def is_full(self, study_id: str, chosen: Sequence[Quotable], leading: str) -> bool:
         most = self.per_study if study_id == leading else self.per_other
@@ -88,7 +91,8 @@ def pick(
         if quotable.is_nameless and is_another:
             return False  # "the authors" would seem to be those of the study quoted before
         _, more = place_and_words(quotable)
-        chance = quotable.chance - scale * policy.long_rise * max(0, limits.words - words + more - policy.long_from)
+        beyond = max(0, limits.words - words + more - limits.long_from)
+        chance = quotable.chance - scale * policy.long_rise * beyond
         if opening.serves and quotable.serves is False and quotable.candidate is not opening.candidate:
             return chance >= policy.besides_from
         if is_another and opening.is_on_subject and not quotable.is_on_subject:

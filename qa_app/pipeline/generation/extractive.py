@@ -74,12 +74,24 @@ class Room:
     """Words of the summary."""
     answer: int
     """Words of the answer."""
+    long_from: int
+    """Words of both from which on a sentence has to be needed more."""
 
     @staticmethod
     def of(mode: Mode, policy: Policy) -> Room:
         if mode is Mode.BEGINNER:
-            return Room(policy.summary_sentences_beginner, policy.words_summary, policy.words_beginner)
-        return Room(policy.summary_sentences_intermediate, policy.words_summary, policy.words_intermediate)
+            sentences, words, long_from = (
+                policy.summary_sentences_beginner,
+                policy.words_beginner,
+                policy.long_from_beginner,
+            )
+        else:
+            sentences, words, long_from = (
+                policy.summary_sentences_intermediate,
+                policy.words_intermediate,
+                policy.long_from_intermediate,
+            )
+        return Room(sentences, policy.words_summary, words, long_from)
 
 
 def _chosen(
@@ -91,6 +103,7 @@ def _chosen(
         room.summary + room.answer,
         policy.answer_per_study,
         policy.answer_per_other_study,
+        room.long_from,
     )
     outcomes = tuple(concept for concept in evidence.understanding.concepts if concept.kind in MEASURED)
     findings = evidence.findings if opening.serves is None and not outcomes else ()
