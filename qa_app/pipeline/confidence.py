@@ -28,7 +28,7 @@ from qa_app.pipeline.records import (
     Signals,
     Understanding,
 )
-from qa_app.pipeline.text import WORD, content_stems, stem, stem_set, stems
+from qa_app.pipeline.text import WORD, content_stems, stem, stem_set, stems, with_kin
 from qa_app.pipeline.unstudied import find_subjects, is_named, is_of_the_field
 
 LABELS = ("high", "medium", "low")
@@ -248,7 +248,8 @@ def _nearest(ranked: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _words_of(candidates: Sequence[Candidate]) -> frozenset[str]:
-    return frozenset().union(*(stem_set(f"{c.passage.heading} {c.passage.text}") for c in candidates))
+    """The stems of these passages, and of words that belong to theirs."""
+    return with_kin(frozenset().union(*(stem_set(f"{c.passage.heading} {c.passage.text}") for c in candidates)))
 
 
 def _named_otherwise(

@@ -25,6 +25,11 @@ SPELT_OUT = {
     "carb": "carbohydrate", "carbs": "carbohydrates", "cals": "calories", "supps": "supplements", "vit": "vitamin",
     "vits": "vitamins", "max": "maximum", "avg": "average", "approx": "approximately", "diff": "difference",
 }  # fmt: skip
+# An amount as people type it, in one word: "5g", "2x", "30secs".
+_AMOUNT = re.compile(
+    r"(\d+)(x|k?g|m[cg]?g|gms?|grams?|ml|l|lbs?|kcals?|cals?|cm|ft|s|secs?|mins?|h|hrs?|hours?|d|days?|wks?|weeks?|mo|mths?|months?|yo|yrs?|years?|reps?|sets?)"
+)
+_AMOUNT_SPELT = {"x": "times", "gm": "g", "gms": "g", "s": "seconds", "h": "hours", "d": "days", "mo": "months", "mth": "months", "mths": "months", "yo": "years old", "lb": "pounds"}  # fmt: skip
 OF_WHO_ASKS = frozenset(
     stem(word)
     for word in """dad dads daddy mum mums mummy mom moms mam mother father husband wife hubby gran granny nan grandma grandpa grandad grandmother
@@ -172,6 +177,10 @@ def find_misspellings(
     stems_known, terms, unstudied = _field_terms(tuple(concepts))
     found = []
     for word in dict.fromkeys(words(said)):
+        amount = _AMOUNT.fullmatch(word)
+        if amount and word not in vocabulary:
+            found.append((word, f"{amount[1]} {_AMOUNT_SPELT.get(amount[2]) or SPELT_OUT.get(amount[2], amount[2])}"))
+            continue
         if SPELT_OUT.get(word) in vocabulary and word not in vocabulary:
             found.append((word, SPELT_OUT[word]))
             continue

@@ -7,7 +7,7 @@ import threading
 import unicodedata
 from array import array
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain
 
 from snowballstemmer import stemmer
@@ -46,6 +46,20 @@ EMPTY_WORDS = frozenset(
     study studies paper papers research evidence author authors literature question answer current latest newest recent""".split()
 )
 
+# Words that belong together though their stems differ.
+FAMILIES = (
+    "able ability", "absorb absorption", "begin began begun beginner", "big bigger biggest", "bite bit bitten", "break broke broken", "breathe breath",
+    "build built", "calf calves", "child children", "cycle cyclist", "deep deeper deepest depth", "die death dead", "digest digestion", "dose dosage",
+    "drink drank drunk", "eat ate eaten eater", "fall fell fallen faller", "fast faster fastest", "fat fatter fattest", "foot feet", "fracture fractured",
+    "grow grew grown growth", "hard harder hardest", "heavy heavier heaviest heavily", "high higher highest", "hold held", "hot hotter heat",
+    "hungry hunger", "injure injury", "lean leaner leanest", "lift lifter", "light lighter lightest lightly", "long longer longest length lengthen",
+    "lose lost loss", "low lower lowest lowering", "maintain maintenance", "man men", "move movement", "old older oldest elder elderly", "recover recovery",
+    "reduce reduction", "rest restful", "run ran runner", "safe safer safest safety", "short shorter shortest shorten", "sit sat", "sleep slept sleeper",
+    "slow slower slowest slowly", "sore sorer soreness", "strong stronger strongest strength strengthen", "swim swam swum swimmer", "thick thicker thickest thickness thicken",
+    "thin thinner thinnest", "thirsty thirst", "train trainer trainee", "walk walker", "warm warmer warmth", "weak weaker weakest weakness weaken",
+    "weigh weight", "wide wider widest width widen", "woman women", "young younger youngest youth",
+)  # fmt: skip
+
 _OF_THREAD = threading.local()  # a stemmer keeps the word it works on: two threads in one would spoil each other's
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
@@ -82,6 +96,19 @@ def stem(word: str) -> str:
         _OF_THREAD.stemmer = stemmer("english")
     stemmed: str = _OF_THREAD.stemmer.stemWord(folded(word))
     return stemmed
+
+
+@cache
+def _kin() -> dict[str, frozenset[str]]:
+    """Of each stem in a family all stems of it."""
+    families = [frozenset(map(stem, family.split())) for family in FAMILIES]
+    return {own: family for family in families for own in family}
+
+
+def with_kin(held: frozenset[str]) -> frozenset[str]:
+    """These stems and those of words that belong to theirs: "strength" for "stronger"."""
+    kin = _kin()
+    return held.union(*(kin[own] for own in held & kin.keys()))
 
 
 def words(text: str) -> list[str]:

@@ -240,6 +240,11 @@ def test_numbers_and_words_that_ask_for_a_section_are_not_tried() -> None:
     assert without("What are the limitations of 12 sets?", "Ten sets.") == ()
 
 
+def test_a_word_is_held_by_one_that_belongs_to_it() -> None:
+    assert without("does it make me stronger, and does it grow arms?", "Strength and the growth of arms.") == ()
+    assert without("stronger sets?", "Ten sets.") == ("sets?",)
+
+
 def test_a_concept_is_held_under_each_of_its_names() -> None:
     strength = make_concept("strength", "jacked")
 

@@ -222,6 +222,25 @@ def test_what_is_written_short_is_searched_as_the_corpus_spells_it(
     assert read.corrections == meant
 
 
+@pytest.mark.parametrize(
+    ("typed", "known", "meant"),
+    [
+        ("can i take 5g a day", ("g",), (("5g", "5 g"),)),
+        ("is 2x a week enough", (), (("2x", "2 times"),)),
+        ("30secs or 2mins of rest", (), (("30secs", "30 seconds"), ("2mins", "2 minutes"))),
+        ("vitamin b12, 5x5, 1rm and 20g", ("20g",), ()),
+    ],
+    ids=["an amount", "how often", "a time", "a name, and what the corpus writes so"],
+)
+def test_an_amount_in_one_word_is_read_as_a_number_and_its_unit(
+    typed: str, known: tuple[str, ...], meant: tuple[tuple[str, str], ...]
+) -> None:
+    read = understand(make_question(typed), concepts=(), collections=(), vocabulary=dict.fromkeys(known, 3))
+
+    assert read.corrections == meant
+    assert not [term for term in read.subject if term[0].isdigit() and term in {typed for typed, _ in meant}]
+
+
 def test_a_word_that_the_language_has_is_corrected_only_to_its_other_spelling() -> None:
     field = tuple(map(make_concept, ("overweight", "hypertrophy", "anemia")))
     question = make_question("overnight hypertropy in anaemia")
