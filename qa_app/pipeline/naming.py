@@ -8,9 +8,11 @@ from functools import lru_cache
 from typing import TypeVar
 
 from corpus_app.records import Concept
-from qa_app.pipeline.text import WORD, folded, words
+from qa_app.pipeline.text import WORD, folded, stem, words
 
 T = TypeVar("T")
+
+_ByWords = dict[tuple[str, ...], Concept]
 
 # Kinds of concepts.
 CONDITION = "condition"
@@ -39,13 +41,16 @@ def find_name_spans(text: str, concepts: Sequence[Concept]) -> tuple[tuple[int, 
 
 def _find(tokens: Sequence[str], concepts: Sequence[Concept]) -> list[tuple[int, int, Concept]]:
     """Places among the words, end exclusive, and the concept that they name; in order."""
-    by_name, lengths = _names(concepts)
+    by_name, by_base, lengths = _names(concepts)
     tokens = [_plain(token) for token in tokens]
+    bases = [_base(token) for token in tokens]
     taken = [False] * len(tokens)
     found: list[tuple[int, int, Concept]] = []
     for length in lengths:
         for start in range(len(tokens) - length + 1):
-            concept = by_name.get(tuple(tokens[start : start + length]))
+            concept = by_name.get(tuple(tokens[start : start + length])) or by_base.get(
+                tuple(bases[start : start + length])
+            )
             if concept is not None and not any(taken[start : start + length]):
                 taken[start : start + length] = [True] * length
                 found.append((start, start + length, concept))
@@ -55,6 +60,11 @@ def _find(tokens: Sequence[str], concepts: Sequence[Concept]) -> list[tuple[int,
 def _plain(word: str) -> str:
     """Without its apostrophe, which people leave out: "parkinsons", "cant"."""
     return word.replace("'", "").replace("’", "")
+
+
+def _base(word: str) -> str:
+    """What is done, whether somebody does it or the doing is named: "train" for "training"."""
+    return stem(word) if word.endswith("ing") else word
 
 
 def once_for_these(work: Callable[[tuple[Concept, ...]], T]) -> Callable[[Sequence[Concept]], T]:
@@ -81,15 +91,24 @@ def once_for_these(work: Callable[[tuple[Concept, ...]], T]) -> Callable[[Sequen
 
 
 @once_for_these
-def _names(concepts: tuple[Concept, ...]) -> tuple[dict[tuple[str, ...], Concept], tuple[int, ...]]:
-    """Every name as its words, and the lengths that occur, longest first. A name claimed twice stays with the first."""
+def _names(concepts: tuple[Concept, ...]) -> tuple[_ByWords, _ByWords, tuple[int, ...]]:
+    """Every name as its words, and the lengths that occur, longest first. A name claimed twice stays with the first.
+
+    Names of several words also by their bases ("train in the morning" for "training in the morning"), but for those that two
+    concepts would claim: one word alone may be a name in one form only.
+    """
     by_name = {
         tuple(map(_plain, words(name))): concept
         for concept in reversed(concepts)
         for name in (*concept.aliases, concept.name)
     }
     by_name.pop((), None)
-    return by_name, tuple(sorted({len(name) for name in by_name}, reverse=True))
+    claims: dict[tuple[str, ...], dict[str, Concept]] = {}
+    for name, concept in by_name.items():
+        if len(name) > 1:
+            claims.setdefault(tuple(map(_base, name)), {})[concept.concept_id] = concept
+    by_base = {name: concept for name, claim in claims.items() if len(claim) == 1 for concept in claim.values()}
+    return by_name, by_base, tuple(sorted({len(name) for name in by_name}, reverse=True))
 
 
 @lru_cache(maxsize=32_768)

@@ -67,3 +67,22 @@ def test_an_apostrophe_may_be_left_out(said: str) -> None:
 
     assert find_concepts(f"does creatine help with {said}?", (illness,)) == (illness,)
     assert names(f"People with {said} were stronger.", illness)
+
+
+def test_what_is_done_is_named_by_whoever_does_it() -> None:
+    hour = concept("time-of-day", "time of day of training", "training in the morning")
+    fasted = concept("fasted", "fasted training", "lifting fasted")
+    weights = concept("weights", "weights", "lifting weights")
+    graph = (hour, fasted, weights)
+
+    assert find_concepts("is it better to train in the morning?", graph) == (hour,)
+    assert find_concepts("should I lift weights?", graph) == (weights,)
+    assert find_concepts("should I lift fast to lose weight?", graph) == ()
+
+
+def test_what_two_concepts_would_claim_names_neither() -> None:
+    one, other = concept("one", "training heavy"), concept("other", "train heavy")
+
+    assert find_concepts("training heavy", (one, other)) == (one,)
+    assert find_concepts("train heavy", (one, other)) == (other,)
+    assert find_concepts("train heavying", (one, other)) == ()
