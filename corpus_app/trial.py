@@ -237,7 +237,9 @@ def _embed(rows: Sequence[Passage], encoder: KeptEncoder, report: Report) -> Non
     """Straight into the table: the worker's way encodes each sentence too, which the legs have no use for."""
     done = 0
     for batch in _batches(rows, ENCODED_AT_ONCE):
-        vectors = encoder.encode([indexing.embedded_text(row.heading, row.text) for row in batch], threads=embedding.THREADS)
+        vectors = encoder.encode(
+            [indexing.embedded_text(row.heading, row.text) for row in batch], threads=embedding.THREADS
+        )
         PassageVector.objects.bulk_create(
             PassageVector(
                 passage=row,

@@ -208,7 +208,7 @@ def points_at_nothing(question: str, concepts: Sequence[Concept]) -> str:
     says_more = any(word.casefold() not in _OF_ANYTHING for word in WORD.findall("".join(unnamed), back.end()))
     if says_more or any(mention.kind in {TREATMENT, CONDITION} for mention in mentions):
         return ""
-    return _POINTER.findall(back[0])[-1].casefold()
+    return str(_POINTER.findall(back[0])[-1]).casefold()
 
 
 def _completed(core: str, subject: str, concepts: Sequence[Concept]) -> str | None:

@@ -29,20 +29,20 @@ SPELT_OUT = {
 }  # fmt: skip
 # An amount as people type it, in one word: "5g", "2x", "30secs".
 _AMOUNT = re.compile(
-    r"(\d+)(x|k?g|m[cg]?g|gms?|grams?|ml|l|lbs?|kcals?|cals?|cm|ft|s|secs?|mins?|h|hrs?|hours?|d|days?|wks?|weeks?|mo|mths?|months?|yo|yrs?|years?|reps?|sets?)"
+    r"(\d+)(x|k?g|m[cg]?g|gms?|grams?|ml|l|lbs?|kcals?|cals?|cm|ft|secs?|mins?|h|hrs?|hours?|days?|wks?|weeks?|mo|mths?|months?|yo|yrs?|years?|reps?|sets?)"
 )
-_AMOUNT_SPELT = {"x": "times", "gm": "g", "gms": "g", "s": "seconds", "h": "hours", "d": "days", "mo": "months", "mth": "months", "mths": "months", "yo": "years old", "lb": "pounds"}  # fmt: skip
+_AMOUNT_SPELT = {"x": "times", "gm": "g", "gms": "g", "h": "hours", "mo": "months", "mth": "months", "mths": "months", "yo": "years old", "lb": "pounds"}  # fmt: skip
 OF_WHO_ASKS = frozenset(
     stem(word)
     for word in """dad dads daddy mum mums mummy mom moms mam mother father husband wife hubby gran granny nan grandma grandpa grandad grandmother
     grandfather girlfriend boyfriend sister brother aunt auntie uncle cousin niece nephew neighbour neighbor bloke fella missus client clients
-    twenties thirties forties fifties sixties seventies eighties nineties""".split()
+    twenties thirties forties fifties sixties seventies eighties nineties doc docs doctor doctors gp physio""".split()
 )
 """Stems of words for who asks, or for whom: no subject that a passage could hold."""
 OF_ASKING = frozenset(
     stem(word)
     for word in """idea ideas sensible sensibly wise wisely unwise silly daft stupid pointless useless scared afraid worried worry true untrue
-    myth myths proven proved prove proof shown showing legit bother percent percents percentage percentages
+    sort sorts myth myths proven proved prove proof shown showing legit bother percent percents percentage percentages
     rise rises rising rose raise raises raised raising boost boosts boosted boosting""".split()
 )
 """Stems of words that judge or doubt, ask for a share, or say which way something goes: passages say that in other words."""
@@ -62,6 +62,11 @@ class Intent:
 def _words(*forms: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{'|'.join(forms)})\b")
 
+
+_WEAK_POINTS = (
+    r"(?:drawbacks?|downsides?|problems?|weak (?:points?|spots?|sides?)) (?:of|in|with) (?:(?:the|this|these|those|that|their|its|all) )?(?:\w+ ){0,2}"
+    r"(?:research|stud(?:y|ies)|trials?|evidence|reviews?|meta-?analys[ei]s|papers?|data)"
+)
 
 # The seven categories and their sections, in the corpus's own section names; whole words only.
 INTENTS = (
@@ -95,7 +100,7 @@ INTENTS = (
     Intent(
         "limitations",
         _words(
-            "limitations?", "(?<!confidence )(?<!upper )(?<!lower )(?<!time )limits?", "limited", "weakness(?:es)?", "caveats?", "shortcomings?", "what's wrong", "whats wrong", "wrong with",
+            "limitations?", _WEAK_POINTS, "(?<!confidence )(?<!upper )(?<!lower )(?<!time )limits?", "limited", "weakness(?:es)?", "caveats?", "shortcomings?", "what's wrong", "whats wrong", "wrong with",
             "flaws?", "bias(?:es)?", "conflicts? of interest", "open questions?", "fund(?:ing|ed|s|ers?)", "sponsor(?:s|ed|ship)?", "paid for", "who paid", "disclos(?:e|es|ed|ures?)", "industry", "criticisms?", "(?:research|evidence|knowledge) gap", "gaps(?! between)",
             r"gap in (?:the |our )?(?:\w+ )?(?:research|evidence|knowledge|literature|data)",
         ),

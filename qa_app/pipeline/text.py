@@ -57,7 +57,7 @@ FAMILIES = (
     "reduce reduction", "rest restful", "run ran runner", "safe safer safest safety", "short shorter shortest shorten", "sit sat", "sleep slept sleeper",
     "slow slower slowest slowly", "sore sorer soreness", "strong stronger strongest strength strengthen", "swim swam swum swimmer", "thick thicker thickest thickness thicken",
     "thin thinner thinnest", "thirsty thirst", "train trainer trainee", "walk walker", "warm warmer warmth", "weak weaker weakest weakness weaken",
-    "weigh weight", "wide wider widest width widen", "woman women", "young younger youngest youth",
+    "velocity speed", "weigh weight", "wide wider widest width widen", "woman women", "young younger youngest youth",
 )  # fmt: skip
 
 _OF_THREAD = threading.local()  # a stemmer keeps the word it works on: two threads in one would spoil each other's

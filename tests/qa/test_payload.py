@@ -329,7 +329,9 @@ def test_a_counted_line_leaves_with_its_findings_and_is_stored(library: tuple[st
     indexing.index_stale()
 
     waits = asking.ask(question="how many sets per muscle for growth?")
-    curation.withdraw(("T-SETS",), by=None, by_name="tests", reason="It says something on it, of which nothing is found.")
+    curation.withdraw(
+        ("T-SETS",), by=None, by_name="tests", reason="It says something on it, of which nothing is found."
+    )
     body = asking.ask(question="how many sets per muscle for growth?")
 
     counted = [s for s in body["summary"]["sentences"] if s["kind"] == "count"]

@@ -60,6 +60,8 @@ TAKES_BACK = re.compile(
     r"\bbut (?:(?:it|this|that|they) )?(?:was|were|did) not (?:statistically |reach |clearly )?(?:significan|robust)|\b(?:were|was|are|is) too (?:few|small|short)\b|"
     r"\btoo few (?:studies|trials|people|data)\b|\bonly (?:a|as a) (?:\w+ )?trend\b|\b(?:cannot|could not) be (?:ruled out|excluded)\b|"
     r"\b(?:should|must|can|could) not be (?:read|taken|seen|regarded|interpreted|assumed)\b|\bis not the same as\b|\b(?:does|do|did) not (?:prove|mean|imply)\b|"
+    r"\bno (?:[\w-]+ ){0,3}interactions? (?:was|were|reached|proved)\b|\bno (?:[\w-]+ ){1,3}differed significantly\b|"
+    r"\bnone (?:of (?:\w+ ){1,3})?(?:differed|(?:was|were)) (?:\w+ )?significant|\b(?:very )?low[- ]certainty\b|"
     r"\b(?:with|advised?|urged?) caution\b|\b(?:studies|trials|cohorts|results|findings) (?:disagreed|differed|varied|conflict\w*)\b",
     re.IGNORECASE,
 )
