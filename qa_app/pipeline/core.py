@@ -50,6 +50,33 @@ def find_core(text: str) -> str:
     return core if says_enough else ""
 
 
+_JOINS = re.compile(rf"(?:\?|[,;]) +(?:and |but |or |also )?(?={_begins(_ASKS, _AUX, [])})|[,;]? (?:and|but) (?={_begins(_ASKS, _AUX, [])})", re.IGNORECASE)  # fmt: skip
+_BEGINS_WITH_A_QUESTION = re.compile(_begins(_ASKS, _AUX, _BEFORE), re.IGNORECASE)
+_POINTS_BACK = re.compile(r"\b(?:it|its|that|this|these|those|they|them|their|he|she|him|her|so|one|ones|then)\b", re.IGNORECASE)  # fmt: skip
+FEWEST_OF_A_CLAUSE = 2  # content words of a question that is asked by itself
+
+
+def find_clauses(text: str) -> tuple[tuple[str, str], ...]:
+    """Of a cleaned text that asks several questions in a row each that can be asked by itself, and the others; nothing for any other.
+
+    "Does creatine make swimmers faster, and does beta-alanine?" A later one that points back at what it does not name, or that says
+    who asks before it begins, is not asked by itself.
+    """
+    if not _BEGINS_WITH_A_QUESTION.match(text):
+        return ()
+    clauses = [clause.strip(" ?!.,;") for clause in _JOINS.split(text)]
+    if len(clauses) < 2 or not all(clauses):
+        return ()
+    alone = [
+        place
+        for place, clause in enumerate(clauses)
+        if len(content_stems(clause)) >= FEWEST_OF_A_CLAUSE and not (place and _POINTS_BACK.search(clause))
+    ]
+    return tuple(
+        (f"{clauses[place]}?", "” and “".join(c for other, c in enumerate(clauses) if other != place)) for place in alone
+    )
+
+
 def with_core(text: str, core: str, *, repeats: int, also: Sequence[str] = ()) -> str:
     """The words to search for: the text, its core once more or oftener, and what is searched beside it."""
     return " ".join(filter(None, (text, *(core,) * repeats, *also)))

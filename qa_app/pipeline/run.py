@@ -9,6 +9,7 @@ from qa_app.pipeline import (
     agreement,
     citations,
     confidence,
+    core,
     evidence,
     following,
     health,
@@ -97,7 +98,16 @@ def answer_question(
     if counted is not None:
         tell_whole(counted, progress)
         return counted
-    gathered = gather(question, corpus=corpus, policy=policy, clock=clock, reviewed=reviewed, reranker=reranker)
+
+    def gathered_of(searched: str) -> Gathered | Answer:
+        part = replace(question, searched=searched)
+        return gather(part, corpus=corpus, policy=policy, clock=clock, reviewed=reviewed, reranker=reranker)
+
+    gathered, unanswered = gathered_of(question.searched), ""
+    if isinstance(gathered, Answer) and gathered.outcome is Outcome.INSUFFICIENT_EVIDENCE:
+        parts_of_it = ((gathered_of(clause), others) for clause, others in core.find_clauses(question.searched))
+        answerable = ((part, others) for part, others in parts_of_it if isinstance(part, Gathered))
+        gathered, unanswered = next(answerable, (gathered, ""))
     if isinstance(gathered, Answer):
         tell_whole(gathered, progress)
         return gathered
@@ -105,10 +115,22 @@ def answer_question(
         keep(gathered.evidence)
     progress.evidence(gathered.evidence.passages, gathered.evidence.understanding)
     try:
-        return _written(question, gathered.search, gathered.evidence, (writer, *fallbacks), policy, clock)
+        written = _written(
+            gathered.question, gathered.search, gathered.evidence, (writer, *fallbacks), policy, clock
+        )
+        return _of_a_part(written, question, unanswered, policy) if unanswered else written
     except InsufficientEvidence as nothing:
         attempts = nothing.attempts if isinstance(nothing, writing.NothingWritten) else ()
         return _refusal(question, Outcome.INSUFFICIENT_EVIDENCE, gathered.search, policy, clock, attempts=attempts)
+
+
+def _of_a_part(answered: Answer, question: Question, unanswered: str, policy: Policy) -> Answer:
+    """The answer to one of several questions that were asked in a row, with those that stay open."""
+    told, sure = parts.in_words([f"“{unanswered}”"]), answered.confidence
+    if sure is not None and answered.outcome is not Outcome.PARTIAL:
+        sure = confidence.of_a_part(sure, policy)
+    message = " ".join(filter(None, (answered.message, told)))
+    return replace(answered, question=question, outcome=Outcome.PARTIAL, message=message, confidence=sure)
 
 
 def _counted(question: Question, corpus: Corpus, policy: Policy, clock: Clock) -> Answer | None:

@@ -252,6 +252,8 @@ def _left_open(name: str) -> str:
 
 def _missing(match: Match[str]) -> str:
     first, _, last = match[1].rpartition(" or ")
+    if last.count("“") != last.count("”"):  # the word belongs to what the reader asked
+        first, last = "", match[1]
     first, last = ", ".join(map(_left_open, first.split(", "))), _left_open(last)
     names = gettext("%(first)s or %(last)s") % {"first": first, "last": last} if first else last
     return gettext("Nothing quoted here is about %(names)s; the answer is about the rest of the question.") % {
