@@ -53,7 +53,6 @@ def find_core(text: str) -> str:
 _JOINS = re.compile(rf"(?:\?|[,;]) +(?:and |but |or |also )?(?={_begins(_ASKS, _AUX, [])})|[,;]? (?:and|but) (?={_begins(_ASKS, _AUX, [])})", re.IGNORECASE)  # fmt: skip
 _BEGINS_WITH_A_QUESTION = re.compile(_begins(_ASKS, _AUX, _BEFORE), re.IGNORECASE)
 _POINTS_BACK = re.compile(r"\b(?:it|its|that|this|these|those|they|them|their|he|she|him|her|so|one|ones|then)\b", re.IGNORECASE)  # fmt: skip
-FEWEST_OF_A_CLAUSE = 2  # content words of a question that is asked by itself
 
 
 def find_clauses(text: str) -> tuple[tuple[str, str], ...]:
@@ -70,10 +69,11 @@ def find_clauses(text: str) -> tuple[tuple[str, str], ...]:
     alone = [
         place
         for place, clause in enumerate(clauses)
-        if len(content_stems(clause)) >= FEWEST_OF_A_CLAUSE and not (place and _POINTS_BACK.search(clause))
+        if len(content_stems(clause)) >= FEWEST_WORDS and not (place and _POINTS_BACK.search(clause))
     ]
     return tuple(
-        (f"{clauses[place]}?", "” and “".join(c for other, c in enumerate(clauses) if other != place)) for place in alone
+        (f"{clauses[place]}?", "” and “".join(c for other, c in enumerate(clauses) if other != place))
+        for place in alone
     )
 
 

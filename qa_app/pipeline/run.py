@@ -115,9 +115,7 @@ def answer_question(
         keep(gathered.evidence)
     progress.evidence(gathered.evidence.passages, gathered.evidence.understanding)
     try:
-        written = _written(
-            gathered.question, gathered.search, gathered.evidence, (writer, *fallbacks), policy, clock
-        )
+        written = _written(gathered.question, gathered.search, gathered.evidence, (writer, *fallbacks), policy, clock)
         return _of_a_part(written, question, unanswered, policy) if unanswered else written
     except InsufficientEvidence as nothing:
         attempts = nothing.attempts if isinstance(nothing, writing.NothingWritten) else ()

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from qa_app.pipeline.core import find_core, leaning, with_core
+from qa_app.pipeline.core import find_clauses, find_core, leaning, with_core
 from qa_app.pipeline.policy import DEFAULT, PRESETS
 from qa_app.pipeline.retrieval import Clock, find_evidence
 from tests.pipeline.values import encode, make_corpus, make_passage, make_question, make_study
@@ -44,6 +44,49 @@ def test_the_core_is_what_is_asked_in_the_end(text: str, core: str) -> None:
 )
 def test_a_text_that_asks_as_a_whole_has_no_core(text: str) -> None:
     assert find_core(text) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "clauses"),
+    [
+        (
+            "Does creatine make swimmers faster, and does beta-alanine work better for them?",
+            (("Does creatine make swimmers faster?", "does beta-alanine work better for them"),),
+        ),
+        (
+            "how much protein do I need? is whey better than soy?",
+            (
+                ("how much protein do I need?", "is whey better than soy"),
+                ("is whey better than soy?", "how much protein do I need"),
+            ),
+        ),
+        (
+            "Does yoga help sleep; does tai chi help balance; what about it",
+            (
+                ("Does yoga help sleep?", "does tai chi help balance” and “what about it"),
+                ("does tai chi help balance?", "Does yoga help sleep” and “what about it"),
+            ),
+        ),
+    ],
+)
+def test_questions_in_a_row_are_asked_one_by_one_with_the_others_beside(
+    text: str, clauses: tuple[tuple[str, str], ...]
+) -> None:
+    assert find_clauses(text) == clauses
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "how many sets and reps should I do?",
+        "is it better to train in the morning or is the evening better?",  # one of the other makes one question
+        "I am sixty. How much protein do I need, and is whey better than soy?",  # who asks belongs to both
+        "creatine and does it work",
+    ],
+)
+def test_one_question_has_no_clauses(text: str) -> None:
+    assert find_clauses(text) == ()
 
 
 def test_the_words_of_the_core_are_searched_for_again() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_app.passages import split_sentences
-from corpus_app.records import AgeGroup, Concept, Direction, Finding, Section
+from corpus_app.records import AgeGroup, Concept, Direction, Finding, Section, Sex, Study
 from qa_app.pipeline import standing
 from qa_app.pipeline.generation import ExtractiveWriter
 from qa_app.pipeline.generation.choosing import (
@@ -242,6 +242,29 @@ def test_only_studies_that_may_be_quoted_are_quoted() -> None:
     draft, _ = ExtractiveWriter().write(evidence, POLICY)
 
     assert {s.passage_ids for s in written(draft)} == {(near.passage.passage_id,)}
+
+
+def test_of_the_very_people_asked_about_a_study_is_heard_where_nothing_else_is() -> None:
+    near = make_candidate("Older women had more muscle growth with ten weekly sets than with five.", study="T001")
+    everybody = replace(make_study("T001"), age_group=AgeGroup.MIXED, sex=Sex.BOTH)
+    near = replace(near, passage=replace(near.passage, study=everybody))
+    women = replace(make_study("T002"), age_group=AgeGroup.OLDER_ADULTS, sex=Sex.FEMALE)
+    other = make_candidate("Growth was seen after sets.", study="T002")
+
+    def quoted(study: Study, question: str) -> set[str]:
+        own = replace(other, passage=replace(other.passage, study=study))
+        evidence = make_evidence(near, own, question=question)
+        policy = replace(
+            POLICY, needed_from=0.99, fills_from=0.99, needed_share=1.0, heard_from=0.0, heard_bears_from=0.9
+        )
+        draft, _ = ExtractiveWriter().write(replace(evidence, citable={"T001": 0.95, "T002": 0.3}), policy)
+        cited = {passage_id for s in written(draft) for passage_id in s.passage_ids}
+        return {c.passage.study.study_id for c in (near, own) if c.passage.passage_id in cited}
+
+    asked = "do more sets help muscle growth in older women?"
+    assert quoted(women, asked) == {"T001", "T002"}
+    assert quoted(replace(women, sex=Sex.BOTH), asked) == {"T001"}
+    assert quoted(women, "do more sets help muscle growth?") == {"T001"}
 
 
 def test_a_study_that_likely_bears_is_heard_if_only_once() -> None:
@@ -754,6 +777,9 @@ def test_what_takes_a_sentence_back_is_quoted_with_it() -> None:
         "An effect of diet cannot be ruled out.",
         "Rest was long. Larger muscle is not the same as a stronger one.",
         "A difference that is not significant should not be read as none.",
+        "No group-by-time interaction was significant.",
+        "No tempo category differed significantly.",
+        "None of the contrasts was significant.",
     ],
 )
 def test_what_takes_back_need_not_open_with_however(back: str) -> None:

@@ -267,6 +267,21 @@ def test_out_of_scope_says_what_the_studies_are_about() -> None:
     assert answer.message.endswith("They are about: resistance training.")
 
 
+def test_of_two_questions_the_one_that_is_answered_here_is_and_the_other_is_named() -> None:
+    both = f"{ASKED.rstrip('?')}, and does ashwagandha calm nervous horses before loud summer thunder storms?"
+
+    alone, answer = ask(ASKED, small_corpus()), ask(both, small_corpus())
+
+    assert ask("does ashwagandha calm horses?", small_corpus()).outcome is not Outcome.ANSWERED
+    assert (alone.outcome, answer.outcome) == (Outcome.ANSWERED, Outcome.PARTIAL)
+    assert answer.question.text == both
+    assert [s.text for s in answer.summary] == [s.text for s in alone.summary]
+    assert answer.message is not None
+    assert "“does ashwagandha calm nervous horses before loud summer thunder storms”" in answer.message
+    assert answer.confidence is not None
+    assert answer.confidence.label != "high"
+
+
 def test_an_empty_corpus_refuses() -> None:
     assert not ask(ASKED, make_corpus()).outcome.is_answer
     assert not ask(ASKED, make_corpus(), policy=EAGER).outcome.is_answer

@@ -141,16 +141,19 @@ def _of_unheard(
 ) -> tuple[Quotable, ...]:
     """Of each study that most likely bears on the question and is not quoted yet, what it found or advises, if it is needed at all.
 
-    The likeliest study first. Nothing that says again what is told, and no study of which only limits or methods are at hand.
+    The likeliest study first. Nothing that says again what is told, and no study of which only limits or methods are at hand. Where
+    nothing chosen is of the very people asked about, any study of those that may be quoted is heard.
     """
     heard = {q.study_id for q in chosen}
+    are_unheard = not any(q.is_of_them for q in chosen)
     says: dict[str, Quotable] = {}
     for quotable in ranked:
-        is_fit = quotable.is_on_subject and _tells(quotable, chance_from)
+        is_of_them = are_unheard and quotable.is_of_them
+        is_fit = (quotable.is_on_subject or is_of_them) and _tells(quotable, chance_from)
         is_asked = not (chosen[0].serves and quotable.serves is False)
         if (
             quotable.study_id in heard
-            or quotable.bears < policy.heard_bears_from
+            or (quotable.bears < policy.heard_bears_from and not is_of_them)
             or not (is_fit and is_asked)
             or any(is_same(quotable, other) for other in chosen)
         ):

@@ -17,7 +17,7 @@ from qa_app.pipeline.generation.wording import WANTS_ADVICE, Sound, is_null
 from qa_app.pipeline.naming import CONDITION, DONE, MEASURED, names
 from qa_app.pipeline.orders import gives_orders
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.population import find_population, is_about_others, names_some_of
+from qa_app.pipeline.population import find_population, is_about, is_about_others, names_some_of
 from qa_app.pipeline.qualifiers import asks_for_newest, find_years
 from qa_app.pipeline.records import TELLING, Candidate, Evidence, Finding, LeftOut, LeftOutReason, Mode
 from qa_app.pipeline.text import content_stems, folded, jaccard, stem_set, word_count
@@ -77,6 +77,8 @@ class Quotable:
     """Sentences of its passage in which nothing was found of what the question names, or not surely."""
     of_asked_people: frozenset[int] = frozenset()
     """Sentences of its passage that speak of the people asked about, or of what they have."""
+    is_of_them: bool = False
+    """The question names people, and its study is of those and no others."""
     is_further: bool = False
     """It is hardly needed, and quoted only that its study is heard."""
 
@@ -141,6 +143,7 @@ class Quotable:
             self.is_on_subject or other.is_on_subject,
             self.doubts,
             self.of_asked_people,
+            self.is_of_them,
         )
 
     @property
@@ -188,6 +191,7 @@ def rank_sentences(evidence: Evidence, policy: Policy) -> tuple[Quotable, ...]:
                     doubts=doubts,
                     of_asked_people=of_asked_people,
                     bears=(evidence.citable or {}).get(candidate.passage.study.study_id, 0.0),
+                    is_of_them=asked.is_of_them(candidate.passage.study),
                 )
             )
     return tuple(sorted(quotables, key=lambda q: (-q.score, q.candidate.passage.passage_id, q.last)))
@@ -358,6 +362,11 @@ class Asked:
     def is_of_others(self, study: Study) -> bool:
         """Whether a study is of old or of young people, and the question names nobody."""
         return study.age_group in SPECIAL_AGES and not self.evidence.understanding.population.is_named
+
+    def is_of_them(self, study: Study) -> bool:
+        """Whether a study is of the age or the sex that the question names, and of no others."""
+        people = self.evidence.understanding.population
+        return bool(people.age_groups or people.sexes) and is_about(study, people)
 
     def sets_apart(self, text: str, section: Section) -> bool:
         """Whether a sentence says what was found or advised, and names both of what the question sets against each other."""
