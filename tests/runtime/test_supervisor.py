@@ -15,9 +15,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 SUPERVISE = """
-import sys
+import signal, sys
 from inform_site.supervisor import Supervisor
 
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # who runs the tests may ignore it
 with Supervisor(grace_seconds=float(sys.argv[1]), backoff_seconds=0.01) as supervisor:
     for number, source in enumerate(sys.argv[3:]):
         supervisor.start(f"child{number}", [sys.executable, "-u", "-c", source], max_restarts=int(sys.argv[2]))
