@@ -50,7 +50,13 @@ def find_core(text: str) -> str:
     return core if says_enough else ""
 
 
-_JOINS = re.compile(rf"(?:\?|[,;]) +(?:and |but |or |also )?(?={_begins(_ASKS, _AUX, [])})|[,;]? (?:and|but) (?={_begins(_ASKS, _AUX, [])})", re.IGNORECASE)  # fmt: skip
+# Between two questions in a row. "Who" rather goes on with what stands before it, and so do others after a comma alone.
+_ASKS_ANEW = rf"(?:{'|'.join((*[word for word in _ASKS if not word.startswith('who')], *_AUX))})\b"
+_JOINS = re.compile(
+    rf"\? +(?:(?:and|but|or|also) )?(?={_ASKS_ANEW}|who)|[,;]? (?:and|but) (?:also )?(?={_ASKS_ANEW})"
+    rf"|[,;] +(?:also )?(?=(?:{'|'.join(('what', 'how', 'why', *_AUX))})\b)",
+    re.IGNORECASE,
+)
 _BEGINS_WITH_A_QUESTION = re.compile(_begins(_ASKS, _AUX, _BEFORE), re.IGNORECASE)
 _POINTS_BACK = re.compile(r"\b(?:it|its|that|this|these|those|they|them|their|he|she|him|her|so|one|ones|then)\b", re.IGNORECASE)  # fmt: skip
 

@@ -83,6 +83,8 @@ def test_questions_in_a_row_are_asked_one_by_one_with_the_others_beside(
         "is it better to train in the morning or is the evening better?",  # one of the other makes one question
         "I am sixty. How much protein do I need, and is whey better than soy?",  # who asks belongs to both
         "creatine and does it work",
+        "Does training in the morning, when cortisol is high, build more muscle?",
+        "Do people who lift, and who are old, need more protein?",
     ],
 )
 def test_one_question_has_no_clauses(text: str) -> None:
