@@ -38,13 +38,13 @@ def _warm_up() -> None:
 
 def _rehearse() -> None:
     """What questions need of the corpus is worked out before anybody asks, beside whatever the site does."""
-    from django.db import Error, connection
+    from django.db import connection
 
     from qa_app import answering
 
     try:
         answering.rehearse(rest=time.sleep)
-    except Error as error:
+    except Exception as error:  # whatever it is, the site goes on without it
         logging.getLogger(__name__).warning("The first questions will take longer: %s", error)
     finally:
         connection.close()  # this thread's own

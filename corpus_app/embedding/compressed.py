@@ -39,7 +39,7 @@ UNFINISHED = ".writing-"
 OPSET = 17
 SAMPLE_CHARACTERS = 500  # of a text: the check takes seconds, not a minute
 TOP = 10
-LOWEST_COSINE = 0.98  # mean over the sample; .994 was measured, .5 where a processor's eight-bit sums overflow
+LOWEST_COSINE = 0.98  # mean over the sample; .993 was measured, .5 where a processor's eight-bit sums overflow
 LOWEST_OVERLAP = 0.80  # of the ten nearest texts of a title
 WORKED_WITH = ("onnx", "onnxruntime", "torch", "transformers")
 

@@ -50,37 +50,32 @@ def find_core(text: str) -> str:
     return core if says_enough else ""
 
 
-# Between two questions in a row. "Who" rather goes on with what stands before it, and so do others after a comma alone.
-_ASKS_ANEW = rf"(?:{'|'.join((*[word for word in _ASKS if not word.startswith('who')], *_AUX))})\b"
+# Between two questions in a row. What "and" joins without a comma, or beside a relative clause, may be one question with two verbs.
+_ASKS_ANEW = r"(?:(?:what|how|why)\b|(?:do|does|is|are|can|could|should|will|would) (?!not\b)[\w-]+ )"
 _JOINS = re.compile(
-    rf"\? +(?:(?:and|but|or|also) )?(?={_ASKS_ANEW}|who)|[,;]? (?:and|but) (?:also )?(?={_ASKS_ANEW})"
-    rf"|[,;] +(?:also )?(?=(?:{'|'.join(('what', 'how', 'why', *_AUX))})\b)",
+    rf"\? +(?:(?:and|but|or|also) )?(?=\w)|[,;] +(?:(?:and|but) )?(?:also )?(?={_ASKS_ANEW})"
+    r"|,? (?:and|but) (?=(?:what|how|why) (?:much|many|often|long|do|does|is|are|can|should|will|would)\b)",
     re.IGNORECASE,
 )
 _BEGINS_WITH_A_QUESTION = re.compile(_begins(_ASKS, _AUX, _BEFORE), re.IGNORECASE)
-_POINTS_BACK = re.compile(r"\b(?:it|its|that|this|these|those|they|them|their|he|she|him|her|so|one|ones|then)\b", re.IGNORECASE)  # fmt: skip
+_GOES_ON = re.compile(r"\b(?:who|that|which|if|when|because|while|since|although)\b", re.IGNORECASE)
+MOST_CLAUSES = 3
 
 
-def find_clauses(text: str) -> tuple[tuple[str, str], ...]:
-    """Of a cleaned text that asks several questions in a row each that can be asked by itself, and the others; nothing for any other.
+def find_first_clause(text: str) -> tuple[str, str] | None:
+    """Of a cleaned text that asks several questions in a row the first one, and the others in quotation marks but for the outermost;
+    None for any other.
 
-    "Does creatine make swimmers faster, and does beta-alanine?" A later one that points back at what it does not name, or that says
-    who asks before it begins, is not asked by itself.
+    "Does creatine make swimmers faster, and does beta-alanine?" A later one may point back, or be about the people of the first: none
+    of them is asked by itself.
     """
     if not _BEGINS_WITH_A_QUESTION.match(text):
-        return ()
-    clauses = [clause.strip(" ?!.,;") for clause in _JOINS.split(text)]
-    if len(clauses) < 2 or not all(clauses):
-        return ()
-    alone = [
-        place
-        for place, clause in enumerate(clauses)
-        if len(content_stems(clause)) >= FEWEST_WORDS and not (place and _POINTS_BACK.search(clause))
-    ]
-    return tuple(
-        (f"{clauses[place]}?", "” and “".join(c for other, c in enumerate(clauses) if other != place))
-        for place in alone
-    )
+        return None
+    first, *others = [clause.strip(" ?!.,;") for clause in _JOINS.split(text)]
+    is_one = not others or len(others) >= MOST_CLAUSES or not all(others)
+    if is_one or len(content_stems(first)) < FEWEST_WORDS or _GOES_ON.search(first.partition(" ")[2]):
+        return None
+    return f"{first}?", "” and “".join(others)
 
 
 def with_core(text: str, core: str, *, repeats: int, also: Sequence[str] = ()) -> str:

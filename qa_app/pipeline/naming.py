@@ -43,13 +43,12 @@ def _find(tokens: Sequence[str], concepts: Sequence[Concept]) -> list[tuple[int,
     """Places among the words, end exclusive, and the concept that they name; in order."""
     by_name, by_base, lengths = _names(concepts)
     tokens = [_plain(token) for token in tokens]
-    bases = [_base(token) for token in tokens]
     taken = [False] * len(tokens)
     found: list[tuple[int, int, Concept]] = []
     for length in lengths:
         for start in range(len(tokens) - length + 1):
             concept = by_name.get(tuple(tokens[start : start + length])) or by_base.get(
-                tuple(bases[start : start + length])
+                (_base(tokens[start]), *tokens[start + 1 : start + length])
             )
             if concept is not None and not any(taken[start : start + length]):
                 taken[start : start + length] = [True] * length
@@ -62,9 +61,15 @@ def _plain(word: str) -> str:
     return word.replace("'", "").replace("’", "")
 
 
+ALSO_OTHERWISE = frozenset(
+    "lower box start drive throw ring warm cool dry clean heat time space".split()
+)  # no doing alone
+
+
 def _base(word: str) -> str:
     """What is done, whether somebody does it or the doing is named: "train" for "training"."""
-    return stem(word) if word.endswith("ing") else word
+    base = stem(word) if word.endswith("ing") else word
+    return word if base in ALSO_OTHERWISE else base
 
 
 def once_for_these(work: Callable[[tuple[Concept, ...]], T]) -> Callable[[Sequence[Concept]], T]:
@@ -94,8 +99,8 @@ def once_for_these(work: Callable[[tuple[Concept, ...]], T]) -> Callable[[Sequen
 def _names(concepts: tuple[Concept, ...]) -> tuple[_ByWords, _ByWords, tuple[int, ...]]:
     """Every name as its words, and the lengths that occur, longest first. A name claimed twice stays with the first.
 
-    Names of several words also by their bases ("train in the morning" for "training in the morning"), but for those that two
-    concepts would claim: one word alone may be a name in one form only.
+    Names of several words also by the base of the first one ("train in the morning" for "training in the morning"), but for those
+    that two concepts would claim: one word alone may be a name in one form only.
     """
     by_name = {
         tuple(map(_plain, words(name))): concept
@@ -106,7 +111,7 @@ def _names(concepts: tuple[Concept, ...]) -> tuple[_ByWords, _ByWords, tuple[int
     claims: dict[tuple[str, ...], dict[str, Concept]] = {}
     for name, concept in by_name.items():
         if len(name) > 1:
-            claims.setdefault(tuple(map(_base, name)), {})[concept.concept_id] = concept
+            claims.setdefault((_base(name[0]), *name[1:]), {})[concept.concept_id] = concept
     by_base = {name: concept for name, claim in claims.items() if len(claim) == 1 for concept in claim.values()}
     return by_name, by_base, tuple(sorted({len(name) for name in by_name}, reverse=True))
 

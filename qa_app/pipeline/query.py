@@ -23,20 +23,20 @@ SPELT_OUT = {
     "rep": "repetition", "reps": "repetitions", "sec": "second", "secs": "seconds", "min": "minute", "mins": "minutes",
     "hrs": "hours", "wk": "week", "wks": "weeks", "yr": "year", "yrs": "years", "lb": "pound", "lbs": "pounds",
     "carb": "carbohydrate", "carbs": "carbohydrates", "cals": "calories", "supps": "supplements", "vit": "vitamin",
-    "quad": "quadriceps", "quads": "quadriceps", "hams": "hamstrings", "hammies": "hamstrings", "glutes": "gluteus", "pecs": "pectoralis",
+    "quads": "quadriceps", "hammies": "hamstrings", "glutes": "gluteus", "pecs": "pectoralis",
     "delts": "deltoid", "lats": "latissimus", "bis": "biceps", "tris": "triceps", "kilo": "kilogram", "kilos": "kilograms",
     "vits": "vitamins", "max": "maximum", "avg": "average", "approx": "approximately", "diff": "difference",
 }  # fmt: skip
 # An amount as people type it, in one word: "5g", "2x", "30secs".
 _AMOUNT = re.compile(
-    r"(\d+)(x|k?g|m[cg]?g|gms?|grams?|ml|l|lbs?|kcals?|cals?|cm|ft|secs?|mins?|h|hrs?|hours?|days?|wks?|weeks?|mo|mths?|months?|yo|yrs?|years?|reps?|sets?)"
+    r"(?<![\w.,-])(\d+)(x|k?g|mc?g|gms?|grams?|ml|l|lbs?|kcals?|cals?|cm|ft|secs?|mins?|h|hrs?|hours?|days?|wks?|weeks?|mo|mths?|months?|yo|yrs?|years?|reps?|sets?)(?!\w)"
 )
 _AMOUNT_SPELT = {"x": "times", "gm": "g", "gms": "g", "h": "hours", "mo": "months", "mth": "months", "mths": "months", "yo": "years old", "lb": "pounds"}  # fmt: skip
 OF_WHO_ASKS = frozenset(
     stem(word)
     for word in """dad dads daddy mum mums mummy mom moms mam mother father husband wife hubby gran granny nan grandma grandpa grandad grandmother
     grandfather girlfriend boyfriend sister brother aunt auntie uncle cousin niece nephew neighbour neighbor bloke fella missus client clients
-    twenties thirties forties fifties sixties seventies eighties nineties doc docs doctor doctors gp physio""".split()
+    twenties thirties forties fifties sixties seventies eighties nineties doc docs doctor doctors gp""".split()
 )
 """Stems of words for who asks, or for whom: no subject that a passage could hold."""
 OF_ASKING = frozenset(
@@ -64,7 +64,7 @@ def _words(*forms: str) -> re.Pattern[str]:
 
 
 _WEAK_POINTS = (
-    r"(?:drawbacks?|downsides?|problems?|weak (?:points?|spots?|sides?)) (?:of|in|with) (?:(?:the|this|these|those|that|their|its|all) )?(?:\w+ ){0,2}"
+    r"(?:drawbacks?|downsides?|weak (?:points?|spots?|sides?)) (?:of|in|with) (?:(?:the|this|these|those|that|their|its|all) )?(?:\w+ ){0,2}"
     r"(?:research|stud(?:y|ies)|trials?|evidence|reviews?|meta-?analys[ei]s|papers?|data)"
 )
 
@@ -182,9 +182,10 @@ def find_misspellings(
     have too many neighbours. Short words and numbers are left alone, and so is a word whose first letter would change.
     """
     stems_known, terms, unstudied = _field_terms(tuple(concepts))
+    amounts = {match[0]: match for match in _AMOUNT.finditer(said)}
     found = []
     for word in dict.fromkeys(words(said)):
-        amount = _AMOUNT.fullmatch(word)
+        amount = amounts.get(word)
         if amount and word not in vocabulary:
             found.append((word, f"{amount[1]} {_AMOUNT_SPELT.get(amount[2]) or SPELT_OUT.get(amount[2], amount[2])}"))
             continue

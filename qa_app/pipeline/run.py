@@ -99,15 +99,15 @@ def answer_question(
         tell_whole(counted, progress)
         return counted
 
-    def gathered_of(searched: str) -> Gathered | Answer:
-        part = replace(question, searched=searched)
-        return gather(part, corpus=corpus, policy=policy, clock=clock, reviewed=reviewed, reranker=reranker)
+    def gathered_of(asked: Question) -> Gathered | Answer:
+        return gather(asked, corpus=corpus, policy=policy, clock=clock, reviewed=reviewed, reranker=reranker)
 
-    gathered, unanswered = gathered_of(question.searched), ""
+    gathered, unanswered = gathered_of(question), ""
     if isinstance(gathered, Answer) and gathered.outcome is Outcome.INSUFFICIENT_EVIDENCE:
-        parts_of_it = ((gathered_of(clause), others) for clause, others in core.find_clauses(question.searched))
-        answerable = ((part, others) for part, others in parts_of_it if isinstance(part, Gathered))
-        gathered, unanswered = next(answerable, (gathered, ""))
+        clause, others = core.find_first_clause(question.searched) or ("", "")
+        part = gathered_of(replace(question, text=clause, searched=clause)) if clause else gathered
+        if isinstance(part, Gathered):
+            gathered, unanswered = part, others
     if isinstance(gathered, Answer):
         tell_whole(gathered, progress)
         return gathered
@@ -124,11 +124,12 @@ def answer_question(
 
 def _of_a_part(answered: Answer, question: Question, unanswered: str, policy: Policy) -> Answer:
     """The answer to one of several questions that were asked in a row, with those that stay open."""
-    told, sure = parts.in_words([f"“{unanswered}”"]), answered.confidence
-    if sure is not None and answered.outcome is not Outcome.PARTIAL:
-        sure = confidence.of_a_part(sure, policy)
-    message = " ".join(filter(None, (answered.message, told)))
-    return replace(answered, question=question, outcome=Outcome.PARTIAL, message=message, confidence=sure)
+    message = " ".join(filter(None, (answered.message, parts.in_words([f"“{unanswered}”"]))))
+    answered = replace(answered, question=question, message=message)
+    if answered.outcome is not Outcome.ANSWERED:  # in part already, or good studies disagree, which says more
+        return answered
+    sure = confidence.of_a_part(answered.confidence, policy) if answered.confidence else None
+    return replace(answered, outcome=Outcome.PARTIAL, confidence=sure)
 
 
 def _counted(question: Question, corpus: Corpus, policy: Policy, clock: Clock) -> Answer | None:

@@ -50,13 +50,13 @@ EMPTY_WORDS = frozenset(
 FAMILIES = (
     "able ability", "absorb absorption", "begin began begun beginner", "big bigger biggest", "bite bit bitten", "break broke broken", "breathe breath",
     "build built", "calf calves", "child children", "cycle cyclist", "deep deeper deepest depth", "die death dead", "digest digestion", "dose dosage",
-    "drink drank drunk", "eat ate eaten eater", "fall fell fallen faller", "fast faster fastest", "fat fatter fattest", "foot feet", "fracture fractured",
+    "drink drank drunk", "eat ate eaten eater", "fall fell fallen faller", "fat fatter fattest", "foot feet", "fracture fractured",
     "grow grew grown growth", "hard harder hardest", "heavy heavier heaviest heavily", "high higher highest", "hold held", "hot hotter heat",
-    "hungry hunger", "injure injury", "lean leaner leanest", "lift lifter", "light lighter lightest lightly", "long longer longest length lengthen",
-    "lose lost loss", "low lower lowest lowering", "maintain maintenance", "man men", "move movement", "old older oldest elder elderly", "recover recovery",
+    "hungry hunger", "injure injury", "lean leaner leanest", "lift lifter", "light lighter lightest lightly",
+    "lose lost loss", "maintain maintenance", "man men", "move movement", "old older oldest elder elderly", "recover recovery",
     "reduce reduction", "rest restful", "run ran runner", "safe safer safest safety", "short shorter shortest shorten", "sit sat", "sleep slept sleeper",
     "slow slower slowest slowly", "sore sorer soreness", "strong stronger strongest strength strengthen", "swim swam swum swimmer", "thick thicker thickest thickness thicken",
-    "thin thinner thinnest", "thirsty thirst", "train trainer trainee", "walk walker", "warm warmer warmth", "weak weaker weakest weakness weaken",
+    "thin thinner thinnest", "thirsty thirst", "warm warmer warmth", "weak weaker weakest weakness weaken",
     "velocity speed", "weigh weight", "wide wider widest width widen", "woman women", "young younger youngest youth",
 )  # fmt: skip
 

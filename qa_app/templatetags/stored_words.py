@@ -300,7 +300,7 @@ PATTERNS: tuple[tuple[re.Pattern[str], Tell], ...] = (
         _not_said,
     ),
     (re.compile(r"They are about: (.+)\."), _subjects),
-    (re.compile(r"Nothing quoted here is about (.+); the answer is about the rest of the question\."), _missing),
+    (re.compile(r"Nothing quoted here is about (.+?); the answer is about the rest of the question\."), _missing),
 )
 COUNTED: tuple[tuple[re.Pattern[str], Tell], ...] = (
     (re.compile(r"There (?:is|are) ([\d,]+) published stud(?:y|ies) here\."), _studies),

@@ -80,6 +80,15 @@ def test_what_is_done_is_named_by_whoever_does_it() -> None:
     assert find_concepts("should I lift fast to lose weight?", graph) == ()
 
 
+def test_a_doing_that_is_something_else_too_is_named_in_its_own_form() -> None:
+    slow = concept("eccentric", "eccentric training", "lowering the weight")
+    boxing = concept("boxing", "boxing", "boxing training")
+
+    assert find_concepts("is lowering the weight better?", (slow, boxing)) == (slow,)
+    assert find_concepts("should I lower the weight?", (slow, boxing)) == ()
+    assert find_concepts("how boxers train", (slow, boxing)) == ()
+
+
 def test_what_two_concepts_would_claim_names_neither() -> None:
     one, other = concept("one", "training heavy"), concept("other", "train heavy")
 

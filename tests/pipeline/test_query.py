@@ -230,7 +230,7 @@ def test_what_is_written_short_is_searched_as_the_corpus_spells_it(
         ("can i take 5g a day", ("g",), (("5g", "5 g"),)),
         ("is 2x a week enough", (), (("2x", "2 times"),)),
         ("30secs or 2mins of rest", (), (("30secs", "30 seconds"), ("2mins", "2 minutes"))),
-        ("vitamin b12, 5x5, 1rm, the over 55s and 20g", ("20g",), ()),
+        ("0.8g/kg, 1.5g, omega-3g, vitamin b12, 5x5, 1rm, the over 55s and 20g", ("20g",), ()),
     ],
     ids=["an amount", "how often", "a time", "a name, and what the corpus writes so"],
 )

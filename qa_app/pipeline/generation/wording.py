@@ -21,7 +21,7 @@ ASIDE = re.compile(
 AIM = re.compile(
     r"\b(?:(?:asked,?|tested|examined|investigated) (?:whether|how|if|which|what|from)|to (?:find out|see|test|learn|determine) (?:whether|how|if|which|what)|aimed to|set out to|"
     r"(?:was|were) (?:examined|investigated|compared) (?:for|in|by|with)|searched (?:\w+ ){0,3}databases|were (?:searched|analysed) (?:by|for|as|with)|"
-    r"therefore (?:measured|tested|examined|assessed|studied)|(?:measured|assessed|evaluated) the (?:effects?|impact|influence) of|"
+    r"therefore (?:measured|tested|examined|assessed|studied)|(?:measured|assessed|evaluated) the (?:effects?|impact|influence) of(?!.*\\b(?:found|showed|rose|fell|increased|improved)\\b)|"
     r"did not (?:study|examine|test|assess|address) (?:why|how|whether)|offered reasons|reviewed the literature|is well studied|have been proposed to)\b",
     re.IGNORECASE,
 )
@@ -61,7 +61,7 @@ TAKES_BACK = re.compile(
     r"\bbut (?:(?:it|this|that|they) )?(?:was|were|did) not (?:statistically |reach |clearly )?(?:significan|robust)|\b(?:were|was|are|is) too (?:few|small|short)\b|"
     r"\btoo few (?:studies|trials|people|data)\b|\bonly (?:a|as a) (?:\w+ )?trend\b|\b(?:cannot|could not) be (?:ruled out|excluded)\b|"
     r"\b(?:should|must|can|could) not be (?:read|taken|seen|regarded|interpreted|assumed)\b|\bis not the same as\b|\b(?:does|do|did) not (?:prove|mean|imply)\b|"
-    r"\bno (?:[\w-]+ ){0,3}interactions? (?:was|were|reached|proved)\b|\bno (?:[\w-]+ ){1,3}differed significantly\b|"
+    r"\bno (?:[\w-]+ ){0,3}(?<!drug )interactions? (?:was|were|reached|proved) (?!report)\b|\bno (?:[\w-]+ ){1,3}differed significantly\b|"
     r"\bnone (?:of (?:\w+ ){1,3})?(?:differed|(?:was|were)) (?:\w+ )?significant|\b(?:very )?low[- ]certainty\b|"
     r"\b(?:with|advised?|urged?) caution\b|\b(?:studies|trials|cohorts|results|findings) (?:disagreed|differed|varied|conflict\w*)\b",
     re.IGNORECASE,
