@@ -23,7 +23,7 @@ SPELT_OUT = {
     "rep": "repetition", "reps": "repetitions", "sec": "second", "secs": "seconds", "min": "minute", "mins": "minutes",
     "hrs": "hours", "wk": "week", "wks": "weeks", "yr": "year", "yrs": "years", "lb": "pound", "lbs": "pounds",
     "carb": "carbohydrate", "carbs": "carbohydrates", "cals": "calories", "supps": "supplements", "vit": "vitamin",
-    "quads": "quadriceps", "hammies": "hamstrings", "glutes": "gluteus", "pecs": "pectoralis",
+    "quad": "quadriceps", "quads": "quadriceps", "hammies": "hamstrings", "glutes": "gluteus", "pecs": "pectoralis",
     "delts": "deltoid", "lats": "latissimus", "bis": "biceps", "tris": "triceps", "kilo": "kilogram", "kilos": "kilograms",
     "vits": "vitamins", "max": "maximum", "avg": "average", "approx": "approximately", "diff": "difference",
 }  # fmt: skip
