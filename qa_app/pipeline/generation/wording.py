@@ -21,7 +21,7 @@ ASIDE = re.compile(
 AIM = re.compile(
     r"\b(?:(?:asked,?|tested|examined|investigated) (?:whether|how|if|which|what|from)|to (?:find out|see|test|learn|determine) (?:whether|how|if|which|what)|aimed to|set out to|"
     r"(?:was|were) (?:examined|investigated|compared) (?:for|in|by|with)|searched (?:\w+ ){0,3}databases|were (?:searched|analysed) (?:by|for|as|with)|"
-    r"therefore (?:measured|tested|examined|assessed|studied)|(?:measured|assessed|evaluated) the (?:effects?|impact|influence) of(?!.*\\b(?:found|showed|rose|fell|increased|improved)\\b)|"
+    r"therefore (?:measured|tested|examined|assessed|studied)|(?:measured|assessed|evaluated) the (?:effects?|impact|influence) of(?!.*\b(?:found|showed|rose|fell|increased|improved)\b)|"
     r"did not (?:study|examine|test|assess|address) (?:why|how|whether)|offered reasons|reviewed the literature|is well studied|have been proposed to)\b",
     re.IGNORECASE,
 )
