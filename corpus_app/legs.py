@@ -61,14 +61,12 @@ def find(
     not, one statement does it all; where no transaction is open, the statements have one of their own.
     """
     parameters = {
-        "text": text,
+        **lexeme_parameters(text),
         "encoder": encoder,
         "collection": collection,
         "limit": limit,
         "k1": k1,
         "b": b,
-        "k3": K3,
-        "config": TEXT_SEARCH_CONFIG,
         **_corpus.known(),
     }
     is_exact = _corpus.passages <= models.ANN_FROM or not _has_ann(encoder, collection)
@@ -82,6 +80,11 @@ def find(
         return _found(_run(_LEXICAL, dense, parameters), limit)
     except DatabaseError:
         return _find_with_one_leg(parameters, dense, limit)
+
+
+def lexeme_parameters(text: str) -> dict[str, Any]:
+    """What `LEXEMES` and every statement that reads a question's words needs of it."""
+    return {"text": text, "k3": K3, "config": TEXT_SEARCH_CONFIG}
 
 
 def _find_in_turn(parameters: dict[str, Any], encode: Encode, limit: int) -> records.Found:
@@ -175,11 +178,15 @@ _VERSION = """
         SELECT number, at FROM corpus_app_corpusversion ORDER BY number DESC LIMIT 1
     ),
 """
-_LEXICAL = """
-    question AS MATERIALIZED (
+_QUESTION = """
         SELECT lexeme, (%(k3)s::float8 + 1) * cardinality(positions) / (%(k3)s::float8 + cardinality(positions)) AS weight
         FROM unnest(to_tsvector(%(config)s::regconfig, {shadow}))
-    ),
+""".replace("{shadow}", SearchText.template % {"expressions": "%(text)s::text"})
+LEXEMES = f"""
+    SELECT array_agg(lexeme ORDER BY lexeme), array_agg(weight ORDER BY lexeme) FROM ({_QUESTION}) AS question
+"""
+_LEXICAL = """
+    question AS MATERIALIZED ({question}),
     known AS MATERIALIZED (
         SELECT %(known_passages)s::bigint AS passages, %(known_mean_length)s::float8 AS mean_length
         FROM version WHERE (number, at) = (%(known_number)s::bigint, %(known_at)s::timestamptz)
@@ -214,7 +221,7 @@ _LEXICAL = """
         WHERE true {in_collection}
         GROUP BY passage_id
     ),
-""".replace("{shadow}", SearchText.template % {"expressions": "%(text)s::text"})
+""".replace("{question}", _QUESTION)
 _NO_LEXICAL = """
     corpus AS (SELECT 0::bigint AS passages, 0::float8 AS mean_length),
     rarity AS (SELECT NULL::text AS lexeme, 0::bigint AS passages WHERE false),
@@ -362,6 +369,40 @@ def _found(
     )
 
 
+def picked(
+    ids: Ids,
+    bm25: Scores,
+    cosines: Scores | None,
+    here: NDArray[np.bool_] | None,
+    limit: int,
+    *,
+    version: int,
+    document_frequency: tuple[tuple[str, int], ...],
+    dense_error: str | None,
+) -> records.Found:
+    """The best `limit` of each leg, where all passages are at hand: their ids in order, and their scores by words (zero where
+    none stands) and by meaning. `here` marks those of the collection that is searched.
+    """
+    rows = np.arange(len(ids))
+    among = bm25 > 0 if here is None else (bm25 > 0) & here
+    words = _Scored(rows[among], bm25[among])
+    meaning = _Scored()
+    if cosines is not None:
+        meaning = _Scored(rows, cosines) if here is None else _Scored(rows[here], cosines[here])
+    best = np.union1d(words.best(limit), meaning.best(limit))
+    of_best = np.full(len(best), np.nan) if cosines is None else cosines[best]
+    order = np.lexsort((best, -of_best, -bm25[best]))  # the rows follow the ids
+    return records.Found(
+        hits=records.Hits(ids[best[order]], bm25[best[order]], of_best[order]),
+        lexical=records.Leg(True, len(words.ids), None, _lowest(words, meaning), words.highest),
+        dense=records.Leg(dense_error is None, len(meaning.ids), dense_error, meaning.lowest, meaning.highest),
+        corpus_version=version,
+        lexemes=tuple(lexeme for lexeme, _ in document_frequency),
+        document_frequency=document_frequency,
+        searchable_passages=len(ids),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class _Scored:
     """All candidates of a leg and their scores, in no order."""
@@ -374,7 +415,10 @@ class _Scored:
         if sent is None:
             return cls()
         rows = np.frombuffer(sent, kind)
-        return cls(rows["id"].astype(np.int64), rows["score"].astype(np.float64))
+        scores = rows["score"].astype(np.float64)
+        return cls(
+            rows["id"].astype(np.int64), scores if kind is WEIGHTS else np.round(scores, records.COSINE_DECIMALS)
+        )
 
     @property
     def lowest(self) -> float:

@@ -21,7 +21,7 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.db import DatabaseError, connection, transaction
 from django.db.models import Count, OuterRef, Q
 
-from corpus_app import embedding, legs, models, nearness, quality, records, wire
+from corpus_app import embedding, held, legs, models, nearness, quality, records, wire
 from corpus_app import vocabulary as _vocabulary
 from corpus_app.embedding import ORIGINAL as ORIGINAL
 from corpus_app.embedding import EncoderUnavailable as EncoderUnavailable  # callers catch it by this door
@@ -196,16 +196,60 @@ def find_while(
 
     It gives None, and why, where there is none.
     """
+    encoder = encoder_name()
+    once = _Once(encode)
+    try:
+        if (passages := _held_passages(encoder)) is not None:
+            return passages.find(text, once, collection=collection, limit=limit, k1=k1, b=b)
+    except (DatabaseError, ValueError) as error:
+        logger.warning("PostgreSQL searches, for what is held cannot be: %s", error)
     return legs.find(
-        text,
-        encode,
-        encoder=encoder_name(),
-        collection=collection,
-        limit=limit,
-        is_one_view=_is_one_view.get(),
-        k1=k1,
-        b=b,
+        text, once, encoder=encoder, collection=collection, limit=limit, is_one_view=_is_one_view.get(), k1=k1, b=b
     )
+
+
+class _Once:
+    """Encodes a question when it is first wanted, and never again."""
+
+    def __init__(self, encode: legs.Encode) -> None:
+        self._encode = encode
+        self._encoded: tuple[Sequence[float] | None, str | None] | None = None
+
+    def __call__(self) -> tuple[Sequence[float] | None, str | None]:
+        if self._encoded is None:
+            self._encoded = self._encode()
+        return self._encoded
+
+
+def _held_passages(encoder: str) -> held.Passages | None:
+    """Those of the present corpus version; None outside a snapshot of one moment, while one waits, and where they are too many."""
+    version = _snapshot_version.get()
+    if version is None or version[0] == 0 or not _is_one_view.get():
+        return None
+    kept = _kept_here(_kept_held)
+    if encoder not in kept:
+        if _is_too_soon(version):
+            return None
+        with transaction.atomic():  # what fails here leaves the snapshot to the search
+            passages = held.read(encoder, version[0])
+        if passages is None:
+            return None
+        kept[encoder] = passages
+    return kept[encoder]
+
+
+def _is_too_soon(version: Version) -> bool:
+    """Whether this version was looked at a moment ago and could not be held. Else it is looked at now."""
+    global _looked
+    now = time.monotonic()
+    if _looked[0] == version and now - _looked[1] < LOOK_AGAIN_SECONDS:
+        return True
+    _looked = (version, now)
+    return False
+
+
+LOOK_AGAIN_SECONDS = 5.0  # vectors come in without a new version
+_looked: tuple[Version, float] = ((0, None), 0.0)
 
 
 # --- Passages and studies ---------------------------------------------------------------------------------------------
@@ -239,6 +283,7 @@ _kept_passages: dict[Any, dict[int, records.Passage]] = {}
 _kept_passage_ids: dict[Any, dict[str, tuple[int, ...]]] = {}
 _kept_findings: dict[Any, dict[str, tuple[records.Finding, ...]]] = {}
 _kept_nearness: dict[Any, dict[str, nearness.Findings]] = {}
+_kept_held: dict[Any, dict[str, held.Passages]] = {}
 
 
 def _kept_here(store: dict[Any, dict[Any, T]]) -> dict[Any, T]:

@@ -84,7 +84,8 @@ def together(*, settings: Mapping[str, str], is_planned_once: bool) -> Iterator[
             with connection.wrap_database_errors, driver.pipeline():
                 plain = psycopg.Cursor(driver)
                 plain.execute("SAVEPOINT together" if is_inner else ONE_VIEW)
-                plain.execute(_set(settings), prepare=True)
+                if settings:
+                    plain.execute(_set(settings), prepare=True)
                 yield send
                 if is_inner:
                     plain.execute("RELEASE SAVEPOINT together")

@@ -1,0 +1,154 @@
+"""Both legs of a search over what this process holds of one corpus version, instead of what PostgreSQL reads for each question.
+
+Held are the vectors of all searchable passages, by one encoder, and of the lexemes that questions had so far the passages that have
+them. All of it follows from the words of that version, so nothing of it can go stale. PostgreSQL reads the question's lexemes and
+gives those that are new. Nothing is held of a large corpus, nor while a passage waits for its vector: `legs` does all of it there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from django.db import connection
+from numpy.typing import NDArray
+
+from corpus_app import legs, models, records, wire
+
+PASSAGES_MOST = models.ANN_FROM  # 30 MB; in a larger corpus an index finds the nearest
+POSTINGS_MOST = 2_000_000  # 24 MB: lexemes that came first are let go of then
+
+Rows = NDArray[np.int32]
+Frequencies = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Passages:
+    """Those that are searchable at one corpus version, in the order of their ids. A row is the place of a passage among them."""
+
+    encoder: str
+    version: int
+    ids: legs.Ids
+    collections: NDArray[np.object_]
+    lengths: legs.Scores
+    vector_of: Rows
+    """Of each passage the place of its vector among"""
+    vectors: NDArray[np.float32]
+    """all that differ (vectors x dimensions): the same one in two places might give products that differ in their last bit."""
+    postings: dict[str, tuple[Rows, Frequencies]] = field(default_factory=dict)
+    """Of a lexeme the passages that have it, and how often they do."""
+
+    def find(
+        self, text: str, encode: legs.Encode, *, collection: str | None, limit: int, k1: float, b: float
+    ) -> records.Found:
+        """As `legs.find` says. Raises DatabaseError, ValueError for a vector that these cannot be compared with."""
+        with wire.together(settings={}, is_planned_once=True) as send:
+            lexemes, weights = wire.row_of(send(legs.LEXEMES, legs.lexeme_parameters(text)))
+            wanted = dict(zip(lexemes or (), weights or (), strict=True))
+            own = {lexeme: found for lexeme in wanted if (found := self.postings.get(lexeme)) is not None}
+            missing = [lexeme for lexeme in wanted if lexeme not in own]
+            sent = send(_POSTINGS, {"lexemes": missing}) if missing else None
+            vector, dense_error = encode()
+        if sent is not None:
+            own |= dict.fromkeys(missing, _NOWHERE) | {lexeme: self._read(rows) for lexeme, rows in sent.fetchall()}
+            self._keep({lexeme: own[lexeme] for lexeme in missing})
+        bm25 = self._bm25(wanted, own, k1=k1, b=b)
+        cosines = None if vector is None else self._cosines(vector)
+        here = None if collection is None else self.collections == collection
+        return legs.picked(
+            self.ids,
+            bm25,
+            cosines,
+            here,
+            limit,
+            version=self.version,
+            document_frequency=tuple((lexeme, len(own[lexeme][0])) for lexeme in wanted),
+            dense_error=None if vector is not None else dense_error or legs.NO_VECTOR,
+        )
+
+    def fits(self, vector: Sequence[float]) -> bool:
+        """Whether they can be compared with this vector: PostgreSQL says why not."""
+        is_own = not isinstance(vector, legs.QuestionVector) or vector.encoder == self.encoder
+        return is_own and self.vectors.shape[1] == len(vector) and bool(np.isfinite(vector).all())
+
+    def _cosines(self, vector: Sequence[float]) -> legs.Scores:
+        if not self.fits(vector):
+            raise ValueError(f"A vector of {len(vector)} numbers does not fit those of {self.encoder}.")
+        question = np.asarray(vector, np.float16).astype(np.float32)
+        products = (self.vectors @ question).astype(np.float64)
+        return np.round(products, records.COSINE_DECIMALS)[self.vector_of]
+
+    def _bm25(
+        self, wanted: dict[str, float], own: dict[str, tuple[Rows, Frequencies]], *, k1: float, b: float
+    ) -> legs.Scores:
+        """In the form that `legs` has; zero where none of the words stands."""
+        scores = np.zeros(len(self.ids))
+        norms = k1 * (1 - b) + k1 * b / self.lengths.mean() * self.lengths
+        for lexeme, weight in wanted.items():
+            rows, frequencies = own[lexeme]
+            idf = weight * np.log1p((len(self.ids) - len(rows) + 0.5) / (len(rows) + 0.5))
+            scores[rows] += idf * (frequencies / (frequencies + norms[rows]))
+        return np.asarray(np.rint(1e9 * scores) / 1e9)
+
+    def _read(self, sent: bytes) -> tuple[Rows, Frequencies]:
+        found = np.frombuffer(sent, legs.WEIGHTS)
+        return np.searchsorted(self.ids, found["id"]).astype(np.int32), found["score"].astype(np.float64)
+
+    def _keep(self, new: dict[str, tuple[Rows, Frequencies]]) -> None:
+        self.postings.update(new)
+        held = sum(len(rows) for rows, _ in list(self.postings.values()))
+        for lexeme in list(self.postings):
+            if held <= POSTINGS_MOST:
+                break
+            if (gone := self.postings.pop(lexeme, None)) is not None:  # another thread may do the same
+                held -= len(gone[0])
+
+
+_NOWHERE = (np.empty(0, np.int32), np.empty(0, np.float64))
+
+
+def read(encoder: str, version: int) -> Passages | None:
+    """As the snapshot has them; None where there are none or too many, or one waits for its vector. Raises DatabaseError."""
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNTS, [PASSAGES_MOST + 1, encoder])
+        passages, vectors = cursor.fetchone()
+        if not 0 < passages == vectors <= PASSAGES_MOST:
+            return None
+        cursor.execute(_ROWS, [encoder])
+        rows = cursor.fetchall()
+    if len(rows) != passages or len({len(sent) for *_, sent in rows}) > 1:
+        return None
+    return _held(encoder, version, rows)
+
+
+def _held(encoder: str, version: int, rows: list[Any]) -> Passages:
+    place_of = {sent: place for place, sent in enumerate(dict.fromkeys(bytes(sent) for *_, sent in rows))}
+    vectors = np.frombuffer(b"".join(sent[wire.VECTOR_HEADER_BYTES :] for sent in place_of), ">f2")
+    return Passages(
+        encoder,
+        version,
+        np.array([pk for pk, *_ in rows], np.int64),
+        np.array([collection for _, collection, *_ in rows], np.object_),
+        np.array([length for _, _, length, _ in rows], np.float64),
+        np.array([place_of[bytes(sent)] for *_, sent in rows], np.int32),
+        vectors.reshape(len(place_of), -1).astype(np.float32),
+    )
+
+
+_COUNTS = """
+    SELECT (SELECT count(*) FROM (SELECT FROM corpus_app_passageterm WHERE lexeme = '' LIMIT %s) AS passages),
+           (SELECT count(*) FROM corpus_app_passagevector WHERE encoder = %s AND searchable)
+"""
+_ROWS = """
+    SELECT v.passage_id, v.collection_id, t.length, halfvec_send(v.vector)
+    FROM corpus_app_passagevector v
+    JOIN corpus_app_passageterm t ON t.passage_id = v.passage_id AND t.lexeme = ''
+    WHERE v.encoder = %s AND v.searchable
+    ORDER BY v.passage_id
+"""
+_POSTINGS = """
+    SELECT lexeme, string_agg(int8send(passage_id) || float8send(frequency), '')
+    FROM corpus_app_passageterm WHERE lexeme = ANY(%(lexemes)s::text[]) GROUP BY lexeme
+"""
