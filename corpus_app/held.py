@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from corpus_app import legs, models, records, wire
 
-PASSAGES_MOST = models.ANN_FROM  # 30 MB; in a larger corpus an index finds the nearest
-POSTINGS_MOST = 2_000_000  # 24 MB: lexemes that came first are let go of then
+PASSAGES_MOST = models.ANN_FROM  # their vectors take 30 MB, all they could be asked for about 20; above an index finds the nearest
 
 Rows = NDArray[np.int32]
 Frequencies = NDArray[np.float64]
@@ -38,24 +37,26 @@ class Passages:
     vectors: NDArray[np.float32]
     """all that differ (vectors x dimensions): the same one in two places might give products that differ in their last bit."""
     postings: dict[str, tuple[Rows, Frequencies]] = field(default_factory=dict)
-    """Of a lexeme the passages that have it, and how often they do."""
+    """Of a lexeme that was asked for the passages that have it, and how often they do."""
 
     def find(
         self, text: str, encode: legs.Encode, *, collection: str | None, limit: int, k1: float, b: float
     ) -> records.Found:
         """As `legs.find` says. Raises DatabaseError, ValueError for a vector that these cannot be compared with."""
         with wire.together(settings={}, is_planned_once=True) as send:
-            lexemes, weights = wire.row_of(send(legs.LEXEMES, legs.lexeme_parameters(text)))
+            asked = send(legs.LEXEMES, legs.lexeme_parameters(text))
+            vector, dense_error = encode()  # while PostgreSQL reads the words
+            lexemes, weights = wire.row_of(asked)
             wanted = dict(zip(lexemes or (), weights or (), strict=True))
             own = {lexeme: found for lexeme in wanted if (found := self.postings.get(lexeme)) is not None}
             missing = [lexeme for lexeme in wanted if lexeme not in own]
             sent = send(_POSTINGS, {"lexemes": missing}) if missing else None
-            vector, dense_error = encode()
+            cosines = None if vector is None else self._cosines(vector)
         if sent is not None:
-            own |= dict.fromkeys(missing, _NOWHERE) | {lexeme: self._read(rows) for lexeme, rows in sent.fetchall()}
-            self._keep({lexeme: own[lexeme] for lexeme in missing})
+            new = {lexeme: self._read(rows) for lexeme, rows in sent.fetchall()}
+            self.postings.update(new)  # what stands nowhere is not kept: readers may write anything
+            own |= dict.fromkeys(missing, _NOWHERE) | new
         bm25 = self._bm25(wanted, own, k1=k1, b=b)
-        cosines = None if vector is None else self._cosines(vector)
         here = None if collection is None else self.collections == collection
         return legs.picked(
             self.ids,
@@ -95,15 +96,6 @@ class Passages:
     def _read(self, sent: bytes) -> tuple[Rows, Frequencies]:
         found = np.frombuffer(sent, legs.WEIGHTS)
         return np.searchsorted(self.ids, found["id"]).astype(np.int32), found["score"].astype(np.float64)
-
-    def _keep(self, new: dict[str, tuple[Rows, Frequencies]]) -> None:
-        self.postings.update(new)
-        held = sum(len(rows) for rows, _ in list(self.postings.values()))
-        for lexeme in list(self.postings):
-            if held <= POSTINGS_MOST:
-                break
-            if (gone := self.postings.pop(lexeme, None)) is not None:  # another thread may do the same
-                held -= len(gone[0])
 
 
 _NOWHERE = (np.empty(0, np.int32), np.empty(0, np.float64))

@@ -354,6 +354,7 @@ def _found(
     global _corpus
     number, at, passages, mean_length, lexemes, counts, by_words, by_meaning = row
     words, meaning = _Scored.of(by_words, WEIGHTS), _Scored.of(by_meaning, COSINES)
+    meaning = _Scored(meaning.ids, np.round(meaning.scores, records.COSINE_DECIMALS))
     if lexical_error is None:
         _corpus = _Corpus(number, at, passages, mean_length)
     return records.Found(
@@ -415,10 +416,7 @@ class _Scored:
         if sent is None:
             return cls()
         rows = np.frombuffer(sent, kind)
-        scores = rows["score"].astype(np.float64)
-        return cls(
-            rows["id"].astype(np.int64), scores if kind is WEIGHTS else np.round(scores, records.COSINE_DECIMALS)
-        )
+        return cls(rows["id"].astype(np.int64), rows["score"].astype(np.float64))
 
     @property
     def lowest(self) -> float:

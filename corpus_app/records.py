@@ -305,7 +305,7 @@ def question_lines(asked_as: str) -> list[str]:
     return [question for line in asked_as.splitlines() if (question := line.strip())]
 
 
-COSINE_DECIMALS = 6  # of findings, whoever compares them: what lies beyond follows the order of the additions
+COSINE_DECIMALS = 6  # whoever compares: what lies beyond follows the order of the additions
 
 
 @dataclass(frozen=True, slots=True)

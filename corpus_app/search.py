@@ -228,7 +228,7 @@ def _held_passages(encoder: str) -> held.Passages | None:
         return None
     kept = _kept_here(_kept_held)
     if encoder not in kept:
-        if _is_too_soon(version):
+        if _is_too_soon((version, encoder)):
             return None
         with transaction.atomic():  # what fails here leaves the snapshot to the search
             passages = held.read(encoder, version[0])
@@ -238,18 +238,21 @@ def _held_passages(encoder: str) -> held.Passages | None:
     return kept[encoder]
 
 
-def _is_too_soon(version: Version) -> bool:
-    """Whether this version was looked at a moment ago and could not be held. Else it is looked at now."""
+def _is_too_soon(wanted: tuple[Version, str]) -> bool:
+    """Whether this version was looked at for this encoder a moment ago: it could not be held, or another thread reads it.
+
+    Else it is looked at now.
+    """
     global _looked
     now = time.monotonic()
-    if _looked[0] == version and now - _looked[1] < LOOK_AGAIN_SECONDS:
+    if _looked[0] == wanted and now - _looked[1] < LOOK_AGAIN_SECONDS:
         return True
-    _looked = (version, now)
+    _looked = (wanted, now)
     return False
 
 
 LOOK_AGAIN_SECONDS = 5.0  # vectors come in without a new version
-_looked: tuple[Version, float] = ((0, None), 0.0)
+_looked: tuple[tuple[Version, str], float] = (((0, None), ""), 0.0)
 
 
 # --- Passages and studies ---------------------------------------------------------------------------------------------

@@ -197,8 +197,8 @@ def _search(leg: Leg, asked: _Asked, policy: Policy, deep: Policy) -> Ranked:
                 found = search.find_while(
                     asked.words, lambda: (asked.encode(policy), None), limit=limit, k1=policy.bm25_k1, b=policy.bm25_b
                 )
-            pool = candidates.fuse(found, replace(deep, fusion=fusion))
-            return [(entry.hit.passage_id, entry.score) for entry in pool]
+            fused = candidates.order(found, replace(deep, fusion=fusion))
+            return list(zip(fused.hits.ids.tolist(), fused.scores.tolist(), strict=True))[: deep.pool]
         case Leg.RRF_TS_RANK:
             return _by_ranks(trial.ts_rank(asked.cleaned, limit=limit), _dense(asked.vector, limit), k=policy.fusion_k)
         case Leg.RANKED:
