@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from corpus_app import legs, models, records, wire
 
-PASSAGES_MOST = models.ANN_FROM  # their vectors take 30 MB, all they could be asked for about 20; above an index finds the nearest
+# Their vectors take 30 MB, and all the lexemes they could be asked for about 20. In a larger corpus an index finds the nearest.
+PASSAGES_MOST = models.ANN_FROM
 
 Rows = NDArray[np.int32]
 Frequencies = NDArray[np.float64]

@@ -182,9 +182,9 @@ _QUESTION = """
         SELECT lexeme, (%(k3)s::float8 + 1) * cardinality(positions) / (%(k3)s::float8 + cardinality(positions)) AS weight
         FROM unnest(to_tsvector(%(config)s::regconfig, {shadow}))
 """.replace("{shadow}", SearchText.template % {"expressions": "%(text)s::text"})
-LEXEMES = f"""
-    SELECT array_agg(lexeme ORDER BY lexeme), array_agg(weight ORDER BY lexeme) FROM ({_QUESTION}) AS question
-"""
+LEXEMES = """
+    SELECT array_agg(lexeme ORDER BY lexeme), array_agg(weight ORDER BY lexeme) FROM ({question}) AS question
+""".replace("{question}", _QUESTION)
 _LEXICAL = """
     question AS MATERIALIZED ({question}),
     known AS MATERIALIZED (

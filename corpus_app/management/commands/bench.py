@@ -61,7 +61,9 @@ class Command(BaseCommand):
                 f"{name:36} p50 {statistics.median(spent):7.2f}   p95 {p95:7.2f}   best {min(spent):7.2f}"
             )
         ours, theirs = (statistics.median(times[f"encode, {encoder.name}"]) for encoder in (serving, original))
-        self.stdout.write(f"The original takes {theirs / ours:.1f} times as long as the encoder in use, by {embedding.THREADS} threads both.")
+        self.stdout.write(
+            f"The original takes {theirs / ours:.1f} times as long as the encoder in use, by {embedding.THREADS} threads both."
+        )
 
 
 def encode_and_search(question: str) -> object:
