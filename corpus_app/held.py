@@ -1,8 +1,9 @@
 """Both legs of a search over what this process holds of one corpus version, instead of what PostgreSQL reads for each question.
 
 Held are the vectors of all searchable passages, by one encoder, and of the lexemes that questions had so far the passages that have
-them. All of it follows from the words of that version, so nothing of it can go stale. PostgreSQL reads the question's lexemes and
-gives those that are new. Nothing is held of a large corpus, nor while a passage waits for its vector: `legs` does all of it there.
+them. They follow from the words of that version; only vectors embedded anew by the same encoder come without another one, so what
+is held is read again after a while (`search` says when). PostgreSQL reads the question's lexemes and gives the postings of those that
+are new. Nothing is held of a large corpus, nor while a passage waits for its vector: `legs` does all of it there.
 """
 
 from __future__ import annotations
@@ -24,6 +25,10 @@ Rows = NDArray[np.int32]
 Frequencies = NDArray[np.float64]
 
 
+class Outdated(Exception):
+    """PostgreSQL knows of passages that are not held."""
+
+
 @dataclass(frozen=True, slots=True)
 class Passages:
     """Those that are searchable at one corpus version, in the order of their ids. A row is the place of a passage among them."""
@@ -42,8 +47,8 @@ class Passages:
 
     def find(
         self, text: str, encode: legs.Encode, *, collection: str | None, limit: int, k1: float, b: float
-    ) -> records.Found:
-        """As `legs.find` says. Raises DatabaseError, ValueError for a vector that these cannot be compared with."""
+    ) -> records.Found | None:
+        """As `legs.find` says; None for a vector that these cannot be compared with. Raises DatabaseError, Outdated."""
         with wire.together(settings={}, is_planned_once=True) as send:
             asked = send(legs.LEXEMES, legs.lexeme_parameters(text))
             vector, dense_error = encode()  # while PostgreSQL reads the words
@@ -52,7 +57,9 @@ class Passages:
             own = {lexeme: found for lexeme in wanted if (found := self.postings.get(lexeme)) is not None}
             missing = [lexeme for lexeme in wanted if lexeme not in own]
             sent = send(_POSTINGS, {"lexemes": missing}) if missing else None
-            cosines = None if vector is None else self._cosines(vector)
+            cosines = None if vector is None or not self.fits(vector) else self._cosines(vector)
+        if vector is not None and cosines is None:
+            return None
         if sent is not None:
             new = {lexeme: self._read(rows) for lexeme, rows in sent.fetchall()}
             self.postings.update(new)  # what stands nowhere is not kept: readers may write anything
@@ -76,8 +83,6 @@ class Passages:
         return is_own and self.vectors.shape[1] == len(vector) and bool(np.isfinite(vector).all())
 
     def _cosines(self, vector: Sequence[float]) -> legs.Scores:
-        if not self.fits(vector):
-            raise ValueError(f"A vector of {len(vector)} numbers does not fit those of {self.encoder}.")
         question = np.asarray(vector, np.float16).astype(np.float32)
         products = (self.vectors @ question).astype(np.float64)
         return np.round(products, records.COSINE_DECIMALS)[self.vector_of]
@@ -87,7 +92,7 @@ class Passages:
     ) -> legs.Scores:
         """In the form that `legs` has; zero where none of the words stands."""
         scores = np.zeros(len(self.ids))
-        norms = k1 * (1 - b) + k1 * b / self.lengths.mean() * self.lengths
+        norms = k1 * (1 - b) + k1 * b / (self.lengths.mean() or 1.0) * self.lengths
         for lexeme, weight in wanted.items():
             rows, frequencies = own[lexeme]
             idf = weight * np.log1p((len(self.ids) - len(rows) + 0.5) / (len(rows) + 0.5))
@@ -96,23 +101,32 @@ class Passages:
 
     def _read(self, sent: bytes) -> tuple[Rows, Frequencies]:
         found = np.frombuffer(sent, legs.WEIGHTS)
-        return np.searchsorted(self.ids, found["id"]).astype(np.int32), found["score"].astype(np.float64)
+        rows = np.searchsorted(self.ids, found["id"])
+        if not np.array_equal(self.ids.take(rows, mode="clip"), found["id"]):
+            raise Outdated
+        return rows.astype(np.int32), found["score"].astype(np.float64)
 
 
 _NOWHERE = (np.empty(0, np.int32), np.empty(0, np.float64))
 
 
-def read(encoder: str, version: int) -> Passages | None:
-    """As the snapshot has them; None where there are none or too many, or one waits for its vector. Raises DatabaseError."""
+def are_few() -> bool:
+    """Whether there are searchable passages in the present corpus version, and so few that they can be held."""
     with connection.cursor() as cursor:
-        cursor.execute(_COUNTS, [PASSAGES_MOST + 1, encoder])
-        passages, vectors = cursor.fetchone()
-        if not 0 < passages == vectors <= PASSAGES_MOST:
+        cursor.execute(_FEW, [PASSAGES_MOST + 1])
+        return bool(0 < cursor.fetchone()[0] <= PASSAGES_MOST)
+
+
+def read(encoder: str, version: int) -> Passages | None:
+    """As the snapshot has them, where they `are_few`; None while one waits for its vector. Raises DatabaseError."""
+    with connection.cursor() as cursor:
+        cursor.execute(_WAITING, [encoder, encoder])
+        if cursor.fetchone() != (False,):
             return None
         cursor.execute(_ROWS, [encoder])
         rows = cursor.fetchall()
-    if len(rows) != passages or len({len(sent) for *_, sent in rows}) > 1:
-        return None
+    if not rows or len({len(sent) for *_, sent in rows}) > 1:
+        return None  # of other dimensions: PostgreSQL says so
     return _held(encoder, version, rows)
 
 
@@ -130,9 +144,17 @@ def _held(encoder: str, version: int, rows: list[Any]) -> Passages:
     )
 
 
-_COUNTS = """
-    SELECT (SELECT count(*) FROM (SELECT FROM corpus_app_passageterm WHERE lexeme = '' LIMIT %s) AS passages),
-           (SELECT count(*) FROM corpus_app_passagevector WHERE encoder = %s AND searchable)
+_FEW = """
+    SELECT count(*) FROM (SELECT FROM corpus_app_passageterm WHERE lexeme = '' LIMIT %s) AS passages
+"""
+_WAITING = """
+    SELECT (SELECT count(*) FROM corpus_app_passageterm WHERE lexeme = '')
+           IS DISTINCT FROM (SELECT count(*) FROM corpus_app_passagevector WHERE encoder = %s AND searchable)
+           OR EXISTS (
+               SELECT FROM corpus_app_passageterm t WHERE lexeme = '' AND NOT EXISTS (
+                   SELECT FROM corpus_app_passagevector v WHERE v.passage_id = t.passage_id AND v.encoder = %s AND v.searchable
+               )
+           )
 """
 _ROWS = """
     SELECT v.passage_id, v.collection_id, t.length, halfvec_send(v.vector)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import logging
+import math
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -200,8 +201,12 @@ def find_while(
     once = _Once(encode)
     try:
         if (passages := _held_passages(encoder)) is not None:
-            return passages.find(text, once, collection=collection, limit=limit, k1=k1, b=b)
-    except (DatabaseError, ValueError) as error:
+            found = passages.find(text, once, collection=collection, limit=limit, k1=k1, b=b)
+            if found is not None:
+                return found
+    except held.Outdated:
+        _held.clear()
+    except DatabaseError as error:
         logger.warning("PostgreSQL searches, for what is held cannot be: %s", error)
     return legs.find(
         text, once, encoder=encoder, collection=collection, limit=limit, is_one_view=_is_one_view.get(), k1=k1, b=b
@@ -226,33 +231,25 @@ def _held_passages(encoder: str) -> held.Passages | None:
     version = _snapshot_version.get()
     if version is None or version[0] == 0 or not _is_one_view.get():
         return None
-    kept = _kept_here(_kept_held)
-    if encoder not in kept:
-        if _is_too_soon((version, encoder)):
-            return None
-        with transaction.atomic():  # what fails here leaves the snapshot to the search
-            passages = held.read(encoder, version[0])
-        if passages is None:
-            return None
-        kept[encoder] = passages
-    return kept[encoder]
-
-
-def _is_too_soon(wanted: tuple[Version, str]) -> bool:
-    """Whether this version was looked at for this encoder a moment ago: it could not be held, or another thread reads it.
-
-    Else it is looked at now.
-    """
-    global _looked
+    key = (version, encoder)
+    passages, read_at = _held.get(key, (None, -math.inf))
     now = time.monotonic()
-    if _looked[0] == wanted and now - _looked[1] < LOOK_AGAIN_SECONDS:
-        return True
-    _looked = (wanted, now)
-    return False
+    if now - read_at < (LOOK_AGAIN_SECONDS if passages is None else HELD_SECONDS):
+        return passages
+    if not once_per_version(held.are_few):
+        return None
+    _held[key] = (passages, now)  # other threads do with what there is while this one reads
+    with transaction.atomic():  # what fails here leaves the snapshot to the search
+        passages = held.read(encoder, version[0])
+    _held[key] = (passages, now)
+    _thin_out(_held, HELD_MOST)
+    return passages
 
 
-LOOK_AGAIN_SECONDS = 5.0  # vectors come in without a new version
-_looked: tuple[tuple[Version, str], float] = (((0, None), ""), 0.0)
+LOOK_AGAIN_SECONDS = 5.0  # where a passage waits for its vector: they come in without a new version
+HELD_SECONDS = 60.0  # as do those embedded anew by the same encoder
+HELD_MOST = 2  # a question that began before a change, and those after it
+_held: dict[tuple[Version, str], tuple[held.Passages | None, float]] = {}
 
 
 # --- Passages and studies ---------------------------------------------------------------------------------------------
@@ -286,7 +283,6 @@ _kept_passages: dict[Any, dict[int, records.Passage]] = {}
 _kept_passage_ids: dict[Any, dict[str, tuple[int, ...]]] = {}
 _kept_findings: dict[Any, dict[str, tuple[records.Finding, ...]]] = {}
 _kept_nearness: dict[Any, dict[str, nearness.Findings]] = {}
-_kept_held: dict[Any, dict[str, held.Passages]] = {}
 
 
 def _kept_here(store: dict[Any, dict[Any, T]]) -> dict[Any, T]:

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from django.utils import timezone
+from pgvector import HalfVector
 
 from corpus_app import embedding, held, indexing, legs, records, search
-from corpus_app.models import CorpusVersion, PassageTerm, Study
+from corpus_app.models import CorpusVersion, PassageTerm, PassageVector, Study
 from tests.builders import make_collection, make_study
 from tests.fakes import WordHashEncoder
 
@@ -22,7 +23,7 @@ WORDS = "squat press row muscle strength protein sleep rest load volume week man
 
 @pytest.fixture(autouse=True)
 def _encoder(encoder: WordHashEncoder) -> None:
-    pass
+    search._held.clear()
 
 
 @pytest.fixture
@@ -228,8 +229,7 @@ def test_words_that_stand_nowhere_are_not_kept() -> None:
     publish(SQUATS)
     find("squats hfjdkshf")
 
-    (kept,) = search._kept_held.values()
-    (passages,) = kept.values()
+    passages, _ = list(search._held.values())[-1]
     assert list(passages.postings) == ["squat"]
 
 
@@ -244,10 +244,63 @@ def test_the_same_vector_is_equally_close_in_any_row() -> None:
     assert len(set(cosines.tolist())) == 8
 
 
-def test_no_more_is_held_than_the_statistics_say() -> None:
+def test_what_is_not_held_and_yet_found_is_left_to_the_database(in_database: list[int]) -> None:
     publish(SQUATS)
-    PassageTerm.objects.filter(lexeme="").delete()
-    new_version()
+    find("leg")
+    late = make_study(texts=("Squats in no time.",), study_id="S900")
+    indexing.index_stale()
+    indexing.sync_study(late)  # without a new version
+
+    assert len(find("squats").hits) == 2
+    assert in_database == [0]
+    assert len(find("squats").hits) == 2
+    assert in_database == [0]
+
+
+def test_vectors_embedded_anew_are_searched_in_a_while(clock: Callable[[float], None]) -> None:
+    publish(SQUATS)
+    (before,) = find("squats").hits
+    vector = PassageVector.objects.get()
+    PassageVector.objects.update(vector=HalfVector([-number for number in vector.vector]))
+    assert find("squats").hits == (before,)
+
+    clock(search.HELD_SECONDS)
+
+    (after,) = find("squats").hits
+    assert after.cosine == pytest.approx(-before.cosine, abs=1e-5)
+
+
+def test_an_error_while_encoding_is_that_of_the_search(in_database: list[int]) -> None:
+    publish(SQUATS)
+    times: list[int] = []
+
+    def fail() -> Any:
+        times.append(1)
+        raise ValueError("No such thing.")
+
+    with search.snapshot(), pytest.raises(ValueError, match="No such thing"):
+        search.find_while("squats", fail)
+
+    assert (times, in_database) == ([1], [])
+
+
+def test_two_versions_are_held_and_no_more() -> None:
+    for number in range(4):
+        publish(SQUATS, study_id=f"S90{number}")
+        find("squats")
+
+    assert [version[0] for version, _ in search._held] == [3, 4]
+
+
+def test_passages_without_words_are_compared_by_meaning() -> None:
+    publish("Of the and.", title="The")
+
+    assert len(find("squats of the").hits) == 1
+
+
+def test_no_more_is_held_than_the_statistics_say() -> None:
+    publish(SQUATS, PRESSES)
+    PassageTerm.objects.filter(lexeme="", passage=Study.objects.get().passages.first()).delete()
 
     with search.snapshot():
         assert held.read(search.encoder_name(), 1) is None
