@@ -41,7 +41,7 @@ class Passages:
     vector_of: Rows
     """Of each passage the place of its vector among"""
     vectors: NDArray[np.float32]
-    """all that differ (vectors x dimensions): the same one in two places might give products that differ in their last bit."""
+    """all that differ (vectors x dimensions; see `wire.places`)."""
     postings: dict[str, tuple[Rows, Frequencies]] = field(default_factory=dict)
     """Of a lexeme that was asked for the passages that have it, and how often they do."""
 
@@ -131,7 +131,7 @@ def read(encoder: str, version: int) -> Passages | None:
 
 
 def _held(encoder: str, version: int, rows: list[Any]) -> Passages:
-    place_of = {sent: place for place, sent in enumerate(dict.fromkeys(bytes(sent) for *_, sent in rows))}
+    place_of = wire.places(sent for *_, sent in rows)
     vectors = np.frombuffer(b"".join(sent[wire.VECTOR_HEADER_BYTES :] for sent in place_of), ">f2")
     return Passages(
         encoder,
@@ -139,7 +139,7 @@ def _held(encoder: str, version: int, rows: list[Any]) -> Passages:
         np.array([pk for pk, *_ in rows], np.int64),
         np.array([collection for _, collection, *_ in rows], np.object_),
         np.array([length for _, _, length, _ in rows], np.float64),
-        np.array([place_of[bytes(sent)] for *_, sent in rows], np.int32),
+        np.array([place_of[sent] for *_, sent in rows], np.int32),
         vectors.reshape(len(place_of), -1).astype(np.float32),
     )
 

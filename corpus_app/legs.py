@@ -357,16 +357,15 @@ def _found(
     meaning = _Scored(meaning.ids, np.round(meaning.scores, records.COSINE_DECIMALS))
     if lexical_error is None:
         _corpus = _Corpus(number, at, passages, mean_length)
-    return records.Found(
-        hits=_hits(words, meaning, limit),
-        lexical=records.Leg(
-            lexical_error is None, len(words.ids), lexical_error, _lowest(words, meaning), words.highest
-        ),
-        dense=records.Leg(dense_error is None, len(meaning.ids), dense_error, meaning.lowest, meaning.highest),
-        corpus_version=number or 0,
-        lexemes=tuple(lexemes or ()),
+    return _told(
+        _hits(words, meaning, limit),
+        words,
+        meaning,
+        version=number or 0,
         document_frequency=() if counts is None else tuple(zip(lexemes, counts.tolist(), strict=True)),
-        searchable_passages=passages,
+        passages=passages,
+        lexical_error=lexical_error,
+        dense_error=dense_error,
     )
 
 
@@ -393,14 +392,39 @@ def picked(
     best = np.union1d(words.best(limit), meaning.best(limit))
     of_best = np.full(len(best), np.nan) if cosines is None else cosines[best]
     order = np.lexsort((best, -of_best, -bm25[best]))  # the rows follow the ids
+    return _told(
+        records.Hits(ids[best[order]], bm25[best[order]], of_best[order]),
+        words,
+        meaning,
+        version=version,
+        document_frequency=document_frequency,
+        passages=len(ids),
+        lexical_error=None,
+        dense_error=dense_error,
+    )
+
+
+def _told(
+    hits: records.Hits,
+    words: _Scored,
+    meaning: _Scored,
+    *,
+    version: int,
+    document_frequency: tuple[tuple[str, int], ...],
+    passages: int,
+    lexical_error: str | None,
+    dense_error: str | None,
+) -> records.Found:
     return records.Found(
-        hits=records.Hits(ids[best[order]], bm25[best[order]], of_best[order]),
-        lexical=records.Leg(True, len(words.ids), None, _lowest(words, meaning), words.highest),
+        hits=hits,
+        lexical=records.Leg(
+            lexical_error is None, len(words.ids), lexical_error, _lowest(words, meaning), words.highest
+        ),
         dense=records.Leg(dense_error is None, len(meaning.ids), dense_error, meaning.lowest, meaning.highest),
         corpus_version=version,
         lexemes=tuple(lexeme for lexeme, _ in document_frequency),
         document_frequency=document_frequency,
-        searchable_passages=len(ids),
+        searchable_passages=passages,
     )
 
 

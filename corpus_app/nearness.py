@@ -40,7 +40,7 @@ class Findings:
     vector_of: Ids
     """and the place of its vector among"""
     vectors: Vectors
-    """all that differ (vectors x dimensions): the same one in two places might give products that differ in their last bit."""
+    """all that differ (vectors x dimensions; see `wire.places`)."""
     passages: Ids
     """Of these studies, in their order; for each of them: """
     study_of: Ids
@@ -106,7 +106,7 @@ def _held(rows: list[Any], passages: list[tuple[int, str]]) -> Findings:
     studies = tuple(dict.fromkeys(study for study, *_ in rows))
     place_of = {study: place for place, study in enumerate(studies)}
     starts = np.unique(np.array([place_of[study] for study, *_ in rows], np.int64), return_index=True)[1]
-    place_of_vector = {sent: place for place, sent in enumerate(dict.fromkeys(sent for *_, sent in rows))}
+    place_of_vector = wire.places(sent for *_, sent in rows)
     of_passages = sorted((pk, place_of[study]) for pk, study in passages)
     passage_ids, study_of = np.array(of_passages, np.int64).reshape(-1, 2).T
     return Findings(

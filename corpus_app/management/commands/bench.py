@@ -12,7 +12,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from corpus_app import embedding, search
+from corpus_app import embedding, legs, search
 from corpus_app.models import Study
 
 ROUNDS = 5  # interleaved, so that a busy machine slows down all of them
@@ -71,7 +71,7 @@ def encode_and_search(question: str) -> object:
     return in_snapshot(question, lambda: (search.encode_question(question), None))
 
 
-def in_snapshot(question: str, encode: Callable[[], tuple[Sequence[float] | None, str | None]]) -> object:
+def in_snapshot(question: str, encode: legs.Encode) -> object:
     with search.snapshot():
         return search.find_while(question, encode)
 
