@@ -23,7 +23,7 @@ DONE = frozenset({"intervention", NUTRIENT, VARIABLE})  # what people do or take
 MOST_NEIGHBOURS = 12  # of a concept; one with more is next to so much that being about it says little
 
 MOST_KEPT = 20_000  # texts
-TUPLES_KEPT = 4  # all of the corpus, and those that a sentence or a question names
+TUPLES_KEPT = 32  # all of the corpus, and those that a sentence or a question names
 
 
 def find_concepts(said: str, concepts: Sequence[Concept]) -> tuple[Concept, ...]:
@@ -43,12 +43,13 @@ def _find(tokens: Sequence[str], concepts: Sequence[Concept]) -> list[tuple[int,
     """Places among the words, end exclusive, and the concept that they name; in order."""
     by_name, by_base, lengths = _names(concepts)
     tokens = [_plain(token) for token in tokens]
+    bases = [_base(token) for token in tokens]
     taken = [False] * len(tokens)
     found: list[tuple[int, int, Concept]] = []
     for length in lengths:
         for start in range(len(tokens) - length + 1):
             concept = by_name.get(tuple(tokens[start : start + length])) or by_base.get(
-                (_base(tokens[start]), *tokens[start + 1 : start + length])
+                (bases[start], *tokens[start + 1 : start + length])
             )
             if concept is not None and not any(taken[start : start + length]):
                 taken[start : start + length] = [True] * length

@@ -359,7 +359,7 @@ def _look_further(asked: _Asked, look: _Look) -> tuple[_Asked, _Look, Leg]:
         findings = _near_findings(asked, look.found)
         fused = {entry.hit.passage_id: entry for entry in candidates.fuse(look.found, whole, findings)}
         for pk, hit in hits.items():
-            entry = fused.get(pk) or candidates.FusedHit(replace(hit, bm25=0.0), 0.0, ())
+            entry = fused.get(pk) or candidates.FusedHit(replace(hit, bm25=0.0), 0.0)
             fused[pk] = replace(entry, score=entry.score + gains[pk])
         pool = sorted(fused.values(), key=lambda entry: (-entry.score, entry.hit.passage_id))[: policy.pool]
         further = replace(asked, understanding=replace(asked.understanding, linked=near))
