@@ -192,3 +192,19 @@ def test_a_worker_that_is_slow_to_begin_is_told_from_one_that_does_nothing(
     said = look(arrival, monkeypatch, Progress(320, 822), Progress(822, 822), Progress(822, 822))
     assert said.count("Indexed: 822 of 822 passages") == 1
     assert said.count("Ready: http://127.0.0.1:8123  (curators: /admin/)") == 1
+
+
+def test_numpy_leaves_the_processors_to_the_database_and_the_encoder() -> None:
+    """Threads of its own would spin after each product; whoever wants them says so."""
+    told = "import inform_site, numpy, threadpoolctl as t; print({b['num_threads'] for b in t.threadpool_info()})"
+    environment = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
+
+    def threads(**names: str) -> str:
+        whole = environment | {"DJANGO_SETTINGS_MODULE": "inform_site.settings"} | names
+        return subprocess.run(
+            [sys.executable, "-c", told], env=whole, capture_output=True, text=True, check=True
+        ).stdout.strip()
+
+    assert threads() == "{1}"
+    if (os.cpu_count() or 1) > 1:
+        assert threads(OPENBLAS_NUM_THREADS="2") == "{2}"
