@@ -62,6 +62,7 @@ FEATURES = (
     Feature("numbers asked about", {"number_weight": 0.0}, {"number_weight": 0.1}),
     Feature("recency", {"recency_band": 0.0}, {"recency_band": 0.02}),
     Feature("lay words expanded", {"expand_lay_words": False}, {"expand_lay_words": True}),
+    Feature("the question said in field terms", {"field_terms_weight": 0.0}, {"field_terms_weight": 0.4}),
     Feature("collection detected", {"scope_detected": False}, {"scope_detected": True}),
     Feature("leaving a chosen collection", {"leave_chosen_from": 2.0}, {"leave_chosen_from": 0.92}),
     Feature("second pass, where it would be refused", {"linked_below": 0.0}, {"linked_below": DEFAULT.answerable_from}),

@@ -98,6 +98,7 @@ class Policy:
         0.5  # what the core of a question adds to its vector, where a heading or statements stand before it
     )
     core_repeats: int = 1  # how often its words are searched for once more
+    field_terms_weight: float = 0.4  # what the question said in the field's terms adds to its vector
     expand_lay_words: bool = False  # search for the field terms of concepts named in other words, too
     leg_limit: int = 200  # hits that each leg hands over
     reranker_top_k: int = 25
@@ -318,6 +319,7 @@ _PLAIN: dict[str, Any] = {
     "dense_spread": 0.0,
     "core_weight": 0.0,
     "core_repeats": 0,
+    "field_terms_weight": 0.0,
     "section_boost_exact": 1.0,
     "section_boost_related": 1.0,
     "sentence_weight": 0.0,

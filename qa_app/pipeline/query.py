@@ -13,7 +13,7 @@ from rapidfuzz.distance import OSA
 
 from corpus_app.records import Collection, Concept, Section
 from qa_app.pipeline.core import find_core
-from qa_app.pipeline.naming import find_concepts
+from qa_app.pipeline.naming import CONDITION, DONE, find_concepts, find_name_spans
 from qa_app.pipeline.population import HAVE_TRAINED, find_numbers, find_population
 from qa_app.pipeline.records import Question, Understanding
 from qa_app.pipeline.text import EMPTY_WORDS, content_stems, corrected, folded, stem, stems, words
@@ -134,8 +134,9 @@ def understand(
     vocabulary: Mapping[str, int] | None = None,
     is_word: Callable[[str], bool] | None = None,
     expand_lay_words: bool = False,
+    say_in_field_terms: bool = False,
 ) -> Understanding:
-    """What the question asks for; misspellings are looked for where a vocabulary is given."""
+    """What the question asks for; misspellings, and what the corpus calls otherwise, are looked for where a vocabulary is given."""
     typed = folded(question.searched)
     corrections = find_misspellings(typed, vocabulary or {}, concepts, is_word)
     said = corrected(typed, corrections)
@@ -144,6 +145,8 @@ def understand(
     found, terms = find_concepts(said, concepts), content_stems(said)
     named = tuple(concept for concept in found if concept.is_studied)
     no_subject = (OF_WHO_ASKS | OF_ASKING).union(*(stems(match[1]) for match in _TRAINED_FOR.finditer(said)))
+    rephrased, terms_of_field = in_field_terms(said, named, vocabulary or {}) if say_in_field_terms else ("", ())
+    lay = (c.name for c in named if expand_lay_words and not set(words(c.name)) <= set(words(said)))
     for_sections = {term for intent in intents for m in intent.expression.finditer(said) for term in stems(m.group())}
     return Understanding(
         intents=tuple(intent.name for intent in intents),
@@ -155,11 +158,38 @@ def understand(
         subject=tuple(t for t in terms if not (t.isdigit() or t in for_sections or t in no_subject)),
         asks_for_figures=bool(_FIGURES.search(said)),
         corrections=corrections,
-        expansions=tuple(c.name for c in named if expand_lay_words and not set(words(c.name)) <= set(words(said))),
+        expansions=tuple(dict.fromkeys((*terms_of_field, *lay))),
+        in_field_terms=rephrased,
         population=find_population(said),
         numbers=find_numbers(said),
         unstudied=tuple(concept for concept in found if not concept.is_studied),
     )
+
+
+SAID_OTHERWISE = frozenset({*DONE, CONDITION})
+"""Kinds of concepts by whose names the corpus is asked, where the question has another word for them."""
+FIELD_WORD_LEADS = 3  # times as often as the question's word the corpus has that of the name
+
+
+def in_field_terms(
+    said: str, concepts: Sequence[Concept], vocabulary: Mapping[str, int]
+) -> tuple[str, tuple[str, ...]]:
+    """A question with the names of concepts in the place of words that the corpus hardly has ("occlusion training", "cardio"), and these
+    names; empty where there are none. An encoder knows how near a question comes, but not what only a field calls so.
+    """
+    own, rephrased, names_put = frozenset(content_stems(said)), said, []
+    for start, end, concept in reversed(find_name_spans(said, concepts)):
+        if concept.kind not in SAID_OTHERWISE or own.issuperset(content_stems(concept.name)):
+            continue
+        if FIELD_WORD_LEADS * _rarest(said[start:end], vocabulary) < _rarest(concept.name, vocabulary):
+            rephrased = rephrased[:start] + concept.name + rephrased[end:]
+            names_put.append(concept.name)
+    return (rephrased, tuple(dict.fromkeys(reversed(names_put)))) if names_put else ("", ())
+
+
+def _rarest(name: str, vocabulary: Mapping[str, int]) -> int:
+    """How many passages have the rarest of its words that carry a subject."""
+    return min((vocabulary.get(word, 0) for word in words(name) if content_stems(word)), default=0)
 
 
 def _intents(said: str) -> tuple[Intent, ...]:

@@ -159,6 +159,8 @@ class Understanding:
     """Words as typed that the corpus does not know, and the word of the corpus that each is close to."""
     expansions: tuple[str, ...] = ()
     """Field terms of concepts that the question names in other words."""
+    in_field_terms: str = ""
+    """The question with these in their place; empty where it names everything as the corpus does."""
     population: Population = Population()
     numbers: tuple[Number, ...] = ()
     linked: tuple[Concept, ...] = ()

@@ -125,14 +125,19 @@ class _Meaning:
         return self.encoded
 
     def _encode(self) -> tuple[Sequence[float] | None, Sequence[float] | None, str | None]:
-        asked = self.understanding.core
-        weight = self.policy.core_weight
-        texts = [confidence.searched_text(self.question, self.understanding), *([asked] if asked and weight else [])]
+        text = confidence.searched_text(self.question, self.understanding)
+        said, policy = self.understanding, self.policy
+        weights = {said.in_field_terms: policy.field_terms_weight, said.core: policy.core_weight}
+        beside = [other for other, weight in weights.items() if other and weight]
         try:
-            whole, *cores = self.corpus.encode_all(texts)
+            whole, *vectors = self.corpus.encode_all([text, *beside])
         except LegFailed as failure:
             return None, None, str(failure)
-        return core.leaning(whole, cores[0], weight) if cores else whole, whole, None
+        found = dict(zip(beside, vectors, strict=True))
+        if in_field_terms := found.get(said.in_field_terms):
+            whole = core.leaning(whole, in_field_terms, policy.field_terms_weight)
+        asked = found.get(said.core)
+        return core.leaning(whole, asked, policy.core_weight) if asked else whole, whole, None
 
 
 @dataclass(frozen=True)
@@ -186,6 +191,7 @@ def find_evidence(
                 vocabulary=corpus.vocabulary(),
                 is_word=corpus.is_word,
                 expand_lay_words=policy.expand_lay_words,
+                say_in_field_terms=policy.field_terms_weight > 0,
             )
         meaning = _Meaning(corpus, question, understanding, policy, clock)
         asked = _Asked(question, understanding, concepts, meaning, corpus, policy, clock)
