@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -103,6 +104,22 @@ def test_a_vector_depends_on_its_text_alone(model: str) -> None:
     alone = np.concatenate([encoder.encode([text]) for text in TEXTS])
     assert together.tobytes() == alone.tobytes() == threaded.tobytes()
     assert np.linalg.norm(alone, axis=1) == pytest.approx(np.ones(len(TEXTS)), abs=1e-5)
+
+
+def test_what_fails_in_one_of_the_threads_fails_the_call(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    embedding.prepare(titles=TITLES, texts=TEXTS)
+    encoder: Any = embedding.get()
+
+    class Broken:
+        def encode(self, text: str) -> object:
+            raise ValueError(text)
+
+    monkeypatch.setattr(encoder, "_tokenizer", Broken())
+
+    for threads in (1, 2, 9):
+        with pytest.raises(ValueError, match="squat"):
+            encoder.encode(["squat", "squat"], threads=threads)
+    assert encoder.encode([], threads=2).shape == (0, encoder.dimensions)
 
 
 def test_no_sum_of_two_products_overflows_sixteen_bits(model: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 from qa_app.pipeline.core import find_core, find_first_clause, leaning, with_core
 from qa_app.pipeline.policy import DEFAULT, PRESETS
 from qa_app.pipeline.retrieval import Clock, find_evidence
-from tests.pipeline.values import encode, make_corpus, make_passage, make_question, make_study
+from tests.pipeline.values import encode, make_concept, make_corpus, make_passage, make_question, make_study
 
 ASKED = "I am sixty and have trained for years. How much protein do I need?"
 
@@ -138,3 +138,25 @@ def test_the_documents_presets_know_no_core() -> None:
     documents = [preset for name, preset in PRESETS.items() if name != "default"]
 
     assert all(preset.core_weight == preset.core_repeats == 0 for preset in documents)
+
+
+def test_the_vector_leans_towards_the_question_said_in_field_terms() -> None:
+    restriction = make_concept(
+        "blood-flow-restriction", "occlusion", name="blood flow restriction", kind="intervention"
+    )
+    passage = make_passage("With blood flow restriction light loads did as well.", passage_id=1)
+    corpus, question = make_corpus(passage, concepts=(restriction,)), make_question("Does occlusion do well?")
+
+    def cosine(policy):
+        search = find_evidence(question, corpus=corpus, policy=policy, clock=Clock())
+        return search.ranked[0].hit.cosine, search.understanding.also_searched
+
+    without, silent = cosine(replace(DEFAULT, field_terms_weight=0.0))
+    with_it, told = cosine(DEFAULT)
+
+    assert with_it > without
+    assert (silent, told) == ((), ("blood flow restriction",))
+
+
+def test_the_documents_presets_know_no_field_terms() -> None:
+    assert {preset.field_terms_weight for name, preset in PRESETS.items() if name != "default"} == {0.0}

@@ -471,6 +471,21 @@ def test_an_outcome_asked_about_that_nothing_else_names_is_told(of_growth: str, 
     assert (of_growth in [sentence.text for sentence in written(draft)]) is is_told
 
 
+@pytest.mark.parametrize("study", ["T001", "T002"])
+def test_what_no_study_is_about_is_told_where_a_quoted_one_speaks_of_it(study: str) -> None:
+    harm = "They had headaches more often: it was 60% and 40%."
+    strength = make_candidate(STRENGTH, position=0, cosine=0.9)
+    beside = make_candidate(f"Few trials told of harms. {harm}", study=study, position=3, cosine=0.0)
+    evidence = make_evidence(strength, beside, question="do heavy loads give headaches?")
+    headaches = (make_concept("headaches", is_studied=False),)
+    evidence = replace(evidence, understanding=replace(evidence.understanding, unstudied=headaches))
+    policy = replace(POLICY, needed_from=0.99, fills_from=0.99, needed_share=1.0, heard_from=0.0, heard_bears_from=2.0)
+
+    draft, _ = ExtractiveWriter().write(evidence, policy)
+
+    assert any("headaches" in sentence.text for sentence in written(draft)) is (study == "T001")
+
+
 def test_nothing_is_told_twice_for_what_takes_it_back() -> None:
     text = "Strength rose with loads. Muscle growth rose with loads. However, both differed between trials."
     passage = make_candidate(text, cosine=0.9)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from corpus_app import quality, records
 from corpus_app.records import Section
-from qa_app.pipeline.query import INTENTS, find_collection, find_concepts, understand
+from qa_app.pipeline.query import INTENTS, find_collection, find_concepts, in_field_terms, understand
 from qa_app.pipeline.ranking import is_related
 from qa_app.pipeline.records import Understanding
 from tests.pipeline.values import make_concept, make_question
@@ -287,6 +287,56 @@ def test_field_terms_of_lay_words_are_added_where_asked_for() -> None:
     spoken = understand(question, concepts=(bigger,), collections=(), expand_lay_words=True)
 
     assert (silent.also_searched, spoken.also_searched) == ((), ("hypertrophy",))
+
+
+BLOOD_FLOW = make_concept(
+    "blood-flow-restriction", "occlusion training", "creatine", name="blood flow restriction", kind="intervention"
+)
+COUNTS = {"blood": 40, "flow": 30, "restriction": 30, "occlusion": 2, "training": 500, "creatine": 170}
+
+
+@pytest.mark.parametrize(
+    ("text", "rephrased"),
+    [
+        ("Is occlusion training worth it?", "is blood flow restriction worth it?"),
+        ("Is creatine worth it?", ""),
+        ("Is occlusion training, or blood flow restriction, worth it?", ""),
+        ("Is it worth it?", ""),
+    ],
+    ids=["hardly a word of the corpus", "one of its words", "named as well", "nothing named"],
+)
+def test_what_the_corpus_calls_otherwise_is_said_in_its_words_too(text: str, rephrased: str) -> None:
+    read = understand(
+        make_question(text), concepts=(BLOOD_FLOW,), collections=(), vocabulary=COUNTS, say_in_field_terms=True
+    )
+
+    assert read.in_field_terms == rephrased
+    assert read.also_searched == (("blood flow restriction",) if rephrased else ())
+
+
+def test_what_came_of_it_and_what_the_corpus_never_says_keep_their_words() -> None:
+    outcome = make_concept("hypertrophy", "gains")
+    unsaid = make_concept("kaatsu-walking", "strolling", kind="intervention")
+
+    read = understand(
+        make_question("gains from strolling"),
+        concepts=(outcome, unsaid),
+        collections=(),
+        vocabulary={"hypertrophy": 90},
+        say_in_field_terms=True,
+    )
+
+    assert (read.in_field_terms, read.also_searched) == ("", ())
+
+
+@given(st.lists(st.sampled_from(["occlusion", "training", "creatine", "blood", "flow", "and", "7"]), max_size=12))
+def test_only_names_take_the_place_of_words(said: list[str]) -> None:
+    text = " ".join(said)
+
+    rephrased, names = in_field_terms(text, (BLOOD_FLOW,), COUNTS)
+
+    assert bool(rephrased) == bool(names)
+    assert rephrased.replace("blood flow restriction", "occlusion training") in {"", text}
 
 
 @pytest.mark.parametrize(

@@ -180,7 +180,7 @@ def _of_unnamed(
             for q in ranked
             if q.study_id in quoted
             and names(q.text, outcome)
-            and _tells(q, chance_from)
+            and _tells(q, chance_from, of_quoted=True)
             and _is_new(q, (*chosen, *says))
         ]
         if fit:
@@ -203,9 +203,9 @@ def _overlaps(quotable: Quotable, other: Quotable) -> bool:
     return quotable.candidate is other.candidate and quotable.first <= other.last and other.first <= quotable.last
 
 
-def _tells(quotable: Quotable, chance_from: float) -> bool:
-    """Whether it says what was found or advised, and is needed if only a little."""
-    is_fit = quotable.section in TELLING and not (quotable.is_aside or quotable.is_nameless)
+def _tells(quotable: Quotable, chance_from: float, *, of_quoted: bool = False) -> bool:
+    """Whether it says what was found or advised, and is needed if only a little. Beside others of its study it needs no name."""
+    is_fit = quotable.section in TELLING and not quotable.is_aside and (of_quoted or not quotable.is_nameless)
     return is_fit and quotable.chance >= chance_from
 
 

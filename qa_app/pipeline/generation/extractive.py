@@ -107,7 +107,9 @@ def _chosen(
     )
     outcomes = tuple(concept for concept in evidence.understanding.concepts if concept.kind in MEASURED)
     findings = evidence.findings if opening.serves is None and not outcomes else ()
-    picked = pick(body, limits, policy, opening=opening, outcomes=outcomes, findings=findings)
+    # What no study is about may be named in one all the same: "constipation" among the harms of a diet.
+    asked = (*outcomes, *evidence.understanding.unstudied)
+    picked = pick(body, limits, policy, opening=opening, outcomes=asked, findings=findings)
     first, *others = with_gaps_filled(joined(picked, opening=opening))
     whole = with_its_rest(first)
     return (whole, *(q for q in others if q.text not in whole.text))
