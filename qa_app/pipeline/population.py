@@ -100,23 +100,27 @@ _OF_THINGS = (
     r"(?:(?:old|torn|bad|dodgy|left|right|lower|upper|knee|hip|shoulder|back|ankle|elbow|wrist|neck|acl|hamstring|achilles|rotator|cuff|disc|spine) )*"
     r"(?:injur(?:y|ies)|replacements?|surger(?:y|ies)|operations?|fractures?|scars?|tears?|sprains?|dislocations?|acl|stud(?:y|ies)|papers?|reviews?|advice|habits?)\b(?! patients?)"
 )
+_SOMEONE = rf"(?:someone|somebody|anyone|anybody|mates?|friends?|mum|mom|mother|dad|father|gran|wife|husband|clients?|patients?|{_PEOPLE})"
+_ABOUT = r"(?:(?:about|around|nearly|almost|now|just|only) )?"
 _HEIGHT_OR_WEIGHT = r"(?! \d{1,2}\b(?! ?(?:years|yrs)))(?! ?(?:foot|feet|ft|stones?|st\b|lb|['’′\"″]))"
 _AGE = re.compile(
     rf"(?<![\d.,])(?:"
     rf"(?P<old>\d{{1,3}}){_OLD}(?!\w)(?! {_OF_THINGS})"
-    rf"|(?<!\w)age[ds]?(?: of| over| above| under| below)? (?P<aged>\d{{1,3}})(?!\d)"
+    rf"|(?<!\w)age[ds]?(?: of| over| above| under| below| between| from)? (?P<aged>\d{{1,3}})(?!\d)"
     rf"|(?<!\w)(?:over|late|mid|early|my|his|her|their|your|the|our)[- ]?(?:late |mid |early )?(?P<decade>[2-9]0)'?s(?!\w)"
     rf"|(?P<plus>[4-9]\d)(?: ?\+| plus)"
     rf"|(?:(?<!\w)(?:over|above|past|after|beyond|turned|turning)[- ]?(?:the age of )?|[≥>]=? ?)(?P<over>[4-9]\d){_NO_UNIT}(?!\w)"
     rf"|(?<!\w)(?:under|below)[- ]?(?:the age of )?(?P<under>1\d){_NO_UNIT}(?!\w)"
     rf"|(?<!\w)at (?P<at>[4-9]\d){_NO_UNIT}(?!\w)"
     rf"|^(?P<first>[2-9]\d)(?=,? (?:and(?! \d)|but|m|f|male|female|now)\b|, (?!\d))"
-    rf"|(?<!\w)(?:i am|i'm|im|he is|he's|she is|she's|(?:son|daughter|dad|mum|mom|mother|father|wife|husband|gran|grandma|grandpa|who) (?:is|are)) (?P<am>\d{{1,2}}){_HEIGHT_OR_WEIGHT}{_NO_UNIT}(?!\w)"
+    rf"|(?<!\w)(?:i am|i'm|im|he is|he's|she is|she's|(?:son|daughter|dad|mum|mom|mother|father|wife|husband|gran|grandma|grandpa|who) (?:is|are)) {_ABOUT}(?P<am>\d{{1,2}}){_HEIGHT_OR_WEIGHT}{_NO_UNIT}(?!\w)"
+    rf"|(?<!\w){_SOMEONE} of {_ABOUT}(?P<of>[2-9]\d){_NO_UNIT}(?!\w)"
     rf"|(?<!\w)(?P<word>fift|sixt|sevent|eight|ninet)(?:y|ies)(?: (?:plus|years?[- ]olds?))?(?=[ ,.?!:;-]|$)"
     rf")"
 )  # fmt: skip
 _AGE_BY_WORD = re.compile(
-    r"(?<!\w)(?:over|above|past|after|beyond|turned|turning|in (?:my|his|her|their|your|the)|at|aged?|am|is)(?: the age of)?(?: early| mid| late)?[- ]$"
+    r"(?<!\w)(?:(?:over|above|past|after|beyond|turned|turning|in (?:my|his|her|their|your|the)|at|aged?|am|is)(?: the age of)?(?: early| mid| late)?"
+    rf"|(?:am|is|i'm|im|he's|she's) (?:nearly|almost|about|around|now|just|only)|{_SOMEONE} of(?: about| around| nearly| almost)?)[- ]$"
 )
 _NUMBER = re.compile(
     rf"(?<![\w.,])(?<!type )(?<!omega[- ])(?!1[- ]?rm(?!\w))(\d{{1,3}}(?:,\d{{3}})+|\d+(?:[.,]\d+)?)(?:[- ]?({_UNIT}))?(?![\d])"
