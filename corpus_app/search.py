@@ -125,6 +125,8 @@ def warm_up() -> None:
     while not embedding.is_prepared() and time.monotonic() < deadline:
         time.sleep(LOOK_EVERY_SECONDS)
     try:
+        # Two texts, which go another way than one.
+        encode_questions(["How many sets a week?", "How much protein a day?"])
         encode_question("How many sets a week?")
         vocabulary()
     finally:

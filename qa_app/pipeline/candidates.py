@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qa_app.pipeline.policy import Fusion, Policy
-from qa_app.pipeline.records import Because, Candidate, Found, Hit, Hits, NearFinding, Passage, Tell, nothing_done
+from qa_app.pipeline.records import Because, Candidate, Found, Hit, Hits, NearFinding, Passage
 
 Scores = NDArray[np.float64]
 """One figure a hit."""
@@ -24,12 +23,7 @@ ANY_QUESTION = 0.5  # about the cosine of any two questions on one subject: what
 class FusedHit:
     hit: Hit
     score: float
-    tell: Tell = field(default=nothing_done, compare=False, repr=False)
-
-    @property
-    def because(self) -> tuple[Because, ...]:
-        """What its score is made of."""
-        return self.tell()
+    because: tuple[Because, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,27 +45,30 @@ class Fused:
         """The pool; with `among` these passages in its place."""
         wanted = slice(None) if among is None else np.flatnonzero(np.isin(self.hits.ids, list(among)))
         places = np.arange(len(self.hits))[wanted][: policy.pool]
-        parts = zip(self.hits.among(places), self.scores[places].tolist(), places.tolist(), strict=True)
-        return tuple(FusedHit(hit, score, partial(self._told, place)) for hit, score, place in parts)
-
-    def _told(self, place: int) -> tuple[Because, ...]:
-        """The parts of one hit's score."""
-        words, meaning = float(self.words[place]), float(self.meaning[place])
-        return (
-            Because("words", "+", round(words, 4)),
-            Because("meaning", "+", round(meaning, 4)),
-            *self._of_finding(place),
+        parts = zip(
+            self.hits.among(places),
+            *(column[places].tolist() for column in (self.scores, self.words, self.meaning, self.gains, self.step_of)),
+            strict=True,
         )
-
-    def _of_finding(self, place: int) -> tuple[Because, ...]:
-        gain = float(self.gains[place])
-        return (Because(self.steps[int(self.step_of[place])], "+", round(gain, 4)),) if gain else ()
+        return tuple(
+            FusedHit(
+                hit,
+                score,
+                (
+                    Because("words", "+", round(words, 4)),
+                    Because("meaning", "+", round(meaning, 4)),
+                    *([Because(self.steps[step], "+", round(gain, 4))] if gain else []),
+                ),
+            )
+            for hit, score, words, meaning, gain, step in parts
+        )
 
     def unfound(self, ids: Sequence[int], *, beside: int) -> tuple[FusedHit, ...]:
         """Passages that neither half found, of the same study as the hit `beside`: they have what its finding brought, and nothing else."""
         place = int(np.flatnonzero(self.hits.ids == beside)[0])
-        gain, tell = float(self.gains[place]), partial(self._of_finding, place)
-        return tuple(FusedHit(Hit(pk, 0.0, None), gain, tell) for pk in ids)
+        gain = float(self.gains[place])
+        because = (Because(self.steps[int(self.step_of[place])], "+", round(gain, 4)),) if gain else ()
+        return tuple(FusedHit(Hit(pk, 0.0, None), gain, because) for pk in ids)
 
 
 def fuse(
@@ -227,7 +224,7 @@ def join(pool: tuple[FusedHit, ...], passages: tuple[Passage, ...]) -> tuple[Can
     """The pool with its passages; a hit whose passage has gone since is no candidate."""
     by_id = {passage.passage_id: passage for passage in passages}
     return tuple(
-        Candidate(by_id[entry.hit.passage_id], entry.hit, entry.score, entry.score, entry.tell)
+        Candidate(by_id[entry.hit.passage_id], entry.hit, entry.score, entry.score, entry.because)
         for entry in pool
         if entry.hit.passage_id in by_id
     )

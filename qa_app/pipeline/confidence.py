@@ -321,7 +321,7 @@ def with_bearing(ranked: Sequence[Candidate], understanding: Understanding, poli
         return round(100 * estimate(model, signals))
 
     return tuple(  # written out, for `replace` takes several times longer, of each passage of the pool
-        Candidate(c.passage, c.hit, c.fused, c.score, c.tell, c.keyword_hits, c.sentence_cosines, bears(c))
+        Candidate(c.passage, c.hit, c.fused, c.score, c.because, c.keyword_hits, c.sentence_cosines, bears(c))
         for c in ranked
     )
 

@@ -100,8 +100,8 @@ _OF_THINGS = (
     r"(?:(?:old|torn|bad|dodgy|left|right|lower|upper|knee|hip|shoulder|back|ankle|elbow|wrist|neck|acl|hamstring|achilles|rotator|cuff|disc|spine) )*"
     r"(?:injur(?:y|ies)|replacements?|surger(?:y|ies)|operations?|fractures?|scars?|tears?|sprains?|dislocations?|acl|stud(?:y|ies)|papers?|reviews?|advice|habits?)\b(?! patients?)"
 )
-_SOMEONE = rf"(?:someone|somebody|anyone|anybody|mates?|friends?|mum|mom|mother|dad|father|gran|wife|husband|clients?|patients?|{_PEOPLE})"
-_ABOUT = r"(?:(?:about|around|nearly|almost|now|just|only) )?"
+_SOMEONE = r"(?:someone|somebody|anyone|anybody|mates?|friends?|mum|mom|mother|dad|father|gran|wife|husband|persons?|people|adults?|men|man|women|woman|ladies|lady|guys?|folks?)"
+_ENDS_AGE = r"(?=$|[,;:?!)]|\.(?!\d)| (?:and|or|who|that|with|to|is|are|do|does|can|could|should|will|would|but|have|has|need|needs|in|for|if|when|plus)\b(?! \d))"
 _HEIGHT_OR_WEIGHT = r"(?! \d{1,2}\b(?! ?(?:years|yrs)))(?! ?(?:foot|feet|ft|stones?|st\b|lb|['’′\"″]))"
 _AGE = re.compile(
     rf"(?<![\d.,])(?:"
@@ -113,14 +113,14 @@ _AGE = re.compile(
     rf"|(?<!\w)(?:under|below)[- ]?(?:the age of )?(?P<under>1\d){_NO_UNIT}(?!\w)"
     rf"|(?<!\w)at (?P<at>[4-9]\d){_NO_UNIT}(?!\w)"
     rf"|^(?P<first>[2-9]\d)(?=,? (?:and(?! \d)|but|m|f|male|female|now)\b|, (?!\d))"
-    rf"|(?<!\w)(?:i am|i'm|im|he is|he's|she is|she's|(?:son|daughter|dad|mum|mom|mother|father|wife|husband|gran|grandma|grandpa|who) (?:is|are)) {_ABOUT}(?P<am>\d{{1,2}}){_HEIGHT_OR_WEIGHT}{_NO_UNIT}(?!\w)"
-    rf"|(?<!\w){_SOMEONE} of {_ABOUT}(?P<of>[2-9]\d){_NO_UNIT}(?!\w)"
+    rf"|(?<!\w)(?:i am|i'm|im|he is|he's|she is|she's|(?:son|daughter|dad|mum|mom|mother|father|wife|husband|gran|grandma|grandpa|who) (?:is|are)) (?P<am>\d{{1,2}}){_HEIGHT_OR_WEIGHT}{_NO_UNIT}(?!\w)"
+    rf"|(?<!\w){_SOMEONE} of (?:about |around |nearly |almost )?(?P<of>[2-9]\d){_ENDS_AGE}"
     rf"|(?<!\w)(?P<word>fift|sixt|sevent|eight|ninet)(?:y|ies)(?: (?:plus|years?[- ]olds?))?(?=[ ,.?!:;-]|$)"
     rf")"
 )  # fmt: skip
 _AGE_BY_WORD = re.compile(
     r"(?<!\w)(?:(?:over|above|past|after|beyond|turned|turning|in (?:my|his|her|their|your|the)|at|aged?|am|is)(?: the age of)?(?: early| mid| late)?"
-    rf"|(?:am|is|i'm|im|he's|she's) (?:nearly|almost|about|around|now|just|only)|{_SOMEONE} of(?: about| around| nearly| almost)?)[- ]$"
+    rf"|{_SOMEONE} of)[- ]$"
 )
 _NUMBER = re.compile(
     rf"(?<![\w.,])(?<!type )(?<!omega[- ])(?!1[- ]?rm(?!\w))(\d{{1,3}}(?:,\d{{3}})+|\d+(?:[.,]\d+)?)(?:[- ]?({_UNIT}))?(?![\d])"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,7 +14,7 @@ from rapidfuzz.distance import OSA
 
 from corpus_app.records import Collection, Concept, Section
 from qa_app.pipeline.core import find_core
-from qa_app.pipeline.naming import CONDITION, DONE, find_concepts, find_name_spans
+from qa_app.pipeline.naming import CONDITION, NUTRIENT, find_concepts, find_name_spans
 from qa_app.pipeline.population import HAVE_TRAINED, find_numbers, find_population
 from qa_app.pipeline.records import Question, Understanding
 from qa_app.pipeline.text import EMPTY_WORDS, content_stems, corrected, folded, stem, stems, words
@@ -145,7 +146,7 @@ def understand(
     found, terms = find_concepts(said, concepts), content_stems(said)
     named = tuple(concept for concept in found if concept.is_studied)
     no_subject = (OF_WHO_ASKS | OF_ASKING).union(*(stems(match[1]) for match in _TRAINED_FOR.finditer(said)))
-    rephrased, terms_of_field = in_field_terms(said, named, vocabulary or {}) if say_in_field_terms else ("", ())
+    rephrased, terms_of_field = in_field_terms(said, found, vocabulary or {}) if say_in_field_terms else ("", ())
     lay = (c.name for c in named if expand_lay_words and not set(words(c.name)) <= set(words(said)))
     for_sections = {term for intent in intents for m in intent.expression.finditer(said) for term in stems(m.group())}
     return Understanding(
@@ -166,30 +167,45 @@ def understand(
     )
 
 
-SAID_OTHERWISE = frozenset({*DONE, CONDITION})
-"""Kinds of concepts by whose names the corpus is asked, where the question has another word for them."""
+SAID_OTHERWISE = frozenset({"intervention", NUTRIENT, CONDITION})
+"""Kinds of concepts by whose names the corpus is asked, where the question has another word for them: of the others the names are wider
+than what people call so ("8-12RM" is a repetition range).
+"""
 FIELD_WORD_LEADS = 3  # times as often as the question's word the corpus has that of the name
+_JOINS_SEVERAL = re.compile(r"\b(?:and|or)\b")
 
 
 def in_field_terms(
     said: str, concepts: Sequence[Concept], vocabulary: Mapping[str, int]
 ) -> tuple[str, tuple[str, ...]]:
-    """A question with the names of concepts in the place of words that the corpus hardly has ("occlusion training", "cardio"), and these
-    names; empty where there are none. An encoder knows how near a question comes, but not what only a field calls so.
+    """A question with the names of concepts in the place of words that the corpus has much less often ("occlusion training", "cardio"), and
+    these names; empty where there are none. An encoder knows how near a question comes, but not what only a field calls so.
+
+    A concept that the question names more than once keeps its words, for they may be two things of one kind ("treadmill or exercise bike");
+    so does one whose name joins several ("cancer and its treatment").
     """
     own, rephrased, names_put = frozenset(content_stems(said)), said, []
-    for start, end, concept in reversed(find_name_spans(said, concepts)):
-        if concept.kind not in SAID_OTHERWISE or own.issuperset(content_stems(concept.name)):
+    spans = find_name_spans(said, concepts)
+    often = Counter(concept.concept_id for *_, concept in spans)
+    for start, end, concept in reversed(spans):
+        is_fit = concept.is_studied and concept.kind in SAID_OTHERWISE and often[concept.concept_id] == 1
+        if not is_fit or _JOINS_SEVERAL.search(concept.name) or own.issuperset(content_stems(concept.name)):
             continue
-        if FIELD_WORD_LEADS * _rarest(said[start:end], vocabulary) < _rarest(concept.name, vocabulary):
+        said_in, named_in = _rarest(said[start:end], vocabulary), _rarest(concept.name, vocabulary)
+        if said_in is not None and named_in is not None and FIELD_WORD_LEADS * said_in < named_in:
             rephrased = rephrased[:start] + concept.name + rephrased[end:]
             names_put.append(concept.name)
     return (rephrased, tuple(dict.fromkeys(reversed(names_put)))) if names_put else ("", ())
 
 
-def _rarest(name: str, vocabulary: Mapping[str, int]) -> int:
-    """How many passages have the rarest of its words that carry a subject."""
-    return min((vocabulary.get(word, 0) for word in words(name) if content_stems(word)), default=0)
+def _rarest(name: str, vocabulary: Mapping[str, int]) -> int | None:
+    """How many passages have the rarest of its words that carry a subject; None without any, and where the vocabulary knows none of the
+    kind, as of figures.
+    """
+    telling = [word for word in words(name) if content_stems(word)]
+    if not all(word.isascii() and word.isalpha() for word in telling):
+        return None
+    return min((vocabulary.get(word, 0) for word in telling), default=None)
 
 
 def _intents(said: str) -> tuple[Intent, ...]:

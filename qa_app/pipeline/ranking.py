@@ -7,8 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import chain
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from corpus_app.records import AgeGroup, Design, Section, TrainingStatus, rarity
 from qa_app.pipeline.naming import VARIABLE, find_name_spans, once_for_these
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.qualifiers import asks_for_newest, find_years
-from qa_app.pipeline.records import Because, Candidate, Concept, Mode, Question, Study, Tell, Understanding
+from qa_app.pipeline.records import Because, Candidate, Concept, Mode, Question, Study, Understanding
 from qa_app.pipeline.text import corrected, stem_set
 
 Gains = NDArray[np.float64]
@@ -61,13 +60,16 @@ class _Step:
     gains: Gains
     multiplies: bool = False
 
-    def told(self, place: int) -> tuple[Because, ...]:
-        """What is to be said of one candidate."""
-        value = round(float(self.gains[place]), 4)
-        if value == float(self.multiplies):
-            return ()
-        effect = f"x{value}" if self.multiplies else "+" if value > 0 else "-"
-        return (Because(self.name, effect, value),)
+    @property
+    def moves_any(self) -> bool:
+        return bool((self.gains != float(self.multiplies)).any())
+
+    def explain(self) -> list[Because | None]:
+        """What is to be said of each candidate."""
+        values = [round(gain, 4) for gain in self.gains.tolist()]
+        if self.multiplies:
+            return [None if value == 1.0 else Because(self.name, f"x{value}", value) for value in values]
+        return [None if value == 0.0 else Because(self.name, "+" if value > 0 else "-", value) for value in values]
 
 
 def rerank(
@@ -102,18 +104,15 @@ def rerank(
     scores = scores + steps[-1].gains
     steps += [_by_year(candidates, scores, question, policy), _by_section(candidates, understanding, policy)]
     scores = (scores + steps[-2].gains) * steps[-1].gains
+    told = zip(*(step.explain() for step in steps if step.moves_any), strict=True)
     marked = [
-        Candidate(c.passage, c.hit, c.fused, score, partial(_told, c.tell, steps, n), own_hits, own_cosines, c.bears)
-        for n, (c, score, own_hits, own_cosines) in enumerate(
-            zip(candidates, scores.tolist(), hits, cosines, strict=True)
+        Candidate(c.passage, c.hit, c.fused, score, (*c.because, *filter(None, own)), own_hits, own_cosines, c.bears)
+        for c, score, own, own_hits, own_cosines in zip(
+            candidates, scores.tolist(), chain(told, repeat(())), hits, cosines, strict=False
         )
     ]
     marked.sort(key=lambda c: (-c.score, c.passage.passage_id))
     return _newer_first_within_band(marked, policy.recency_band)
-
-
-def _told(before: Tell, steps: Sequence[_Step], place: int) -> tuple[Because, ...]:
-    return (*before(), *chain.from_iterable(step.told(place) for step in steps))
 
 
 def _each(candidates: Sequence[Candidate], gains: Mapping[str, float]) -> Gains:
@@ -357,8 +356,13 @@ def _newer_first_within_band(ordered: Sequence[Candidate], band: float) -> tuple
         )
         for place, candidate in enumerate(newer):
             if candidate is not run[place]:
-                year = float(candidate.passage.study.year or 0)
-                candidate = replace(candidate, tell=candidate.telling_too(Because("recency", "tie-break", year)))
+                candidate = replace(
+                    candidate,
+                    because=(
+                        *candidate.because,
+                        Because("recency", "tie-break", float(candidate.passage.study.year or 0)),
+                    ),
+                )
             result.append(candidate)
         start = end
     return tuple(result)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -185,14 +185,6 @@ class Because:
     value: float
 
 
-Tell = Callable[[], tuple[Because, ...]]
-"""Says what ranking did to a passage, when it is asked: of the many that are ranked, a dozen are."""
-
-
-def nothing_done() -> tuple[Because, ...]:
-    return ()
-
-
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A passage on its way through ranking."""
@@ -202,22 +194,12 @@ class Candidate:
     fused: float
     """Orders the candidates of this question only."""
     score: float
-    tell: Tell = field(default=nothing_done, compare=False, repr=False)
+    because: tuple[Because, ...] = ()
     keyword_hits: int = 0
     sentence_cosines: tuple[float, ...] = ()
     """Cosine of the question to each sentence of the passage; empty without vectors."""
     bears: int = 0
     """Calibrated chance, 0 to 100, that the passage bears on the question."""
-
-    @property
-    def because(self) -> tuple[Because, ...]:
-        """What ranking did to it, step by step."""
-        return self.tell()
-
-    def telling_too(self, last: Because) -> Tell:
-        """What it tells, and one step more."""
-        before = self.tell
-        return lambda: (*before(), last)
 
     @property
     def best_cosine(self) -> float:

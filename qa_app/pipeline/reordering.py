@@ -66,8 +66,8 @@ def _share_of_numbers(text: str, understanding: Understanding) -> float:
 
 
 def _moved(candidate: Candidate, step: str, effect: str, gain: float) -> Candidate:
-    tell = candidate.telling_too(Because(step, effect, round(gain, 4)))
-    return replace(candidate, score=candidate.score + gain, tell=tell)
+    because = (*candidate.because, Because(step, effect, round(gain, 4)))
+    return replace(candidate, score=candidate.score + gain, because=because)
 
 
 def _by_keyword_hits(ranked: Sequence[Candidate]) -> tuple[Candidate, ...]:
@@ -76,7 +76,7 @@ def _by_keyword_hits(ranked: Sequence[Candidate]) -> tuple[Candidate, ...]:
         replace(
             candidate,
             score=candidate.keyword_hits + (candidate.hit.cosine or 0.0) / 2,
-            tell=candidate.telling_too(Because("keyword hits first", "=", float(candidate.keyword_hits))),
+            because=(*candidate.because, Because("keyword hits first", "=", float(candidate.keyword_hits))),
         )
         for candidate in ranked
     ]
@@ -116,8 +116,8 @@ def mark_linked(
         if gain:
             held = stem_set(f"{candidate.passage.heading} {candidate.passage.text}")
             concept = max(concepts, key=lambda c: _share(stem_set(c.name), held))
-            tell = candidate.telling_too(Because("linked", concept.name, round(gain, 4)))
-            candidate = replace(candidate, tell=tell)
+            because = (*candidate.because, Because("linked", concept.name, round(gain, 4)))
+            candidate = replace(candidate, because=because)
         marked.append(candidate)
     return tuple(marked)
 
@@ -146,7 +146,7 @@ def by_model(
         replace(
             head[n],
             score=least + mixed[n],  # above all that the model did not read
-            tell=head[n].telling_too(Because(name, f"{n + 1} to {place}", round(float(scores[n]), 4))),
+            because=(*head[n].because, Because(name, f"{n + 1} to {place}", round(float(scores[n]), 4))),
         )
         for place, n in enumerate(order, start=1)
     ]
@@ -160,4 +160,4 @@ def _spread(values: Sequence[float]) -> list[float]:
 
 def without_model(ranked: Sequence[Candidate], *, name: str, why: str) -> tuple[Candidate, ...]:
     """The built-in order, which says that the model had no part in it."""
-    return tuple(replace(c, tell=c.telling_too(Because(name, why, 0.0))) for c in ranked)
+    return tuple(replace(c, because=(*c.because, Because(name, why, 0.0))) for c in ranked)

@@ -118,7 +118,8 @@ class _Meaning:
         return vector, error
 
     def vectors(self) -> tuple[Sequence[float] | None, Sequence[float] | None, str | None]:
-        """The vector to search by and that of the whole question, what was misspelt spelt again beside it; or None and the reason."""
+        """The vector to search by and, without what it leans to its core, that of the whole question, said in field terms too and with
+        what was misspelt spelt again beside it; or None and the reason."""
         if self.encoded is None:
             with self.clock("encode"):
                 self.encoded = self._encode()
@@ -159,7 +160,7 @@ class _Asked:
 
     @property
     def whole(self) -> Sequence[float] | None:
-        """The vector of the whole text."""
+        """The vector of the whole text, said in field terms too."""
         return self.meaning.vectors()[1]
 
 
@@ -365,7 +366,7 @@ def _look_further(asked: _Asked, look: _Look) -> tuple[_Asked, _Look, Leg]:
         findings = _near_findings(asked, look.found)
         fused = {entry.hit.passage_id: entry for entry in candidates.fuse(look.found, whole, findings)}
         for pk, hit in hits.items():
-            entry = fused.get(pk) or candidates.FusedHit(replace(hit, bm25=0.0), 0.0)
+            entry = fused.get(pk) or candidates.FusedHit(replace(hit, bm25=0.0), 0.0, ())
             fused[pk] = replace(entry, score=entry.score + gains[pk])
         pool = sorted(fused.values(), key=lambda entry: (-entry.score, entry.hit.passage_id))[: policy.pool]
         further = replace(asked, understanding=replace(asked.understanding, linked=near))

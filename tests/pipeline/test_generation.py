@@ -471,19 +471,29 @@ def test_an_outcome_asked_about_that_nothing_else_names_is_told(of_growth: str, 
     assert (of_growth in [sentence.text for sentence in written(draft)]) is is_told
 
 
-@pytest.mark.parametrize("study", ["T001", "T002"])
-def test_what_no_study_is_about_is_told_where_a_quoted_one_speaks_of_it(study: str) -> None:
+@pytest.mark.parametrize(
+    ("study", "question", "is_told"),
+    [
+        ("T001", "do heavy loads give headaches?", True),
+        ("T002", "do heavy loads give headaches?", False),
+        ("T001", "I have headaches lately. Do heavy loads give strength?", False),
+    ],
+    ids=["a quoted study", "another study", "in passing"],
+)
+def test_what_no_study_is_about_is_told_where_a_quoted_one_speaks_of_it(
+    study: str, question: str, is_told: bool
+) -> None:
     harm = "They had headaches more often: it was 60% and 40%."
     strength = make_candidate(STRENGTH, position=0, cosine=0.9)
     beside = make_candidate(f"Few trials told of harms. {harm}", study=study, position=3, cosine=0.0)
-    evidence = make_evidence(strength, beside, question="do heavy loads give headaches?")
+    evidence = make_evidence(strength, beside, question=question)
     headaches = (make_concept("headaches", is_studied=False),)
     evidence = replace(evidence, understanding=replace(evidence.understanding, unstudied=headaches))
     policy = replace(POLICY, needed_from=0.99, fills_from=0.99, needed_share=1.0, heard_from=0.0, heard_bears_from=2.0)
 
     draft, _ = ExtractiveWriter().write(evidence, policy)
 
-    assert any("headaches" in sentence.text for sentence in written(draft)) is (study == "T001")
+    assert any("headaches" in sentence.text for sentence in written(draft)) is is_told
 
 
 def test_nothing_is_told_twice_for_what_takes_it_back() -> None:

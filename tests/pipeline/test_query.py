@@ -290,9 +290,25 @@ def test_field_terms_of_lay_words_are_added_where_asked_for() -> None:
 
 
 BLOOD_FLOW = make_concept(
-    "blood-flow-restriction", "occlusion training", "creatine", name="blood flow restriction", kind="intervention"
+    "blood-flow-restriction",
+    "occlusion training",
+    "kaatsu",
+    "creatine",
+    "BFR-2",
+    name="blood flow restriction",
+    kind="intervention",
 )
-COUNTS = {"blood": 40, "flow": 30, "restriction": 30, "occlusion": 2, "training": 500, "creatine": 170}
+CANCER = make_concept("cancer", "lymphoedema", name="cancer and its treatment", kind="condition")
+COUNTS = {
+    "blood": 40,
+    "flow": 30,
+    "restriction": 30,
+    "occlusion": 2,
+    "training": 500,
+    "creatine": 170,
+    "cancer": 60,
+    "treatment": 60,
+}
 
 
 @pytest.mark.parametrize(
@@ -301,13 +317,24 @@ COUNTS = {"blood": 40, "flow": 30, "restriction": 30, "occlusion": 2, "training"
         ("Is occlusion training worth it?", "is blood flow restriction worth it?"),
         ("Is creatine worth it?", ""),
         ("Is occlusion training, or blood flow restriction, worth it?", ""),
+        ("Is occlusion training or kaatsu better?", ""),
+        ("Is BFR-2 worth it?", ""),
+        ("Does lymphoedema get worse?", ""),
         ("Is it worth it?", ""),
     ],
-    ids=["hardly a word of the corpus", "one of its words", "named as well", "nothing named"],
+    ids=[
+        "hardly a word of the corpus",
+        "one of its words",
+        "named as well",
+        "two of a kind",
+        "a figure",
+        "wider",
+        "nothing named",
+    ],
 )
 def test_what_the_corpus_calls_otherwise_is_said_in_its_words_too(text: str, rephrased: str) -> None:
     read = understand(
-        make_question(text), concepts=(BLOOD_FLOW,), collections=(), vocabulary=COUNTS, say_in_field_terms=True
+        make_question(text), concepts=(BLOOD_FLOW, CANCER), collections=(), vocabulary=COUNTS, say_in_field_terms=True
     )
 
     assert read.in_field_terms == rephrased

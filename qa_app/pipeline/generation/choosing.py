@@ -58,7 +58,7 @@ def pick(
     policy: Policy,
     *,
     opening: Quotable,
-    outcomes: Sequence[Concept] = (),
+    wanted: Sequence[Concept] = (),
     findings: Sequence[Finding] = (),
 ) -> tuple[Quotable, ...]:
     """The opening, then what a short answer most likely needs, one after another; a repeated one is passed over.
@@ -68,7 +68,7 @@ def pick(
     as of studies whose findings nobody has recorded yet, less will do. Where the opening gives the number asked for, or the limits or
     methods, what gives none has to be needed more, as has the first sentence of another study that does not name the rarest concept of
     the question where the opening does; and so has everything, the longer the answer is already, but for what is only heard,
-    for one of the `outcomes` asked about that nothing else names, and for what came out otherwise: of `findings`, what the same
+    for what is `wanted`, the outcomes asked about and what no study is about, and nothing else names, and for what came out otherwise: of `findings`, what the same
     comparison of a quoted study showed of another outcome.
     """
     scale = (
@@ -125,7 +125,7 @@ def pick(
         full = {q.study_id for q in chosen if limits.is_full(q.study_id, chosen, opening.study_id)}
         waiting = [q for q in waiting if any(map(q.goes_on, chosen)) or not (q.study_id in full or is_same(q, best))]
     further = (
-        *_of_unnamed(ranked, chosen, outcomes, scale * policy.heard_from),
+        *_of_unnamed(ranked, chosen, wanted, scale * policy.heard_from),
         *_of_other_outcomes(ranked, chosen, findings, scale * policy.heard_from),
         *_of_unheard(ranked, chosen, scale * policy.heard_from, policy),
     )
@@ -167,20 +167,22 @@ def _of_unheard(
 
 
 def _of_unnamed(
-    ranked: Sequence[Quotable], chosen: Sequence[Quotable], outcomes: Sequence[Concept], chance_from: float
+    ranked: Sequence[Quotable], chosen: Sequence[Quotable], wanted: Sequence[Concept], chance_from: float
 ) -> tuple[Quotable, ...]:
-    """Of each outcome that nothing chosen names, what a quoted study says of it: the one that opens the answer, if it does."""
+    """Of each that nothing chosen names, what a quoted study says of it: the one that opens the answer, if it does. Where that study alone
+    is quoted, nobody need be named again.
+    """
     says: list[Quotable] = []
     quoted = {q.study_id for q in chosen}
-    for outcome in outcomes:
-        if any(names(q.text, outcome) for q in (*chosen, *says)):
+    for concept in wanted:
+        if any(names(q.text, concept) for q in (*chosen, *says)):
             continue
         fit = [
             q
             for q in ranked
             if q.study_id in quoted
-            and names(q.text, outcome)
-            and _tells(q, chance_from, of_quoted=True)
+            and names(q.text, concept)
+            and _tells(q, chance_from, is_alone=len(quoted) == 1)
             and _is_new(q, (*chosen, *says))
         ]
         if fit:
@@ -203,9 +205,9 @@ def _overlaps(quotable: Quotable, other: Quotable) -> bool:
     return quotable.candidate is other.candidate and quotable.first <= other.last and other.first <= quotable.last
 
 
-def _tells(quotable: Quotable, chance_from: float, *, of_quoted: bool = False) -> bool:
-    """Whether it says what was found or advised, and is needed if only a little. Beside others of its study it needs no name."""
-    is_fit = quotable.section in TELLING and not quotable.is_aside and (of_quoted or not quotable.is_nameless)
+def _tells(quotable: Quotable, chance_from: float, *, is_alone: bool = False) -> bool:
+    """Whether it says what was found or advised, and is needed if only a little; where its study `is_alone`, also without a name."""
+    is_fit = quotable.section in TELLING and not quotable.is_aside and (is_alone or not quotable.is_nameless)
     return is_fit and quotable.chance >= chance_from
 
 

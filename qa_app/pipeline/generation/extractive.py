@@ -23,6 +23,7 @@ from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.population import is_about_others
 from qa_app.pipeline.records import Draft, DraftSentence, Evidence, Generator, Mode, Stance
 from qa_app.pipeline.text import word_count
+from qa_app.pipeline.unstudied import find_subjects
 
 EXTRACTIVE = Generator(name="extractive", version="14")
 
@@ -108,8 +109,9 @@ def _chosen(
     outcomes = tuple(concept for concept in evidence.understanding.concepts if concept.kind in MEASURED)
     findings = evidence.findings if opening.serves is None and not outcomes else ()
     # What no study is about may be named in one all the same: "constipation" among the harms of a diet.
-    asked = (*outcomes, *evidence.understanding.unstudied)
-    picked = pick(body, limits, policy, opening=opening, outcomes=asked, findings=findings)
+    subjects = find_subjects(evidence.question.searched, evidence.understanding)
+    wanted = (*outcomes, *(subject.concept for subject in subjects if subject.is_asked_about))
+    picked = pick(body, limits, policy, opening=opening, wanted=wanted, findings=findings)
     first, *others = with_gaps_filled(joined(picked, opening=opening))
     whole = with_its_rest(first)
     return (whole, *(q for q in others if q.text not in whole.text))
