@@ -14,7 +14,7 @@ from rapidfuzz.distance import OSA
 
 from corpus_app.records import Collection, Concept, Section
 from qa_app.pipeline.core import find_core
-from qa_app.pipeline.naming import CONDITION, NUTRIENT, find_concepts, find_name_spans
+from qa_app.pipeline.naming import CONDITION, DONE, find_concepts, find_name_spans
 from qa_app.pipeline.population import HAVE_TRAINED, find_numbers, find_population
 from qa_app.pipeline.records import Question, Understanding
 from qa_app.pipeline.text import EMPTY_WORDS, content_stems, corrected, folded, stem, stems, words
@@ -167,9 +167,9 @@ def understand(
     )
 
 
-SAID_OTHERWISE = frozenset({"intervention", NUTRIENT, CONDITION})
-"""Kinds of concepts by whose names the corpus is asked, where the question has another word for them: of the others the names are wider
-than what people call so ("8-12RM" is a repetition range).
+SAID_OTHERWISE = frozenset({*DONE, CONDITION})
+"""Kinds of concepts by whose names the corpus is asked, where the question has another word for them: of what came of it the names are
+wider than what people call so.
 """
 FIELD_WORD_LEADS = 3  # times as often as the question's word the corpus has that of the name
 _JOINS_SEVERAL = re.compile(r"\b(?:and|or)\b")
