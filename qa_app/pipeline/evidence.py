@@ -31,6 +31,7 @@ from qa_app.pipeline.records import (
 from qa_app.pipeline.text import jaccard, stem_set
 
 AT_A_TURN = 2  # passages of a study that may be quoted, before the next one has its turn
+HARDLY = 0.5  # of the chance from which a study is quoted: one that found what was asked about is, where the others found nothing of it
 FREE = frozenset({LeftOutReason.BUDGET, LeftOutReason.STUDY_CAP, LeftOutReason.DUPLICATE_LOCATION})
 SETTING_OUT = frozenset({Section.INTRODUCTION, Section.BACKGROUND, Section.METHODS})
 
@@ -65,9 +66,41 @@ def find_citable(
     strangers = {study.study_id for study in studies if is_of_another_life(study, people)}
     bearing = [study_id for study_id in meant if chances[study_id] >= policy.cites_from and study_id not in others]
     known = [study_id for study_id in bearing if study_id not in strangers]
+    aside = frozenset() if named else _on_another_matter(understanding, signals, studies, findings, concepts)
+    likely = [i for i in meant if chances[i] >= policy.cites_from * HARDLY and i not in others | strangers]
+    whole = [study_id for study_id in likely if signals[study_id]["matter"] == 1.0]
+    if aside and whole:
+        strangers |= aside
+        known = [study_id for study_id in known if study_id not in aside] or whole[:1]
     first = [study_id for study_id in meant[:1] if study_id not in strangers | others or not known]
     quoted = _that_compared(alternatives, known or bearing, studies, people) or {*first, *(known or bearing)}
     return {study_id: chances[study_id] for study_id in meant if study_id in quoted}
+
+
+def _on_another_matter(
+    understanding: Understanding,
+    signals: Mapping[str, Mapping[str, float]],
+    studies: Sequence[Study],
+    findings: Sequence[Finding],
+    concepts: Sequence[Concept],
+) -> frozenset[str]:
+    """Where the question names both what is done and what comes of it: studies whose findings neither compare nor measure anything
+    that it names, and which are about no outcome that it names, nor one next to that in the graph.
+
+    Blood flow restriction, where lifting and blood pressure are asked about.
+    """
+    outcomes = [concept for concept in understanding.concepts if concept.kind in MEASURED]
+    if not outcomes or not any(concept.kind in DONE for concept in understanding.concepts):
+        return frozenset()
+    by_id = {concept.concept_id: concept for concept in concepts}
+    near = {i for c in outcomes for i in c.neighbours if i in by_id and by_id[i].kind in MEASURED}
+    alike = near.union(concept.concept_id for concept in outcomes)
+    having = {finding.study_id for finding in findings}
+    return frozenset(
+        study.study_id
+        for study in studies
+        if study.study_id in having and not signals[study.study_id]["matter"] and alike.isdisjoint(study.concepts)
+    )
 
 
 def _that_compared(

@@ -117,6 +117,7 @@ class Policy:
         0.8  # parts of the training (volume, load, rest) that question and study share, by rarity, added too
     )
     concept_words_weight: float = 0.4  # the question's words in the names of the study's concepts, added too
+    tried_weight: float = 0.15  # a finding of the effect asked about, added too
     leading_weight: float = 0.6  # what a study shares with the best ones, added too
     leading_studies: int = 3  # how many those are
     leading_closeness: float = 0.1  # how far below the best score one counts 1/e
@@ -185,6 +186,7 @@ class Policy:
     unasked_weight: float = 1.5  # what a reason or the making of a study loses where nobody asked for it
     stray_outcome_weight: float = 1.0  # and what was found on another outcome than asked
     opening_named_weight: float = 1.5  # what a first sentence gains for the question's terms that it names, all of them
+    opening_outcome_weight: float = 2.0  # and for the outcomes asked about that it names, all of them
     opening_place_weight: float = 0.1  # and loses for each passage that ranks before its own
     opening_gain: float = 1.0  # what conclusions and advice gain as a beginner's first sentence
     mere_advice_weight: float = 2.0  # what advice loses there that tells no effect, where nobody asked what to do

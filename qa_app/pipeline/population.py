@@ -89,7 +89,7 @@ _TRAININGS: tuple[tuple[re.Pattern[str], tuple[TrainingStatus, ...]], ...] = (
 
 _DECADES = {"fift": 50, "sixt": 60, "sevent": 70, "eight": 80, "ninet": 90}
 _UNIT = (
-    r"(?:%|percent|per ?cent|(?:k|m|µ|u|mc)?g(?:rams?)?(?:/kg)?(?:/d(?:ay)?)?|kilos?|lbs?|pounds?|ml|l|iu|kcal|calories|cal|cm|mm|km|miles?|metres?|meters?|"
+    r"(?:%|percent|per ?cent|(?:k|m|µ|u|mc)?g(?:rams?)?(?:/kg)?(?:/d(?:ay)?)?|kilo(?:gram)?s?|lbs?|pounds?|ml|l|iu|kcal|calories|cal|cm|mm|km|miles?|metres?|meters?|"
     r"s|secs?|seconds?|mins?|minutes?|h|hrs?|hours?|d|days?|wks?|weeks?|months?|y|yrs?|years?|sets?|reps?|repetitions?|rm|sessions?|workouts?|rides?|times|x|"
     r"steps|studies|trials|articles|papers|records|countries|experts|people|women|men|participants|subjects|volunteers|bpm|hz|beats?)(?![\w])"
 )
@@ -100,7 +100,8 @@ _OF_THINGS = (
     r"(?:(?:old|torn|bad|dodgy|left|right|lower|upper|knee|hip|shoulder|back|ankle|elbow|wrist|neck|acl|hamstring|achilles|rotator|cuff|disc|spine) )*"
     r"(?:injur(?:y|ies)|replacements?|surger(?:y|ies)|operations?|fractures?|scars?|tears?|sprains?|dislocations?|acl|stud(?:y|ies)|papers?|reviews?|advice|habits?)\b(?! patients?)"
 )
-_SOMEONE = r"(?:someone|somebody|anyone|anybody|mates?|friends?|mum|mom|mother|dad|father|gran|wife|husband|persons?|people|adults?|men|man|women|woman|ladies|lady|guys?|folks?)"
+_SOMEONE = r"(?:someone|somebody|anyone|anybody|mates?|friends?|mum|mom|mother|dad|father|gran|wife|husband|persons?|people|adults?|men|man|women|woman|ladies|lady|guys?|blokes?|folks?)"
+_ONE = r"(?:a|an|my|his|her|your|our|the|this)(?: [a-z]+)? (?:mate|friend|aunt|uncle|mum|mom|mother|dad|father|gran|grandma|grandpa|wife|husband|person|man|woman|lady|guy|bloke|client|patient)"
 _ENDS_AGE = r"(?=$|[,;:?!)]|\.(?!\d)| (?:and|or|who|that|with|to|is|are|do|does|can|could|should|will|would|but|have|has|need|needs|in|for|if|when|plus)\b(?! \d))"
 _HEIGHT_OR_WEIGHT = r"(?! \d{1,2}\b(?! ?(?:years|yrs)))(?! ?(?:foot|feet|ft|stones?|st\b|lb|['’′\"″]))"
 _AGE = re.compile(
@@ -115,6 +116,7 @@ _AGE = re.compile(
     rf"|^(?P<first>[2-9]\d)(?=,? (?:and(?! \d)|but|m|f|male|female|now)\b|, (?!\d))"
     rf"|(?<!\w)(?:i am|i'm|im|he is|he's|she is|she's|(?:son|daughter|dad|mum|mom|mother|father|wife|husband|gran|grandma|grandpa|who) (?:is|are)) (?P<am>\d{{1,2}}){_HEIGHT_OR_WEIGHT}{_NO_UNIT}(?!\w)"
     rf"|(?<!\w){_SOMEONE} of (?:about |around |nearly |almost )?(?P<of>[2-9]\d){_ENDS_AGE}"
+    rf"|(?<!\w){_ONE} of (?:about |around |nearly |almost )?(?P<one>[2-9]\d){_HEIGHT_OR_WEIGHT}{_NO_UNIT}(?!\w)"
     rf"|(?<!\w)(?P<word>fift|sixt|sevent|eight|ninet)(?:y|ies)(?: (?:plus|years?[- ]olds?))?(?=[ ,.?!:;-]|$)"
     rf")"
 )  # fmt: skip

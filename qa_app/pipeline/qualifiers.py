@@ -33,7 +33,7 @@ _STOP = (
     r"among|per|vs|versus|compared|by|of|from|that|which|who|because|since|so|then|how|what|why|instead|without|works?|helps?|better|best|worse|more|less|"
     r"faster|sooner|longer|equally|too|also|either|alone|matters?|differ|gives?|makes?|builds?|lead|improves?|only|use[ds]?|taken|combined|each|every|any)"
 )
-_PHRASE = rf"((?:(?!{_STOP}\b)[a-z][\w'-]*\s?){{1,{MOST_WORDS}}})"
+_PHRASE = rf"((?:(?!{_STOP}\b)[a-z][\w'-]*(?![\w'-])\s?){{1,{MOST_WORDS}}})"
 _OTHER = (
     re.compile(rf"\b(?:than|versus|vs\.?|compared (?:with|to)|instead of)\s+(?:with |a |an |the |just |plain |doing |taking |using )?{_PHRASE}"),
     re.compile(
@@ -51,7 +51,7 @@ _JOINED = re.compile(
 _BEFORE_JOINT = re.compile(rf"(?:^|\b(?:does|do|is|are|can|will|should|would)\s+){_PHRASE}(?:and|or)\s+$")
 _EQUAL = (
     re.compile(
-        r"\b(?:with|at|when|for|under|if|on|of)\s+(?:the )?(?:equal|equated|matched|identical|same|similar)\s+((?:total |weekly |daily )*[a-z]+)"
+        r"\b(?:with|at|when|for|under|if|on|of)\s+(?:the )?(?:equal|equated|matched|identical|same|similar)\s+(?!(?:time|moment)\b(?! under))((?:total |weekly |daily )*[a-z]+)"
     ),
     re.compile(
         r"\b(?:when|if|with|while)\s+((?:total |weekly |daily |training )*[a-z]+) (?:is |are |was |were |being )?(?:equal|equated|matched|identical|held constant|controlled|the same)\b"

@@ -59,6 +59,7 @@ def pick(
     *,
     opening: Quotable,
     wanted: Sequence[Concept] = (),
+    outcomes: Sequence[Concept] = (),
     findings: Sequence[Finding] = (),
 ) -> tuple[Quotable, ...]:
     """The opening, then what a short answer most likely needs, one after another; a repeated one is passed over.
@@ -126,6 +127,7 @@ def pick(
         waiting = [q for q in waiting if any(map(q.goes_on, chosen)) or not (q.study_id in full or is_same(q, best))]
     further = (
         *_of_unnamed(ranked, chosen, wanted, scale * policy.heard_from),
+        *_of_none_found(ranked, chosen, outcomes, scale * policy.heard_from),
         *_of_other_outcomes(ranked, chosen, findings, scale * policy.heard_from),
         *_of_unheard(ranked, chosen, scale * policy.heard_from, policy),
     )
@@ -189,6 +191,35 @@ def _of_unnamed(
             best = max(fit, key=lambda q: (q.study_id == chosen[0].study_id, q.needed))
             says.append(replace(_with_more(best, chosen), is_further=best.study_id != chosen[0].study_id))
     return tuple(says)
+
+
+def _of_none_found(
+    ranked: Sequence[Quotable], chosen: Sequence[Quotable], outcomes: Sequence[Concept], chance_from: float
+) -> tuple[Quotable, ...]:
+    """Of each outcome on which all that is told is an effect, what a quoted study says of it where it found none, or none surely."""
+    says: list[Quotable] = []
+    quoted = {q.study_id for q in chosen}
+    for outcome in outcomes:
+        told = [q for q in (*chosen, *says) if names(q.text, outcome)]
+        if not told or any(_finds_none(q, outcome) for q in told):
+            continue
+        fit = [
+            q
+            for q in ranked
+            if q.study_id in quoted
+            and _finds_none(q, outcome)
+            and _tells(q, chance_from, is_alone=len(quoted) == 1)
+            and _is_new(q, (*chosen, *says))
+        ]
+        if fit:
+            best = max(fit, key=lambda q: q.needed)
+            says.append(replace(_with_more(best, chosen), is_further=best.study_id != chosen[0].study_id))
+    return tuple(says)
+
+
+def _finds_none(quotable: Quotable, outcome: Concept) -> bool:
+    """Whether one of its sentences says of this outcome that nothing was found, or not surely."""
+    return any(is_null(text) and names(text, outcome) for text in _texts(quotable, quotable.first, quotable.last + 1))
 
 
 def _with_more(quotable: Quotable, chosen: Sequence[Quotable]) -> Quotable:

@@ -111,7 +111,8 @@ def _chosen(
     # What no study is about may be named in one all the same: "constipation" among the harms of a diet.
     subjects = find_subjects(evidence.question.searched, evidence.understanding)
     wanted = (*outcomes, *(subject.concept for subject in subjects if subject.is_asked_about))
-    picked = pick(body, limits, policy, opening=opening, wanted=wanted, findings=findings)
+    told_apart = outcomes if opening.serves is None else ()
+    picked = pick(body, limits, policy, opening=opening, wanted=wanted, outcomes=told_apart, findings=findings)
     first, *others = with_gaps_filled(joined(picked, opening=opening))
     whole = with_its_rest(first)
     return (whole, *(q for q in others if q.text not in whole.text))

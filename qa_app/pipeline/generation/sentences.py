@@ -175,7 +175,13 @@ def rank_sentences(evidence: Evidence, policy: Policy) -> tuple[Quotable, ...]:
                     stem_set(text),
                     first,
                     position,
-                    opening=round(score + _opens(text, candidate, asked, policy, named=named) - lag, 6),
+                    opening=round(
+                        score
+                        + _opens(text, candidate, asked, policy, named=named)
+                        + policy.opening_outcome_weight * signals["outcome"]
+                        - lag,
+                        6,
+                    ),
                     cosine=signals["cosine"],
                     named=named,
                     is_aside=_is_aside(text, asked),
