@@ -17,6 +17,7 @@ from corpus_app.records import Concept, rarity
 from qa_app.pipeline.calibration import Logistic
 from qa_app.pipeline.naming import find_numbered
 from qa_app.pipeline.policy import Policy
+from qa_app.pipeline.qualifiers import find_trade
 from qa_app.pipeline.records import (
     Candidate,
     Confidence,
@@ -95,14 +96,14 @@ def unmet_word(
 
 
 def unmet_names(ranked: Sequence[Candidate], question: Question, understanding: Understanding) -> tuple[str, ...]:
-    """Names of the question that none of the ten nearest passages holds: those that a number belongs to (type 1, vitamin k), and
-    those of concepts that no study is about.
+    """Names of the question that none of the ten nearest passages holds: those that a number belongs to (type 1, vitamin k),
+    those of concepts that no study is about, and what is asked of the trade: brands, where to buy, prices.
 
     One that is part of a concept's name is held where the concept is, by another of its names or by what the study is about;
     not so where the concept goes by several numbers, as diabetes does of type 1 and type 2.
     """
-    asked = find_numbered(question.searched)
-    if not asked and not understanding.unstudied:
+    asked, trade = find_numbered(question.searched), find_trade(question.searched)
+    if not (asked or trade or understanding.unstudied):
         return ()
     nearest = _nearest(ranked)[:POOL]
     return tuple(
@@ -110,6 +111,7 @@ def unmet_names(ranked: Sequence[Candidate], question: Question, understanding: 
             (
                 *_unmet_subjects(nearest, question, understanding),
                 *_unmet_numbered(nearest, asked, question, understanding),
+                *(word for word in trade if stem(word) not in _words_of(nearest)),
             )
         )
     )

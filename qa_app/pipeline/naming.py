@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TypeVar
 
@@ -21,6 +21,10 @@ VARIABLE = "training_variable"  # how the training is done
 MEASURED = frozenset({"outcome", "measure"})
 DONE = frozenset({"intervention", NUTRIENT, VARIABLE})  # what people do or take, of which something is asked
 MOST_NEIGHBOURS = 12  # of a concept; one with more is next to so much that being about it says little
+
+MAKES = frozenset({"make", "makes", "making", "made"})
+LONGEST_MADE = 4  # words for who is made so
+ARTICLES = frozenset({"a", "an", "the", "with", "by", "of"})  # after these it says what something else is like
 
 MOST_KEPT = 20_000  # texts
 TUPLES_KEPT = 32  # all of the corpus, and those that a sentence or a question names
@@ -54,7 +58,22 @@ def _find(tokens: Sequence[str], concepts: Sequence[Concept]) -> list[tuple[int,
             if concept is not None and not any(taken[start : start + length]):
                 taken[start : start + length] = [True] * length
                 found.append((start, start + length, concept))
+    found += _made_so(tokens, taken, by_name)
     return sorted(found, key=lambda place: place[0])
+
+
+def _made_so(
+    tokens: Sequence[str], taken: Sequence[bool], by_name: Mapping[tuple[str, ...], Concept]
+) -> Iterator[tuple[int, int, Concept]]:
+    """What somebody is made, where to get it is a name: "make my mother stronger", for "get stronger"."""
+    for start, token in enumerate(tokens):
+        if token not in MAKES:
+            continue
+        for place in range(start + 2, min(start + 2 + LONGEST_MADE, len(tokens))):
+            concept = by_name.get(("get", tokens[place])) if tokens[place].endswith("er") else None
+            if concept is not None and not taken[place] and tokens[place - 1] not in ARTICLES:
+                yield place, place + 1, concept
+                break
 
 
 def _plain(word: str) -> str:

@@ -117,7 +117,6 @@ class Policy:
         0.8  # parts of the training (volume, load, rest) that question and study share, by rarity, added too
     )
     concept_words_weight: float = 0.4  # the question's words in the names of the study's concepts, added too
-    tried_weight: float = 0.15  # a finding of the effect asked about, added too
     leading_weight: float = 0.6  # what a study shares with the best ones, added too
     leading_studies: int = 3  # how many those are
     leading_closeness: float = 0.1  # how far below the best score one counts 1/e

@@ -149,6 +149,20 @@ def _named(phrase: str) -> Iterator[str]:
         yield text
 
 
+# What only somebody who sells can tell: which brand, where it can be bought, what it costs.
+_OF_TRADE = re.compile(
+    r"\b(?:which|what|whose|best|good|any|recommended) (?:[\w'-]+ ){0,3}?(?P<brand>brands?|manufacturers?|retailers?)\b|\b(?P<brand_of>brands?) (?:of|is|are|should|do|does|to|matters?)\b"
+    r"|\bwhere (?:can|do|should|could|would|shall|to) (?:(?:i|you|we|he|she|they|one) )?(?:best |safely )?(?P<buy>buy|purchase|order)\b"
+    r"|\b(?:how much|what) (?:do|does|would|will) (?:[\w'-]+ ){1,4}?(?P<cost>cost)\b|\b(?:what is|what's|how high is) the (?P<price>price|cost) of\b",
+    re.IGNORECASE,
+)
+
+
+def find_trade(question: str) -> tuple[str, ...]:
+    """The words by which a question asks for a brand, where to buy something or what it costs."""
+    return tuple(dict.fromkeys(word for match in _OF_TRADE.finditer(question) for word in match.groups() if word))
+
+
 def asks_for_newest(question: str) -> bool:
     return _NEWEST.search(question) is not None
 

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_app.records import AgeGroup, Design, Section, TrainingStatus, rarity
-from qa_app.pipeline.naming import DONE, MEASURED, VARIABLE, find_name_spans, names_of, once_for_these
+from qa_app.pipeline.naming import VARIABLE, find_name_spans, once_for_these
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.qualifiers import asks_for_newest, find_years
-from qa_app.pipeline.records import Because, Candidate, Concept, Finding, Mode, Question, Study, Understanding
+from qa_app.pipeline.records import Because, Candidate, Concept, Mode, Question, Study, Understanding
 from qa_app.pipeline.text import corrected, stem_set
 
 Gains = NDArray[np.float64]
@@ -80,9 +80,8 @@ def rerank(
     understanding: Understanding,
     policy: Policy,
     concepts: Sequence[Concept] = (),
-    findings: Sequence[Finding] = (),
 ) -> tuple[Candidate, ...]:
-    """Candidates best first, each with what was done to it in `because`; `concepts` are those of the corpus, `findings` of the studies.
+    """Candidates best first, each with what was done to it in `because`; `concepts` are those of the corpus.
 
     Every step is worked out over all candidates at once, and each candidate is written once, at the end.
     """
@@ -97,7 +96,6 @@ def rerank(
         _by_concepts(candidates, understanding, policy),
         _by_variable(candidates, question, understanding, policy),
         _by_concept_words(candidates, terms, concepts, policy),
-        _by_what_was_tried(candidates, understanding, concepts, findings, policy),
         _by_design(candidates, policy),
         _by_mode(candidates, question.mode, policy),
     ]
@@ -243,35 +241,6 @@ def _by_concept_words(
         for pk, study in _studies(candidates).items()
     }
     return _Step("concept words", policy.concept_words_weight * _each(candidates, shares))
-
-
-def _by_what_was_tried(
-    candidates: Sequence[Candidate],
-    understanding: Understanding,
-    concepts: Sequence[Concept],
-    findings: Sequence[Finding],
-    policy: Policy,
-) -> _Step:
-    """Whether one of the study's findings is of the effect asked about: what was done on one side alone, and the outcome measured.
-
-    What both sides did (training, where one side took creatine too) has no effect between them. An outcome next to the one
-    asked about counts half.
-    """
-    done = frozenset(c.concept_id for c in understanding.concepts if c.kind in DONE)
-    outcomes = tuple(c for c in understanding.concepts if c.kind in MEASURED)
-    if not (policy.tried_weight and done and outcomes):
-        return _Step("what was tried", np.zeros(len(candidates)))
-    named = names_of(concepts)
-    exact = frozenset(c.concept_id for c in outcomes)
-    near = frozenset(i for c in outcomes for i in c.neighbours)
-    gains: dict[str, float] = defaultdict(float)
-    for finding in findings:
-        tried = done & (named.ids_in(finding.intervention) ^ named.ids_in(finding.comparator))
-        if tried:
-            measured = named.ids_in(finding.outcome)
-            gain = 1.0 if measured & exact else 0.5 if measured & near else 0.0
-            gains[finding.study_id] = max(gains[finding.study_id], gain * len(tried) / len(done))
-    return _Step("what was tried", policy.tried_weight * _each(candidates, gains))
 
 
 def _by_leading_studies(

@@ -333,7 +333,6 @@ def _ordered(
         understanding=understanding,
         policy=policy,
         concepts=asked.concepts,
-        findings=findings,
     )
     ordered, left_out = reordering.reorder(ranked, policy)
     return findings, confidence.with_bearing(ordered, understanding, policy), left_out

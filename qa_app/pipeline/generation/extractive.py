@@ -18,6 +18,7 @@ from qa_app.pipeline.generation.choosing import (
 )
 from qa_app.pipeline.generation.counted import number_asked
 from qa_app.pipeline.generation.sentences import Quotable, find_hanging, rank_sentences
+from qa_app.pipeline.generation.wording import Sound
 from qa_app.pipeline.naming import MEASURED
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.population import is_about_others
@@ -137,7 +138,7 @@ def _opening(body: Sequence[Quotable], evidence: Evidence, policy: Policy) -> Qu
 
     def opens(quotable: Quotable) -> float:
         beside = policy.nameless_weight * quotable.is_nameless + policy.unasked_weight * (
-            quotable.is_aside and not quotable.serves
+            (quotable.is_aside or sets_out(quotable)) and not quotable.serves
         )
         return quotable.opening + answers(quotable) - beside
 
@@ -151,6 +152,12 @@ def _opening(body: Sequence[Quotable], evidence: Evidence, policy: Policy) -> Qu
     while before := next((q for q in body if _is_needed_before(opening, q, policy)), None):
         opening = before.joined(opening)
     return opening
+
+
+def sets_out(quotable: Quotable) -> bool:
+    """Whether its first sentence only says what was looked for, or what will be told."""
+    first = quotable.candidate.passage.sentences[quotable.first]
+    return Sound.of(quotable.candidate.passage.text[first.start : first.end]).is_aim
 
 
 def _is_needed_before(opening: Quotable, quotable: Quotable, policy: Policy) -> bool:

@@ -177,8 +177,7 @@ def rank_sentences(evidence: Evidence, policy: Policy) -> tuple[Quotable, ...]:
                     position,
                     opening=round(
                         score
-                        + _opens(text, candidate, asked, policy, named=named)
-                        + policy.opening_outcome_weight * signals["outcome"]
+                        + _opens(text, candidate, asked, policy, named=named, outcomes=signals["outcome"])
                         - lag,
                         6,
                     ),
@@ -664,11 +663,14 @@ def _named(text: str, asked: Asked) -> float:
     return len(asked.terms & held) / max(1, len(asked.terms))
 
 
-def _opens(text: str, candidate: Candidate, asked: Asked, policy: Policy, *, named: float) -> float:
-    """What makes a first sentence: it names what is asked; for a beginner it is what was concluded or advised, but no mere advice
-    where nobody asked for any.
+def _opens(
+    text: str, candidate: Candidate, asked: Asked, policy: Policy, *, named: float, outcomes: float
+) -> float:
+    """What makes a first sentence: it names what is asked and, unless that is what to do, the outcomes; for a beginner it is what was
+    concluded or advised, but no mere advice where nobody asked for any.
     """
     value = policy.opening_named_weight * named
+    value += policy.opening_outcome_weight * outcomes * (not asked.wants_advice)
     understanding = asked.evidence.understanding
     wants_figures = asked.evidence.question.mode is not Mode.BEGINNER or understanding.asks_for_figures
     sound = Sound.of(text)
