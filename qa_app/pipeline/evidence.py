@@ -54,8 +54,9 @@ def find_citable(
     a stray sentence of another one. The others stay evidence that readers may look at. Where the question as `asked` names an
     author ("Carpinelli's 2009 critique"), only what that author wrote is meant. Where it names nothing that people eat or take, a study
     that tried nothing else is not quoted if others bear on it. Where it is about older people, studies of children are not quoted if
-    others bear on it, nor where it is about children those of older people. Where it sets two things against each other, the others are
-    not quoted beside studies that compared them (`alternatives`) in people who are not plainly others than those asked about.
+    others bear on it, nor where it is about children those of older people. Studies on another matter are not quoted where a likely one
+    found all that is asked about. Where the question sets two things against each other, the others are not quoted beside studies that
+    compared them (`alternatives`) in people who are not plainly others than those asked about.
     """
     signals = study_signals(ranked, understanding=understanding, concepts=concepts, findings=findings, near=near)
     named = _by_named_author(asked, ranked)

@@ -372,9 +372,7 @@ def _refusal(
     )
 
 
-def _not_mentioned(
-    question: Question, signals: Signals, understanding: Understanding, most: int = 3
-) -> Iterator[str]:
+def _not_mentioned(question: Question, signals: Signals, understanding: Understanding, most: int = 3) -> Iterator[str]:
     """Which of the question's words none of the nearest passages holds, the rarest first.
 
     But for those that name what studies are about, or people: passages speak of it in other words ("hypoxic", "ladies").

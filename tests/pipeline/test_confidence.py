@@ -290,6 +290,13 @@ def test_another_number_is_another_name() -> None:
     assert unmet(question, "Lifting helped in type 2 diabetes.", "And in types 1 and 2.") == ()
 
 
+def test_a_brand_is_unmet_unless_a_passage_speaks_of_brands() -> None:
+    question = "which brand of creatine is best?"
+
+    assert unmet(question, "Creatine raised strength.") == ("brand",)
+    assert unmet(question, "Two brands of creatine raised strength alike.") == ()
+
+
 def test_a_name_with_a_number_is_held_where_its_concept_is() -> None:
     fish_oil = make_concept("fish oil", "omega-3")
 

@@ -531,3 +531,41 @@ def test_a_study_of_other_people_is_quoted_less_readily() -> None:
         chances[sex] = signals["T002"]["others"]
 
     assert chances == {Sex.FEMALE: 0.0, Sex.MALE: 1.0}
+
+
+@pytest.mark.parametrize(
+    ("question", "cosine", "topics", "expected"),
+    [
+        ("does lifting lower blood pressure?", 0.7, (), {"T002"}),
+        ("does lifting lower blood pressure?", 0.0, (), {"T001"}),
+        ("does lifting lower blood pressure?", 0.7, ("heart-rate",), {"T001", "T002"}),
+        ("is blood pressure lowered?", 0.7, (), {"T001", "T002"}),
+        ("what did Example find on lifting and blood pressure?", 0.7, (), {"T001", "T002"}),
+    ],
+    ids=["another matter", "nothing else bears", "an outcome next to it", "nothing done", "an author named"],
+)
+def test_a_study_on_another_matter_is_not_quoted_beside_one_that_found_what_was_asked(
+    question: str, cosine: float, topics: tuple[str, ...], expected: set[str]
+) -> None:
+    lifting = make_concept("lifting", kind="intervention", rarity=2.0)
+    pressure = make_concept("blood-pressure", neighbours=("heart-rate", "lifting"), rarity=3.0)
+    concepts = (lifting, pressure, make_concept("heart-rate"))
+    understanding = understand(make_question(question), concepts=concepts, collections=())
+    first = make_candidate(SENTENCES[0], study="T001", score=2.0, cosine=0.7)
+    first = replace(first, passage=replace(first.passage, study=replace(first.passage.study, concepts=topics)))
+    second = make_candidate(SENTENCES[1], study="T002", score=2.0 if cosine else 0.01, cosine=cosine)
+    findings = [
+        Finding("cuffs", "no cuffs", "muscle growth", Direction.INCREASE, "It rose.", study_id="T001"),
+        Finding("lifting", "rest", "blood pressure", Direction.DECREASE, "It fell.", study_id="T002"),
+    ]
+
+    citable = find_citable(
+        [first, second],
+        understanding=understanding,
+        policy=POLICY,
+        concepts=concepts,
+        findings=findings,
+        asked=question,
+    )
+
+    assert citable.keys() == expected

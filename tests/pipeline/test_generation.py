@@ -20,7 +20,7 @@ from qa_app.pipeline.generation.choosing import (
     with_its_rest,
     with_what_takes_back,
 )
-from qa_app.pipeline.generation.extractive import _opening
+from qa_app.pipeline.generation.extractive import _opening, sets_out
 from qa_app.pipeline.generation.sentences import rank_sentences
 from qa_app.pipeline.records import Candidate, Draft, DraftSentence, Evidence, LeftOutReason, Mode
 from qa_app.pipeline.text import jaccard, stems, word_count
@@ -469,6 +469,69 @@ def test_an_outcome_asked_about_that_nothing_else_names_is_told(of_growth: str, 
     draft, _ = ExtractiveWriter().write(evidence, policy)
 
     assert (of_growth in [sentence.text for sentence in written(draft)]) is is_told
+
+
+@pytest.mark.parametrize(
+    ("text", "study", "question", "is_told"),
+    [
+        ("After a year strength did not differ between heavy loads and rest.", "T001", "", True),
+        ("Strength was inconsistent and of no clinical relevance with loads in two trials of women.", "T001", "", True),
+        ("After a year sleep did not differ between heavy loads and rest.", "T001", "", False),
+        ("After a year strength did not differ between heavy loads and rest.", "T002", "", False),
+        ("After a year strength rose with heavy loads in two small trials of women.", "T001", "", False),
+        ("After a year strength did not differ between heavy loads and rest.", "T001", "how many kilos do", False),
+    ],
+    ids=["none found", "none surely", "of another outcome", "another study", "found too", "a number asked for"],
+)
+def test_where_none_was_found_it_is_told_beside_an_effect(text: str, study: str, question: str, is_told: bool) -> None:
+    told = "Heavy loads raised strength by 8 kg more than light loads." if question else STRENGTH
+    found, none = (
+        make_candidate(told, position=0, cosine=0.9),
+        make_candidate(text, study=study, position=3, cosine=0.0),
+    )
+    evidence = make_evidence(found, none, question=f"{question or 'do'} heavy loads give strength?")
+    strength = (make_concept("strength"),)
+    evidence = replace(evidence, understanding=replace(evidence.understanding, concepts=strength))
+    policy = replace(POLICY, needed_from=0.99, fills_from=0.99, needed_share=1.0, heard_from=0.0, heard_bears_from=2.0)
+
+    draft, _ = ExtractiveWriter().write(evidence, policy)
+
+    assert (text in [sentence.text for sentence in written(draft)]) is is_told
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [("do heavy loads raise bone density?", "bone"), ("how often should I lift for bone density?", "strength")],
+    ids=["an effect", "what to do"],
+)
+def test_the_outcome_asked_about_opens_unless_advice_is_wanted(question: str, first: str) -> None:
+    bone = make_candidate("Bone density did not change with heavy loads.", position=9, section=Section.RESULTS)
+    strength = make_candidate("Heavy loads raised strength of the legs.", position=0, section=Section.RESULTS)
+    evidence = make_evidence(strength, bone, question=question, mode="intermediate")
+    density = (make_concept("bone-density"),)
+    evidence = replace(evidence, understanding=replace(evidence.understanding, concepts=density))
+
+    by_place, by_outcome = (
+        {q.text: q.opening for q in rank_sentences(evidence, replace(POLICY, opening_outcome_weight=weight))}
+        for weight in (0.0, 9.0)
+    )
+
+    gained = by_outcome[bone.passage.text] - by_place[bone.passage.text]
+    assert gained == pytest.approx(9.0 if first == "bone" else 0.0)
+    assert by_outcome[strength.passage.text] == by_place[strength.passage.text]
+
+
+def test_what_only_sets_out_does_not_open_the_answer() -> None:
+    reasons = "Grgic offered reasons for the weekly sets and muscle growth. More weekly sets gave more muscle growth."
+    evidence = make_evidence(
+        make_candidate(reasons, position=0), make_candidate("Weekly sets gave muscle growth.", position=9)
+    )
+    ranked = rank_sentences(evidence, POLICY)
+    pair = next(q for q in ranked if q.first == q.last - 1) if any(q.first < q.last for q in ranked) else ranked[0]
+
+    assert sets_out(replace(pair, first=0))
+    assert not sets_out(replace(pair, first=1))
+    assert not _opening(ranked, evidence, POLICY).text.startswith("Grgic")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from corpus_app.records import Concept
-from qa_app.pipeline.naming import find_concepts, find_numbered, names, names_of
+from qa_app.pipeline.naming import find_concepts, find_name_spans, find_numbered, names, names_of
 
 
 @pytest.mark.parametrize(
@@ -78,6 +78,24 @@ def test_what_is_done_is_named_by_whoever_does_it() -> None:
     assert find_concepts("is it better to train in the morning?", graph) == (hour,)
     assert find_concepts("should I lift weights?", graph) == (weights,)
     assert find_concepts("should I lift fast to lose weight?", graph) == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "is_named"),
+    [
+        ("does lifting make you stronger?", True),
+        ("does lifting make my old mother stronger?", True),
+        ("it made her legs stronger in a year", True),
+        ("does it make for a stronger effect?", False),
+        ("is the evidence stronger?", False),
+        ("make stronger tea", False),
+    ],
+)
+def test_what_one_may_get_one_may_be_made(said: str, is_named: bool) -> None:
+    strength = concept("strength", "muscle strength", "get stronger")
+
+    assert find_concepts(said, (strength,)) == ((strength,) if is_named else ())
+    assert find_name_spans("make you stronger", (strength,)) == ((9, 17, strength),)
 
 
 def test_a_doing_that_is_something_else_too_is_named_in_its_own_form() -> None:

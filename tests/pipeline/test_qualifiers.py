@@ -1,4 +1,4 @@
-"""What a question names beside its subject: the years of studies, and that the newest is asked for."""
+"""What a question names beside its subject: the years of studies, that the newest is asked for, what is held equal."""
 
 from __future__ import annotations
 
@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qa_app.pipeline.qualifiers import asks_for_newest, besides_kept_food, find_years
+from qa_app.pipeline.qualifiers import (
+    Kind,
+    asks_for_newest,
+    besides_kept_food,
+    find_qualifiers,
+    find_trade,
+    find_years,
+)
 
 
 @given(
@@ -133,3 +140,44 @@ def test_food_that_stays_as_it_is_is_not_asked_about(kept: str) -> None:
 )
 def test_food_that_is_asked_about_stays(question: str) -> None:
     assert besides_kept_food(question) == question
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("Can I lose fat and gain muscle at the same time?", ()),
+        ("Should I do cardio and weights at the same time of day?", ()),
+        ("Is it as good at the same volume?", ("volume",)),
+        ("Is slow lifting better with the same time under tension?", ("time",)),
+    ],
+    ids=["at once", "an hour", "equal volume", "equal tension"],
+)
+def test_at_the_same_time_nothing_is_held_equal(question: str, named: tuple[str, ...]) -> None:
+    found = find_qualifiers(question, [])
+
+    assert tuple(qualifier.text for qualifier in found if qualifier.kind is Kind.EQUAL) == named
+
+
+def test_no_half_of_a_word_is_a_qualifier() -> None:
+    question = "can I lose fat and gain in strength"
+    fat = question.index("fat")
+
+    assert "ga" not in [qualifier.text for qualifier in find_qualifiers(question, [(fat, fat + 3)])]
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("Which brand of creatine is the purest?", ("brand",)),
+        ("What is the best protein powder brand?", ("brand",)),
+        ("Does the brand matter?", ("brand",)),
+        ("Where can I buy bands?", ("buy",)),
+        ("How much does a tub of whey cost?", ("cost",)),
+        ("I bought creatine. How much a day?", ()),
+        ("Which exercises are best for the back?", ()),
+        ("How much muscle will dieting cost me?", ()),
+        ("Where should I train?", ()),
+    ],
+)
+def test_what_only_the_trade_knows_is_asked_by_its_words(question: str, words: tuple[str, ...]) -> None:
+    assert find_trade(question) == words

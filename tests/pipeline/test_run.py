@@ -480,7 +480,18 @@ def test_a_refusal_names_no_word_for_who_asks_and_nothing_twice() -> None:
     understanding = understand(asked, concepts=(), collections=())
     signals = Signals({}, missing_terms=understanding.subject, missing_names=("omega-3", "omega 3"))
 
-    (told,) = _not_mentioned(asked, signals, most=9)
+    (told,) = _not_mentioned(asked, signals, understanding, most=9)
 
     assert told.startswith("None of the nearest passages mentions “omega-3”")
     assert not [word for word in ("omega 3", "dad", "ten", "years") if f"“{word}”" in told]
+
+
+def test_a_refusal_does_not_list_words_that_were_understood() -> None:
+    asked = make_question("does hypoxic lifting help ladies with tinnitus?")
+    hypoxia = make_concept("training-in-hypoxia", "hypoxic lifting")
+    understanding = understand(asked, concepts=(hypoxia,), collections=())
+    signals = Signals({}, missing_terms=understanding.subject)
+
+    (told,) = _not_mentioned(asked, signals, understanding)
+
+    assert told == "None of the nearest passages mentions “tinnitus”."

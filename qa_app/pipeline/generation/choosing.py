@@ -69,8 +69,9 @@ def pick(
     as of studies whose findings nobody has recorded yet, less will do. Where the opening gives the number asked for, or the limits or
     methods, what gives none has to be needed more, as has the first sentence of another study that does not name the rarest concept of
     the question where the opening does; and so has everything, the longer the answer is already, but for what is only heard,
-    for what is `wanted`, the outcomes asked about and what no study is about, and nothing else names, and for what came out otherwise: of `findings`, what the same
-    comparison of a quoted study showed of another outcome.
+    for what is `wanted`, the outcomes asked about and what no study is about, and nothing else names, for what a quoted study did not find of the
+    `outcomes` on which all that is told is an effect, and for what came out otherwise: of `findings`, what the same comparison of a
+    quoted study showed of another outcome.
     """
     scale = (
         min(1.0, policy.needed_share * max(q.chance for q in ranked) / policy.needed_from)

@@ -176,9 +176,7 @@ def rank_sentences(evidence: Evidence, policy: Policy) -> tuple[Quotable, ...]:
                     first,
                     position,
                     opening=round(
-                        score
-                        + _opens(text, candidate, asked, policy, named=named, outcomes=signals["outcome"])
-                        - lag,
+                        score + _opens(text, candidate, asked, policy, named=named, outcomes=signals["outcome"]) - lag,
                         6,
                     ),
                     cosine=signals["cosine"],
@@ -663,9 +661,7 @@ def _named(text: str, asked: Asked) -> float:
     return len(asked.terms & held) / max(1, len(asked.terms))
 
 
-def _opens(
-    text: str, candidate: Candidate, asked: Asked, policy: Policy, *, named: float, outcomes: float
-) -> float:
+def _opens(text: str, candidate: Candidate, asked: Asked, policy: Policy, *, named: float, outcomes: float) -> float:
     """What makes a first sentence: it names what is asked and, unless that is what to do, the outcomes; for a beginner it is what was
     concluded or advised, but no mere advice where nobody asked for any.
     """
