@@ -37,6 +37,9 @@ POOL = 10  # best or nearest passages that are asked what they hold
 NOTHING_LEFT = (
     0.6  # what all words of a question count together where the passages hold none: as much as any that leave something
 )
+OF_OTHER_THINGS = frozenset(
+    {"order", "cost"}
+)  # words of the trade that passages have for something else: "in order to", "energy cost"
 NEAREST = 5  # nearest passages, whose words count as told
 
 
@@ -111,7 +114,7 @@ def unmet_names(ranked: Sequence[Candidate], question: Question, understanding: 
             (
                 *_unmet_subjects(nearest, question, understanding),
                 *_unmet_numbered(nearest, asked, question, understanding),
-                *(word for word in trade if stem(word) not in _words_of(nearest)),
+                *(word for word in trade if word.lower() in OF_OTHER_THINGS or stem(word) not in _words_of(nearest)),
             )
         )
     )

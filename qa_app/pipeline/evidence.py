@@ -72,7 +72,7 @@ def find_citable(
     whole = [study_id for study_id in likely if signals[study_id]["matter"] == 1.0]
     if aside and whole:
         strangers |= aside
-        known = [study_id for study_id in known if study_id not in aside] or whole[:1]
+        known = [i for i in meant if (i in known and i not in aside) or i == whole[0]]
     first = [study_id for study_id in meant[:1] if study_id not in strangers | others or not known]
     quoted = _that_compared(alternatives, known or bearing, studies, people) or {*first, *(known or bearing)}
     return {study_id: chances[study_id] for study_id in meant if study_id in quoted}
@@ -236,7 +236,7 @@ def _matters(
 ) -> dict[str, float]:
     """Of each study the largest share of the concepts asked about, by rarity, that one of its findings names."""
     asked = {concept.concept_id: concept.rarity for concept in understanding.concepts}
-    total = sum(asked.values())
+    total = math.fsum(asked.values())  # exact, so that all of it is 1.0
     shares: dict[str, float] = {}
     if not total:
         return shares

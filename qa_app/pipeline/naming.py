@@ -24,7 +24,10 @@ MOST_NEIGHBOURS = 12  # of a concept; one with more is next to so much that bein
 
 MAKES = frozenset({"make", "makes", "making", "made"})
 LONGEST_MADE = 4  # words for who is made so
-ARTICLES = frozenset({"a", "an", "the", "with", "by", "of"})  # after these it says what something else is like
+SOMEBODY = frozenset(
+    """me you him her us them people someone somebody anyone person man men woman women adults mum mom mother dad father gran grandma granny
+    nan grandad grandpa grandmother grandfather wife husband client clients patient patients kid kids son daughter legs arms body muscles""".split()
+)
 
 MOST_KEPT = 20_000  # texts
 TUPLES_KEPT = 32  # all of the corpus, and those that a sentence or a question names
@@ -65,15 +68,15 @@ def _find(tokens: Sequence[str], concepts: Sequence[Concept]) -> list[tuple[int,
 def _made_so(
     tokens: Sequence[str], taken: Sequence[bool], by_name: Mapping[tuple[str, ...], Concept]
 ) -> Iterator[tuple[int, int, Concept]]:
-    """What somebody is made, where to get it is a name: "make my mother stronger", for "get stronger"."""
-    for start, token in enumerate(tokens):
-        if token not in MAKES:
-            continue
-        for place in range(start + 2, min(start + 2 + LONGEST_MADE, len(tokens))):
-            concept = by_name.get(("get", tokens[place])) if tokens[place].endswith("er") else None
-            if concept is not None and not taken[place] and tokens[place - 1] not in ARTICLES:
-                yield place, place + 1, concept
-                break
+    """What somebody is made, where to get it is a name: "make my mother stronger", for "get stronger"; and what else besides."""
+    may_follow = False
+    for place, token in enumerate(tokens):
+        concept = by_name.get(("get", token)) if token.endswith("er") else None
+        whom = tokens[max(0, place - 1 - LONGEST_MADE) : place]
+        is_made = bool(whom) and whom[-1] in SOMEBODY and not MAKES.isdisjoint(whom[:-1])
+        if concept is not None and not taken[place] and (is_made or may_follow):
+            yield place, place + 1, concept
+        may_follow = (may_follow and token in {"and", "or"}) or is_made or (may_follow and token.endswith("er"))
 
 
 def _plain(word: str) -> str:

@@ -116,7 +116,7 @@ _AGE = re.compile(
     rf"|^(?P<first>[2-9]\d)(?=,? (?:and(?! \d)|but|m|f|male|female|now)\b|, (?!\d))"
     rf"|(?<!\w)(?:i am|i'm|im|he is|he's|she is|she's|(?:son|daughter|dad|mum|mom|mother|father|wife|husband|gran|grandma|grandpa|who) (?:is|are)) (?P<am>\d{{1,2}}){_HEIGHT_OR_WEIGHT}{_NO_UNIT}(?!\w)"
     rf"|(?<!\w){_SOMEONE} of (?:about |around |nearly |almost )?(?P<of>[2-9]\d){_ENDS_AGE}"
-    rf"|(?<!\w){_ONE} of (?:about |around |nearly |almost )?(?P<one>[2-9]\d){_HEIGHT_OR_WEIGHT}{_NO_UNIT}(?!\w)"
+    rf"|(?<!\w){_ONE} of (?:about |around |nearly |almost )?(?P<one>[2-9]\d)(?= (?:[a-z]+ing|lifts?|trains?|takes?|runs?|eats?|needs?|feels?|falls?)\b)"
     rf"|(?<!\w)(?P<word>fift|sixt|sevent|eight|ninet)(?:y|ies)(?: (?:plus|years?[- ]olds?))?(?=[ ,.?!:;-]|$)"
     rf")"
 )  # fmt: skip

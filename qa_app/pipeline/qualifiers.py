@@ -51,7 +51,7 @@ _JOINED = re.compile(
 _BEFORE_JOINT = re.compile(rf"(?:^|\b(?:does|do|is|are|can|will|should|would)\s+){_PHRASE}(?:and|or)\s+$")
 _EQUAL = (
     re.compile(
-        r"\b(?:with|at|when|for|under|if|on|of)\s+(?:the )?(?:equal|equated|matched|identical|same|similar)\s+(?!(?:time|moment)\b(?! under))((?:total |weekly |daily )*[a-z]+)"
+        r"\b(?:with|at|when|for|under|if|on|of)\s+(?:the )?(?:equal|equated|matched|identical|same|similar)\s+(?!(?:time|moment)\b(?! (?:under tension|per)\b))((?:total |weekly |daily )*[a-z]+)"
     ),
     re.compile(
         r"\b(?:when|if|with|while)\s+((?:total |weekly |daily |training )*[a-z]+) (?:is |are |was |were |being )?(?:equal|equated|matched|identical|held constant|controlled|the same)\b"
@@ -151,15 +151,17 @@ def _named(phrase: str) -> Iterator[str]:
 
 # What only somebody who sells can tell: which brand, where it can be bought, what it costs.
 _OF_TRADE = re.compile(
-    r"\b(?:which|what|whose|best|good|any|recommended) (?:[\w'-]+ ){0,3}?(?P<brand>brands?|manufacturers?|retailers?)\b|\b(?P<brand_of>brands?) (?:of|is|are|should|do|does|to|matters?)\b"
-    r"|\bwhere (?:can|do|should|could|would|shall|to) (?:(?:i|you|we|he|she|they|one) )?(?:best |safely )?(?P<buy>buy|purchase|order)\b"
-    r"|\b(?:how much|what) (?:do|does|would|will) (?:[\w'-]+ ){1,4}?(?P<cost>cost)\b|\b(?:what is|what's|how high is) the (?P<price>price|cost) of\b",
+    r"\b(?:which|what|whose|best|good|any|recommended) (?:[\w'-]+ ){0,3}?(?P<brand>brands?|retailers?)(?![- ](?:new|names?))\b|\b(?P<brand_of>brands?) (?:of|is|are|should|do|does|to|matters?)\b"
+    r"|\bwhere (?:can|do|should|could|would|shall) (?:i|you|we|he|she|they|one) (?:best |safely )?(?P<buy>buy|purchase|order)\b|\bwhere to (?P<to_buy>buy|purchase)\b"
+    r"|\b(?:which|what) (?:[\w'-]+ ){1,3}?(?:should|can|do|shall) (?:i|you|we|he|she|they) (?P<should_buy>buy)\b|\b(?:which|what) (?:[\w'-]+ ){1,3}?to (?P<which_to_buy>buy)\b"
+    r"|\b(?:how much|what) (?:do|does|would|will) (?:[\w'-]+ ){1,4}?(?P<cost>cost)(?=\s*(?:[?.,]|$))|\bhow (?P<expensive>expensive)\b|\b(?P<cheapest>cheapest)\b"
+    r"|\b(?:what is|what['’]s|how high is) the (?P<price>price) of\b(?! \w+ing\b)",
     re.IGNORECASE,
 )
 
 
 def find_trade(question: str) -> tuple[str, ...]:
-    """The words by which a question asks for a brand, where to buy something or what it costs."""
+    """The words by which a question asks for a brand, which or where to buy, or what it costs."""
     return tuple(dict.fromkeys(word for match in _OF_TRADE.finditer(question) for word in match.groups() if word))
 
 

@@ -25,7 +25,6 @@ from qa_app.pipeline.attribution import attributed
 from qa_app.pipeline.generation import EXTRACTIVE
 from qa_app.pipeline.naming import find_name_spans, find_terms, names_of
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.population import find_group_spans
 from qa_app.pipeline.ports import Corpus, Limit, Progress, Reranker, Unwatched, Writer
 from qa_app.pipeline.records import (
     Answer,
@@ -46,7 +45,6 @@ from qa_app.pipeline.records import (
     Searched,
     Sentence,
     Signals,
-    Understanding,
 )
 from qa_app.pipeline.retrieval import Clock, Search, find_evidence
 from qa_app.pipeline.telling import tell_whole
@@ -354,7 +352,7 @@ def _refusal(
     else:
         unsaid = _unsaid(question, search)
         told = NOT_SAID.format(unsaid) if unsaid else NOTHING_FOUND
-        message = " ".join((told, *_not_mentioned(question, search.signals, search.understanding)))
+        message = " ".join((told, *_not_mentioned(question, search.signals, _understood(question, search))))
         if confidence.by_words_alone(search.signals, policy):
             message = f"{message} {BY_WORDS_ALONE}"
     version = search.found.corpus_version
@@ -372,28 +370,25 @@ def _refusal(
     )
 
 
-def _not_mentioned(question: Question, signals: Signals, understanding: Understanding, most: int = 3) -> Iterator[str]:
-    """Which of the question's words none of the nearest passages holds, the rarest first.
-
-    But for those that name what studies are about, or people: passages speak of it in other words ("hypoxic", "ladies").
-    """
+def _not_mentioned(
+    question: Question, signals: Signals, understood: frozenset[str] = frozenset(), most: int = 3
+) -> Iterator[str]:
+    """Which of the question's words none of the nearest passages holds, the rarest first; but for stems that were `understood`."""
     named = {stem(word) for name in signals.missing_names for word in words(name)}
     typed = {stem(word): word for word in reversed(words(question.searched)) if stem(word) not in named}
     names = {" ".join(words(name.replace("-", " "))).lower(): name for name in reversed(signals.missing_names)}
-    understood = _understood(question.searched, understanding)
     told = (typed[term] for term in signals.missing_terms if term in typed.keys() - understood)
     missing = [*reversed(names.values()), *told][:most]
     if missing:
         yield f"None of the nearest passages mentions {', '.join(f'“{word}”' for word in missing)}."
 
 
-def _understood(said: str, understanding: Understanding) -> frozenset[str]:
-    """Stems of the words by which a question names concepts that studies are about, and people."""
-    spans = [(start, end) for start, end, _ in find_name_spans(said, understanding.concepts)]
-    lower = said.lower()
-    if len(lower) == len(said):
-        spans += find_group_spans(lower)
-    return frozenset().union(*(stem_set(said[start:end]) for start, end in spans))
+def _understood(question: Question, search: Search) -> frozenset[str]:
+    """Stems of the words by which the question names what one of the nearest studies is about: it says so in others ("hypoxic")."""
+    nearest = search.ranked[: confidence.POOL]
+    about = {concept_id for candidate in nearest for concept_id in candidate.passage.study.concepts}
+    spans = find_name_spans(question.searched, search.understanding.concepts)
+    return frozenset().union(*(stem_set(question.searched[a:b]) for a, b, c in spans if c.concept_id in about))
 
 
 def _not_our_subject(collections: tuple[Collection, ...]) -> str:

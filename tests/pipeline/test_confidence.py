@@ -295,6 +295,7 @@ def test_a_brand_is_unmet_unless_a_passage_speaks_of_brands() -> None:
 
     assert unmet(question, "Creatine raised strength.") == ("brand",)
     assert unmet(question, "Two brands of creatine raised strength alike.") == ()
+    assert unmet("how much does creatine cost?", "The energy cost of running fell.") == ("cost",)
 
 
 def test_a_name_with_a_number_is_held_where_its_concept_is() -> None:

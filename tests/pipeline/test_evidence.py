@@ -569,3 +569,17 @@ def test_a_study_on_another_matter_is_not_quoted_beside_one_that_found_what_was_
     )
 
     assert citable.keys() == expected
+
+
+def test_what_is_found_of_all_that_is_asked_is_all_of_it_whatever_the_rarities() -> None:
+    concepts = tuple(make_concept(f"name-{n}", rarity=rarity) for n, rarity in enumerate((3.5835, 2.4849, 1.1, 0.7)))
+    understanding = understand(
+        make_question("name 0 and name 1 and name 2 and name 3"), concepts=concepts, collections=()
+    )
+    finding = Finding("name 0", "name 1", "name 2 and name 3", Direction.INCREASE, "It rose.", study_id="T001")
+
+    signals = study_signals(
+        [make_candidate(SENTENCES[0], study="T001")], understanding=understanding, concepts=concepts, findings=[finding]
+    )
+
+    assert signals["T001"]["matter"] == 1.0

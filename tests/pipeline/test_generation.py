@@ -479,9 +479,18 @@ def test_an_outcome_asked_about_that_nothing_else_names_is_told(of_growth: str, 
         ("After a year sleep did not differ between heavy loads and rest.", "T001", "", False),
         ("After a year strength did not differ between heavy loads and rest.", "T002", "", False),
         ("After a year strength rose with heavy loads in two small trials of women.", "T001", "", False),
+        ("Sleep did not change with the loads, but strength of women went up.", "T001", "", False),
         ("After a year strength did not differ between heavy loads and rest.", "T001", "how many kilos do", False),
     ],
-    ids=["none found", "none surely", "of another outcome", "another study", "found too", "a number asked for"],
+    ids=[
+        "none found",
+        "none surely",
+        "of another outcome",
+        "another study",
+        "found too",
+        "none of another",
+        "a number asked for",
+    ],
 )
 def test_where_none_was_found_it_is_told_beside_an_effect(text: str, study: str, question: str, is_told: bool) -> None:
     told = "Heavy loads raised strength by 8 kg more than light loads." if question else STRENGTH

@@ -89,13 +89,17 @@ def test_what_is_done_is_named_by_whoever_does_it() -> None:
         ("does it make for a stronger effect?", False),
         ("is the evidence stronger?", False),
         ("make stronger tea", False),
+        ("does milk make my bones stronger?", False),
+        ("does it make my immune system stronger?", False),
+        ("does it make you bigger and stronger?", True),
+        ("does it make or has it made you stronger?", True),
     ],
 )
 def test_what_one_may_get_one_may_be_made(said: str, is_named: bool) -> None:
     strength = concept("strength", "muscle strength", "get stronger")
 
     assert find_concepts(said, (strength,)) == ((strength,) if is_named else ())
-    assert find_name_spans("make you stronger", (strength,)) == ((9, 17, strength),)
+    assert find_name_spans("make or made you stronger", (strength,)) == ((17, 25, strength),)
 
 
 def test_a_doing_that_is_something_else_too_is_named_in_its_own_form() -> None:

@@ -480,18 +480,22 @@ def test_a_refusal_names_no_word_for_who_asks_and_nothing_twice() -> None:
     understanding = understand(asked, concepts=(), collections=())
     signals = Signals({}, missing_terms=understanding.subject, missing_names=("omega-3", "omega 3"))
 
-    (told,) = _not_mentioned(asked, signals, understanding, most=9)
+    (told,) = _not_mentioned(asked, signals, most=9)
 
     assert told.startswith("None of the nearest passages mentions “omega-3”")
     assert not [word for word in ("omega 3", "dad", "ten", "years") if f"“{word}”" in told]
 
 
-def test_a_refusal_does_not_list_words_that_were_understood() -> None:
-    asked = make_question("does hypoxic lifting help ladies with tinnitus?")
-    hypoxia = make_concept("training-in-hypoxia", "hypoxic lifting")
-    understanding = understand(asked, concepts=(hypoxia,), collections=())
-    signals = Signals({}, missing_terms=understanding.subject)
+@pytest.mark.parametrize("topics", [("training-in-hypoxia",), ()], ids=["a near study is about it", "none is"])
+def test_a_refusal_does_not_list_words_for_what_near_studies_are_about(topics: tuple[str, ...]) -> None:
+    study = replace(make_study("T001"), concepts=topics)
+    passage = replace(make_passage("Low oxygen during sets changed nothing.", passage_id=1, study="T001"), study=study)
+    concepts = (make_concept("training-in-hypoxia", "hypoxic lifting"),)
 
-    (told,) = _not_mentioned(asked, signals, understanding)
+    strict = replace(POLICY, answerable_from=1.1, answerable_by_words_from=1.1)
 
-    assert told == "None of the nearest passages mentions “tinnitus”."
+    refused = ask("does hypoxic lifting help with tinnitus?", make_corpus(passage, concepts=concepts), policy=strict)
+
+    assert refused.outcome is Outcome.INSUFFICIENT_EVIDENCE
+    assert "“tinnitus”" in (refused.message or "")
+    assert ("“hypoxic”" in (refused.message or "")) is (not topics)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -126,14 +127,16 @@ def pick(
             best = chosen[place] = replace(chosen[place].joined(best), parts=chosen[place].parts)
         full = {q.study_id for q in chosen if limits.is_full(q.study_id, chosen, opening.study_id)}
         waiting = [q for q in waiting if any(map(q.goes_on, chosen)) or not (q.study_id in full or is_same(q, best))]
+    unnamed = _of_unnamed(ranked, chosen, wanted, scale * policy.heard_from)
     further = (
-        *_of_unnamed(ranked, chosen, wanted, scale * policy.heard_from),
-        *_of_none_found(ranked, chosen, outcomes, scale * policy.heard_from),
+        *unnamed,
+        *_of_none_found(ranked, (*chosen, *unnamed), outcomes, scale * policy.heard_from),
         *_of_other_outcomes(ranked, chosen, findings, scale * policy.heard_from),
         *_of_unheard(ranked, chosen, scale * policy.heard_from, policy),
     )
     for quotable in further:
-        if (more := word_count(quotable.text)) <= words and len(chosen) < limits.most:
+        is_told = any(quotable.text in other.text for other in chosen)
+        if not is_told and (more := word_count(quotable.text)) <= words and len(chosen) < limits.most:
             words -= more
             chosen.append(quotable)
     return tuple(chosen)
@@ -219,8 +222,14 @@ def _of_none_found(
 
 
 def _finds_none(quotable: Quotable, outcome: Concept) -> bool:
-    """Whether one of its sentences says of this outcome that nothing was found, or not surely."""
-    return any(is_null(text) and names(text, outcome) for text in _texts(quotable, quotable.first, quotable.last + 1))
+    """Whether one of its sentences says of this outcome that nothing was found, or not surely: where it says several things, in the
+    same of them.
+    """
+    texts = _texts(quotable, quotable.first, quotable.last + 1)
+    return any(is_null(part) and names(part, outcome) for text in texts for part in _SAID_APART.split(text))
+
+
+_SAID_APART = re.compile(r"[;,]\s+(?=(?:and|but|while|whereas|although|though|yet)\b)|;|\b(?:but|while|whereas)\b")
 
 
 def _with_more(quotable: Quotable, chosen: Sequence[Quotable]) -> Quotable:

@@ -83,7 +83,8 @@ NULL = re.compile(
     r"\b(?:did|does|do) not (?:\w+ ){0,2}(?:differ|change|improve|increase|raise|alter|affect|reach|speed|enhance)\b|\bonly (?:minor|small|slight|trivial)\b|"
     r"\bwithout (?:reaching (?:statistical )?significance|(?:an? |any )?(?:(?!it|them|adverse|side|negative|harmful|ill|pool\w+|covariates|resistance)\w+ ){0,3}(?:effects?|differences?)\b)|"
     r"\bcertainty (?:\w+ ){0,5}(?:very )?low\b|\b(?:two|three|four|five|six|\d+) did not\b|\bevidence (?:was|is) mixed\b|\babsent in\b|\bdisappeared\b|"
-    r"\binconsistent\b|\b(?:no|little) clinical (?:relevance|importance)\b|\bunchanged\b|\blittle (?:or no )?(?:effect|difference|change|benefit)s?\b|\bmay (?:partly )?reflect study design\b",
+    r"\b(?:was|were|is|are) inconsistent\b(?! in the)|\b(?:no|little) clinical (?:relevance|importance)\b|"
+    r"\b(?:was|were|remained|stayed) unchanged\b(?! (?:in (?:the )?controls?\b|after adjust|when\b))|\blittle (?:or no )?(?:effect|difference|change|benefit)s?\b|\bmay (?:partly )?reflect study design\b",
     re.IGNORECASE,
 )
 
