@@ -37,9 +37,8 @@ POOL = 10  # best or nearest passages that are asked what they hold
 NOTHING_LEFT = (
     0.6  # what all words of a question count together where the passages hold none: as much as any that leave something
 )
-OF_OTHER_THINGS = frozenset(
-    {"order", "cost"}
-)  # words of the trade that passages have for something else: "in order to", "energy cost"
+OF_OTHER_THINGS = frozenset({"order", "cost"})
+"""Words of the trade that passages have for something else: "in order to", "energy cost"."""
 NEAREST = 5  # nearest passages, whose words count as told
 
 

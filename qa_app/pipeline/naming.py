@@ -76,7 +76,7 @@ def _made_so(
         is_made = bool(whom) and whom[-1] in SOMEBODY and not MAKES.isdisjoint(whom[:-1])
         if concept is not None and not taken[place] and (is_made or may_follow):
             yield place, place + 1, concept
-        may_follow = (may_follow and token in {"and", "or"}) or is_made or (may_follow and token.endswith("er"))
+        may_follow = is_made or (may_follow and (token in {"and", "or"} or token.endswith("er")))
 
 
 def _plain(word: str) -> str:
