@@ -44,6 +44,7 @@ OF_ASKING = frozenset(
     stem(word)
     for word in """idea ideas sensible sensibly wise wisely unwise silly daft stupid pointless useless scared afraid worried worry true untrue
     sort sorts myth myths proven proved prove proof shown showing legit bother percent percents percentage percentages
+    trustworthy reliable convincing credible believable robust conclusive shaky flimsy patchy trust trusted believe
     rise rises rising rose raise raises raised raising boost boosts boosted boosting""".split()
 )
 """Stems of words that judge or doubt, ask for a share, or say which way something goes: passages say that in other words."""
@@ -67,6 +68,20 @@ def _words(*forms: str) -> re.Pattern[str]:
 _WEAK_POINTS = (
     r"(?:drawbacks?|downsides?|weak (?:points?|spots?|sides?)) (?:of|in|with) (?:(?:the|this|these|those|that|their|its|all) )?(?:\w+ ){0,2}"
     r"(?:research|stud(?:y|ies)|trials?|evidence|reviews?|meta-?analys[ei]s|papers?|data)"
+)
+
+_RESEARCH = r"(?:research|stud(?:y|ies)|trials?|evidence|science|reviews?|meta-?analys[ei]s|papers?|data|findings?|results?)"
+_SOUND = (
+    r"(?:good|strong|solid|sound|reliable|trustworthy|robust|certain|sure|convincing|credible|believable|firm|weak|shaky|poor|thin|patchy|flimsy|"
+    r"high[- ]quality|low[- ]quality|conclusive|trusted|relied (?:up)?on|up to)"
+)
+# "How good is the evidence", "is the research on it any good", "can we trust these studies", "how sure can we be of".
+_TRUSTED = (
+    rf"how (?:very )?{_SOUND} (?:is|are|was|were) (?:all )?(?:the|this|these|that|those|our|your) (?:\w+ ){{0,2}}?{_RESEARCH}",
+    rf"(?:is|are|was|were) (?:all )?(?:the|this|these|that|those) (?:\w+ ){{0,2}}?{_RESEARCH}(?= (?:(?!that|which|who)\w+ ){{0,7}}?(?:any good|{_SOUND})\b)",
+    rf"(?:trust|believe|rely (?:up)?on) (?:all )?(?:the|this|these|that|those|such) (?:\w+ ){{0,2}}?{_RESEARCH}",
+    r"how (?:sure|certain|confident) (?:are|is|can|could|should) (?:we|they|i|you|one|scientists|researchers|anyone)",
+    rf"quality of (?:all )?(?:the|this|these|that|those|such) (?:\w+ ){{0,2}}?{_RESEARCH}",
 )
 
 # The seven categories and their sections, in the corpus's own section names; whole words only.
@@ -101,7 +116,7 @@ INTENTS = (
     Intent(
         "limitations",
         _words(
-            "limitations?", _WEAK_POINTS, "(?<!confidence )(?<!upper )(?<!lower )(?<!time )limits?", "limited", "weakness(?:es)?", "caveats?", "shortcomings?", "what's wrong", "whats wrong", "wrong with",
+            "limitations?", _WEAK_POINTS, *_TRUSTED, "(?<!confidence )(?<!upper )(?<!lower )(?<!time )limits?", "limited", "weakness(?:es)?", "caveats?", "shortcomings?", "what's wrong", "whats wrong", "wrong with",
             "flaws?", "bias(?:es)?", "conflicts? of interest", "open questions?", "fund(?:ing|ed|s|ers?)", "sponsor(?:s|ed|ship)?", "paid for", "who paid", "disclos(?:e|es|ed|ures?)", "industry", "criticisms?", "(?:research|evidence|knowledge) gap", "gaps(?! between)",
             r"gap in (?:the |our )?(?:\w+ )?(?:research|evidence|knowledge|literature|data)",
         ),
