@@ -70,7 +70,9 @@ _WEAK_POINTS = (
     r"(?:research|stud(?:y|ies)|trials?|evidence|reviews?|meta-?analys[ei]s|papers?|data)"
 )
 
-_RESEARCH = r"(?:research|stud(?:y|ies)|trials?|evidence|science|reviews?|meta-?analys[ei]s|papers?|data|findings?|results?)"
+_RESEARCH = (
+    r"(?:research|stud(?:y|ies)|trials?|evidence|science|reviews?|meta-?analys[ei]s|papers?|data|findings?|results?)"
+)
 _SOUND = (
     r"(?:good|strong|solid|sound|reliable|trustworthy|robust|certain|sure|convincing|credible|believable|firm|weak|shaky|poor|thin|patchy|flimsy|"
     r"high[- ]quality|low[- ]quality|conclusive|trusted|relied (?:up)?on|up to)"

@@ -82,9 +82,11 @@ WORDS = {
         slurr*, thunderclap, worst headache, face drooping, face is drooping, double vision, cant see out of, lost
         vision, lost my vision, went blind, lost sight, sudden headache, sudden severe headache""",
     "self harm": """
-        kill myself, killing myself, end my life, ending my life, end it all, ending it all, want to die, wanna die,
-        hurt myself on purpose, self harm*, cutting myself, harm myself, harming myself, dont want to live, do not want
-        to live, better off dead, no reason to live, dont want to be here anymore, wish i was dead, take my own life""",
+        kill myself, killing myself, end my life, ending my life, end my own life, end it all, ending it all, want to
+        die, wants to die, wanna die, hurt myself on purpose, hurting myself on purpose, self harm*, cutting myself,
+        harm myself, harming myself, dont want to live, doesnt want to live, do not want to live, better off dead, rather be dead, no reason to live, no
+        reason to be alive, take my own life, taking my own life, took his own life, took her own life, unalive myself, suicide
+        note, lost the will to live, no will to live""",
     "urine": "pee, peeing, piss, urine, wee",
     "dark": "brown, dark, cola, coke, coca, tea, black, red, blood, bloody, rust*",
     "sweating": "sweating, cold sweat, clammy, pale",
@@ -333,6 +335,12 @@ _UNITS = (
 _CALORIES = r"(?:k?cals?|kilocalories|calories|calorie)"
 _BRIEF = r"(?:a|one|two|1|2|\d{1,2} days|the next|this)(?: weeks?| days?)?"
 
+_LIVING = r"(?:living|life|being alive|being here|staying alive|going on|carrying on|it all|existing)"
+_ALIVE = r"(?:being alive|living|life)\b(?! (?:with|on|in|off|like|at|near|alone|room))"
+_NONE = r"(?:no|not any|isnt any|is there any|is there a|is there even a|see (?:the|a|any|no)|whats the|what is the|wheres the|without|lost all|no more)"
+_CANNOT = r"(?:cant|cannot|can not|dont want to|do not want to)"
+_UNCONDITIONAL = "".join(rf"(?<!\b{word} )" for word in ("until", "till", "when", "if", "because", "where", "after"))
+
 FORMS = {
     "a child's age": rf"{_NUMBER} ?(?:(?:yo|y o|(?:yrs?|years?|y) old)\b|(?:yrs?|years?|y)\b(?! (?:experience|training|lifting)))"
     r"(?! (?:follow|study|trial|data|plan|break|gap|olds|into|of(?! (?:my )?age)|ago|in|later))"
@@ -360,6 +368,19 @@ FORMS = {
     "my periods": r"(?<!rest )(?<!time )periods?\b(?! (?:of|between))",
     "hide eating": r"hid(?:e|ing)(?: \w+){0,5} (?:not eating|eating|food)",
     "waters": r"waters? (?:\w+ ){0,3}(?:broke|broken|leak\w*)|(?:losing|lost|leaking) fluid",
+    # Said where hope is lost. "I lift until I can't go on" is none of it, nor "I don't want to be here all day".
+    "no point": rf"(?:{_NONE} (?:point|sense|purpose|meaning|hope)|lost all hope)(?: (?:in|of|to|with))?(?: my)? {_LIVING}\b|{_NONE} (?:point|hope|purpose|meaning)(?: left| any ?more)? in (?:my )?life\b"
+    r"|(?:nothing|life|my life|it all) (?:has|had|makes?) (?:no |any |a )?(?:point|meaning|sense)(?: left| any ?more| since| without)",
+    "not worth living": r"(?:life|living|it) (?:isnt|is not|is no longer|doesnt feel|does not feel|not|hardly|barely) (?:really )?worth (?:living|it any ?more)|(?:my )?life (?:is|feels|seems|has become) (?:so |completely |totally |just )?(?:pointless|meaningless|worthless|hopeless)\b"
+    r"|nothing (?:left )?to live for|nothing (?:really )?matters any ?more|(?:my )?life is over\b",
+    "cannot go on": rf"{_UNCONDITIONAL}(?:i|she|he)(?: just| really| simply)? {_CANNOT} (?:go on|carry on)(?: living| like this)?(?: any ?more| any longer)\b|{_CANNOT} (?:go on|carry on) (?:living|with (?:my |this )?life)\b|{_CANNOT} live (?:like this|with myself|any ?more)\b",
+    "want an end": r"(?:want|wants|wish|wanted|need) (?:it all|everything|the whole thing) to (?:just )?(?:stop|end|be over)\b|(?:want|wants|wanted|wish) (?:it|this|things) to (?:just )?(?:stop|end|be over) (?:for good|for ?ever)\b"
+    r"|(?:want to|wants to|going to|ready to|tempted to|planning to|(?:thought|think|thinking) (?:about|of)) (?:end|ending) (?:it|everything)\b(?! (?:with|by|on|early|there|off|after|when|at))",
+    "gone": r"(?:dont|do not|doesnt|didnt) want to (?:be here|wake up|be around)(?: any ?more| any longer)\b|(?:dont|do not|doesnt) want to (?:be alive|exist|be on this (?:earth|planet))\b|(?:not|never) wak(?:e|ing) up (?:again|any ?more)\b"
+    r"|wish(?:ed|es)? (?:i|he|she) (?:was|were|wasnt|werent|had|hadnt|could|would) (?:just )?(?:dead|(?:never )?been born|never born|be dead|die|alive|here any ?more|never wake up|not wake up)\b"
+    rf"|better off (?:without (?:me|him|her)|if i (?:was|were|wasnt|werent))\b|(?:tired|sick|weary) of {_ALIVE}|hate {_ALIVE}|(?:given|gave|giving) up on (?:life|living)\b",
+    "thoughts of death": r"(?:think|thinking|thoughts?|thought|fantasi[sz]\w+|dream\w*) (?:of|about) (?:dying|my (?:own )?death|being dead|killing (?:myself|himself|herself)|suicide|ending (?:my life|it all|things for good)|jumping (?:off a (?:bridge|building)|in front of))\b",
+    "hopeless": r"(?:feel|feeling|felt|feels) (?:so |completely |totally |utterly |just |really )?(?:hopeless|worthless|suicidal)\b(?! (?:at|when|with))",
     "heart racing": r"(?:heart|pulse|heartbeat)(?! rate (?:for|in|during|zone))(?: \w+){0,4} (?:racing|races|raced|pounding|pounds|irregular\w*|skipping|skips|flutter\w*|wont slow|wont calm|wont come down|stopped|going crazy|beating out|beating so|misses|missing beats)\b",
     "cannot breathe": r"(?:cant|cannot|can not|can barely|can hardly|could barely|couldnt|could not|hard to|struggl\w+ to|unable to|trouble|difficult\w*) (?:\w+ )?(?:breathe|breathing|catch my breath|get air|get my breath|breath)\b",
     "cannot feel": r"(?:cant feel|cannot feel|can not feel|lost (?:all )?feeling|lost sensation|loss of (?:feeling|sensation)|no feeling|lose feeling|losing feeling)(?: \w+){0,3} (?:legs?|feet|foot|toes|arms?|hands?|fingers?|face|groin|saddle)\b(?! (?:work|activ|burn|grow|pump|in|during|day))",
@@ -452,6 +473,12 @@ def near(first: str, second: str, within: int = 30) -> Condition:
     return lambda said: any(holds(said) for holds in either)
 
 
+INSTEAD = (
+    "What this site can do: say what published studies found about training, protein, supplements and exercise in later life, with each sentence "
+    "tied to its source. Ask about a group of people rather than about one person's health."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Route:
     """A kind of question, its built-in reply, and the rules that send a question there: all parts of one must hold."""
@@ -459,6 +486,8 @@ class Route:
     name: str
     message: str
     rules: tuple[tuple[Condition, ...], ...]
+    instead: str = INSTEAD
+    """What the site can do, told after the message; empty where that is beside the point."""
 
     def takes(self, said: str) -> bool:
         return any(all(holds(said) for holds in rule) for rule in self.rules)
@@ -467,6 +496,20 @@ class Route:
 MEDICINES = ("named medicine", "classes of medicine", "own pills")
 
 ROUTES = (
+    Route(
+        "crisis",
+        "What you write sounds heavy, and you need not carry it alone. If you or someone near you might come to harm, call your local emergency "
+        "number now (112 in Europe, 999 in the UK, 911 in North America). Someone to talk to, day and night: 116 123 in the UK, Ireland and many "
+        "other countries of Europe, 988 in the United States and Canada. Please also tell somebody close to you, and a doctor. "
+        "A library of studies is not what helps now.",
+        (
+            (heard("self harm"),),
+            (heard("suicidal"), heard("mine"), unheard("studied")),
+            (heard("no point", "not worth living", "cannot go on", "want an end", "gone", "thoughts of death"), unheard("studied")),
+            (heard("hopeless"), heard("mine"), unheard("studied")),
+        ),
+        instead="",
+    ),
     Route(
         "emergency",
         "This may be an emergency, and it is nothing that a library of studies can help with. Stop exercising now. If someone may be "
@@ -487,8 +530,7 @@ ROUTES = (
             (heard("heart racing", "palpitations"), heard("person", "urgent"), unheard("group")),
             (near("urine", "dark"), heard("person", "urgent")),
             (near("lost", "bladder", 25), heard("person")),
-            (heard("blood coming", "wet", "self harm"),),
-            (heard("suicidal"), heard("mine"), unheard("studied")),
+            (heard("blood coming", "wet"),),
             (heard("head injury"), heard("after a knock"), heard("person")),
             (near("confused", "heat", 60), unheard("group")),
             (heard("poisoned"), heard("person"), unheard("studied")),
@@ -623,10 +665,6 @@ ROUTES = (
     ),
 )  # fmt: skip
 
-INSTEAD = (
-    "What this site can do: say what published studies found about training, protein, supplements and exercise in later life, with each sentence "
-    "tied to its source. Ask about a group of people rather than about one person's health."
-)
 
 # --- Hearing a question ------------------------------------------------------------------------------------------------
 
@@ -681,7 +719,7 @@ def check_scope(text: str) -> Declined | None:
     said = _spoken(text)
     for route in ROUTES:
         if route.takes(said):
-            return Declined(Outcome.GUARDRAIL, route.name, with_instead(route.message, INSTEAD))
+            return Declined(Outcome.GUARDRAIL, route.name, with_instead(route.message, route.instead))
     return None
 
 

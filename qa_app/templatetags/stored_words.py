@@ -41,6 +41,12 @@ FIXED = (
     ),
     N_("This question lies outside the studies kept here, so there is no answer to give."),
     N_(
+        "What you write sounds heavy, and you need not carry it alone. If you or someone near you might come to harm, "
+        "call your local emergency number now (112 in Europe, 999 in the UK, 911 in North America). Someone to talk to, "
+        "day and night: 116 123 in the UK, Ireland and many other countries of Europe, 988 in the United States and "
+        "Canada. Please also tell somebody close to you, and a doctor. A library of studies is not what helps now."
+    ),
+    N_(
         "This may be an emergency, and it is nothing that a library of studies can help with. Stop exercising now. "
         "If someone may be in danger, call your local emergency number (112 in Europe, 999 in the UK, 911 in North "
         "America) or have someone take you to an emergency department at once. When it is safe, ask a doctor before "
@@ -157,7 +163,8 @@ GROUPS = {
 """What an answer may leave open, where it is named in words of ours and not in those of the question."""
 
 
-# Numbers of three digits are telephone numbers in a reply to an emergency alone; elsewhere they may be anything.
+# Numbers of three digits are telephone numbers in a reply to somebody in danger alone; elsewhere they may be anything.
+IN_DANGER = frozenset({"crisis", "emergency"})
 SHORT_NUMBERS = frozenset({"000", "110", "111", "112", "113", "117", "118", "119", "144", "911", "988", "999"})
 NUMBER = re.compile(r"(?<![\w+.,/-])\+?\d(?:[ \u00a0/-]?\d){2,14}(?![\w%]|[.,/-]\d)")
 YEARS = re.compile(r"(?:19|20)\d\d\D(?:19|20)\d\d")
@@ -188,7 +195,7 @@ def dialled(text: object, route: object) -> SafeString:
     pieces, end = [], 0
     for found in NUMBER.finditer(words):
         digits = re.sub(r"\D", "", found[0])
-        is_short = route == "emergency" and found[0] in SHORT_NUMBERS
+        is_short = route in IN_DANGER and found[0] in SHORT_NUMBERS
         if is_short or (len(digits) >= SHORTEST and not YEARS.fullmatch(found[0])):
             prefix = "+" if found[0].startswith("+") else ""
             link = format_html('<a href="tel:{}">{}</a>', prefix + digits, found[0])

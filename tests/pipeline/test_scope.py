@@ -121,7 +121,16 @@ def test_a_reply_says_where_help_is_and_what_the_site_can_do(route: Route) -> No
 def test_no_text_breaks_the_routes(text: str) -> None:
     declined = check_scope(clean(text))
 
-    assert declined is None or declined.message.endswith(INSTEAD)
+    assert declined is None or declined.route == "crisis" or declined.message.endswith(INSTEAD)
+
+
+def test_despair_is_told_where_somebody_listens_and_nothing_of_this_site() -> None:
+    declined = check_scope("My shoulder is torn and I'd be better off dead, which exercise is safe?")
+
+    assert declined is not None
+    assert declined.route == "crisis"
+    assert all(number in declined.message for number in ("116 123", "988", "112"))
+    assert INSTEAD not in declined.message
 
 
 @pytest.mark.parametrize(

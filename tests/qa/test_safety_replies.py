@@ -17,7 +17,7 @@ from django.urls import reverse
 
 from qa_app import asking
 from qa_app.models import Answer, SafetyReply
-from qa_app.pipeline.scope import INSTEAD, ROUTES
+from qa_app.pipeline.scope import INSTEAD, ROUTES, Route
 from tests.builders import make_curator, make_superuser
 from tests.corpus.test_admin import form_of
 
@@ -31,6 +31,10 @@ WORDS = "Stop now and call for help. A doctor has to look at this first."
 def make_draft(by: User, **changes: Any) -> SafetyReply:
     fields: dict[str, Any] = {"route": "emergency", "text": WORDS, "instead": "", "by": by, "now": NOW} | changes
     return SafetyReply.objects.draft(**fields)
+
+
+def built_in(name: str = "emergency") -> Route:
+    return next(route for route in ROUTES if route.name == name)
 
 
 def first(route: str = "emergency") -> SafetyReply:
@@ -71,7 +75,7 @@ def test_every_route_begins_with_its_built_in_words_approved() -> None:
     rows = {row.route: row for row in SafetyReply.objects.filter(written_by=None, status="approved")}
 
     assert {name: row.text for name, row in rows.items()} == {route.name: route.message for route in ROUTES}
-    assert {row.instead for row in rows.values()} == {INSTEAD}
+    assert {name: row.instead for name, row in rows.items()} == {route.name: route.instead for route in ROUTES}
 
 
 def test_a_draft_is_the_next_version_and_readers_do_not_see_it(writer: User) -> None:
@@ -155,11 +159,11 @@ def test_the_data_steps_go_back_and_forth() -> None:
     first = importlib.import_module("qa_app.migrations.0003_first_safety_replies")
     second = importlib.import_module("qa_app.migrations.0012_replies_to_minors_and_medicines")
     third = importlib.import_module("qa_app.migrations.0013_replies_to_pregnancy_and_diagnosis")
-    apps = (
-        MigrationExecutor(connection).loader.project_state(("qa_app", "0013_replies_to_pregnancy_and_diagnosis")).apps
-    )
+    fourth = importlib.import_module("qa_app.migrations.0014_reply_to_a_crisis")
+    apps = MigrationExecutor(connection).loader.project_state(("qa_app", "0014_reply_to_a_crisis")).apps
 
     with connection.schema_editor() as editor:
+        fourth.remove_first_reply(apps, editor)
         third.remove_second_versions(apps, editor)
         second.remove_second_versions(apps, editor)
         assert set(SafetyReply.objects.values_list("version", "status")) == {(1, "approved")}
@@ -168,6 +172,7 @@ def test_the_data_steps_go_back_and_forth() -> None:
         first.add_first_replies(apps, editor)
         second.add_second_versions(apps, editor)
         third.add_second_versions(apps, editor)
+        fourth.add_first_reply(apps, editor)
 
     assert SafetyReply.objects.filter(status="approved").count() == len(ROUTES)
 
@@ -219,7 +224,7 @@ def test_without_an_approved_row_the_built_in_words_stand_in(writer: User) -> No
 
     body = asking.ask(question=EMERGENCY)
 
-    assert body["message"] == f"{ROUTES[0].message}\n\n{INSTEAD}"
+    assert body["message"] == f"{built_in().message}\n\n{INSTEAD}"
     assert body["guardrail"] == {"route": "emergency", "version": None}
 
 

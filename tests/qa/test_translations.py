@@ -131,7 +131,7 @@ def test_a_reader_is_told_each_stored_reason_for_a_confidence_in_the_page_langua
 
 
 def test_each_built_in_reply_and_reason_is_told_in_the_page_language() -> None:
-    replies = [scope.with_instead(route.message, scope.INSTEAD) for route in scope.ROUTES]
+    replies = [scope.with_instead(route.message, route.instead) for route in scope.ROUTES]
 
     with translation.override("de"):
         for message in (
@@ -164,6 +164,7 @@ def test_the_refusal_of_former_releases_is_told_in_the_page_language() -> None:
     ("reply", "route", "numbers"),
     [
         ("Call 112, 999 or 911 (112 in Europe).", "emergency", ["112", "999", "911", "112"]),
+        ("Call 112 now, or talk: 116 123 or 988.", "crisis", ["112", "116123", "988"]),
         ("Call 112.", "own_health", []),
         ("Adults over 18, 140 beats, 100 kg, 1.112, 112.5, 112% or 2019-2020.", "emergency", []),
         ("Call +44 20 7946 0958 or 116 123.", "eating", ["+442079460958", "116123"]),

@@ -216,6 +216,7 @@ def test_a_guardrail_shows_its_reply_and_no_passages(monkeypatch: pytest.MonkeyP
     ("route", "heading", "not_this"),
     [
         ("emergency", "This may be an emergency", "One for a professional"),
+        ("crisis", "You are not alone with this", "One for a professional"),
         ("minor", "One for a professional", "This may be an emergency"),
     ],
 )
@@ -226,7 +227,7 @@ def test_an_emergency_is_no_tip(monkeypatch: pytest.MonkeyPatch, route: str, hea
 
     assert heading in html
     assert not_this not in html
-    assert ("outcome guardrail emergency" in html) is (route == "emergency")
+    assert ("outcome guardrail emergency" in html) is (route in {"crisis", "emergency"})
 
 
 def test_words_of_retracted_studies_alone_are_marked(monkeypatch: pytest.MonkeyPatch) -> None:
