@@ -29,6 +29,17 @@ SOMEBODY = frozenset(
     nan grandad grandpa grandmother grandfather wife husband client clients patient patients kid kids son daughter legs arms body muscles""".split()
 )
 
+AMOUNTS = frozenset(
+    """more less much some any enough lots plenty loads of a lot bit little as most least same extra further additional no that so very even really
+    actually significantly noticeably visibly considerably""".split()
+)
+"""Words that say how much or how far, between the words of a name: "grow more muscle", "get any bigger"."""
+HOW_MUCH = frozenset({"much", "many"})
+LONGEST_WITH_AMOUNT = 3  # words of such a name, without the amount
+OF_AN_AMOUNT = frozenset("more extra additional of kilos kilograms kg pounds lbs grams new".split())
+FARTHEST = 12  # words from what is asked how much of to what is done with it
+LONGEST_ASKED, LONGEST_DONE = 2, 2  # words of both
+
 MOST_KEPT = 20_000  # texts
 TUPLES_KEPT = 32  # all of the corpus, and those that a sentence or a question names
 
@@ -61,8 +72,56 @@ def _find(tokens: Sequence[str], concepts: Sequence[Concept]) -> list[tuple[int,
             if concept is not None and not any(taken[start : start + length]):
                 taken[start : start + length] = [True] * length
                 found.append((start, start + length, concept))
+    found += _with_amounts(tokens, taken, by_name)
+    found += _asked_how_much(tokens, taken, by_name)
     found += _made_so(tokens, taken, by_name)
     return sorted(found, key=lambda place: place[0])
+
+
+def _with_amounts(
+    tokens: Sequence[str], taken: list[bool], by_name: Mapping[tuple[str, ...], Concept]
+) -> Iterator[tuple[int, int, Concept]]:
+    """Names of several words with an amount between them: "grow more muscle", "get any bigger"."""
+    if AMOUNTS.isdisjoint(tokens):
+        return
+    places = [place for place, token in enumerate(tokens) if token not in AMOUNTS]
+    for length in range(LONGEST_WITH_AMOUNT, 1, -1):
+        for begin in range(len(places) - length + 1):
+            own = places[begin : begin + length]
+            first, end = own[0], own[-1] + 1
+            if end - first == length or any(taken[first:end]):
+                continue
+            concept = by_name.get(tuple(tokens[place] for place in own))
+            if concept is not None:
+                taken[first:end] = [True] * (end - first)
+                yield first, end, concept
+
+
+def _asked_how_much(
+    tokens: Sequence[str], taken: list[bool], by_name: Mapping[tuple[str, ...], Concept]
+) -> Iterator[tuple[int, int, Concept]]:
+    """A name whose end stands first, since it is asked how much of it: "how much muscle does a woman put on", for "put on muscle"."""
+    for place, token in enumerate(tokens[:-1]):
+        if token not in HOW_MUCH or place == 0 or tokens[place - 1] != "how":
+            continue
+        first = place + 1
+        while first < len(tokens) and tokens[first] in OF_AN_AMOUNT:
+            first += 1
+        for asked in range(LONGEST_ASKED, 0, -1):
+            of = tuple(tokens[first : first + asked])
+            done = next(
+                (
+                    concept
+                    for start in range(first + asked, min(first + asked + FARTHEST, len(tokens)))
+                    for length in range(LONGEST_DONE, 0, -1)
+                    if (concept := by_name.get((*tokens[start : start + length], *of)))
+                ),
+                None,
+            )
+            if done is not None and not any(taken[first : first + asked]):
+                taken[first : first + asked] = [True] * asked
+                yield first, first + asked, done
+                break
 
 
 def _made_so(
