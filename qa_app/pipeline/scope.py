@@ -24,6 +24,7 @@ WORDS = {
     "person": """
         i, im, ive, id, my, me, mine, myself, he, hes, she, shes, his, her, him, himself, herself, we, our, someone,
         client, mate, mum, mom, dad, husband, wife, girlfriend, boyfriend, gran, grandad, grandma, grandpa""",
+    "myself": "i, im, ive, me, myself",
     "mine": "i, im, ive, my, me, myself, his, her, he, she, mum, mom, dad, mums, dads, wife, husband",
     "group": """
         study, studies, studied, trial, trials, review*, meta, participants, patients, people, adults, athletes,
@@ -82,11 +83,13 @@ WORDS = {
         slurr*, thunderclap, worst headache, face drooping, face is drooping, double vision, cant see out of, lost
         vision, lost my vision, went blind, lost sight, sudden headache, sudden severe headache""",
     "self harm": """
-        kill myself, killing myself, end my life, ending my life, end my own life, end it all, ending it all, want to
-        die, wants to die, wanna die, hurt myself on purpose, hurting myself on purpose, self harm*, cutting myself,
-        harm myself, harming myself, dont want to live, doesnt want to live, do not want to live, better off dead, rather be dead, no reason to live, no
-        reason to be alive, take my own life, taking my own life, took his own life, took her own life, unalive myself, suicide
-        note, lost the will to live, no will to live""",
+        kill myself, killing myself, killin myself, end my life, ending my life, end my own life, end it all, ending it all, unalive
+        myself, hurt myself on purpose, hurting myself on purpose, self harm*, dont want to live, dont wanna live, doesnt want to live, do
+        not want to live, better off dead, rather be dead, no reason to live, no reason to be alive, suicide note, goodbye letter,
+        goodbye letters, goodbye note, lost the will to live, no will to live, im suicidal, i am suicidal, feel suicidal, feeling
+        suicidal, been suicidal, starve myself to death, starve yourself to death, dark thoughts, offing myself, off myself,
+        kill himself, kills himself, killed himself, killing himself, kill herself, kills herself, killed herself, killing herself, kill
+        themselves, killing themselves, harm himself, harming himself, harm herself, harming herself, sewerslide""",
     "urine": "pee, peeing, piss, urine, wee",
     "dark": "brown, dark, cola, coke, coca, tea, black, red, blood, bloody, rust*",
     "sweating": "sweating, cold sweat, clammy, pale",
@@ -112,7 +115,7 @@ WORDS = {
     "poisoned": """
         overdos*, anaphyla*, having a heart attack, having a stroke, heart attack symptoms, throat closing, throat is
         closing""",
-    "suicidal": "suicidal, suicide, suicidal thoughts",
+    "suicidal": "suicidal, suicide, suicidal thoughts, sucide, sucidal, suicdal, suicde, suiside, suisidal",
     # eating
     "disorder": """
         anorexi*, bulimi*, orthorexi*, eating disorder, eating disorders, disordered eating, binge eating disorder,
@@ -336,9 +339,15 @@ _CALORIES = r"(?:k?cals?|kilocalories|calories|calorie)"
 _BRIEF = r"(?:a|one|two|1|2|\d{1,2} days|the next|this)(?: weeks?| days?)?"
 
 _LIVING = r"(?:living|life|being alive|being here|staying alive|going on|carrying on|it all|existing)"
-_ALIVE = r"(?:being alive|living|life)\b(?! (?:with|on|in|off|like|at|near|alone|room))"
+_ALIVE = r"(?:being alive|living|life)\b(?! (?:with|on|in|off|like|at|near|alone|room)\b)"
 _NONE = r"(?:no|not any|isnt any|is there any|is there a|is there even a|see (?:the|a|any|no)|whats the|what is the|wheres the|without|lost all|no more)"
 _CANNOT = r"(?:cant|cannot|can not|dont want to|do not want to)"
+_WANT = r"(?:want|wants|wanted|wanna)"
+_DONT_WANT = r"(?:(?:dont|do not|doesnt|does not|didnt) (?:even )?(?:want to|wanna))"
+_NOT_DENIED = "".join(
+    rf"(?<!\b{word} )"
+    for word in ("dont", "doesnt", "not", "never", "didnt", "us", "nobody", "one", "everybody", "everyone", "who")
+)
 _UNCONDITIONAL = "".join(rf"(?<!\b{word} )" for word in ("until", "till", "when", "if", "because", "where", "after"))
 
 FORMS = {
@@ -368,19 +377,30 @@ FORMS = {
     "my periods": r"(?<!rest )(?<!time )periods?\b(?! (?:of|between))",
     "hide eating": r"hid(?:e|ing)(?: \w+){0,5} (?:not eating|eating|food)",
     "waters": r"waters? (?:\w+ ){0,3}(?:broke|broken|leak\w*)|(?:losing|lost|leaking) fluid",
-    # Said where hope is lost. "I lift until I can't go on" is none of it, nor "I don't want to be here all day".
-    "no point": rf"(?:{_NONE} (?:point|sense|purpose|meaning|hope)|lost all hope)(?: (?:in|of|to|with))?(?: my)? {_LIVING}\b|{_NONE} (?:point|hope|purpose|meaning)(?: left| any ?more)? in (?:my )?life\b"
+    # Said where hope is lost. "I lift until I can't go on" is none of it, nor "I don't want to be here all day" or "to die young".
+    "no point": rf"(?:{_NONE} (?:point|sense|purpose|meaning|hope)|lost all hope)(?: (?:in|of|to|with))?(?: my)? {_LIVING}\b|{_NONE} (?:point|hope|purpose|meaning)(?: left| any ?more)? in (?:my )?life\b|see (?:the|any|a|no) (?:point|sense|purpose) any ?more\b"
     r"|(?:nothing|life|my life|it all) (?:has|had|makes?) (?:no |any |a )?(?:point|meaning|sense)(?: left| any ?more| since| without)",
-    "not worth living": r"(?:life|living|it) (?:isnt|is not|is no longer|doesnt feel|does not feel|not|hardly|barely) (?:really )?worth (?:living|it any ?more)|(?:my )?life (?:is|feels|seems|has become) (?:so |completely |totally |just )?(?:pointless|meaningless|worthless|hopeless)\b"
-    r"|nothing (?:left )?to live for|nothing (?:really )?matters any ?more|(?:my )?life is over\b",
-    "cannot go on": rf"{_UNCONDITIONAL}(?:i|she|he)(?: just| really| simply)? {_CANNOT} (?:go on|carry on)(?: living| like this)?(?: any ?more| any longer)\b|{_CANNOT} (?:go on|carry on) (?:living|with (?:my |this )?life)\b|{_CANNOT} live (?:like this|with myself|any ?more)\b",
-    "want an end": r"(?:want|wants|wish|wanted|need) (?:it all|everything|the whole thing) to (?:just )?(?:stop|end|be over)\b|(?:want|wants|wanted|wish) (?:it|this|things) to (?:just )?(?:stop|end|be over) (?:for good|for ?ever)\b"
-    r"|(?:want to|wants to|going to|ready to|tempted to|planning to|(?:thought|think|thinking) (?:about|of)) (?:end|ending) (?:it|everything)\b(?! (?:with|by|on|early|there|off|after|when|at))",
-    "gone": r"(?:dont|do not|doesnt|didnt) want to (?:be here|wake up|be around)(?: any ?more| any longer)\b|(?:dont|do not|doesnt) want to (?:be alive|exist|be on this (?:earth|planet))\b|(?:not|never) wak(?:e|ing) up (?:again|any ?more)\b"
-    r"|wish(?:ed|es)? (?:i|he|she) (?:was|were|wasnt|werent|had|hadnt|could|would) (?:just )?(?:dead|(?:never )?been born|never born|be dead|die|alive|here any ?more|never wake up|not wake up)\b"
-    rf"|better off (?:without (?:me|him|her)|if i (?:was|were|wasnt|werent))\b|(?:tired|sick|weary) of {_ALIVE}|hate {_ALIVE}|(?:given|gave|giving) up on (?:life|living)\b",
-    "thoughts of death": r"(?:think|thinking|thoughts?|thought|fantasi[sz]\w+|dream\w*) (?:of|about) (?:dying|my (?:own )?death|being dead|killing (?:myself|himself|herself)|suicide|ending (?:my life|it all|things for good)|jumping (?:off a (?:bridge|building)|in front of))\b",
-    "hopeless": r"(?:feel|feeling|felt|feels) (?:so |completely |totally |utterly |just |really )?(?:hopeless|worthless|suicidal)\b(?! (?:at|when|with))",
+    "not worth living": r"(?:life|living|it) (?:isnt|is not|is no longer|doesnt feel|does not feel|not|hardly|barely) (?:really )?worth (?:living|it any ?more)|lifes not worth|(?:my )?life (?:is|feels|seems|has become) (?:so |completely |totally |just )?(?:pointless|meaningless|worthless|hopeless)\b"
+    r"|nothing (?:left )?to live for|nothing (?:really )?matters any ?more|(?:my )?life is over\b|lived long enough\b(?! to)|(?:done with|had enough of) (?:my |this )?life\b(?! (?:on|in|as|with|at|of)\b)",
+    "cannot go on": rf"{_UNCONDITIONAL}(?:i|she|he)(?: just| really| simply)? {_CANNOT} (?:go on|carry on)(?: living| like this)?(?: any ?more| any longer)\b|{_CANNOT} (?:go on|carry on) (?:living|with (?:my |this )?life)\b|{_CANNOT} live (?:like this|with myself|any ?more)\b"
+    rf"|(?:^|[.?!;] )(?:just |i )?{_CANNOT} go on(?= [.?!;]|$)",
+    "want an end": rf"(?:{_WANT}|wish|need) (?:it all|everything|the whole thing) to (?:just )?(?:stop|end|be over)\b|(?:{_WANT}|wish) (?:it|this|things) to (?:just )?(?:stop|end|be over) (?:for good|for ?ever)\b"
+    r"|(?:(?:want|wants|going|ready|tempted|planning) to|wanna|gonna|(?:thought|think|thinking) (?:about|of)) (?:end|ending) (?:it|everything)\b(?! (?:with|by|on|early|there|off|after|when|at)\b)"
+    r"|(?:(?:want|wants|wanted|going|ready|deserve) to|wanna|gonna|might) kms\b|(?:hope|wish) (?:i|it) (?:\w+ )?(?:have|get|had|gives me) a heart attack|(?:make my heart stop|stop my heart)\b(?! (?:racing|pounding|beating|skipping|fluttering|palpit\w*|hurting|rate|from))",
+    "want to die": rf"{_NOT_DENIED}(?:(?:want|wants|wanted|ready|deserve|deserves) to|wanna) die\b(?! (?:young|early|earlier|of|from|healthy|happy|fit|strong|before|sooner|too|trying|with)\b)",
+    "gone": rf"{_DONT_WANT} (?:be here|be around)(?: any ?more| any longer)\b|{_DONT_WANT} wake up(?: any ?more| again| tomorrow)\b(?! (?:sore|stiff|aching|tired|with|and|early|late|at|feeling|in)\b)|{_DONT_WANT} (?:be alive|exist|be on this (?:earth|planet))\b|(?:want|wanted) to (?:just )?not (?:exist|be alive|be here|wake up)\b"
+    r"|rather (?:\w+ ){0,5}not wake up\b|(?:not|never) wak(?:e|ing) up (?:again|any ?more)\b|wish(?:ed|es|ing)? (?:that )?(?:i|he|she) (?:was|were|wasnt|werent|had|hadnt|could|would) (?:just )?(?:dead|(?:never )?been born|never born|be dead|die|alive|here any ?more|never wake up|not wake up|disappear)\b"
+    r"|(?:notice|care|miss me) if i (?:was|were|just) (?:gone|dead|disappeared|not here)\b|every ?day wishing (?:you|i) hadnt|see (?:myself|himself|herself) living past \d+\b"
+    rf"|better off (?:without (?:me|him|her)|if i (?:was|were|wasnt|werent))\b|(?:tired|sick|weary) of {_ALIVE}|hate {_ALIVE}|(?:given|gave|giving) up on (?:life|living)\b"
+    r"|(?:lost my|my late|since my) (?:wife|husband|son|daughter|mum|mom|dad|partner|mother|father)(?: \w+){0,9} (?:want to|wanna) (?:be|go) with (?:him|her)\b",
+    "harms oneself": r"(?:take|taking|took|end|ended|ending) (?:my|his|her|their) (?:own )?life\b(?! (?:stage|expectancy|span|style|experience|insurance|into|more|seriously|back|in|to|for)\b)|cutting (?:myself|himself|herself)\b(?! (?:off|down|from|some|to|a|shaving|slack|short|out|loose)\b)"
+    r"|(?<!will i )(?<!can i )(?<!could i )(?<!am i )(?<!not )(?<!dont )(?<!to not )(?:harm|harming) myself\b(?! (?:with|by|from|doing|when|lifting|if)\b)|(?<!dont )(?<!not )(?:(?:want|urge|urges|like) to|wanna|thoughts of|thinking of|think about) hurt(?:ing)? myself\b"
+    r"|\b(?:burn|hit|punish) myself (?:when|until|if|by cutting|by burning|because)\b|(?:topped|top|topping) (?:myself|himself|herself)\b(?! (?:up|off)\b)|(?:scars|cuts)(?: \w+){0,4} (?:she|he|they|and) (?:hides|hide)\b",
+    "means": r"(?:step|stepping|jump|jumping|walk|walking|throw\w* myself) in front of (?:a |the )?(?:train|car|bus|lorry|truck|traffic)|(?:swerv|driv)\w+ (?:\w+ )?into (?:a |the |oncoming )?(?:wall|tree|traffic|bridge)|(?:have|got|bought) (?:a|the) gun\b|plan and the pills"
+    r"|(?:would|does|will|should) it take to kill (?:me|myself)\b|(?:lethal|fatal|deadly) (?:dose|amount)(?: \w+){0,12} (?:quick|painless|quickly|fast|peaceful)\b",
+    "thoughts of death": r"(?:think|thinking|thoughts?|thought|fantasi[sz]\w+|dream\w*) (?:of|about) (?:dying|my (?:own )?death|being dead|killing (?:myself|himself|herself)|suicide|ending (?:my life|it all|things for good)|jumping off a (?:bridge|building))\b",
+    "hopeless": r"(?:(?:i|he|she|dad|mum|mom|son|daughter|wife|husband) (?:just |really |always |still |often )?(?:feel|feels|felt)|(?:im|i am|hes|shes|been) (?:just |really |always |still |often )?feeling) (?:so |completely |totally |utterly |just |really )?(?:hopeless|worthless|suicidal)\b(?! (?:at|when|with))",
+    "many pills": rf"(?:took|swallowed|taken|popped|downed) (?:about |over |nearly |around |like )?(?:[2-9]\d|1\d\d|a (?:whole )?(?:box|packet|bottle|pack|handful) of|all (?:my|the|his|her)) (?:(?!creatine|protein|vitamin|fish|collagen)\w+ ){{0,2}}?(?:pills|tablets|paracetamol|acetaminophen|tylenol|ibuprofen|aspirin|painkillers|capsules|meds|antidepressants|caffeine)\b",
     "heart racing": r"(?:heart|pulse|heartbeat)(?! rate (?:for|in|during|zone))(?: \w+){0,4} (?:racing|races|raced|pounding|pounds|irregular\w*|skipping|skips|flutter\w*|wont slow|wont calm|wont come down|stopped|going crazy|beating out|beating so|misses|missing beats)\b",
     "cannot breathe": r"(?:cant|cannot|can not|can barely|can hardly|could barely|couldnt|could not|hard to|struggl\w+ to|unable to|trouble|difficult\w*) (?:\w+ )?(?:breathe|breathing|catch my breath|get air|get my breath|breath)\b",
     "cannot feel": r"(?:cant feel|cannot feel|can not feel|lost (?:all )?feeling|lost sensation|loss of (?:feeling|sensation)|no feeling|lose feeling|losing feeling)(?: \w+){0,3} (?:legs?|feet|foot|toes|arms?|hands?|fingers?|face|groin|saddle)\b(?! (?:work|activ|burn|grow|pump|in|during|day))",
@@ -495,6 +515,17 @@ class Route:
 
 MEDICINES = ("named medicine", "classes of medicine", "own pills")
 
+DESPAIR = (
+    "no point",
+    "not worth living",
+    "cannot go on",
+    "want an end",
+    "want to die",
+    "gone",
+    "thoughts of death",
+    "means",
+)
+
 ROUTES = (
     Route(
         "crisis",
@@ -503,10 +534,10 @@ ROUTES = (
         "other countries of Europe, 988 in the United States and Canada. Please also tell somebody close to you, and a doctor. "
         "A library of studies is not what helps now.",
         (
-            (heard("self harm"),),
+            (heard("self harm", "harms oneself", "hopeless"),),
             (heard("suicidal"), heard("mine"), unheard("studied")),
-            (heard("no point", "not worth living", "cannot go on", "want an end", "gone", "thoughts of death"), unheard("studied")),
-            (heard("hopeless"), heard("mine"), unheard("studied")),
+            (heard(*DESPAIR), heard("myself")),
+            (heard(*DESPAIR), unheard("studied")),
         ),
         instead="",
     ),
@@ -534,6 +565,7 @@ ROUTES = (
             (heard("head injury"), heard("after a knock"), heard("person")),
             (near("confused", "heat", 60), unheard("group")),
             (heard("poisoned"), heard("person"), unheard("studied")),
+            (heard("many pills"), unheard("studied")),
         ),
     ),
     Route(
