@@ -14,7 +14,7 @@ from rapidfuzz.distance import OSA
 
 from corpus_app.records import Collection, Concept, Section
 from qa_app.pipeline.core import find_core
-from qa_app.pipeline.naming import CONDITION, DONE, find_concepts, find_name_spans
+from qa_app.pipeline.naming import CONDITION, DONE, MEASURED, find_concepts, find_name_spans
 from qa_app.pipeline.population import HAVE_TRAINED, find_numbers, find_population
 from qa_app.pipeline.records import Question, Understanding
 from qa_app.pipeline.text import EMPTY_WORDS, content_stems, corrected, folded, stem, stems, words
@@ -180,8 +180,18 @@ def understand(
         in_field_terms=rephrased,
         population=find_population(said),
         numbers=find_numbers(said),
+        measures=_measures(named, concepts),
         unstudied=tuple(concept for concept in found if not concept.is_studied),
     )
+
+
+def _measures(named: Sequence[Concept], concepts: Sequence[Concept]) -> tuple[tuple[str, Concept], ...]:
+    outcomes = [concept for concept in named if concept.kind in MEASURED]
+    wanted = frozenset().union(*(concept.neighbours for concept in outcomes)) - {c.concept_id for c in named}
+    if not wanted:
+        return ()
+    near = {c.concept_id: c for c in concepts if c.concept_id in wanted and c.kind in MEASURED}
+    return tuple((o.concept_id, near[n]) for o in outcomes for n in o.neighbours if n in near)
 
 
 SAID_OTHERWISE = frozenset({*DONE, CONDITION})

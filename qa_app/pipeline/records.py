@@ -165,6 +165,8 @@ class Understanding:
     numbers: tuple[Number, ...] = ()
     linked: tuple[Concept, ...] = ()
     """Concepts one hop away that a second pass searched for."""
+    measures: tuple[tuple[str, Concept], ...] = ()
+    """Of an outcome that the question names, by its id, what it is measured by or a part of: lean body mass for muscle growth."""
     unstudied: tuple[Concept, ...] = ()
     """Concepts that the question names and no published study is about; they are not among `concepts`."""
 

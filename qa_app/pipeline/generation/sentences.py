@@ -37,6 +37,7 @@ _OF_ANY_AGE = re.compile(r"\ball ages\b|(?<!older )(?<!old )(?<!elderly )(?<!age
 LONG_SENTENCE_WORDS = 45
 SHORT_SENTENCE_WORDS = 8
 NEWEST_BEARS_FROM = 0.6  # share of the likeliest study's chance to bear, from which one may be the newest on the matter
+MEASURE_SHARE = 0.75  # of naming an outcome, that a sentence does which names what it is measured by
 STRAY_FROM = 0.2  # likeness to a finding from which a sentence tells it
 
 
@@ -335,6 +336,8 @@ class Asked:
     evidence: Evidence
     terms: frozenset[str]
     outcomes: tuple[Concept, ...]
+    measures: Mapping[str, tuple[Concept, ...]]
+    """By outcome what it is measured by."""
     wants: frozenset[Section]
     wants_figures: bool
     best_score: float
@@ -396,6 +399,12 @@ class Asked:
         has_outcome = any(names(text, concept) for concept in self.outcomes)
         return frozenset(["subject"] * has_subject + ["outcome"] * has_outcome)
 
+    def tells_of(self, text: str, outcome: Concept) -> float:
+        """1.0 where a sentence names the outcome, a share of it where it names what that is measured by, else 0.0."""
+        if names(text, outcome):
+            return 1.0
+        return MEASURE_SHARE * any(names(text, measure) for measure in self.measures.get(outcome.concept_id, ()))
+
     @staticmethod
     def of(evidence: Evidence) -> Asked:
         understanding, terms = evidence.understanding, frozenset(evidence.understanding.terms)
@@ -412,6 +421,10 @@ class Asked:
             evidence=evidence,
             terms=terms,
             outcomes=outcomes,
+            measures={
+                outcome.concept_id: tuple(m for owner, m in understanding.measures if owner == outcome.concept_id)
+                for outcome in outcomes
+            },
             spoken=terms.union(*map(_names_of, understanding.concepts)),
             wants=frozenset(understanding.target_sections),
             wants_figures=evidence.question.mode is Mode.INTERMEDIATE or understanding.asks_for_figures,
@@ -486,7 +499,7 @@ def sentence_signals(text: str, first: int, last: int, candidate: Candidate, ask
         "closest": float(bool(cosines) and cosine == max(cosines)),
         "figures": float(asked.wants_figures and sound.has_number),
         "finding": _nearest(text, own, findings),
-        "outcome": sum(names(text, concept) for concept in asked.outcomes) / max(1, len(asked.outcomes)),
+        "outcome": sum(asked.tells_of(text, concept) for concept in asked.outcomes) / max(1, len(asked.outcomes)),
         "target": float(section in asked.wants),
         "limits": float(section is Section.LIMITATIONS and section in asked.wants),
         "methods": float(section is Section.METHODS and section in asked.wants),
