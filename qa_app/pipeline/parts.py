@@ -16,7 +16,7 @@ from corpus_app.records import AgeGroup, Concept, Finding, Sex, Study, TrainingS
 from qa_app.pipeline.naming import CONDITION, DONE, MEASURED, MOST_NEIGHBOURS, NUTRIENT, find_name_spans, names
 from qa_app.pipeline.population import find_group_spans, find_population
 from qa_app.pipeline.qualifiers import Kind, Qualifier, find_qualifiers, telling_stems
-from qa_app.pipeline.records import Evidence, Population, Sentence, Understanding
+from qa_app.pipeline.records import Evidence, InsufficientEvidence, Population, Sentence, Understanding
 from qa_app.pipeline.text import content_stems, folded, stem_set, words
 from qa_app.pipeline.unstudied import Subject, find_asked, find_subjects, is_named
 
@@ -25,6 +25,11 @@ SUBJECTS = frozenset({"intervention", NUTRIENT})
 MOST_BETWEEN = 3  # words between two names that "and" joins
 SHORTEST_ROOT = 4  # letters of a stem with which others of its family begin: swim, swimmer
 SHARED_ROOT = 5  # letters in common from which two stems may be of one family
+EVERYWHERE = frozenset(
+    stem for name in ("resistance training", "exercise", "diet", "supplement") for stem in content_stems(name)
+)
+"""Words of names of what is done that tell none apart."""
+MOST_OF_A_NAME = 0.75  # of its other words, that a text holds which speaks of it
 LOOSE_HEADS = frozenset(stem for name in ("function", "performance", "mass") for stem in content_stems(name))
 """Heads of names that say little of what was measured."""
 _JOINT = re.compile(
@@ -91,8 +96,12 @@ class Heard:
     def has(self, concept: Concept) -> bool:
         if concept.concept_id in self.topics:
             return True
-        own = frozenset(content_stems(concept.name))
-        return any(names(text, concept) or (own and 2 * len(own & stem_set(text)) >= len(own)) for text in self.texts)
+        own, most = frozenset(content_stems(concept.name)), 0.5
+        if concept.kind in DONE:
+            own, most = own - EVERYWHERE, MOST_OF_A_NAME
+        return any(
+            names(text, concept) or (own and len(own & stem_set(text)) >= most * len(own)) for text in self.texts
+        )
 
     def has_like(self, outcome: Concept, concepts: Sequence[Concept]) -> bool:
         """Whether an outcome is spoken of by one of its names, or a study is about one next to it in the graph, or of its head word:
@@ -143,12 +152,11 @@ def find_open(
         for group in asked.joined:
             missing += _some_of([(concept.name, heard.has(concept)) for concept in group])
         done = frozenset(concept.concept_id for concept in concepts if concept.kind in DONE)
-        hubs = frozenset(concept.concept_id for concept in concepts if len(concept.neighbours) > MOST_NEIGHBOURS)
         missing += [concept.name for concept in asked.conditions if not heard.is_near(concept, apart_from=done)]
         told = [*(sentence.text for sentence in sentences), *(study.title for study in studies)]
         missing += [f"“{subject.text}”" for subject in asked.unstudied if not is_named(subject, told)]
         missing += [_name(q) for q in asked.qualifiers if not _is_spoken_of(q, asked, heard)]
-        unheard = [concept for concept in doubtful if not heard.is_near(concept, apart_from=hubs)]
+        unheard = [concept for concept in doubtful if not heard.is_near(concept, apart_from=_hubs(concepts))]
         if are_all and not any(heard.has_like(concept, concepts) for concept in unsaid):
             unheard += unsaid
         missing += [concept.name for concept in unheard if not any(names(entry, concept) for entry in missing)]
@@ -159,10 +167,18 @@ def find_open(
     return tuple(dict.fromkeys(missing))
 
 
-def has_nothing_of(
+class Unjoined(InsufficientEvidence):
+    """Nothing found speaks of what is done or taken together with the rest of the question."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__(f"Nothing joins {', '.join(names)} with the rest of the question.")
+        self.names = tuple(names)
+
+
+def find_unspoken(
     question: str, understanding: Understanding, evidence: Evidence, concepts: Sequence[Concept]
-) -> bool:
-    """Whether the question is about something that is done or taken, and what may be quoted speaks neither of it nor of what is next to it.
+) -> tuple[str, ...]:
+    """Names of what is done or taken, where the question is about that, and what may be quoted speaks neither of it nor of what is next to it.
 
     What that says on the rest of the question would be read as an answer about it. In doubt it speaks of it: one word of a name is
     enough, or how the training is done, where the question names that too.
@@ -170,12 +186,35 @@ def has_nothing_of(
     subjects = _subjects(question, understanding, DONE)
     quotable = [study for study in evidence.studies if evidence.citable is None or study.study_id in evidence.citable]
     if not any(c.kind in SUBJECTS for c in subjects) or len(_not_a_topic(subjects, quotable)) < len(subjects):
-        return False
+        return ()
     ids = {study.study_id for study in quotable}
     texts = [c.passage.text for c in evidence.passages if c.passage.study.study_id in ids]
     findings = [finding for finding in evidence.findings if finding.study_id in ids]
     heard = Heard.of((), quotable, findings, texts, concepts)
-    return not any(heard.is_near(c) or heard.stems.intersection(content_stems(c.name)) for c in subjects)
+    hubs = _hubs(concepts)
+    is_spoken_of = any(
+        heard.is_near(c, apart_from=hubs) or heard.stems.intersection(frozenset(content_stems(c.name)) - EVERYWHERE)
+        for c in subjects
+    )
+    return () if is_spoken_of else tuple(concept.name for concept in subjects)
+
+
+def find_lost(question: str, understanding: Understanding, missing: Sequence[str]) -> tuple[str, ...]:
+    """What of that which was done or taken is `missing`, where all that was asked to come of it is missing too: what is left would be read
+    as an answer.
+    """
+    asked = Asked.of(question, understanding)
+    outcomes = {concept.name for concept in asked.outcomes}
+    if not outcomes or not outcomes.issubset(missing):
+        return ()
+    done = [(concept.name, concept.name) for concept in asked.subjects]
+    done += [(f"“{s.text}”", s.text) for s in asked.unstudied if s.is_asked_about and s.concept.kind in DONE]
+    return tuple(name for told, name in done if told in missing)
+
+
+def _hubs(concepts: Sequence[Concept]) -> frozenset[str]:
+    """Ids of concepts next to so many others that being next to them tells nothing."""
+    return frozenset(concept.concept_id for concept in concepts if len(concept.neighbours) > MOST_NEIGHBOURS)
 
 
 def _subjects(question: str, understanding: Understanding, kinds: frozenset[str] = SUBJECTS) -> tuple[Concept, ...]:

@@ -45,6 +45,7 @@ from qa_app.pipeline.records import (
     Searched,
     Sentence,
     Signals,
+    Understanding,
 )
 from qa_app.pipeline.retrieval import Clock, Search, find_evidence
 from qa_app.pipeline.telling import tell_whole
@@ -118,8 +119,7 @@ def answer_question(
         written = _written(gathered.question, gathered.search, gathered.evidence, (writer, *fallbacks), policy, clock)
         return _of_a_part(written, question, unanswered, policy) if unanswered else written
     except InsufficientEvidence as nothing:
-        attempts = nothing.attempts if isinstance(nothing, writing.NothingWritten) else ()
-        return _refusal(question, Outcome.INSUFFICIENT_EVIDENCE, gathered.search, policy, clock, attempts=attempts)
+        return _refusal(question, Outcome.INSUFFICIENT_EVIDENCE, gathered.search, policy, clock, why=nothing)
 
 
 def _of_a_part(answered: Answer, question: Question, unanswered: str, policy: Policy) -> Answer:
@@ -211,10 +211,10 @@ def gather(
             findings=search.findings,
             citable=citable,
         )
-        if parts.has_nothing_of(question.searched, search.understanding, chosen, search.concepts):
-            raise InsufficientEvidence("The evidence does not speak of what the question is about.")
-    except InsufficientEvidence:
-        return _refusal(question, Outcome.INSUFFICIENT_EVIDENCE, search, policy, clock)
+        if unspoken := parts.find_unspoken(question.searched, search.understanding, chosen, search.concepts):
+            raise parts.Unjoined(unspoken)
+    except InsufficientEvidence as nothing:
+        return _refusal(question, Outcome.INSUFFICIENT_EVIDENCE, search, policy, clock, why=nothing)
     chosen = replace(
         chosen, left_out=(*search.left_out, *chosen.left_out), alternatives=widest(compared, citable.keys())
     )
@@ -304,6 +304,8 @@ def _outcome(
         passages=[c.passage.text for c in chosen.passages if c.passage.study.study_id in cited],
         concepts=concepts,
     )
+    if lost := parts.find_lost(question.searched, chosen.understanding, missing):
+        raise parts.Unjoined(lost)
     if missing:
         return Outcome.PARTIAL, parts.in_words(missing)
     first = next((study_id for s in sentences if s.support for study_id in s.study_ids), None)
@@ -328,9 +330,11 @@ def _refusal(
     search: Search,
     policy: Policy,
     clock: Clock,
-    attempts: tuple[Attempt, ...] = (),
+    why: InsufficientEvidence | None = None,
 ) -> Answer:
     """No sentence and no confidence; the nearest passages are shown as what they are."""
+    attempts: tuple[Attempt, ...] = why.attempts if isinstance(why, writing.NothingWritten) else ()
+    unjoined = why.names if isinstance(why, parts.Unjoined) else ()
     nearest: tuple[Candidate, ...] = ()
     left_out = search.left_out
     if outcome is Outcome.INSUFFICIENT_EVIDENCE and search.ranked:
@@ -352,7 +356,12 @@ def _refusal(
     else:
         unsaid = _unsaid(question, search)
         told = NOT_SAID.format(unsaid) if unsaid else NOTHING_FOUND
-        message = " ".join((told, *_not_mentioned(question, search.signals, _understood(question, search))))
+        missing = (
+            _not_joined(unjoined)
+            if unjoined
+            else _not_mentioned(question, search.signals, search.understanding, _understood(question, search))
+        )
+        message = " ".join((told, *missing))
         if confidence.by_words_alone(search.signals, policy):
             message = f"{message} {BY_WORDS_ALONE}"
     version = search.found.corpus_version
@@ -370,15 +379,31 @@ def _refusal(
     )
 
 
+def _not_joined(names: Sequence[str], most: int = 3) -> Iterator[str]:
+    yield f"No study was found that joins {', '.join(f'“{name}”' for name in names[:most])} with the rest of the question."
+
+
 def _not_mentioned(
-    question: Question, signals: Signals, understood: frozenset[str] = frozenset(), most: int = 3
+    question: Question,
+    signals: Signals,
+    understanding: Understanding | None = None,
+    understood: frozenset[str] = frozenset(),
+    most: int = 3,
 ) -> Iterator[str]:
-    """Which of the question's words none of the nearest passages holds, the rarest first; but for stems that were `understood`."""
+    """Which of the question's words none of the nearest passages holds: what no study is about alone, where it names such a thing; else the
+    rarest first, but for stems that were `understood`.
+    """
     named = {stem(word) for name in signals.missing_names for word in words(name)}
     typed = {stem(word): word for word in reversed(words(question.searched)) if stem(word) not in named}
     names = {" ".join(words(name.replace("-", " "))).lower(): name for name in reversed(signals.missing_names)}
+    unheard = set(signals.missing_terms)
+    subjects = [
+        subject.text
+        for subject in (unstudied.find_subjects(question.searched, understanding) if understanding else ())
+        if subject.is_asked_about and stem_set(subject.text) & (unheard | named)
+    ]
     told = (typed[term] for term in signals.missing_terms if term in typed.keys() - understood)
-    missing = [*reversed(names.values()), *told][:most]
+    missing = list(dict.fromkeys((*reversed(names.values()), *(subjects or told))))[:most]
     if missing:
         yield f"None of the nearest passages mentions {', '.join(f'“{word}”' for word in missing)}."
 

@@ -239,6 +239,11 @@ def _not_mentioned(match: Match[str]) -> str:
     return gettext("None of the nearest passages mentions %(words)s.") % {"words": words}
 
 
+def _not_joined(match: Match[str]) -> str:
+    words = ", ".join(gettext("“%(word)s”") % {"word": word} for word in re.findall("“(.*?)”", match[1]))
+    return gettext("No study was found that joins %(words)s with the rest of the question.") % {"words": words}
+
+
 def _not_said(match: Match[str]) -> str:
     return gettext(
         "This question says “%(word)s” and does not name what is meant: please name it and ask again. "
@@ -298,6 +303,7 @@ def _kinds(match: Match[str]) -> str:
 
 Tell = Callable[[Match[str]], str]
 PATTERNS: tuple[tuple[re.Pattern[str], Tell], ...] = (
+    (re.compile("No study was found that joins (“.*”) with the rest of the question\\."), _not_joined),
     (re.compile("None of the nearest passages mentions (“.*”)\\."), _not_mentioned),
     (
         re.compile(

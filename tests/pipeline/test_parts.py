@@ -351,7 +351,7 @@ def test_where_only_what_is_not_spoken_of_is_asked_about_the_evidence_has_nothin
     asked = understood(*concepts, concept("leg-strength"))
     evidence = make_evidence(make_candidate(f"{GAINED[0].text} They did three sets.", study=STUDY))
 
-    assert parts.has_nothing_of(question, asked, evidence, concepts) is is_so
+    assert bool(parts.find_unspoken(question, asked, evidence, concepts)) is is_so
 
 
 def test_what_may_not_be_quoted_is_not_heard() -> None:
@@ -361,8 +361,8 @@ def test_what_may_not_be_quoted_is_not_heard() -> None:
     evidence = make_evidence(named, other)
     asked = understood(hmb())
 
-    assert not parts.has_nothing_of("does HMB help?", asked, evidence, [])
-    assert parts.has_nothing_of("does HMB help?", asked, replace(evidence, citable={"T2": 0.9}), [])
+    assert not parts.find_unspoken("does HMB help?", asked, evidence, [])
+    assert parts.find_unspoken("does HMB help?", asked, replace(evidence, citable={"T2": 0.9}), [])
 
 
 @pytest.mark.parametrize(

@@ -193,6 +193,7 @@ def test_a_reply_brings_no_markup_with_it() -> None:
             parts.in_words(["older adults", "equal volume", "men"]),
             "betrifft ältere Erwachsene, volume bei gleichem Maß oder Männer; ",
         ),
+        ("No study was found that joins “BFR” with the rest of the question.", "die „BFR“ mit dem Rest"),
         ("None of the nearest passages mentions “shoes”, “sauna”.", "erwähnt „shoes“, „sauna“."),
     ],
 )
