@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from corpus_app.records import AgeGroup, Concept, Finding, Sex, Study, TrainingStatus
+from qa_app.pipeline.generation.wording import Sound
 from qa_app.pipeline.naming import CONDITION, DONE, MEASURED, MOST_NEIGHBOURS, NUTRIENT, find_name_spans, names
 from qa_app.pipeline.population import find_group_spans, find_population
 from qa_app.pipeline.qualifiers import Kind, Qualifier, find_qualifiers, telling_stems
@@ -47,6 +48,7 @@ _GROUPS: dict[AgeGroup | Sex | TrainingStatus, str] = {
     TrainingStatus.UNTRAINED: "untrained people",
     TrainingStatus.TRAINED: "trained people",
 }
+_YOUNG = {Sex.FEMALE: "girls", Sex.MALE: "boys"}
 _OPEN_AGES = frozenset({AgeGroup.MIXED, AgeGroup.NOT_REPORTED})
 _OPEN_SEXES = frozenset({Sex.BOTH, Sex.NOT_REPORTED})
 _TRAINED = frozenset({TrainingStatus.TRAINED, TrainingStatus.ATHLETES, TrainingStatus.RECREATIONALLY_TRAINED})
@@ -162,7 +164,7 @@ def find_open(
         missing += [concept.name for concept in unheard if not any(names(entry, concept) for entry in missing)]
     quoted = [sentence.text for sentence in sentences]
     texts = (*quoted, *passages, *(f"{study.title}. {study.population}" for study in studies))
-    missing += _missing_people(question, understanding.population, texts, studies)
+    missing += _missing_people(question, understanding.population, texts, studies, quoted)
     missing += _not_alone(question, understanding.population, quoted, studies)
     return tuple(dict.fromkeys(missing))
 
@@ -317,8 +319,11 @@ def _is_spoken_of(qualifier: Qualifier, asked: Asked, heard: Heard) -> bool:
     return not stems or heard.has_word_of(stems)
 
 
-def _missing_people(question: str, asked: Population, texts: Sequence[str], studies: Sequence[Study]) -> Iterator[str]:
-    """Groups of people whom the question names, and no text of a cited study.
+def _missing_people(
+    question: str, asked: Population, texts: Sequence[str], studies: Sequence[Study], quoted: Sequence[str]
+) -> Iterator[str]:
+    """Groups of people whom the question names, and no text of a cited study; a sex, and no study and no quoted sentence that
+    says what something did.
 
     An age that lies in two groups ("over 55") is one question, not two.
     """
@@ -326,7 +331,8 @@ def _missing_people(question: str, asked: Population, texts: Sequence[str], stud
         return
     told = [find_population(text.lower()) for text in texts]
     ages = {study.age_group for study in studies} | {group for population in told for group in population.age_groups}
-    sexes = {study.sex for study in studies} | {sex for population in told for sex in population.sexes}
+    said = [find_population(text.lower()) for text in quoted if Sound.of(text).tells]
+    sexes = {study.sex for study in studies} | {sex for population in said for sex in population.sexes}
     training = {study.training_status for study in studies} | {t for population in told for t in population.training}
     are_two = bool(_BOTH_AGES.search(question))
     if are_two or not ages.intersection(asked.age_groups):
@@ -335,7 +341,8 @@ def _missing_people(question: str, asked: Population, texts: Sequence[str], stud
         if AgeGroup.ADULTS in wanted and not ages & {AgeGroup.ADULTS, *_OPEN_AGES}:
             yield _GROUPS[AgeGroup.ADULTS]
     if not sexes & _OPEN_SEXES:
-        yield from (_GROUPS[sex] for sex in asked.sexes if sex not in sexes)
+        names_of = _YOUNG if AgeGroup.YOUTH in asked.age_groups else _GROUPS
+        yield from (names_of[sex] for sex in asked.sexes if sex not in sexes)
     if training and training <= _TRAINED and TrainingStatus.UNTRAINED in asked.training:
         yield _GROUPS[TrainingStatus.UNTRAINED]
     if training == {TrainingStatus.UNTRAINED} and _TRAINED & set(asked.training):

@@ -45,6 +45,7 @@ OF_ASKING = frozenset(
     for word in """idea ideas sensible sensibly wise wisely unwise silly daft stupid pointless useless scared afraid worried worry true untrue
     sort sorts myth myths proven proved prove proof shown showing legit bother percent percents percentage percentages
     trustworthy reliable convincing credible believable robust conclusive shaky flimsy patchy trust trusted believe
+    colour colours coloured color colors colored skew skewed sway swayed taint tainted
     rise rises rising rose raise raises raised raising boost boosts boosted boosting""".split()
 )
 """Stems of words that judge or doubt, ask for a share, or say which way something goes: passages say that in other words."""

@@ -154,6 +154,8 @@ GROUPS = {
     "young people": N_("young people"),
     "younger adults": N_("younger adults"),
     "older adults": N_("older adults"),
+    "girls": N_("girls"),
+    "boys": N_("boys"),
     "women": N_("women"),
     "men": N_("men"),
     "untrained people": N_("untrained people"),

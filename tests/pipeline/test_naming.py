@@ -81,6 +81,29 @@ def test_what_is_done_is_named_by_whoever_does_it() -> None:
 
 
 @pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        ("do I grow more muscle with more sets?", "grow more muscle"),
+        ("will my legs get any bigger?", "get any bigger"),
+        ("can I put on a lot of muscle?", "put on a lot of muscle"),
+        ("I put my mat on the muscle map", ""),
+        ("how much muscle does a woman put on in a year?", "muscle"),
+        ("how much more lean muscle can I hope to grow", ""),
+        ("how many kilos of muscle can an old man grow", "muscle"),
+        ("how much does a muscle grow", ""),
+        ("so much muscle that they grow", ""),
+        ("how much?", ""),
+    ],
+)
+def test_an_amount_may_stand_within_a_name_or_be_asked_of_it(said: str, named: str) -> None:
+    growth = concept("growth", "hypertrophy", "grow muscle", "put on muscle", "get bigger")
+
+    spans = find_name_spans(said, (growth,))
+
+    assert [said[start:end] for start, end, _ in spans] == ([named] if named else [])
+
+
+@pytest.mark.parametrize(
     ("said", "is_named"),
     [
         ("does lifting make you stronger?", True),
