@@ -13,7 +13,7 @@ from qa_app.pipeline import standing
 from qa_app.pipeline.alternatives import are_told
 from qa_app.pipeline.calibration import Logistic
 from qa_app.pipeline.generation.counted import number_asked
-from qa_app.pipeline.generation.wording import WANTS_ADVICE, Sound, is_null
+from qa_app.pipeline.generation.wording import WANTS_ADVICE, WANTS_COUNSEL, WANTS_SIZE, Sound, is_null
 from qa_app.pipeline.naming import CONDITION, DONE, MEASURED, names
 from qa_app.pipeline.orders import gives_orders
 from qa_app.pipeline.policy import Policy
@@ -340,6 +340,8 @@ class Asked:
     """By outcome what it is measured by."""
     wants: frozenset[Section]
     wants_figures: bool
+    wants_size: bool
+    """It asks how large an effect was, and not what to do."""
     best_score: float
     spoken: frozenset[str]
     """The question's terms and the stems of all names of the concepts that it names."""
@@ -408,6 +410,7 @@ class Asked:
     @staticmethod
     def of(evidence: Evidence) -> Asked:
         understanding, terms = evidence.understanding, frozenset(evidence.understanding.terms)
+        question = folded(evidence.question.searched)
         telling = [c for c in _quoted(evidence) if c.passage.section not in UNASKED]
         outcomes = tuple(concept for concept in understanding.concepts if concept.kind in MEASURED)
         findings: dict[str, list[Told]] = {}
@@ -428,11 +431,12 @@ class Asked:
             spoken=terms.union(*map(_names_of, understanding.concepts)),
             wants=frozenset(understanding.target_sections),
             wants_figures=evidence.question.mode is Mode.INTERMEDIATE or understanding.asks_for_figures,
+            wants_size=bool(WANTS_SIZE.search(question)) and not WANTS_COUNSEL.search(question),
             best_score=max(c.score for c in evidence.passages) or 1.0,
             findings=findings,
             measured=outcomes_of,
             telling=frozenset(c.passage.study.study_id for c in telling),
-            wants_advice=bool(WANTS_ADVICE.search(folded(evidence.question.searched))),
+            wants_advice=bool(WANTS_ADVICE.search(question)),
             number=number_asked(evidence.question.searched),
             closest=max((cosine for c in _quoted(evidence) for cosine in c.sentence_cosines), default=0.0),
             closest_telling=max((cosine for c in telling for cosine in c.sentence_cosines), default=0.0),
@@ -633,7 +637,7 @@ def _suits(text: str, candidate: Candidate, asked: Asked, policy: Policy, *, cos
         value -= policy.stray_advice_weight
     if evidence.question.mode is Mode.BEGINNER:
         value += policy.plain_weight * is_advice
-        value -= policy.statistics_weight * min(3, sound.statistics)
+        value -= policy.statistics_weight * min(3, sound.statistics) * (not asked.wants_size)
         value -= policy.abbreviation_weight * min(3, sound.abbreviations)
     if word_count(text) > LONG_SENTENCE_WORDS:
         value -= policy.long_weight

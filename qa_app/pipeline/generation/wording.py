@@ -112,6 +112,14 @@ WANTS_ADVICE = re.compile(
     r"\b(?:should|recommend\w*|how (?:many|much|often|long|heavy|far|do i)|(?:have|need) to|need|gotta|best|ideal|optimal|guidelines?|advice|"
     r"(?:what|which) (?:kind|dose|amount|number|exercises?|plan|programme?))\b"
 )
+# One about what is best for those who ask, and one about how large something was.
+WANTS_COUNSEL = re.compile(
+    r"\b(?:should|recommend\w*|(?:have|need|want) to|need|needed|gotta|best|ideal|optimal|enough|guidelines?|advice|(?:do|can|must) i (?:take|eat|do|lift|train|have))\b"
+)
+WANTS_SIZE = re.compile(
+    r"\b(?:how (?:much|big|large|far|strong)|by how|effect sizes?|(?:what|how many|how great|which) (?:\w+ )?(?:percent(?:age)?s?|per cent|kilos?|kilograms?|kg|pounds|grams|points|centimet\w+|millimet\w+|seconds)|"
+    r"(?:pooled|standardi[sz]ed mean) (?:effects?|difference|estimate)s?|smds?|odds ratio|hazard ratio|relative risk)\b"
+)
 ADVISES = re.compile(
     r"\b(?:recommend\w*|advis\w*|should|suggest(?:s|ed)? (?:at least|using|ending|\d)|prescribe)\b", re.IGNORECASE
 )
