@@ -126,7 +126,7 @@ INTENTS = (
         (Section.LIMITATIONS, Section.DISCUSSION, Section.CONCLUSION),
     ),
     Intent("conclusion", _words("conclusions?", "conclude[sd]?", "summary", "summari[sz]e", "contributions?", "future", "bottom line", "take[- ]?away"), (Section.CONCLUSION, Section.DISCUSSION)),
-    Intent("data", _words("data", "datasets?", "experiments?", "evaluation", "benchmarks?"), (Section.RESULTS, Section.METHODS)),
+    Intent("data", _words("(?<!pooled )(?<!combined )data", "datasets?", "experiments?", "evaluation", "benchmarks?"), (Section.RESULTS, Section.METHODS)),
     Intent(
         "practice",
         _words("should", "recommend(?:ed|ation|ations)?", "practical", "advice", "advise", "best way", "how do i", "do i (?:need|have) to", "is it (?:worth|better|ok|okay|safe)", "guidelines?"),

@@ -19,6 +19,8 @@ _ASKED = (
     (re.compile(r"(?<!\d)(?<!\d )(?:\bpercent\w*|%)"), r"(?:%|percent\w*|per cent)"),
     (re.compile(r"(?<!\d)(?<!\d )(?<!/)\bkgs?\b|\bkilos?\b|\bpounds\b"), r"kg"),
 )  # fmt: skip
+_EFFECT_ASKED = re.compile(r"\b(?:effect sizes?|smds?|standardi[sz]ed mean differences?|pooled (?:effects?|estimates?|differences?))\b")
+_EFFECT = r"\b(?:effect sizes?|ES|SMDs?|standardi[sz]ed mean differences?|(?:pooled|overall) (?:effect|estimate|difference)|[gd] ?=)(?:[^\d.;]|\.(?=\d)){0,30}?\d"
 _OF_THESE = re.compile(r"\bhow many of (?:the|these|those|them)\b")
 _PART = r"(?:of|with|without|who|that|had|did|were|took|dropped|got|became|remained|completed)"  # "8 with", "12 of 49", "ten completed"
 _HOW_MANY = re.compile(r"\bhow many (?:[a-z]+ly )?([a-z]+)")
@@ -29,6 +31,8 @@ def number_asked(question: str) -> re.Pattern[str] | None:
     """What a sentence holds that gives the number asked for; None where none is asked for, or something else is asked as well."""
     said = folded(question)
     questions = [part for part in said.split("?") if len(content_stems(part)) >= FEWEST_WORDS] or [said]
+    if all(_EFFECT_ASKED.search(part) for part in questions):
+        return re.compile(_EFFECT, re.IGNORECASE)
     units = list(map(_units, questions))
     if not all(units):
         return None
