@@ -197,7 +197,12 @@ def is_about_others(study: Study, asked: Population) -> bool:
     open_ages, open_sexes = {AgeGroup.MIXED, AgeGroup.NOT_REPORTED}, {Sex.BOTH, Sex.NOT_REPORTED}
     other_age = bool(asked.age_groups) and study.age_group not in {*asked.age_groups, *open_ages}
     other_sex = bool(asked.sexes) and study.sex not in {*asked.sexes, *open_sexes}
-    return other_age or other_sex
+    return other_age or other_sex or _is_of_children(study, asked)
+
+
+def _is_of_children(study: Study, asked: Population) -> bool:
+    """Whether it is, and the question is of women or of men: "girls" and "boys" name their age."""
+    return study.age_group is AgeGroup.YOUTH and bool(asked.sexes) and not asked.age_groups
 
 
 def is_of_another_life(study: Study, asked: Population) -> bool:
@@ -213,7 +218,7 @@ def is_about(study: Study, asked: Population) -> bool:
 
     Where several groups are named ("men and women"), people of all sorts are those.
     """
-    age = not asked.age_groups or study.age_group in asked.age_groups
+    age = (not asked.age_groups or study.age_group in asked.age_groups) and not _is_of_children(study, asked)
     sex = not asked.sexes or study.sex in asked.sexes
     return (age or (len(asked.age_groups) > 1 and study.age_group is AgeGroup.MIXED)) and (
         sex or (len(asked.sexes) > 1 and study.sex is Sex.BOTH)
