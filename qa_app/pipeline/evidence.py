@@ -32,6 +32,7 @@ from qa_app.pipeline.text import jaccard, stem_set
 
 AT_A_TURN = 2  # passages of a study that may be quoted, before the next one has its turn
 HARDLY = 0.5  # of the chance from which a study is quoted: one that found what was asked about is, where the others found nothing of it
+TOLD_FROM = 0.7  # share of the words of a finding that a passage holds which tells it
 FREE = frozenset({LeftOutReason.BUDGET, LeftOutReason.STUDY_CAP, LeftOutReason.DUPLICATE_LOCATION})
 SETTING_OUT = frozenset({Section.INTRODUCTION, Section.BACKGROUND, Section.METHODS})
 
@@ -307,6 +308,9 @@ def select(
             LeftOutReason.BUDGET,
             "another passage of this study tells of an outcome that was asked about",
         )
+    for silent, telling in _found_instead(ranked, refused, understanding, policy, citable, findings):
+        del refused[telling]
+        refused[silent] = (LeftOutReason.BUDGET, "another passage of this study tells what it found of what was asked about")
     left_out = tuple(
         LeftOut("passage", *reason, ranked[place].passage.passage_id, None, ranked[place].passage.study.study_id)
         for place, reason in sorted(refused.items())
@@ -430,6 +434,46 @@ def _naming_instead(
             if instead and others:
                 yield instead[-1], place
                 break
+
+
+def _found_instead(
+    ranked: Sequence[Candidate],
+    refused: Mapping[int, tuple[LeftOutReason, str]],
+    understanding: Understanding,
+    policy: Policy,
+    citable: Mapping[str, float] | None,
+    findings: Sequence[Finding],
+) -> Iterator[tuple[int, int]]:
+    """Of each study that may be quoted and found something of an outcome asked about, which none of its chosen passages tells: the last of
+    these that can be spared, and the one that does.
+
+    The best of all passages stays, what stands in a section that was asked for, and the only one of a study.
+    """
+    outcomes = [concept for concept in understanding.concepts if concept.kind in MEASURED]
+    for study_id in citable or {}:
+        own = [f for f in findings if f.study_id == study_id and any(names(f.outcome, outcome) for outcome in outcomes)]
+        places = [place for place, c in enumerate(ranked) if c.passage.study.study_id == study_id]
+        chosen = [place for place in places if place not in refused]
+        if not own or len(chosen) < 2 or any(_tells_one(ranked[place], own) for place in chosen):
+            continue
+        spare = [p for p in chosen if p > 0 and ranked[p].passage.section not in understanding.target_sections]
+        for place in places:
+            if place not in refused or refused[place][0] not in FREE or not _tells_one(ranked[place], own):
+                continue
+            here = location(ranked[place], policy)
+            at_its_place = [p for p in chosen if location(ranked[p], policy) == here]
+            instead = [p for p in spare if p in at_its_place] if at_its_place else spare
+            if instead:
+                yield instead[-1], place
+                break
+
+
+def _tells_one(candidate: Candidate, findings: Sequence[Finding]) -> bool:
+    """Whether a passage holds nearly all words of what one of these findings says."""
+    held = stem_set(candidate.passage.text)
+    return candidate.passage.section in TELLING and any(
+        len(said & held) >= TOLD_FROM * len(said) for said in (stem_set(finding.statement) for finding in findings)
+    )
 
 
 def _in_turn(ranked: Sequence[Candidate], quotable: Sequence[bool], understanding: Understanding) -> list[int]:
