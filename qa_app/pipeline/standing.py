@@ -54,7 +54,10 @@ def hangs(sentences: Sequence[str], position: int, title: str = "") -> bool:
     text = sentences[position]
     if read(text).need is Need.BEFORE:
         return True
-    return position > 0 and bool(is_nameless(text) or _is_unspelt(text, sentences[position - 1], title))
+    if position == 0:
+        return False
+    before = sentences[position - 1]
+    return is_nameless(text) or _is_unspelt(text, before, title) or _is_of_the_trial(text, before)
 
 
 @lru_cache(maxsize=16_384)
@@ -64,6 +67,13 @@ def is_nameless(text: str) -> bool:
     """
     speaker = _SPEAKS.search(text)
     return speaker is not None and not _NAMED.search(text, 0, speaker.start())
+
+
+def _is_of_the_trial(text: str, before: str) -> bool:
+    """Whether the sentence before brings up one trial among others, and this one goes on with its figures: `One trial compared ... Weight
+    loss was 5.7 kg.` would seem to be of all.
+    """
+    return bool(_ONE_TRIAL.match(before) and _DIGIT.search(text) and not _WORK_NAMED.search(text))
 
 
 def _is_unspelt(text: str, before: str, title: str) -> bool:
@@ -85,6 +95,12 @@ def read(text: str) -> Standing:
     heading = _SPEAKER.match(text) or _OF_THE_STUDY.match(text)
     return Standing(Need.HEADING, heading.group().strip()) if heading else ALONE
 
+
+_ONE_TRIAL = re.compile(
+    r"(?:(?:In|For example, in|By contrast, in) )?(?:(?:[Aa]n?|[Oo]ne|[Aa]nother|[Aa] single|[Aa] further) (?!(?:meta|systematic|scoping|network|umbrella)\b)(?:[\w-]+ ){0,4}?(?:trial|study|experiment|cohort)\b)"
+)
+_DIGIT = re.compile(r"\d")
+_WORK_NAMED = re.compile(r"\b(?:trials?|stud(?:y|ies)|reviews?|meta-analys[ei]s|cohorts?|colleagues|authors?)\b", re.IGNORECASE)
 
 # --- How a sentence opens ---------------------------------------------------------------------------------------------
 
