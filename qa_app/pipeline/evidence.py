@@ -450,6 +450,7 @@ def _found_instead(
     The best of all passages stays, what stands in a section that was asked for, and the only one of a study.
     """
     outcomes = [concept for concept in understanding.concepts if concept.kind in MEASURED]
+    outcomes += [measure for _, measure in understanding.measures]
     for study_id in citable or {}:
         own = [f for f in findings if f.study_id == study_id and any(names(f.outcome, outcome) for outcome in outcomes)]
         places = [place for place, c in enumerate(ranked) if c.passage.study.study_id == study_id]
