@@ -32,6 +32,7 @@ from qa_app.pipeline.text import jaccard, stem_set
 
 AT_A_TURN = 2  # passages of a study that may be quoted, before the next one has its turn
 HARDLY = 0.5  # of the chance from which a study is quoted: one that found what was asked about is, where the others found nothing of it
+LIKELY = 0.8  # chance that a study is quoted, from which what it found takes the place of another of its passages
 TOLD_FROM = 0.7  # share of the words of a finding that a passage holds which tells it
 FREE = frozenset({LeftOutReason.BUDGET, LeftOutReason.STUDY_CAP, LeftOutReason.DUPLICATE_LOCATION})
 SETTING_OUT = frozenset({Section.INTRODUCTION, Section.BACKGROUND, Section.METHODS})
@@ -310,7 +311,10 @@ def select(
         )
     for silent, telling in _found_instead(ranked, refused, understanding, policy, citable, findings):
         del refused[telling]
-        refused[silent] = (LeftOutReason.BUDGET, "another passage of this study tells what it found of what was asked about")
+        refused[silent] = (
+            LeftOutReason.BUDGET,
+            "another passage of this study tells what it found of what was asked about",
+        )
     left_out = tuple(
         LeftOut("passage", *reason, ranked[place].passage.passage_id, None, ranked[place].passage.study.study_id)
         for place, reason in sorted(refused.items())
@@ -444,14 +448,17 @@ def _found_instead(
     citable: Mapping[str, float] | None,
     findings: Sequence[Finding],
 ) -> Iterator[tuple[int, int]]:
-    """Of each study that may be quoted and found something of an outcome asked about, which none of its chosen passages tells: the last of
-    these that can be spared, and the one that does.
+    """Of each study that is likely to be quoted and found something of an outcome asked about, which none of its chosen passages tells: the one that
+    does, and in whose place: the last of a study that is not quoted, or else its own last that can be spared.
 
     The best of all passages stays, what stands in a section that was asked for, and the only one of a study.
     """
     outcomes = [concept for concept in understanding.concepts if concept.kind in MEASURED]
     outcomes += [measure for _, measure in understanding.measures]
-    for study_id in citable or {}:
+    unquoted = [n for n, c in enumerate(ranked) if n not in refused and c.passage.study.study_id not in (citable or {})]
+    for study_id, chance in (citable or {}).items():
+        if chance < LIKELY:
+            continue
         own = [f for f in findings if f.study_id == study_id and any(names(f.outcome, outcome) for outcome in outcomes)]
         places = [place for place, c in enumerate(ranked) if c.passage.study.study_id == study_id]
         chosen = [place for place in places if place not in refused]
@@ -464,6 +471,8 @@ def _found_instead(
             here = location(ranked[place], policy)
             at_its_place = [p for p in chosen if location(ranked[p], policy) == here]
             instead = [p for p in spare if p in at_its_place] if at_its_place else spare
+            if not at_its_place and unquoted and len(chosen) < policy.passages_per_cited_study:
+                instead = [unquoted.pop()]
             if instead:
                 yield instead[-1], place
                 break

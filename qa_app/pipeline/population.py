@@ -46,6 +46,7 @@ _AGES: tuple[tuple[re.Pattern[str], tuple[AgeGroup, ...]], ...] = (
         _words("child", "children", "childhood", "kids?", "teens?", "teenagers?", "teenaged?", "adolescents?", "adolescence", "youths?", "pre-?pubertal", "pubertal", "schoolchildren", "toddlers?", "minors"),
         (AgeGroup.YOUTH,),
     ),
+    (_words("girls?", "boys?"), (AgeGroup.YOUTH, AgeGroup.ADULTS)),  # of any age below the old
 )  # fmt: skip
 _SEXES: tuple[tuple[re.Pattern[str], tuple[Sex, ...]], ...] = (
     (

@@ -104,7 +104,8 @@ _NO_NAME = frozenset(
 _GENERIC = frozenset(
     stem(word)
     for word in """training exercise exercises workout workouts program programme diet diets supplement supplements therapy treatment disease condition users
-    patients people health healthy growth muscle powder drink group groups level levels type types kind""".split()
+    patients people health healthy growth muscle powder drink group groups level levels type types kind
+    little low high less more few small big much many""".split()
 )
 
 

@@ -100,7 +100,9 @@ _ONE_TRIAL = re.compile(
     r"(?:(?:In|For example, in|By contrast, in) )?(?:(?:[Aa]n?|[Oo]ne|[Aa]nother|[Aa] single|[Aa] further) (?!(?:meta|systematic|scoping|network|umbrella)\b)(?:[\w-]+ ){0,4}?(?:trial|study|experiment|cohort)\b)"
 )
 _DIGIT = re.compile(r"\d")
-_WORK_NAMED = re.compile(r"\b(?:trials?|stud(?:y|ies)|reviews?|meta-analys[ei]s|cohorts?|colleagues|authors?)\b", re.IGNORECASE)
+_WORK_NAMED = re.compile(
+    r"\b(?:trials?|stud(?:y|ies)|reviews?|meta-analys[ei]s|cohorts?|colleagues|authors?)\b", re.IGNORECASE
+)
 
 # --- How a sentence opens ---------------------------------------------------------------------------------------------
 

@@ -19,6 +19,9 @@ from qa_app.pipeline.generation.counted import number_asked
         ("how many of the 49 women had it?", "Women were grouped: 41 without and 8 with."),
         ("how many of them finished?", "Of 30 people, 27 completed the programme."),
         ("what percent fewer fractures?", "High intake went with 16% fewer hip fractures."),
+        ("what effect size did creatine have?", "The effect size was 0.24 for short tasks."),
+        ("Standardised mean differences for 1RM?", "High loads exceeded low ones (SMD 0.60)."),
+        ("what was the pooled effect?", "Growth was a medium effect (g = 0.52)."),
     ],
 )
 def test_a_sentence_that_gives_the_number_is_known(question: str, sentence: str) -> None:
@@ -35,6 +38,7 @@ def test_a_sentence_that_gives_the_number_is_known(question: str, sentence: str)
         ("how much protein do I need", "In 14 studies protein helped."),
         ("how many of the women had it?", "They trained for 16 weeks."),
         ("how often should I stretch", "Stretches are held for 10 to 30 s."),
+        ("what effect size did creatine have?", "They pooled 80 effects of creatine in 17 trials."),
     ],
 )
 def test_another_number_is_not_the_one_asked_for(question: str, sentence: str) -> None:

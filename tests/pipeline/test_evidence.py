@@ -519,6 +519,42 @@ def test_a_passage_on_an_outcome_asked_about_takes_the_place_of_one_that_names_n
     assert chosen((0, 3, 1), told=swapped) == [texts[1], texts[0]]  # the best of all stays
 
 
+@pytest.mark.parametrize(
+    ("chance", "outcome", "measures", "is_told"),
+    [
+        (0.9, "muscle strength", (), True),
+        (0.5, "muscle strength", (), False),
+        (0.9, "sleep", (), False),
+        (0.9, "grip", (("muscle-strength", "grip"),), True),
+    ],
+    ids=["found of what was asked", "hardly quoted", "of something else", "by what it is measured by"],
+)
+def test_what_a_study_found_of_an_outcome_asked_about_takes_the_place_of_another_passage_of_it(
+    chance: float, outcome: str, measures: tuple[tuple[str, str], ...], is_told: bool
+) -> None:
+    told = ("Muscle strength matters to women.", "Muscle strength is worth training.", "Women gained 3 kg with bands.")
+    ranked = [
+        make_candidate(text, study="T001", position=3 * n, score=3.0 - n, section=section)
+        for n, (text, section) in enumerate(zip(told, (*[Section.CONCLUSION] * 2, Section.RESULTS), strict=True))
+    ]
+    found = Finding("bands", "rest", outcome, Direction.INCREASE, "Women gained 3 kg with bands", study_id="T001")
+    evidence = select(
+        ranked,
+        question=QUESTION,
+        understanding=replace(
+            UNDERSTANDING,
+            concepts=(make_concept("muscle-strength"),),
+            target_sections=(),
+            measures=tuple((owner, make_concept(name)) for owner, name in measures),
+        ),
+        policy=replace(POLICY, evidence_passages=2),
+        findings=[found],
+        citable={"T001": chance},
+    )
+
+    assert [c.passage.text for c in evidence.passages] == [told[0], told[2] if is_told else told[1]]
+
+
 def test_a_study_of_other_people_is_quoted_less_readily() -> None:
     women = make_question("how many sets per week for muscle growth in women?")
     understanding = understand(women, concepts=(), collections=())

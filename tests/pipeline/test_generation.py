@@ -528,6 +528,38 @@ def test_the_outcome_asked_about_opens_unless_advice_is_wanted(question: str, fi
     assert by_outcome[strength.passage.text] == by_place[strength.passage.text]
 
 
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [("Leg lean mass rose with loads.", 0.75), ("Hypertrophy came with loads.", 1.0), ("Sleep came with loads.", 0.0)],
+)
+def test_a_sentence_on_what_an_outcome_is_measured_by_is_nearly_on_that(text: str, share: float) -> None:
+    growth, lean = make_concept("hypertrophy"), make_concept("lean-mass")
+    evidence = make_evidence(make_candidate(text), question="do loads give hypertrophy?")
+    understanding = replace(
+        evidence.understanding, concepts=(growth,), measures=(("hypertrophy", lean), ("strength", lean))
+    )
+
+    (rated,) = rank_sentences(replace(evidence, understanding=understanding), replace(POLICY, opening_outcome_weight=1))
+    (plain,) = rank_sentences(replace(evidence, understanding=understanding), replace(POLICY, opening_outcome_weight=0))
+
+    assert rated.opening - plain.opening == pytest.approx(share)
+
+
+@pytest.mark.parametrize(
+    ("question", "is_dearer"),
+    [("how much did heavy loads raise strength?", False), ("how much weight should I use for strength?", True)],
+    ids=["how large", "what to do"],
+)
+def test_statistics_count_against_a_sentence_unless_a_size_is_asked_for(question: str, is_dearer: bool) -> None:
+    evidence = make_evidence(make_candidate("Strength rose by 8% (95% CI 5 to 11; P = 0.01)."), question=question)
+
+    with_weight, without = (
+        rank_sentences(evidence, replace(POLICY, statistics_weight=weight))[0] for weight in (1.0, 0.0)
+    )
+
+    assert (with_weight.score < without.score) is is_dearer
+
+
 def test_what_only_sets_out_does_not_open_the_answer() -> None:
     reasons = "Grgic offered reasons for the weekly sets and muscle growth. More weekly sets gave more muscle growth."
     evidence = make_evidence(

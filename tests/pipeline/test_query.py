@@ -389,6 +389,13 @@ def test_what_something_is_asks_for_background_and_what_is_newest_does_not(text:
         ("what are the limitations of the review?", {"limitations"}),
         ("how was the trial carried out?", {"methods"}),
         ("how many trials were included?", {"methods"}),
+        ("how trustworthy is the evidence on creatine?", {"limitations"}),
+        ("is the research on vitamin D any good?", {"limitations"}),
+        ("can I trust these studies?", {"limitations"}),
+        ("how sure are we that lifting prevents falls?", {"limitations"}),
+        ("is lifting good for my heart?", set()),
+        ("how strong are women who lift?", set()),
+        ("what effect size did the pooled data give?", set()),
         ("what is sarcopenia?", {"background"}),
         ("what is the effect of creatine on strength?", set()),
         ("what is the risk of falls?", set()),
@@ -396,3 +403,23 @@ def test_what_something_is_asks_for_background_and_what_is_newest_does_not(text:
 )
 def test_what_a_question_asks_of_a_study_is_understood(asked: str, intents: set[str]) -> None:
     assert set(understand(make_question(asked), concepts=(), collections=()).intents) == intents
+
+
+def test_how_good_the_evidence_on_something_is_is_still_about_that() -> None:
+    understood = understand(make_question("is the evidence for whey strong?"), concepts=(), collections=())
+
+    assert "whei" in understood.subject or "whey" in understood.subject
+
+
+def test_what_a_named_outcome_is_measured_by_comes_with_it() -> None:
+    growth = make_concept("hypertrophy", neighbours=("lean-mass", "lifting", "strength"))
+    graph = (growth, make_concept("lean-mass"), make_concept("lifting", kind="intervention"), make_concept("strength"))
+
+    alone = understand(make_question("what gives hypertrophy?"), concepts=graph, collections=())
+    beside = understand(make_question("what gives hypertrophy and strength?"), concepts=graph, collections=())
+
+    assert [(owner, measure.concept_id) for owner, measure in alone.measures] == [
+        ("hypertrophy", "lean-mass"),
+        ("hypertrophy", "strength"),
+    ]
+    assert [measure.concept_id for _, measure in beside.measures] == ["lean-mass"]

@@ -185,3 +185,20 @@ def test_any_text_is_read_and_the_words_shown_are_its_own(text: str) -> None:
 
     assert bool(read.words) or read.need is not Need.BEFORE
     assert "".join(read.words.lower().split()) in "".join(text.lower().split())
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "is_needed"),
+    [
+        ("An 18-month trial in obese adults shows why.", "Weight loss was 5.7 kg with diet alone.", True),
+        ("In one trial women trained for a year.", "Strength rose by 3 kg with bands.", True),
+        ("One trial compared diets.", "Across all studies weight fell by 2 kg.", False),
+        ("A meta-analysis of trials compared diets.", "Weight fell by 2 kg with diet alone.", False),
+        ("Trials differed.", "Weight fell by 2 kg with diet alone.", False),
+        ("One trial compared diets.", "Weight hardly changed with diet alone.", False),
+    ],
+)
+def test_figures_of_one_trial_among_others_need_the_sentence_that_brings_it_up(
+    before: str, text: str, is_needed: bool
+) -> None:
+    assert standing.find_first([before, text], 1) == (0 if is_needed else 1)
