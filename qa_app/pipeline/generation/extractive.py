@@ -26,7 +26,7 @@ from qa_app.pipeline.records import Draft, DraftSentence, Evidence, Generator, M
 from qa_app.pipeline.text import word_count
 from qa_app.pipeline.unstudied import find_subjects
 
-EXTRACTIVE = Generator(name="extractive", version="15")
+EXTRACTIVE = Generator(name="extractive", version="16")
 
 FAR_FROM_BEST = 0.5  # log odds below the best of its passage from which a sentence does not stand before that one
 
