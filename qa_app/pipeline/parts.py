@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from corpus_app.records import AgeGroup, Concept, Finding, Sex, Study, TrainingStatus
-from qa_app.pipeline.generation.wording import Sound
 from qa_app.pipeline.naming import CONDITION, DONE, MEASURED, MOST_NEIGHBOURS, NUTRIENT, find_name_spans, names
 from qa_app.pipeline.population import find_group_spans, find_population
 from qa_app.pipeline.qualifiers import Kind, Qualifier, find_qualifiers, telling_stems
 from qa_app.pipeline.records import Evidence, InsufficientEvidence, Population, Sentence, Understanding
 from qa_app.pipeline.text import content_stems, folded, stem_set, words
 from qa_app.pipeline.unstudied import Subject, find_asked, find_subjects, is_named
+from qa_app.pipeline.wording import Sound
 
 OUTCOME = "outcome"
 SUBJECTS = frozenset({"intervention", NUTRIENT})

@@ -192,6 +192,9 @@ class Policy:
     aimed_weight: float = 1.0  # what a sentence that opens with other people than asked about loses
     explains_gain: float = 1.5  # what an explanation gains where the question asks why
     dated_gain: float = 2.0  # what a sentence gains of the study of the year asked for, or of the newest where that is
+    without_gain: float = (
+        2.0  # what it gains on people who do not train, where these are asked about, and loses on training ones
+    )
     number_gain: float = 1.0  # what a sentence gains that gives the number asked for
     special_age_weight: float = 1.0  # and loses of old or young people, where the question names nobody
     summary_sentences_beginner: int = 3

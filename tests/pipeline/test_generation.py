@@ -560,6 +560,32 @@ def test_statistics_count_against_a_sentence_unless_a_size_is_asked_for(question
     assert (with_weight.score < without.score) is is_dearer
 
 
+@pytest.mark.parametrize(
+    ("question", "is_asked"),
+    [
+        ("does protein build muscle without exercise?", True),
+        ("does creatine do anything if you don't train?", True),
+        ("will protein help older people who never exercise?", True),
+        ("can I gain muscle from protein alone, no training?", True),
+        ("can I grow without training to failure?", False),
+        ("I have never trained before, how do I start?", False),
+        ("what if I don't train my legs?", False),
+        ("no training experience, where do I begin?", False),
+    ],
+)
+def test_who_does_not_train_is_asked_about(question: str, is_asked: bool) -> None:
+    told = "Strength rose with protein during resistance training. Strength did not rise with protein without training."
+    evidence = make_evidence(make_candidate(told), question=question)
+
+    with_gain, without = (
+        {(q.first, q.last): q for q in rank_sentences(evidence, replace(POLICY, without_gain=gain))}
+        for gain in (2.0, 0.0)
+    )
+
+    gained = [round(with_gain[place].score - without[place].score, 3) for place in ((0, 0), (1, 1))]
+    assert gained == ([-2.0, 2.0] if is_asked else [0.0, 0.0])
+
+
 def test_what_only_sets_out_does_not_open_the_answer() -> None:
     reasons = "Grgic offered reasons for the weekly sets and muscle growth. More weekly sets gave more muscle growth."
     evidence = make_evidence(

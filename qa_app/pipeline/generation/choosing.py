@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 
 from corpus_app.records import Concept, Direction
 from qa_app.pipeline.generation.sentences import Quotable, compared, measured, treatment
-from qa_app.pipeline.generation.wording import Sound, announces, is_null, takes_back
 from qa_app.pipeline.naming import names
 from qa_app.pipeline.orders import gives_orders
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.records import TELLING, Finding
 from qa_app.pipeline.text import jaccard, stem_set, word_count
+from qa_app.pipeline.wording import Sound, announces, is_null, takes_back
 
 REPEATED = 0.6  # token overlap from which two sentences say the same
 REPEATED_WITHIN_STUDY = 0.45  # and of one study

@@ -18,13 +18,13 @@ from qa_app.pipeline.generation.choosing import (
 )
 from qa_app.pipeline.generation.counted import number_asked
 from qa_app.pipeline.generation.sentences import Quotable, find_hanging, rank_sentences
-from qa_app.pipeline.generation.wording import Sound
 from qa_app.pipeline.naming import MEASURED
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.population import is_about_others
 from qa_app.pipeline.records import Draft, DraftSentence, Evidence, Generator, Mode, Stance
 from qa_app.pipeline.text import word_count
 from qa_app.pipeline.unstudied import find_subjects
+from qa_app.pipeline.wording import Sound
 
 EXTRACTIVE = Generator(name="extractive", version="16")
 

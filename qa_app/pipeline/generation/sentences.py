@@ -13,7 +13,6 @@ from qa_app.pipeline import standing
 from qa_app.pipeline.alternatives import are_told
 from qa_app.pipeline.calibration import Logistic
 from qa_app.pipeline.generation.counted import number_asked
-from qa_app.pipeline.generation.wording import WANTS_ADVICE, WANTS_COUNSEL, WANTS_SIZE, Sound, is_null
 from qa_app.pipeline.naming import CONDITION, DONE, MEASURED, names
 from qa_app.pipeline.orders import gives_orders
 from qa_app.pipeline.policy import Policy
@@ -21,6 +20,7 @@ from qa_app.pipeline.population import find_population, is_about, is_about_other
 from qa_app.pipeline.qualifiers import asks_for_newest, find_years
 from qa_app.pipeline.records import TELLING, Candidate, Evidence, Finding, LeftOut, LeftOutReason, Mode
 from qa_app.pipeline.text import content_stems, folded, jaccard, stem_set, word_count
+from qa_app.pipeline.wording import WANTS_ADVICE, WANTS_COUNSEL, WANTS_SIZE, WANTS_WITHOUT, Sound, is_null
 
 _FIGURES = re.compile(r"\beffect sizes?\b|\bSMD\b|\bCI\b|\bP ?[=<>≤]")
 _DECIMAL = re.compile(r"\d+\.\d+")
@@ -186,7 +186,8 @@ def rank_sentences(evidence: Evidence, policy: Policy) -> tuple[Quotable, ...]:
                     needed=round(
                         _log_odds(policy.needed, signals)
                         - _hard(text, asked, policy)
-                        + policy.alternatives_gain * asked.sets_apart(text, candidate.passage.section),
+                        + policy.alternatives_gain * asked.sets_apart(text, candidate.passage.section)
+                        - policy.without_gain * asked.wants_without * Sound.of(text).trains,
                         6,
                     ),
                     serves=asked.is_served(text, candidate.passage.section),
@@ -340,6 +341,8 @@ class Asked:
     """By outcome what it is measured by."""
     wants: frozenset[Section]
     wants_figures: bool
+    wants_without: bool
+    """It asks of people who do not train."""
     wants_size: bool
     """It asks how large an effect was, and not what to do."""
     best_score: float
@@ -431,6 +434,7 @@ class Asked:
             spoken=terms.union(*map(_names_of, understanding.concepts)),
             wants=frozenset(understanding.target_sections),
             wants_figures=evidence.question.mode is Mode.INTERMEDIATE or understanding.asks_for_figures,
+            wants_without=bool(WANTS_WITHOUT.search(question)),
             wants_size=bool(WANTS_SIZE.search(question)) and not WANTS_COUNSEL.search(question),
             best_score=max(c.score for c in evidence.passages) or 1.0,
             findings=findings,
@@ -625,6 +629,7 @@ def _suits(text: str, candidate: Candidate, asked: Asked, policy: Policy, *, cos
     value = 0.0
     is_wanted = EXPLANATION in understanding.intents and sound.explains
     value += policy.explains_gain * is_wanted
+    value -= policy.without_gain * asked.wants_without * sound.trains
     value += policy.dated_gain * (candidate.passage.study.study_id in asked.dated)
     if Section.LIMITATIONS not in asked.wants and sound.is_aside and not is_wanted:
         value -= policy.aside_weight

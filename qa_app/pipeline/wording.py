@@ -112,6 +112,24 @@ WANTS_ADVICE = re.compile(
     r"\b(?:should|recommend\w*|how (?:many|much|often|long|heavy|far|do i)|(?:have|need) to|need|gotta|best|ideal|optimal|guidelines?|advice|"
     r"(?:what|which) (?:kind|dose|amount|number|exercises?|plan|programme?))\b"
 )
+# One about people who do not train ("does protein build muscle without exercise?"), but not about how somebody trains or has trained.
+_DOING = r"(?:(?:any|doing|the|added|regular|resistance|strength|weight|physical|gym) )*(?:training|exercises?|exercising|lifting|weights|working out|work-?outs?)"
+_NOT_FURTHER = r"(?=\s*(?:$|[?.,;:!)]|(?:at all|and|but|or|will|would|does|do|can|could|is|are|because|any ?more|if|though|whatsoever|in (?:older|younger|elderly|healthy)|for (?:older|elderly))\b))"
+WANTS_WITHOUT = re.compile(
+    rf"\b(?:without|w/o|no) {_DOING}\b{_NOT_FURTHER}|\b(?:do|does|did|am|are|is)(?:n['’]?t| not) (?:\w+ )?(?:exercise|exercising|train|training|lift|lifting|work out|working out|do (?:any )?(?:exercise|sports?|training|weights))\b{_NOT_FURTHER}"
+    rf"|\b(?:never|hardly ever) (?:exercise|train|lift|work out)s?\b(?! ?ed\b){_NOT_FURTHER}|\bnot (?:exercising|training|lifting)\b{_NOT_FURTHER}",
+    re.IGNORECASE,
+)
+WITHOUT = re.compile(
+    r"\b(?:without|no|not) (?:(?:any|added|additional|resistance|strength|structured) )*(?:training|exercise)\b(?! (?:interventions?|groups? differ|to failure))|\bwithout (?:resistance )?training\b|\bsedentary\b|\buntrained and not training\b",
+    re.IGNORECASE,
+)
+WITH = re.compile(
+    r"\b(?:with|during|alongside|doing|plus|in|through|added to|combined with|for|to) (?:\w+ ){0,2}?(?:training|exercise)\b|\btraining alone\b|\b(?:resistance|strength)-trained\b|\blifters?\b",
+    re.IGNORECASE,
+)
+
+
 # One about what is best for those who ask, and one about how large something was.
 WANTS_COUNSEL = re.compile(
     r"\b(?:should|recommend\w*|(?:have|need|want) to|need|needed|gotta|best|ideal|optimal|enough|guidelines?|advice|(?:do|can|must) i (?:take|eat|do|lift|train|have))\b"
@@ -161,6 +179,8 @@ class Sound:
     has_number: bool
     statistics: int
     abbreviations: int
+    trains: int
+    """1 where it speaks of people who train alone, -1 of such as do not, else 0."""
 
     @staticmethod
     @lru_cache(maxsize=8_192)
@@ -179,4 +199,5 @@ class Sound:
             has_number=bool(NUMBER.search(text)),
             statistics=len(STATISTICS.findall(text)),
             abbreviations=len(ABBREVIATION.findall(text)),
+            trains=-1 if WITHOUT.search(text) else int(bool(WITH.search(text))),
         )
