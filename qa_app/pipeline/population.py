@@ -237,3 +237,12 @@ def names_some_of(said: str, asked: Population) -> bool:
             (named.sexes, asked.sexes),
         )
     )
+
+
+def names_others(said: str, asked: Population) -> bool:
+    """Whether a lower-case sentence names an age or a sex, and none of those that the question names of it."""
+    named = find_population(said)
+    return any(
+        bool(its) and bool(theirs) and not set(its) & set(theirs)
+        for its, theirs in ((named.age_groups, asked.age_groups), (named.sexes, asked.sexes))
+    )

@@ -42,7 +42,7 @@ OF_WHO_ASKS = frozenset(
 """Stems of words for who asks, or for whom: no subject that a passage could hold."""
 OF_ASKING = frozenset(
     stem(word)
-    for word in """idea ideas sensible sensibly wise wisely unwise silly daft stupid pointless useless scared afraid worried worry true untrue
+    for word in """idea ideas sensible sensibly wise wisely unwise silly daft stupid pointless useless waste wastes wasting wasted scared afraid worried worry true untrue
     sort sorts myth myths proven proved prove proof shown showing legit bother percent percents percentage percentages
     trustworthy reliable convincing credible believable robust conclusive shaky flimsy patchy trust trusted believe
     colour colours coloured color colors colored skew skewed sway swayed taint tainted

@@ -16,7 +16,7 @@ from qa_app.pipeline.generation.counted import number_asked
 from qa_app.pipeline.naming import CONDITION, DONE, MEASURED, names
 from qa_app.pipeline.orders import gives_orders
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.population import find_population, is_about, is_about_others, names_some_of
+from qa_app.pipeline.population import find_population, is_about, is_about_others, names_others, names_some_of
 from qa_app.pipeline.qualifiers import asks_for_newest, find_years
 from qa_app.pipeline.records import TELLING, Candidate, Evidence, Finding, LeftOut, LeftOutReason, Mode
 from qa_app.pipeline.text import content_stems, folded, jaccard, stem_set, word_count
@@ -630,6 +630,7 @@ def _suits(text: str, candidate: Candidate, asked: Asked, policy: Policy, *, cos
     is_wanted = EXPLANATION in understanding.intents and sound.explains
     value += policy.explains_gain * is_wanted
     value -= policy.without_gain * asked.wants_without * sound.trains
+    value -= policy.other_people_weight * names_others(folded(text), understanding.population)
     value += policy.dated_gain * (candidate.passage.study.study_id in asked.dated)
     if Section.LIMITATIONS not in asked.wants and sound.is_aside and not is_wanted:
         value -= policy.aside_weight
