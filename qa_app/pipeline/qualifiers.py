@@ -43,6 +43,7 @@ _OTHER = (
         r"\b(?:people|patients|adults|men|women|those|someone|athletes|lifters|anyone) (?:with|after|recovering from|who have|who had|suffering from|on)\s+"
         rf"(?:a |an |the |chronic )?{_PHRASE}"
     ),
+    re.compile(r"\b(?:right |straight |just |soon )?((?:after|before|with|between) (?:my |your |a |each |every |the )?(?:breakfast|lunch|dinner|supper|meals?))\b"),
     re.compile(r"\b(?:in|for|among)\s+((?:[a-z][\w'-]*\s){1,2}(?:users|patients|survivors|players|workers|drivers|soldiers|recipients|sufferers|carriers))\b"),
 )  # fmt: skip
 _JOINED = re.compile(
@@ -101,6 +102,7 @@ _NO_NAME = frozenset(
     longer before fast slow high low big small heavy light large hard easy young old new strong weak fewer other others ones one two three four five six
     seven eight nine ten twelve i me him us them you he she they we mine yours both none nothing anything everything something someone no not never always often""".split()
 )
+_MEALS = frozenset(stem(word) for word in "meal meals breakfast lunch dinner supper".split())  # one word for another
 _GENERIC = frozenset(
     stem(word)
     for word in """training exercise exercises workout workouts program programme diet diets supplement supplements therapy treatment disease condition users
@@ -182,9 +184,10 @@ def besides_kept_food(question: str) -> str:
 
 def telling_stems(text: str) -> frozenset[str]:
     """Stems of the words of a qualifier that say which one it is: without everyday and general ones."""
-    return (
+    telling = (
         frozenset(
             stem(word) for word in words(folded(text)) if word not in EMPTY_WORDS | _NO_NAME and not word.isdigit()
         )
         - _GENERIC
     )
+    return telling | _MEALS if telling & _MEALS else telling
