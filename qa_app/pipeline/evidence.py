@@ -425,10 +425,7 @@ def _naming_instead(
             is_free = place in refused and refused[place][0] in FREE
             if not is_free or passage.section not in TELLING or not names(passage.text, outcome):
                 continue
-            if any(
-                jaccard(stem_set(passage.text), stem_set(ranked[p].passage.text)) >= policy.near_duplicate_jaccard
-                for p in chosen
-            ):
+            if _is_near_copy(place, chosen, ranked, policy):
                 continue
             here = location(ranked[place], policy)
             at_its_place = [p for p in chosen if location(ranked[p], policy) == here]
@@ -448,14 +445,13 @@ def _found_instead(
     citable: Mapping[str, float] | None,
     findings: Sequence[Finding],
 ) -> Iterator[tuple[int, int]]:
-    """Of each study that is likely to be quoted and found something of an outcome asked about, which none of its chosen passages tells: the one that
-    does, and in whose place: the last of a study that is not quoted, or else its own last that can be spared.
+    """Of each study that is likely to be quoted and found something of an outcome asked about, which none of its chosen passages tells: the
+    last of these that can be spared, and the best that does.
 
     The best of all passages stays, what stands in a section that was asked for, and the only one of a study.
     """
     outcomes = [concept for concept in understanding.concepts if concept.kind in MEASURED]
     outcomes += [measure for _, measure in understanding.measures]
-    unquoted = [n for n, c in enumerate(ranked) if n not in refused and c.passage.study.study_id not in (citable or {})]
     for study_id, chance in (citable or {}).items():
         if chance < LIKELY:
             continue
@@ -466,16 +462,20 @@ def _found_instead(
             continue
         spare = [p for p in chosen if p > 0 and ranked[p].passage.section not in understanding.target_sections]
         for place in places:
-            if place not in refused or refused[place][0] not in FREE or not _tells_one(ranked[place], own):
+            is_free = place in refused and refused[place][0] in FREE
+            if not is_free or not _tells_one(ranked[place], own) or _is_near_copy(place, chosen, ranked, policy):
                 continue
             here = location(ranked[place], policy)
             at_its_place = [p for p in chosen if location(ranked[p], policy) == here]
             instead = [p for p in spare if p in at_its_place] if at_its_place else spare
-            if not at_its_place and unquoted and len(chosen) < policy.passages_per_cited_study:
-                instead = [unquoted.pop()]
             if instead:
                 yield instead[-1], place
                 break
+
+
+def _is_near_copy(place: int, chosen: Sequence[int], ranked: Sequence[Candidate], policy: Policy) -> bool:
+    own = stem_set(ranked[place].passage.text)
+    return any(jaccard(own, stem_set(ranked[p].passage.text)) >= policy.near_duplicate_jaccard for p in chosen)
 
 
 def _tells_one(candidate: Candidate, findings: Sequence[Finding]) -> bool:
