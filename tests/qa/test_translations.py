@@ -207,7 +207,7 @@ def test_the_words_of_a_question_stay_inside_a_message_in_the_page_language(mess
 
 
 def test_each_group_that_an_answer_may_leave_open_is_told_in_the_page_language() -> None:
-    named = {*parts._GROUPS.values(), parts._name(Qualifier(Kind.LONG, "years"))}
+    named = {*parts._GROUPS.values(), *parts._YOUNG.values(), parts._name(Qualifier(Kind.LONG, "years"))}
 
     assert named == set(stored_words.GROUPS)
     with translation.override("de"):
