@@ -448,7 +448,8 @@ def _found_instead(
     """Of each study that is likely to be quoted and found something of an outcome asked about, which none of its chosen passages tells: the
     last of these that can be spared, and the best that does.
 
-    The best of all passages stays, what stands in a section that was asked for, and the only one of a study.
+    The best of all passages stays, what stands in a section that was asked for, the only one of a study, and the only one that names an
+    outcome asked about.
     """
     outcomes = [concept for concept in understanding.concepts if concept.kind in MEASURED]
     outcomes += [measure for _, measure in understanding.measures]
@@ -460,10 +461,17 @@ def _found_instead(
         chosen = [place for place in places if place not in refused]
         if not own or len(chosen) < 2 or any(_tells_one(ranked[place], own) for place in chosen):
             continue
-        spare = [p for p in chosen if p > 0 and ranked[p].passage.section not in understanding.target_sections]
+        kept = [place for place in range(len(ranked)) if place not in refused]
+        spare = [
+            p
+            for p in chosen
+            if p > 0
+            and ranked[p].passage.section not in understanding.target_sections
+            and not _is_alone_on_one(p, kept, ranked, outcomes)
+        ]
         for place in places:
             is_free = place in refused and refused[place][0] in FREE
-            if not is_free or not _tells_one(ranked[place], own) or _is_near_copy(place, chosen, ranked, policy):
+            if not is_free or not _tells_one(ranked[place], own) or _is_near_copy(place, kept, ranked, policy):
                 continue
             here = location(ranked[place], policy)
             at_its_place = [p for p in chosen if location(ranked[p], policy) == here]
@@ -471,6 +479,12 @@ def _found_instead(
             if instead:
                 yield instead[-1], place
                 break
+
+
+def _is_alone_on_one(place: int, kept: Sequence[int], ranked: Sequence[Candidate], outcomes: Sequence[Concept]) -> bool:
+    """Whether it names an outcome that no other chosen passage names."""
+    own = [outcome for outcome in outcomes if names(ranked[place].passage.text, outcome)]
+    return any(not any(names(ranked[p].passage.text, outcome) for p in kept if p != place) for outcome in own)
 
 
 def _is_near_copy(place: int, chosen: Sequence[int], ranked: Sequence[Candidate], policy: Policy) -> bool:

@@ -16,7 +16,7 @@ from corpus_app.records import AgeGroup, Concept, Finding, Sex, Study, TrainingS
 from qa_app.pipeline.naming import CONDITION, DONE, MEASURED, MOST_NEIGHBOURS, NUTRIENT, find_name_spans, names
 from qa_app.pipeline.population import find_group_spans, find_population
 from qa_app.pipeline.qualifiers import Kind, Qualifier, find_qualifiers, telling_stems
-from qa_app.pipeline.records import Evidence, InsufficientEvidence, Population, Sentence, Understanding
+from qa_app.pipeline.records import Attempt, Evidence, InsufficientEvidence, Population, Sentence, Understanding
 from qa_app.pipeline.text import content_stems, folded, stem_set, words
 from qa_app.pipeline.unstudied import Subject, find_asked, find_subjects, is_named
 from qa_app.pipeline.wording import Sound
@@ -172,9 +172,11 @@ def find_open(
 class Unjoined(InsufficientEvidence):
     """Nothing found speaks of what is done or taken together with the rest of the question."""
 
-    def __init__(self, names: Sequence[str]) -> None:
+    def __init__(self, names: Sequence[str], attempts: tuple[Attempt, ...] = ()) -> None:
         super().__init__(f"Nothing joins {', '.join(names)} with the rest of the question.")
         self.names = tuple(names)
+        self.attempts = attempts
+        """Of writers, where one wrote before it was seen."""
 
 
 def find_unspoken(
@@ -206,8 +208,7 @@ def find_lost(question: str, understanding: Understanding, missing: Sequence[str
     as an answer.
     """
     asked = Asked.of(question, understanding)
-    outcomes = {concept.name for concept in asked.outcomes}
-    if not outcomes or not outcomes.issubset(missing):
+    if not asked.outcomes or not all(any(names(told, outcome) for told in missing) for outcome in asked.outcomes):
         return ()
     done = [(concept.name, concept.name) for concept in asked.subjects]
     done += [(f"“{s.text}”", s.text) for s in asked.unstudied if s.is_asked_about and s.concept.kind in DONE]

@@ -46,8 +46,9 @@ _AGES: tuple[tuple[re.Pattern[str], tuple[AgeGroup, ...]], ...] = (
         _words("child", "children", "childhood", "kids?", "teens?", "teenagers?", "teenaged?", "adolescents?", "adolescence", "youths?", "pre-?pubertal", "pubertal", "schoolchildren", "toddlers?", "minors"),
         (AgeGroup.YOUTH,),
     ),
-    (_words("girls?", "boys?"), (AgeGroup.YOUTH, AgeGroup.ADULTS)),  # of any age below the old
 )  # fmt: skip
+_GIRLS_AND_BOYS = _words("girls?", "boys?")
+"""Of any age below the old, where nothing says of which."""
 _SEXES: tuple[tuple[re.Pattern[str], tuple[Sex, ...]], ...] = (
     (
         _words(
@@ -144,6 +145,8 @@ def find_population(said: str) -> Population:
     said = _HAVING.sub("", said)
     ages = [group for expression, groups in _AGES if expression.search(said) for group in groups]
     ages += [group for years in _find_ages(said) for group in _age_groups(years)]
+    if not ages and _GIRLS_AND_BOYS.search(said):
+        ages = [AgeGroup.YOUTH, AgeGroup.ADULTS]
     return Population(
         tuple(dict.fromkeys(ages)),
         tuple(dict.fromkeys(status for e, found in _TRAININGS if e.search(said) for status in found)),
@@ -202,7 +205,7 @@ def is_about_others(study: Study, asked: Population) -> bool:
 
 
 def _is_of_children(study: Study, asked: Population) -> bool:
-    """Whether it is, and the question is of women or of men: "girls" and "boys" name their age."""
+    """Whether it is, and the question is of women or of men and says no age, as "girls" and "boys" do."""
     return study.age_group is AgeGroup.YOUTH and bool(asked.sexes) and not asked.age_groups
 
 

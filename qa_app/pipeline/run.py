@@ -254,7 +254,10 @@ def _written(
         raise writing.NothingWritten(
             "Nothing is left of the question without what no study is about.", written.attempts
         )
-    outcome, message = _outcome(question, chosen, sentences, numbers, search.concepts, policy)
+    try:
+        outcome, message = _outcome(question, chosen, sentences, numbers, search.concepts, policy)
+    except parts.Unjoined as lost:
+        raise parts.Unjoined(lost.names, written.attempts) from None
     assessed = confidence.assess(search.signals, sentences, policy)
     return Answer(
         question=question,
@@ -333,8 +336,8 @@ def _refusal(
     why: InsufficientEvidence | None = None,
 ) -> Answer:
     """No sentence and no confidence; the nearest passages are shown as what they are."""
-    attempts: tuple[Attempt, ...] = why.attempts if isinstance(why, writing.NothingWritten) else ()
-    unjoined = why.names if isinstance(why, parts.Unjoined) else ()
+    attempts: tuple[Attempt, ...] = why.attempts if isinstance(why, writing.NothingWritten | parts.Unjoined) else ()
+    unjoined = why.names if isinstance(why, parts.Unjoined) and _has_more(search.understanding, why.names) else ()
     nearest: tuple[Candidate, ...] = ()
     left_out = search.left_out
     if outcome is Outcome.INSUFFICIENT_EVIDENCE and search.ranked:
@@ -379,6 +382,12 @@ def _refusal(
     )
 
 
+def _has_more(understanding: Understanding, names: Sequence[str]) -> bool:
+    """Whether a question is about more than what these names name."""
+    named = (stem_set(" ".join((c.name, *c.aliases))) for c in understanding.concepts if c.name in names)
+    return not frozenset(understanding.subject) <= frozenset().union(*named, stem_set(" ".join(names)))
+
+
 def _not_joined(names: Sequence[str], most: int = 3) -> Iterator[str]:
     yield f"No study was found that joins {', '.join(f'“{name}”' for name in names[:most])} with the rest of the question."
 
@@ -395,7 +404,7 @@ def _not_mentioned(
     """
     named = {stem(word) for name in signals.missing_names for word in words(name)}
     typed = {stem(word): word for word in reversed(words(question.searched)) if stem(word) not in named}
-    names = {" ".join(words(name.replace("-", " "))).lower(): name for name in reversed(signals.missing_names)}
+    names = {_plain(name): name for name in reversed(signals.missing_names)}
     unheard = set(signals.missing_terms)
     subjects = [
         subject.text
@@ -403,9 +412,14 @@ def _not_mentioned(
         if subject.is_asked_about and stem_set(subject.text) & (unheard | named)
     ]
     told = (typed[term] for term in signals.missing_terms if term in typed.keys() - understood)
-    missing = list(dict.fromkeys((*reversed(names.values()), *(subjects or told))))[:most]
+    named_too = (subject for subject in subjects if _plain(subject) not in names)
+    missing = [*reversed(names.values()), *(named_too if subjects else told)][:most]
     if missing:
         yield f"None of the nearest passages mentions {', '.join(f'“{word}”' for word in missing)}."
+
+
+def _plain(name: str) -> str:
+    return " ".join(words(name.replace("-", " "))).lower()
 
 
 def _understood(question: Question, search: Search) -> frozenset[str]:

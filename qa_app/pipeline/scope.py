@@ -87,9 +87,9 @@ WORDS = {
         myself, hurt myself on purpose, hurting myself on purpose, self harm*, dont want to live, dont wanna live, doesnt want to live, do
         not want to live, better off dead, rather be dead, no reason to live, no reason to be alive, suicide note, goodbye letter,
         goodbye letters, goodbye note, lost the will to live, no will to live, im suicidal, i am suicidal, feel suicidal, feeling
-        suicidal, been suicidal, starve myself to death, starve yourself to death, dark thoughts, offing myself, off myself,
-        kill himself, kills himself, killed himself, killing himself, kill herself, kills herself, killed herself, killing herself, kill
-        themselves, killing themselves, harm himself, harming himself, harm herself, harming herself, sewerslide""",
+        suicidal, been suicidal, starve myself to death, starve yourself to death, offing myself, kill himself, kills himself,
+        killed himself, killing himself, kill herself, kills herself, killed herself, killing herself, kill themselves, killing
+        themselves, sewerslide""",
     "urine": "pee, peeing, piss, urine, wee",
     "dark": "brown, dark, cola, coke, coca, tea, black, red, blood, bloody, rust*",
     "sweating": "sweating, cold sweat, clammy, pale",
@@ -338,7 +338,14 @@ _UNITS = (
 _CALORIES = r"(?:k?cals?|kilocalories|calories|calorie)"
 _BRIEF = r"(?:a|one|two|1|2|\d{1,2} days|the next|this)(?: weeks?| days?)?"
 
-_LIVING = r"(?:living|life|being alive|being here|staying alive|going on|carrying on|it all|existing)"
+_ENDS_THERE = (
+    r"(?= [.?!;]|$| (?:any ?more|like this|does|do|can|could|would|will|is|are|if|since|ive|im|now|so|and i)\b)"
+)
+_LIVING = (
+    rf"(?:living(?! (?:on|with|in|like|at|near|alone|room)\b)|life(?! (?:expectancy|long|span|style|stage|in|with|on|of|insurance|time)\b)|being alive|being here|staying alive|"
+    rf"(?:going|carrying) on{_ENDS_THERE}|it all{_ENDS_THERE}|existing{_ENDS_THERE})"
+)
+_KIN = r"(?:wife|husband|son|daughter|mum|mom|dad|partner|mother|father)"
 _ALIVE = r"(?:being alive|living|life)\b(?! (?:with|on|in|off|like|at|near|alone|room)\b)"
 _NONE = r"(?:no|not any|isnt any|is there any|is there a|is there even a|see (?:the|a|any|no)|whats the|what is the|wheres the|without|lost all|no more)"
 _CANNOT = r"(?:cant|cannot|can not|dont want to|do not want to)"
@@ -378,8 +385,8 @@ FORMS = {
     "hide eating": r"hid(?:e|ing)(?: \w+){0,5} (?:not eating|eating|food)",
     "waters": r"waters? (?:\w+ ){0,3}(?:broke|broken|leak\w*)|(?:losing|lost|leaking) fluid",
     # Said where hope is lost. "I lift until I can't go on" is none of it, nor "I don't want to be here all day" or "to die young".
-    "no point": rf"(?:{_NONE} (?:point|sense|purpose|meaning|hope)|lost all hope)(?: (?:in|of|to|with))?(?: my)? {_LIVING}\b|{_NONE} (?:point|hope|purpose|meaning)(?: left| any ?more)? in (?:my )?life\b|see (?:the|any|a|no) (?:point|sense|purpose) any ?more\b"
-    r"|(?:nothing|life|my life|it all) (?:has|had|makes?) (?:no |any |a )?(?:point|meaning|sense)(?: left| any ?more| since| without)",
+    "no point": rf"(?:{_NONE} (?:point|sense|purpose|meaning|hope)|lost all hope)(?: (?:in|of|to|with))?(?: my)? {_LIVING}\b|{_NONE} (?:point|hope|purpose|meaning)(?: left| any ?more)? in (?:my )?life\b|see (?:the|any|a|no) (?:point|sense|purpose) any ?more\b(?! (?:of|in|to)\b)"
+    r"|nothing (?:has|had|makes?) (?:any |a |much )?(?:point|meaning|sense)(?: left| any ?more| since| without)|(?:life|my life|it all) (?:has|had|makes?) no (?:point|meaning|sense)\b",
     "not worth living": r"(?:life|living|it) (?:isnt|is not|is no longer|doesnt feel|does not feel|not|hardly|barely) (?:really )?worth (?:living|it any ?more)|lifes not worth|(?:my )?life (?:is|feels|seems|has become) (?:so |completely |totally |just )?(?:pointless|meaningless|worthless|hopeless)\b"
     r"|nothing (?:left )?to live for|nothing (?:really )?matters any ?more|(?:my )?life is over\b|lived long enough\b(?! to)|(?:done with|had enough of) (?:my |this )?life\b(?! (?:on|in|as|with|at|of)\b)",
     "cannot go on": rf"{_UNCONDITIONAL}(?:i|she|he)(?: just| really| simply)? {_CANNOT} (?:go on|carry on)(?: living| like this)?(?: any ?more| any longer)\b|{_CANNOT} (?:go on|carry on) (?:living|with (?:my |this )?life)\b|{_CANNOT} live (?:like this|with myself|any ?more)\b"
@@ -388,19 +395,20 @@ FORMS = {
     r"|(?:(?:want|wants|going|ready|tempted|planning) to|wanna|gonna|(?:thought|think|thinking) (?:about|of)) (?:end|ending) (?:it|everything)\b(?! (?:with|by|on|early|there|off|after|when|at)\b)"
     r"|(?:(?:want|wants|wanted|going|ready|deserve) to|wanna|gonna|might) kms\b|(?:hope|wish) (?:i|it) (?:\w+ )?(?:have|get|had|gives me) a heart attack|(?:make my heart stop|stop my heart)\b(?! (?:racing|pounding|beating|skipping|fluttering|palpit\w*|hurting|rate|from))",
     "want to die": rf"{_NOT_DENIED}(?:(?:want|wants|wanted|ready|deserve|deserves) to|wanna) die\b(?! (?:young|early|earlier|of|from|healthy|happy|fit|strong|before|sooner|too|trying|with)\b)",
-    "gone": rf"{_DONT_WANT} (?:be here|be around)(?: any ?more| any longer)\b|{_DONT_WANT} wake up(?: any ?more| again| tomorrow)\b(?! (?:sore|stiff|aching|tired|with|and|early|late|at|feeling|in)\b)|{_DONT_WANT} (?:be alive|exist|be on this (?:earth|planet))\b|(?:want|wanted) to (?:just )?not (?:exist|be alive|be here|wake up)\b"
+    "gone": rf"{_DONT_WANT} (?:be here|be around)(?: any ?more| any longer)\b(?! (?:people|places|men|women)\b)|{_DONT_WANT} wake up(?: any ?more| again| tomorrow)\b(?! (?:sore|stiff|aching|tired|with|and|early|late|at|feeling|in)\b)|{_DONT_WANT} (?:be alive|exist|be on this (?:earth|planet))\b|(?:want|wanted) to (?:just )?not (?:exist|be alive|be here|wake up)\b"
     r"|rather (?:\w+ ){0,5}not wake up\b|(?:not|never) wak(?:e|ing) up (?:again|any ?more)\b|wish(?:ed|es|ing)? (?:that )?(?:i|he|she) (?:was|were|wasnt|werent|had|hadnt|could|would) (?:just )?(?:dead|(?:never )?been born|never born|be dead|die|alive|here any ?more|never wake up|not wake up|disappear)\b"
     r"|(?:notice|care|miss me) if i (?:was|were|just) (?:gone|dead|disappeared|not here)\b|every ?day wishing (?:you|i) hadnt|see (?:myself|himself|herself) living past \d+\b"
-    rf"|better off (?:without (?:me|him|her)|if i (?:was|were|wasnt|werent))\b|(?:tired|sick|weary) of {_ALIVE}|hate {_ALIVE}|(?:given|gave|giving) up on (?:life|living)\b"
-    r"|(?:lost my|my late|since my) (?:wife|husband|son|daughter|mum|mom|dad|partner|mother|father)(?: \w+){0,9} (?:want to|wanna) (?:be|go) with (?:him|her)\b",
+    rf"|better off (?:without (?:me|him|her)(?: around| here)?{_ENDS_THERE}|if i (?:was|were|wasnt|werent)\b)|(?:tired|sick|weary) of {_ALIVE}|hate {_ALIVE}|(?:given|gave|giving) up on (?:life|living)\b"
+    rf"|(?:(?:lost my|my late) {_KIN}|{_KIN} (?:died|passed))(?: \w+){{0,9}} (?:want to|wanna) (?:be|go) with (?:him|her)\b",
     "harms oneself": r"(?:take|taking|took|end|ended|ending) (?:my|his|her|their) (?:own )?life\b(?! (?:stage|expectancy|span|style|experience|insurance|into|more|seriously|back|in|to|for)\b)|cutting (?:myself|himself|herself)\b(?! (?:off|down|from|some|to|a|shaving|slack|short|out|loose)\b)"
-    r"|(?<!will i )(?<!can i )(?<!could i )(?<!am i )(?<!not )(?<!dont )(?<!to not )(?:harm|harming) myself\b(?! (?:with|by|from|doing|when|lifting|if)\b)|(?<!dont )(?<!not )(?:(?:want|urge|urges|like) to|wanna|thoughts of|thinking of|think about) hurt(?:ing)? myself\b"
-    r"|\b(?:burn|hit|punish) myself (?:when|until|if|by cutting|by burning|because)\b|(?:topped|top|topping) (?:myself|himself|herself)\b(?! (?:up|off)\b)|(?:scars|cuts)(?: \w+){0,4} (?:she|he|they|and) (?:hides|hide)\b",
+    r"|(?<!will i )(?<!can i )(?<!could i )(?<!am i )(?<!not )(?<!dont )(?<!without )(?<!avoid )(?:harm|harms|harming|harmed) (?:myself|himself|herself|themselves)\b(?! (?:with|by|from|doing|when|lifting|if|on|in)\b)|(?:(?:want|going|like) to|wanna|gonna|might) off myself\b|(?<!dont )(?<!not )(?:(?:want|urge|urges|like) to|wanna|thoughts of|thinking of|think about) hurt(?:ing)? myself\b"
+    r"|\b(?:(?:burn|punish) myself (?:when|until|if|by cutting|by burning|because)|hit myself (?:until|because|if i (?:miss|skip|eat)))\b|(?:topped|top|topping) (?:myself|himself|herself)\b(?! (?:up|off)\b)|(?:scars|cuts)(?: \w+){0,4} (?:she|he|they|and) (?:hides|hide)\b",
     "means": r"(?:step|stepping|jump|jumping|walk|walking|throw\w* myself) in front of (?:a |the )?(?:train|car|bus|lorry|truck|traffic)|(?:swerv|driv)\w+ (?:\w+ )?into (?:a |the |oncoming )?(?:wall|tree|traffic|bridge)|(?:have|got|bought) (?:a|the) gun\b|plan and the pills"
     r"|(?:would|does|will|should) it take to kill (?:me|myself)\b|(?:lethal|fatal|deadly) (?:dose|amount)(?: \w+){0,12} (?:quick|painless|quickly|fast|peaceful)\b",
     "thoughts of death": r"(?:think|thinking|thoughts?|thought|fantasi[sz]\w+|dream\w*) (?:of|about) (?:dying|my (?:own )?death|being dead|killing (?:myself|himself|herself)|suicide|ending (?:my life|it all|things for good)|jumping off a (?:bridge|building))\b",
+    "dark thoughts": r"(?:have|having|had|get|getting|my|these) (?:\w+ ){0,2}dark thoughts\b",
     "hopeless": r"(?:(?:i|he|she|dad|mum|mom|son|daughter|wife|husband) (?:just |really |always |still |often )?(?:feel|feels|felt)|(?:im|i am|hes|shes|been) (?:just |really |always |still |often )?feeling) (?:so |completely |totally |utterly |just |really )?(?:hopeless|worthless|suicidal)\b(?! (?:at|when|with))",
-    "many pills": r"(?:took|swallowed|taken|popped|downed) (?:about |over |nearly |around |like )?(?:[2-9]\d|1\d\d|a (?:whole )?(?:box|packet|bottle|pack|handful) of|all (?:my|the|his|her)) (?:(?!creatine|protein|vitamin|fish|collagen)\w+ ){0,2}?(?:pills|tablets|paracetamol|acetaminophen|tylenol|ibuprofen|aspirin|painkillers|capsules|meds|antidepressants|caffeine)\b",
+    "many pills": r"(?:took|swallowed|taken|popped|downed) (?:about |over |nearly |around |like )?(?:(?:[2-9]\d|1\d\d)(?! ?(?:mg|g|mcg|ml|iu|milligrams?|micrograms?|grams?)\b)|a (?:whole )?(?:box|packet|bottle|pack|handful) of) (?:(?!creatine|protein|vitamin|fish|collagen)\w+ ){0,2}?(?:pills|tablets|paracetamol|acetaminophen|tylenol|ibuprofen|aspirin|painkillers|capsules|meds|antidepressants|caffeine)\b",
     "heart racing": r"(?:heart|pulse|heartbeat)(?! rate (?:for|in|during|zone))(?: \w+){0,4} (?:racing|races|raced|pounding|pounds|irregular\w*|skipping|skips|flutter\w*|wont slow|wont calm|wont come down|stopped|going crazy|beating out|beating so|misses|missing beats)\b",
     "cannot breathe": r"(?:cant|cannot|can not|can barely|can hardly|could barely|couldnt|could not|hard to|struggl\w+ to|unable to|trouble|difficult\w*) (?:\w+ )?(?:breathe|breathing|catch my breath|get air|get my breath|breath)\b",
     "cannot feel": r"(?:cant feel|cannot feel|can not feel|lost (?:all )?feeling|lost sensation|loss of (?:feeling|sensation)|no feeling|lose feeling|losing feeling)(?: \w+){0,3} (?:legs?|feet|foot|toes|arms?|hands?|fingers?|face|groin|saddle)\b(?! (?:work|activ|burn|grow|pump|in|during|day))",
@@ -534,7 +542,7 @@ ROUTES = (
         "other countries of Europe, 988 in the United States and Canada. Please also tell somebody close to you, and a doctor. "
         "A library of studies is not what helps now.",
         (
-            (heard("self harm", "harms oneself", "hopeless"),),
+            (heard("self harm", "harms oneself", "hopeless", "dark thoughts"),),
             (heard("suicidal"), heard("mine"), unheard("studied")),
             (heard(*DESPAIR), heard("myself")),
             (heard(*DESPAIR), unheard("studied")),
