@@ -30,13 +30,16 @@ SOMEBODY = frozenset(
 )
 
 AMOUNTS = frozenset(
-    """more less much some any enough lots plenty loads of a lot bit little as most least same extra further additional no that so very even really
+    """more less much some any enough lots plenty loads of a lot bit little as most least same extra further additional really
     actually significantly noticeably visibly considerably""".split()
 )
 """Words that say how much or how far, between the words of a name: "grow more muscle", "get any bigger"."""
 HOW_MUCH = frozenset({"much", "many"})
 LONGEST_WITH_AMOUNT = 3  # words of such a name, without the amount
 OF_AN_AMOUNT = frozenset("more extra additional of kilos kilograms kg pounds lbs grams new".split())
+ASKING = frozenset("does do did can could will would should might may i you we he she is are has have".split())
+BEGINS_ANOTHER = frozenset("if who that which when while and or but because".split())
+HOPES = frozenset("hope expect expected able going likely realistic aim used possible".split())
 FARTHEST = 12  # words from what is asked how much of to what is done with it
 LONGEST_ASKED, LONGEST_DONE = 2, 2  # words of both
 
@@ -108,20 +111,27 @@ def _asked_how_much(
         while first < len(tokens) and tokens[first] in OF_AN_AMOUNT:
             first += 1
         for asked in range(LONGEST_ASKED, 0, -1):
-            of = tuple(tokens[first : first + asked])
-            done = next(
-                (
-                    concept
-                    for start in range(first + asked, min(first + asked + FARTHEST, len(tokens)))
-                    for length in range(LONGEST_DONE, 0, -1)
-                    if (concept := by_name.get((*tokens[start : start + length], *of)))
-                ),
-                None,
-            )
-            if done is not None and not any(taken[first : first + asked]):
-                taken[first : first + asked] = [True] * asked
-                yield first, first + asked, done
+            last = first + asked
+            if last >= len(tokens) or tokens[last] not in ASKING or any(taken[first:last]):
+                continue
+            done = _done_with(tokens, last, tuple(tokens[first:last]), by_name)
+            if done is not None:
+                taken[first:last] = [True] * asked
+                yield first, last, done
                 break
+
+
+def _done_with(
+    tokens: Sequence[str], start: int, asked: tuple[str, ...], by_name: Mapping[tuple[str, ...], Concept]
+) -> Concept | None:
+    """The concept of what is done with that which is asked how much of, in the same clause; not what it is done for: "to lose fat"."""
+    for place in range(start, min(start + FARTHEST, len(tokens))):
+        if tokens[place] in BEGINS_ANOTHER or (tokens[place - 1] == "to" and tokens[place - 2] not in HOPES):
+            return None
+        for length in range(LONGEST_DONE, 0, -1):
+            if concept := by_name.get((*tokens[place : place + length], *asked)):
+                return concept
+    return None
 
 
 def _made_so(

@@ -184,8 +184,8 @@ def find_unspoken(
 ) -> tuple[str, ...]:
     """Names of what is done or taken, where the question is about that, and what may be quoted speaks neither of it nor of what is next to it.
 
-    What that says on the rest of the question would be read as an answer about it. In doubt it speaks of it: one word of a name is
-    enough, or how the training is done, where the question names that too.
+    What that says on the rest of the question would be read as an answer about it. In doubt it speaks of it: one word of a name
+    that tells it apart is enough, or how the training is done, where the question names that too.
     """
     subjects = _subjects(question, understanding, DONE)
     quotable = [study for study in evidence.studies if evidence.citable is None or study.study_id in evidence.citable]
@@ -323,8 +323,8 @@ def _is_spoken_of(qualifier: Qualifier, asked: Asked, heard: Heard) -> bool:
 def _missing_people(
     question: str, asked: Population, texts: Sequence[str], studies: Sequence[Study], quoted: Sequence[str]
 ) -> Iterator[str]:
-    """Groups of people whom the question names, and no text of a cited study; a sex, and no study and no quoted sentence that
-    says what something did.
+    """Groups of people whom the question names, and whom no text of a cited study does; of a sex only what its study took counts, and
+    a quoted sentence that says what something did.
 
     An age that lies in two groups ("over 55") is one question, not two.
     """

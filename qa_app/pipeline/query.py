@@ -42,13 +42,17 @@ OF_WHO_ASKS = frozenset(
 """Stems of words for who asks, or for whom: no subject that a passage could hold."""
 OF_ASKING = frozenset(
     stem(word)
-    for word in """idea ideas sensible sensibly wise wisely unwise silly daft stupid pointless useless waste wastes wasting wasted scared afraid worried worry true untrue
+    for word in """idea ideas sensible sensibly wise wisely unwise silly daft stupid pointless useless scared afraid worried worry true untrue
     sort sorts myth myths proven proved prove proof shown showing legit bother percent percents percentage percentages
     trustworthy reliable convincing credible believable robust conclusive shaky flimsy patchy trust trusted believe
-    colour colours coloured color colors colored skew skewed sway swayed taint tainted
     rise rises rising rose raise raises raised raising boost boosts boosted boosting""".split()
 )
 """Stems of words that judge or doubt, ask for a share, or say which way something goes: passages say that in other words."""
+# What judges by a turn of phrase; its words are subjects elsewhere ("muscle wasting").
+_TURNS = re.compile(
+    r"\bwast(?:e|es|ing|ed)(?: of)? (?:my |your |our |their |his |her )?(?:time|money|effort)\b"
+    r"|\b(?:colou?r|skew|sway|taint|bias)(?:s|ed|ing)? (?:the|their|its|that|those|your|what) (?:results?|findings?|conclusions?|evidence|judge?ment)\b"
+)
 # What follows "have trained for".
 _TRAINED_FOR = re.compile(rf"\b{HAVE_TRAINED}((?:\w+ )?(?:years?|yrs?|ages))\b")
 SHORTEST_CORRECTED = 5  # letters; shorter words have too many neighbours
@@ -71,19 +75,18 @@ _WEAK_POINTS = (
     r"(?:research|stud(?:y|ies)|trials?|evidence|reviews?|meta-?analys[ei]s|papers?|data)"
 )
 
-_RESEARCH = (
-    r"(?:research|stud(?:y|ies)|trials?|evidence|science|reviews?|meta-?analys[ei]s|papers?|data|findings?|results?)"
-)
+_RESEARCH = r"(?:research|stud(?:y|ies)|trials?|evidence|science|reviews?|meta-?analys[ei]s|papers?|data)"
 _SOUND = (
     r"(?:good|strong|solid|sound|reliable|trustworthy|robust|certain|sure|convincing|credible|believable|firm|weak|shaky|poor|thin|patchy|flimsy|"
     r"high[- ]quality|low[- ]quality|conclusive|trusted|relied (?:up)?on|up to)"
 )
-# "How good is the evidence", "is the research on it any good", "can we trust these studies", "how sure can we be of".
+_ENDS_THERE = r"(?= *(?:$|[?.,;:!)]|(?:and|or|enough|at all|really|overall|so far|yet)\b))"
+# "How good is the evidence", "is the research on it any good", "can we trust these studies", "how sure are scientists that".
 _TRUSTED = (
     rf"how (?:very )?{_SOUND} (?:is|are|was|were) (?:all )?(?:the|this|these|that|those|our|your) (?:\w+ ){{0,2}}?{_RESEARCH}",
-    rf"(?:is|are|was|were) (?:all )?(?:the|this|these|that|those) (?:\w+ ){{0,2}}?{_RESEARCH}(?= (?:(?!that|which|who)\w+ ){{0,7}}?(?:any good|{_SOUND})\b)",
+    rf"(?:is|are|was|were) (?:all )?(?:the|this|these|that|those) (?:\w+ ){{0,2}}?{_RESEARCH}(?= (?:(?!that|which|who)\w+ ){{0,7}}?(?:any good|{_SOUND}){_ENDS_THERE})",
     rf"(?:trust|believe|rely (?:up)?on) (?:all )?(?:the|this|these|that|those|such) (?:\w+ ){{0,2}}?{_RESEARCH}",
-    r"how (?:sure|certain|confident) (?:are|is|can|could|should) (?:we|they|i|you|one|scientists|researchers|anyone)",
+    r"how (?:sure|certain|confident) (?:are|is|can|could|should) (?:we|they|the (?:authors|experts|researchers)|science|scientists|researchers|experts)",
     rf"quality of (?:all )?(?:the|this|these|that|those|such) (?:\w+ ){{0,2}}?{_RESEARCH}",
 )
 
@@ -163,10 +166,13 @@ def understand(
     sections = tuple(dict.fromkeys(section for intent in intents for section in intent.sections))
     found, terms = find_concepts(said, concepts), content_stems(said)
     named = tuple(concept for concept in found if concept.is_studied)
-    no_subject = (OF_WHO_ASKS | OF_ASKING).union(*(stems(match[1]) for match in _TRAINED_FOR.finditer(said)))
+    turns = (match.group() for match in _TURNS.finditer(said))
+    trained_for = (match[1] for match in _TRAINED_FOR.finditer(said))
+    no_subject = (OF_WHO_ASKS | OF_ASKING).union(*map(stems, (*turns, *trained_for)))
     rephrased, terms_of_field = in_field_terms(said, found, vocabulary or {}) if say_in_field_terms else ("", ())
     lay = (c.name for c in named if expand_lay_words and not set(words(c.name)) <= set(words(said)))
     for_sections = {term for intent in intents for m in intent.expression.finditer(said) for term in stems(m.group())}
+    for_sections -= _named_stems(said, named)
     return Understanding(
         intents=tuple(intent.name for intent in intents),
         target_sections=sections,
@@ -186,6 +192,14 @@ def understand(
     )
 
 
+def _named_stems(said: str, named: Sequence[Concept]) -> frozenset[str]:
+    """Stems of the words by which a question names what it is about, but for how studies are made."""
+    spans = find_name_spans(said, named)
+    return frozenset().union(
+        *(stems(said[start:end]) for start, end, concept in spans if concept.kind in SUBJECT_KINDS)
+    )
+
+
 def _measures(named: Sequence[Concept], concepts: Sequence[Concept]) -> tuple[tuple[str, Concept], ...]:
     outcomes = [concept for concept in named if concept.kind in MEASURED]
     wanted = frozenset().union(*(concept.neighbours for concept in outcomes)) - {c.concept_id for c in named}
@@ -195,6 +209,7 @@ def _measures(named: Sequence[Concept], concepts: Sequence[Concept]) -> tuple[tu
     return tuple((o.concept_id, near[n]) for o in outcomes for n in o.neighbours if n in near)
 
 
+SUBJECT_KINDS = frozenset({*DONE, CONDITION, *MEASURED})
 SAID_OTHERWISE = frozenset({*DONE, CONDITION})
 """Kinds of concepts by whose names the corpus is asked, where the question has another word for them: of what came of it the names are
 wider than what people call so.

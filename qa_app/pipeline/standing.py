@@ -97,7 +97,8 @@ def read(text: str) -> Standing:
 
 
 _ONE_TRIAL = re.compile(
-    r"(?:(?:In|For example, in|By contrast, in) )?(?:(?:[Aa]n?|[Oo]ne|[Aa]nother|[Aa] single|[Aa] further) (?!(?:meta|systematic|scoping|network|umbrella)\b)(?:[\w-]+ ){0,4}?(?:trial|study|experiment|cohort)\b)"
+    r"(?:(?:In|For example, in|By contrast, in) )?(?:[Aa]n?|[Oo]ne|[Aa]nother) (?:(?!(?:of|in|without|reviews?|analys[ei]s|total|effect)\b|meta|systematic|scoping|network|umbrella)[\w-]+ ){0,4}?"
+    r"(?:trial|study|experiment|cohort)\b(?! (?:arms?|quality|duration|length|design|groups?|registers?|data|protocol)\b)"
 )
 _DIGIT = re.compile(r"\d")
 _WORK_NAMED = re.compile(

@@ -113,15 +113,15 @@ WANTS_ADVICE = re.compile(
     r"(?:what|which) (?:kind|dose|amount|number|exercises?|plan|programme?))\b"
 )
 # One about people who do not train ("does protein build muscle without exercise?"), but not about how somebody trains or has trained.
-_DOING = r"(?:(?:any|doing|the|added|regular|resistance|strength|weight|physical|gym) )*(?:training|exercises?|exercising|lifting|weights|working out|work-?outs?)"
+_DOING = r"(?:(?:any|doing|the|added|regular|resistance|strength|weight|physical|gym) )*(?:training|exercises?|exercising|lifting|working out|work-?outs?)"
 _NOT_FURTHER = r"(?=\s*(?:$|[?.,;:!)]|(?:at all|and|but|or|will|would|does|do|can|could|is|are|because|any ?more|if|though|whatsoever|in (?:older|younger|elderly|healthy)|for (?:older|elderly))\b))"
 WANTS_WITHOUT = re.compile(
     rf"\b(?:without|w/o|no) {_DOING}\b{_NOT_FURTHER}|\b(?:do|does|did|am|are|is)(?:n['’]?t| not) (?:\w+ )?(?:exercise|exercising|train|training|lift|lifting|work out|working out|do (?:any )?(?:exercise|sports?|training|weights))\b{_NOT_FURTHER}"
-    rf"|\b(?:never|hardly ever) (?:exercise|train|lift|work out)s?\b(?! ?ed\b){_NOT_FURTHER}|\bnot (?:exercising|training|lifting)\b{_NOT_FURTHER}",
+    rf"|\b(?:never|hardly ever) (?:exercise|train|lift|work out)s?\b{_NOT_FURTHER}|\bnot (?:exercising|training|lifting)\b{_NOT_FURTHER}",
     re.IGNORECASE,
 )
 WITHOUT = re.compile(
-    r"\b(?:without|no|not) (?:(?:any|added|additional|resistance|strength|structured) )*(?:training|exercise)\b(?! (?:interventions?|groups? differ|to failure))|\bwithout (?:resistance )?training\b|\bsedentary\b|\buntrained and not training\b",
+    r"\b(?:without|no|not) (?:(?:any|added|additional|resistance|strength|structured) )*(?:training|exercise)\b(?! (?:interventions?|groups? differ|to failure))|\bsedentary\b|\buntrained and not training\b",
     re.IGNORECASE,
 )
 WITH = re.compile(
@@ -132,7 +132,7 @@ WITH = re.compile(
 
 # One about what is best for those who ask, and one about how large something was.
 WANTS_COUNSEL = re.compile(
-    r"\b(?:should|recommend\w*|(?:have|need|want) to|need|needed|gotta|best|ideal|optimal|enough|guidelines?|advice|(?:do|can|must) i (?:take|eat|do|lift|train|have))\b"
+    r"\b(?:should|recommend\w*|(?:have|want) to|need|needed|gotta|best|ideal|optimal|enough|guidelines?|advice|(?:do|can|must) i (?:take|eat|do|lift|train|have))\b"
 )
 WANTS_SIZE = re.compile(
     r"\b(?:how (?:much|big|large|far|strong)|by how|effect sizes?|(?:what|how many|how great|which) (?:\w+ )?(?:percent(?:age)?s?|per cent|kilos?|kilograms?|kg|pounds|grams|points|centimet\w+|millimet\w+|seconds)|"
@@ -180,7 +180,7 @@ class Sound:
     statistics: int
     abbreviations: int
     trains: int
-    """1 where it speaks of people who train alone, -1 of such as do not, else 0."""
+    """-1 where it speaks of people who do not train, 1 where of training and not of those, else 0."""
 
     @staticmethod
     @lru_cache(maxsize=8_192)

@@ -22,7 +22,7 @@ _ASKED = (
 _EFFECT_ASKED = re.compile(
     r"\b(?:effect sizes?|smds?|standardi[sz]ed mean differences?|pooled (?:effects?|estimates?|differences?))\b"
 )
-_EFFECT = r"\b(?:effect sizes?|ES|SMDs?|standardi[sz]ed mean differences?|(?:pooled|overall) (?:effect|estimate|difference)|[gd] ?=)(?:[^\d.;]|\.(?=\d)){0,30}?\d"
+_EFFECT = r"\b(?:effect sizes?|ES|SMDs?|standardi[sz]ed mean differences?|(?:pooled|overall|medium|small|large) (?:effect|estimate|difference)|[gd] ?=)(?:[^.;\d]|\d(?!\d*\.\d)){0,40}?\d\.\d"
 _OF_THESE = re.compile(r"\bhow many of (?:the|these|those|them)\b")
 _PART = r"(?:of|with|without|who|that|had|did|were|took|dropped|got|became|remained|completed)"  # "8 with", "12 of 49", "ten completed"
 _HOW_MANY = re.compile(r"\bhow many (?:[a-z]+ly )?([a-z]+)")
