@@ -20,6 +20,7 @@ from qa_app.pipeline.generation.counted import number_asked
         ("how many of them finished?", "Of 30 people, 27 completed the programme."),
         ("what percent fewer fractures?", "High intake went with 16% fewer hip fractures."),
         ("what effect size did creatine have?", "The effect size was 0.24 for short tasks."),
+        ("what effect size did it have on 1RM?", "The effect size for 1RM was 0.43."),
         ("Standardised mean differences for 1RM?", "High loads exceeded low ones (SMD 0.60)."),
         ("what was the pooled effect?", "Growth was a medium effect (g = 0.52)."),
     ],
@@ -39,6 +40,8 @@ def test_a_sentence_that_gives_the_number_is_known(question: str, sentence: str)
         ("how many of the women had it?", "They trained for 16 weeks."),
         ("how often should I stretch", "Stretches are held for 10 to 30 s."),
         ("what effect size did creatine have?", "They pooled 80 effects of creatine in 17 trials."),
+        ("what effect size did creatine have?", "The effect sizes were computed for all 22 studies."),
+        ("what effect size did creatine have?", "They took vitamin D = 800 IU."),
     ],
 )
 def test_another_number_is_not_the_one_asked_for(question: str, sentence: str) -> None:

@@ -555,6 +555,56 @@ def test_what_a_study_found_of_an_outcome_asked_about_takes_the_place_of_another
     assert [c.passage.text for c in evidence.passages] == [told[0], told[2] if is_told else told[1]]
 
 
+def test_what_alone_names_another_outcome_asked_about_stays() -> None:
+    told = (
+        "Muscle strength matters to women.",
+        "Sleep quality did not change at all.",
+        "Women gained 3 kg with bands.",
+    )
+    ranked = [
+        make_candidate(text, study="T001", position=3 * n, score=3.0 - n, section=Section.RESULTS)
+        for n, text in enumerate(told)
+    ]
+    found = Finding("bands", "rest", "muscle strength", Direction.INCREASE, told[2].rstrip("."), study_id="T001")
+
+    def chosen(*asked: str) -> list[str]:
+        evidence = select(
+            ranked,
+            question=QUESTION,
+            understanding=replace(UNDERSTANDING, concepts=tuple(map(make_concept, asked)), target_sections=()),
+            policy=replace(POLICY, evidence_passages=2),
+            findings=[found],
+            citable={"T001": 0.9},
+        )
+        return [c.passage.text for c in evidence.passages]
+
+    assert chosen("muscle-strength", "sleep") == [told[0], told[1]]
+    assert chosen("muscle-strength") == [told[0], told[2]]
+
+
+def test_no_passage_comes_in_that_another_study_says_in_the_same_words() -> None:
+    told = ("Muscle strength matters to women.", "Muscle strength is worth training.", "Women gained 3 kg with bands.")
+    ranked = [
+        make_candidate(told[2], study="T002", score=4.0, section=Section.RESULTS),
+        *(
+            make_candidate(text, study="T001", position=3 * n, score=3.0 - n, section=Section.RESULTS)
+            for n, text in enumerate(told)
+        ),
+    ]
+    found = Finding("bands", "rest", "muscle strength", Direction.INCREASE, told[2].rstrip("."), study_id="T001")
+
+    evidence = select(
+        ranked,
+        question=QUESTION,
+        understanding=replace(UNDERSTANDING, concepts=(make_concept("muscle-strength"),), target_sections=()),
+        policy=replace(POLICY, evidence_passages=3),
+        findings=[found],
+        citable={"T001": 0.9, "T002": 0.5},
+    )
+
+    assert [c.passage.text for c in evidence.passages] == [told[2], told[0], told[1]]
+
+
 def test_a_study_of_other_people_is_quoted_less_readily() -> None:
     women = make_question("how many sets per week for muscle growth in women?")
     understanding = understand(women, concepts=(), collections=())

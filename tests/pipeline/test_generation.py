@@ -570,6 +570,7 @@ def test_statistics_count_against_a_sentence_unless_a_size_is_asked_for(question
         ("can I grow without training to failure?", False),
         ("I have never trained before, how do I start?", False),
         ("what if I don't train my legs?", False),
+        ("can I build muscle at home without weights?", False),
         ("no training experience, where do I begin?", False),
     ],
 )

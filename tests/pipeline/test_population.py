@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_app.records import AgeGroup, Sex, TrainingStatus
-from qa_app.pipeline.population import find_numbers, find_population, is_about, is_about_others
+from qa_app.pipeline.population import find_numbers, find_population, is_about, is_about_others, names_others
 from qa_app.pipeline.records import Population
 from tests.pipeline.test_query import understood
 from tests.pipeline.values import make_study
@@ -262,3 +262,24 @@ def test_height_weight_old_injuries_and_ones_children_are_no_age(said: str) -> N
 )
 def test_and_what_is_an_age_still_is(said: str, group: AgeGroup) -> None:
     assert find_population(said).age_groups == (group,)
+
+
+@pytest.mark.parametrize(
+    ("said", "ages"),
+    [
+        ("does it work for girls?", (AgeGroup.YOUTH, AgeGroup.ADULTS)),
+        ("does it work for 14 year old girls?", (AgeGroup.YOUTH,)),
+        ("does it work for teenage boys?", (AgeGroup.YOUTH,)),
+    ],
+)
+def test_girls_and_boys_are_of_any_age_unless_it_is_told(said: str, ages: tuple[AgeGroup, ...]) -> None:
+    assert find_population(said).age_groups == ages
+
+
+def test_a_sentence_on_others_names_none_of_those_asked_about() -> None:
+    asked = find_population("does it help women after the menopause?")
+
+    assert names_others("for children and adolescents jumping is advised", asked)
+    assert names_others("men gained more", asked)
+    assert not names_others("older women gained as much as young women", asked)
+    assert not names_others("bone mass rose", asked)

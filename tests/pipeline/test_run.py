@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from corpus_app import records
+from qa_app.pipeline import parts
 from qa_app.pipeline.agreement import recount
 from qa_app.pipeline.generation import EXTRACTIVE, ExtractiveWriter
 from qa_app.pipeline.policy import Policy
@@ -499,3 +500,42 @@ def test_a_refusal_does_not_list_words_for_what_near_studies_are_about(topics: t
     assert refused.outcome is Outcome.INSUFFICIENT_EVIDENCE
     assert "“tinnitus”" in (refused.message or "")
     assert ("“hypoxic”" in (refused.message or "")) is (not topics)
+
+
+def test_where_what_is_left_would_be_no_answer_the_refusal_says_what_no_study_joins_with_the_rest() -> None:
+    lifting = make_concept("resistance-training", kind="intervention")
+    hypoxia = make_concept("hypoxia", "hypoxic lifting", kind="intervention")
+    weight = make_concept("weight-loss", "lose weight")
+    study = replace(make_study("T001"), concepts=("resistance-training",))
+    texts = ("Lifting twice a week raised strength in older adults.", "Strength rose with lifting in obese people.")
+    passages = [
+        replace(make_passage(text, passage_id=n, study="T001"), study=study) for n, text in enumerate(texts, start=1)
+    ]
+    corpus = make_corpus(*passages, concepts=(lifting, hypoxia, weight))
+
+    refused = ask("does hypoxic lifting help obese older adults to lose weight?", corpus, policy=EAGER)
+
+    assert refused.outcome is Outcome.INSUFFICIENT_EVIDENCE
+    assert refused.message is not None
+    assert refused.message.endswith("No study was found that joins “hypoxia” with the rest of the question.")
+
+
+def test_what_writers_tried_is_kept_where_nothing_is_left_to_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "find_lost", lambda *_: ("hypoxia",))
+
+    refused = ask("how many sets per week for muscle growth?", small_corpus(), policy=EAGER)
+
+    assert refused.outcome is Outcome.INSUFFICIENT_EVIDENCE
+    assert [attempt.generator.name for attempt in refused.attempts] == ["extractive"]
+
+
+def test_a_thing_that_no_study_is_about_is_named_once_and_alone() -> None:
+    asked = make_question("do omega-3 capsules reverse stubborn weakness?")
+    capsules = make_concept("omega-3", "omega-3 capsules", kind="nutrient", is_studied=False)
+    understanding = understand(asked, concepts=(capsules,), collections=())
+    signals = Signals({}, missing_terms=understanding.subject, missing_names=("omega 3",))
+
+    (told,) = _not_mentioned(asked, signals, understanding, most=9)
+
+    assert "“omega-3 capsules”" in told
+    assert "stubborn" not in told
