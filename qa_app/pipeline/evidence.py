@@ -427,13 +427,11 @@ def _naming_instead(
                 continue
             if _is_near_copy(place, chosen, ranked, policy):
                 continue
-            here = location(ranked[place], policy)
-            at_its_place = [p for p in chosen if location(ranked[p], policy) == here]
             own = [p for p in silent if ranked[p].passage.study.study_id == passage.study.study_id]
-            instead = [p for p in own if p in at_its_place] if at_its_place else own
-            others = [p for p in chosen if p not in instead[-1:] and ranked[p].passage.study == passage.study]
-            if instead and others:
-                yield instead[-1], place
+            instead = _in_place_of(place, own, chosen, ranked, policy)
+            others = [p for p in chosen if p != instead and ranked[p].passage.study == passage.study]
+            if instead is not None and others:
+                yield instead, place
                 break
 
 
@@ -473,12 +471,20 @@ def _found_instead(
             is_free = place in refused and refused[place][0] in FREE
             if not is_free or not _tells_one(ranked[place], own) or _is_near_copy(place, kept, ranked, policy):
                 continue
-            here = location(ranked[place], policy)
-            at_its_place = [p for p in chosen if location(ranked[p], policy) == here]
-            instead = [p for p in spare if p in at_its_place] if at_its_place else spare
-            if instead:
-                yield instead[-1], place
+            instead = _in_place_of(place, spare, chosen, ranked, policy)
+            if instead is not None:
+                yield instead, place
                 break
+
+
+def _in_place_of(
+    place: int, spare: Sequence[int], chosen: Sequence[int], ranked: Sequence[Candidate], policy: Policy
+) -> int | None:
+    """The last of those that can be spared, or of these the one at its own place, where a chosen one stands there; None without any."""
+    here = location(ranked[place], policy)
+    at_its_place = [p for p in chosen if location(ranked[p], policy) == here]
+    fit = [p for p in spare if p in at_its_place] if at_its_place else spare
+    return fit[-1] if fit else None
 
 
 def _is_alone_on_one(place: int, kept: Sequence[int], ranked: Sequence[Candidate], outcomes: Sequence[Concept]) -> bool:

@@ -158,7 +158,8 @@ def find_open(
         told = [*(sentence.text for sentence in sentences), *(study.title for study in studies)]
         missing += [f"“{subject.text}”" for subject in asked.unstudied if not is_named(subject, told)]
         missing += [_name(q) for q in asked.qualifiers if not _is_spoken_of(q, asked, heard)]
-        unheard = [concept for concept in doubtful if not heard.is_near(concept, apart_from=_hubs(concepts))]
+        hubs = _hubs(concepts)
+        unheard = [concept for concept in doubtful if not heard.is_near(concept, apart_from=hubs)]
         if are_all and not any(heard.has_like(concept, concepts) for concept in unsaid):
             unheard += unsaid
         missing += [concept.name for concept in unheard if not any(names(entry, concept) for entry in missing)]
@@ -207,6 +208,8 @@ def find_lost(question: str, understanding: Understanding, missing: Sequence[str
     """What of that which was done or taken is `missing`, where all that was asked to come of it is missing too: what is left would be read
     as an answer.
     """
+    if not missing:
+        return ()
     asked = Asked.of(question, understanding)
     if not asked.outcomes or not all(any(names(told, outcome) for told in missing) for outcome in asked.outcomes):
         return ()

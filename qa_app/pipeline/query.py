@@ -172,7 +172,8 @@ def understand(
     rephrased, terms_of_field = in_field_terms(said, found, vocabulary or {}) if say_in_field_terms else ("", ())
     lay = (c.name for c in named if expand_lay_words and not set(words(c.name)) <= set(words(said)))
     for_sections = {term for intent in intents for m in intent.expression.finditer(said) for term in stems(m.group())}
-    for_sections -= _named_stems(said, named)
+    if for_sections:
+        for_sections -= _named_stems(said, named)
     return Understanding(
         intents=tuple(intent.name for intent in intents),
         target_sections=sections,

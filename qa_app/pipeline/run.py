@@ -389,7 +389,7 @@ def _has_more(understanding: Understanding, names: Sequence[str]) -> bool:
 
 
 def _not_joined(names: Sequence[str], most: int = 3) -> Iterator[str]:
-    yield f"No study was found that joins {', '.join(f'“{name}”' for name in names[:most])} with the rest of the question."
+    yield f"No study was found that joins {_in_marks(names[:most])} with the rest of the question."
 
 
 def _not_mentioned(
@@ -415,7 +415,11 @@ def _not_mentioned(
     named_too = (subject for subject in subjects if _plain(subject) not in names)
     missing = [*reversed(names.values()), *(named_too if subjects else told)][:most]
     if missing:
-        yield f"None of the nearest passages mentions {', '.join(f'“{word}”' for word in missing)}."
+        yield f"None of the nearest passages mentions {_in_marks(missing)}."
+
+
+def _in_marks(names: Sequence[str]) -> str:
+    return ", ".join(f"“{name}”" for name in names)
 
 
 def _plain(name: str) -> str:

@@ -121,7 +121,7 @@ WANTS_WITHOUT = re.compile(
     re.IGNORECASE,
 )
 WITHOUT = re.compile(
-    r"\b(?:without|no|not) (?:(?:any|added|additional|resistance|strength|structured) )*(?:training|exercise)\b(?! (?:interventions?|groups? differ|to failure))|\bsedentary\b|\buntrained and not training\b",
+    r"\b(?:without|no|not) (?:(?:any|added|additional|resistance|strength|structured) )*(?:training|exercise)\b(?! (?:interventions?|groups? differ|to failure))|\bsedentary\b",
     re.IGNORECASE,
 )
 WITH = re.compile(

@@ -236,14 +236,19 @@ def _parts(text: str) -> Iterator[Told]:
         text = rest[match.end() :]
 
 
+def _quoted(words: str) -> str:
+    """Words in quotation marks, in those of the page's language."""
+    return ", ".join(gettext("“%(word)s”") % {"word": word} for word in re.findall("“(.*?)”", words))
+
+
 def _not_mentioned(match: Match[str]) -> str:
-    words = ", ".join(gettext("“%(word)s”") % {"word": word} for word in re.findall("“(.*?)”", match[1]))
-    return gettext("None of the nearest passages mentions %(words)s.") % {"words": words}
+    return gettext("None of the nearest passages mentions %(words)s.") % {"words": _quoted(match[1])}
 
 
 def _not_joined(match: Match[str]) -> str:
-    words = ", ".join(gettext("“%(word)s”") % {"word": word} for word in re.findall("“(.*?)”", match[1]))
-    return gettext("No study was found that joins %(words)s with the rest of the question.") % {"words": words}
+    return gettext("No study was found that joins %(words)s with the rest of the question.") % {
+        "words": _quoted(match[1])
+    }
 
 
 def _not_said(match: Match[str]) -> str:

@@ -22,7 +22,10 @@ _ASKED = (
 _EFFECT_ASKED = re.compile(
     r"\b(?:effect sizes?|smds?|standardi[sz]ed mean differences?|pooled (?:effects?|estimates?|differences?))\b"
 )
-_EFFECT = r"\b(?:effect sizes?|ES|SMDs?|standardi[sz]ed mean differences?|(?:pooled|overall|medium|small|large) (?:effect|estimate|difference)|[gd] ?=)(?:[^.;\d]|\d(?!\d*\.\d)){0,40}?\d\.\d"
+_EFFECT = re.compile(
+    r"\b(?:effect sizes?|ES|SMDs?|standardi[sz]ed mean differences?|(?:pooled|overall|medium|small|large) (?:effect|estimate|difference)|[gd] ?=)(?:[^.;\d]|\d(?!\d*\.\d)){0,40}?\d\.\d",
+    re.IGNORECASE,
+)
 _OF_THESE = re.compile(r"\bhow many of (?:the|these|those|them)\b")
 _PART = r"(?:of|with|without|who|that|had|did|were|took|dropped|got|became|remained|completed)"  # "8 with", "12 of 49", "ten completed"
 _HOW_MANY = re.compile(r"\bhow many (?:[a-z]+ly )?([a-z]+)")
@@ -34,7 +37,7 @@ def number_asked(question: str) -> re.Pattern[str] | None:
     said = folded(question)
     questions = [part for part in said.split("?") if len(content_stems(part)) >= FEWEST_WORDS] or [said]
     if all(_EFFECT_ASKED.search(part) for part in questions):
-        return re.compile(_EFFECT, re.IGNORECASE)
+        return _EFFECT
     units = list(map(_units, questions))
     if not all(units):
         return None
