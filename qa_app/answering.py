@@ -262,7 +262,7 @@ def store(
                 send(_CUT_OFF, [str(milliseconds_left)])
             # The sentences come first, their answer last (the database checks at commit), so that its payload holds the time
             # they took. While the database is at work, what comes next is made ready here.
-            sentences = send(_STORE_SENTENCES, [answer_id, *_sentence_columns(body)])
+            sentences = send(_STORE_SENTENCES, [answer_id, *_sentence_rows(body)])
             body = payload.in_contract_order(body)
             drafts, policy = _json([_draft(attempt) for attempt in answered.attempts]), _policy(answered.policy)
             sentences.fetchall()
@@ -330,37 +330,47 @@ def _draft(attempt: Attempt) -> dict[str, Any]:
     }
 
 
-def _sentence_columns(body: payload.Payload) -> list[list[Any]]:
-    """The sentences of an answer and the spans that they quote, column by column, as `_STORE_SENTENCES` takes them."""
+def _sentence_rows(body: payload.Payload) -> list[str]:
+    """The sentences of an answer and the spans that they quote, as `_STORE_SENTENCES` takes them: two arrays of objects, as JSON."""
     sentences = [(part, n, s) for part in ("summary", "answer") for n, s in enumerate(body[part]["sentences"])]
     quoted = [(part, n, span) for part, n, s in sentences for span in s["support"] if "finding_ids" not in span]
     index_of = {citation["study_id"]: citation["index"] for citation in body["citations"]}
-    rows = [(part, n, s["text"], s["kind"], s["verdict"]) for part, n, s in sentences]
-    spans = [(part, n, index_of[span["study_id"]], *(span[name] for name in _SPAN)) for part, n, span in quoted]
-    return [*_columns(rows, SENTENCE_COLUMNS), *_columns(spans, CITATION_COLUMNS)]
+    rows = [
+        {"part": part, "position": n, "text": s["text"], "kind": s["kind"], "verdict": s["verdict"]}
+        for part, n, s in sentences
+    ]
+    spans = [
+        {"part": part, "position": n, "place": place, "index": index_of[span["study_id"]]}
+        | {column: span[name] for column, name in _SPAN.items()}
+        for place, (part, n, span) in enumerate(quoted)
+    ]
+    return [_json(rows), _json(spans)]
 
 
-def _columns(rows: list[tuple[Any, ...]], number: int) -> list[list[Any]]:
-    return [list(column) for column in zip(*rows, strict=True)] if rows else [[]] * number
-
-
-SENTENCE_COLUMNS, CITATION_COLUMNS = 5, 9
-_SPAN = ("study_id", "passage_id", "passage_version", "start", "end", "quote")
+_SPAN = {
+    "study_key": "study_id",
+    "passage_key": "passage_id",
+    "passage_version": "passage_version",
+    "start": "start",
+    "end": "end",
+    "quote": "quote",
+}
+"""Columns of a citation, and what the payload calls them."""
 # One statement: the ORM would take longer to write two than PostgreSQL takes for both. A passage or study deleted since it
 # was read keeps its words here, without a link.
 _STORE_SENTENCES = """
     WITH sentence AS (
         INSERT INTO qa_app_answersentence (answer_id, part, position, text, kind, verdict)
-        SELECT %s, row.* FROM unnest(%s::text[], %s::int[], %s::text[], %s::text[], %s::text[]) AS row
+        SELECT %s, row.* FROM jsonb_to_recordset(%s::jsonb) AS row (part text, position int, text text, kind text, verdict text)
         RETURNING id, part, position
     )
     INSERT INTO qa_app_answercitation
         (sentence_id, index, study_id, study_key, passage_id, passage_key, passage_version, start, "end", quote)
     SELECT sentence.id, row.index, study.study_id, row.study_key, passage.id, row.passage_key, row.passage_version,
            row.start, row.end, row.quote
-    FROM unnest(%s::text[], %s::int[], %s::int[], %s::text[], %s::bigint[], %s::int[], %s::int[], %s::int[], %s::text[])
-        WITH ORDINALITY
-        AS row (part, position, index, study_key, passage_key, passage_version, start, "end", quote, place)
+    FROM jsonb_to_recordset(%s::jsonb) AS row (
+        part text, position int, place int, index int, study_key text, passage_key bigint, passage_version int, start int, "end" int, quote text
+    )
     JOIN sentence USING (part, position)
     {still_there}
     ORDER BY row.place

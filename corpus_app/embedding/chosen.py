@@ -24,8 +24,9 @@ class Choice:
 
 def read() -> Choice | None:
     """None where the desk has chosen nothing, or before the setting was changed."""
+    path = _path()
     try:
-        choice = _read(_path(), _path().stat().st_mtime_ns)
+        choice = _read(path, os.stat(path).st_mtime_ns)
     except OSError:
         return None
     return choice if choice and choice.configured == settings.ENCODER else None
@@ -46,7 +47,12 @@ def forget() -> None:
 
 
 def _path() -> Path:
-    return Path(settings.DATA_DIR) / "encoder.json"
+    return _in(settings.DATA_DIR)
+
+
+@lru_cache(maxsize=4)
+def _in(data: str | Path) -> Path:
+    return Path(data) / "encoder.json"
 
 
 @lru_cache(maxsize=4)

@@ -12,6 +12,7 @@ import hashlib
 import importlib.util
 import json
 import logging
+import os
 import re
 import shutil
 import tempfile
@@ -148,10 +149,15 @@ def load(model: str, *, name: str) -> Int8Encoder:
 
 def folder(model: str) -> Path:
     """Where the compressed form of a model is kept."""
+    return _folder(model, settings.DATA_DIR)
+
+
+@lru_cache(maxsize=8)
+def _folder(model: str, data: str | Path) -> Path:
     readable = re.sub(r"[^\w.-]+", "-", model).strip("-.")[-60:]
     if readable != model:
         readable += "-" + hashlib.sha256(model.encode()).hexdigest()[:8]
-    return Path(settings.DATA_DIR) / "models" / f"{readable}@{FORMAT}"
+    return Path(data) / "models" / f"{readable}@{FORMAT}"
 
 
 @cache
@@ -173,11 +179,16 @@ def is_settled(model: str) -> bool:
 
 def read_check(model: str) -> Check | None:
     """None where the compressed form was never written."""
-    path = folder(model) / CHECK
+    path = _check_file(model, settings.DATA_DIR)
     try:
-        return _read(path, path.stat().st_mtime_ns)
+        return _read(path, os.stat(path).st_mtime_ns)
     except OSError:
         return None
+
+
+@lru_cache(maxsize=8)
+def _check_file(model: str, data: str | Path) -> Path:
+    return _folder(model, data) / CHECK
 
 
 @lru_cache(maxsize=8)

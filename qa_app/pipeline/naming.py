@@ -55,9 +55,7 @@ def find_concepts(said: str, concepts: Sequence[Concept]) -> tuple[Concept, ...]
 
 def find_name_spans(text: str, concepts: Sequence[Concept]) -> tuple[tuple[int, int, Concept], ...]:
     """Where a text names concepts, as `find_concepts` finds them: code points, end exclusive, in order."""
-    matches = list(WORD.finditer(text))
-    found = _find([folded(match.group()) for match in matches], concepts)
-    return tuple((matches[start].start(), matches[end - 1].end(), concept) for start, end, concept in found)
+    return names_of(concepts).spans_in(text)
 
 
 def _find(tokens: Sequence[str], concepts: Sequence[Concept]) -> list[tuple[int, int, Concept]]:
@@ -194,11 +192,7 @@ def _names(concepts: tuple[Concept, ...]) -> tuple[_ByWords, _ByWords, tuple[int
     Names of several words also by the base of the first one ("train in the morning" for "training in the morning"), but for those
     that two concepts would claim: one word alone may be a name in one form only.
     """
-    by_name = {
-        tuple(map(_plain, words(name))): concept
-        for concept in reversed(concepts)
-        for name in (*concept.aliases, concept.name)
-    }
+    by_name = {name: concept for concept in reversed(concepts) for name in reversed(_in_words(concept))}
     by_name.pop((), None)
     claims: dict[tuple[str, ...], dict[str, Concept]] = {}
     for name, concept in by_name.items():
@@ -233,6 +227,9 @@ class Names:
     def __init__(self, concepts: tuple[Concept, ...]) -> None:
         self._concepts = concepts
         self._kept: dict[str, frozenset[str]] = {}
+        self._kept_spans: dict[str, tuple[tuple[int, int, Concept], ...]] = {}
+        self.hard = {c.concept_id: c for c in concepts if c.kind in HARD and c.definition}
+        """Terms of the field that a reader may want explained, by their ids."""
 
     def ids_in(self, text: str) -> frozenset[str]:
         """Ids of the concepts that a text names, the longest name first. Kept: the same findings are read again and again."""
@@ -241,6 +238,18 @@ class Names:
                 self._kept.clear()
             self._kept[text] = frozenset(c.concept_id for c in find_concepts(folded(text), self._concepts))
         return self._kept[text]
+
+    def spans_in(self, text: str) -> tuple[tuple[int, int, Concept], ...]:
+        """As `find_name_spans` says. Kept: every stage asks it of the same question."""
+        found = self._kept_spans.get(text)
+        if found is None:
+            matches = list(WORD.finditer(text))
+            places = _find([folded(match.group()) for match in matches], self._concepts)
+            found = tuple((matches[start].start(), matches[end - 1].end(), concept) for start, end, concept in places)
+            if len(self._kept_spans) >= MOST_KEPT:
+                self._kept_spans.clear()
+            self._kept_spans[text] = found
+        return found
 
 
 names_of = once_for_these(Names)
@@ -276,11 +285,16 @@ HARD = frozenset({"training_variable", "mechanism", "measure", "condition", "met
 def find_terms(texts: Sequence[str], concepts: Sequence[Concept], *, besides: Sequence[Concept]) -> tuple[Concept, ...]:
     """Terms of the field in these texts that have a definition, in order of appearance, but for those the reader used."""
     names, known = names_of(concepts), {concept.concept_id for concept in besides}
-    by_id = {c.concept_id: c for c in concepts if c.kind in HARD and c.definition and c.concept_id not in known}
-    found = dict.fromkeys(i for text in texts for i in sorted(names.ids_in(text)) if i in by_id)
-    return tuple(by_id[concept_id] for concept_id in found)
+    found = dict.fromkeys(i for text in texts for i in sorted(names.ids_in(text)) if i in names.hard and i not in known)
+    return tuple(names.hard[concept_id] for concept_id in found)
 
 
-@lru_cache(maxsize=1_024)
+@lru_cache(maxsize=4_096)
 def _spelt(concept: Concept) -> tuple[str, ...]:
-    return tuple(" ".join(map(_plain, words(name))) for name in (concept.name, *concept.aliases))
+    return tuple(map(" ".join, _in_words(concept)))
+
+
+@lru_cache(maxsize=4_096)
+def _in_words(concept: Concept) -> tuple[tuple[str, ...], ...]:
+    """Its name and its aliases, each as its words."""
+    return tuple(tuple(map(_plain, words(name))) for name in (concept.name, *concept.aliases))

@@ -14,7 +14,7 @@ from rapidfuzz.distance import OSA
 
 from corpus_app.records import Collection, Concept, Section
 from qa_app.pipeline.core import find_core
-from qa_app.pipeline.naming import CONDITION, DONE, MEASURED, find_concepts, find_name_spans
+from qa_app.pipeline.naming import CONDITION, DONE, MEASURED, find_concepts, find_name_spans, once_for_these
 from qa_app.pipeline.population import HAVE_TRAINED, find_numbers, find_population
 from qa_app.pipeline.records import Question, Understanding
 from qa_app.pipeline.text import EMPTY_WORDS, content_stems, corrected, folded, stem, stems, words
@@ -271,7 +271,7 @@ def find_misspellings(
     Only words of concepts' names that stand in the corpus are suggested, and of concepts that no study is about: everyday words
     have too many neighbours. Short words and numbers are left alone, and so is a word whose first letter would change.
     """
-    stems_known, terms, unstudied = _field_terms(tuple(concepts))
+    stems_known, terms, unstudied = _field_terms(concepts)
     amounts = {match[0]: match for match in _AMOUNT.finditer(said)}
     found = []
     for word in dict.fromkeys(words(said)):
@@ -303,7 +303,7 @@ def _american(word: str) -> str:
     return re.sub(r"tre(s?)$", r"ter\1", re.sub(r"bre(s?)$", r"ber\1", word))
 
 
-@lru_cache(maxsize=4)
+@once_for_these
 def _field_terms(concepts: tuple[Concept, ...]) -> tuple[frozenset[str], tuple[str, ...], frozenset[str]]:
     """Stems of all words in concepts' names; the words that are long enough to be suggested, those that studies are about first; and
     which of them only concepts have that no study is about.
