@@ -30,7 +30,8 @@ from corpus_app.sources import spreadsheet as spreadsheet  # files for other pro
 from corpus_app.sources import to_bibtex as to_bibtex
 from corpus_app.sources import to_csl_json as to_csl_json
 from corpus_app.sources import to_ris as to_ris
-from corpus_app.wire import sending as sending  # statements are sent without waiting in one place
+from corpus_app.wire import CUT_OFF as CUT_OFF  # statements are sent without waiting, and with a limit, in one place
+from corpus_app.wire import sending as sending
 
 PATIENCE_SECONDS = 60.0
 LOOK_EVERY_SECONDS = 0.25
@@ -135,17 +136,17 @@ def warm_up() -> None:
 
 
 @contextmanager
-def snapshot() -> Iterator[None]:
+def snapshot(*, milliseconds: int | None = None) -> Iterator[None]:
     """Everything read inside belongs to one corpus version, and is compared by one encoder.
 
-    Inside another transaction it is that one's view.
+    Inside another transaction it is that one's view. In one of its own no statement takes longer than `milliseconds`.
     """
     if _snapshot_version.get() is not None and connection.in_atomic_block:
         yield  # of the snapshot that is open
         return
     is_inner = connection.in_atomic_block
     with transaction.atomic():
-        version = _snapshot_version.set(_read_version() if is_inner else _open_view())
+        version = _snapshot_version.set(_read_version() if is_inner else _open_view(milliseconds))
         encoder = _snapshot_encoder.set([])
         one_view = _is_one_view.set(not is_inner)
         try:
@@ -156,9 +157,9 @@ def snapshot() -> Iterator[None]:
             _is_one_view.reset(one_view)
 
 
-def _open_view() -> Version:
+def _open_view(milliseconds: int | None) -> Version:
     """The version that the transaction, which begins with this, will keep to."""
-    rows = wire.open_view(_NEWEST_VERSION)
+    rows = wire.open_view(_NEWEST_VERSION, milliseconds=milliseconds)
     return (rows[0][0], rows[0][1]) if rows else (0, None)
 
 

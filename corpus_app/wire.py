@@ -26,15 +26,20 @@ Send = Callable[..., Cursor]
 ONE_VIEW = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 
 
-def open_view(query: str) -> list[tuple[Any, ...]]:
+CUT_OFF = "SELECT set_config('statement_timeout', %s, true)"  # to the end of the transaction, in milliseconds
+
+
+def open_view(query: str, *, milliseconds: int | None = None) -> list[tuple[Any, ...]]:
     """Makes the transaction that has just begun see the corpus as it is now; the rows of a query come with it.
 
-    Raises DatabaseError.
+    With `milliseconds` none of its statements takes longer. Raises DatabaseError.
     """
     driver = connection.connection
     with connection.wrap_database_errors:
         with driver.pipeline():
             psycopg.Cursor(driver).execute(ONE_VIEW)
+            if milliseconds is not None:
+                psycopg.Cursor(driver).execute(CUT_OFF, [str(milliseconds)], prepare=True)
             rows = psycopg.Cursor(driver).execute(query, prepare=True)
         return rows.fetchall()
 

@@ -84,7 +84,7 @@ def make(
     first, *fallbacks = writers(writer, waiting=waiting, allowance=allowance)
     answered = answer_question(
         question,
-        corpus=SearchedCorpus(),
+        corpus=SearchedCorpus(limit),
         writer=first,
         fallbacks=fallbacks,
         policy=in_use(policy),
@@ -259,7 +259,7 @@ def store(
     with transaction.atomic():
         with search.sending() as send:
             if milliseconds_left is not None:
-                send(_CUT_OFF, [str(milliseconds_left)])
+                send(search.CUT_OFF, [str(milliseconds_left)])
             # The sentences come first, their answer last (the database checks at commit), so that its payload holds the time
             # they took. While the database is at work, what comes next is made ready here.
             sentences = send(_STORE_SENTENCES, [answer_id, *_sentence_rows(body)])
@@ -382,7 +382,6 @@ _STORE_ANSWER = """
         (id, request_id, question, mode, collection, outcome, corpus_version, engine, parent_id, created_at, payload, policy, drafts)
     VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s::jsonb, %s::jsonb, %s::jsonb)
 """
-_CUT_OFF = "SELECT set_config('statement_timeout', %s, true)"  # to the end of the transaction
 
 
 def new_id() -> str:

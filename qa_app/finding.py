@@ -23,7 +23,8 @@ def find(question: Question, *, limit: int, time_limit: TimeLimit | None = None)
     if declined is not None:
         return _payload(question, None, answering.reviewed(declined), 0, clock)
     policy = answering.in_use(answering.POLICY)
-    found = find_evidence(question, corpus=SearchedCorpus(), policy=policy, clock=clock, reranker=answering.reranker())
+    corpus = SearchedCorpus(time_limit)
+    found = find_evidence(question, corpus=corpus, policy=policy, clock=clock, reranker=answering.reranker())
     return _payload(question, found, None, limit, clock)
 
 

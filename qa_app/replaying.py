@@ -76,7 +76,7 @@ def replay(answer_id: str, *, limit: TimeLimit | None = None) -> Replay | None:
     first, *others = _writers(row)
     made = answer_question(
         question,
-        corpus=SearchedCorpus(),
+        corpus=SearchedCorpus(limit),
         writer=first,
         fallbacks=others,
         policy=_read(Policy, row.policy),

@@ -9,17 +9,21 @@ from django.db import DatabaseError
 
 from corpus_app import search
 from corpus_app.records import Collection, Concept, Finding, Found, NearFinding, Passage, Study
+from qa_app.backends.time_limit import TimeLimit
 from qa_app.pipeline.ports import Encode, LegFailed
 
 
 class SearchedCorpus:
-    """The corpus by its reading door."""
+    """The corpus by its reading door; what is read in a snapshot takes no longer than the limit leaves."""
+
+    def __init__(self, limit: TimeLimit | None = None) -> None:
+        self._limit = limit
 
     def version(self) -> int:
         return search.corpus_version()
 
     def snapshot(self) -> AbstractContextManager[None]:
-        return search.snapshot()
+        return search.snapshot(milliseconds=self._limit.milliseconds_left if self._limit else None)
 
     def encode_all(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         try:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from typing import Any
 
 from django.conf import settings
 from django.db import Error, OperationalError, connection
@@ -41,19 +42,34 @@ class TimeLimit:
 
 @contextmanager
 def limited(seconds: float | None = None) -> Iterator[TimeLimit]:
-    """What is done inside, in this thread, has so many seconds (`ANSWER_SECONDS` in the settings). Raises OutOfTime."""
+    """What is done inside, in this thread, has so many seconds (`ANSWER_SECONDS` in the settings). Raises OutOfTime.
+
+    The connection is told with the first statement that Django sends: most answers need none outside the transactions that bring
+    the limit along themselves.
+    """
     seconds = settings.ANSWER_SECONDS if seconds is None else seconds
     limit = TimeLimit(seconds, Deadline.after(seconds))
-    limit.bind()
+    limit.require()
+    is_bound = False
+
+    def bind_once(execute: Callable[..., Any], *statement: Any) -> Any:
+        nonlocal is_bound
+        if not is_bound:
+            is_bound = True  # first of all: what tells the connection is a statement, too
+            limit.bind()
+        return execute(*statement)
+
     try:
-        yield limit
+        with connection.execute_wrapper(bind_once):
+            yield limit
     except OperationalError as error:  # a statement that was cut off among them
         if limit.deadline.is_over or isinstance(error.__cause__, QueryCanceled):
             raise OutOfTime(seconds) from error
         raise
     finally:
-        with suppress(Error):  # a lost connection keeps nothing, and what is rolled back takes it along
-            _cut_off_after(0)
+        if is_bound:
+            with suppress(Error):  # a lost connection keeps nothing, and what is rolled back takes it along
+                _cut_off_after(0)
 
 
 def _cut_off_after(milliseconds: int) -> None:

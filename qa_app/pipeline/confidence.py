@@ -324,7 +324,7 @@ def with_bearing(ranked: Sequence[Candidate], understanding: Understanding, poli
         model = policy.bearing if by_meaning else policy.bearing_by_words
         return round(100 * estimate(model, signals))
 
-    return tuple(replace(candidate, bears=bears(candidate)) for candidate in ranked)
+    return tuple(candidate.bearing(bears(candidate)) for candidate in ranked)
 
 
 def bearing_signals(candidate: Candidate, understanding: Understanding) -> dict[str, float]:

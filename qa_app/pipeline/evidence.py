@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from corpus_app.records import Section
-from qa_app.pipeline.naming import DONE, MEASURED, NUTRIENT, names, names_of, once_for_these
+from qa_app.pipeline.naming import DONE, MEASURED, NUTRIENT, by_id, names, names_of, once_for_these
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.population import is_about, is_about_others, is_of_another_life
 from qa_app.pipeline.qualifiers import besides_kept_food
@@ -95,8 +95,8 @@ def _on_another_matter(
     outcomes = [concept for concept in understanding.concepts if concept.kind in MEASURED]
     if not outcomes or not any(concept.kind in DONE for concept in understanding.concepts):
         return frozenset()
-    by_id = {concept.concept_id: concept for concept in concepts}
-    near = {i for c in outcomes for i in c.neighbours if i in by_id and by_id[i].kind in MEASURED}
+    known = by_id(concepts)
+    near = {i for c in outcomes for i in c.neighbours if i in known and known[i].kind in MEASURED}
     alike = near.union(concept.concept_id for concept in outcomes)
     having = {finding.study_id for finding in findings}
     return frozenset(
@@ -112,8 +112,8 @@ def _that_compared(
     """Of the studies that bear those that compared what the question does, but for those of plainly other people than it names; none
     where none is of these alone.
     """
-    by_id = {study.study_id: study for study in studies if study.study_id in alternatives}
-    compared = [by_id[study_id] for study_id in bearing if study_id in by_id]
+    comparing = {study.study_id: study for study in studies if study.study_id in alternatives}
+    compared = [comparing[study_id] for study_id in bearing if study_id in comparing]
     if not any(is_about(study, people) for study in compared):
         return set()
     return {study.study_id for study in compared if not is_about_others(study, people)}

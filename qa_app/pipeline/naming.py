@@ -186,6 +186,12 @@ def once_for_these(work: Callable[[tuple[Concept, ...]], T]) -> Callable[[Sequen
 
 
 @once_for_these
+def by_id(concepts: tuple[Concept, ...]) -> dict[str, Concept]:
+    """The concepts by their ids."""
+    return {concept.concept_id: concept for concept in concepts}
+
+
+@once_for_these
 def _names(concepts: tuple[Concept, ...]) -> tuple[_ByWords, _ByWords, tuple[int, ...]]:
     """Every name as its words, and the lengths that occur, longest first. A name claimed twice stays with the first.
 

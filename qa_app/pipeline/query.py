@@ -14,7 +14,7 @@ from rapidfuzz.distance import OSA
 
 from corpus_app.records import Collection, Concept, Section
 from qa_app.pipeline.core import find_core
-from qa_app.pipeline.naming import CONDITION, DONE, MEASURED, find_concepts, find_name_spans, once_for_these
+from qa_app.pipeline.naming import CONDITION, DONE, MEASURED, by_id, find_concepts, find_name_spans, once_for_these
 from qa_app.pipeline.population import HAVE_TRAINED, find_numbers, find_population
 from qa_app.pipeline.records import Question, Understanding
 from qa_app.pipeline.text import EMPTY_WORDS, content_stems, corrected, folded, stem, stems, words
@@ -206,9 +206,9 @@ def _measures(named: Sequence[Concept], concepts: Sequence[Concept]) -> tuple[tu
     wanted = frozenset().union(*(concept.neighbours for concept in outcomes)) - {c.concept_id for c in named}
     if not wanted:
         return ()
-    near = {c.concept_id: c for c in concepts if c.concept_id in wanted and c.kind in MEASURED}
+    known = by_id(concepts)
+    near = {n: known[n] for n in wanted if n in known and known[n].kind in MEASURED}
     return tuple((o.concept_id, near[n]) for o in outcomes for n in o.neighbours if n in near)
-
 
 SUBJECT_KINDS = frozenset({*DONE, CONDITION, *MEASURED})
 SAID_OTHERWISE = frozenset({*DONE, CONDITION})
@@ -348,10 +348,10 @@ def find_linked(
 
     A concept with more than `hub` neighbours is one that half of the corpus is about: it is neither left nor reached.
     """
-    by_id = {concept.concept_id: concept for concept in concepts}
+    known = by_id(concepts)
     named = [concept.concept_id for concept in understanding.concepts]
     rows = [
-        [by_id[n] for n in concept.neighbours if n in by_id and n not in named and len(by_id[n].neighbours) <= hub]
+        [known[n] for n in concept.neighbours if n in known and n not in named and len(known[n].neighbours) <= hub]
         for concept in understanding.concepts
         if len(concept.neighbours) <= hub
     ]

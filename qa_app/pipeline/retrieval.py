@@ -9,6 +9,7 @@ from time import perf_counter
 
 from corpus_app.records import Section
 from qa_app.pipeline import candidates, confidence, core, query, ranking, reordering
+from qa_app.pipeline.naming import by_id
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import Abandoned, Corpus, LegFailed, Limit, Progress, Reranker, RerankerFailed, Unwatched
 from qa_app.pipeline.records import (
@@ -413,7 +414,7 @@ def _unmet(asked: _Asked, ranked: Sequence[Candidate], found: Found) -> tuple[fl
 
 def _related(understanding: Understanding, concepts: tuple[Concept, ...], most: int = 6) -> tuple[Concept, ...]:
     """Neighbours of the concepts that the question names, each once, the named ones left out."""
-    by_id = {concept.concept_id: concept for concept in concepts}
+    known = by_id(concepts)
     named = [concept.concept_id for concept in understanding.concepts]
     near = dict.fromkeys(n for concept in understanding.concepts for n in concept.neighbours if n not in named)
-    return tuple(by_id[concept_id] for concept_id in near if concept_id in by_id)[:most]
+    return tuple(known[concept_id] for concept_id in near if concept_id in known)[:most]

@@ -166,7 +166,7 @@ def rank_sentences(evidence: Evidence, policy: Policy) -> tuple[Quotable, ...]:
                 continue
             signals = sentence_signals(text, first, position, candidate, asked)
             score = _log_odds(policy.sentence, signals)
-            score += _suits(text, candidate, asked, policy, cosine=signals["cosine"])
+            score += _suits(text, candidate, asked, policy, cosine=signals["cosine"], is_stray=signals["off"] > 0)
             named = _named(text, asked)
             quotables.append(
                 Quotable(
@@ -619,7 +619,9 @@ def _about(finding: Finding, terms: frozenset[str]) -> float:
     return len(terms & asked) / max(1, len(terms))
 
 
-def _suits(text: str, candidate: Candidate, asked: Asked, policy: Policy, *, cosine: float) -> float:
+def _suits(
+    text: str, candidate: Candidate, asked: Asked, policy: Policy, *, cosine: float, is_stray: bool
+) -> float:
     """What is no sign of an answer point, but of a sentence that suits the question and the reader.
 
     Asked why, what explains leads; asked for a number, what gives one of the things asked about; asked for the newest study, or for
@@ -652,7 +654,7 @@ def _suits(text: str, candidate: Candidate, asked: Asked, policy: Policy, *, cos
     aimed_at = sound.aimed_at
     if aimed_at and len(aimed_at & asked.spoken) < AIMED_FROM * len(aimed_at):
         value -= policy.aimed_weight
-    if _is_stray(text, stem_set(text), asked.findings.get(candidate.passage.study.study_id, ())):
+    if is_stray:
         value -= policy.stray_outcome_weight
     return value
 
