@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from corpus_app.records import AgeGroup, Concept, Design, Sex, Study, TrainingStatus
 from qa_app.pipeline.health import tells_of
@@ -115,6 +115,7 @@ def besides(study: Study, asked: Population, *, told: Population = NOBODY) -> st
     return ", ".join(filter(None, found))
 
 
+@lru_cache(maxsize=4_096)
 def _whom(text: str) -> Population:
     """Of whom a text speaks: of all who train, however they do, where it says that this makes no difference, or which."""
     told = find_population(folded(text))
@@ -144,12 +145,22 @@ def names_its_study(text: str, study: Study) -> bool:
     """Whether a text names the first author, or the study by its year: "the 2017 meta-analysis"."""
     if names_its_author(text, study):
         return True
-    return study.year is not None and bool(re.search(rf"\b{study.year} (?:[\w-]+ ){{0,4}}{_WORKS}\b", folded(text)))
+    return study.year is not None and bool(_work_of(study.year).search(folded(text)))
 
 
 def names_its_author(text: str, study: Study) -> bool:
     """Whether a text names the first author."""
-    return bool(study.authors and re.search(rf"\b{re.escape(folded(surname(study.authors[0])))}\b", folded(text)))
+    return bool(study.authors) and bool(_author(study.authors[0]).search(folded(text)))
+
+
+@cache
+def _work_of(year: int) -> re.Pattern[str]:
+    return re.compile(rf"\b{year} (?:[\w-]+ ){{0,4}}{_WORKS}\b")
+
+
+@lru_cache(maxsize=4_096)
+def _author(author: str) -> re.Pattern[str]:
+    return re.compile(rf"\b{re.escape(folded(surname(author)))}\b")
 
 
 def called(study: Study, people: str = "", *, is_told: bool = False) -> str:

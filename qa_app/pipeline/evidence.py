@@ -203,13 +203,13 @@ def study_signals(
     matter    the largest share of the concepts asked about, by rarity, that one of its findings compares or measures
     others    its people are plainly not those that the question names
     """
-    by_id, terms = {concept.concept_id: concept for concept in concepts}, frozenset(understanding.terms)
+    named, terms = by_id(concepts), frozenset(understanding.terms)
     by_study: dict[str, list[Candidate]] = {}
     for candidate in ranked:
         by_study.setdefault(candidate.passage.study.study_id, []).append(candidate)
     best = max((c.score for c in ranked), default=0.0) or 1.0
     leading = frozenset(ranked[0].passage.study.concepts if ranked else ())
-    known = math.fsum(by_id[i].rarity for i in leading if i in by_id) or 1.0
+    known = math.fsum(named[i].rarity for i in leading if i in named) or 1.0
     most = max((c.keyword_hits for c in ranked), default=0) or 1
     closest = {entry.study_id: entry.cosine for entry in near}
     shares = _matters(understanding, concepts, findings)
@@ -220,9 +220,9 @@ def study_signals(
             "held": max(c.keyword_hits for c in own) / most,
             "place": 1 / rank,
             "score": max(c.score for c in own) / best,
-            "about": len(terms & _subject_of(own[0].passage.study, by_id)) / max(1, len(terms)),
+            "about": len(terms & _subject_of(own[0].passage.study, named)) / max(1, len(terms)),
             "alike": math.fsum(
-                by_id[i].rarity for i in leading.intersection(own[0].passage.study.concepts) if i in by_id
+                named[i].rarity for i in leading.intersection(own[0].passage.study.concepts) if i in named
             )
             / known,
             "detail": max(c.best_cosine for c in own) - closest.get(study_id, max(c.hit.cosine or 0.0 for c in own)),
@@ -533,11 +533,11 @@ def _why_not(
     is_citable: bool,
 ) -> tuple[LeftOutReason, str] | None:
     """Of a study that the answer may quote more is taken: what it says of the matter may stand in several passages."""
+    if len(chosen) >= policy.evidence_passages:
+        return LeftOutReason.BUDGET, f"the {policy.evidence_passages} best passages were already chosen"
     cap = policy.passages_per_cited_study if is_citable else policy.passages_per_study
     study = candidate.passage.study.study_id
     per_study = Counter(c.passage.study.study_id for c in chosen)
-    if len(chosen) >= policy.evidence_passages:
-        return LeftOutReason.BUDGET, f"the {policy.evidence_passages} best passages were already chosen"
     if location(candidate, policy) in {location(c, policy) for c in chosen}:
         return LeftOutReason.DUPLICATE_LOCATION, "a better passage stands at the same place of this study"
     if per_study[study] >= cap:
