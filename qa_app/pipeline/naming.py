@@ -55,7 +55,7 @@ def find_concepts(said: str, concepts: Sequence[Concept]) -> tuple[Concept, ...]
 
 def find_name_spans(text: str, concepts: Sequence[Concept]) -> tuple[tuple[int, int, Concept], ...]:
     """Where a text names concepts, as `find_concepts` finds them: code points, end exclusive, in order."""
-    return names_of(concepts).spans_in(text)
+    return _places_of(concepts).spans_in(text)
 
 
 def _find(tokens: Sequence[str], concepts: Sequence[Concept]) -> list[tuple[int, int, Concept]]:
@@ -233,7 +233,6 @@ class Names:
     def __init__(self, concepts: tuple[Concept, ...]) -> None:
         self._concepts = concepts
         self._kept: dict[str, frozenset[str]] = {}
-        self._kept_spans: dict[str, tuple[tuple[int, int, Concept], ...]] = {}
         self.hard = {c.concept_id: c for c in concepts if c.kind in HARD and c.definition}
         """Terms of the field that a reader may want explained, by their ids."""
 
@@ -245,20 +244,31 @@ class Names:
             self._kept[text] = frozenset(c.concept_id for c in find_concepts(folded(text), self._concepts))
         return self._kept[text]
 
+
+names_of = once_for_these(Names)
+
+
+class _Places:
+    """Where texts name some of a set of concepts. By itself, for the few that a question names make way for those of the next."""
+
+    def __init__(self, concepts: tuple[Concept, ...]) -> None:
+        self._concepts = concepts
+        self._kept: dict[str, tuple[tuple[int, int, Concept], ...]] = {}
+
     def spans_in(self, text: str) -> tuple[tuple[int, int, Concept], ...]:
         """As `find_name_spans` says. Kept: every stage asks it of the same question."""
-        found = self._kept_spans.get(text)
+        found = self._kept.get(text)
         if found is None:
             matches = list(WORD.finditer(text))
             places = _find([folded(match.group()) for match in matches], self._concepts)
             found = tuple((matches[start].start(), matches[end - 1].end(), concept) for start, end, concept in places)
-            if len(self._kept_spans) >= MOST_KEPT:
-                self._kept_spans.clear()
-            self._kept_spans[text] = found
+            if len(self._kept) >= MOST_KEPT:
+                self._kept.clear()
+            self._kept[text] = found
         return found
 
 
-names_of = once_for_these(Names)
+_places_of = once_for_these(_Places)
 _NUMBER = r"(?:\d{1,2}[a-z]?|iii|ii|iv|i|[b-hj-z]\d{0,2})(?![\w%])"
 _HEAD = r"\b(type|subtype|grade|stage|class|phase|category|zone|factor|vitamin|omega|hepatitis|interleukin|coenzyme)s?[\s-]+"
 _AND = r"(?:\s*(?:,|/|and|or|vs\.?|versus|&)\s*)"
