@@ -81,6 +81,7 @@ class Int8Encoder:
         self._tokenizer = Tokenizer.from_file(str(place / TOKENIZER))
         self._sessions: dict[int, Any] = {}  # by number of threads
         self._opening = threading.Lock()
+        self._others = ThreadPoolExecutor(max(1, THREADS - 1), thread_name_prefix="encode")  # kept: to begin one takes its time
         # A model written by an earlier release; the vectors are the same, a seventh slower.
         self._wants_mask = any(one.name == "attention_mask" for one in self._session(THREADS).get_inputs())
 
@@ -101,11 +102,10 @@ class Int8Encoder:
         if lanes == 1:
             encode_every(0)
         else:
-            with ThreadPoolExecutor(lanes - 1, thread_name_prefix="encode") as others:
-                begun = [others.submit(encode_every, first) for first in range(1, lanes)]
-                encode_every(0)
-                for lane in begun:
-                    lane.result()
+            begun = [self._others.submit(encode_every, first) for first in range(1, lanes)]
+            encode_every(0)
+            for lane in begun:
+                lane.result()
         return rows
 
     def _session(self, threads: int) -> Any:

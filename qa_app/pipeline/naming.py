@@ -212,7 +212,7 @@ def _names(concepts: tuple[Concept, ...]) -> tuple[_ByWords, _ByWords, tuple[int
 def names(text: str, concept: Concept) -> bool:
     """Whether the text names this concept, by any of its names, whole words."""
     spaced = _spaced(text)
-    return any(f" {name} " in spaced for name in _spelt(concept))
+    return any(name in spaced for name in _spelt(concept))
 
 
 @lru_cache(maxsize=8_192)
@@ -224,7 +224,7 @@ def names_in(text: str, concept: Concept) -> tuple[str, ...]:
     """Those of its names that a text holds, whole words."""
     spaced = _spaced(text)
     written = zip((concept.name, *concept.aliases), _spelt(concept), strict=True)
-    return tuple(name for name, spelt in written if f" {spelt} " in spaced)
+    return tuple(name for name, spelt in written if spelt in spaced)
 
 
 class Names:
@@ -307,7 +307,8 @@ def find_terms(texts: Sequence[str], concepts: Sequence[Concept], *, besides: Se
 
 @lru_cache(maxsize=4_096)
 def _spelt(concept: Concept) -> tuple[str, ...]:
-    return tuple(map(" ".join, _in_words(concept)))
+    """Its names as `_spaced` has them."""
+    return tuple(f" {' '.join(name)} " for name in _in_words(concept))
 
 
 @lru_cache(maxsize=4_096)
