@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 
 from corpus_app.records import AgeGroup, Concept, Design, Sex, Study, TrainingStatus
 from qa_app.pipeline.health import tells_of
-from qa_app.pipeline.population import find_population
+from qa_app.pipeline.population import SPECIAL_AGES, find_population
 from qa_app.pipeline.qualifiers import asks_for_newest
 from qa_app.pipeline.records import Evidence, Population, Sentence, SentenceKind
 from qa_app.pipeline.text import folded
@@ -33,6 +33,7 @@ _AGES = {
 }
 _YOUNGER = "younger adults"  # of a study of adults, where older ones are asked about
 _SEXES = {Sex.FEMALE: "women", Sex.MALE: "men"}
+_YOUNG_SEXES = {Sex.FEMALE: "girls", Sex.MALE: "boys"}
 _TRAININGS = {
     TrainingStatus.UNTRAINED: "untrained people",
     TrainingStatus.TRAINED: "trained people",
@@ -100,19 +101,29 @@ def attribution(
 def besides(study: Study, asked: Population, *, told: Population = NOBODY) -> str:
     """The people of a study, as far as they are others than those whom a question names: "mixed ages", "younger adults, men".
 
-    Nothing of what a text has `told`: an age, a sex, or how people train. Older women alone are others than the older adults asked about, too. That a study of both sexes is not of one alone is said in other words, where
+    Nothing of what a text has `told`: an age, a sex, or how people train. Where the question names nobody, old or young people and one sex
+    alone are others than everybody. Older women alone are others than the older adults asked about, too. That a study of both sexes is not of one alone is said in other words, where
     nothing that is quoted is about that one (`parts`).
     """
+    if not asked.is_named:
+        of_special_age = study.age_group in SPECIAL_AGES and not told.age_groups
+        own = (_AGES[study.age_group] if of_special_age else "", "" if told.sexes else _sex_of(study))
+        return ", ".join(filter(None, own))
     found = []
     if asked.age_groups and not told.age_groups and not _is_of_these(study.age_group, asked.age_groups):
         is_younger = study.age_group is AgeGroup.ADULTS and AgeGroup.YOUTH not in asked.age_groups
         found.append(_YOUNGER if is_younger else _AGES.get(study.age_group, ""))
     is_of_some = len(asked.sexes) == 1 or (asked.age_groups and not asked.sexes)
     if is_of_some and not told.sexes and study.sex not in asked.sexes:
-        found.append(_SEXES.get(study.sex, ""))
+        found.append(_sex_of(study))
     if asked.training and not told.training and not _is_trained_so(study.training_status, asked.training):
         found.append(_TRAININGS.get(study.training_status, ""))
     return ", ".join(filter(None, found))
+
+
+def _sex_of(study: Study) -> str:
+    """Of those whom a study took, where they are of one sex."""
+    return (_YOUNG_SEXES if study.age_group is AgeGroup.YOUTH else _SEXES).get(study.sex, "")
 
 
 @lru_cache(maxsize=4_096)

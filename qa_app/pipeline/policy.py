@@ -189,6 +189,8 @@ class Policy:
     opening_place_weight: float = 0.1  # and loses for each passage that ranks before its own
     opening_gain: float = 1.0  # what conclusions and advice gain as a beginner's first sentence
     mere_advice_weight: float = 2.0  # what advice loses there that tells no effect, where nobody asked what to do
+    opening_making_weight: float = 2.0  # what it loses that tells how a study was made, or that none was found
+    opening_elsewhere_weight: float = 1.0  # and what speaks of nothing that was done of what the question names
     aimed_weight: float = 1.0  # what a sentence that opens with other people than asked about loses
     explains_gain: float = 1.5  # what an explanation gains where the question asks why
     dated_gain: float = 2.0  # what a sentence gains of the study of the year asked for, or of the newest where that is

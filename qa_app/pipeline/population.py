@@ -13,6 +13,7 @@ GROWN_UP = 18  # years
 MIDDLE_AGED = 50  # from here on studies of adults and studies of older adults both count people in
 OLDER = 60
 OLDEST = 110
+SPECIAL_AGES = frozenset({AgeGroup.YOUTH, AgeGroup.OLDER_ADULTS})
 
 
 def _words(*forms: str) -> re.Pattern[str]:
@@ -34,9 +35,9 @@ _ENDS = r"(?! (?!(?:and|or|but|do|does|can|could|should|will|is|are|i|you|we)\b)
 _AGES: tuple[tuple[re.Pattern[str], tuple[AgeGroup, ...]], ...] = (
     (
         _words(
-            "older (?:\\w+ )?" + _PEOPLE, "old(?: age|er ages?)", _GROWN_OLD + _ENDS, r"(?<!year )(?<!years )(?<!yr )(?<!yrs )old " + _PEOPLE, "oldest[- ]old", "(?:the )?elderly", "elders?",
+            "older (?:\\w+ )?" + _PEOPLE, "old(?: age|er ages?)", _GROWN_OLD + _ENDS, r"(?<!year )(?<!years )(?<!yr )(?<!yrs )old (?:" + _PEOPLE + "|blokes?|fell(?:a|ow)s?|chaps?|geezers?)", "oldest[- ]old", "(?:the )?elderly", "elders?",
             "aged " + _PEOPLE, r"(?<!high school )(?<!high-school )(?<!college )(?<!university )seniors?(?! on the \w+ team)(?! (?:in|at) (?:high[- ]school|college|university))", "senior citizens?", "pensioners?", "retirees?", "retired", "geriatric", "old timers?", "aging", "ageing",
-            "grandparents?", *_GRANDMOTHERS, *_GRANDFATHERS, "post-?menopausal", "(?:after|past|since) (?:the )?menopause", "sarcopeni\\w+",
+            "too old (?:to|for)(?! (?:trust|use|count|be))", "grandparents?", *_GRANDMOTHERS, *_GRANDFATHERS, "post-?menopausal", "(?:after|past|since) (?:the )?menopause", "sarcopeni\\w+",
             "osteosarcopeni\\w+", "frail", "frailty", r"young(?:er)? (?:vs\.?|versus|and|or) old(?:er)?", r"old(?:er)? (?:vs\.?|versus|and|or) young(?:er)?", "later life", "late in life", "(?:nursing|care|retirement)[- ]homes?(?! (?:nurse|worker|staff|carer|manager))",
         ),
         (AgeGroup.OLDER_ADULTS,),
@@ -116,7 +117,7 @@ _AGE = re.compile(
     rf"|(?<!\w)(?:under|below)[- ]?(?:the age of )?(?P<under>1\d){_NO_UNIT}(?!\w)"
     rf"|(?<!\w)at (?P<at>[4-9]\d){_NO_UNIT}(?!\w)"
     rf"|^(?P<first>[2-9]\d)(?=,? (?:and(?! \d)|but|m|f|male|female|now)\b|, (?!\d))"
-    rf"|(?<!\w)(?:i am|i'm|im|he is|he's|she is|she's|(?:son|daughter|dad|mum|mom|mother|father|wife|husband|gran|grandma|grandpa|who) (?:is|are)) (?P<am>\d{{1,2}}){_HEIGHT_OR_WEIGHT}{_NO_UNIT}(?!\w)"
+    rf"|(?<!\w)(?:i am|i'm|im|he is|he'?s|she is|she'?s|(?:son|daughter|dad|mum|mom|mother|father|wife|husband|gran|grandma|grandpa|who) (?:is|are)) (?P<am>\d{{1,2}}){_HEIGHT_OR_WEIGHT}{_NO_UNIT}(?!\w)"
     rf"|(?<!\w){_SOMEONE} of (?:about |around |nearly |almost )?(?P<of>[2-9]\d){_ENDS_AGE}"
     rf"|(?<!\w){_ONE} of (?:about |around |nearly |almost )?(?P<one>[2-9]\d)(?= (?:[a-z]+ing|lifts?|trains?|takes?|runs?|eats?|needs?|feels?|falls?)\b)"
     rf"|(?<!\w)(?P<word>fift|sixt|sevent|eight|ninet)(?:y|ies)(?: (?:plus|years?[- ]olds?))?(?=[ ,.?!:;-]|$)"

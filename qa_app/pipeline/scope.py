@@ -158,7 +158,7 @@ WORDS = {
         daughter, nephew, niece, grandson, granddaughter, grandchild, grandkid, grandkids, little brother, little
         sister, younger brother, younger sister, toddler, stepson, stepdaughter""",
     "youth": """
-        teenage, teenager, middle school, middle schooler, high schooler, high school freshman, high school sophomore,
+        teenager, middle school, middle schooler, high schooler, high school freshman, high school sophomore,
         i go to high school, junior in hs, freshman in hs, sophomore in hs, teen lifter, th grade, th grader,
         year 7 student, year 8 student, year 9 student, year 10 student, year 11 student, toddler,
         my teen, schoolboy, schoolgirl, in high school, preteen""",
@@ -362,6 +362,7 @@ FORMS = {
     r"(?! (?:follow|study|trial|data|plan|break|gap|olds|into|of(?! (?:my )?age)|ago|in|later))"
     r"(?! (?:\w+ )?(?:boys|girls|children|adolescents|teenagers|athletes|males|females|students|players|swimmers|kids|men|women)\b)",
     "old": r"(?:old|yo|y o|aged)\b",
+    "a teenage one": r"teenage\b(?! (?:\w+ )?(?:boys|girls|athletes|males|females|players|swimmers|runners|lifters|gymnasts|students|kids|men|women|populations?|years)\b)",
     "I am a child": rf"at {_TEENS} (?:can|should|could|may|what|how|do|am) i\b|(?:im|i am|i just turned|just turned|im turning|turning|im only|im almost|i am only|im just) {_TEENS}\b(?! {_UNITS}\b)"
     r"|^1[0-7] (?:and |have )?(?:been|here)\b|(?:^|\blong )1[0-7] (?:now|in (?:january|february|march|april|may|june|july|august|september|october|november|december))\b",
     "school year": r"im in year (?:[7-9]|1[01])\b(?! (?:of|in))",
@@ -618,11 +619,11 @@ ROUTES = (
         (
             (heard("I am a child"), unheard("adult age")),
             (heard("a child's age"), heard("old"), heard("training topic"), unheard("studied")),
-            (heard("a child's age"), heard("training topic"), heard("person", "urgent", "asks"), heard("child", "youth", "mine"), unheard("studied")),
+            (heard("a child's age"), heard("training topic"), heard("person", "urgent", "asks"), heard("child", "youth", "a teenage one", "mine"), unheard("studied")),
             (heard("aged"), heard("child"), heard("training topic"), unheard("studied", "adult age")),
             (heard("under age"), heard("training topic"), unheard("studied")),
             (heard("for a child", "a child wants"), heard("training topic"), unheard("studied", "adult age")),
-            (heard("youth", "school year"), heard("person", "how do i", "asks"), heard("training topic"), unheard("group", "studied")),
+            (heard("youth", "a teenage one", "school year"), heard("person", "how do i", "asks"), heard("training topic"), unheard("group", "studied")),
         ),
     ),
     Route(
@@ -774,7 +775,7 @@ def _spoken(text: str) -> str:
     """
     plain = folded(text).replace("'", "")
     said = _in_words(plain)
-    if _hears("a child's age", said) and not heard("child", "youth")(said):
+    if _hears("a child's age", said) and not heard("child", "youth", "a teenage one")(said):
         said = _in_words(_without_durations(plain))
     return said
 

@@ -110,7 +110,7 @@ def announces(text: str) -> bool:
 # A question about what to do, and not only about what something does.
 WANTS_ADVICE = re.compile(
     r"\b(?:should|recommend\w*|how (?:many|much|often|long|heavy|far|do i)|(?:have|need) to|need|gotta|best|ideal|optimal|guidelines?|advice|"
-    r"(?:what|which) (?:kind|dose|amount|number|exercises?|plan|programme?))\b"
+    r"(?:what|which) (?:kind|dose|amount|number|exercises?|plan|programme?))\b|^\W*(?:exercises?|workouts?|training|diets?|foods?|supplements?|how) (?:for|to)\b"
 )
 # One about people who do not train ("does protein build muscle without exercise?"), but not about how somebody trains or has trained.
 _DOING = r"(?:(?:any|doing|the|added|regular|resistance|strength|weight|physical|gym) )*(?:training|exercises?|exercising|lifting|working out|work-?outs?)"
@@ -158,6 +158,10 @@ STATISTICS = re.compile(
     r"\b(?:P|p) ?[=<>≤]|\bCI\b|\bI²|\bSMD\b|\bES\b|\bSD\b|\bMD\b|\bHedges|\bbeta\b|β|τ|\bratio of\b|±", re.UNICODE
 )
 NUMBER = re.compile(r"\d")
+FINDS_NONE = re.compile(
+    r"\b(?:found|finds|identified|there (?:were|are)) (?:almost |hardly )?no (?:(?:randomi[sz]ed|controlled|published|eligible|direct) )*(?:trials?|studies|research)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +178,8 @@ class Sound:
     advises: bool
     tells: bool
     """It says what something did."""
+    finds_none: bool
+    """It says that nobody has looked into something."""
     aimed_at: frozenset[str]
     """Stems of the people that it opens with; empty where it does not."""
     has_number: bool
@@ -195,6 +201,7 @@ class Sound:
             is_made=bool(MADE.search(text)),
             advises=bool(ADVISES.search(text)),
             tells=bool(TELLS.search(text)),
+            finds_none=bool(FINDS_NONE.search(text)),
             aimed_at=frozenset(content_stems(aimed[1])) if (aimed := AIMED.match(text)) else frozenset(),
             has_number=bool(NUMBER.search(text)),
             statistics=len(STATISTICS.findall(text)),

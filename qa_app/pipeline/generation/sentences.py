@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from corpus_app.records import AgeGroup, Concept, Section, Study
+from corpus_app.records import Concept, Section, Study
 from qa_app.pipeline import standing
 from qa_app.pipeline.alternatives import are_told
 from qa_app.pipeline.calibration import Logistic
@@ -16,7 +16,7 @@ from qa_app.pipeline.generation.counted import number_asked
 from qa_app.pipeline.naming import CONDITION, DONE, MEASURED, names
 from qa_app.pipeline.orders import gives_orders
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.population import find_population, is_about, is_about_others, names_others, names_some_of
+from qa_app.pipeline.population import SPECIAL_AGES, find_population, is_about, is_about_others, names_others, names_some_of
 from qa_app.pipeline.qualifiers import asks_for_newest, find_years
 from qa_app.pipeline.records import TELLING, Candidate, Evidence, Finding, LeftOut, LeftOutReason, Mode
 from qa_app.pipeline.text import content_stems, folded, jaccard, stem_set, word_count
@@ -30,7 +30,6 @@ CONTEXT = frozenset({Section.INTRODUCTION, Section.BACKGROUND})
 ADVICE = frozenset({Section.CONCLUSION, Section.PRACTICAL_APPLICATIONS})
 AIMED_FROM = 0.4  # share of the words for the people a sentence is aimed at that the question holds, from which it is aimed at these
 UNASKED = CONTEXT | {Section.METHODS}
-SPECIAL_AGES = frozenset({AgeGroup.YOUTH, AgeGroup.OLDER_ADULTS})
 EXPLANATION = "discussion"  # the intent of a question that asks why
 UNSURE = frozenset({Section.LIMITATIONS, Section.METHODS})
 _OF_ANY_AGE = re.compile(r"\ball ages\b|(?<!older )(?<!old )(?<!elderly )(?<!aged )\badults\b")
@@ -688,7 +687,8 @@ def _named(text: str, asked: Asked) -> float:
 
 def _opens(text: str, candidate: Candidate, asked: Asked, policy: Policy, *, named: float, outcomes: float) -> float:
     """What makes a first sentence: it names what is asked and, unless that is what to do, the outcomes; for a beginner it is what was
-    concluded or advised, but no mere advice where nobody asked for any.
+    concluded or advised, but no mere advice where nobody asked for any. How a study was made, that none was found, and what speaks of
+    nothing that was done of what the question names, is no first sentence.
     """
     value = policy.opening_named_weight * named
     value += policy.opening_outcome_weight * outcomes * (not asked.wants_advice)
@@ -699,4 +699,8 @@ def _opens(text: str, candidate: Candidate, asked: Asked, policy: Policy, *, nam
     if not wants_figures and EXPLANATION not in understanding.intents and candidate.passage.section in ADVICE:
         value += policy.opening_gain * (not is_mere_advice)
     value -= policy.mere_advice_weight * is_mere_advice
+    if not asked.wants & UNSURE:
+        is_making = candidate.passage.section is Section.METHODS or sound.finds_none
+        value -= policy.opening_making_weight * (is_making and asked.number is None)
+    value -= policy.opening_elsewhere_weight * asked.is_elsewhere(stem_set(text))
     return value
