@@ -106,9 +106,7 @@ def besides(study: Study, asked: Population, *, told: Population = NOBODY) -> st
     nothing that is quoted is about that one (`parts`).
     """
     if not asked.is_named:
-        of_special_age = study.age_group in SPECIAL_AGES and not told.age_groups
-        own = (_AGES[study.age_group] if of_special_age else "", "" if told.sexes else _sex_of(study))
-        return ", ".join(filter(None, own))
+        return _special_people(study, told)
     found = []
     if asked.age_groups and not told.age_groups and not _is_of_these(study.age_group, asked.age_groups):
         is_younger = study.age_group is AgeGroup.ADULTS and AgeGroup.YOUTH not in asked.age_groups
@@ -119,6 +117,15 @@ def besides(study: Study, asked: Population, *, told: Population = NOBODY) -> st
     if asked.training and not told.training and not _is_trained_so(study.training_status, asked.training):
         found.append(_TRAININGS.get(study.training_status, ""))
     return ", ".join(filter(None, found))
+
+
+def _special_people(study: Study, told: Population) -> str:
+    """Old or young people, or one sex alone, as far as no text has told: "older women", "girls", "men"."""
+    age = _AGES[study.age_group] if study.age_group in SPECIAL_AGES and not told.age_groups else ""
+    sex = "" if told.sexes else _sex_of(study)
+    if age and sex:
+        return sex if study.age_group is AgeGroup.YOUTH else f"older {sex}"
+    return age or sex
 
 
 def _sex_of(study: Study) -> str:

@@ -162,6 +162,9 @@ WORDS = {
         i go to high school, junior in hs, freshman in hs, sophomore in hs, teen lifter, th grade, th grader,
         year 7 student, year 8 student, year 9 student, year 10 student, year 11 student, toddler,
         my teen, schoolboy, schoolgirl, in high school, preteen""",
+    "losing or taking": """
+        lose, losing, loss, slim*, fat, calorie, calories, diet*, cut, cutting, fast, fasting, skinny, thin*, lean, abs, bulk*,
+        creatine, supplement*, protein, powder*, shake*, caffeine, pre workout, fat burner*, weigh""",
     "training topic": """
         diet*, lose, losing, loss, weight, weights, kilos, kg, pounds, lbs, slim*, fat, calorie, calories, cal, cut,
         cutting, bulk*, fast, fasting, keto, carb, supplement*, creatine, protein, whey, preworkout, pre workout,
@@ -365,6 +368,8 @@ FORMS = {
     "a teenage one": r"teenage\b(?! (?:\w+ )?(?:boys|girls|athletes|males|females|players|swimmers|runners|lifters|gymnasts|students|kids|men|women|populations?|years)\b)",
     "I am a child": rf"at {_TEENS} (?:can|should|could|may|what|how|do|am) i\b|(?:im|i am|i just turned|just turned|im turning|turning|im only|im almost|i am only|im just) {_TEENS}\b(?! {_UNITS}\b)"
     r"|^1[0-7] (?:and |have )?(?:been|here)\b|(?:^|\blong )1[0-7] (?:now|in (?:january|february|march|april|may|june|july|august|september|october|november|december))\b",
+    "teenage ones": r"teenage (?:\w+ )?(?:boys|girls|athletes|males|females|players|swimmers|runners|lifters|gymnasts|students|kids)\b",
+    "how much": r"how (?:many|much|often|heavy|long)\b",
     "school year": r"im in year (?:[7-9]|1[01])\b(?! (?:of|in))",
     "aged": rf"(?:aged?|who is|shes|hes|is|son|daughter|kid|boy|girl|nephew|niece|grandson|granddaughter|brother|sister|child) (?:only |just |now )?{_NUMBER}\b(?! {_UNITS}\b)",
     "under age": r"(?:our|my|coach\w*|for) (?:under|u) ?(?:[89]|1[0-7])s?\b(?! (?:%|percent|sets?|reps?|kg|g)\b)",
@@ -623,6 +628,7 @@ ROUTES = (
             (heard("aged"), heard("child"), heard("training topic"), unheard("studied", "adult age")),
             (heard("under age"), heard("training topic"), unheard("studied")),
             (heard("for a child", "a child wants"), heard("training topic"), unheard("studied", "adult age")),
+            (heard("teenage ones"), heard("how much", "losing or taking"), heard("training topic"), unheard("studied")),
             (heard("youth", "a teenage one", "school year"), heard("person", "how do i", "asks"), heard("training topic"), unheard("group", "studied")),
         ),
     ),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from corpus_app.records import AgeGroup, Design, Sex, TrainingStatus
 from qa_app.pipeline.attribution import attributed, attribution, besides, called, names_its_study, spoken, surname
-from qa_app.pipeline.population import find_population, is_about
+from qa_app.pipeline.population import SPECIAL_AGES, find_population, is_about
 from qa_app.pipeline.records import Population, Sentence, SentenceKind, Span, Verdict
 from tests.pipeline.values import make_candidate, make_evidence, make_study
 
@@ -121,7 +121,11 @@ def test_where_the_newest_is_asked_for_the_year_is_told(asked: str, text: str, i
         ("in teenagers and older adults", AgeGroup.MIXED, Sex.BOTH, "mixed ages"),
         ("in teenagers and older adults", AgeGroup.ADULTS, Sex.BOTH, "adults"),
         ("got 2 kids and one free day", AgeGroup.ADULTS, Sex.BOTH, ""),
-        ("does it work?", AgeGroup.YOUTH, Sex.FEMALE, ""),
+        ("does it work?", AgeGroup.YOUTH, Sex.FEMALE, "girls"),
+        ("does it work?", AgeGroup.OLDER_ADULTS, Sex.BOTH, "older adults"),
+        ("does it work?", AgeGroup.ADULTS, Sex.MALE, "men"),
+        ("does it work?", AgeGroup.ADULTS, Sex.BOTH, ""),
+        ("does it work?", AgeGroup.MIXED, Sex.NOT_REPORTED, ""),
     ],
 )
 def test_the_people_of_a_study_are_told_where_others_were_asked_about(
@@ -199,8 +203,19 @@ def test_of_those_who_were_asked_about_nothing_is_told(asked: Population, age: A
     study = make_study("A", age_group=age, sex=sex)
     is_of_one_sex = bool(asked.age_groups) and not asked.sexes and sex in (Sex.FEMALE, Sex.MALE)
     is_without_children = age is AgeGroup.MIXED and AgeGroup.YOUTH in asked.age_groups
+    is_special = not asked.is_named and (age in SPECIAL_AGES or sex in (Sex.FEMALE, Sex.MALE))
 
-    assert bool(besides(study, asked)) <= (is_of_one_sex or is_without_children or not is_about(study, asked))
+    is_news = is_of_one_sex or is_without_children or is_special or not is_about(study, asked)
+    assert bool(besides(study, asked)) <= is_news
+    assert not is_special or besides(study, asked)
+
+
+def test_what_a_text_tells_of_its_people_is_not_told_twice_where_nobody_was_named() -> None:
+    study = make_study("A", age_group=AgeGroup.OLDER_ADULTS, sex=Sex.FEMALE)
+
+    assert besides(study, Population(), told=find_population("in women")) == "older adults"
+    assert besides(study, Population(), told=find_population("in older adults")) == "women"
+    assert besides(study, Population(), told=find_population("in older women")) == ""
 
 
 @pytest.mark.parametrize(
@@ -209,7 +224,7 @@ def test_of_those_who_were_asked_about_nothing_is_told(asked: Population, age: A
         ("does it work in older adults?", "women"),
         ("does it work in older men and women?", ""),
         ("does it work in older women?", ""),
-        ("does it work?", ""),
+        ("does it work?", "older women"),
     ],
 )
 def test_that_only_one_sex_was_studied_is_told_where_an_age_is_asked_about(question: str, people: str) -> None:
