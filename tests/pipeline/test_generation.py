@@ -529,6 +529,29 @@ def test_the_outcome_asked_about_opens_unless_advice_is_wanted(question: str, fi
 
 
 @pytest.mark.parametrize(
+    ("text", "section", "question", "lost"),
+    [
+        ("The review checked trials of heavy loads.", Section.METHODS, "do heavy loads work?", 2.0),
+        ("The review checked trials of heavy loads.", Section.METHODS, "what are the methods on heavy loads?", 0.0),
+        ("The stand found no randomized trials of heavy loads.", Section.RESULTS, "do heavy loads work?", 2.0),
+        ("The stand found no change with heavy loads.", Section.RESULTS, "do heavy loads work?", 0.0),
+        ("Walking raised fitness of adults.", Section.RESULTS, "do heavy loads work?", 1.0),
+    ],
+    ids=["made", "asked for", "none found", "no change", "elsewhere"],
+)
+def test_what_tells_of_no_effect_asked_about_opens_late(text: str, section: Section, question: str, lost: float) -> None:
+    loads = (make_concept("heavy-loads", aliases=("heavy loads",), kind="intervention"),)
+    evidence = make_evidence(make_candidate(text, section=section), question=question)
+    evidence = replace(evidence, understanding=replace(evidence.understanding, concepts=loads))
+    weights = {"opening_making_weight": 2.0, "opening_elsewhere_weight": 1.0}
+
+    (kept,) = rank_sentences(evidence, replace(POLICY, **dict.fromkeys(weights, 0.0)))
+    (late,) = rank_sentences(evidence, replace(POLICY, **weights))
+
+    assert kept.opening - late.opening == pytest.approx(lost)
+
+
+@pytest.mark.parametrize(
     ("text", "share"),
     [("Leg lean mass rose with loads.", 0.75), ("Hypertrophy came with loads.", 1.0), ("Sleep came with loads.", 0.0)],
 )

@@ -12,9 +12,13 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, OperationalError, connection, transaction
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from psycopg.errors import QueryCanceled
 
+from corpus_app import wire
 from qa_app import asking
 from qa_app.backends import time_limit
+from qa_app.backends.corpus import SearchedCorpus
 from qa_app.backends.records import Deadline
 from qa_app.backends.time_limit import TimeLimit, limited
 from qa_app.models import Answer, AnswerSentence, EvidenceContext, Gap, SentQuestion
@@ -78,6 +82,26 @@ def test_a_statement_that_goes_on_too_long_is_cut_off() -> None:
     with pytest.raises(OutOfTime), limited(SHORT), connection.cursor() as cursor:
         cursor.execute("SELECT pg_sleep(60)")
 
+    assert statement_timeout() == "0"
+
+
+def test_nor_does_one_go_on_that_is_sent_past_django_in_a_snapshot() -> None:
+    corpus = SearchedCorpus(TimeLimit(SHORT, Deadline.after(SHORT)))
+
+    with pytest.raises(OperationalError) as cut_off, corpus.snapshot():
+        wire.first_row("SELECT pg_sleep(60)", {})
+
+    assert isinstance(cut_off.value.__cause__, QueryCanceled)
+    assert statement_timeout() == "0"
+
+
+def test_an_answer_needs_no_statement_to_set_its_limit() -> None:
+    asking.ask(question=ASKED)  # the first one reads what all others need
+
+    with CaptureQueriesContext(connection) as sent:
+        asking.ask(question=ASKED)
+
+    assert not [query["sql"] for query in sent if "statement_timeout" in query["sql"] and "false" in query["sql"]]
     assert statement_timeout() == "0"
 
 
