@@ -26,7 +26,7 @@ def read() -> Choice | None:
     """None where the desk has chosen nothing, or before the setting was changed."""
     path = _path()
     try:
-        choice = _read(path, os.stat(path).st_mtime_ns)
+        choice = _read(path, path.stat().st_mtime_ns)
     except OSError:
         return None
     return choice if choice and choice.configured == settings.ENCODER else None

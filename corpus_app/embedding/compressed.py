@@ -12,7 +12,6 @@ import hashlib
 import importlib.util
 import json
 import logging
-import os
 import re
 import shutil
 import tempfile
@@ -81,7 +80,9 @@ class Int8Encoder:
         self._tokenizer = Tokenizer.from_file(str(place / TOKENIZER))
         self._sessions: dict[int, Any] = {}  # by number of threads
         self._opening = threading.Lock()
-        self._others = ThreadPoolExecutor(max(1, THREADS - 1), thread_name_prefix="encode")  # kept: to begin one takes its time
+        self._others = ThreadPoolExecutor(
+            max(1, THREADS - 1), thread_name_prefix="encode"
+        )  # kept: to begin one takes its time
         # A model written by an earlier release; the vectors are the same, a seventh slower.
         self._wants_mask = any(one.name == "attention_mask" for one in self._session(THREADS).get_inputs())
 
@@ -181,7 +182,7 @@ def read_check(model: str) -> Check | None:
     """None where the compressed form was never written."""
     path = _check_file(model, settings.DATA_DIR)
     try:
-        return _read(path, os.stat(path).st_mtime_ns)
+        return _read(path, path.stat().st_mtime_ns)
     except OSError:
         return None
 

@@ -210,6 +210,7 @@ def _measures(named: Sequence[Concept], concepts: Sequence[Concept]) -> tuple[tu
     near = {n: known[n] for n in wanted if n in known and known[n].kind in MEASURED}
     return tuple((o.concept_id, near[n]) for o in outcomes for n in o.neighbours if n in near)
 
+
 SUBJECT_KINDS = frozenset({*DONE, CONDITION, *MEASURED})
 SAID_OTHERWISE = frozenset({*DONE, CONDITION})
 """Kinds of concepts by whose names the corpus is asked, where the question has another word for them: of what came of it the names are

@@ -212,7 +212,14 @@ class Candidate:
     def bearing(self, chance: int) -> Self:
         """The same with this chance: written out, for `replace` takes four times as long, and a question has a hundred."""
         return type(self)(
-            self.passage, self.hit, self.fused, self.score, self.because, self.keyword_hits, self.sentence_cosines, chance
+            self.passage,
+            self.hit,
+            self.fused,
+            self.score,
+            self.because,
+            self.keyword_hits,
+            self.sentence_cosines,
+            chance,
         )
 
 

@@ -539,7 +539,9 @@ def test_the_outcome_asked_about_opens_unless_advice_is_wanted(question: str, fi
     ],
     ids=["made", "asked for", "none found", "no change", "elsewhere"],
 )
-def test_what_tells_of_no_effect_asked_about_opens_late(text: str, section: Section, question: str, lost: float) -> None:
+def test_what_tells_of_no_effect_asked_about_opens_late(
+    text: str, section: Section, question: str, lost: float
+) -> None:
     loads = (make_concept("heavy-loads", aliases=("heavy loads",), kind="intervention"),)
     evidence = make_evidence(make_candidate(text, section=section), question=question)
     evidence = replace(evidence, understanding=replace(evidence.understanding, concepts=loads))

@@ -16,7 +16,14 @@ from qa_app.pipeline.generation.counted import number_asked
 from qa_app.pipeline.naming import CONDITION, DONE, MEASURED, names
 from qa_app.pipeline.orders import gives_orders
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.population import SPECIAL_AGES, find_population, is_about, is_about_others, names_others, names_some_of
+from qa_app.pipeline.population import (
+    SPECIAL_AGES,
+    find_population,
+    is_about,
+    is_about_others,
+    names_others,
+    names_some_of,
+)
 from qa_app.pipeline.qualifiers import asks_for_newest, find_years
 from qa_app.pipeline.records import TELLING, Candidate, Evidence, Finding, LeftOut, LeftOutReason, Mode
 from qa_app.pipeline.text import content_stems, folded, jaccard, stem_set, word_count
@@ -618,9 +625,7 @@ def _about(finding: Finding, terms: frozenset[str]) -> float:
     return len(terms & asked) / max(1, len(terms))
 
 
-def _suits(
-    text: str, candidate: Candidate, asked: Asked, policy: Policy, *, cosine: float, is_stray: bool
-) -> float:
+def _suits(text: str, candidate: Candidate, asked: Asked, policy: Policy, *, cosine: float, is_stray: bool) -> float:
     """What is no sign of an answer point, but of a sentence that suits the question and the reader.
 
     Asked why, what explains leads; asked for a number, what gives one of the things asked about; asked for the newest study, or for
