@@ -198,6 +198,7 @@ class Policy:
         2.0  # what it gains on people who do not train, where these are asked about, and loses on training ones
     )
     other_people_weight: float = 2.0  # what a sentence loses that names people, and only others than the question does
+    other_number_weight: float = 2.0  # what a sentence on type 2 loses where type 1 is asked about
     number_gain: float = 1.0  # what a sentence gains that gives the number asked for
     special_age_weight: float = 1.0  # and loses of old or young people, where the question names nobody
     summary_sentences_beginner: int = 3

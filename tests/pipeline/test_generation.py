@@ -554,6 +554,26 @@ def test_what_tells_of_no_effect_asked_about_opens_late(
 
 
 @pytest.mark.parametrize(
+    ("text", "question", "lost"),
+    [
+        ("Growth of type II fibres did not differ.", "do light loads grow type 1 fibres?", 2.0),
+        ("Growth of type I fibres did not differ.", "do light loads grow type 1 fibres?", 0.0),
+        ("Growth of type I and type II fibres did not differ.", "do light loads grow type II fibres?", 0.0),
+        ("Growth did not differ.", "do light loads grow type 1 fibres?", 0.0),
+        ("Growth of type II fibres did not differ.", "do light loads grow fibres?", 0.0),
+        ("Vitamin D raised growth.", "do light loads grow type 1 fibres?", 0.0),
+    ],
+)
+def test_what_another_number_belongs_to_waits(text: str, question: str, lost: float) -> None:
+    evidence = make_evidence(make_candidate(text, section=Section.RESULTS), question=question)
+
+    (kept,) = rank_sentences(evidence, replace(POLICY, other_number_weight=0.0))
+    (late,) = rank_sentences(evidence, replace(POLICY, other_number_weight=2.0))
+
+    assert kept.score - late.score == pytest.approx(lost)
+
+
+@pytest.mark.parametrize(
     ("text", "share"),
     [("Leg lean mass rose with loads.", 0.75), ("Hypertrophy came with loads.", 1.0), ("Sleep came with loads.", 0.0)],
 )

@@ -13,7 +13,7 @@ from qa_app.pipeline import standing
 from qa_app.pipeline.alternatives import are_told
 from qa_app.pipeline.calibration import Logistic
 from qa_app.pipeline.generation.counted import number_asked
-from qa_app.pipeline.naming import CONDITION, DONE, MEASURED, names
+from qa_app.pipeline.naming import CONDITION, DONE, MEASURED, find_numbered, names
 from qa_app.pipeline.orders import gives_orders
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.population import (
@@ -373,6 +373,8 @@ class Asked:
     """Of these what people do or take."""
     rarest: Concept | None = None
     """Of all that it names, what fewest studies are about."""
+    numbered: frozenset[str] = frozenset()
+    """Names that a number belongs to: type 1."""
     dated: frozenset[str] = frozenset()
     """Studies of the year that the question names or, where it asks for the newest, the newest that may be quoted."""
 
@@ -397,6 +399,14 @@ class Asked:
     def is_elsewhere(self, own: frozenset[str]) -> bool:
         """Whether a sentence with these stems speaks of nothing that was done of what the question names."""
         return bool(self.done) and not any(name <= own for concept in self.done for name in _name_stems(concept))
+
+    def is_of_another_number(self, text: str) -> bool:
+        """Whether a text names what a number belongs to with other numbers than the question alone: type 2 for type 1."""
+        if not self.numbered:
+            return False
+        heads = {name.partition(" ")[0] for name in self.numbered}
+        own = {name for name in find_numbered(text) if name.partition(" ")[0] in heads}
+        return bool(own) and own.isdisjoint(self.numbered)
 
     def is_served(self, text: str, section: Section) -> bool | None:
         """Whether a sentence gives the number asked for, or else the limits or methods; None where no such thing is asked for."""
@@ -452,6 +462,7 @@ class Asked:
             closest_telling=max((cosine for c in telling for cosine in c.sentence_cosines), default=0.0),
             subjects=tuple(concept for concept in understanding.concepts if concept.kind not in MEASURED),
             done=tuple(concept for concept in understanding.concepts if concept.kind in DONE),
+            numbered=frozenset(find_numbered(evidence.question.searched)),
             dated=_dated(evidence),
             rarest=max(understanding.concepts, key=lambda concept: (concept.rarity, concept.concept_id), default=None),
         )
@@ -642,6 +653,7 @@ def _suits(text: str, candidate: Candidate, asked: Asked, policy: Policy, *, cos
         value -= policy.aside_weight
     if asked.number is not None and asked.number.search(text):
         value += policy.number_gain
+    value -= policy.other_number_weight * asked.is_of_another_number(text)
     if not understanding.population.is_named and _is_special(text, candidate.passage.study):
         value -= policy.special_age_weight
     is_advice = candidate.passage.section in ADVICE
