@@ -556,11 +556,11 @@ def test_what_tells_of_no_effect_asked_about_opens_late(
 @pytest.mark.parametrize(
     ("text", "question", "lost"),
     [
-        ("Growth of type II fibres did not differ.", "do light loads grow type 1 fibres?", 2.0),
-        ("Growth of type I fibres did not differ.", "do light loads grow type 1 fibres?", 0.0),
-        ("Growth of type I and type II fibres did not differ.", "do light loads grow type II fibres?", 0.0),
-        ("Growth did not differ.", "do light loads grow type 1 fibres?", 0.0),
-        ("Growth of type II fibres did not differ.", "do light loads grow fibres?", 0.0),
+        ("Light loads raised growth of type II fibres.", "do light loads grow type 1 fibres?", 2.0),
+        ("Light loads raised growth of type I fibres.", "do light loads grow type 1 fibres?", 0.0),
+        ("Light loads raised growth of type I and type II fibres.", "do light loads grow type II fibres?", 0.0),
+        ("Light loads raised growth of fibres.", "do light loads grow type 1 fibres?", 0.0),
+        ("Light loads raised growth of type II fibres.", "do light loads grow fibres?", 0.0),
         ("Vitamin D raised growth.", "do light loads grow type 1 fibres?", 0.0),
     ],
 )
