@@ -139,13 +139,17 @@ def warm_up() -> None:
 def snapshot(*, milliseconds: int | None = None) -> Iterator[None]:
     """Everything read inside belongs to one corpus version, and is compared by one encoder.
 
-    Inside another transaction it is that one's view. In one of its own no statement takes longer than `milliseconds`.
+    Inside another transaction it is that one's view. No statement of the transaction takes longer than `milliseconds`, but for one
+    inside another snapshot, which has its own.
     """
     if _snapshot_version.get() is not None and connection.in_atomic_block:
         yield  # of the snapshot that is open
         return
     is_inner = connection.in_atomic_block
     with transaction.atomic():
+        if is_inner and milliseconds is not None:
+            with connection.cursor() as cursor:
+                cursor.execute(wire.CUT_OFF, [str(milliseconds)])
         version = _snapshot_version.set(_read_version() if is_inner else _open_view(milliseconds))
         encoder = _snapshot_encoder.set([])
         one_view = _is_one_view.set(not is_inner)

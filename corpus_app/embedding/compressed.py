@@ -12,13 +12,14 @@ import hashlib
 import importlib.util
 import json
 import logging
+import os
 import re
 import shutil
 import tempfile
 import threading
 import warnings
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cache, lru_cache
@@ -80,9 +81,9 @@ class Int8Encoder:
         self._tokenizer = Tokenizer.from_file(str(place / TOKENIZER))
         self._sessions: dict[int, Any] = {}  # by number of threads
         self._opening = threading.Lock()
-        self._others = ThreadPoolExecutor(
-            max(1, THREADS - 1), thread_name_prefix="encode"
-        )  # kept: to begin one takes its time
+        self._are_free = threading.Lock()
+        self._others: ThreadPoolExecutor
+        self._of_process = 0
         # A model written by an earlier release; the vectors are the same, a seventh slower.
         self._wants_mask = any(one.name == "attention_mask" for one in self._session(THREADS).get_inputs())
 
@@ -103,11 +104,32 @@ class Int8Encoder:
         if lanes == 1:
             encode_every(0)
         else:
-            begun = [self._others.submit(encode_every, first) for first in range(1, lanes)]
-            encode_every(0)
+            self._in_lanes(encode_every, lanes)
+        return rows
+
+    def _in_lanes(self, encode_every: Callable[[int], None], lanes: int) -> None:
+        """The kept threads take their lanes, unless they are at another's work: to wait for that would take longer."""
+        if not self._are_free.acquire(blocking=False):
+            for first in range(lanes):
+                encode_every(first)
+            return
+        try:
+            begun = [self._threads().submit(encode_every, first) for first in range(1, lanes)]
+            try:
+                encode_every(0)
+            finally:
+                wait(begun)
             for lane in begun:
                 lane.result()
-        return rows
+        finally:
+            self._are_free.release()
+
+    def _threads(self) -> ThreadPoolExecutor:
+        """Kept, for to begin one takes its time; a process that was forked has none of its parent's."""
+        if self._of_process != os.getpid():
+            self._others = ThreadPoolExecutor(max(1, THREADS - 1), thread_name_prefix="encode")
+            self._of_process = os.getpid()
+        return self._others
 
     def _session(self, threads: int) -> Any:
         with self._opening:

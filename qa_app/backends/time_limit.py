@@ -45,33 +45,52 @@ def limited(seconds: float | None = None) -> Iterator[TimeLimit]:
     """What is done inside, in this thread, has so many seconds (`ANSWER_SECONDS` in the settings). Raises OutOfTime.
 
     The connection is told with the first statement that Django sends: most answers need none outside the transactions that bring
-    the limit along themselves.
+    the limit along themselves. What is sent past Django (`corpus_app.wire`) is limited in these alone: a snapshot, and what stores.
     """
     seconds = settings.ANSWER_SECONDS if seconds is None else seconds
     limit = TimeLimit(seconds, Deadline.after(seconds))
     limit.require()
-    is_bound = False
-
-    def bind_once(execute: Callable[..., Any], *statement: Any) -> Any:
-        nonlocal is_bound
-        if not is_bound:
-            is_bound = True  # first of all: what tells the connection is a statement, too
-            limit.bind()
-        return execute(*statement)
-
+    binding = _Binding(limit)
     try:
-        with connection.execute_wrapper(bind_once):
+        with connection.execute_wrapper(binding):
             yield limit
     except OperationalError as error:  # a statement that was cut off among them
         if limit.deadline.is_over or isinstance(error.__cause__, QueryCanceled):
             raise OutOfTime(seconds) from error
         raise
     finally:
-        if is_bound:
+        if binding.is_bound:
             with suppress(Error):  # a lost connection keeps nothing, and what is rolled back takes it along
                 _cut_off_after(0)
 
 
-def _cut_off_after(milliseconds: int) -> None:
+class _Binding:
+    """Tells the connection of a limit before what Django sends: once, outside a transaction; within one each time, for that one alone,
+    since what is rolled back would take the limit along.
+    """
+
+    def __init__(self, limit: TimeLimit) -> None:
+        self._limit = limit
+        self._is_telling = False  # which is to send a statement, too
+        self.is_bound = False
+
+    def __call__(self, execute: Callable[..., Any], sql: Any, *others: Any) -> Any:
+        if not (self.is_bound or self._is_telling or str(sql).startswith(_OF_SAVEPOINTS)):
+            self._is_telling = True
+            try:
+                if connection.in_atomic_block:
+                    _cut_off_after(self._limit.milliseconds_left, is_local=True)
+                else:
+                    self._limit.bind()
+                    self.is_bound = True
+            finally:
+                self._is_telling = False
+        return execute(sql, *others)
+
+
+_OF_SAVEPOINTS = ("SAVEPOINT", "RELEASE", "ROLLBACK")  # these take no time, and after a failure only they are taken
+
+
+def _cut_off_after(milliseconds: int, *, is_local: bool = False) -> None:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT set_config('statement_timeout', %s, false)", [str(milliseconds)])
+        cursor.execute("SELECT set_config('statement_timeout', %s, %s)", [str(milliseconds), is_local])

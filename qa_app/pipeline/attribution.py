@@ -7,7 +7,7 @@ What a study is called comes from its row, never from a text; the quotation stay
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 
@@ -101,16 +101,16 @@ def attribution(
 def besides(study: Study, asked: Population, *, told: Population = NOBODY) -> str:
     """The people of a study, as far as they are others than those whom a question names: "mixed ages", "younger adults, men".
 
-    Nothing of what a text has `told`: an age, a sex, or how people train. Where the question names nobody, old or young people and one sex
-    alone are others than everybody. Older women alone are others than the older adults asked about, too. That a study of both sexes is not of one alone is said in other words, where
+    Nothing of what a text has `told`: an age, a sex, or how people train. Where the question names no age, old or young people are others than
+    everybody, and where it names no sex, one alone is. Older women alone are others than the older adults asked about, too. That a study of both sexes is not of one alone is said in other words, where
     nothing that is quoted is about that one (`parts`).
     """
-    if not asked.is_named:
-        return _special_people(study, told)
-    found = []
+    found = list(_special_people(study, told)) if not (asked.age_groups or asked.sexes) else []
     if asked.age_groups and not told.age_groups and not _is_of_these(study.age_group, asked.age_groups):
         is_younger = study.age_group is AgeGroup.ADULTS and AgeGroup.YOUTH not in asked.age_groups
         found.append(_YOUNGER if is_younger else _AGES.get(study.age_group, ""))
+    if asked.sexes and not asked.age_groups and not told.age_groups and study.age_group in SPECIAL_AGES:
+        found.append(_AGES[study.age_group])
     is_of_some = len(asked.sexes) == 1 or (asked.age_groups and not asked.sexes)
     if is_of_some and not told.sexes and study.sex not in asked.sexes:
         found.append(_sex_of(study))
@@ -119,13 +119,14 @@ def besides(study: Study, asked: Population, *, told: Population = NOBODY) -> st
     return ", ".join(filter(None, found))
 
 
-def _special_people(study: Study, told: Population) -> str:
+def _special_people(study: Study, told: Population) -> Iterator[str]:
     """Old or young people, or one sex alone, as far as no text has told: "older women", "girls", "men"."""
     age = _AGES[study.age_group] if study.age_group in SPECIAL_AGES and not told.age_groups else ""
     sex = "" if told.sexes else _sex_of(study)
     if age and sex:
-        return sex if study.age_group is AgeGroup.YOUTH else f"older {sex}"
-    return age or sex
+        yield sex if study.age_group is AgeGroup.YOUTH else f"older {sex}"
+    else:
+        yield age or sex
 
 
 def _sex_of(study: Study) -> str:

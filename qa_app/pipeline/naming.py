@@ -44,6 +44,7 @@ FARTHEST = 12  # words from what is asked how much of to what is done with it
 LONGEST_ASKED, LONGEST_DONE = 2, 2  # words of both
 
 MOST_KEPT = 20_000  # texts
+PLACES_KEPT = 200  # questions, which are let go of soon
 TUPLES_KEPT = 32  # all of the corpus, and those that a sentence or a question names
 
 
@@ -262,8 +263,8 @@ class _Places:
             matches = list(WORD.finditer(text))
             places = _find([folded(match.group()) for match in matches], self._concepts)
             found = tuple((matches[start].start(), matches[end - 1].end(), concept) for start, end, concept in places)
-            if len(self._kept) >= MOST_KEPT:
-                self._kept.clear()
+            while len(self._kept) >= PLACES_KEPT:
+                self._kept.pop(next(iter(self._kept), ""), None)
             self._kept[text] = found
         return found
 

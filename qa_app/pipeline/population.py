@@ -37,7 +37,7 @@ _AGES: tuple[tuple[re.Pattern[str], tuple[AgeGroup, ...]], ...] = (
         _words(
             "older (?:\\w+ )?" + _PEOPLE, "old(?: age|er ages?)", _GROWN_OLD + _ENDS, r"(?<!year )(?<!years )(?<!yr )(?<!yrs )old (?:" + _PEOPLE + "|blokes?|fell(?:a|ow)s?|chaps?|geezers?)", "oldest[- ]old", "(?:the )?elderly", "elders?",
             "aged " + _PEOPLE, r"(?<!high school )(?<!high-school )(?<!college )(?<!university )seniors?(?! on the \w+ team)(?! (?:in|at) (?:high[- ]school|college|university))", "senior citizens?", "pensioners?", "retirees?", "retired", "geriatric", "old timers?", "aging", "ageing",
-            "too old (?:to|for)(?! (?:trust|use|count|be))", "grandparents?", *_GRANDMOTHERS, *_GRANDFATHERS, "post-?menopausal", "(?:after|past|since) (?:the )?menopause", "sarcopeni\\w+",
+            "(?:i|im|i'm|i am|am i|are you|you|you're|he|hes|he's|she|shes|she's|we|they|anyone|anybody|nobody|someone|people|ever|never) (?:\\w+ )?too old (?:to|for)", "grandparents?", *_GRANDMOTHERS, *_GRANDFATHERS, "post-?menopausal", "(?:after|past|since) (?:the )?menopause", "sarcopeni\\w+",
             "osteosarcopeni\\w+", "frail", "frailty", r"young(?:er)? (?:vs\.?|versus|and|or) old(?:er)?", r"old(?:er)? (?:vs\.?|versus|and|or) young(?:er)?", "later life", "late in life", "(?:nursing|care|retirement)[- ]homes?(?! (?:nurse|worker|staff|carer|manager))",
         ),
         (AgeGroup.OLDER_ADULTS,),

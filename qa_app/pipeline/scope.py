@@ -158,13 +158,15 @@ WORDS = {
         daughter, nephew, niece, grandson, granddaughter, grandchild, grandkid, grandkids, little brother, little
         sister, younger brother, younger sister, toddler, stepson, stepdaughter""",
     "youth": """
-        teenager, middle school, middle schooler, high schooler, high school freshman, high school sophomore,
+        teenage, teenager, middle school, middle schooler, high schooler, high school freshman, high school sophomore,
         i go to high school, junior in hs, freshman in hs, sophomore in hs, teen lifter, th grade, th grader,
         year 7 student, year 8 student, year 9 student, year 10 student, year 11 student, toddler,
         my teen, schoolboy, schoolgirl, in high school, preteen""",
-    "losing or taking": """
-        lose, losing, loss, slim*, fat, calorie, calories, diet*, cut, cutting, fast, fasting, skinny, thin*, lean, abs, bulk*,
-        creatine, supplement*, protein, powder*, shake*, caffeine, pre workout, fat burner*, weigh""",
+    "the young": "teens, teenage, teenager, teenagers, adolescent girl, adolescent girls, adolescent boys, schoolgirls, schoolboys, school kids",
+    "eating less": """
+        omad, skip meals, skipping meals, skip breakfast, meal plan*, restrict calories, restricting food, restrict food, restricting calories,
+        cut weight, cutting weight, make weight, get thin, getting thin, get skinny, weight loss plan*, crash diet*, diet pills, fat burner*,
+        lose weight fast, lose weight quickly, water fast*, starve*""",
     "training topic": """
         diet*, lose, losing, loss, weight, weights, kilos, kg, pounds, lbs, slim*, fat, calorie, calories, cal, cut,
         cutting, bulk*, fast, fasting, keto, carb, supplement*, creatine, protein, whey, preworkout, pre workout,
@@ -365,11 +367,10 @@ FORMS = {
     r"(?! (?:follow|study|trial|data|plan|break|gap|olds|into|of(?! (?:my )?age)|ago|in|later))"
     r"(?! (?:\w+ )?(?:boys|girls|children|adolescents|teenagers|athletes|males|females|students|players|swimmers|kids|men|women)\b)",
     "old": r"(?:old|yo|y o|aged)\b",
-    "a teenage one": r"teenage\b(?! (?:\w+ )?(?:boys|girls|athletes|males|females|players|swimmers|runners|lifters|gymnasts|students|kids|men|women|populations?|years)\b)",
     "I am a child": rf"at {_TEENS} (?:can|should|could|may|what|how|do|am) i\b|(?:im|i am|i just turned|just turned|im turning|turning|im only|im almost|i am only|im just) {_TEENS}\b(?! {_UNITS}\b)"
     r"|^1[0-7] (?:and |have )?(?:been|here)\b|(?:^|\blong )1[0-7] (?:now|in (?:january|february|march|april|may|june|july|august|september|october|november|december))\b",
-    "teenage ones": r"teenage (?:\w+ )?(?:boys|girls|athletes|males|females|players|swimmers|runners|lifters|gymnasts|students|kids)\b",
-    "how much": r"how (?:many|much|often|heavy|long)\b",
+    "whether the young may lift": r"(?<![a-z] )(?:(?:can|should|may) teenage (?:boys|girls|athletes)|is (?:it|lifting|lifting weights|weight training|strength training|resistance training) "
+    r"(?:safe|good|bad|ok|okay) for teenage (?:boys|girls|athletes)(?: to)?) ?(?:lift|lift weights|do weights|do weight training|strength train)? ?$",
     "school year": r"im in year (?:[7-9]|1[01])\b(?! (?:of|in))",
     "aged": rf"(?:aged?|who is|shes|hes|is|son|daughter|kid|boy|girl|nephew|niece|grandson|granddaughter|brother|sister|child) (?:only |just |now )?{_NUMBER}\b(?! {_UNITS}\b)",
     "under age": r"(?:our|my|coach\w*|for) (?:under|u) ?(?:[89]|1[0-7])s?\b(?! (?:%|percent|sets?|reps?|kg|g)\b)",
@@ -624,12 +625,12 @@ ROUTES = (
         (
             (heard("I am a child"), unheard("adult age")),
             (heard("a child's age"), heard("old"), heard("training topic"), unheard("studied")),
-            (heard("a child's age"), heard("training topic"), heard("person", "urgent", "asks"), heard("child", "youth", "a teenage one", "mine"), unheard("studied")),
+            (heard("a child's age"), heard("training topic"), heard("person", "urgent", "asks"), heard("child", "youth", "mine"), unheard("studied")),
             (heard("aged"), heard("child"), heard("training topic"), unheard("studied", "adult age")),
             (heard("under age"), heard("training topic"), unheard("studied")),
             (heard("for a child", "a child wants"), heard("training topic"), unheard("studied", "adult age")),
-            (heard("teenage ones"), heard("how much", "losing or taking"), heard("training topic"), unheard("studied")),
-            (heard("youth", "a teenage one", "school year"), heard("person", "how do i", "asks"), heard("training topic"), unheard("group", "studied")),
+            (heard("youth", "school year"), heard("person", "how do i", "asks"), heard("training topic"), unheard("group", "studied", "whether the young may lift")),
+            (heard("the young"), heard("eating less"), unheard("studied")),
         ),
     ),
     Route(
@@ -781,7 +782,7 @@ def _spoken(text: str) -> str:
     """
     plain = folded(text).replace("'", "")
     said = _in_words(plain)
-    if _hears("a child's age", said) and not heard("child", "youth", "a teenage one")(said):
+    if _hears("a child's age", said) and not heard("child", "youth")(said):
         said = _in_words(_without_durations(plain))
     return said
 

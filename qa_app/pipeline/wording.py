@@ -110,7 +110,7 @@ def announces(text: str) -> bool:
 # A question about what to do, and not only about what something does.
 WANTS_ADVICE = re.compile(
     r"\b(?:should|recommend\w*|how (?:many|much|often|long|heavy|far|do i)|(?:have|need) to|need|gotta|best|ideal|optimal|guidelines?|advice|"
-    r"(?:what|which) (?:kind|dose|amount|number|exercises?|plan|programme?))\b|^\W*(?:exercises?|workouts?|training|diets?|foods?|supplements?|how) (?:for|to)\b"
+    r"(?:what|which) (?:kind|dose|amount|number|exercises?|plan|programme?))\b|^\W*(?:how to|(?:exercises?|workouts?|diets?|foods?|supplements?) for)\b(?!.*\b(?:vs|versus|or)\b)"
 )
 # One about people who do not train ("does protein build muscle without exercise?"), but not about how somebody trains or has trained.
 _DOING = r"(?:(?:any|doing|the|added|regular|resistance|strength|weight|physical|gym) )*(?:training|exercises?|exercising|lifting|working out|work-?outs?)"

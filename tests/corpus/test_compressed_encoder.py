@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +105,18 @@ def test_a_vector_depends_on_its_text_alone(model: str) -> None:
     alone = np.concatenate([encoder.encode([text]) for text in TEXTS])
     assert together.tobytes() == alone.tobytes() == threaded.tobytes()
     assert np.linalg.norm(alone, axis=1) == pytest.approx(np.ones(len(TEXTS)), abs=1e-5)
+
+
+def test_several_at_once_get_the_vectors_that_they_get_alone(model: str) -> None:
+    embedding.prepare(titles=TITLES, texts=TEXTS)
+    encoder = embedding.get()
+    alone = [encoder.encode([text]) for text in TEXTS]
+
+    with ThreadPoolExecutor(4) as readers:
+        found = list(readers.map(lambda text: encoder.encode([text, text], threads=2), [*TEXTS] * 5))
+
+    for place, rows in enumerate(found):
+        assert np.array_equal(rows, np.vstack([alone[place % len(TEXTS)]] * 2))
 
 
 def test_what_fails_in_one_of_the_threads_fails_the_call(model: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -203,11 +203,19 @@ def test_of_those_who_were_asked_about_nothing_is_told(asked: Population, age: A
     study = make_study("A", age_group=age, sex=sex)
     is_of_one_sex = bool(asked.age_groups) and not asked.sexes and sex in (Sex.FEMALE, Sex.MALE)
     is_without_children = age is AgeGroup.MIXED and AgeGroup.YOUTH in asked.age_groups
-    is_special = not asked.is_named and (age in SPECIAL_AGES or sex in (Sex.FEMALE, Sex.MALE))
+    is_of_no_age = not asked.age_groups and age in SPECIAL_AGES
+    is_special = is_of_no_age or (not asked.sexes and sex in (Sex.FEMALE, Sex.MALE))
 
     is_news = is_of_one_sex or is_without_children or is_special or not is_about(study, asked)
     assert bool(besides(study, asked)) <= is_news
     assert not is_special or besides(study, asked)
+
+
+def test_old_women_are_told_where_only_their_training_or_their_sex_was_named() -> None:
+    study = make_study("A", age_group=AgeGroup.OLDER_ADULTS, sex=Sex.FEMALE)
+
+    assert besides(study, find_population("in beginners")) == "older women"
+    assert besides(study, find_population("in women")) == "older adults"
 
 
 def test_what_a_text_tells_of_its_people_is_not_told_twice_where_nobody_was_named() -> None:

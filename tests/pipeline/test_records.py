@@ -14,7 +14,7 @@ from qa_app.pipeline.generation import EXTRACTIVE
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.query import understand
 from qa_app.pipeline.records import Answer, Confidence, Outcome, Searched
-from tests.pipeline.values import POLICY, make_question
+from tests.pipeline.values import POLICY, make_candidate, make_question
 
 
 def another(value: Any) -> Any:
@@ -75,6 +75,15 @@ def test_a_refusal_carries_no_sentence_and_no_citation(part: str) -> None:
 @pytest.mark.parametrize("outcome", Outcome)
 def test_a_refusal_has_a_code_and_an_answer_has_none(outcome: Outcome) -> None:
     assert (outcome.code is None) == outcome.is_answer
+
+
+def test_a_candidate_with_a_chance_is_else_the_same() -> None:
+    candidate = make_candidate("It grows.", cosine=0.5)
+
+    assert candidate.bearing(77) == replace(candidate, bears=77)
+    assert (
+        len({str(getattr(candidate, field.name)) for field in fields(candidate)}) > 5
+    )  # two fields in each other's place would be seen
 
 
 def test_everything_that_is_exported_exists() -> None:

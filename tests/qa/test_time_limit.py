@@ -120,6 +120,19 @@ def test_what_is_in_time_is_left_alone() -> None:
     assert statement_timeout() == "0"
 
 
+def test_what_is_rolled_back_does_not_take_the_limit_along() -> None:
+    statement_timeout()  # the connection is open
+
+    with limited(60):
+        with suppress(IntegrityError), transaction.atomic():
+            Gap.objects.create(key=None)
+        assert statement_timeout() != "0"
+        with transaction.atomic():
+            assert statement_timeout() != "0"
+
+    assert statement_timeout() == "0"
+
+
 def test_what_fails_to_a_savepoint_goes_on() -> None:
     with limited(60), transaction.atomic():
         with suppress(IntegrityError), transaction.atomic():
