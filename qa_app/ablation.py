@@ -101,6 +101,7 @@ class _Remembering(SearchedCorpus):
     """Encodes each text once, however many policies ask it."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._vectors: dict[str, Sequence[float]] = {}
 
     def encode_all(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:

@@ -65,30 +65,39 @@ def limited(seconds: float | None = None) -> Iterator[TimeLimit]:
 
 
 class _Binding:
-    """Tells the connection of a limit before what Django sends: once, outside a transaction; within one each time, for that one alone,
-    since what is rolled back would take the limit along.
+    """Tells the connection of a limit before what Django sends: once, outside a transaction; within one for that one alone, and again
+    after each rollback, since that takes the limit along.
     """
 
     def __init__(self, limit: TimeLimit) -> None:
         self._limit = limit
         self._is_telling = False  # which is to send a statement, too
+        self._told_in: object = None
+        """The outermost block of the transaction that knows."""
         self.is_bound = False
 
     def __call__(self, execute: Callable[..., Any], sql: Any, *others: Any) -> Any:
-        if not (self.is_bound or self._is_telling or str(sql).startswith(_OF_SAVEPOINTS)):
+        if str(sql).startswith(_OF_SAVEPOINTS):
+            self._told_in = None if str(sql).startswith(_ROLLBACK) else self._told_in
+        elif not (self.is_bound or self._is_telling):
             self._is_telling = True
             try:
-                if connection.in_atomic_block:
-                    _cut_off_after(self._limit.milliseconds_left, is_local=True)
-                else:
-                    self._limit.bind()
-                    self.is_bound = True
+                self._tell()
             finally:
                 self._is_telling = False
         return execute(sql, *others)
 
+    def _tell(self) -> None:
+        if not connection.in_atomic_block:
+            self._limit.bind()
+            self.is_bound = True
+        elif self._told_in is not (outermost := connection.atomic_blocks[0]):
+            _cut_off_after(self._limit.milliseconds_left, is_local=True)
+            self._told_in = outermost
 
-_OF_SAVEPOINTS = ("SAVEPOINT", "RELEASE", "ROLLBACK")  # these take no time, and after a failure only they are taken
+
+_ROLLBACK = "ROLLBACK"
+_OF_SAVEPOINTS = ("SAVEPOINT", "RELEASE", _ROLLBACK)  # these take no time, and after a failure only they are taken
 
 
 def _cut_off_after(milliseconds: int, *, is_local: bool = False) -> None:

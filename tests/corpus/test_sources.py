@@ -94,7 +94,7 @@ def test_starter_corpus_is_sound() -> None:
     assert len(corpus.studies) == 115
     assert sum(draft.status is Status.PUBLISHED for draft in corpus.studies) == 101
     assert sum(len(draft.passages) for draft in corpus.studies) == 822
-    assert len(corpus.vocabulary.concepts) == 592
+    assert len(corpus.vocabulary.concepts) == 594
 
 
 def test_starter_corpus_is_written_back_byte_for_byte() -> None:
