@@ -369,6 +369,7 @@ FORMS = {
     "old": r"(?:old|yo|y o|aged)\b",
     "I am a child": rf"at {_TEENS} (?:can|should|could|may|what|how|do|am) i\b|(?:im|i am|i just turned|just turned|im turning|turning|im only|im almost|i am only|im just) {_TEENS}\b(?! {_UNITS}\b)"
     r"|^1[0-7] (?:and |have )?(?:been|here)\b|(?:^|\blong )1[0-7] (?:now|in (?:january|february|march|april|may|june|july|august|september|october|november|december))\b",
+    "told of a group": r"(?:risk|rates?|prevalence|incidence) of (?:\w+ ){1,3}(?:harming|hurting|killing|cutting) themselves is\b",
     "whether the young may lift": r"(?<![a-z] )(?:(?:can|should|may) teenage (?:boys|girls|athletes)|is (?:it|lifting|lifting weights|weight training|strength training|resistance training) "
     r"(?:safe|good|bad|ok|okay) for teenage (?:boys|girls|athletes)(?: to)?) ?(?:lift|lift weights|do weights|do weight training|strength train)? ?$",
     "school year": r"im in year (?:[7-9]|1[01])\b(?! (?:of|in))",
@@ -549,7 +550,8 @@ ROUTES = (
         "other countries of Europe, 988 in the United States and Canada. Please also tell somebody close to you, and a doctor. "
         "A library of studies is not what helps now.",
         (
-            (heard("self harm", "harms oneself", "hopeless", "dark thoughts"),),
+            (heard("self harm", "hopeless", "dark thoughts"),),
+            (heard("harms oneself"), unheard("told of a group")),
             (heard("suicidal"), heard("mine"), unheard("studied")),
             (heard(*DESPAIR), heard("myself")),
             (heard(*DESPAIR), unheard("studied")),
