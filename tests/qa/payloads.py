@@ -34,7 +34,7 @@ def make_citation(index: int = 1, **changes: Any) -> dict[str, Any]:
 def make_evidence(rank: int = 1, **changes: Any) -> dict[str, Any]:
     return {
         "rank": rank,
-        "passage_id": 100 + rank,
+        "passage_id": 900_000_000 + rank,  # no passage that a test makes has it
         "passage_version": 1,
         "study_id": f"T{rank:03}",
         "title": f"Weekly sets and muscle growth, review {rank}",

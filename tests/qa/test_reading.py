@@ -123,8 +123,8 @@ def test_an_answer_that_only_repeats_the_summary_is_not_shown_twice() -> None:
 def test_banners_come_gravest_first_and_once_a_study() -> None:
     notices = [
         {"study_id": None, "kind": "newer_corpus", "at": None},
-        {"study_id": "T001", "kind": "passage_changed", "passage_id": 101, "at": None},
-        {"study_id": "T001", "kind": "passage_changed", "passage_id": 102, "at": None},
+        {"study_id": "T001", "kind": "passage_changed", "passage_id": 900_000_001, "at": None},
+        {"study_id": "T001", "kind": "passage_changed", "passage_id": 900_000_002, "at": None},
         {"study_id": "T002", "kind": "retracted", "at": None},
         {"study_id": "T003", "kind": "withdrawn", "at": None},
         {"study_id": "T004", "kind": "withdrawn", "at": None},
@@ -141,7 +141,9 @@ def test_only_the_edited_passage_counts_as_changed() -> None:
     notice = {"study_id": "T001", "kind": "passage_changed", "passage_id": 999, "at": None}
 
     other = reading.find_quote(make_payload(notices=[notice]), part="answer", number=1, index=1)
-    same = reading.find_quote(make_payload(notices=[notice | {"passage_id": 101}]), part="answer", number=1, index=1)
+    same = reading.find_quote(
+        make_payload(notices=[notice | {"passage_id": 900_000_001}]), part="answer", number=1, index=1
+    )
 
     assert other is not None
     assert same is not None
@@ -218,8 +220,8 @@ def test_a_refusal_whose_passages_were_all_withdrawn_has_lost_them() -> None:
 
 
 def test_a_removed_passage_is_told_from_an_edited_one() -> None:
-    edited = {"study_id": "T001", "kind": "passage_changed", "passage_id": 102, "gone": False, "at": None}
-    gone = {"study_id": "T001", "kind": "passage_changed", "passage_id": 101, "gone": True, "at": None}
+    edited = {"study_id": "T001", "kind": "passage_changed", "passage_id": 900_000_002, "gone": False, "at": None}
+    gone = {"study_id": "T001", "kind": "passage_changed", "passage_id": 900_000_001, "gone": True, "at": None}
     payload = make_payload(notices=[edited, gone])
 
     quote = reading.find_quote(payload, part="answer", number=1, index=1)

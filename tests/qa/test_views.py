@@ -279,7 +279,7 @@ def test_a_beginner_reads_what_the_terms_mean(monkeypatch: pytest.MonkeyPatch) -
         ),
         ({"study_id": "T001", "kind": "withdrawn"}, "A source was withdrawn."),
         (
-            {"study_id": "T001", "kind": "passage_changed", "passage_id": 101},
+            {"study_id": "T001", "kind": "passage_changed", "passage_id": 900_000_001},
             "A passage used here has been edited since.",
         ),
         ({"study_id": None, "kind": "newer_corpus"}, "The studies have changed since this was answered"),
@@ -393,7 +393,7 @@ def test_citation_page_marks_the_words_within_the_passage(client: Client, door: 
     assert f"<mark>{QUOTE}</mark>" in html
     assert WEEKLY in words(html)
     assert "Curator’s summary" in html
-    assert 'href="/studies/T001/#p-101"' in html
+    assert 'href="/studies/T001/#p-900000001"' in html
     assert 'href="/answers/answer-one/#summary-1"' in html
 
 
@@ -417,13 +417,13 @@ def test_citation_of_an_excerpt_says_whose_words_they_are(monkeypatch: pytest.Mo
 def test_citation_of_an_edited_passage_leads_to_the_present_text(
     monkeypatch: pytest.MonkeyPatch, client: Client
 ) -> None:
-    notice = {"study_id": "T001", "kind": "passage_changed", "passage_id": 101, "at": None}
+    notice = {"study_id": "T001", "kind": "passage_changed", "passage_id": 900_000_001, "at": None}
     FakeAsking(make_payload(notices=[notice])).install(monkeypatch)
 
     html = client.get("/answers/answer-one/citations/summary/1/1/").content.decode()
 
     assert "Changed since." in html
-    assert '<a href="/studies/T001/#p-101">read the present text</a>' in html
+    assert '<a href="/studies/T001/#p-900000001">read the present text</a>' in html
     assert f"<mark>{QUOTE}</mark>" in html
 
 
