@@ -202,16 +202,11 @@ def is_settled(model: str) -> bool:
 
 def read_check(model: str) -> Check | None:
     """None where the compressed form was never written."""
-    path = _check_file(model, settings.DATA_DIR)
+    path = folder(model) / CHECK
     try:
         return _read(path, path.stat().st_mtime_ns)
     except OSError:
         return None
-
-
-@lru_cache(maxsize=8)
-def _check_file(model: str, data: str | Path) -> Path:
-    return _folder(model, data) / CHECK
 
 
 @lru_cache(maxsize=8)

@@ -77,9 +77,10 @@ class _Binding:
         self.is_bound = False
 
     def __call__(self, execute: Callable[..., Any], sql: Any, *others: Any) -> Any:
-        if str(sql).startswith(_OF_SAVEPOINTS):
-            self._told_in = None if str(sql).startswith(_ROLLBACK) else self._told_in
-        elif not (self.is_bound or self._is_telling):
+        statement = str(sql)
+        if statement.startswith("ROLLBACK"):
+            self._told_in = None
+        elif not (self.is_bound or self._is_telling or statement.startswith(_OF_SAVEPOINTS)):
             self._is_telling = True
             try:
                 self._tell()
@@ -96,8 +97,7 @@ class _Binding:
             self._told_in = outermost
 
 
-_ROLLBACK = "ROLLBACK"
-_OF_SAVEPOINTS = ("SAVEPOINT", "RELEASE", _ROLLBACK)  # these take no time, and after a failure only they are taken
+_OF_SAVEPOINTS = ("SAVEPOINT", "RELEASE")  # these take no time
 
 
 def _cut_off_after(milliseconds: int, *, is_local: bool = False) -> None:

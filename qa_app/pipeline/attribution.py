@@ -7,7 +7,7 @@ What a study is called comes from its row, never from a text; the quotation stay
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 
@@ -105,28 +105,24 @@ def besides(study: Study, asked: Population, *, told: Population = NOBODY) -> st
     everybody, and where it names no sex, one alone is. Older women alone are others than the older adults asked about, too. That a study of both sexes is not of one alone is said in other words, where
     nothing that is quoted is about that one (`parts`).
     """
-    found = list(_special_people(study, told)) if not (asked.age_groups or asked.sexes) else []
-    if asked.age_groups and not told.age_groups and not _is_of_these(study.age_group, asked.age_groups):
-        is_younger = study.age_group is AgeGroup.ADULTS and AgeGroup.YOUTH not in asked.age_groups
-        found.append(_YOUNGER if is_younger else _AGES.get(study.age_group, ""))
-    if asked.sexes and not asked.age_groups and not told.age_groups and study.age_group in SPECIAL_AGES:
-        found.append(_AGES[study.age_group])
-    is_of_some = len(asked.sexes) == 1 or (asked.age_groups and not asked.sexes)
-    if is_of_some and not told.sexes and study.sex not in asked.sexes:
-        found.append(_sex_of(study))
+    age = "" if told.age_groups else _age_of(study, asked.age_groups)
+    sex = "" if told.sexes or len(asked.sexes) > 1 or study.sex in asked.sexes else _sex_of(study)
+    if age and sex and not (asked.age_groups or asked.sexes):
+        age, sex = "", sex if study.age_group is AgeGroup.YOUTH else f"older {sex}"
+    found = [age, sex]
     if asked.training and not told.training and not _is_trained_so(study.training_status, asked.training):
         found.append(_TRAININGS.get(study.training_status, ""))
     return ", ".join(filter(None, found))
 
 
-def _special_people(study: Study, told: Population) -> Iterator[str]:
-    """Old or young people, or one sex alone, as far as no text has told: "older women", "girls", "men"."""
-    age = _AGES[study.age_group] if study.age_group in SPECIAL_AGES and not told.age_groups else ""
-    sex = "" if told.sexes else _sex_of(study)
-    if age and sex:
-        yield sex if study.age_group is AgeGroup.YOUTH else f"older {sex}"
-    else:
-        yield age or sex
+def _age_of(study: Study, asked: Collection[AgeGroup]) -> str:
+    """Of those whom a study took, where they are not of the ages asked about, or old or young and no age was asked about."""
+    if not asked:
+        return _AGES[study.age_group] if study.age_group in SPECIAL_AGES else ""
+    if _is_of_these(study.age_group, asked):
+        return ""
+    is_younger = study.age_group is AgeGroup.ADULTS and AgeGroup.YOUTH not in asked
+    return _YOUNGER if is_younger else _AGES.get(study.age_group, "")
 
 
 def _sex_of(study: Study) -> str:
