@@ -70,6 +70,8 @@ class Verdict(StrEnum):
 
 TELLING = frozenset({Section.RESULTS, Section.CONCLUSION, Section.PRACTICAL_APPLICATIONS})
 """Sections that say what a study found or advises."""
+ADVICE = frozenset({Section.CONCLUSION, Section.PRACTICAL_APPLICATIONS})
+"""Of these the ones that say it in the plainest words."""
 
 
 class LeftOutReason(StrEnum):

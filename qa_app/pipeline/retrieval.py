@@ -13,7 +13,7 @@ from qa_app.pipeline.naming import by_id
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import Abandoned, Corpus, LegFailed, Limit, Progress, Reranker, RerankerFailed, Unwatched
 from qa_app.pipeline.records import (
-    TELLING,
+    ADVICE,
     Candidate,
     Collection,
     Concept,
@@ -262,8 +262,8 @@ def _look(asked: _Asked, collection: str | None) -> _Look:
 
 def _completed(asked: _Asked, look: _Look, fused: candidates.Fused) -> _Look:
     """With what else the search found of the studies that lead: what a study concluded may be said in other words than the
-    question's. Of the first one whatever it says, where nothing that was found of it tells what it found. The ranking and its
-    signals do not want it, the writing does.
+    question's. Of the first one whatever it says, where nothing that was found of it tells what it concluded or advises. The ranking
+    and its signals do not want it, the writing does.
     """
     leading = list(dict.fromkeys(c.passage.study.study_id for c in look.ranked))[: asked.policy.completed_studies]
     ranked = {c.passage.passage_id for c in look.ranked} | {entry.passage_id for entry in look.left_out}
@@ -272,7 +272,7 @@ def _completed(asked: _Asked, look: _Look, fused: candidates.Fused) -> _Look:
     if others:
         with asked.clock("rank"):
             _, further, _ = _ordered(asked, fused.best(asked.policy, among=others), None)
-    if leading and not any(_tells(c, leading[0]) for c in (*look.ranked, *further)):
+    if leading and not any(_concludes(c, leading[0]) for c in (*look.ranked, *further)):
         with asked.clock("rank"):
             rest = [pk for pk in asked.corpus.passage_ids(leading[0]) if pk not in ranked | others]
             unfound = fused.unfound(rest[: asked.policy.pool], beside=look.ranked[0].passage.passage_id)
@@ -291,9 +291,9 @@ def _hits_of(studies: Sequence[str], asked: _Asked, look: _Look, fused: candidat
     return hits
 
 
-def _tells(candidate: Candidate, study_id: str) -> bool:
-    """Whether it is a passage of this study that says what was found or advised."""
-    return candidate.passage.study.study_id == study_id and candidate.passage.section in TELLING | {Section.ABSTRACT}
+def _concludes(candidate: Candidate, study_id: str) -> bool:
+    """Whether it is a passage of this study that says what was concluded or advised."""
+    return candidate.passage.study.study_id == study_id and candidate.passage.section in ADVICE | {Section.ABSTRACT}
 
 
 def _near_findings(asked: _Asked, found: Found) -> tuple[NearFinding, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -26,8 +27,9 @@ from qa_app.pipeline.text import word_count
 from qa_app.pipeline.unstudied import find_subjects
 from qa_app.pipeline.wording import Sound
 
-EXTRACTIVE = Generator(name="extractive", version="16")
+EXTRACTIVE = Generator(name="extractive", version="17")
 
+NEVER_SURER = 0.01  # nor less sure, of 0 and 1, is a chance that a study bears on the question
 FAR_FROM_BEST = 0.5  # log odds below the best of its passage from which a sentence does not stand before that one
 
 
@@ -120,7 +122,8 @@ def _chosen(
 
 
 def _opening(body: Sequence[Quotable], evidence: Evidence, policy: Policy) -> Quotable:
-    """Of the study of the best sentence the one that makes the best first sentence, if it is not far below that.
+    """Of the study of the best sentence the one that makes the best first sentence, if it is not far below that. How likely the study
+    bears on the question counts beside how well the sentence answers it.
 
     People whom nobody asked about do not open where others can, and where a number is asked for, what comes close to the question
     counts beside how it sounds, and what gives that number counts more. The one before it in its passage stands first where it would
@@ -134,7 +137,7 @@ def _opening(body: Sequence[Quotable], evidence: Evidence, policy: Policy) -> Qu
         return near * quotable.cosine + policy.opening_serves_weight * (quotable.serves is True)
 
     def leads(quotable: Quotable) -> float:
-        return quotable.leads + answers(quotable)
+        return quotable.leads + answers(quotable) + policy.opening_bears_weight * _log_odds(quotable.bears)
 
     def opens(quotable: Quotable) -> float:
         beside = policy.nameless_weight * quotable.is_nameless + policy.unasked_weight * (
@@ -152,6 +155,12 @@ def _opening(body: Sequence[Quotable], evidence: Evidence, policy: Policy) -> Qu
     while before := next((q for q in body if _is_needed_before(opening, q, policy)), None):
         opening = before.joined(opening)
     return opening
+
+
+def _log_odds(chance: float) -> float:
+    """Of a chance that is never quite 0 nor 1."""
+    kept = min(1 - NEVER_SURER, max(NEVER_SURER, chance))
+    return math.log(kept / (1 - kept))
 
 
 def sets_out(quotable: Quotable) -> bool:

@@ -25,7 +25,7 @@ from qa_app.pipeline.population import (
     names_some_of,
 )
 from qa_app.pipeline.qualifiers import asks_for_newest, find_years
-from qa_app.pipeline.records import TELLING, Candidate, Evidence, Finding, LeftOut, LeftOutReason, Mode
+from qa_app.pipeline.records import ADVICE, TELLING, Candidate, Evidence, Finding, LeftOut, LeftOutReason, Mode
 from qa_app.pipeline.text import content_stems, folded, jaccard, stem_set, word_count
 from qa_app.pipeline.wording import WANTS_ADVICE, WANTS_COUNSEL, WANTS_SIZE, WANTS_WITHOUT, Sound, is_null
 
@@ -34,7 +34,6 @@ _DECIMAL = re.compile(r"\d+\.\d+")
 _IN_BRACKETS = re.compile(r" \([^()]*\)")
 
 CONTEXT = frozenset({Section.INTRODUCTION, Section.BACKGROUND})
-ADVICE = frozenset({Section.CONCLUSION, Section.PRACTICAL_APPLICATIONS})
 AIMED_FROM = 0.4  # share of the words for the people a sentence is aimed at that the question holds, from which it is aimed at these
 UNASKED = CONTEXT | {Section.METHODS}
 EXPLANATION = "discussion"  # the intent of a question that asks why
