@@ -82,6 +82,8 @@ class Stand:
     """Where the studies stand on the outcome asked for, each counted once."""
 
     outcome: str
+    subject: str
+    """Whose benefit or disadvantage is meant; empty where none was found, or where the answer names no subject."""
     sides: tuple[Side, ...]
     splits: tuple[Split, ...]
     retracted: int
@@ -197,10 +199,16 @@ def _stand(payload: Payload, cited: Mapping[str, int], known: Mapping[str, Refer
     )
     return Stand(
         outcome=agreement.get("outcome_name") or "",
+        subject=_subject(agreement) if {"favours", "against"} & {side.stance for side in sides} else "",
         sides=sides,
         splits=tuple(split for split in splits if split.sides),
         retracted=len(gone),
     )
+
+
+def _subject(agreement: Payload) -> str:
+    concept_id = agreement.get("subject_concept")
+    return next((concept.name for concept in search.concepts() if concept.concept_id == concept_id), "")
 
 
 def _sides(

@@ -22,10 +22,11 @@ from corpus_app.records import (
     TrainingStatus,
     Wanted,
 )
+from qa_app.pipeline.alternatives import find_set_apart
 from qa_app.pipeline.naming import DONE, MEASURED, VARIABLE, Names, names_of
 from qa_app.pipeline.naming import names as is_named
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.population import is_about, is_about_others
+from qa_app.pipeline.population import is_about, is_about_others, names_others
 from qa_app.pipeline.records import (
     TELLING,
     Agreement,
@@ -34,6 +35,7 @@ from qa_app.pipeline.records import (
     Evidence,
     LeftOut,
     LeftOutReason,
+    Population,
     PopulationSplit,
     Sentence,
     SentenceKind,
@@ -42,7 +44,7 @@ from qa_app.pipeline.records import (
     Understanding,
     Verdict,
 )
-from qa_app.pipeline.text import content_stems, stem_set
+from qa_app.pipeline.text import content_stems, corrected, folded, stem_set
 
 REVIEWS = frozenset(
     {
@@ -59,6 +61,7 @@ GOOD = frozenset(
 )
 """Designs whose disagreement is a conflict."""
 
+NAMELESS_SHARE = 0.5  # of the question's other words, from which a finding is on what it asks by no name of a concept
 NUMBERS = "no one two three four five six seven eight nine ten eleven twelve".split()
 _OPPOSITE = {Stance.FAVOURS: Stance.AGAINST, Stance.AGAINST: Stance.FAVOURS}
 _SAID = {
@@ -76,14 +79,23 @@ NOUNS = tuple(_ONE)
 
 
 def read(evidence: Evidence, concepts: Sequence[Concept]) -> Agreement | None:
-    """Where the studies of the evidence stand on the first outcome asked for that any of them measured; None without one."""
+    """Where the studies of the evidence stand on the first outcome asked for that any of them measured; None without one, and where
+    the sexes are compared: what was found of one says nothing of both.
+    """
+    if len(evidence.understanding.population.sexes) > 1 and _COMPARES.search(evidence.question.searched):
+        return None
     names = names_of(concepts)
     for outcome in (c for c in evidence.understanding.concepts if c.kind in MEASURED):
-        subject = _subject(evidence.understanding, outcome)
+        subject = _subject(evidence, outcome)
         stances = tuple(_stances(evidence, outcome, subject, names))
         if stances:
             return Agreement(outcome, subject, stances, tuple(_splits(stances, subject, evidence)))
     return None
+
+
+_COMPARES = re.compile(
+    r"\b(?:than|vs\.?|versus|as|like|or|same|equal\w*|match\w*|differ\w*|compar\w*)\b", re.IGNORECASE
+)
 
 
 def uncounted(
@@ -97,7 +109,9 @@ def uncounted(
     return frozenset(
         finding.study_id
         for finding in findings
-        if finding.study_id not in inside and _is_matter(finding, agreement.outcome, agreement.subject, terms, names)
+        if finding.study_id not in inside
+        and _is_matter(finding, agreement.outcome, agreement.subject, terms, names)
+        and not _is_of_others(finding, evidence.understanding.population)
     )
 
 
@@ -134,18 +148,28 @@ def _other_terms(understanding: Understanding, outcome: Concept) -> frozenset[st
     return frozenset(understanding.terms) - frozenset(content_stems(" ".join((outcome.name, *outcome.aliases))))
 
 
-def _subject(understanding: Understanding, outcome: Concept) -> Concept | None:
-    """What is asked about the outcome: the rarest of the interventions named, as it says most."""
-    subjects = [c for c in understanding.concepts if c.kind in DONE and c.concept_id != outcome.concept_id]
-    return max(subjects, key=lambda c: (c.rarity, c.concept_id), default=None)
+def _subject(evidence: Evidence, outcome: Concept) -> Concept | None:
+    """What is asked about the outcome: the rarest of the interventions named, as it says most; of two that the question sets against
+    each other the one that it names first.
+    """
+    subjects = [c for c in evidence.understanding.concepts if c.kind in DONE and c.concept_id != outcome.concept_id]
+    rarest = max(subjects, key=lambda c: (c.rarity, c.concept_id), default=None)
+    if rarest is None or len(subjects) < 2:
+        return rarest
+    pairs = find_set_apart(
+        corrected(evidence.question.searched, evidence.understanding.corrections), evidence.understanding.concepts
+    )
+    compared = (c for c in subjects if c is rarest or frozenset((c.concept_id, rarest.concept_id)) in pairs)
+    return next(compared)
 
 
 def _stances(evidence: Evidence, outcome: Concept, subject: Concept | None, names: Names) -> Iterator[StudyStance]:
     terms = _other_terms(evidence.understanding, outcome)
     for study in evidence.studies:
-        own = [f for f in evidence.findings if f.study_id == study.study_id]
+        asked = evidence.understanding.population
+        own = [f for f in evidence.findings if f.study_id == study.study_id and not _is_of_others(f, asked)]
         matter = _without_changes([f for f in own if _is_matter(f, outcome, subject, terms, names)], subject)
-        if matter and not is_about_others(study, evidence.understanding.population):
+        if matter and not is_about_others(study, asked):
             stands = _stance_of(matter, outcome, subject, names)
             near = [f for f in own if is_named(f.outcome, outcome) and _is_on_subject(f, subject, terms, names)]
             if _stance_of([*matter, *near], outcome, subject, names) is not stands:
@@ -164,6 +188,11 @@ def _without_changes(matter: Sequence[Finding], subject: Concept | None) -> Sequ
 _BEFORE = re.compile(r"\s*(?:before|baseline)\b(?!.*\bor\b)", re.IGNORECASE)
 
 
+def _is_of_others(finding: Finding, asked: Population) -> bool:
+    """Whether a finding names people, and others than the question: what a review found of young women is nothing for girls."""
+    return names_others(folded(" ".join((finding.intervention, finding.comparator, finding.outcome))), asked)
+
+
 def _is_matter(
     finding: Finding, outcome: Concept, subject: Concept | None, terms: frozenset[str], names: Names
 ) -> bool:
@@ -174,7 +203,9 @@ def _is_matter(
 def _is_on_subject(finding: Finding, subject: Concept | None, terms: frozenset[str], names: Names) -> bool:
     """Whether what is asked about the outcome stands on a side of what a finding compares."""
     if subject is None:
-        return bool(terms & stem_set(f"{finding.intervention} {finding.comparator}"))
+        return len(terms & stem_set(f"{finding.intervention} {finding.comparator}")) >= max(
+            1, NAMELESS_SHARE * len(terms)
+        )
     sides = [subject.concept_id in names.ids_in(side) for side in (finding.intervention, finding.comparator)]
     if all(sides):  # both groups had it, and something else was compared: how much of it, for a variable of training
         return subject.kind == VARIABLE
@@ -201,13 +232,17 @@ def _had_it(finding: Finding, subject: Concept, names: Names) -> bool:
     """Whether those who were compared with others had what is asked about, or more of it: against a "lower-protein diet", but not
     against "low-load training" where that is what is asked about.
     """
-    less = _LESS.match(finding.comparator)
-    return subject.concept_id in names.ids_in(finding.intervention) or (
-        less is not None and subject.concept_id in names.ids_in(finding.comparator[less.end() :])
-    )
+    return (
+        subject.concept_id in names.ids_in(finding.intervention) and not _is_less(finding.intervention, subject, names)
+    ) or (_is_less(finding.comparator, subject, names))
 
 
-# Compared with less of it, the others had more.
+def _is_less(side: str, subject: Concept, names: Names) -> bool:
+    """Whether a side of a comparison had less of something, or none: "lower-protein diet", but not "low-load training" of low loads."""
+    less = _LESS.match(side)
+    return less is not None and subject.concept_id in names.ids_in(side[less.end() :])
+
+
 _LESS = re.compile(r"\s*(?:no|without|fewer|less|lower|low|lesser|reduced|smaller|minimal)[\s-]", re.IGNORECASE)
 _BY_DIRECTION = {
     Direction.FAVOURS_INTERVENTION: Stance.FAVOURS,
@@ -280,8 +315,10 @@ def _sex(study: Study) -> str:
 
 
 def is_conflicting(agreement: Agreement | None, evidence: Evidence, policy: Policy) -> bool:
-    """Whether enough good studies (reviews with a method, randomised trials) of the same people point in opposite directions."""
-    if agreement is None:
+    """Whether enough good studies (reviews with a method, randomised trials) of the same people point in opposite directions. Of a
+    variable of training they all found that it matters: how much of it is best lies between what each compared.
+    """
+    if agreement is None or (agreement.subject and agreement.subject.kind == VARIABLE):
         return False
     studies = {study.study_id: study for study in evidence.studies}
     good = [(studies[row.study_id], row.stance) for row in agreement.studies if studies[row.study_id].design in GOOD]

@@ -52,7 +52,7 @@ def find_alternatives(
     found: dict[str, Alternatives] = {}
     if len(asked) < 2:
         return found
-    chosen = _set_apart(corrected(question, understanding.corrections), understanding.concepts)
+    chosen = find_set_apart(corrected(question, understanding.corrections), understanding.concepts)
     if not chosen:
         return found
     for finding in findings:
@@ -81,7 +81,7 @@ def are_told(sides: Alternatives, text: str) -> bool:
     return all(any(names(text, concept) for concept in side) for side in (sides.one, sides.other))
 
 
-def _set_apart(question: str, concepts: Sequence[Concept]) -> frozenset[frozenset[str]]:
+def find_set_apart(question: str, concepts: Sequence[Concept]) -> frozenset[frozenset[str]]:
     """Pairs of concepts, by their ids, that the question sets against each other: by what stands between them, as both
     compared, or in a list ("milk, soy or rice"). What a sentence names more than once, both have ("diet and cardio or diet and weights").
     """

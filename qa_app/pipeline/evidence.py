@@ -32,7 +32,7 @@ from qa_app.pipeline.text import jaccard, stem_set
 
 AT_A_TURN = 2  # passages of a study that may be quoted, before the next one has its turn
 HARDLY = 0.5  # of the chance from which a study is quoted: one that found what was asked about is, where the others found nothing of it
-LIKELY = 0.8  # chance that a study is quoted, from which what it found takes the place of another of its passages
+LIKELY = 0.6  # chance that a study is quoted, from which what it found takes the place of another of its passages
 TOLD_FROM = 0.7  # share of the words of a finding that a passage holds which tells it
 FREE = frozenset({LeftOutReason.BUDGET, LeftOutReason.STUDY_CAP, LeftOutReason.DUPLICATE_LOCATION})
 SETTING_OUT = frozenset({Section.INTRODUCTION, Section.BACKGROUND, Section.METHODS})

@@ -169,7 +169,9 @@ class Policy:
     neighbour_gain: float = 1.5  # log odds that a sentence gains where it goes on from a chosen one
     neighbour_within: float = 2.0  # and how far below that one it may be
     told_weight: float = 0.3  # and loses for each sentence that was told of its study
-    opening_bears_weight: float = 0.4  # what the best sentence gains, by which its study opens, for the log odds that the study bears on it
+    opening_bears_weight: float = (
+        0.4  # what the best sentence gains, by which its study opens, for the log odds that the study bears on it
+    )
     opening_within: float = 3.0  # how far below the best one the sentence that opens the answer may be
     opening_number_weight: float = 4.0  # what it gains for its cosine to the question, where a number is asked for
     opening_serves_weight: float = 0.6  # and where it gives that number, or else the limits or methods asked for

@@ -91,6 +91,60 @@ def test_less_of_what_is_unwanted_is_a_benefit_of_more_of_it_whatever_the_interv
     assert agreement.stance(fell, pressure, protein, Names((pressure, protein, diet))) is Stance.FAVOURS
 
 
+def test_what_favours_less_of_it_is_against_it() -> None:
+    volume = make_concept("training-volume", "volume", kind="training_variable")
+    less = finding(1, "T001", "favours_intervention", intervention="low volume", comparator="high volume")
+    more = finding(2, "T001", "favours_intervention", intervention="high volume", comparator="low volume")
+    none = finding(3, "T001", "favours_intervention", intervention="low volume", comparator="rest")
+    names = Names((STRENGTH, volume))
+
+    stands = [agreement.stance(row, STRENGTH, volume, names) for row in (less, more, none)]
+
+    assert stands == [Stance.AGAINST, Stance.FAVOURS, Stance.FAVOURS]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [("heavy training", "light training"), ("light training", "heavy training")]
+)
+def test_of_two_things_that_are_set_against_each_other_the_first_is_the_subject(first: str, second: str) -> None:
+    heavy = make_concept("heavy", "heavy training", kind="intervention", rarity=1.0)
+    light = make_concept("light", "light training", kind="intervention", rarity=2.0)
+    row = finding(1, "T001", "favours_intervention", intervention="heavy training", comparator="light training")
+    about = (heavy, light) if first == "heavy training" else (light, heavy)
+    evidence = evidence_of(row, about=(*about, STRENGTH))
+    question = replace(evidence.question, searched=f"is {first} better than {second} for strength?")
+
+    found = agreement.read(replace(evidence, question=question), (*GRAPH, heavy, light))
+
+    assert found is not None and found.subject == about[0]
+    assert found.studies[0].stance is (Stance.FAVOURS if about[0] is heavy else Stance.AGAINST)
+
+
+def test_what_was_found_of_other_people_is_not_counted() -> None:
+    girls = Population((AgeGroup.YOUTH,), (), (Sex.FEMALE,))
+    of_women = finding(1, "T001", "increase", outcome="maximal strength in sedentary young women")
+    of_girls = finding(2, "T002", "increase", outcome="maximal strength in adolescent girls")
+    anybody = {"age_group": AgeGroup.MIXED, "sex": Sex.BOTH}
+    evidence = evidence_of(of_women, of_girls, T001=anybody, T002=anybody)
+    asked = replace(evidence.understanding, population=girls)
+
+    found = agreement.read(replace(evidence, understanding=asked), GRAPH)
+
+    assert found is not None and [row.study_id for row in found.studies] == ["T002"]
+
+
+@pytest.mark.parametrize(
+    ("question", "is_told"),
+    [("do women gain as much strength from creatine as men", False), ("creatine and strength in men and women", True)],
+)
+def test_what_was_found_of_one_sex_says_nothing_of_both(question: str, is_told: bool) -> None:
+    evidence = evidence_of(finding(1, "T001", "increase"))
+    both = replace(evidence.understanding, population=Population((), (), (Sex.FEMALE, Sex.MALE)))
+    asked = replace(evidence, understanding=both, question=replace(evidence.question, searched=question))
+
+    assert (agreement.read(asked, GRAPH) is not None) is is_told
+
+
 def test_a_low_load_that_is_asked_about_is_no_less_of_it_and_shared_words_make_no_same_thing() -> None:
     low = make_concept("low-load", "low-load training", kind="intervention")
     meat = make_concept("animal-protein", "animal protein", kind="nutrient")
@@ -345,6 +399,18 @@ def test_studies_of_different_people_are_in_no_conflict(
     evidence = evidence_of(finding(1, "T001", "increase"), finding(2, "T002", "decrease"), T001=one, T002=other)
 
     assert agreement.is_conflicting(evidence.agreement, evidence, POLICY) is is_conflict
+
+
+def test_that_more_or_less_of_a_training_variable_is_better_is_no_conflict() -> None:
+    volume = make_concept("training-volume", "volume", kind="training_variable", rarity=2.0)
+    sides = {"intervention": "high volume", "comparator": "low volume"}
+    rows = (finding(1, "T001", "increase", **sides), finding(2, "T002", "decrease", **sides))
+
+    evidence = evidence_of(*rows, about=(volume, STRENGTH))
+    evidence = replace(evidence, agreement=agreement.read(evidence, (*GRAPH, volume)))
+
+    assert stances(evidence) == {"T001": Stance.FAVOURS, "T002": Stance.AGAINST}
+    assert not agreement.is_conflicting(evidence.agreement, evidence, POLICY)
 
 
 # --- The counted line -------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from html import unescape
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.test import Client
@@ -132,6 +133,22 @@ def test_a_refusal_has_no_table(client: Client) -> None:
 
 
 @pytest.mark.django_db
+def test_whose_benefit_is_meant_is_said(client: Client) -> None:
+    make_concept(concept_id="heavy", name="high-load training")
+    third = make_study(study_id="T003")
+    found_more = on_growth(subject_concept="heavy", favours=[found("T003", 3, "Heavy beat light.")])
+    found_nothing = on_growth(subject_concept="heavy", no_difference=[found("T003", 3, "Alike.")])
+
+    said, unsaid = (
+        shown(client, keep(id=key, request_id=str(uuid4()), agreement=agreement, **shown_only(third)))
+        for key, agreement in (("one", found_more), ("two", found_nothing))
+    )
+
+    assert "Benefit and disadvantage are those of high-load training." in said
+    assert "Benefit and disadvantage" not in unsaid
+
+
+@pytest.mark.django_db
 def test_studies_are_counted_by_where_they_stand_and_every_mark_opens_its_words(client: Client) -> None:
     make_study(study_id="T001", design="meta_analysis")
     make_study(study_id="T002")
@@ -147,6 +164,7 @@ def test_studies_are_counted_by_where_they_stand_and_every_mark_opens_its_words(
     html = shown(client, keep(agreement=agreement, **shown_only(third)))
 
     assert "Where the studies stand on muscle growth" in html
+    assert "Benefit and disadvantage are those of" not in html
     assert "Found a benefit: 2 studies" in html
     assert "Found no clear difference: 1 study" in html
     assert "Found a disadvantage" not in html
