@@ -116,7 +116,8 @@ def test_of_two_things_that_are_set_against_each_other_the_first_is_the_subject(
 
     found = agreement.read(replace(evidence, question=question), (*GRAPH, heavy, light))
 
-    assert found is not None and found.subject == about[0]
+    assert found is not None
+    assert found.subject == about[0]
     assert found.studies[0].stance is (Stance.FAVOURS if about[0] is heavy else Stance.AGAINST)
 
 
@@ -130,7 +131,8 @@ def test_what_was_found_of_other_people_is_not_counted() -> None:
 
     found = agreement.read(replace(evidence, understanding=asked), GRAPH)
 
-    assert found is not None and [row.study_id for row in found.studies] == ["T002"]
+    assert found is not None
+    assert [row.study_id for row in found.studies] == ["T002"]
 
 
 @pytest.mark.parametrize(

@@ -135,12 +135,13 @@ def test_a_refusal_has_no_table(client: Client) -> None:
 @pytest.mark.django_db
 def test_whose_benefit_is_meant_is_said(client: Client) -> None:
     make_concept(concept_id="heavy", name="high-load training")
-    third = make_study(study_id="T003")
-    found_more = on_growth(subject_concept="heavy", favours=[found("T003", 3, "Heavy beat light.")])
-    found_nothing = on_growth(subject_concept="heavy", no_difference=[found("T003", 3, "Alike.")])
+    make_study(study_id="T001")
+    make_study(study_id="T002")
+    found_more = on_growth(subject_concept="heavy", favours=[found("T001", 3, "Heavy beat light.")])
+    found_nothing = on_growth(subject_concept="heavy", no_difference=[found("T001", 3, "Alike.")])
 
     said, unsaid = (
-        shown(client, keep(id=key, request_id=str(uuid4()), agreement=agreement, **shown_only(third)))
+        shown(client, keep(id=key, request_id=str(uuid4()), agreement=agreement))
         for key, agreement in (("one", found_more), ("two", found_nothing))
     )
 
