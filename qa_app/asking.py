@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop as N_
 
 from corpus_app import search
-from corpus_app.records import Notice, PassageState, Status, StudyState
+from corpus_app.records import Concept, Notice, PassageState, Status, StudyState
 from qa_app import answering, contexts, evaluation, finding, workings
 from qa_app.backends.rationed import Allowance, ModelQuotaUsedUp
 from qa_app.backends.time_limit import limited
@@ -32,7 +32,7 @@ from qa_app.pipeline.policy import BadPolicy, Policy
 from qa_app.pipeline.policy import named as named_policy
 from qa_app.pipeline.policy import read as read_policy
 from qa_app.pipeline.ports import OutOfTime
-from qa_app.pipeline.records import InsufficientEvidence, Mode, Question
+from qa_app.pipeline.records import InsufficientEvidence, Mode, Outcome, Question
 from qa_app.pipeline.text import clean
 from qa_app.renewing import Changes, changes_between
 
@@ -41,6 +41,7 @@ LONGEST_FEEDBACK = 1_000
 MOST_FEEDBACK = 50  # of an answer in a day, from new browsers
 MOST_PASSAGES = 12  # of evidence that a question may be answered from, and their studies
 MOST_STUDIES = 12
+MOST_STEPS_BACK = 5  # of follow-ups that named nothing and found no answer
 MOST_FOUND = 50  # passages of a search: what fusion hands on
 WRITERS = ("auto", "extractive", "llm")
 STANCES = ("favours", "no_difference", "against", "unclear")
@@ -243,8 +244,20 @@ def _meant(asked: str, before: Answer) -> str | None:
     """What a follow-up means; None where it stands alone, and where its own words get a fixed reply as they are."""
     if scope.check_scope(asked) is not None:
         return None
+    concepts = search.concepts()
+    before = _with_a_subject(before, concepts)
     subject = following.whole(clean(before.question), before.payload.get("understood_as"))
-    return following.follow(asked, subject, search.concepts())
+    return following.follow(asked, subject, concepts)
+
+
+def _with_a_subject(before: Answer, concepts: Sequence[Concept]) -> Answer:
+    """The answer before; where its question named nothing and found none, the one that it followed."""
+    for _ in range(MOST_STEPS_BACK):
+        is_lost = not Outcome(before.outcome).is_answer and following.says_nothing(clean(before.question), concepts)
+        if before.parent is None or before.payload.get("understood_as") or not is_lost:
+            break
+        before = before.parent
+    return before
 
 
 def _checked_text(question: object) -> str:

@@ -20,6 +20,7 @@ LONGEST = 2_000  # characters of what it is understood as
 MOST_WORDS_OF_TOPIC = 8
 MOST_WORDS_OF_PHRASE = 5  # "in trained older women"
 MOST_WORDS_OF_BARE = 4  # "how many sets", besides "per week"
+MOST_WORDS_UNSAID = 10  # "and how much of it should I take a day"
 PEOPLE, TREATMENT, OUTCOME, CONDITION = "people", "treatment", "outcome", "condition"
 KINDS = {
     "population": PEOPLE,
@@ -60,6 +61,28 @@ _OF_ANYTHING = frozenset(
     on or raise really recommended reduce risky safe safely safer something still that the then there too true useful useless well with work working works worth worthwhile
     is are was were did can could will would should shall may might must be been being i me my we our you your us it this these those they them""".split()
 )
+# What is asked of a thing that is taken or done, beside: how much of it, when, for how long.
+_OF_DOING = _OF_ANYTHING | frozenset(
+    """about again ago amount at before begin bother change day days daily different do doing dosage dose doses drink drinking each eat eating every expect feel feeling first
+    frequently get go happen many happens have having he her him his how hour hours it its last lasts later long maximum minimum minutes month months morning need needed needs night notice
+    noticed notices often once one per people quickly result results same see seeing she should show size sizes someone soon start starting still stop stopping take taken takes taking
+    then time times total twice until use using week weekly weeks what when where which while who why year years""".split()
+)
+_IF = re.compile(r"(?:what |even |only |especially )?if\b[^,;:.?!]+", re.IGNORECASE)
+_VERB = re.compile(rf"\b(?:{_AUX}|{_ASKS})\b", re.IGNORECASE)
+_SIDE_EFFECTS = re.compile(
+    r"(?:(?:are there |what are )?(?:any|the) )?(?:side[- ]effects?|risks?|dangers?|downsides?|drawbacks?)",
+    re.IGNORECASE,
+)
+_HARM = re.compile(
+    r"\b(?:safe\w*|danger\w*|harm\w*|risk\w*|bad|healthy|side[- ]effects?|downsides?|drawbacks?)\b", re.IGNORECASE
+)
+_PRONOUN = re.compile(r"(?:she|he|her|him|hers|his)", re.IGNORECASE)
+_OF_HER = re.compile(
+    rf"(?:(?:and|but|so|or|then|also)\s+)*(?:{_ASKS}(?:\s+\w+){{0,2}}\s+)?{_AUX}\s+(?:she|he)\b", re.IGNORECASE
+)
+_WITHOUT = re.compile(r"without\b|with(?: any)? no\b|with(?:out)? any\b", re.IGNORECASE)
+_PURPOSE = re.compile(r"\bto (?:(?!to\b)\w+\s*){1,5}$", re.IGNORECASE)
 _DOER = re.compile(rf"\b(?:to|i|you|we|they|he|she|{_AUX}|not)\s+$", re.IGNORECASE)  # what follows is done, no thing
 _HALF = re.compile(r"\b(?:or|and|vs\.?|versus)\s+$", re.IGNORECASE)  # "light or …" says the rest of it
 _ASKING = re.compile(rf"(?:{_ASKS}(?:\s+(?:much|many|often|long|heavy|big|large))?|the|my|your)\s+", re.IGNORECASE)
@@ -87,15 +110,29 @@ def follow(question: str, before: str, concepts: Sequence[Concept]) -> str | Non
     found = _about(core, topic, subject, concepts) if topic else None
     if topic is None and _leaves_unsaid(core, concepts):
         found = _completed(core, subject, concepts)
+    if topic is None and found is None:
+        found = _of_the_same_people(core, subject, concepts)
     return found if found is not None and len(found) <= LONGEST else None
 
 
 def whole(question: str, understood_as: str | None) -> str:
-    """The question that the next one follows: of "What about women: how much protein?" what stands after the colon."""
-    tied = question.rstrip(" ?!.") + ": "
+    """The question that the next one follows: of "What about women: how much protein?" what stands after the colon, and with it what
+    it was about, where nothing there had to make room for that.
+    """
+    core = question.rstrip(" ?!.")
+    tied = f"{core}: "
     if understood_as is None:
         return question
-    return understood_as[len(tied) :] if understood_as.startswith(tied) else understood_as
+    if not understood_as.startswith(tied):
+        return understood_as
+    rest = understood_as[len(tied) :]
+    named = _named_in(core)
+    return rest if not named or named.casefold() in rest.casefold() else f"{rest.rstrip(' ?!.')} ({named})?"
+
+
+def says_nothing(question: str, concepts: Sequence[Concept]) -> bool:
+    """Whether a question, by itself, names neither people nor anything that is done, measured or suffered from."""
+    return not find_mentions(question.rstrip(" ?!."), concepts)
 
 
 def find_mentions(text: str, concepts: Sequence[Concept]) -> tuple[Mention, ...]:
@@ -117,6 +154,7 @@ def _mentions(text: str, spans: Sequence[tuple[int, int, str]]) -> Iterator[Ment
     for begin, end, kind in _joined(text, spans):
         asking = _ASKING.match(text, begin, end)
         start = asking.end() if asking else begin
+        start += len(text[start:end]) - len(text[start:end].lstrip(" ([{"))
         if not _SENTENCE.search(text, start, end):
             yield Mention(start, end, kind, text[start:end])
 
@@ -145,9 +183,8 @@ def _topic(core: str, concepts: Sequence[Concept]) -> str | None:
     tie = _TIE.match(core)
     rest = core[tie.end() :] if tie else core
     about = _ABOUT.match(rest)
-    named = rest[about.end() :] if about else rest
-    preposition = _PREPOSITION.match(named)
-    topic = (named[preposition.end() :] if preposition else named).strip()
+    preposition = _PREPOSITION.match(rest[about.end() :] if about else rest)
+    topic = _named_in(core)
     if not topic or _SENTENCE.search(topic) or len(WORD.findall(topic)) > MOST_WORDS_OF_TOPIC:
         return None
     mentions = find_mentions(topic, concepts)
@@ -162,8 +199,19 @@ def _topic(core: str, concepts: Sequence[Concept]) -> str | None:
     return topic if kinds == {PEOPLE} and covered == len(WORD.findall(topic)) else None
 
 
+def _named_in(core: str) -> str:
+    """What is left of "and what about …", "for …"."""
+    rest = core
+    for opening in (_TIE, _ABOUT, _PREPOSITION):
+        if match := opening.match(rest):
+            rest = rest[match.end() :]
+    return rest.strip()
+
+
 def _about(core: str, topic: str, subject: str, concepts: Sequence[Concept]) -> str | None:
     """The question before with the topic in the place of what is of its kind."""
+    if _WITHOUT.match(topic):  # that takes nothing's place
+        return f"{core}: {_in_passing(subject)}?"
     named = find_mentions(topic, concepts)
     kinds = {mention.kind for mention in named}
     old = [mention for mention in find_mentions(subject, concepts) if mention.kind in kinds]
@@ -173,10 +221,15 @@ def _about(core: str, topic: str, subject: str, concepts: Sequence[Concept]) -> 
     new = {kind: topic if is_one else " and ".join(m.text for m in named if m.kind == kind) for kind in kinds}
     if any(new[mention.kind].casefold() == mention.text.casefold() for mention in old):
         return f"{core}: {_in_passing(subject)}?"
+    purpose = (
+        _PURPOSE.search(subject) if kinds == {OUTCOME} and not old and topic.casefold().startswith("to ") else None
+    )
+    if purpose:  # "how often should I train a muscle to grow", and "to get stronger"
+        return f"{core}: {_in_passing(subject[: purpose.start()] + topic)}?"
     replaced = subject
     for mention in reversed(old):
         replaced = replaced[: mention.start] + new[mention.kind] + replaced[mention.end :]
-    return f"{core}: {_in_passing(replaced)}?"
+    return f"{core}: {_in_passing(replaced.removesuffix(f' ({topic})'))}?"
 
 
 def _leaves_unsaid(core: str, concepts: Sequence[Concept]) -> bool:
@@ -190,8 +243,44 @@ def _leaves_unsaid(core: str, concepts: Sequence[Concept]) -> bool:
         return True
     if _BARE.fullmatch(rest) and len(WORD.findall(_PER.sub("", rest))) <= MOST_WORDS_OF_BARE:
         return True
+    if _is_a_condition(rest) or _SIDE_EFFECTS.fullmatch(rest):
+        return True
+    if not kinds & {TREATMENT, OUTCOME, CONDITION} and _says_no_more(rest, concepts):
+        return True
     back = _POINTS_BACK.match(rest)
     return bool(back) and TREATMENT not in kinds and not _SAYS_WHAT.search(rest, back.end() if back else 0)
+
+
+def _is_a_condition(rest: str) -> bool:
+    """Whether it is "what if I am vegan" alone, without a question of its own after it."""
+    clause = _IF.fullmatch(rest)
+    return (
+        bool(clause)
+        and len(WORD.findall(rest)) <= MOST_WORDS_UNSAID
+        and len(_VERB.findall(rest.removeprefix("what "))) < 2
+    )
+
+
+def _says_no_more(rest: str, concepts: Sequence[Concept]) -> bool:
+    """Whether a short sentence holds, beside people, only what may be asked of anything that is taken or done."""
+    said = [word.casefold() for word in WORD.findall(_unnamed(rest, find_mentions(rest, concepts)))]
+    return 0 < len(said) <= MOST_WORDS_UNSAID and _OF_DOING.issuperset(said)
+
+
+def _unnamed(text: str, mentions: Sequence[Mention]) -> str:
+    """The text with spaces in the place of what it names."""
+    left = list(text)
+    for mention in mentions:
+        left[mention.start : mention.end] = " " * (mention.end - mention.start)
+    return "".join(left)
+
+
+def names_nothing(question: str, concepts: Sequence[Concept]) -> bool:
+    """Whether a question asks what may be asked of anything, and of nothing: "what dose?", "any side effects?"."""
+    core = question.rstrip(" ?!.")
+    tie = _TIE.match(core)
+    rest = core[tie.end() :] if tie else core
+    return bool(_SIDE_EFFECTS.fullmatch(rest)) or (not find_mentions(rest, concepts) and _says_no_more(rest, concepts))
 
 
 def points_at_nothing(question: str, concepts: Sequence[Concept]) -> str:
@@ -202,23 +291,41 @@ def points_at_nothing(question: str, concepts: Sequence[Concept]) -> str:
     if back is None or _SAYS_WHAT.search(rest, back.end()):
         return ""
     mentions = find_mentions(rest, concepts)
-    unnamed = list(rest)
-    for mention in mentions:
-        unnamed[mention.start : mention.end] = " " * (mention.end - mention.start)
-    says_more = any(word.casefold() not in _OF_ANYTHING for word in WORD.findall("".join(unnamed), back.end()))
+    said = WORD.findall(_unnamed(rest, mentions), back.end())
+    says_more = any(word.casefold() not in _OF_ANYTHING for word in said)
     if says_more or any(mention.kind in {TREATMENT, CONDITION} for mention in mentions):
         return ""
     return str(_POINTER.findall(back[0])[-1]).casefold()
 
 
 def _completed(core: str, subject: str, concepts: Sequence[Concept]) -> str | None:
-    """The reader's question with what it does not name; the whole question before where that names nothing."""
-    kinds = {mention.kind for mention in find_mentions(core, concepts)}
+    """The reader's question with what it does not name; the whole question before where that names nothing. Whether something is safe
+    is asked of it, whatever it was for; and "what if …" is asked of what was done, whatever else is done in it.
+    """
+    named = find_mentions(core, concepts)
+    kinds = {mention.kind for mention in named}
     before = find_mentions(subject, concepts)
-    carried = dict.fromkeys(mention.text for mention in before if mention.kind not in kinds)
-    if carried:
-        return f"{core} ({', '.join(carried)})?"
+    tie = _TIE.match(core)
+    if _is_a_condition(core[tie.end() :] if tie else core):
+        kinds.discard(TREATMENT)
+    carried = [mention for mention in before if mention.kind not in kinds]
+    if _HARM.search(core) and any(mention.kind == TREATMENT for mention in carried):
+        carried = [mention for mention in carried if mention.kind != OUTCOME]
+    own = {mention.text.casefold() for mention in named}
+    texts = dict.fromkeys(mention.text for mention in carried if mention.text.casefold() not in own)
+    if texts:
+        return f"{core} ({', '.join(texts)})?"
     return None if before else f"{core}: {_in_passing(subject)}?"
+
+
+def _of_the_same_people(core: str, subject: str, concepts: Sequence[Concept]) -> str | None:
+    """A question on "her" with those whom the question before names, and what they have; None for any other."""
+    people = [mention for mention in find_mentions(core, concepts) if mention.kind == PEOPLE]
+    if not _OF_HER.match(core) or any(not _PRONOUN.fullmatch(mention.text) for mention in people):
+        return None
+    before = (mention.text for mention in find_mentions(subject, concepts) if mention.kind in {PEOPLE, CONDITION})
+    named = dict.fromkeys(text for text in before if not _PRONOUN.fullmatch(text))
+    return f"{core} ({', '.join(named)})?" if named else None
 
 
 def _in_passing(text: str) -> str:

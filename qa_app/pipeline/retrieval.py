@@ -273,11 +273,12 @@ def _completed(asked: _Asked, look: _Look, fused: candidates.Fused) -> _Look:
         with asked.clock("rank"):
             _, further, _ = _ordered(asked, fused.best(asked.policy, among=others), None)
     if leading and not any(_concludes(c, leading[0]) for c in (*look.ranked, *further)):
-        with asked.clock("rank"):
-            rest = [pk for pk in asked.corpus.passage_ids(leading[0]) if pk not in ranked | others]
-            unfound = fused.unfound(rest[: asked.policy.pool], beside=look.ranked[0].passage.passage_id)
-            _, told, _ = _ordered(asked, unfound, None)
-        further = (*further, *told)
+        rest = [pk for pk in asked.corpus.passage_ids(leading[0]) if pk not in ranked | others]
+        if rest:
+            with asked.clock("rank"):
+                unfound = fused.unfound(rest[: asked.policy.pool], beside=look.ranked[0].passage.passage_id)
+                _, told, _ = _ordered(asked, unfound, None)
+            further = (*further, *told)
     return replace(look, further=further) if further else look
 
 

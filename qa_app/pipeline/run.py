@@ -59,6 +59,10 @@ NOT_SAID = (
     "This question says “{}” and does not name what is meant: please name it and ask again. "
     "Below are the nearest passages; they are not an answer."
 )
+NOTHING_NAMED = (
+    "This question does not name what it is about: please name it and ask again. "
+    "Below are the nearest passages; they are not an answer."
+)
 BY_WORDS_ALONE = "Only the words of the question could be searched for just now, not its meaning; asking again in a while may find more."
 COUNTER = Generator(name="counted", version="1")
 NOT_OUR_SUBJECT = "This question lies outside the studies kept here, so there is no answer to give."
@@ -357,8 +361,7 @@ def _refusal(
     if outcome is Outcome.OUT_OF_SCOPE:
         message = _not_our_subject(search.collections)
     else:
-        unsaid = _unsaid(question, search)
-        told = NOT_SAID.format(unsaid) if unsaid else NOTHING_FOUND
+        told = _unsaid(question, search) or NOTHING_FOUND
         missing = (
             _not_joined(unjoined)
             if unjoined
@@ -440,10 +443,12 @@ def _not_our_subject(collections: tuple[Collection, ...]) -> str:
 
 
 def _unsaid(question: Question, search: Search) -> str:
-    """The word that points at what nobody named; empty where the question follows another one or names it."""
+    """That the question does not name what it is about, in words; empty where it follows another one or names it."""
     if question.understood_as is not None:
         return ""
-    return following.points_at_nothing(question.searched, search.concepts)
+    if pointer := following.points_at_nothing(question.searched, search.concepts):
+        return NOT_SAID.format(pointer)
+    return NOTHING_NAMED if following.names_nothing(question.searched, search.concepts) else ""
 
 
 def _without(

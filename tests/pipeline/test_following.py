@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_app.records import Concept
-from qa_app.pipeline.following import PEOPLE, find_mentions, follow, points_at_nothing, whole
+from qa_app.pipeline.following import PEOPLE, find_mentions, follow, points_at_nothing, says_nothing, whole
 from qa_app.pipeline.text import clean, words
 
 CORPUS = Path(__file__).resolve().parents[2] / "corpus"
@@ -45,7 +45,34 @@ FOLLOW_UPS = (
             "Does lifting change lean mass in older women?",
             "how many sets (lean mass, older women)?",
         ),
-        ("is it safe?", "Is creatine good for strength?", "is it safe (creatine, strength)?"),
+        ("is it safe?", "Is creatine good for strength?", "is it safe (creatine)?"),
+        ("any side effects?", "Is creatine good for strength?", "any side effects (creatine)?"),
+        ("how much of it?", "Does creatine make you stronger?", "how much of it (creatine, stronger)?"),
+        ("And how much should I take a day?", "Is creatine any good?", "And how much should I take a day (creatine)?"),
+        ("when should I take it?", "Is creatine any good?", "when should I take it (creatine)?"),
+        ("what dose?", "Does omega-3 help older adults?", "what dose (omega-3, older adults)?"),
+        (
+            "how long until she notices something?",
+            "She is frail. Can she build strength?",
+            "how long until she notices something (frail, build strength)?",
+        ),
+        (
+            "should she eat more protein too?",
+            "Is it safe for frail women?",
+            "should she eat more protein too (frail, women)?",
+        ),
+        ("what if I am over 70?", FAILURE, "what if I am over 70 (train to failure)?"),
+        (
+            "and if I only want bigger muscles?",
+            "How long should I rest between sets?",
+            "and if I only want bigger muscles (rest between sets)?",
+        ),
+        (
+            "and to get stronger?",
+            "How often should I train each muscle to grow?",
+            "and to get stronger: how often should I train each muscle to get stronger?",
+        ),
+        ("and without weights?", PROTEIN, f"and without weights: {PROTEIN[0].lower()}{PROTEIN[1:]}"),
         ("does it work for women?", FAILURE, "does it work for women (train to failure)?"),
         ("Why?", "What is the best day to begin?", "Why: what is the best day to begin?"),
     ],
@@ -62,6 +89,8 @@ def test_it_is_understood_after_the_question_before(question: str, before: str, 
         "Is it better to train in the morning?",
         "How many sets per week for muscle growth?",
         "How often should I stretch?",
+        "If I train twice a day, will I grow more?",
+        "My grandma is 82, can she still lift?",
         "What is hypertrophy?",
         "creatine",
         "And how much protein do older adults need?",
@@ -92,6 +121,22 @@ def test_the_next_question_follows_what_stands_after_the_colon() -> None:
     assert second == "and creatine: how much creatine do women need to keep their muscle?"
     assert whole(PROTEIN, None) == PROTEIN
     assert whole("how many sets?", "how many sets (older adults)?") == "how many sets (older adults)?"
+
+
+def test_whom_a_follow_up_put_in_is_not_lost_on_the_next_one() -> None:
+    before = "Are resistance bands as good as free weights?"
+    meant = follow("for elderly people?", before, CONCEPTS)
+
+    asked = whole("for elderly people?", meant)
+
+    assert meant == f"for elderly people: {before[0].lower()}{before[1:]}"
+    assert asked == f"{before[0].lower()}{before[1:].rstrip('?')} (elderly people)?"
+    assert "elderly people" in (follow("how often per week?", asked, CONCEPTS) or "")
+
+
+def test_a_question_that_names_nothing_says_so() -> None:
+    assert says_nothing("and before bed?", CONCEPTS)
+    assert not says_nothing("and for women?", CONCEPTS)
 
 
 @pytest.mark.parametrize("before", GOLDEN[::4])

@@ -52,6 +52,24 @@ def test_a_chain_keeps_its_subject(first: dict[str, Any]) -> None:
     assert asked.trail(first["id"]) == []
 
 
+def test_what_named_nothing_and_found_nothing_is_passed_over(first: dict[str, Any]) -> None:
+    lost = asking.ask(question="And before bed?", parent=first["id"])
+
+    third = asking.ask(question="and in older men?", parent=lost["id"])
+
+    assert (lost["outcome"], lost["understood_as"]) == ("out_of_scope", None)
+    assert third["understood_as"] == "and in older men: how many weekly sets per muscle for growth?"
+
+
+def test_what_may_be_asked_of_anything_is_not_answered_by_itself(first: dict[str, Any]) -> None:
+    alone = asking.ask(question="how many should I do per week?")
+    after = asking.ask(question="how many should I do per week?", parent=first["id"])
+
+    assert alone["outcome"] == "insufficient_evidence"
+    assert alone["message"].startswith("This question does not name what it is about: please name it and ask again.")
+    assert after["understood_as"] == "how many should I do per week (weekly sets)?"
+
+
 def test_words_that_get_a_fixed_reply_get_it_after_any_question(first: dict[str, Any]) -> None:
     alone = asking.ask(question="What about steroids, which dose?")
 
