@@ -154,7 +154,9 @@ def _mentions(text: str, spans: Sequence[tuple[int, int, str]]) -> Iterator[Ment
     for begin, end, kind in _joined(text, spans):
         asking = _ASKING.match(text, begin, end)
         start = asking.end() if asking else begin
-        start += len(text[start:end]) - len(text[start:end].lstrip(" ([{"))
+        start = max(
+            start, text.rfind("(", start, end) + 1
+        )  # "how much should I take (creatine)" names no "take (creatine"
         if not _SENTENCE.search(text, start, end):
             yield Mention(start, end, kind, text[start:end])
 

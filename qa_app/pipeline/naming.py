@@ -234,8 +234,10 @@ class Names:
     def __init__(self, concepts: tuple[Concept, ...]) -> None:
         self._concepts = concepts
         self._kept: dict[str, frozenset[str]] = {}
-        self.hard = {c.concept_id: c for c in concepts if c.kind in HARD and c.definition}
-        """Terms of the field that a reader may want explained, by their ids."""
+        self.hard = {c.concept_id: c for c in concepts if c.kind in HARD and c.definition and c.is_studied}
+        """Terms of the field that a reader may want explained, by their ids: what no study is about is there to be told from what is, and
+        one of its names need not be what it defines.
+        """
 
     def ids_in(self, text: str) -> frozenset[str]:
         """Ids of the concepts that a text names, the longest name first. Kept: the same findings are read again and again."""

@@ -364,8 +364,12 @@ def _not_alone(question: str, asked: Population, quoted: Sequence[str], studies:
     yield from (f"{_GROUPS[sex]} alone" for sex in asked.sexes if sex not in told)
 
 
+_AGES = {AgeGroup.YOUTH: "young", AgeGroup.ADULTS: "younger", AgeGroup.OLDER_ADULTS: "older"}
+
+
 def find_only(question: str, understanding: Understanding, studies: Sequence[Study], *, is_all: bool = True) -> str:
-    """Whom all of these studies took, where these are old, young, or of one sex, and the question does not name them so: "older men".
+    """Whom all of these studies took, where these are old, young, or of one sex, and the question does not name them so: "older men"; and
+    where they are of the age between, and the question names another: "younger men".
 
     Empty as well where it names what people have, or is about a study ("who took part in FrOST?"). One sex alone is told of all that
     is quoted, not of what leads.
@@ -375,15 +379,16 @@ def find_only(question: str, understanding: Understanding, studies: Sequence[Stu
     if not studies or is_special or _is_about_a_study(question, studies):
         return ""
     ages, sexes = {study.age_group for study in studies}, {study.sex for study in studies}
-    age = next((group for group in (AgeGroup.YOUTH, AgeGroup.OLDER_ADULTS) if ages == {group}), None)
+    told = tuple(_AGES) if asked.age_groups else (AgeGroup.YOUTH, AgeGroup.OLDER_ADULTS)
+    age = next((group for group in told if ages == {group}), None)
     sex = next((group for group in (Sex.FEMALE, Sex.MALE) if sexes == {group}), None)
-    is_news = (age and not asked.age_groups) or (sex and not asked.sexes and (is_all or age))
-    if not is_news:
+    is_news_of_age = age is not None and age not in asked.age_groups
+    is_news_of_sex = sex is not None and sex not in asked.sexes and (is_all or age is not None)
+    if not (is_news_of_age or is_news_of_sex):
         return ""
     if age is AgeGroup.YOUTH:
         return _GROUPS[age]
-    people = _GROUPS[sex] if sex else "adults"
-    return f"older {people}" if age else people
+    return " ".join(filter(None, (_AGES[age] if age else "", _GROUPS[sex] if sex else "adults")))
 
 
 def _is_about_a_study(question: str, studies: Sequence[Study]) -> bool:

@@ -20,7 +20,7 @@ def _words(*forms: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w-])(?:{'|'.join(forms)})(?!\w)")
 
 
-_PEOPLE = r"(?:people|ppl|persons?|individuals|adults?|men|man|women|woman|males?|females?|guys?|folks?|lifters?|trainees?|athletes?|exercisers?|subjects|participants|populations?|ladies|lady)"
+_PEOPLE = r"(?:people|ppl|persons?|individuals|adults?|men|man|women|woman|males?|females?|guys?|folks?|lifters?|trainees?|athletes?|exercisers?|subjects|participants|populations?|ladies|lady|vegans?|vegetarians?|meat-?eaters?|runners?|cyclists?|swimmers?|clients?|patients?)"
 # How somebody says for how long they have trained; what follows is the time.
 HAVE_TRAINED = (
     r"(?<!n't )(?<!not )(?<!never )(?:been|be|have|has|had|(?:i|we|you|they)'?ve|(?:he|she|who)'s|clients?) (?:been )?(?:(?:consistently|regularly|seriously) )?"

@@ -74,7 +74,7 @@ ANNOUNCES = re.compile(
     re.IGNORECASE,
 )
 HOW = re.compile(
-    r"\d|:|\b(?:rose|fell|gained|lost|increased|decreased|improved|more|less|fewer|greater|larger|smaller|higher|lower|better|worse|stronger|weaker|longer|shorter|faster|slower|only|no|not|may|might|also)\b",
+    r"(?<![\w.])(?!(?:19|20)\d\d\b|\d+ ?-?RM\b)\d|:|\b(?:rose|fell|gained|lost|increased|decreased|improved|more|less|fewer|greater|larger|smaller|higher|lower|better|worse|stronger|weaker|longer|shorter|faster|slower|only|no|not|may|might|also)\b",
     re.IGNORECASE,
 )
 # What found nothing, or is unsure of it.

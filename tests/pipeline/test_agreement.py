@@ -537,3 +537,4 @@ def test_terms_of_an_answer_are_those_with_a_definition_that_the_question_did_no
 
     assert find_terms(said, graph, besides=()) == (failure, creatine)
     assert find_terms(said, graph, besides=(creatine,)) == (failure,)
+    assert find_terms(said, (failure, replace(creatine, is_studied=False)), besides=()) == (failure,)

@@ -61,6 +61,8 @@ FOLLOW_UPS = (
             "Is it safe for frail women?",
             "should she eat more protein too (frail, women)?",
         ),
+        ("when should I take it?", "how much should I take (creatine)?", "when should I take it (creatine)?"),
+        ("why?", "how much (protein powder, older adults)?", "why (protein, older adults)?"),
         ("what if I am over 70?", FAILURE, "what if I am over 70 (train to failure)?"),
         (
             "and if I only want bigger muscles?",

@@ -88,6 +88,24 @@ def test_what_the_question_names_of_them_is_not_all_of_it(question: str, people:
     assert parts.find_only(question, asked, taking((OLD, Sex.MALE))) == people
 
 
+@pytest.mark.parametrize(
+    ("question", "taken", "people"),
+    [
+        ("does creatine help older people?", (GROWN, Sex.MALE), "younger men"),
+        ("does creatine help older vegans?", (GROWN, Sex.BOTH), "younger adults"),
+        ("does creatine help older women?", (OLD, Sex.MALE), "older men"),
+        ("does creatine help young adults?", (GROWN, Sex.BOTH), ""),
+        ("does creatine help women?", (GROWN, Sex.MALE), "men"),
+    ],
+)
+def test_people_asked_about_are_told_where_only_others_were_studied(
+    question: str, taken: tuple[AgeGroup, Sex], people: str
+) -> None:
+    asked = understood(population=find_population(question))
+
+    assert parts.find_only(question, asked, taking(taken)) == people
+
+
 def test_one_sex_is_told_of_all_that_is_quoted_and_not_of_the_first_study_alone() -> None:
     assert parts.find_only("does creatine help?", understood(), taking((GROWN, Sex.MALE)), is_all=False) == ""
     assert parts.find_only("does creatine help?", understood(), taking((OLD, Sex.MALE)), is_all=False) == "older men"
