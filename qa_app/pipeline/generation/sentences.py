@@ -716,7 +716,7 @@ def _opens(text: str, candidate: Candidate, asked: Asked, policy: Policy, *, nam
         value += policy.opening_gain * (not is_mere_advice)
     value -= policy.mere_advice_weight * is_mere_advice
     if not asked.wants & UNSURE:
-        is_making = candidate.passage.section is Section.METHODS or sound.finds_none
-        value -= policy.opening_making_weight * (is_making and asked.number is None)
+        is_without = sound.finds_none and asked.number is None
+        value -= policy.opening_making_weight * (candidate.passage.section is Section.METHODS or is_without)
     value -= policy.opening_elsewhere_weight * asked.is_elsewhere(stem_set(text))
     return value
