@@ -66,7 +66,7 @@ _OF_DOING = _OF_ANYTHING | frozenset(
     """about again ago amount at before begin bother change day days daily different do doing dosage dose doses drink drinking each eat eating every expect feel feeling first
     frequently get go happen many happens have having he her him his how hour hours it its last lasts later long maximum minimum minutes month months morning need needed needs night notice
     noticed notices often once one per people quickly result results same see seeing she should show size sizes someone soon start starting still stop stopping take taken takes taking
-    then time times total twice until use using week weekly weeks what when where which while who why year years""".split()
+    then time times to total twice until use using week weekly weeks what when where which while who why year years""".split()
 )
 _IF = re.compile(r"(?:what |even |only |especially )?if\b[^,;:.?!]+", re.IGNORECASE)
 _VERB = re.compile(rf"\b(?:{_AUX}|{_ASKS})\b", re.IGNORECASE)
