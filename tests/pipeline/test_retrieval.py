@@ -153,12 +153,13 @@ def test_what_else_the_leading_studies_say_stands_behind_the_ranking(starter: Fa
     [
         (records.Section.INTRODUCTION, [2, 3]),
         (records.Section.METHODS, [2, 3]),
-        (records.Section.RESULTS, []),
+        (records.Section.RESULTS, [2, 3]),
+        (records.Section.PRACTICAL_APPLICATIONS, []),
         (records.Section.CONCLUSION, []),
         (records.Section.ABSTRACT, []),
     ],
 )
-def test_of_a_leading_study_that_was_found_by_what_it_set_out_to_do_all_else_stands_behind_the_ranking(
+def test_of_a_leading_study_whose_conclusion_was_not_found_all_else_stands_behind_the_ranking(
     section: records.Section, told: list[int]
 ) -> None:
     study, other = make_study("T001"), make_study("T002", title="Protein and age")
