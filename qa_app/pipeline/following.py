@@ -82,7 +82,7 @@ _OF_HER = re.compile(
     rf"(?:(?:and|but|so|or|then|also)\s+)*(?:{_ASKS}(?:\s+\w+){{0,2}}\s+)?{_AUX}\s+(?:she|he)\b", re.IGNORECASE
 )
 _WITHOUT = re.compile(r"without\b|with(?: any)? no\b|with(?:out)? any\b", re.IGNORECASE)
-_PURPOSE = re.compile(r"\bto (?:(?!to\b)\w+\s*){1,5}$", re.IGNORECASE)
+_PURPOSE = re.compile(r"\bto(?:\s+(?!to\b)\w+){1,5}\s*$", re.IGNORECASE)
 _DOER = re.compile(rf"\b(?:to|i|you|we|they|he|she|{_AUX}|not)\s+$", re.IGNORECASE)  # what follows is done, no thing
 _HALF = re.compile(r"\b(?:or|and|vs\.?|versus)\s+$", re.IGNORECASE)  # "light or …" says the rest of it
 _ASKING = re.compile(rf"(?:{_ASKS}(?:\s+(?:much|many|often|long|heavy|big|large))?|the|my|your)\s+", re.IGNORECASE)
