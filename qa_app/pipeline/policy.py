@@ -194,6 +194,9 @@ class Policy:
     mere_advice_weight: float = 2.0  # what advice loses there that tells no effect, where nobody asked what to do
     opening_making_weight: float = 2.0  # what it loses that tells how a study was made, or that none was found
     opening_elsewhere_weight: float = 1.0  # and what speaks of nothing that was done of what the question names
+    opening_apart_gain: float = (
+        2.0  # what it gains that names both of two things which the question sets against each other
+    )
     aimed_weight: float = 1.0  # what a sentence that opens with other people than asked about loses
     explains_gain: float = 1.5  # what an explanation gains where the question asks why
     dated_gain: float = 2.0  # what a sentence gains of the study of the year asked for, or of the newest where that is

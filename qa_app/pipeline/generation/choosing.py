@@ -69,7 +69,8 @@ def pick(
     chosen one is added to that. What is hardly needed is left out, but for what makes up a summary; where no sentence is needed much,
     as of studies whose findings nobody has recorded yet, less will do. Where the opening gives the number asked for, or the limits or
     methods, what gives none has to be needed more, as has the first sentence of another study that does not name the rarest concept of
-    the question where the opening does; and so has everything, the longer the answer is already, but for what is only heard,
+    the question where the opening does, or is not of the people asked about alone where the opening's study is; of people who do not
+    train nothing else is told of another study, where they are asked about; and so has everything, the longer the answer is already, but for what is only heard,
     for what is `wanted`, the outcomes asked about and what no study is about, and nothing else names, for what a quoted study did not find of the
     `outcomes` on which all that is told is an effect, and for what came out otherwise: of `findings`, what the same comparison of a
     quoted study showed of another outcome.
@@ -98,7 +99,10 @@ def pick(
         chance = quotable.chance - scale * policy.long_rise * beyond
         if opening.serves and quotable.serves is False and quotable.candidate is not opening.candidate:
             return chance >= policy.besides_from
-        if is_another and opening.is_on_subject and not quotable.is_on_subject:
+        if is_another and quotable.is_of_training:
+            return False
+        is_wider = opening.is_of_them and quotable.is_of_many
+        if is_another and (is_wider or (opening.is_on_subject and not quotable.is_on_subject)):
             return chance >= scale * policy.besides_from
         if chance >= scale * policy.needed_from:
             return True
@@ -161,6 +165,8 @@ def _of_unheard(
             quotable.study_id in heard
             or (quotable.bears < policy.heard_bears_from and not is_of_them)
             or not (is_fit and is_asked)
+            or quotable.is_of_training
+            or (chosen[0].is_of_them and quotable.is_of_many)
             or any(is_same(quotable, other) for other in chosen)
         ):
             continue
@@ -350,6 +356,20 @@ def with_what_takes_back(quotable: Quotable) -> Quotable:
         if takes_back(text) or (last in doubts and (is_next or _is_of_some(last, quotable))):
             longest = last
     return _longer(quotable, longest)
+
+
+def with_what_is_asked(chosen: Sequence[Quotable], asked: frozenset[str]) -> tuple[Quotable, ...]:
+    """Each quotation with the next sentence of its passage, where that holds a stem of those `asked` that nothing quoted holds."""
+    result: list[Quotable] = []
+    missing = asked - frozenset().union(*(stem_set(quotable.text) for quotable in chosen))
+    for quotable in chosen:
+        after = _texts(quotable, quotable.last + 1, quotable.last + 2)
+        held = missing & stem_set(" ".join(after))
+        if held and not any(map(gives_orders, after)):
+            quotable = _longer(quotable, quotable.last + 1)
+            missing -= held
+        result.append(quotable)
+    return tuple(result)
 
 
 def _is_of_some(place: int, quotable: Quotable) -> bool:

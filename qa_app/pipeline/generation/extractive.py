@@ -15,6 +15,7 @@ from qa_app.pipeline.generation.choosing import (
     pick,
     with_gaps_filled,
     with_its_rest,
+    with_what_is_asked,
     with_what_takes_back,
 )
 from qa_app.pipeline.generation.counted import number_asked
@@ -23,7 +24,7 @@ from qa_app.pipeline.naming import MEASURED
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.population import is_about_others
 from qa_app.pipeline.records import Draft, DraftSentence, Evidence, Generator, Mode, Stance
-from qa_app.pipeline.text import word_count
+from qa_app.pipeline.text import stem_set, word_count
 from qa_app.pipeline.unstudied import find_subjects
 from qa_app.pipeline.wording import Sound
 
@@ -116,7 +117,10 @@ def _chosen(
     wanted = (*outcomes, *(subject.concept for subject in subjects if subject.is_asked_about))
     told_apart = outcomes if opening.serves is None else ()
     picked = pick(body, limits, policy, opening=opening, wanted=wanted, outcomes=told_apart, findings=findings)
-    first, *others = with_gaps_filled(joined(picked, opening=opening))
+    # Of outcomes asked about each is told ("LDL cholesterol did not differ"), where the next sentence does.
+    of_outcomes = frozenset().union(*(stem_set(" ".join((c.name, *c.aliases))) for c in outcomes))
+    asked = of_outcomes.intersection(evidence.understanding.terms)
+    first, *others = with_what_is_asked(with_gaps_filled(joined(picked, opening=opening)), asked)
     whole = with_its_rest(first)
     return (whole, *(q for q in others if q.text not in whole.text))
 

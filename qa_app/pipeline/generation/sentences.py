@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from corpus_app.records import Concept, Section, Study
 from qa_app.pipeline import standing
-from qa_app.pipeline.alternatives import are_told
+from qa_app.pipeline.alternatives import are_told, find_set_apart
 from qa_app.pipeline.calibration import Logistic
 from qa_app.pipeline.generation.counted import number_asked
 from qa_app.pipeline.naming import CONDITION, DONE, MEASURED, find_numbered, names
@@ -26,7 +26,7 @@ from qa_app.pipeline.population import (
 )
 from qa_app.pipeline.qualifiers import asks_for_newest, find_years
 from qa_app.pipeline.records import ADVICE, TELLING, Candidate, Evidence, Finding, LeftOut, LeftOutReason, Mode
-from qa_app.pipeline.text import content_stems, folded, jaccard, stem_set, word_count
+from qa_app.pipeline.text import content_stems, corrected, folded, jaccard, stem_set, word_count
 from qa_app.pipeline.wording import WANTS_ADVICE, WANTS_COUNSEL, WANTS_SIZE, WANTS_WITHOUT, Sound, is_null
 
 _FIGURES = re.compile(r"\beffect sizes?\b|\bSMD\b|\bCI\b|\bP ?[=<>≤]")
@@ -85,6 +85,10 @@ class Quotable:
     """Sentences of its passage that speak of the people asked about, or of what they have."""
     is_of_them: bool = False
     """The question names people, and its study is of those and no others."""
+    is_of_training: bool = False
+    """The question asks about people who do not train, and it says nothing of them."""
+    is_of_many: bool = False
+    """The question names people, its study is not of those alone, and it does not speak of them."""
     is_further: bool = False
     """It is hardly needed, and quoted only that its study is heard."""
 
@@ -158,6 +162,16 @@ class Quotable:
         return _decimals(self.text)
 
 
+def _set_apart(evidence: Evidence) -> tuple[tuple[Concept, Concept], ...]:
+    """Things done or taken that the question sets against each other, two and two."""
+    done = {concept.concept_id: concept for concept in evidence.understanding.concepts if concept.kind in DONE}
+    if len(done) < 2:
+        return ()
+    said = corrected(evidence.question.searched, evidence.understanding.corrections)
+    pairs = find_set_apart(said, evidence.understanding.concepts)
+    return tuple((done[a], done[b]) for a, b in map(sorted, pairs))
+
+
 def rank_sentences(evidence: Evidence, policy: Policy) -> tuple[Quotable, ...]:
     """Every sentence that can stand alone, the most direct first; ties by passage and position."""
     asked = Asked.of(evidence)
@@ -202,6 +216,8 @@ def rank_sentences(evidence: Evidence, policy: Policy) -> tuple[Quotable, ...]:
                     of_asked_people=of_asked_people,
                     bears=(evidence.citable or {}).get(candidate.passage.study.study_id, 0.0),
                     is_of_them=asked.is_of_them(candidate.passage.study),
+                    is_of_training=asked.wants_without and Sound.of(text).trains >= 0,
+                    is_of_many=asked.is_of_many(text, candidate.passage.study),
                 )
             )
     return tuple(sorted(quotables, key=lambda q: (-q.score, q.candidate.passage.passage_id, q.last)))
@@ -373,6 +389,8 @@ class Asked:
     rarest: Concept | None = None
     """Of all that it names, what fewest studies are about."""
     numbered: frozenset[str] = frozenset()
+    apart: tuple[tuple[Concept, Concept], ...] = ()
+    """Things done or taken that the question sets against each other, two and two."""
     """Names that a number belongs to: type 1."""
     dated: frozenset[str] = frozenset()
     """Studies of the year that the question names or, where it asks for the newest, the newest that may be quoted."""
@@ -385,6 +403,16 @@ class Asked:
         """Whether a study is of the age or the sex that the question names, and of no others."""
         people = self.evidence.understanding.population
         return bool(people.age_groups or people.sexes) and is_about(study, people)
+
+    def is_of_many(self, text: str, study: Study) -> bool:
+        """Whether the question names an age or a sex, and neither the study is of that alone nor the text speaks of it."""
+        people = self.evidence.understanding.population
+        is_named = bool(people.age_groups or people.sexes)
+        return is_named and not self.is_of_them(study) and not names_some_of(folded(text), people)
+
+    def names_both(self, own: frozenset[str]) -> bool:
+        """Whether a sentence with these stems names both of two things that the question sets against each other."""
+        return any(all(any(name <= own for name in _name_stems(c)) for c in pair) for pair in self.apart)
 
     def sets_apart(self, text: str, section: Section) -> bool:
         """Whether a sentence says what was found or advised, and names both of what the question sets against each other."""
@@ -462,6 +490,7 @@ class Asked:
             subjects=tuple(concept for concept in understanding.concepts if concept.kind not in MEASURED),
             done=tuple(concept for concept in understanding.concepts if concept.kind in DONE),
             numbered=frozenset(find_numbered(evidence.question.searched)),
+            apart=_set_apart(evidence),
             dated=_dated(evidence),
             rarest=max(understanding.concepts, key=lambda concept: (concept.rarity, concept.concept_id), default=None),
         )
@@ -704,7 +733,8 @@ def _named(text: str, asked: Asked) -> float:
 def _opens(text: str, candidate: Candidate, asked: Asked, policy: Policy, *, named: float, outcomes: float) -> float:
     """What makes a first sentence: it names what is asked and, unless that is what to do, the outcomes; for a beginner it is what was
     concluded or advised, but no mere advice where nobody asked for any. How a study was made, that none was found, and what speaks of
-    nothing that was done of what the question names, is no first sentence.
+    nothing that was done of what the question names, is no first sentence; what names both of two things that the question sets against
+    each other is a better one.
     """
     value = policy.opening_named_weight * named
     value += policy.opening_outcome_weight * outcomes * (not asked.wants_advice)
@@ -719,4 +749,5 @@ def _opens(text: str, candidate: Candidate, asked: Asked, policy: Policy, *, nam
         is_without = sound.finds_none and asked.number is None
         value -= policy.opening_making_weight * (candidate.passage.section is Section.METHODS or is_without)
     value -= policy.opening_elsewhere_weight * asked.is_elsewhere(stem_set(text))
+    value += policy.opening_apart_gain * asked.names_both(stem_set(text))
     return value
