@@ -205,6 +205,7 @@ class Policy:
     )
     other_people_weight: float = 2.0  # what a sentence loses that names people, and only others than the question does
     other_number_weight: float = 2.0  # what a sentence on type 2 loses where type 1 is asked about
+    dieting_weight: float = 2.0  # and one on people on a diet, where those are asked about who eat as before
     number_gain: float = 1.0  # what a sentence gains that gives the number asked for
     special_age_weight: float = 1.0  # and loses of old or young people, where the question names nobody
     summary_sentences_beginner: int = 3

@@ -177,6 +177,22 @@ def find_years(question: str) -> frozenset[int]:
     return frozenset(int(year) for match in _YEAR.finditer(question) for year in match.groups() if year)
 
 
+def keeps_food(question: str) -> bool:
+    """Whether people are asked about who eat as before: "if I don't change what I eat"."""
+    return _KEPT_FOOD.search(question) is not None
+
+
+def is_of_dieting(text: str) -> bool:
+    """Whether a text speaks of people on a diet."""
+    return _DIETING.search(text) is not None
+
+
+_DIETING = re.compile(
+    r"\bdiet(?:s|ed|ing)?\b|\b(?:calori\w+|energy|dietary)[- ](?:restrict\w+|deficit)|\bweight[- ]loss (?:programme|program|diet)",
+    re.IGNORECASE,
+)
+
+
 def besides_kept_food(question: str) -> str:
     """The question without what it says of food only to leave that as it is: "if I don't change what I eat"."""
     return _KEPT_FOOD.sub(" ", question)

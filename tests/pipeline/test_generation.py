@@ -18,6 +18,7 @@ from qa_app.pipeline.generation.choosing import (
     LONGEST,
     with_gaps_filled,
     with_its_rest,
+    with_what_is_asked,
     with_what_takes_back,
 )
 from qa_app.pipeline.generation.extractive import _opening, sets_out
@@ -630,6 +631,98 @@ def test_who_does_not_train_is_asked_about(question: str, is_asked: bool) -> Non
 
     gained = [round(with_gain[place].score - without[place].score, 3) for place in ((0, 0), (1, 1))]
     assert gained == ([-2.0, 2.0] if is_asked else [0.0, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("text", "gained"),
+    [
+        ("Aerobic and resistance training both lowered blood glucose.", 2.0),
+        ("Aerobic training lowered blood glucose.", 0.0),
+        ("Training lowered blood glucose.", 0.0),
+    ],
+)
+@pytest.mark.parametrize("question", ["weights or aerobic training for glucose?", "weights and glucose?"])
+def test_what_names_both_of_two_things_that_are_compared_opens(text: str, gained: float, question: str) -> None:
+    weights = make_concept("resistance-training", "weights", kind="intervention")
+    aerobic = make_concept("aerobic-training", kind="intervention")
+    evidence = make_evidence(make_candidate(text), question=question)
+    evidence = replace(evidence, understanding=replace(evidence.understanding, concepts=(weights, aerobic)))
+
+    rated, plain = (
+        next(iter(rank_sentences(evidence, replace(POLICY, opening_apart_gain=gain)))).opening for gain in (2.0, 0.0)
+    )
+
+    assert rated - plain == pytest.approx(gained if " or " in question else 0.0)
+
+
+@pytest.mark.parametrize(
+    ("question", "title", "text", "lost"),
+    [
+        (
+            "does lifting lower fat if I don't change my diet?",
+            "A trial",
+            "Lifting lowered fat of people on a diet.",
+            2.0,
+        ),
+        ("does lifting lower fat if I don't change my diet?", "Lifting and dieting", "Lifting lowered fat.", 2.0),
+        ("does lifting lower fat if I don't change my diet?", "A trial", "Lifting lowered fat.", 0.0),
+        ("does lifting lower fat?", "Lifting and dieting", "Lifting lowered fat of people on a diet.", 0.0),
+    ],
+)
+def test_people_on_a_diet_wait_where_those_are_asked_about_who_eat_as_before(
+    question: str, title: str, text: str, lost: float
+) -> None:
+    evidence = make_evidence(make_candidate(text, study=make_study("T001", title=title)), question=question)
+
+    (late,), (kept,) = (rank_sentences(evidence, replace(POLICY, dieting_weight=weight)) for weight in (2.0, 0.0))
+
+    assert (kept.score - late.score, kept.needed - late.needed) == pytest.approx((lost, lost))
+
+
+def test_of_those_who_do_not_train_no_other_study_tells_what_training_ones_found() -> None:
+    own = "Protein did not raise strength without training. Strength stayed as it was."
+    other, also = "Protein raised strength during resistance training.", "Protein raised strength of sedentary people."
+    candidates = [
+        make_candidate(text, study=study, position=9 * n, score=2.0 - n / 10, bears=95)
+        for n, (study, text) in enumerate((("T001", own), ("T002", other), ("T003", also)))
+    ]
+    evidence = make_evidence(*candidates, question="does protein raise strength without exercise?")
+    evidence = replace(evidence, citable=dict.fromkeys(("T001", "T002", "T003"), 0.9))
+    willing = replace(POLICY, needed_from=0.0, heard_from=0.0, heard_bears_from=0.0, besides_from=0.0)
+
+    draft, _ = ExtractiveWriter().write(evidence, willing)
+
+    told = {sentence.text for sentence in written(draft)}
+    assert any(own[:20] in text for text in told)
+    assert also in told
+    assert other not in told
+
+
+@pytest.mark.parametrize(
+    ("text", "is_of_many"),
+    [("Creatine raised strength.", True), ("Creatine raised strength of older adults.", False)],
+)
+def test_a_study_of_all_sorts_of_people_is_known_beside_one_of_those_asked_about(text: str, is_of_many: bool) -> None:
+    old, mixed = make_study("T001", age_group=AgeGroup.OLDER_ADULTS), make_study("T002", age_group=AgeGroup.MIXED)
+    rows = (make_candidate("Creatine raised power.", study=old), make_candidate(text, study=mixed))
+    evidence = make_evidence(*rows, question="does creatine make older adults stronger?")
+
+    by_study = {q.study_id: q for q in rank_sentences(evidence, POLICY)}
+
+    assert (by_study["T001"].is_of_them, by_study["T001"].is_of_many) == (True, False)
+    assert (by_study["T002"].is_of_them, by_study["T002"].is_of_many) == (False, is_of_many)
+
+
+def test_an_outcome_asked_about_is_told_in_the_next_sentence() -> None:
+    text = "Pressure fell by 3 mm Hg. LDL cholesterol did not differ. Weight stayed as it was."
+    evidence = make_evidence(make_candidate(text), question="protein, pressure and LDL?")
+    first = next(q for q in rank_sentences(evidence, POLICY) if (q.first, q.last) == (0, 0))
+
+    (longer,) = with_what_is_asked([first], frozenset({"ldl", "pressur"}))
+    (same,) = with_what_is_asked([first], frozenset({"pressur"}))
+
+    assert longer.text == "Pressure fell by 3 mm Hg. LDL cholesterol did not differ."
+    assert same == first
 
 
 def test_what_only_sets_out_does_not_open_the_answer() -> None:

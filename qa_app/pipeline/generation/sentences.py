@@ -24,7 +24,7 @@ from qa_app.pipeline.population import (
     names_others,
     names_some_of,
 )
-from qa_app.pipeline.qualifiers import asks_for_newest, find_years
+from qa_app.pipeline.qualifiers import asks_for_newest, find_years, is_of_dieting, keeps_food
 from qa_app.pipeline.records import ADVICE, TELLING, Candidate, Evidence, Finding, LeftOut, LeftOutReason, Mode
 from qa_app.pipeline.text import content_stems, corrected, folded, jaccard, stem_set, word_count
 from qa_app.pipeline.wording import WANTS_ADVICE, WANTS_COUNSEL, WANTS_SIZE, WANTS_WITHOUT, Sound, is_null
@@ -206,7 +206,8 @@ def rank_sentences(evidence: Evidence, policy: Policy) -> tuple[Quotable, ...]:
                         _log_odds(policy.needed, signals)
                         - _hard(text, asked, policy)
                         + policy.alternatives_gain * asked.sets_apart(text, candidate.passage.section)
-                        - policy.without_gain * asked.wants_without * Sound.of(text).trains,
+                        - policy.without_gain * asked.wants_without * Sound.of(text).trains
+                        - policy.dieting_weight * asked.is_of_dieters(text, candidate.passage.study),
                         6,
                     ),
                     serves=asked.is_served(text, candidate.passage.section),
@@ -389,6 +390,7 @@ class Asked:
     rarest: Concept | None = None
     """Of all that it names, what fewest studies are about."""
     numbered: frozenset[str] = frozenset()
+    keeps_food: bool = False
     apart: tuple[tuple[Concept, Concept], ...] = ()
     """Things done or taken that the question sets against each other, two and two."""
     """Names that a number belongs to: type 1."""
@@ -403,6 +405,10 @@ class Asked:
         """Whether a study is of the age or the sex that the question names, and of no others."""
         people = self.evidence.understanding.population
         return bool(people.age_groups or people.sexes) and is_about(study, people)
+
+    def is_of_dieters(self, text: str, study: Study) -> bool:
+        """Whether it is about people on a diet, where those are asked about who eat as before."""
+        return self.keeps_food and is_of_dieting(f"{study.title} {text}")
 
     def is_of_many(self, text: str, study: Study) -> bool:
         """Whether the question names an age or a sex, and neither the study is of that alone nor the text speaks of it."""
@@ -491,6 +497,7 @@ class Asked:
             done=tuple(concept for concept in understanding.concepts if concept.kind in DONE),
             numbered=frozenset(find_numbered(evidence.question.searched)),
             apart=_set_apart(evidence),
+            keeps_food=keeps_food(question),
             dated=_dated(evidence),
             rarest=max(understanding.concepts, key=lambda concept: (concept.rarity, concept.concept_id), default=None),
         )
@@ -682,6 +689,7 @@ def _suits(text: str, candidate: Candidate, asked: Asked, policy: Policy, *, cos
     if asked.number is not None and asked.number.search(text):
         value += policy.number_gain
     value -= policy.other_number_weight * asked.is_of_another_number(text)
+    value -= policy.dieting_weight * asked.is_of_dieters(text, candidate.passage.study)
     if not understanding.population.is_named and _is_special(text, candidate.passage.study):
         value -= policy.special_age_weight
     is_advice = candidate.passage.section in ADVICE
