@@ -158,7 +158,7 @@ class Policy:
     long_from_beginner: int = 150  # words from which on a sentence has to be needed more
     long_from_intermediate: int = 200
     long_rise: float = 0.004  # how much more, for each word beyond
-    heard_bears_from: float = 0.4  # chance that a study bears on the question from which it is heard, if only once
+    heard_bears_from: float = 0.5  # chance that a study bears on the question from which it is heard, if only once
     heard_from: float = 0.1  # and the chance that this one is needed
     answer_sentences: int = 12
     answer_per_study: int = 5  # sentences of the leading study
