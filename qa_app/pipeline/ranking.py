@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_app.records import AgeGroup, Design, Section, TrainingStatus, rarity
-from qa_app.pipeline.naming import VARIABLE, find_name_spans, once_for_these
+from qa_app.pipeline.naming import once_for_these
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.qualifiers import asks_for_newest, find_years
+from qa_app.pipeline.qualifiers import asked_and_held_equal, asks_for_newest, find_years
 from qa_app.pipeline.records import Because, Candidate, Concept, Mode, Question, Study, Understanding
 from qa_app.pipeline.text import corrected, stem_set
 
@@ -188,25 +187,9 @@ def _by_variable(
     candidates: Sequence[Candidate], question: Question, understanding: Understanding, policy: Policy
 ) -> _Step:
     """Which part of the training is asked about: a study of loads comes near a question on volume and does not answer it."""
-    variables = tuple(concept for concept in understanding.concepts if concept.kind == VARIABLE)
     said = corrected(question.searched, understanding.corrections)
-    spans = find_name_spans(said, variables)
-    asked = {c.concept_id: c for start, end, c in spans if not _is_held_equal(said, start, end)}
-    return _Step("asked variable", policy.variable_weight * _shared(candidates, tuple(asked.values())))
-
-
-def _is_held_equal(said: str, start: int, end: int) -> bool:
-    """Whether what stands there is only the same on both sides: "the same weekly sets", "if volume is equated"."""
-    return bool(_EQUAL_BEFORE.search(said, 0, start) or _EQUAL_AFTER.match(said, end))
-
-
-_EQUAL = r"(?:equal(?:ly)?|equated|equali[sz]ed|matched|identical|constant|fixed|(?:the |a )?same)"
-_EQUAL_BEFORE = re.compile(
-    rf"\b{_EQUAL}(?:[\s-]+(?:total|weekly|daily|training|overall|number|amount|of))*[\s-]+$", re.IGNORECASE
-)
-_EQUAL_AFTER = re.compile(
-    rf"(?:[\s-]+(?:is|are|was|were|being|held|kept|be|per week))*[\s-]+{_EQUAL}\b(?! (?:as|for))", re.IGNORECASE
-)
+    asked, _ = asked_and_held_equal(said, understanding.concepts)
+    return _Step("asked variable", policy.variable_weight * _shared(candidates, asked))
 
 
 def _shared(candidates: Sequence[Candidate], asked: Sequence[Concept]) -> Gains:

@@ -713,6 +713,25 @@ def test_a_study_of_all_sorts_of_people_is_known_beside_one_of_those_asked_about
     assert (by_study["T002"].is_of_them, by_study["T002"].is_of_many) == (False, is_of_many)
 
 
+@pytest.mark.parametrize(
+    ("text", "is_of_equal"),
+    [
+        ("Twenty weekly sets grew more muscle.", True),
+        ("Higher frequency grew more muscle with equal weekly sets.", False),
+        ("Muscle grew.", False),
+    ],
+)
+def test_what_is_only_held_equal_is_not_asked_about(text: str, is_of_equal: bool) -> None:
+    sets = make_concept("training-volume", "weekly sets", kind="training_variable")
+    often = make_concept("frequency", kind="training_variable")
+    evidence = make_evidence(make_candidate(text), question="with the same weekly sets, does frequency matter?")
+    evidence = replace(evidence, understanding=replace(evidence.understanding, concepts=(sets, often)))
+
+    (quotable,) = rank_sentences(evidence, POLICY)
+
+    assert quotable.is_of_equal is is_of_equal
+
+
 def test_an_outcome_asked_about_is_told_in_the_next_sentence() -> None:
     text = "Pressure fell by 3 mm Hg. LDL cholesterol did not differ. Weight stayed as it was."
     evidence = make_evidence(make_candidate(text), question="protein, pressure and LDL?")

@@ -99,7 +99,7 @@ def pick(
         chance = quotable.chance - scale * policy.long_rise * beyond
         if opening.serves and quotable.serves is False and quotable.candidate is not opening.candidate:
             return chance >= policy.besides_from
-        if is_another and quotable.is_of_training:
+        if is_another and (quotable.is_of_training or quotable.is_of_equal):
             return False
         is_wider = opening.is_of_them and quotable.is_of_many
         if is_another and (is_wider or (opening.is_on_subject and not quotable.is_on_subject)):
@@ -166,6 +166,7 @@ def _of_unheard(
             or (quotable.bears < policy.heard_bears_from and not is_of_them)
             or not (is_fit and is_asked)
             or quotable.is_of_training
+            or quotable.is_of_equal
             or (chosen[0].is_of_them and quotable.is_of_many)
             or any(is_same(quotable, other) for other in chosen)
         ):

@@ -24,7 +24,13 @@ from qa_app.pipeline.population import (
     names_others,
     names_some_of,
 )
-from qa_app.pipeline.qualifiers import asks_for_newest, find_years, is_of_dieting, keeps_food
+from qa_app.pipeline.qualifiers import (
+    asked_and_held_equal,
+    asks_for_newest,
+    find_years,
+    is_of_dieting,
+    keeps_food,
+)
 from qa_app.pipeline.records import ADVICE, TELLING, Candidate, Evidence, Finding, LeftOut, LeftOutReason, Mode
 from qa_app.pipeline.text import content_stems, corrected, folded, jaccard, stem_set, word_count
 from qa_app.pipeline.wording import WANTS_ADVICE, WANTS_COUNSEL, WANTS_SIZE, WANTS_WITHOUT, Sound, is_null
@@ -87,6 +93,8 @@ class Quotable:
     """The question names people, and its study is of those and no others."""
     is_of_training: bool = False
     """The question asks about people who do not train, and it says nothing of them."""
+    is_of_equal: bool = False
+    """It speaks of a variable of training that the question only holds equal, and of none that it asks about."""
     is_of_many: bool = False
     """The question names people, its study is not of those alone, and it does not speak of them."""
     is_further: bool = False
@@ -162,6 +170,11 @@ class Quotable:
         return _decimals(self.text)
 
 
+def _has_any(own: frozenset[str], concepts: Sequence[Concept]) -> bool:
+    """Whether these stems hold all of a name of one of these concepts."""
+    return any(name <= own for concept in concepts for name in _name_stems(concept))
+
+
 def _set_apart(evidence: Evidence) -> tuple[tuple[Concept, Concept], ...]:
     """Things done or taken that the question sets against each other, two and two."""
     done = {concept.concept_id: concept for concept in evidence.understanding.concepts if concept.kind in DONE}
@@ -218,6 +231,7 @@ def rank_sentences(evidence: Evidence, policy: Policy) -> tuple[Quotable, ...]:
                     bears=(evidence.citable or {}).get(candidate.passage.study.study_id, 0.0),
                     is_of_them=asked.is_of_them(candidate.passage.study),
                     is_of_training=asked.wants_without and Sound.of(text).trains >= 0,
+                    is_of_equal=asked.is_of_equal(stem_set(text)),
                     is_of_many=asked.is_of_many(text, candidate.passage.study),
                 )
             )
@@ -391,6 +405,8 @@ class Asked:
     """Of all that it names, what fewest studies are about."""
     numbered: frozenset[str] = frozenset()
     keeps_food: bool = False
+    variables: tuple[tuple[Concept, ...], tuple[Concept, ...]] = ((), ())
+    """Of training: those that are asked about, and those that are only held equal."""
     apart: tuple[tuple[Concept, Concept], ...] = ()
     """Things done or taken that the question sets against each other, two and two."""
     """Names that a number belongs to: type 1."""
@@ -410,6 +426,11 @@ class Asked:
         """Whether it is about people on a diet, where those are asked about who eat as before."""
         return self.keeps_food and is_of_dieting(f"{study.title} {text}")
 
+    def is_of_equal(self, own: frozenset[str]) -> bool:
+        """Whether a sentence with these stems speaks of what the question only holds equal, and of no variable that it asks about."""
+        asked, held = self.variables
+        return _has_any(own, held) and not _has_any(own, asked)
+
     def is_of_many(self, text: str, study: Study) -> bool:
         """Whether the question names an age or a sex, and neither the study is of that alone nor the text speaks of it."""
         people = self.evidence.understanding.population
@@ -418,7 +439,7 @@ class Asked:
 
     def names_both(self, own: frozenset[str]) -> bool:
         """Whether a sentence with these stems names both of two things that the question sets against each other."""
-        return any(all(any(name <= own for name in _name_stems(c)) for c in pair) for pair in self.apart)
+        return any(all(_has_any(own, [concept]) for concept in pair) for pair in self.apart)
 
     def sets_apart(self, text: str, section: Section) -> bool:
         """Whether a sentence says what was found or advised, and names both of what the question sets against each other."""
@@ -431,7 +452,7 @@ class Asked:
 
     def is_elsewhere(self, own: frozenset[str]) -> bool:
         """Whether a sentence with these stems speaks of nothing that was done of what the question names."""
-        return bool(self.done) and not any(name <= own for concept in self.done for name in _name_stems(concept))
+        return bool(self.done) and not _has_any(own, self.done)
 
     def is_of_another_number(self, text: str) -> bool:
         """Whether a text names what a number belongs to with other numbers than the question alone: type 2 for type 1."""
@@ -497,6 +518,9 @@ class Asked:
             done=tuple(concept for concept in understanding.concepts if concept.kind in DONE),
             numbered=frozenset(find_numbered(evidence.question.searched)),
             apart=_set_apart(evidence),
+            variables=asked_and_held_equal(
+                corrected(evidence.question.searched, understanding.corrections), understanding.concepts
+            ),
             keeps_food=keeps_food(question),
             dated=_dated(evidence),
             rarest=max(understanding.concepts, key=lambda concept: (concept.rarity, concept.concept_id), default=None),
