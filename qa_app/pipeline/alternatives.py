@@ -1,4 +1,6 @@
-"""Alternatives: what a question sets against each other, and which studies compared that: weights and cardio, milk and soy."""
+"""Alternatives: what a question sets against each other, and which studies compared that: weights and cardio, milk and soy. And what it
+only holds equal between them.
+"""
 
 from __future__ import annotations
 
@@ -148,3 +150,26 @@ def _are_things(sides: Alternatives) -> bool:
         return False
     one, other = ([c for c in side if c.kind != VARIABLE] for side in (sides.one, sides.other))
     return bool(one and other) or any(len(c.neighbours) <= MOST_NEIGHBOURS for c in (*one, *other))
+
+
+def asked_and_held_equal(said: str, concepts: Sequence[Concept]) -> tuple[tuple[Concept, ...], tuple[Concept, ...]]:
+    """The variables of training that a question asks about, and those that it only holds equal: "the same weekly sets"."""
+    variables = tuple(concept for concept in concepts if concept.kind == VARIABLE)
+    spans = find_name_spans(said, variables)
+    asked = {c.concept_id: c for start, end, c in spans if not _is_held_equal(said, start, end)}
+    held = {c.concept_id: c for _, _, c in spans if c.concept_id not in asked}
+    return tuple(asked.values()), tuple(held.values())
+
+
+def _is_held_equal(said: str, start: int, end: int) -> bool:
+    """Whether what stands there is only the same on both sides: "the same weekly sets", "if volume is equated"."""
+    return bool(_ALIKE_BEFORE.search(said, 0, start) or _ALIKE_AFTER.match(said, end))
+
+
+_ALIKE = r"(?:equal(?:ly)?|equated|equali[sz]ed|matched|identical|constant|fixed|(?:the |a )?same)"
+_ALIKE_BEFORE = re.compile(
+    rf"\b{_ALIKE}(?:[\s-]+(?:total|weekly|daily|training|overall|number|amount|of))*[\s-]+$", re.IGNORECASE
+)
+_ALIKE_AFTER = re.compile(
+    rf"(?:[\s-]+(?:is|are|was|were|being|held|kept|be|per week))*[\s-]+{_ALIKE}\b(?! (?:as|for))", re.IGNORECASE
+)

@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from corpus_app.records import Concept
-from qa_app.pipeline.naming import VARIABLE, find_name_spans
 from qa_app.pipeline.population import HAVE_TRAINED, find_group_spans
 from qa_app.pipeline.text import EMPTY_WORDS, folded, stem, words
 
@@ -209,26 +207,3 @@ def telling_stems(text: str) -> frozenset[str]:
         - _GENERIC
     )
     return telling | _MEALS if telling & _MEALS else telling
-
-
-def asked_and_held_equal(said: str, concepts: Sequence[Concept]) -> tuple[tuple[Concept, ...], tuple[Concept, ...]]:
-    """The variables of training that a question asks about, and those that it only holds equal: "the same weekly sets"."""
-    variables = tuple(concept for concept in concepts if concept.kind == VARIABLE)
-    spans = find_name_spans(said, variables)
-    asked = {c.concept_id: c for start, end, c in spans if not _is_held_equal(said, start, end)}
-    held = {c.concept_id: c for _, _, c in spans if c.concept_id not in asked}
-    return tuple(asked.values()), tuple(held.values())
-
-
-def _is_held_equal(said: str, start: int, end: int) -> bool:
-    """Whether what stands there is only the same on both sides: "the same weekly sets", "if volume is equated"."""
-    return bool(_ALIKE_BEFORE.search(said, 0, start) or _ALIKE_AFTER.match(said, end))
-
-
-_ALIKE = r"(?:equal(?:ly)?|equated|equali[sz]ed|matched|identical|constant|fixed|(?:the |a )?same)"
-_ALIKE_BEFORE = re.compile(
-    rf"\b{_ALIKE}(?:[\s-]+(?:total|weekly|daily|training|overall|number|amount|of))*[\s-]+$", re.IGNORECASE
-)
-_ALIKE_AFTER = re.compile(
-    rf"(?:[\s-]+(?:is|are|was|were|being|held|kept|be|per week))*[\s-]+{_ALIKE}\b(?! (?:as|for))", re.IGNORECASE
-)

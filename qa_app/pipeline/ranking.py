@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_app.records import AgeGroup, Design, Section, TrainingStatus, rarity
+from qa_app.pipeline.alternatives import asked_and_held_equal
 from qa_app.pipeline.naming import once_for_these
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.qualifiers import asked_and_held_equal, asks_for_newest, find_years
+from qa_app.pipeline.qualifiers import asks_for_newest, find_years
 from qa_app.pipeline.records import Because, Candidate, Concept, Mode, Question, Study, Understanding
 from qa_app.pipeline.text import corrected, stem_set
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from corpus_app.records import Concept, Section, Study
 from qa_app.pipeline import standing
-from qa_app.pipeline.alternatives import are_told, find_set_apart
+from qa_app.pipeline.alternatives import are_told, asked_and_held_equal, find_set_apart
 from qa_app.pipeline.calibration import Logistic
 from qa_app.pipeline.generation.counted import number_asked
 from qa_app.pipeline.naming import CONDITION, DONE, MEASURED, find_numbered, names
@@ -25,7 +25,6 @@ from qa_app.pipeline.population import (
     names_some_of,
 )
 from qa_app.pipeline.qualifiers import (
-    asked_and_held_equal,
     asks_for_newest,
     find_years,
     is_of_dieting,
