@@ -251,10 +251,14 @@ def _meant(asked: str, before: Answer) -> str | None:
 
 
 def _with_a_subject(before: Answer, concepts: Sequence[Concept]) -> Answer:
-    """The answer before; where its question named nothing and found none, the one that it followed."""
+    """The answer before; where its question was a few words that named nothing and found no answer, the one that it followed."""
     for _ in range(MOST_STEPS_BACK):
-        is_lost = not Outcome(before.outcome).is_answer and following.says_nothing(clean(before.question), concepts)
-        if before.parent is None or before.payload.get("understood_as") or not is_lost:
+        is_joined = before.parent_id is None or before.payload.get("understood_as") is not None
+        if (
+            is_joined
+            or Outcome(before.outcome).is_answer
+            or not following.is_fragment(clean(before.question), concepts)
+        ):
             break
         before = before.parent
     return before

@@ -63,13 +63,16 @@ _OF_ANYTHING = frozenset(
 )
 # What is asked of a thing that is taken or done, beside: how much of it, when, for how long.
 _OF_DOING = _OF_ANYTHING | frozenset(
-    """about again ago amount at before begin bother change day days daily different do doing dosage dose doses drink drinking each eat eating every expect feel feeling first
-    frequently get go happen many happens have having he her him his how hour hours it its last lasts later long maximum minimum minutes month months morning need needed needs night notice
-    noticed notices often once one per people quickly result results same see seeing she should show size sizes someone soon start starting still stop stopping take taken takes taking
-    then time times to total twice until use using week weekly weeks what when where which while who why year years""".split()
+    """about again ago amount at before begin bother day days daily doing dosage dose doses each every expect feel feeling first frequently get go happen happens having he her him
+    his how hour hours its last lasts later long many maximum minimum minutes month months need needs notice noticed notices often once one per people quickly result results same see
+    seeing she show someone soon start starting stop stopping take taken takes taking time times to total twice until use using week weekly weeks what when where which while who
+    why year years""".split()
 )
-_IF = re.compile(r"(?:what |even |only |especially )?if\b[^,;:.?!]+", re.IGNORECASE)
-_VERB = re.compile(rf"\b(?:{_AUX}|{_ASKS})\b", re.IGNORECASE)
+_IF = re.compile(r"(?:what |only |especially )?if\b[^,;:.?!]+", re.IGNORECASE)
+_ASKS_ITSELF = re.compile(
+    rf"\b(?:{_AUX} (?:i|you|we|they|he|she|it|that|this|the|my)|{_ASKS}|(?:do|does|did|wo|ca|will|would|can)n[’']?t)\b|\b(?:i|we|you) \w+ (?:\w+ )+(?:i|we|you)\b",
+    re.IGNORECASE,
+)
 _SIDE_EFFECTS = re.compile(
     r"(?:(?:are there |what are )?(?:any|the) )?(?:side[- ]effects?|risks?|dangers?|downsides?|drawbacks?)",
     re.IGNORECASE,
@@ -81,8 +84,10 @@ _PRONOUN = re.compile(r"(?:she|he|her|him|hers|his)", re.IGNORECASE)
 _OF_HER = re.compile(
     rf"(?:(?:and|but|so|or|then|also)\s+)*(?:{_ASKS}(?:\s+\w+){{0,2}}\s+)?{_AUX}\s+(?:she|he)\b", re.IGNORECASE
 )
-_WITHOUT = re.compile(r"without\b|with(?: any)? no\b|with(?:out)? any\b", re.IGNORECASE)
-_PURPOSE = re.compile(r"\bto(?:\s+(?!to\b)\w+){1,5}\s*$", re.IGNORECASE)
+_WITHOUT = re.compile(r"with(?:out| no| any)\b", re.IGNORECASE)
+_AIM = r"(?:to (?:get|grow|build|gain|lose|become|be|improve|increase|raise|put|look|feel|stay|keep))"
+_PURPOSE = re.compile(rf"(?<!for )\b{_AIM}(?:\s+(?!to\b)\w+){{0,4}}\s*$", re.IGNORECASE)
+_IS_AIM = re.compile(rf"{_AIM}\b", re.IGNORECASE)
 _DOER = re.compile(rf"\b(?:to|i|you|we|they|he|she|{_AUX}|not)\s+$", re.IGNORECASE)  # what follows is done, no thing
 _HALF = re.compile(r"\b(?:or|and|vs\.?|versus)\s+$", re.IGNORECASE)  # "light or …" says the rest of it
 _ASKING = re.compile(rf"(?:{_ASKS}(?:\s+(?:much|many|often|long|heavy|big|large))?|the|my|your)\s+", re.IGNORECASE)
@@ -116,8 +121,8 @@ def follow(question: str, before: str, concepts: Sequence[Concept]) -> str | Non
 
 
 def whole(question: str, understood_as: str | None) -> str:
-    """The question that the next one follows: of "What about women: how much protein?" what stands after the colon, and with it what
-    it was about, where nothing there had to make room for that.
+    """The question that the next one follows: of "What about women: how much protein?" what stands after the colon, and with it whom or
+    what it was about, where nothing there had to make room for that.
     """
     core = question.rstrip(" ?!.")
     tied = f"{core}: "
@@ -125,14 +130,16 @@ def whole(question: str, understood_as: str | None) -> str:
         return question
     if not understood_as.startswith(tied):
         return understood_as
-    rest = understood_as[len(tied) :]
-    named = _named_in(core)
-    return rest if not named or named.casefold() in rest.casefold() else f"{rest.rstrip(' ?!.')} ({named})?"
+    rest, named = understood_as[len(tied) :], _named_in(core)
+    is_kept = not named or len(named) == len(core) or named.casefold() in rest.casefold()
+    return rest if is_kept else f"{rest.rstrip(' ?!.')} ({named})?"
 
 
-def says_nothing(question: str, concepts: Sequence[Concept]) -> bool:
-    """Whether a question, by itself, names neither people nor anything that is done, measured or suffered from."""
-    return not find_mentions(question.rstrip(" ?!."), concepts)
+def is_fragment(question: str, concepts: Sequence[Concept]) -> bool:
+    """Whether a question is a few words without a verb that name nothing ("and before bed?"), or may be asked of anything."""
+    core = question.rstrip(" ?!.")
+    is_bare = _SENTENCE.search(core) is None and not find_mentions(core, concepts)
+    return is_bare or names_nothing(core, concepts)
 
 
 def find_mentions(text: str, concepts: Sequence[Concept]) -> tuple[Mention, ...]:
@@ -212,7 +219,8 @@ def _named_in(core: str) -> str:
 
 def _about(core: str, topic: str, subject: str, concepts: Sequence[Concept]) -> str | None:
     """The question before with the topic in the place of what is of its kind."""
-    if _WITHOUT.match(topic):  # that takes nothing's place
+    tie = _TIE.match(core)
+    if _WITHOUT.match(core, tie.end() if tie else 0):  # that takes nothing's place
         return f"{core}: {_in_passing(subject)}?"
     named = find_mentions(topic, concepts)
     kinds = {mention.kind for mention in named}
@@ -254,13 +262,9 @@ def _leaves_unsaid(core: str, concepts: Sequence[Concept]) -> bool:
 
 
 def _is_a_condition(rest: str) -> bool:
-    """Whether it is "what if I am vegan" alone, without a question of its own after it."""
-    clause = _IF.fullmatch(rest)
-    return (
-        bool(clause)
-        and len(WORD.findall(rest)) <= MOST_WORDS_UNSAID
-        and len(_VERB.findall(rest.removeprefix("what "))) < 2
-    )
+    """Whether it is "what if I am vegan" alone, without a question of its own."""
+    is_short = len(WORD.findall(rest)) <= MOST_WORDS_UNSAID
+    return is_short and _IF.fullmatch(rest) is not None and _ASKS_ITSELF.search(rest.removeprefix("what ")) is None
 
 
 def _says_no_more(rest: str, concepts: Sequence[Concept]) -> bool:
@@ -282,7 +286,9 @@ def names_nothing(question: str, concepts: Sequence[Concept]) -> bool:
     core = question.rstrip(" ?!.")
     tie = _TIE.match(core)
     rest = core[tie.end() :] if tie else core
-    return bool(_SIDE_EFFECTS.fullmatch(rest)) or (not find_mentions(rest, concepts) and _says_no_more(rest, concepts))
+    return bool(_SIDE_EFFECTS.fullmatch(rest)) or (
+        not find_name_spans(rest, concepts) and _says_no_more(rest, concepts)
+    )
 
 
 def points_at_nothing(question: str, concepts: Sequence[Concept]) -> str:
@@ -310,7 +316,7 @@ def _completed(core: str, subject: str, concepts: Sequence[Concept]) -> str | No
     tie = _TIE.match(core)
     if _is_a_condition(core[tie.end() :] if tie else core):
         kinds.discard(TREATMENT)
-    carried = [mention for mention in before if mention.kind not in kinds]
+    carried = [mention for mention in before if mention.kind not in kinds and not _PRONOUN.fullmatch(mention.text)]
     if _HARM.search(core) and any(mention.kind == TREATMENT for mention in carried):
         carried = [mention for mention in carried if mention.kind != OUTCOME]
     own = {mention.text.casefold() for mention in named}
@@ -321,13 +327,22 @@ def _completed(core: str, subject: str, concepts: Sequence[Concept]) -> str | No
 
 
 def _of_the_same_people(core: str, subject: str, concepts: Sequence[Concept]) -> str | None:
-    """A question on "her" with those whom the question before names, and what they have; None for any other."""
-    people = [mention for mention in find_mentions(core, concepts) if mention.kind == PEOPLE]
-    if not _OF_HER.match(core) or any(not _PRONOUN.fullmatch(mention.text) for mention in people):
+    """A question on "her" with those whom the question before names, what they have, and what "it" was; None for any other."""
+    named = find_mentions(core, concepts)
+    people = [mention for mention in named if mention.kind == PEOPLE]
+    if not (_OF_HER.match(core) and _SOMEBODY.search(subject)) or any(not _PRONOUN.fullmatch(m.text) for m in people):
         return None
-    before = (mention.text for mention in find_mentions(subject, concepts) if mention.kind in {PEOPLE, CONDITION})
-    named = dict.fromkeys(text for text in before if not _PRONOUN.fullmatch(text))
-    return f"{core} ({', '.join(named)})?" if named else None
+    kinds = {PEOPLE, CONDITION} | ({TREATMENT, OUTCOME} if _POINTER.search(core) else set())
+    kinds -= {mention.kind for mention in named} - {PEOPLE}
+    before = (mention.text for mention in find_mentions(subject, concepts) if mention.kind in kinds)
+    texts = dict.fromkeys(text for text in before if not _PRONOUN.fullmatch(text))
+    return f"{core} ({', '.join(texts)})?" if texts else None
+
+
+# One person whom "she" or "he" may mean.
+_SOMEBODY = re.compile(
+    r"\b(?:my|our|she|he|her|his|him|somebody|someone|an? (?:[\w-]+ ){0,3}(?:wo)?man)\b", re.IGNORECASE
+)
 
 
 def _in_passing(text: str) -> str:

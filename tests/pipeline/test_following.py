@@ -10,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_app.records import Concept
-from qa_app.pipeline.following import PEOPLE, find_mentions, follow, points_at_nothing, says_nothing, whole
+from qa_app.pipeline.following import (
+    PEOPLE,
+    find_mentions,
+    follow,
+    is_fragment,
+    names_nothing,
+    points_at_nothing,
+    whole,
+)
 from qa_app.pipeline.text import clean, words
 
 CORPUS = Path(__file__).resolve().parents[2] / "corpus"
@@ -58,8 +66,8 @@ FOLLOW_UPS = (
         ),
         (
             "should she eat more protein too?",
-            "Is it safe for frail women?",
-            "should she eat more protein too (frail, women)?",
+            "Is it safe for my frail mother?",
+            "should she eat more protein too (frail, mother)?",
         ),
         ("when should I take it?", "how much should I take (creatine)?", "when should I take it (creatine)?"),
         ("why?", "how much (protein powder, older adults)?", "why (protein, older adults)?"),
@@ -92,6 +100,13 @@ def test_it_is_understood_after_the_question_before(question: str, before: str, 
         "How many sets per week for muscle growth?",
         "How often should I stretch?",
         "If I train twice a day, will I grow more?",
+        "if i lift every day do i need rest days?",
+        "if a woman lifts will she get bulky?",
+        "If my knees hurt should I squat?",
+        "even if I take creatine I don't grow",
+        "What should older people eat?",
+        "Should men and women eat the same?",
+        "Is drinking bad for you?",
         "My grandma is 82, can she still lift?",
         "What is hypertrophy?",
         "creatine",
@@ -136,9 +151,66 @@ def test_whom_a_follow_up_put_in_is_not_lost_on_the_next_one() -> None:
     assert "elderly people" in (follow("how often per week?", asked, CONCEPTS) or "")
 
 
-def test_a_question_that_names_nothing_says_so() -> None:
-    assert says_nothing("and before bed?", CONCEPTS)
-    assert not says_nothing("and for women?", CONCEPTS)
+@pytest.mark.parametrize(
+    ("question", "meant"),
+    [("Why?", "Why: how many sets?"), ("how many sets each time?", "how many sets each time: is it safe?")],
+)
+def test_only_what_a_follow_up_was_about_is_kept(question: str, meant: str) -> None:
+    assert whole(question, meant) == meant.partition(": ")[2]
+
+
+@pytest.mark.parametrize("before", [FAILURE, "Does lifting add years to life?", "Do I adapt to keto?"])
+def test_what_is_done_to_the_end_is_no_aim(before: str) -> None:
+    meant = follow("and to get stronger?", before, CONCEPTS)
+
+    assert meant is not None
+    assert before.split()[-1].rstrip("?") in meant
+
+
+@pytest.mark.parametrize(
+    ("question", "is_one"),
+    [
+        ("and before bed?", True),
+        ("what dose?", True),
+        ("and for women?", False),
+        ("Does earthing work?", False),
+        ("What is the capital of France?", False),
+    ],
+)
+def test_a_few_words_that_name_nothing_are_a_fragment(question: str, is_one: bool) -> None:
+    assert is_fragment(question, CONCEPTS) is is_one
+
+
+@pytest.mark.parametrize(
+    ("question", "is_empty"),
+    [
+        ("what dose?", True),
+        ("any side effects?", True),
+        ("how long does it take to see results?", True),
+        ("how much should I take?", True),
+        ("Should I stop drinking?", False),
+        ("How many times a day should I eat?", False),
+        ("how much protein?", False),
+    ],
+)
+def test_what_may_be_asked_of_anything_names_nothing(question: str, is_empty: bool) -> None:
+    assert names_nothing(question, CONCEPTS) is is_empty
+
+
+def test_no_golden_question_names_nothing() -> None:
+    assert [question for question in GOLDEN if names_nothing(clean(question), CONCEPTS)] == []
+
+
+def test_what_it_was_is_kept_beside_whom_it_is_about() -> None:
+    before = "My wife has osteoporosis. Can she lift weights?"
+
+    assert (
+        follow("can she do it at home?", before, CONCEPTS)
+        == "can she do it at home (wife, osteoporosis, lift weights)?"
+    )
+    assert follow("can she do it at home?", "Does creatine lower sugar in people with type 2 diabetes?", CONCEPTS) != (
+        "can she do it at home (type 2 diabetes)?"
+    )
 
 
 @pytest.mark.parametrize("before", GOLDEN[::4])
