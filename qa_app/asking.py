@@ -260,7 +260,7 @@ def _with_a_subject(before: Answer, concepts: Sequence[Concept]) -> Answer:
             or not following.is_fragment(clean(before.question), concepts)
         ):
             break
-        before = before.parent
+        before = before.parent or before
     return before
 
 

@@ -23,7 +23,7 @@ from corpus_app.records import (
     Wanted,
 )
 from qa_app.pipeline.alternatives import find_set_apart
-from qa_app.pipeline.naming import DONE, MEASURED, VARIABLE, Names, names_of
+from qa_app.pipeline.naming import DONE, MEASURED, VARIABLE, Names, find_name_spans, names_of
 from qa_app.pipeline.naming import names as is_named
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.population import is_about, is_about_others, names_others
@@ -93,8 +93,10 @@ def read(evidence: Evidence, concepts: Sequence[Concept]) -> Agreement | None:
     return None
 
 
+_SEX = r"(?:wom[ae]n|m[ae]n|females?|males?|girls?|boys?|guys?|ladies|blokes?)"
 _COMPARES = re.compile(
-    r"\b(?:than|vs\.?|versus|as|like|or|same|equal\w*|match\w*|differ\w*|compar\w*)\b", re.IGNORECASE
+    rf"\b(?:than|vs\.?|versus|same|equal\w*|match\w*|differ\w*|compar\w*)\b|\bas\b.{{1,40}}\bas\b|\blike {_SEX}\b|\b{_SEX} or (?:just |only )?{_SEX}\b",
+    re.IGNORECASE,
 )
 
 
@@ -232,17 +234,22 @@ def _had_it(finding: Finding, subject: Concept, names: Names) -> bool:
     """Whether those who were compared with others had what is asked about, or more of it: against a "lower-protein diet", but not
     against "low-load training" where that is what is asked about.
     """
-    return (
-        subject.concept_id in names.ids_in(finding.intervention) and not _is_less(finding.intervention, subject, names)
-    ) or (_is_less(finding.comparator, subject, names))
+    less = _LESS.match(finding.comparator)
+    had_less = less is not None and subject.concept_id in names.ids_in(finding.comparator[less.end() :])
+    return had_less or (
+        subject.concept_id in names.ids_in(finding.intervention) and not _is_less_of(finding.intervention, subject)
+    )
 
 
-def _is_less(side: str, subject: Concept, names: Names) -> bool:
-    """Whether a side of a comparison had less of something, or none: "lower-protein diet", but not "low-load training" of low loads."""
+def _is_less_of(side: str, subject: Concept) -> bool:
+    """Whether a side of a comparison had less of just that: "low-volume training" of volume, but not "low-load training" of low loads,
+    nor "low-load training to failure" of failure.
+    """
     less = _LESS.match(side)
-    return less is not None and subject.concept_id in names.ids_in(side[less.end() :])
+    return less is not None and any(start == 0 for start, _, _ in find_name_spans(side[less.end() :], (subject,)))
 
 
+# Compared with less of it, the others had more.
 _LESS = re.compile(r"\s*(?:no|without|fewer|less|lower|low|lesser|reduced|smaller|minimal)[\s-]", re.IGNORECASE)
 _BY_DIRECTION = {
     Direction.FAVOURS_INTERVENTION: Stance.FAVOURS,
@@ -315,10 +322,10 @@ def _sex(study: Study) -> str:
 
 
 def is_conflicting(agreement: Agreement | None, evidence: Evidence, policy: Policy) -> bool:
-    """Whether enough good studies (reviews with a method, randomised trials) of the same people point in opposite directions. Of a
-    variable of training they all found that it matters: how much of it is best lies between what each compared.
+    """Whether enough good studies (reviews with a method, randomised trials) of the same people point in opposite directions. That
+    more of a training variable was better than less, and less than more, is none: how much is best lies between what each compared.
     """
-    if agreement is None or (agreement.subject and agreement.subject.kind == VARIABLE):
+    if agreement is None or _is_of_amounts(agreement):
         return False
     studies = {study.study_id: study for study in evidence.studies}
     good = [(studies[row.study_id], row.stance) for row in agreement.studies if studies[row.study_id].design in GOOD]
@@ -329,6 +336,12 @@ def is_conflicting(agreement: Agreement | None, evidence: Evidence, policy: Poli
         if stands is Stance.FAVOURS and against is Stance.AGAINST and not _are_others(one, other)
     ]
     return bool(sides) and min(len(set(side)) for side in zip(*sides, strict=True)) >= policy.conflict_from
+
+
+def _is_of_amounts(agreement: Agreement) -> bool:
+    """Whether a variable of training is asked about, and less of it was compared with more."""
+    sides = (side for row in agreement.studies for f in row.findings for side in (f.intervention, f.comparator))
+    return agreement.subject is not None and agreement.subject.kind == VARIABLE and any(map(_LESS.match, sides))
 
 
 def _are_others(one: Study, other: Study) -> bool:

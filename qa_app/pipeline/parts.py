@@ -364,9 +364,6 @@ def _not_alone(question: str, asked: Population, quoted: Sequence[str], studies:
     yield from (f"{_GROUPS[sex]} alone" for sex in asked.sexes if sex not in told)
 
 
-_AGES = {AgeGroup.YOUTH: "young", AgeGroup.ADULTS: "younger", AgeGroup.OLDER_ADULTS: "older"}
-
-
 def find_only(question: str, understanding: Understanding, studies: Sequence[Study], *, is_all: bool = True) -> str:
     """Whom all of these studies took, where these are old, young, or of one sex, and the question does not name them so: "older men"; and
     where they are of the age between, and the question names another: "younger men".
@@ -379,7 +376,7 @@ def find_only(question: str, understanding: Understanding, studies: Sequence[Stu
     if not studies or is_special or _is_about_a_study(question, studies):
         return ""
     ages, sexes = {study.age_group for study in studies}, {study.sex for study in studies}
-    told = tuple(_AGES) if asked.age_groups else (AgeGroup.YOUTH, AgeGroup.OLDER_ADULTS)
+    told = {AgeGroup.YOUTH, AgeGroup.OLDER_ADULTS} | ({AgeGroup.ADULTS} if asked.age_groups else set())
     age = next((group for group in told if ages == {group}), None)
     sex = next((group for group in (Sex.FEMALE, Sex.MALE) if sexes == {group}), None)
     is_news_of_age = age is not None and age not in asked.age_groups
@@ -388,7 +385,10 @@ def find_only(question: str, understanding: Understanding, studies: Sequence[Stu
         return ""
     if age is AgeGroup.YOUTH:
         return _GROUPS[age]
-    return " ".join(filter(None, (_AGES[age] if age else "", _GROUPS[sex] if sex else "adults")))
+    people = _GROUPS[sex] if sex else "adults"
+    if age is AgeGroup.ADULTS and AgeGroup.OLDER_ADULTS in asked.age_groups:
+        return f"younger {people}"
+    return f"older {people}" if age is AgeGroup.OLDER_ADULTS else people
 
 
 def _is_about_a_study(question: str, studies: Sequence[Study]) -> bool:
@@ -405,7 +405,7 @@ def _is_about_a_study(question: str, studies: Sequence[Study]) -> bool:
 
 
 def only_in_words(people: str, *, is_all: bool) -> str:
-    """What a reader is told where all that is quoted, or what leads, is about some people, and the question about all."""
+    """What a reader is told where all that is quoted, or what leads, is about some people, and the question about all, or others."""
     return f"{'All that is quoted' if is_all else 'What is quoted first'} here was found in {people}; it may not hold for others."
 
 

@@ -188,7 +188,8 @@ def is_of_dieting(text: str) -> bool:
 
 
 _DIETING = re.compile(
-    r"\bdiet(?:s|ed|ing)?\b|\b(?:calori\w+|energy|dietary)[- ](?:restrict\w+|deficit)|\bweight[- ]loss (?:programme|program|diet)",
+    r"\b(?:dieting|dieted|dieters|on (?:an? |the )?(?:[\w-]+ ){0,3}diets?|added to (?:an? |the )?diet|hypocaloric|(?:high|low)er?-\w+ diets?)\b"
+    r"|(?<!without )(?<!no )\b(?:caloric|calorie|energy|dietary)[- ](?:restrict\w+|deficit)|\bweight[- ]loss (?:programme|program|diet)",
     re.IGNORECASE,
 )
 

@@ -103,6 +103,13 @@ def test_what_favours_less_of_it_is_against_it() -> None:
     assert stands == [Stance.AGAINST, Stance.FAVOURS, Stance.FAVOURS]
 
 
+def test_low_loads_to_failure_are_no_less_of_failure() -> None:
+    sides = {"intervention": "low-load training to failure", "comparator": "high loads, not training to failure"}
+    row = finding(1, "T001", "favours_intervention", **sides)
+
+    assert agreement.stance(row, STRENGTH, FAILURE, Names((STRENGTH, FAILURE))) is Stance.FAVOURS
+
+
 @pytest.mark.parametrize(
     ("first", "second"), [("heavy training", "light training"), ("light training", "heavy training")]
 )
@@ -137,7 +144,12 @@ def test_what_was_found_of_other_people_is_not_counted() -> None:
 
 @pytest.mark.parametrize(
     ("question", "is_told"),
-    [("do women gain as much strength from creatine as men", False), ("creatine and strength in men and women", True)],
+    [
+        ("do women gain as much strength from creatine as men", False),
+        ("does creatine give men or women more strength", False),
+        ("creatine and strength in men and women", True),
+        ("do men and women get strength from creatine or protein", True),
+    ],
 )
 def test_what_was_found_of_one_sex_says_nothing_of_both(question: str, is_told: bool) -> None:
     evidence = evidence_of(finding(1, "T001", "increase"))
@@ -413,6 +425,16 @@ def test_that_more_or_less_of_a_training_variable_is_better_is_no_conflict() -> 
 
     assert stances(evidence) == {"T001": Stance.FAVOURS, "T002": Stance.AGAINST}
     assert not agreement.is_conflicting(evidence.agreement, evidence, POLICY)
+
+
+def test_whether_a_way_to_train_helps_can_be_in_conflict() -> None:
+    plans = make_concept("periodization", kind="training_variable", rarity=2.0)
+    sides = {"intervention": "periodization", "comparator": "one plan throughout"}
+    rows = (finding(1, "T001", "increase", **sides), finding(2, "T002", "decrease", **sides))
+    evidence = evidence_of(*rows, about=(plans, STRENGTH))
+    evidence = replace(evidence, agreement=agreement.read(evidence, (*GRAPH, plans)))
+
+    assert agreement.is_conflicting(evidence.agreement, evidence, POLICY)
 
 
 # --- The counted line -------------------------------------------------------------------------------------------------

@@ -667,6 +667,18 @@ def test_what_names_both_of_two_things_that_are_compared_opens(text: str, gained
         ("does lifting lower fat if I don't change my diet?", "Lifting and dieting", "Lifting lowered fat.", 2.0),
         ("does lifting lower fat if I don't change my diet?", "A trial", "Lifting lowered fat.", 0.0),
         ("does lifting lower fat?", "Lifting and dieting", "Lifting lowered fat of people on a diet.", 0.0),
+        (
+            "does lifting lower fat if I don't change my diet?",
+            "A trial",
+            "Lifting lowered fat without a change in diet.",
+            0.0,
+        ),
+        (
+            "does lifting lower fat if I don't change my diet?",
+            "A trial",
+            "Lifting lowered fat; diet was not controlled.",
+            0.0,
+        ),
     ],
 )
 def test_people_on_a_diet_wait_where_those_are_asked_about_who_eat_as_before(
@@ -730,6 +742,42 @@ def test_what_is_only_held_equal_is_not_asked_about(text: str, is_of_equal: bool
     (quotable,) = rank_sentences(evidence, POLICY)
 
     assert quotable.is_of_equal is is_of_equal
+
+
+def test_where_nothing_else_is_asked_what_is_equal_is_the_question() -> None:
+    both = make_concept("free-weights-and-machines", "free weights and machines", kind="training_variable")
+    evidence = make_evidence(
+        make_candidate("Free weights and machines built the same strength."),
+        question="are free weights and machines equally effective for strength?",
+    )
+    evidence = replace(evidence, understanding=replace(evidence.understanding, concepts=(both,)))
+
+    (quotable,) = rank_sentences(evidence, POLICY)
+
+    assert not quotable.is_of_equal
+
+
+def test_what_is_named_in_two_sentences_is_not_set_against_itself() -> None:
+    creatine, protein = (make_concept(name, kind="nutrient") for name in ("creatine", "protein"))
+    question = "What is the difference between creatine and protein? Can I take creatine with protein?"
+    evidence = make_evidence(make_candidate("Creatine raised strength."), question=question)
+    evidence = replace(evidence, understanding=replace(evidence.understanding, concepts=(creatine, protein)))
+
+    assert len(rank_sentences(evidence, POLICY)) == 1
+
+
+def test_a_sentence_is_told_once_and_nothing_of_how_sure_it_is() -> None:
+    passage = "A one rose. Pressure fell. Sugar fell. LDL did not differ. Heterogeneity was low for weight."
+    candidate = make_candidate(passage)
+    (own,) = [q for q in rank_sentences(make_evidence(candidate), POLICY) if (q.first, q.last) == (1, 1)]
+    pressure = replace(own, last=2, text="Pressure fell. Sugar fell.")
+    sugar = replace(own, first=2, last=2, text="Sugar fell.")
+
+    (told,) = with_what_is_asked([pressure, sugar], frozenset({"ldl"}))
+    (same,) = with_what_is_asked([replace(own, first=3, last=3, text="LDL did not differ.")], frozenset({"weight"}))
+
+    assert told.text == "Pressure fell. Sugar fell. LDL did not differ."
+    assert same.text == "LDL did not differ."
 
 
 def test_an_outcome_asked_about_is_told_in_the_next_sentence() -> None:

@@ -96,6 +96,7 @@ def test_what_the_question_names_of_them_is_not_all_of_it(question: str, people:
         ("does creatine help older women?", (OLD, Sex.MALE), "older men"),
         ("does creatine help young adults?", (GROWN, Sex.BOTH), ""),
         ("does creatine help women?", (GROWN, Sex.MALE), "men"),
+        ("does creatine help teenagers?", (GROWN, Sex.BOTH), "adults"),
     ],
 )
 def test_people_asked_about_are_told_where_only_others_were_studied(

@@ -69,8 +69,8 @@ def pick(
     chosen one is added to that. What is hardly needed is left out, but for what makes up a summary; where no sentence is needed much,
     as of studies whose findings nobody has recorded yet, less will do. Where the opening gives the number asked for, or the limits or
     methods, what gives none has to be needed more, as has the first sentence of another study that does not name the rarest concept of
-    the question where the opening does, or is not of the people asked about alone where the opening's study is; of people who do not
-    train nothing else is told of another study, where they are asked about; and so has everything, the longer the answer is already, but for what is only heard,
+    the question where the opening does, or is not of the people asked about alone where the opening's study is; where people are
+    asked about who do not train, or a variable of training is only held equal, another study tells nothing of those who do, nor of that; and so has everything, the longer the answer is already, but for what is only heard,
     for what is `wanted`, the outcomes asked about and what no study is about, and nothing else names, for what a quoted study did not find of the
     `outcomes` on which all that is told is an effect, and for what came out otherwise: of `findings`, what the same comparison of a
     quoted study showed of another outcome.
@@ -97,10 +97,10 @@ def pick(
         _, more = place_and_words(quotable)
         beyond = max(0, limits.words - words + more - limits.long_from)
         chance = quotable.chance - scale * policy.long_rise * beyond
-        if opening.serves and quotable.serves is False and quotable.candidate is not opening.candidate:
-            return chance >= policy.besides_from
         if is_another and (quotable.is_of_training or quotable.is_of_equal):
             return False
+        if opening.serves and quotable.serves is False and quotable.candidate is not opening.candidate:
+            return chance >= policy.besides_from
         is_wider = opening.is_of_them and quotable.is_of_many
         if is_another and (is_wider or (opening.is_on_subject and not quotable.is_on_subject)):
             return chance >= scale * policy.besides_from
@@ -360,17 +360,24 @@ def with_what_takes_back(quotable: Quotable) -> Quotable:
 
 
 def with_what_is_asked(chosen: Sequence[Quotable], asked: frozenset[str]) -> tuple[Quotable, ...]:
-    """Each quotation with the next sentence of its passage, where that holds a stem of those `asked` that nothing quoted holds."""
+    """Each quotation with the next sentence of its passage, where that holds a stem of those `asked` that nothing quoted holds; not talk
+    about the literature, nor how sure a figure is. What so stands in a longer one is told there alone.
+    """
     result: list[Quotable] = []
     missing = asked - frozenset().union(*(stem_set(quotable.text) for quotable in chosen))
     for quotable in chosen:
         after = _texts(quotable, quotable.last + 1, quotable.last + 2)
         held = missing & stem_set(" ".join(after))
-        if held and not any(map(gives_orders, after)):
+        if held and not any(gives_orders(text) or _tells_nothing(text) for text in after):
             quotable = _longer(quotable, quotable.last + 1)
             missing -= held
         result.append(quotable)
-    return tuple(result)
+    return tuple(q for q in result if not any(q is not other and q.text in other.text for other in result))
+
+
+def _tells_nothing(text: str) -> bool:
+    sound = Sound.of(text)
+    return sound.is_aside or sound.is_aim or sound.is_minutiae
 
 
 def _is_of_some(place: int, quotable: Quotable) -> bool:
@@ -390,8 +397,7 @@ def with_its_rest(quotable: Quotable) -> Quotable:
         return quotable
     for sentence in passage.sentences[last + 1 :]:
         text = passage.text[sentence.start : sentence.end]
-        sound = Sound.of(text)
-        if gives_orders(text) or sound.is_aside or sound.is_aim or sound.is_minutiae:
+        if gives_orders(text) or _tells_nothing(text):
             break
         last += 1
     return _longer(quotable, last)

@@ -117,12 +117,12 @@ def _chosen(
     wanted = (*outcomes, *(subject.concept for subject in subjects if subject.is_asked_about))
     told_apart = outcomes if opening.serves is None else ()
     picked = pick(body, limits, policy, opening=opening, wanted=wanted, outcomes=told_apart, findings=findings)
-    # Of outcomes asked about each is told ("LDL cholesterol did not differ"), where the next sentence does.
-    of_outcomes = frozenset().union(*(stem_set(" ".join((c.name, *c.aliases))) for c in outcomes))
-    asked = of_outcomes.intersection(evidence.understanding.terms)
-    first, *others = with_what_is_asked(with_gaps_filled(joined(picked, opening=opening)), asked)
+    first, *others = with_gaps_filled(joined(picked, opening=opening))
     whole = with_its_rest(first)
-    return (whole, *(q for q in others if q.text not in whole.text))
+    told = (whole, *(q for q in others if q.text not in whole.text))
+    # Words of the outcomes asked about: "LDL cholesterol did not differ" is told where the sentence before it is.
+    of_outcomes = frozenset().union(*(stem_set(" ".join((c.name, *c.aliases))) for c in outcomes))
+    return with_what_is_asked(told, of_outcomes.intersection(evidence.understanding.terms))
 
 
 def _opening(body: Sequence[Quotable], evidence: Evidence, policy: Policy) -> Quotable:

@@ -93,7 +93,7 @@ class Quotable:
     is_of_training: bool = False
     """The question asks about people who do not train, and it says nothing of them."""
     is_of_equal: bool = False
-    """It speaks of a variable of training that the question only holds equal, and of none that it asks about."""
+    """It speaks of a variable of training that the question only holds equal, and of none that it asks about beside."""
     is_of_many: bool = False
     """The question names people, its study is not of those alone, and it does not speak of them."""
     is_further: bool = False
@@ -181,7 +181,7 @@ def _set_apart(evidence: Evidence) -> tuple[tuple[Concept, Concept], ...]:
         return ()
     said = corrected(evidence.question.searched, evidence.understanding.corrections)
     pairs = find_set_apart(said, evidence.understanding.concepts)
-    return tuple((done[a], done[b]) for a, b in map(sorted, pairs))
+    return tuple((done[a], done[b]) for a, b in sorted(map(sorted, (pair for pair in pairs if len(pair) == 2))))
 
 
 def rank_sentences(evidence: Evidence, policy: Policy) -> tuple[Quotable, ...]:
@@ -403,14 +403,15 @@ class Asked:
     rarest: Concept | None = None
     """Of all that it names, what fewest studies are about."""
     numbered: frozenset[str] = frozenset()
-    keeps_food: bool = False
-    variables: tuple[tuple[Concept, ...], tuple[Concept, ...]] = ((), ())
-    """Of training: those that are asked about, and those that are only held equal."""
-    apart: tuple[tuple[Concept, Concept], ...] = ()
-    """Things done or taken that the question sets against each other, two and two."""
     """Names that a number belongs to: type 1."""
     dated: frozenset[str] = frozenset()
     """Studies of the year that the question names or, where it asks for the newest, the newest that may be quoted."""
+    apart: tuple[tuple[Concept, Concept], ...] = ()
+    """Things done or taken that the question sets against each other, two and two."""
+    variables: tuple[tuple[Concept, ...], tuple[Concept, ...]] = ((), ())
+    """Of training: those that are asked about, and those that are only held equal."""
+    keeps_food: bool = False
+    """People are asked about who eat as before."""
 
     def is_of_others(self, study: Study) -> bool:
         """Whether a study is of old or of young people, and the question names nobody."""
@@ -428,7 +429,7 @@ class Asked:
     def is_of_equal(self, own: frozenset[str]) -> bool:
         """Whether a sentence with these stems speaks of what the question only holds equal, and of no variable that it asks about."""
         asked, held = self.variables
-        return _has_any(own, held) and not _has_any(own, asked)
+        return bool(asked) and _has_any(own, held) and not _has_any(own, asked)
 
     def is_of_many(self, text: str, study: Study) -> bool:
         """Whether the question names an age or a sex, and neither the study is of that alone nor the text speaks of it."""
