@@ -44,7 +44,7 @@ from qa_app.pipeline.records import (
     Understanding,
     Verdict,
 )
-from qa_app.pipeline.text import content_stems, corrected, folded, stem_set
+from qa_app.pipeline.text import content_stems, folded, stem_set
 
 REVIEWS = frozenset(
     {
@@ -158,9 +158,7 @@ def _subject(evidence: Evidence, outcome: Concept) -> Concept | None:
     rarest = max(subjects, key=lambda c: (c.rarity, c.concept_id), default=None)
     if rarest is None or len(subjects) < 2:
         return rarest
-    pairs = find_set_apart(
-        corrected(evidence.question.searched, evidence.understanding.corrections), evidence.understanding.concepts
-    )
+    pairs = find_set_apart(evidence.question.searched, evidence.understanding)
     compared = (c for c in subjects if c is rarest or frozenset((c.concept_id, rarest.concept_id)) in pairs)
     return next(compared)
 

@@ -54,7 +54,7 @@ def find_alternatives(
     found: dict[str, Alternatives] = {}
     if len(asked) < 2:
         return found
-    chosen = find_set_apart(corrected(question, understanding.corrections), understanding.concepts)
+    chosen = find_set_apart(question, understanding)
     if not chosen:
         return found
     for finding in findings:
@@ -83,12 +83,13 @@ def are_told(sides: Alternatives, text: str) -> bool:
     return all(any(names(text, concept) for concept in side) for side in (sides.one, sides.other))
 
 
-def find_set_apart(question: str, concepts: Sequence[Concept]) -> frozenset[frozenset[str]]:
+def find_set_apart(question: str, understanding: Understanding) -> frozenset[frozenset[str]]:
     """Pairs of concepts, by their ids, that the question sets against each other: by what stands between them, as both
     compared, or in a list ("milk, soy or rice"). What a sentence names more than once, both have ("diet and cardio or diet and weights").
     """
-    said = _NO_CHOICE.sub(lambda match: " " * len(match[0]), question)
-    spans = [span for span in find_name_spans(said, concepts) if span[2].kind in DONE]
+    said = corrected(question, understanding.corrections)
+    said = _NO_CHOICE.sub(lambda match: " " * len(match[0]), said)
+    spans = [span for span in find_name_spans(said, understanding.concepts) if span[2].kind in DONE]
     often = Counter(_place(said, span) for span in spans)
     spans = [span for span in spans if often[_place(said, span)] == 1 and not _MEANWHILE.search(said[: span[0]])]
     things = [span for span in spans if span[2].kind != VARIABLE]
@@ -96,6 +97,7 @@ def find_set_apart(question: str, concepts: Sequence[Concept]) -> frozenset[froz
         frozenset((one[2].concept_id, other[2].concept_id))
         for row in (*_rows(said, spans), *_rows(said, things))
         for one, other in combinations(row, 2)
+        if one[2] is not other[2]
     )
 
 
@@ -152,9 +154,12 @@ def _are_things(sides: Alternatives) -> bool:
     return bool(one and other) or any(len(c.neighbours) <= MOST_NEIGHBOURS for c in (*one, *other))
 
 
-def asked_and_held_equal(said: str, concepts: Sequence[Concept]) -> tuple[tuple[Concept, ...], tuple[Concept, ...]]:
+def asked_and_held_equal(
+    question: str, understanding: Understanding
+) -> tuple[tuple[Concept, ...], tuple[Concept, ...]]:
     """The variables of training that a question asks about, and those that it only holds equal: "the same weekly sets"."""
-    variables = tuple(concept for concept in concepts if concept.kind == VARIABLE)
+    said = corrected(question, understanding.corrections)
+    variables = tuple(concept for concept in understanding.concepts if concept.kind == VARIABLE)
     spans = find_name_spans(said, variables)
     asked = {c.concept_id: c for start, end, c in spans if not _is_held_equal(said, start, end)}
     held = {c.concept_id: c for _, _, c in spans if c.concept_id not in asked}

@@ -189,8 +189,7 @@ _JOINT = re.compile(r"\s+(?:(?:and|or|vs\.?|versus)\s+)?|\s*[,/]\s*", re.IGNOREC
 
 def _topic(core: str, concepts: Sequence[Concept]) -> str | None:
     """What "what about …", "and for …" or a few words without a verb put in; None for any other question."""
-    tie = _TIE.match(core)
-    rest = core[tie.end() :] if tie else core
+    rest = _untied(core)
     about = _ABOUT.match(rest)
     preposition = _PREPOSITION.match(rest[about.end() :] if about else rest)
     topic = _named_in(core)
@@ -202,10 +201,16 @@ def _topic(core: str, concepts: Sequence[Concept]) -> str | None:
         return None  # that is a question of its own
     if about or (preposition and len(WORD.findall(topic)) <= MOST_WORDS_OF_PHRASE and "," not in topic):
         return topic
-    if tie:
+    if rest != core:
         return topic if kinds else None
     covered = sum(len(WORD.findall(mention.text)) for mention in mentions)
     return topic if kinds == {PEOPLE} and covered == len(WORD.findall(topic)) else None
+
+
+def _untied(core: str) -> str:
+    """A question without the "and" or "ok, but" that ties it to what was said before."""
+    tie = _TIE.match(core)
+    return core[tie.end() :] if tie else core
 
 
 def _named_in(core: str) -> str:
@@ -219,8 +224,7 @@ def _named_in(core: str) -> str:
 
 def _about(core: str, topic: str, subject: str, concepts: Sequence[Concept]) -> str | None:
     """The question before with the topic in the place of what is of its kind."""
-    tie = _TIE.match(core)
-    if _WITHOUT.match(core, tie.end() if tie else 0):  # that takes nothing's place
+    if _WITHOUT.match(_untied(core)):  # that takes nothing's place
         return f"{core}: {_in_passing(subject)}?"
     named = find_mentions(topic, concepts)
     kinds = {mention.kind for mention in named}
@@ -244,8 +248,7 @@ def _about(core: str, topic: str, subject: str, concepts: Sequence[Concept]) -> 
 
 def _leaves_unsaid(core: str, concepts: Sequence[Concept]) -> bool:
     """Whether a sentence asks without saying what about: "how many sets?", "why?", "does it work for women?"."""
-    tie = _TIE.match(core)
-    rest = core[tie.end() :] if tie else core
+    rest = _untied(core)
     kinds = {mention.kind for mention in find_mentions(rest, concepts)}
     if {TREATMENT, OUTCOME} <= kinds:
         return False
@@ -284,8 +287,7 @@ def _unnamed(text: str, mentions: Sequence[Mention]) -> str:
 def names_nothing(question: str, concepts: Sequence[Concept]) -> bool:
     """Whether a question asks what may be asked of anything, and of nothing: "what dose?", "any side effects?"."""
     core = question.rstrip(" ?!.")
-    tie = _TIE.match(core)
-    rest = core[tie.end() :] if tie else core
+    rest = _untied(core)
     return bool(_SIDE_EFFECTS.fullmatch(rest)) or (
         not find_name_spans(rest, concepts) and _says_no_more(rest, concepts)
     )
@@ -293,8 +295,7 @@ def names_nothing(question: str, concepts: Sequence[Concept]) -> bool:
 
 def points_at_nothing(question: str, concepts: Sequence[Concept]) -> str:
     """The word by which a question that follows no other points at what it does not name: "it" of "is it safe for older people?"; else empty."""
-    tie = _TIE.match(question)
-    rest = question[tie.end() if tie else 0 :].rstrip(" ?!.")
+    rest = _untied(question).rstrip(" ?!.")
     back = _POINTS_BACK.match(rest) or _WHICH.match(rest)
     if back is None or _SAYS_WHAT.search(rest, back.end()):
         return ""
@@ -313,8 +314,7 @@ def _completed(core: str, subject: str, concepts: Sequence[Concept]) -> str | No
     named = find_mentions(core, concepts)
     kinds = {mention.kind for mention in named}
     before = find_mentions(subject, concepts)
-    tie = _TIE.match(core)
-    if _is_a_condition(core[tie.end() :] if tie else core):
+    if _is_a_condition(_untied(core)):
         kinds.discard(TREATMENT)
     carried = [mention for mention in before if mention.kind not in kinds and not _PRONOUN.fullmatch(mention.text)]
     if _HARM.search(core) and any(mention.kind == TREATMENT for mention in carried):

@@ -18,7 +18,7 @@ from qa_app.pipeline.naming import once_for_these
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.qualifiers import asks_for_newest, find_years
 from qa_app.pipeline.records import Because, Candidate, Concept, Mode, Question, Study, Understanding
-from qa_app.pipeline.text import corrected, stem_set
+from qa_app.pipeline.text import stem_set
 
 Gains = NDArray[np.float64]
 """One figure a candidate: what a step adds, or multiplies by."""
@@ -188,8 +188,7 @@ def _by_variable(
     candidates: Sequence[Candidate], question: Question, understanding: Understanding, policy: Policy
 ) -> _Step:
     """Which part of the training is asked about: a study of loads comes near a question on volume and does not answer it."""
-    said = corrected(question.searched, understanding.corrections)
-    asked, _ = asked_and_held_equal(said, understanding.concepts)
+    asked, _ = asked_and_held_equal(question.searched, understanding)
     return _Step("asked variable", policy.variable_weight * _shared(candidates, asked))
 
 

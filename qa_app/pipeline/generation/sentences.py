@@ -31,7 +31,7 @@ from qa_app.pipeline.qualifiers import (
     keeps_food,
 )
 from qa_app.pipeline.records import ADVICE, TELLING, Candidate, Evidence, Finding, LeftOut, LeftOutReason, Mode
-from qa_app.pipeline.text import content_stems, corrected, folded, jaccard, stem_set, word_count
+from qa_app.pipeline.text import content_stems, folded, jaccard, stem_set, word_count
 from qa_app.pipeline.wording import WANTS_ADVICE, WANTS_COUNSEL, WANTS_SIZE, WANTS_WITHOUT, Sound, is_null
 
 _FIGURES = re.compile(r"\beffect sizes?\b|\bSMD\b|\bCI\b|\bP ?[=<>≤]")
@@ -179,9 +179,8 @@ def _set_apart(evidence: Evidence) -> tuple[tuple[Concept, Concept], ...]:
     done = {concept.concept_id: concept for concept in evidence.understanding.concepts if concept.kind in DONE}
     if len(done) < 2:
         return ()
-    said = corrected(evidence.question.searched, evidence.understanding.corrections)
-    pairs = find_set_apart(said, evidence.understanding.concepts)
-    return tuple((done[a], done[b]) for a, b in sorted(map(sorted, (pair for pair in pairs if len(pair) == 2))))
+    pairs = find_set_apart(evidence.question.searched, evidence.understanding)
+    return tuple((done[a], done[b]) for a, b in sorted(map(sorted, pairs)))
 
 
 def rank_sentences(evidence: Evidence, policy: Policy) -> tuple[Quotable, ...]:
@@ -518,9 +517,7 @@ class Asked:
             done=tuple(concept for concept in understanding.concepts if concept.kind in DONE),
             numbered=frozenset(find_numbered(evidence.question.searched)),
             apart=_set_apart(evidence),
-            variables=asked_and_held_equal(
-                corrected(evidence.question.searched, understanding.corrections), understanding.concepts
-            ),
+            variables=asked_and_held_equal(evidence.question.searched, understanding),
             keeps_food=keeps_food(question),
             dated=_dated(evidence),
             rarest=max(understanding.concepts, key=lambda concept: (concept.rarity, concept.concept_id), default=None),
