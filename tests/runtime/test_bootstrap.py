@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -35,6 +36,7 @@ def test_old_pythons_can_read_it() -> None:
 
 
 def test_too_old_python_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("INFORM_PYTHON", raising=False)
     monkeypatch.setattr(bootstrap, "version_of", lambda interpreter: (3, 9))
     monkeypatch.setattr(sys, "version_info", (3, 9, 18))
 
@@ -42,19 +44,85 @@ def test_too_old_python_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
         bootstrap.find_interpreter()
 
 
-def test_missing_venv_module_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bootstrap, "version_of", lambda interpreter: (3, 12))
-    monkeypatch.setattr(bootstrap, "ask", lambda interpreter, source: None)
+def an_interpreter(path: Path, *, version: str = "3.11", makes_environments: bool = True, seconds: float = 0.01) -> str:
+    """A program that answers as a Python would: its version, whether it can make environments, how long its work takes."""
+    answers = {"version_info": version, "ensurepip": "yes" if makes_environments else "", "perf_counter": str(seconds)}
+    cases = "".join(f"*{word}*) echo '{answer}';;\n" for word, answer in answers.items())
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f'#!/bin/sh\ncase "$2" in\n{cases}esac\n', encoding="utf-8")
+    path.chmod(0o755)
+    return str(path)
+
+
+@pytest.fixture
+def on_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> tuple[Path, Path]:
+    """The two folders that are on the path, in their order."""
+    monkeypatch.delenv("INFORM_PYTHON", raising=False)
+    folders = tmp_path / "first", tmp_path / "second"
+    monkeypatch.setenv("PATH", os.pathsep.join(map(str, folders)))
+    return folders
+
+
+def test_missing_venv_module_names_the_package(on_path: tuple[Path, Path]) -> None:
+    an_interpreter(on_path[0] / "python3.12", version="3.12", makes_environments=False)
 
     with pytest.raises(SetupError, match=r"install the package python3\.12-venv"):
         bootstrap.find_interpreter()
 
 
-def test_first_interpreter_that_works_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bootstrap, "version_of", lambda name: {"python3.12": (3, 12), "python3": (3, 9)}.get(name, ()))
-    monkeypatch.setattr(bootstrap, "ask", lambda interpreter, source: "yes")
+def test_first_interpreter_that_works_is_taken(on_path: tuple[Path, Path]) -> None:
+    fitting = an_interpreter(on_path[1] / "python3.12", version="3.12")
+    an_interpreter(on_path[0] / "python3", version="3.9", seconds=0.001)
 
-    assert bootstrap.find_interpreter() == "python3.12"
+    assert bootstrap.find_interpreter() == fitting
+
+
+@pytest.mark.parametrize(("seconds", "is_taken"), [(0.007, True), (0.0095, False), (0.02, False)])
+def test_of_one_name_the_clearly_quicker_is_taken(on_path: tuple[Path, Path], seconds: float, is_taken: bool) -> None:
+    first = an_interpreter(on_path[0] / "python3.11", seconds=0.01)
+    second = an_interpreter(on_path[1] / "python3.11", seconds=seconds)
+
+    assert bootstrap.find_interpreter() == (second if is_taken else first)
+
+
+def test_quicker_one_without_the_venv_module_is_passed_over(on_path: tuple[Path, Path]) -> None:
+    slower = an_interpreter(on_path[0] / "python3.11", seconds=0.01)
+    an_interpreter(on_path[1] / "python3.11", seconds=0.001, makes_environments=False)
+
+    assert bootstrap.find_interpreter() == slower
+
+
+def test_one_program_by_two_ways_is_looked_at_once(on_path: tuple[Path, Path]) -> None:
+    only = an_interpreter(on_path[0] / "python3.11")
+    on_path[1].mkdir()
+    (on_path[1] / "python3.11").symlink_to(only)
+
+    assert bootstrap.on_path("python3.11") == [only]
+
+
+def test_interpreter_of_ones_own_is_taken(on_path: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    an_interpreter(on_path[0] / "python3.11", seconds=0.001)
+    own = an_interpreter(on_path[1] / "own-python", version="3.13")
+    monkeypatch.setenv("INFORM_PYTHON", own)
+
+    assert bootstrap.find_interpreter() == own
+
+
+def test_interpreter_of_ones_own_that_is_too_old_says_so(
+    on_path: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    an_interpreter(on_path[0] / "python3.11")
+    monkeypatch.setenv("INFORM_PYTHON", an_interpreter(on_path[1] / "python3.9", version="3.9"))
+
+    with pytest.raises(SetupError, match=r"python3\.9, which is no Python 3\.11 or newer"):
+        bootstrap.find_interpreter()
+
+
+def test_work_that_interpreters_are_compared_by_can_be_done() -> None:
+    taken = bootstrap.ask(sys.executable, bootstrap.WORK)
+
+    assert taken is not None
+    assert float(taken) > 0
 
 
 def test_interpreter_that_is_not_there_has_no_version() -> None:
