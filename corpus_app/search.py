@@ -15,6 +15,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -91,15 +92,30 @@ def encode_questions(texts: Sequence[str]) -> list[legs.QuestionVector]:
 
 def recall_questions(texts: Sequence[str]) -> list[legs.QuestionVector]:
     """The same; what this process has encoded before, it remembers: examples are asked again and again."""
+    return _recalled(texts, lambda encoder, new: partial(encoder.encode, new, threads=embedding.THREADS))()
+
+
+def begin_questions(texts: Sequence[str]) -> Callable[[], list[legs.QuestionVector]]:
+    """Begins the same beside what the caller does next; what it gives waits for the vectors. Raises EncoderUnavailable."""
+    return _recalled(texts, embedding.begin)
+
+
+def _recalled(
+    texts: Sequence[str], encode: Callable[[embedding.Encoder, Sequence[str]], Callable[[], embedding.Matrix]]
+) -> Callable[[], list[legs.QuestionVector]]:
     encoder = embedding.get(encoder_name())
     kept = _kept_vectors.setdefault(encoder, {})
-    known = {text: _vector(encoder, row) for text in texts if (row := kept.get(text)) is not None}
-    if new := [text for text in dict.fromkeys(texts) if text not in known]:
-        rows = encoder.encode(new, threads=embedding.THREADS)
-        known |= {text: _vector(encoder, row) for text, row in zip(new, rows, strict=True)}
-        kept |= zip(new, rows, strict=True)
+    known = {text: row for text in texts if (row := kept.get(text)) is not None}
+    new = [text for text in dict.fromkeys(texts) if text not in known]
+    begun = encode(encoder, new) if new else None
+
+    def finish() -> list[legs.QuestionVector]:
+        rows = dict(zip(new, begun(), strict=True)) if begun else {}
+        kept.update(rows)
         _thin_out(kept, VECTORS_MOST)
-    return [known[text] for text in texts]
+        return [_vector(encoder, (known | rows)[text]) for text in texts]
+
+    return finish
 
 
 VECTORS_MOST = 4_096  # of questions: about 8 MB

@@ -232,7 +232,8 @@ def database() -> dict[str, Any]:
     options: dict[str, Any] = config.setdefault("OPTIONS", {})
     options.setdefault("connect_timeout", 10)
     if DATABASE_POOL_SIZE > 0:
-        options["pool"] = {"min_size": 1, "max_size": DATABASE_POOL_SIZE, "timeout": 10}
+        # The pool hands its connections out in turn: what a rush left open would keep PostgreSQL's side of each cold for minutes.
+        options["pool"] = {"min_size": 1, "max_size": DATABASE_POOL_SIZE, "timeout": 10, "max_idle": 10}
     return config
 
 

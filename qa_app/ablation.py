@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from qa_app.evaluation import Golden
 from qa_app.measures import bootstrap_interval, mean, ndcg, recall, share
 from qa_app.pipeline import confidence
 from qa_app.pipeline.policy import DEFAULT, PRESETS, Fusion, Order, Policy
+from qa_app.pipeline.ports import Encoded
 from qa_app.pipeline.records import Mode, Question
 from qa_app.pipeline.retrieval import Clock, Search, find_evidence
 from qa_app.pipeline.text import clean
@@ -108,6 +110,9 @@ class _Remembering(SearchedCorpus):
         new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
         self._vectors |= zip(new, super().encode_all(new) if new else (), strict=True)
         return [self._vectors[text] for text in texts]
+
+    def encode_ahead(self, texts: Sequence[str]) -> Encoded:
+        return partial(self.encode_all, texts)
 
 
 def on_golden(

@@ -19,7 +19,7 @@ import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cache, lru_cache
@@ -81,55 +81,73 @@ class Int8Encoder:
         self._tokenizer = Tokenizer.from_file(str(place / TOKENIZER))
         self._sessions: dict[int, Any] = {}  # by number of threads
         self._opening = threading.Lock()
-        self._are_free = threading.Lock()
-        self._others: ThreadPoolExecutor
+        self._is_busy = threading.Lock()  # while the kept thread is
+        self._kept: ThreadPoolExecutor
         self._of_process = 0
         # A model written by an earlier release; the vectors are the same, a seventh slower.
         self._wants_mask = any(one.name == "attention_mask" for one in self._session(THREADS).get_inputs())
 
     def encode(self, texts: Sequence[str], *, threads: int = 1) -> Matrix:
-        """Of several texts each thread takes some, which takes 10 to 20 % less than sharing each."""
-        rows = np.empty((len(texts), self.dimensions), dtype=np.float32)
-        lanes = max(1, min(threads, len(texts)))
-        session = self._session(threads // lanes)
+        """Of several texts each thread takes one after the other, which takes 10 to 20 % less than sharing each."""
+        return self._begun(texts, is_shared=threads > 1 and len(texts) > 1, threads=threads)()
 
-        def encode_every(first: int) -> None:
-            for row in range(first, len(texts), lanes):
+    def begin(self, texts: Sequence[str]) -> Callable[[], Matrix]:
+        """Begins to encode beside what the caller does next, where the kept thread is free. What it gives takes its share of what is
+        left, and waits for the rest.
+        """
+        return self._begun(texts, is_shared=bool(texts), threads=THREADS)
+
+    def _begun(self, texts: Sequence[str], *, is_shared: bool, threads: int) -> Callable[[], Matrix]:
+        rows = np.empty((len(texts), self.dimensions), dtype=np.float32)
+        left = iter(range(len(texts)))  # each thread takes the next one
+
+        def take_all(threads: int) -> None:
+            session = self._session(threads)
+            for row in left:
                 tokens = self._tokenizer.encode(texts[row][:LONGEST_TEXT])
                 inputs = {"input_ids": np.array([tokens.ids])}
                 if self._wants_mask:
                     inputs["attention_mask"] = np.array([tokens.attention_mask])
                 rows[row] = session.run(None, inputs)[0][0]
 
-        if lanes == 1:
-            encode_every(0)
-        else:
-            self._in_lanes(encode_every, lanes)
-        return rows
+        other = self._beside(lambda: take_all(1)) if is_shared else None
 
-    def _in_lanes(self, encode_every: Callable[[int], None], lanes: int) -> None:
-        """The kept threads take their lanes, unless they are at another's work: to wait for that would take longer."""
-        if not self._are_free.acquire(blocking=False):
-            for first in range(lanes):
-                encode_every(first)
-            return
-        try:
-            begun = [self._threads().submit(encode_every, first) for first in range(1, lanes)]
+        def finish() -> Matrix:
             try:
-                encode_every(0)
+                # More threads than processors take longer.
+                take_all(1 if other is not None or self._is_busy.locked() else threads)
             finally:
-                wait(begun)
-            for lane in begun:
-                lane.result()
-        finally:
-            self._are_free.release()
+                if other is not None:
+                    wait([other])
+            if other is not None:
+                other.result()
+            return rows
 
-    def _threads(self) -> ThreadPoolExecutor:
+        return finish
+
+    def _beside(self, work: Callable[[], None]) -> Future[None] | None:
+        """The kept thread at this work; None while it is at another's: to wait for that would take longer."""
+        if THREADS < 2 or not self._is_busy.acquire(blocking=False):
+            return None
+
+        def work_and_be_free() -> None:
+            try:
+                work()
+            finally:
+                self._is_busy.release()
+
+        try:
+            return self._thread().submit(work_and_be_free)
+        except BaseException:
+            self._is_busy.release()
+            raise
+
+    def _thread(self) -> ThreadPoolExecutor:
         """Kept, for to begin one takes its time; a process that was forked has none of its parent's."""
         if self._of_process != os.getpid():
-            self._others = ThreadPoolExecutor(max(1, THREADS - 1), thread_name_prefix="encode")
+            self._kept = ThreadPoolExecutor(1, thread_name_prefix="encode")
             self._of_process = os.getpid()
-        return self._others
+        return self._kept
 
     def _session(self, threads: int) -> Any:
         with self._opening:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 
 from django.db import DatabaseError
 
 from corpus_app import search
 from corpus_app.records import Collection, Concept, Finding, Found, NearFinding, Passage, Study
 from qa_app.backends.time_limit import TimeLimit
-from qa_app.pipeline.ports import Encode, LegFailed
+from qa_app.pipeline.ports import Encode, Encoded, LegFailed
 
 
 class SearchedCorpus:
@@ -30,6 +31,20 @@ class SearchedCorpus:
             return search.recall_questions(texts)
         except search.EncoderUnavailable as error:
             raise LegFailed(str(error)) from error
+
+    def encode_ahead(self, texts: Sequence[str]) -> Encoded:
+        try:
+            begun = search.begin_questions(texts)
+        except search.EncoderUnavailable:
+            return partial(self.encode_all, texts)  # whoever wants the vectors is told why there are none
+
+        def finish() -> Sequence[Sequence[float]]:
+            try:
+                return begun()
+            except search.EncoderUnavailable as error:
+                raise LegFailed(str(error)) from error
+
+        return finish
 
     def find_while(
         self, text: str, encode: Encode, *, collection: str | None, limit: int, k1: float, b: float
@@ -80,3 +95,6 @@ class ForgetfulCorpus(SearchedCorpus):
             return search.encode_questions(texts)
         except search.EncoderUnavailable as error:
             raise LegFailed(str(error)) from error
+
+    def encode_ahead(self, texts: Sequence[str]) -> Encoded:
+        return partial(self.encode_all, texts)

@@ -153,10 +153,9 @@ def read_signals(
     question: Question,
     understanding: Understanding,
     *,
-    unmet: tuple[float, float] | None = (0.0, 0.0),
     near: Sequence[NearFinding] = (),
 ) -> Signals:
-    """What the search showed of this question. `unmet` is that of `unmet_word` and `unmet_together`; None where it could not be told.
+    """What the search showed of this question; what waits for the encoder, `with_unmet` adds.
 
     top_cosine          the closest sentence or passage, 0 to 1
     second_study_cosine the same for the next study
@@ -211,8 +210,8 @@ def read_signals(
             "first_lead": _lead(by_study),
             "first_lead_by_words": _lead(words_by_study) / total,
             "first_coverage": _share(idf, held[0], total) if held else 0.0,
-            "unmet_word": unmet[0] if unmet else 0.0,
-            "unmet_together": unmet[1] if unmet else 0.0,
+            "unmet_word": 0.0,
+            "unmet_together": 0.0,
             "coverage": max((_share(idf, words, total) for words in held), default=0.0),
             "pool_coverage": _share(idf, together, total),
             "subject_coverage": _subject_coverage(_nearest(ranked)[:NEAREST], found, question, understanding),
@@ -221,12 +220,19 @@ def read_signals(
             "concepts": sum(1 for term in understanding.terms if term in named) / max(1, len(understanding.terms)),
             "asked_lead": max([0.0, *(n.cosine - cosines[0] for n in near if n.said is not None)]),
             "unasked": sum(n.said is None for n in near) / len(near) if near else 1.0,
-            "first_waits": float(unmet is None or (bool(ranked) and ranked[0].best_cosine <= 0)),
+            "first_waits": float(bool(ranked) and ranked[0].best_cosine <= 0),
             "agreement": float(len(hits) > 0 and study_of.get(by_words) == study_of.get(by_meaning)),
         },
         missing_terms=tuple(missing),
         missing_names=unmet_names(ranked, question, understanding),
     )
+
+
+def with_unmet(signals: Signals, unmet: tuple[float, float] | None) -> Signals:
+    """With what `unmet_word` and `unmet_together` say; None where it could not be told."""
+    if unmet is None:
+        return replace(signals, values={**signals.values, "first_waits": 1.0})
+    return replace(signals, values={**signals.values, "unmet_word": unmet[0], "unmet_together": unmet[1]})
 
 
 def _first(ids: NDArray[np.int64], scores: NDArray[np.float64]) -> tuple[int | None, float]:

@@ -14,6 +14,10 @@ Encode = Callable[[], tuple[Sequence[float] | None, str | None]]
 """What gives the question's vector; or None, and why there is none."""
 
 
+Encoded = Callable[[], Sequence[Sequence[float]]]
+"""What waits for the vectors of texts, in their order, and gives them; raises LegFailed where no encoder can be had."""
+
+
 class Corpus(Protocol):
     """Everything read inside one `snapshot` belongs to one corpus version."""
 
@@ -23,6 +27,10 @@ class Corpus(Protocol):
 
     def encode_all(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """Unit-length vector of each text; raises LegFailed where no encoder can be had."""
+        ...
+
+    def encode_ahead(self, texts: Sequence[str]) -> Encoded:
+        """The same, begun at once, beside what is done next; what it gives waits for the vectors."""
         ...
 
     def find_while(

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cache
 from time import perf_counter
 
 from corpus_app.records import Section
 from qa_app.pipeline import candidates, confidence, core, query, ranking, reordering
 from qa_app.pipeline.naming import by_id
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.ports import Abandoned, Corpus, LegFailed, Limit, Progress, Reranker, RerankerFailed, Unwatched
+from qa_app.pipeline.ports import (
+    Abandoned,
+    Corpus,
+    Encoded,
+    LegFailed,
+    Limit,
+    Progress,
+    Reranker,
+    RerankerFailed,
+    Unwatched,
+)
 from qa_app.pipeline.records import (
     ADVICE,
     Candidate,
@@ -77,6 +88,9 @@ class Clock:
             self.progress.stage(stage, spent)
 
 
+Judged = Callable[[], Signals]
+
+
 @dataclass(frozen=True)
 class Search:
     """What was found for a question, ranked."""
@@ -85,7 +99,7 @@ class Search:
     found: Found
     ranked: tuple[Candidate, ...]
     searched: Searched
-    signals: Signals
+    judged: Judged
     related: tuple[Concept, ...]
     collections: tuple[Collection, ...]
     findings: tuple[Finding, ...] = ()
@@ -101,11 +115,17 @@ class Search:
     near: tuple[NearFinding, ...] = ()
     """The finding of each study that comes closest to the question."""
 
+    @property
+    def signals(self) -> Signals:
+        """What the search showed of the question. The first time it waits for what is still being encoded; may raise as a stage does."""
+        return self.judged()
+
 
 @dataclass
 class _Meaning:
-    """The question's vectors: encoded when they are first wanted, which is while its words are looked up."""
+    """The question's vectors, which are wanted while its words are looked up. That of its text as it is has been begun before."""
 
+    begun: Encoded
     corpus: Corpus
     question: Question
     understanding: Understanding
@@ -132,7 +152,8 @@ class _Meaning:
         weights = {said.in_field_terms: policy.field_terms_weight, said.core: policy.core_weight}
         beside = [other for other, weight in weights.items() if other and weight]
         try:
-            whole, *vectors = self.corpus.encode_all([text, *beside])
+            vectors = self.corpus.encode_all(beside) if beside else ()
+            (whole,) = self.begun() if text == self.question.searched else self.corpus.encode_all([text])
         except LegFailed as failure:
             return None, None, str(failure)
         found = dict(zip(beside, vectors, strict=True))
@@ -172,17 +193,22 @@ class _Look:
     collection: str | None
     found: Found
     ranked: tuple[Candidate, ...]
-    signals: Signals
+    judged: Judged
     findings: tuple[Finding, ...]
     left_out: tuple[LeftOut, ...]
     further: tuple[Candidate, ...] = ()
     near: tuple[NearFinding, ...] = ()
+
+    @property
+    def signals(self) -> Signals:
+        return self.judged()
 
 
 def find_evidence(
     question: Question, *, corpus: Corpus, policy: Policy, clock: Clock, reranker: Reranker | None = None
 ) -> Search:
     with corpus.snapshot():
+        begun = corpus.encode_ahead([question.searched])
         with clock("understand"):
             concepts = corpus.concepts()
             collections = corpus.collections()
@@ -195,11 +221,11 @@ def find_evidence(
                 expand_lay_words=policy.expand_lay_words,
                 say_in_field_terms=policy.field_terms_weight > 0,
             )
-        meaning = _Meaning(corpus, question, understanding, policy, clock)
+        meaning = _Meaning(begun, corpus, question, understanding, policy, clock)
         asked = _Asked(question, understanding, concepts, meaning, corpus, policy, clock)
         look, searched = _look_where_it_belongs(asked)
         linked = None
-        if confidence.answerability(look.signals, policy) < policy.linked_below:
+        if policy.linked_below > 0 and confidence.answerability(look.signals, policy) < policy.linked_below:
             asked, look, linked = _look_further(asked, look)
     ranked = look.ranked if reranker is None else _read_by_model(look.ranked, reranker, asked)
     related = _related(asked.understanding, concepts)
@@ -208,7 +234,7 @@ def find_evidence(
         look.found,
         ranked,
         searched,
-        look.signals,
+        look.judged,
         related,
         collections,
         look.findings,
@@ -314,10 +340,11 @@ def _ranked(
 ) -> _Look:
     with asked.clock("rank"):
         findings, ordered, left_out = _ordered(asked, pool, gains)
-    unmet = _unmet(asked, ordered, found)
+    read_unmet = _begin_unmet(asked, ordered, found)
     with asked.clock("rank"):
-        signals = confidence.read_signals(ordered, found, asked.question, asked.understanding, unmet=unmet, near=near)
-    return _Look(collection, found, ordered, signals, findings, left_out)
+        signals = confidence.read_signals(ordered, found, asked.question, asked.understanding, near=near)
+    judged = cache(lambda: confidence.with_unmet(signals, read_unmet()))
+    return _Look(collection, found, ordered, judged, findings, left_out)
 
 
 def _ordered(
@@ -393,24 +420,32 @@ def _read_by_model(ranked: tuple[Candidate, ...], reranker: Reranker, asked: _As
         return reordering.by_model(ranked, scores, name=reranker.name, weight=policy.reranker_weight)
 
 
-def _unmet(asked: _Asked, ranked: Sequence[Candidate], found: Found) -> tuple[float, float] | None:
-    """What `confidence.unmet_word` and `unmet_together` say; None where no vector can be had."""
-    if asked.whole is None:
-        return None
+def _begin_unmet(asked: _Asked, ranked: Sequence[Candidate], found: Found) -> Callable[[], tuple[float, float] | None]:
+    """What waits for what `confidence.unmet_word` and `unmet_together` say; None where no vector can be had."""
+    whole = asked.whole
+    if whole is None:
+        return lambda: None
     with asked.clock("rank"):
         without = confidence.questions_without(ranked, asked.question, asked.understanding, found, asked.policy)
     written = [text for text in without if text]
-    try:
-        with asked.clock("encode"):
-            vectors = iter(asked.corpus.encode_all(written) if written else ())
-    except LegFailed:
-        return None
-    others = [next(vectors) if text else None for text in without]
-    word = confidence.unmet_word(ranked, asked.whole, others if len(others) < 2 else others[:-1])
-    together = confidence.unmet_together(ranked, asked.whole, others)
-    if confidence.unmet_names(ranked, asked.question, asked.understanding):
-        return max(word, asked.policy.unmet_name), max(together, asked.policy.unmet_name)
-    return word, together
+    begun = asked.corpus.encode_ahead(written) if written else None
+
+    def read() -> tuple[float, float] | None:
+        vectors: Iterator[Sequence[float]] = iter(())
+        if begun is not None:
+            try:
+                with asked.clock("encode"):
+                    vectors = iter(begun())
+            except LegFailed:
+                return None
+        others = [next(vectors) if text else None for text in without]
+        word = confidence.unmet_word(ranked, whole, others if len(others) < 2 else others[:-1])
+        together = confidence.unmet_together(ranked, whole, others)
+        if confidence.unmet_names(ranked, asked.question, asked.understanding):
+            return max(word, asked.policy.unmet_name), max(together, asked.policy.unmet_name)
+        return word, together
+
+    return read
 
 
 def _related(understanding: Understanding, concepts: tuple[Concept, ...], most: int = 6) -> tuple[Concept, ...]:

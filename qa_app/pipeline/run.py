@@ -189,42 +189,50 @@ def gather(
         reply = reviewed(declined) if reviewed else declined
         return _without(question, reply.outcome, reply.message, policy, clock, corpus.version(), declined=reply)
     search = find_evidence(question, corpus=corpus, policy=policy, clock=clock, reranker=reranker)
+    chosen: Evidence | InsufficientEvidence
+    try:  # before it is decided whether to write at all: what that hangs on is still being encoded
+        chosen = _chosen(question, search, policy)
+    except InsufficientEvidence as nothing:
+        chosen = nothing
     outcome = confidence.decide(search.signals, search.understanding, policy)
     if outcome.is_answer and _unsaid(question, search):
         outcome = Outcome.INSUFFICIENT_EVIDENCE
     if not outcome.is_answer:
         return _refusal(question, outcome, search, policy, clock)
+    if isinstance(chosen, InsufficientEvidence):
+        return _refusal(question, Outcome.INSUFFICIENT_EVIDENCE, search, policy, clock, why=chosen)
+    return Gathered(question, search, chosen)
+
+
+def _chosen(question: Question, search: Search, policy: Policy) -> Evidence:
+    """The evidence that an answer would be written from. Raises InsufficientEvidence."""
     compared = find_alternatives(question.searched, search.understanding, search.findings, names_of(search.concepts))
-    try:
-        citable = evidence.find_citable(
-            search.ranked,
-            understanding=search.understanding,
-            policy=policy,
-            concepts=search.concepts,
-            findings=search.findings,
-            near=search.near,
-            asked=question.text,
-            searched=question.searched,
-            alternatives=compared.keys(),
-        )
-        chosen = evidence.select(
-            (*search.ranked, *search.further),
-            question=question,
-            understanding=search.understanding,
-            policy=policy,
-            findings=search.findings,
-            citable=citable,
-        )
-        if unspoken := parts.find_unspoken(question.searched, search.understanding, chosen, search.concepts):
-            raise parts.Unjoined(unspoken)
-    except InsufficientEvidence as nothing:
-        return _refusal(question, Outcome.INSUFFICIENT_EVIDENCE, search, policy, clock, why=nothing)
+    citable = evidence.find_citable(
+        search.ranked,
+        understanding=search.understanding,
+        policy=policy,
+        concepts=search.concepts,
+        findings=search.findings,
+        near=search.near,
+        asked=question.text,
+        searched=question.searched,
+        alternatives=compared.keys(),
+    )
+    chosen = evidence.select(
+        (*search.ranked, *search.further),
+        question=question,
+        understanding=search.understanding,
+        policy=policy,
+        findings=search.findings,
+        citable=citable,
+    )
+    if unspoken := parts.find_unspoken(question.searched, search.understanding, chosen, search.concepts):
+        raise parts.Unjoined(unspoken)
     chosen = replace(
         chosen, left_out=(*search.left_out, *chosen.left_out), alternatives=widest(compared, citable.keys())
     )
     chosen = _with_agreement(chosen, search, policy)
-    unasked = health.find_unasked(chosen.studies, question.searched, search.concepts)
-    return Gathered(question, search, replace(chosen, conditions=unasked))
+    return replace(chosen, conditions=health.find_unasked(chosen.studies, question.searched, search.concepts))
 
 
 def _with_agreement(chosen: Evidence, search: Search, policy: Policy) -> Evidence:

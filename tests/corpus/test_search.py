@@ -546,6 +546,14 @@ def test_a_question_asked_again_is_not_encoded_again(encoder: WordHashEncoder) -
     assert {vector.encoder for vector in again} == {encoder.name}
 
 
+def test_a_question_that_was_begun_is_remembered_once_it_is_encoded(encoder: WordHashEncoder) -> None:
+    begun = search.begin_questions(["How many sets?", "Does protein help?"])
+
+    assert begun() == search.encode_questions(["How many sets?", "Does protein help?"])
+    assert search.begin_questions(["Does protein help?"])() == search.recall_questions(["Does protein help?"])
+    assert encoder.calls == [("How many sets?", "Does protein help?")] * 2
+
+
 def test_what_another_encoder_of_the_same_name_made_is_not_remembered() -> None:
     with embedding.use(WordHashEncoder(dimensions=8)):
         search.recall_questions(["How many sets?"])

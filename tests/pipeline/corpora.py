@@ -8,13 +8,14 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from corpus_app import quality, records
 from corpus_app.passages import split_sentences
 from qa_app.pipeline.ports import Encode as EncodeQuestion
-from qa_app.pipeline.ports import LegFailed
+from qa_app.pipeline.ports import Encoded, LegFailed
 from qa_app.pipeline.text import EMPTY_WORDS, stem, words
 
 Encode = Callable[[Sequence[str]], Sequence[Sequence[float]]]
@@ -64,6 +65,9 @@ class FakeCorpus:
         if self._encode is None:
             raise LegFailed("the encoder is not there")
         return self._encode(texts)
+
+    def encode_ahead(self, texts: Sequence[str]) -> Encoded:
+        return partial(self.encode_all, texts)
 
     def near_findings(self, vector: Sequence[float], passage_ids: Sequence[int]) -> tuple[records.NearFinding, ...]:
         of_study: dict[str, list[int]] = {}

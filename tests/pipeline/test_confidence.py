@@ -25,6 +25,7 @@ from qa_app.pipeline.confidence import (
     unmet_names,
     unmet_word,
     with_bearing,
+    with_unmet,
 )
 from qa_app.pipeline.query import understand
 from qa_app.pipeline.records import Candidate, Confidence, Found, Outcome, Signals, Understanding
@@ -406,8 +407,19 @@ def test_how_much_a_word_matters_is_never_negative_and_grows_with_more_words(
 def test_an_encoder_that_fails_half_way_leaves_the_words_alone() -> None:
     candidate = make_candidate()
 
-    assert read([candidate], make_found([candidate.hit]), "sets", unmet=None).by_words_alone
-    assert not read([candidate], make_found([candidate.hit]), "sets", unmet=(0.0, 0.0)).by_words_alone
+    signals = read([candidate], make_found([candidate.hit]), "sets")
+
+    assert with_unmet(signals, None).by_words_alone
+    assert not with_unmet(signals, (0.0, 0.0)).by_words_alone
+
+
+def test_what_is_unmet_is_added_and_nothing_else_changes() -> None:
+    candidate = make_candidate()
+    signals = read([candidate], make_found([candidate.hit]), "sets")
+
+    added = with_unmet(signals, (0.1, 0.2)).values
+
+    assert added == {**signals.values, "unmet_word": 0.1, "unmet_together": 0.2}
 
 
 @given(figures)
