@@ -247,3 +247,11 @@ def test_two_who_ask_at_once_are_both_counted() -> None:
         person.join()
 
     assert Gap.objects.get().asked == 8
+
+
+def test_payloads_are_kept_uncompressed() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT attstorage FROM pg_attribute WHERE attrelid = 'qa_app_answer'::regclass AND attname = 'payload'"
+        )
+        assert cursor.fetchone() == ("e",)
