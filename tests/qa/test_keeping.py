@@ -249,6 +249,7 @@ def test_two_who_ask_at_once_are_both_counted() -> None:
     assert Gap.objects.get().asked == 8
 
 
+@pytest.mark.django_db
 def test_payloads_are_kept_uncompressed() -> None:
     with connection.cursor() as cursor:
         cursor.execute(
