@@ -15,7 +15,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import partial
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -90,24 +89,16 @@ def encode_questions(texts: Sequence[str]) -> list[legs.QuestionVector]:
     return _encoded(embedding.get(encoder_name()), texts)
 
 
-def recall_questions(texts: Sequence[str]) -> list[legs.QuestionVector]:
-    """The same; what this process has encoded before, it remembers: examples are asked again and again."""
-    return _recalled(texts, lambda encoder, new: partial(encoder.encode, new, threads=embedding.THREADS))()
+def begin_questions(texts: Sequence[str], *, remembers: bool = True) -> Callable[[], list[legs.QuestionVector]]:
+    """Begins the same beside what the caller does next; what it gives waits for the vectors. Raises EncoderUnavailable.
 
-
-def begin_questions(texts: Sequence[str]) -> Callable[[], list[legs.QuestionVector]]:
-    """Begins the same beside what the caller does next; what it gives waits for the vectors. Raises EncoderUnavailable."""
-    return _recalled(texts, embedding.begin)
-
-
-def _recalled(
-    texts: Sequence[str], encode: Callable[[embedding.Encoder, Sequence[str]], Callable[[], embedding.Matrix]]
-) -> Callable[[], list[legs.QuestionVector]]:
+    What this process has encoded before, it remembers, if it may: examples are asked again and again.
+    """
     encoder = embedding.get(encoder_name())
-    kept = _kept_vectors.setdefault(encoder, {})
+    kept = _kept_vectors.setdefault(encoder, {}) if remembers else {}
     known = {text: row for text in texts if (row := kept.get(text)) is not None}
     new = [text for text in dict.fromkeys(texts) if text not in known]
-    begun = encode(encoder, new) if new else None
+    begun = embedding.begin(encoder, new) if new else None
 
     def finish() -> list[legs.QuestionVector]:
         rows = dict(zip(new, begun(), strict=True)) if begun else {}

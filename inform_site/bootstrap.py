@@ -16,7 +16,7 @@ import shutil
 import subprocess
 import sys
 import time
-from typing import Callable, Dict, Iterator, List, Optional, Tuple
+from typing import Callable, Iterator, List, Optional, Tuple
 
 ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 OLDEST = (3, 11)
@@ -119,7 +119,7 @@ def make_venv(place: Place) -> None:
     """Makes `.venv`; one that a former run left unfinished, or that no longer works, is made anew."""
     if works(place) and not os.path.exists(place.unfinished):
         return
-    interpreter = find_interpreter()
+    interpreter = find_interpreter(place)
     with timed(f"Making .venv with {interpreter}"):
         shutil.rmtree(place.venv, ignore_errors=True)
         status, output = run([interpreter, "-m", "venv", place.venv], place)
@@ -154,7 +154,7 @@ def install_lock(place: Place, lock: str) -> None:
 # --- Interpreters ---------------------------------------------------------------------------------------------------
 
 
-def find_interpreter() -> str:
+def find_interpreter(place: Place) -> str:
     """A Python that is new enough and can make virtual environments, the one that INFORM_PYTHON names where it names one.
 
     Of several of one name on the path it is the quickest: one that was compiled without its optimisations takes a third longer
@@ -165,6 +165,8 @@ def find_interpreter() -> str:
     for name in (own,) if own else INTERPRETERS:
         fitting = []
         for path in on_path(name):
+            if os.path.realpath(os.path.dirname(path)) == os.path.dirname(place.python):
+                continue  # of the environment that is about to be made anew
             version = version_of(path)
             if version < OLDEST:
                 continue
@@ -180,7 +182,9 @@ def find_interpreter() -> str:
             f"(on Debian and Ubuntu: apt-get install {without_venv}-venv) and try again."
         )
     if own:
-        raise SetupError(f"{OWN_INTERPRETER} is {own}, which is no Python 3.11 or newer. Name another, or none.")
+        raise SetupError(
+            f"{OWN_INTERPRETER} is {own}: name a Python 3.11 or newer that is there and not in .venv, or none."
+        )
     found = ".".join(map(str, sys.version_info[:3]))
     raise SetupError(f"InForm needs Python 3.11 or newer; this is {found}. Install Python 3.11 and try again.")
 
@@ -188,15 +192,10 @@ def find_interpreter() -> str:
 def on_path(name: str) -> List[str]:
     """The programs of this name, in the order of the path; a path is itself."""
     if os.path.dirname(name):
-        return [name]
-    found = (
-        shutil.which(name, path=folder) for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if folder
-    )
-    programs: Dict[str, str] = {}
-    for path in found:
-        if path:
-            programs.setdefault(os.path.realpath(path), path)
-    return list(programs.values())
+        return [os.path.abspath(name)]
+    folders = filter(None, os.environ.get("PATH", os.defpath).split(os.pathsep))
+    found = (shutil.which(name, path=os.path.abspath(folder)) for folder in folders)
+    return list(filter(None, found))
 
 
 def quickest(interpreters: List[str]) -> str:

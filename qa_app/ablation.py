@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -106,13 +105,15 @@ class _Remembering(SearchedCorpus):
         super().__init__()
         self._vectors: dict[str, Sequence[float]] = {}
 
-    def encode_all(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
-        self._vectors |= zip(new, super().encode_all(new) if new else (), strict=True)
-        return [self._vectors[text] for text in texts]
-
     def encode_ahead(self, texts: Sequence[str]) -> Encoded:
-        return partial(self.encode_all, texts)
+        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
+        begun = super().encode_ahead(new) if new else None
+
+        def finish() -> Sequence[Sequence[float]]:
+            self._vectors |= zip(new, begun(), strict=True) if begun else ()
+            return [self._vectors[text] for text in texts]
+
+        return finish
 
 
 def on_golden(

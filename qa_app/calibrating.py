@@ -13,13 +13,13 @@ from typing import Any
 from corpus_app import search, trial
 from qa_app import fitting
 from qa_app.answering import POLICY, in_use
-from qa_app.backends.corpus import SearchedCorpus
+from qa_app.backends.corpus import SearchedCorpus, failing
 from qa_app.evaluation import REFUSED_KINDS, Golden, read_golden
 from qa_app.measures import auroc, brier, calibration_error, reliability, resampled_interval, wilson_interval
 from qa_app.pipeline import calibration, confidence, scope
 from qa_app.pipeline.generation import ExtractiveWriter
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.ports import LegFailed
+from qa_app.pipeline.ports import Encoded
 from qa_app.pipeline.records import Answer, Mode, Question
 from qa_app.pipeline.retrieval import Clock, find_evidence
 from qa_app.pipeline.run import answer_question
@@ -86,8 +86,8 @@ class Asked:
 class WithoutVectors(SearchedCorpus):
     """The corpus as it is searched while no encoder can be had."""
 
-    def encode_all(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        raise LegFailed("The encoder was taken away.")
+    def encode_ahead(self, texts: Sequence[str]) -> Encoded:
+        return failing("The encoder was taken away.")
 
 
 # --- Asking -----------------------------------------------------------------------------------------------------------

@@ -126,11 +126,16 @@ class Int8Encoder:
         return finish
 
     def _beside(self, work: Callable[[], None]) -> Future[None] | None:
-        """The kept thread at this work; None while it is at another's: to wait for that would take longer."""
+        """The kept thread at this work; None while it is at another's: to wait for that would take longer. And where it cannot
+        be had, for the process has too many or comes to its end.
+        """
         if THREADS < 2 or not self._is_busy.acquire(blocking=False):
             return None
+        was_left = threading.Event()
 
         def work_and_be_free() -> None:
+            if was_left.is_set():
+                return
             try:
                 work()
             finally:
@@ -138,9 +143,10 @@ class Int8Encoder:
 
         try:
             return self._thread().submit(work_and_be_free)
-        except BaseException:
+        except RuntimeError:
+            was_left.set()  # it may stand in the thread's queue all the same
             self._is_busy.release()
-            raise
+            return None
 
     def _thread(self) -> ThreadPoolExecutor:
         """Kept, for to begin one takes its time; a process that was forked has none of its parent's."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from functools import partial
 
 from django.db import DatabaseError
 
@@ -26,25 +25,11 @@ class SearchedCorpus:
     def snapshot(self) -> AbstractContextManager[None]:
         return search.snapshot(milliseconds=self._limit.milliseconds_left if self._limit else None)
 
-    def encode_all(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        try:
-            return search.recall_questions(texts)
-        except search.EncoderUnavailable as error:
-            raise LegFailed(str(error)) from error
-
     def encode_ahead(self, texts: Sequence[str]) -> Encoded:
         try:
-            begun = search.begin_questions(texts)
-        except search.EncoderUnavailable:
-            return partial(self.encode_all, texts)  # whoever wants the vectors is told why there are none
-
-        def finish() -> Sequence[Sequence[float]]:
-            try:
-                return begun()
-            except search.EncoderUnavailable as error:
-                raise LegFailed(str(error)) from error
-
-        return finish
+            return search.begin_questions(texts)
+        except search.EncoderUnavailable as error:
+            return failing(str(error))
 
     def find_while(
         self, text: str, encode: Encode, *, collection: str | None, limit: int, k1: float, b: float
@@ -90,11 +75,17 @@ class SearchedCorpus:
 class ForgetfulCorpus(SearchedCorpus):
     """The same, which encodes every text anew: how long that takes is to be measured."""
 
-    def encode_all(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        try:
-            return search.encode_questions(texts)
-        except search.EncoderUnavailable as error:
-            raise LegFailed(str(error)) from error
-
     def encode_ahead(self, texts: Sequence[str]) -> Encoded:
-        return partial(self.encode_all, texts)
+        try:
+            return search.begin_questions(texts, remembers=False)
+        except search.EncoderUnavailable as error:
+            return failing(str(error))
+
+
+def failing(why: str) -> Encoded:
+    """What stands in for vectors that cannot be had: whoever wants them is told why."""
+
+    def fail() -> Sequence[Sequence[float]]:
+        raise LegFailed(why)
+
+    return fail

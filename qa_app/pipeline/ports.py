@@ -25,12 +25,8 @@ class Corpus(Protocol):
 
     def snapshot(self) -> AbstractContextManager[None]: ...
 
-    def encode_all(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """Unit-length vector of each text; raises LegFailed where no encoder can be had."""
-        ...
-
     def encode_ahead(self, texts: Sequence[str]) -> Encoded:
-        """The same, begun at once, beside what is done next; what it gives waits for the vectors."""
+        """Begins to encode texts beside what is done next; what it gives waits for the unit-length vector of each."""
         ...
 
     def find_while(

@@ -152,8 +152,11 @@ class _Meaning:
         weights = {said.in_field_terms: policy.field_terms_weight, said.core: policy.core_weight}
         beside = [other for other, weight in weights.items() if other and weight]
         try:
-            vectors = self.corpus.encode_all(beside) if beside else ()
-            (whole,) = self.begun() if text == self.question.searched else self.corpus.encode_all([text])
+            if text == self.question.searched:
+                others = self.corpus.encode_ahead(beside) if beside else tuple
+                (whole,), vectors = self.begun(), others()
+            else:
+                whole, *vectors = self.corpus.encode_ahead([text, *beside])()
         except LegFailed as failure:
             return None, None, str(failure)
         found = dict(zip(beside, vectors, strict=True))

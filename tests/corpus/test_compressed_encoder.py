@@ -156,6 +156,25 @@ def test_what_was_begun_and_left_does_not_keep_the_thread(model: str) -> None:
     assert not encoder._is_busy.locked()
 
 
+def test_without_another_thread_one_does_all_and_the_next_is_asked_again(
+    model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedding.prepare(titles=TITLES, texts=TEXTS)
+    encoder: Any = embedding.get()
+    expected = np.concatenate([encoder.encode([text]) for text in TEXTS])
+
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as crowded:
+        crowded.setattr(threading.Thread, "start", refuse)
+        assert encoder.encode(TEXTS, threads=2).tobytes() == expected.tobytes()
+
+    for _ in range(3):
+        assert encoder.begin(TEXTS)().tobytes() == expected.tobytes()
+    assert not encoder._is_busy.locked()
+
+
 def test_what_fails_in_one_of_the_threads_fails_the_call(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     embedding.prepare(titles=TITLES, texts=TEXTS)
     encoder: Any = embedding.get()

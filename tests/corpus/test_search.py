@@ -539,26 +539,18 @@ def test_ids_of_any_size_and_scores_of_eight_and_four_bytes_arrive_as_they_were_
 def test_a_question_asked_again_is_not_encoded_again(encoder: WordHashEncoder) -> None:
     asked = ["How many sets?", "Does protein help?", "How many sets?"]
 
-    first, again = search.recall_questions(asked), search.recall_questions([*asked, "And sleep?"])
+    first, again = search.begin_questions(asked)(), search.begin_questions([*asked, "And sleep?"])()
 
     assert encoder.calls == [("How many sets?", "Does protein help?"), ("And sleep?",)]
     assert first == again[:3] == search.encode_questions(asked)
     assert {vector.encoder for vector in again} == {encoder.name}
 
 
-def test_a_question_that_was_begun_is_remembered_once_it_is_encoded(encoder: WordHashEncoder) -> None:
-    begun = search.begin_questions(["How many sets?", "Does protein help?"])
-
-    assert begun() == search.encode_questions(["How many sets?", "Does protein help?"])
-    assert search.begin_questions(["Does protein help?"])() == search.recall_questions(["Does protein help?"])
-    assert encoder.calls == [("How many sets?", "Does protein help?")] * 2
-
-
 def test_what_another_encoder_of_the_same_name_made_is_not_remembered() -> None:
     with embedding.use(WordHashEncoder(dimensions=8)):
-        search.recall_questions(["How many sets?"])
+        search.begin_questions(["How many sets?"])()
     with embedding.use(WordHashEncoder(dimensions=16)):
-        assert len(search.recall_questions(["How many sets?"])[0]) == 16
+        assert len(search.begin_questions(["How many sets?"])()[0]) == 16
 
 
 def test_the_questions_remembered_longest_ago_make_room(
@@ -567,7 +559,7 @@ def test_the_questions_remembered_longest_ago_make_room(
     monkeypatch.setattr(search, "VECTORS_MOST", 2)
 
     for text in ("one", "two", "three", "two", "one"):
-        search.recall_questions([text])
+        search.begin_questions([text])()
 
     assert encoder.calls == [("one",), ("two",), ("three",), ("one",)]
 

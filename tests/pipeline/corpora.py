@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -61,13 +60,13 @@ class FakeCorpus:
     def snapshot(self) -> nullcontext[None]:
         return nullcontext()
 
-    def encode_all(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+    def encode_ahead(self, texts: Sequence[str]) -> Encoded:
+        return lambda: self._encoded(texts)
+
+    def _encoded(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         if self._encode is None:
             raise LegFailed("the encoder is not there")
         return self._encode(texts)
-
-    def encode_ahead(self, texts: Sequence[str]) -> Encoded:
-        return partial(self.encode_all, texts)
 
     def near_findings(self, vector: Sequence[float], passage_ids: Sequence[int]) -> tuple[records.NearFinding, ...]:
         of_study: dict[str, list[int]] = {}

@@ -89,11 +89,11 @@ class WatchedCorpus(FakeCorpus):
     def _note(self, name: str) -> None:
         self.asked.append(f"{name}{' in snapshot' if self._held else ''}")
 
-    def encode_all(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+    def _encoded(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         self._note("encode")
         if self._fails:
             raise LegFailed(self._fails)
-        return super().encode_all(texts)
+        return super()._encoded(texts)
 
     def find(self, *arguments: Any, **options: Any) -> records.Found:
         self._note("find")

@@ -15,12 +15,13 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
-from corpus_app import search, trial
+from corpus_app import embedding, search, trial
 from corpus_app.models import Study
 from qa_app import calibrating, calibration_tables
 from qa_app.calibrating import Example
 from qa_app.pipeline import calibration
 from qa_app.pipeline.policy import DEFAULT
+from qa_app.pipeline.ports import LegFailed
 from tests.fakes import WordHashEncoder
 from tests.qa.conftest import ASKED
 
@@ -195,3 +196,12 @@ def test_every_place_of_the_page_is_filled() -> None:
 
 def _told(docs: Path) -> list[Path]:
     return [docs / calibration_tables.PAGE, *sorted((docs / "images").glob("confidence*.svg"))]
+
+
+def test_a_corpus_without_vectors_has_none() -> None:
+    with embedding.use(WordHashEncoder()) as encoder:
+        begun = calibrating.WithoutVectors().encode_ahead(["How many sets?"])
+
+        with pytest.raises(LegFailed, match="taken away"):
+            begun()
+        assert encoder.calls == []

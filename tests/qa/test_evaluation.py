@@ -198,10 +198,10 @@ def test_passages_that_share_four_words_of_five_are_near_duplicates() -> None:
 @pytest.mark.django_db
 def test_what_encoding_takes_is_measured_also_where_the_site_would_remember() -> None:
     with embedding.use(WordHashEncoder()) as encoder:
-        assert SearchedCorpus().encode_all([ASKED]) == SearchedCorpus().encode_all([ASKED])
+        assert SearchedCorpus().encode_ahead([ASKED])() == SearchedCorpus().encode_ahead([ASKED])()
         assert encoder.calls == [(ASKED,)]
 
-        assert ForgetfulCorpus().encode_all([ASKED]) == ForgetfulCorpus().encode_all([ASKED])
+        assert ForgetfulCorpus().encode_ahead([ASKED])() == ForgetfulCorpus().encode_ahead([ASKED])()
         assert encoder.calls == [(ASKED,)] * 3
 
 

@@ -35,13 +35,13 @@ def test_old_pythons_can_read_it() -> None:
     ast.parse(Path(bootstrap.__file__).read_text(encoding="utf-8"), feature_version=(3, 6))
 
 
-def test_too_old_python_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_old_python_says_so(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("INFORM_PYTHON", raising=False)
     monkeypatch.setattr(bootstrap, "version_of", lambda interpreter: (3, 9))
     monkeypatch.setattr(sys, "version_info", (3, 9, 18))
 
     with pytest.raises(SetupError, match=r"^InForm needs Python 3\.11 or newer; this is 3\.9\.18\. Install"):
-        bootstrap.find_interpreter()
+        bootstrap.find_interpreter(place)
 
 
 def an_interpreter(path: Path, *, version: str = "3.11", makes_environments: bool = True, seconds: float = 0.01) -> str:
@@ -63,59 +63,80 @@ def on_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> tuple[Path, Path
     return folders
 
 
-def test_missing_venv_module_names_the_package(on_path: tuple[Path, Path]) -> None:
+def test_missing_venv_module_names_the_package(place: Place, on_path: tuple[Path, Path]) -> None:
     an_interpreter(on_path[0] / "python3.12", version="3.12", makes_environments=False)
 
     with pytest.raises(SetupError, match=r"install the package python3\.12-venv"):
-        bootstrap.find_interpreter()
+        bootstrap.find_interpreter(place)
 
 
-def test_first_interpreter_that_works_is_taken(on_path: tuple[Path, Path]) -> None:
+def test_first_interpreter_that_works_is_taken(place: Place, on_path: tuple[Path, Path]) -> None:
     fitting = an_interpreter(on_path[1] / "python3.12", version="3.12")
     an_interpreter(on_path[0] / "python3", version="3.9", seconds=0.001)
 
-    assert bootstrap.find_interpreter() == fitting
+    assert bootstrap.find_interpreter(place) == fitting
 
 
 @pytest.mark.parametrize(("seconds", "is_taken"), [(0.007, True), (0.0095, False), (0.02, False)])
-def test_of_one_name_the_clearly_quicker_is_taken(on_path: tuple[Path, Path], seconds: float, is_taken: bool) -> None:
+def test_of_one_name_the_clearly_quicker_is_taken(
+    place: Place, on_path: tuple[Path, Path], seconds: float, is_taken: bool
+) -> None:
     first = an_interpreter(on_path[0] / "python3.11", seconds=0.01)
     second = an_interpreter(on_path[1] / "python3.11", seconds=seconds)
 
-    assert bootstrap.find_interpreter() == (second if is_taken else first)
+    assert bootstrap.find_interpreter(place) == (second if is_taken else first)
 
 
-def test_quicker_one_without_the_venv_module_is_passed_over(on_path: tuple[Path, Path]) -> None:
+def test_quicker_one_without_the_venv_module_is_passed_over(place: Place, on_path: tuple[Path, Path]) -> None:
     slower = an_interpreter(on_path[0] / "python3.11", seconds=0.01)
     an_interpreter(on_path[1] / "python3.11", seconds=0.001, makes_environments=False)
 
-    assert bootstrap.find_interpreter() == slower
+    assert bootstrap.find_interpreter(place) == slower
 
 
-def test_one_program_by_two_ways_is_looked_at_once(on_path: tuple[Path, Path]) -> None:
-    only = an_interpreter(on_path[0] / "python3.11")
-    on_path[1].mkdir()
-    (on_path[1] / "python3.11").symlink_to(only)
+def test_environment_that_is_made_anew_is_not_made_with_itself(
+    place: Place, on_path: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = an_interpreter(Path(place.python).parent / "python3.11", seconds=0.001)
+    other = an_interpreter(on_path[1] / "python3.11")
+    monkeypatch.setenv("PATH", os.pathsep.join((str(Path(own).parent), str(on_path[1]))))
 
-    assert bootstrap.on_path("python3.11") == [only]
+    assert bootstrap.find_interpreter(place) == other
+
+    monkeypatch.setenv("INFORM_PYTHON", own)
+    with pytest.raises(SetupError, match=r"that is there and not in \.venv"):
+        bootstrap.find_interpreter(place)
 
 
-def test_interpreter_of_ones_own_is_taken(on_path: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_relative_paths_are_of_here_wherever_it_then_runs(
+    on_path: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = an_interpreter(on_path[0] / "python3.11")
+    monkeypatch.chdir(on_path[0].parent)
+
+    monkeypatch.setenv("PATH", "first")
+    assert bootstrap.on_path("python3.11") == [program]
+    assert bootstrap.on_path("first/python3.11") == [program]
+
+
+def test_interpreter_of_ones_own_is_taken(
+    place: Place, on_path: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     an_interpreter(on_path[0] / "python3.11", seconds=0.001)
     own = an_interpreter(on_path[1] / "own-python", version="3.13")
     monkeypatch.setenv("INFORM_PYTHON", own)
 
-    assert bootstrap.find_interpreter() == own
+    assert bootstrap.find_interpreter(place) == own
 
 
 def test_interpreter_of_ones_own_that_is_too_old_says_so(
-    on_path: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+    place: Place, on_path: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     an_interpreter(on_path[0] / "python3.11")
     monkeypatch.setenv("INFORM_PYTHON", an_interpreter(on_path[1] / "python3.9", version="3.9"))
 
-    with pytest.raises(SetupError, match=r"python3\.9, which is no Python 3\.11 or newer"):
-        bootstrap.find_interpreter()
+    with pytest.raises(SetupError, match=r"python3\.9: name a Python 3\.11 or newer"):
+        bootstrap.find_interpreter(place)
 
 
 def test_work_that_interpreters_are_compared_by_can_be_done() -> None:
@@ -156,7 +177,7 @@ def test_environment_without_its_interpreter_is_not_installed(place: Place) -> N
 
 def test_unfinished_environment_is_made_anew(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     commands: list[list[str]] = []
-    monkeypatch.setattr(bootstrap, "find_interpreter", lambda: "python3.11")
+    monkeypatch.setattr(bootstrap, "find_interpreter", lambda place: "python3.11")
     monkeypatch.setattr(bootstrap, "run", lambda command, place, show=None: (commands.append(command), (0, ""))[1])
     Path(place.unfinished).touch()
 
