@@ -272,7 +272,7 @@ def find_misspellings(
     Only words of concepts' names that stand in the corpus are suggested, and of concepts that no study is about: everyday words
     have too many neighbours. Short words and numbers are left alone, and so is a word whose first letter would change.
     """
-    stems_known, terms, unstudied = _field_terms(concepts)
+    stems_known, by_first_letter, unstudied = _field_terms(concepts)
     amounts = {match[0]: match for match in _AMOUNT.finditer(said)}
     found = []
     for word in dict.fromkeys(words(said)):
@@ -287,7 +287,7 @@ def find_misspellings(
             continue
         if word in vocabulary or stem(word) in stems_known:
             continue
-        near = [term for term in terms if term[0] == word[0] and (term in vocabulary or term in unstudied)]
+        near = [t for t in by_first_letter.get(word[0], ()) if t in vocabulary or t in unstudied]
         slips = 1 if len(word) < LONG_WORD else 2
         match = process.extractOne(word, near, scorer=OSA.distance, score_cutoff=slips)
         if match is None:
@@ -305,9 +305,11 @@ def _american(word: str) -> str:
 
 
 @once_for_these
-def _field_terms(concepts: tuple[Concept, ...]) -> tuple[frozenset[str], tuple[str, ...], frozenset[str]]:
-    """Stems of all words in concepts' names; the words that are long enough to be suggested, those that studies are about first; and
-    which of them only concepts have that no study is about.
+def _field_terms(
+    concepts: tuple[Concept, ...],
+) -> tuple[frozenset[str], Mapping[str, Sequence[str]], frozenset[str]]:
+    """Stems of all words in concepts' names; by first letter the words that are long enough to be suggested, those that studies are
+    about first; and which of them only concepts have that no study is about.
     """
     studied, unstudied = (
         dict.fromkeys(
@@ -320,8 +322,11 @@ def _field_terms(concepts: tuple[Concept, ...]) -> tuple[frozenset[str], tuple[s
         for is_studied in (True, False)
     )
     named = studied | unstudied
-    terms = tuple(w for w in named if len(w) >= SHORTEST_CORRECTED and w not in EMPTY_WORDS)
-    return frozenset(map(stem, named)), terms, frozenset(unstudied) - frozenset(studied)
+    by_first_letter: dict[str, list[str]] = {}
+    for word in named:
+        if len(word) >= SHORTEST_CORRECTED and word not in EMPTY_WORDS:
+            by_first_letter.setdefault(word[0], []).append(word)
+    return frozenset(map(stem, named)), by_first_letter, frozenset(unstudied) - frozenset(studied)
 
 
 def find_collection(said: str, named: Sequence[Concept], collections: Sequence[Collection]) -> str | None:
