@@ -117,6 +117,8 @@ def ask(
 
 def _with_budget(policy: Policy, *, most_passages: object, most_studies: object) -> Policy:
     """The policy with these figures in it; None leaves one as it is. Raises BadQuestion."""
+    if most_passages is None and most_studies is None:
+        return policy
     return replace(
         policy,
         evidence_passages=_budget("most_passages", most_passages, policy.evidence_passages, MOST_PASSAGES),

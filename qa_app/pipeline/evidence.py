@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -212,10 +212,13 @@ def study_signals(
     known = math.fsum(named[i].rarity for i in leading if i in named) or 1.0
     most = max((c.keyword_hits for c in ranked), default=0) or 1
     closest = {entry.study_id: entry.cosine for entry in near}
+    nearest = {study_id: max(c.best_cosine for c in own) for study_id, own in by_study.items()}
+    for study_id in by_study.keys() - closest.keys():
+        closest[study_id] = max(c.hit.cosine or 0.0 for c in by_study[study_id])
     shares = _matters(understanding, concepts, findings)
     return {
         study_id: {
-            "cosine": max(c.best_cosine for c in own),
+            "cosine": nearest[study_id],
             "keywords": max(c.keyword_hits for c in own) / max(1, len(understanding.terms)),
             "held": max(c.keyword_hits for c in own) / most,
             "place": 1 / rank,
@@ -225,7 +228,7 @@ def study_signals(
                 named[i].rarity for i in leading.intersection(own[0].passage.study.concepts) if i in named
             )
             / known,
-            "detail": max(c.best_cosine for c in own) - closest.get(study_id, max(c.hit.cosine or 0.0 for c in own)),
+            "detail": nearest[study_id] - closest[study_id],
             "matter": shares.get(study_id, 0.0),
             "others": float(is_about_others(own[0].passage.study, understanding.population)),
         }
@@ -493,9 +496,18 @@ def _is_alone_on_one(place: int, kept: Sequence[int], ranked: Sequence[Candidate
     return any(not any(names(ranked[p].passage.text, outcome) for p in kept if p != place) for outcome in own)
 
 
+def _is_like_one(own: frozenset[str], others: Iterable[frozenset[str]], share: float) -> bool:
+    """Whether this share of the words is that of one of the others, at least. Of sets of too different sizes it cannot be."""
+    for other in others:
+        small, large = sorted((len(own), len(other)))
+        if (small / large if large else 1.0) >= share and jaccard(own, other) >= share:
+            return True
+    return False
+
+
 def _is_near_copy(place: int, chosen: Sequence[int], ranked: Sequence[Candidate], policy: Policy) -> bool:
-    own = stem_set(ranked[place].passage.text)
-    return any(jaccard(own, stem_set(ranked[p].passage.text)) >= policy.near_duplicate_jaccard for p in chosen)
+    own, others = stem_set(ranked[place].passage.text), (stem_set(ranked[p].passage.text) for p in chosen)
+    return _is_like_one(own, others, policy.near_duplicate_jaccard)
 
 
 def _tells_one(candidate: Candidate, findings: Sequence[Finding]) -> bool:
@@ -537,19 +549,19 @@ def _why_not(
         return LeftOutReason.BUDGET, f"the {policy.evidence_passages} best passages were already chosen"
     cap = policy.passages_per_cited_study if is_citable else policy.passages_per_study
     study = candidate.passage.study.study_id
-    per_study = Counter(c.passage.study.study_id for c in chosen)
-    if location(candidate, policy) in {location(c, policy) for c in chosen}:
+    of_study = [c for c in chosen if c.passage.study.study_id == study]
+    here = location(candidate, policy)
+    if any(location(c, policy) == here for c in of_study):
         return LeftOutReason.DUPLICATE_LOCATION, "a better passage stands at the same place of this study"
-    if per_study[study] >= cap:
+    if len(of_study) >= cap:
         return LeftOutReason.STUDY_CAP, f"this study already gave {cap} passages"
-    if study not in per_study and len(per_study) >= policy.evidence_studies:
+    if not of_study and len({c.passage.study.study_id for c in chosen}) >= policy.evidence_studies:
         return LeftOutReason.BUDGET, f"the {policy.evidence_studies} best studies were already chosen"
     if chosen and not is_citable and candidate.bears < max(policy.bears_from, policy.bears_share * chosen[0].bears):
         return (
             LeftOutReason.BELOW_THRESHOLD,
             f"the chance that it bears on the question is only {candidate.bears} of 100",
         )
-    own = stem_set(candidate.passage.text)
-    if any(jaccard(own, other) >= policy.near_duplicate_jaccard for other in words):
+    if _is_like_one(stem_set(candidate.passage.text), words, policy.near_duplicate_jaccard):
         return LeftOutReason.NEAR_DUPLICATE, "a chosen passage says the same in almost the same words"
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import Any
 
@@ -65,11 +65,15 @@ class _Step:
         return bool((self.gains != float(self.multiplies)).any())
 
     def explain(self) -> list[Because | None]:
-        """What is to be said of each candidate."""
-        values = [round(gain, 4) for gain in self.gains.tolist()]
-        if self.multiplies:
-            return [None if value == 1.0 else Because(self.name, f"x{value}", value) for value in values]
-        return [None if value == 0.0 else Because(self.name, "+" if value > 0 else "-", value) for value in values]
+        """What is to be said of each candidate; many gain the same."""
+        gains = self.gains.tolist()
+        said = {gain: self._said(round(gain, 4)) for gain in set(gains)}
+        return [said[gain] for gain in gains]
+
+    def _said(self, value: float) -> Because | None:
+        if value == float(self.multiplies):
+            return None
+        return Because(self.name, f"x{value}" if self.multiplies else "+" if value > 0 else "-", value)
 
 
 def rerank(
@@ -339,13 +343,8 @@ def _newer_first_within_band(ordered: Sequence[Candidate], band: float) -> tuple
         )
         for place, candidate in enumerate(newer):
             if candidate is not run[place]:
-                candidate = replace(
-                    candidate,
-                    because=(
-                        *candidate.because,
-                        Because("recency", "tie-break", float(candidate.passage.study.year or 0)),
-                    ),
-                )
+                year = float(candidate.passage.study.year or 0)
+                candidate = candidate.explained(Because("recency", "tie-break", year))
             result.append(candidate)
         start = end
     return tuple(result)

@@ -209,7 +209,7 @@ class Candidate:
     @property
     def best_cosine(self) -> float:
         """The closest the passage or one of its sentences comes to the question."""
-        return max((*self.sentence_cosines, self.hit.cosine or 0.0))
+        return max(self.hit.cosine or 0.0, *self.sentence_cosines) if self.sentence_cosines else self.hit.cosine or 0.0
 
     def bearing(self, chance: int) -> Self:
         """The same with this chance: written out, for `replace` takes four times as long, and a question has a hundred."""
@@ -222,6 +222,19 @@ class Candidate:
             self.keyword_hits,
             self.sentence_cosines,
             chance,
+        )
+
+    def explained(self, because: Because) -> Self:
+        """The same with one reason more for its place; written out as well."""
+        return type(self)(
+            self.passage,
+            self.hit,
+            self.fused,
+            self.score,
+            (*self.because, because),
+            self.keyword_hits,
+            self.sentence_cosines,
+            self.bears,
         )
 
 

@@ -13,7 +13,7 @@ from qa_app.pipeline.calibration import Logistic
 from qa_app.pipeline.generation import EXTRACTIVE
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.query import understand
-from qa_app.pipeline.records import Answer, Confidence, Outcome, Searched
+from qa_app.pipeline.records import Answer, Because, Confidence, Outcome, Searched
 from tests.pipeline.values import POLICY, make_candidate, make_question
 
 
@@ -80,7 +80,9 @@ def test_a_refusal_has_a_code_and_an_answer_has_none(outcome: Outcome) -> None:
 def test_a_candidate_with_a_chance_is_else_the_same() -> None:
     candidate = make_candidate("It grows.", cosine=0.5)
 
+    why = Because("recency", "tie-break", 2020.0)
     assert candidate.bearing(77) == replace(candidate, bears=77)
+    assert candidate.explained(why) == replace(candidate, because=(*candidate.because, why))
     assert (
         len({str(getattr(candidate, field.name)) for field in fields(candidate)}) > 5
     )  # two fields in each other's place would be seen
