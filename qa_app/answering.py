@@ -111,7 +111,9 @@ def rehearse(*, rest: Callable[[float], None]) -> int:
     asked = tuple(islice(_rehearsed(), REHEARSED_MOST))
     for question in asked:
         start = perf_counter()
-        answer_question(question, corpus=SearchedCorpus(), writer=ExtractiveWriter(), policy=in_use(POLICY))
+        corpus = SearchedCorpus()
+        answered = answer_question(question, corpus=corpus, writer=ExtractiveWriter(), policy=in_use(POLICY))
+        payload.of_answer(answered, answer_id="", url="", request_id="", parent=None, encoder="", created_at="")
         rest(perf_counter() - start)
     return len(asked)
 

@@ -209,7 +209,7 @@ def _names(concepts: tuple[Concept, ...]) -> tuple[_ByWords, _ByWords, tuple[int
     return by_name, by_base, tuple(sorted({len(name) for name in by_name}, reverse=True))
 
 
-@lru_cache(maxsize=32_768)
+@lru_cache(maxsize=65_536)
 def names(text: str, concept: Concept) -> bool:
     """Whether the text names this concept, by any of its names, whole words."""
     spaced = _spaced(text)

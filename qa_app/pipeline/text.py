@@ -119,7 +119,7 @@ def stems(text: str) -> tuple[str, ...]:
     return tuple(map(stem, words(text)))
 
 
-@lru_cache(maxsize=8_192)
+@lru_cache(maxsize=16_384)
 def stem_set(text: str) -> frozenset[str]:
     """The stems of a text. Kept, because ranking, signals and evidence ask it of the same passages, question after question."""
     return frozenset(stems(text))
