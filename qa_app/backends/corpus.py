@@ -16,6 +16,8 @@ from qa_app.pipeline.ports import Encode, Encoded, LegFailed
 class SearchedCorpus:
     """The corpus by its reading door; what is read in a snapshot takes no longer than the limit leaves."""
 
+    remembers = True  # the vectors of questions
+
     def __init__(self, limit: TimeLimit | None = None) -> None:
         self._limit = limit
 
@@ -27,7 +29,7 @@ class SearchedCorpus:
 
     def encode_ahead(self, texts: Sequence[str]) -> Encoded:
         try:
-            return search.begin_questions(texts)
+            return search.begin_questions(texts, remembers=self.remembers)
         except search.EncoderUnavailable as error:
             return failing(str(error))
 
@@ -75,11 +77,7 @@ class SearchedCorpus:
 class ForgetfulCorpus(SearchedCorpus):
     """The same, which encodes every text anew: how long that takes is to be measured."""
 
-    def encode_ahead(self, texts: Sequence[str]) -> Encoded:
-        try:
-            return search.begin_questions(texts, remembers=False)
-        except search.EncoderUnavailable as error:
-            return failing(str(error))
+    remembers = False
 
 
 def failing(why: str) -> Encoded:

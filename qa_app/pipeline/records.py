@@ -212,29 +212,24 @@ class Candidate:
         return max(self.hit.cosine or 0.0, *self.sentence_cosines) if self.sentence_cosines else self.hit.cosine or 0.0
 
     def bearing(self, chance: int) -> Self:
-        """The same with this chance: written out, for `replace` takes four times as long, and a question has a hundred."""
-        return type(self)(
-            self.passage,
-            self.hit,
-            self.fused,
-            self.score,
-            self.because,
-            self.keyword_hits,
-            self.sentence_cosines,
-            chance,
-        )
+        """The same with this chance."""
+        return self._with(self.because, chance)
 
     def explained(self, because: Because) -> Self:
-        """The same with one reason more for its place; written out as well."""
+        """The same with one reason more for its place."""
+        return self._with((*self.because, because), self.bears)
+
+    def _with(self, because: tuple[Because, ...], bears: int) -> Self:
+        """Written out, for `replace` takes four times as long, and a question has a hundred."""
         return type(self)(
             self.passage,
             self.hit,
             self.fused,
             self.score,
-            (*self.because, because),
+            because,
             self.keyword_hits,
             self.sentence_cosines,
-            self.bears,
+            bears,
         )
 
 

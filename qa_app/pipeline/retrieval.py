@@ -346,7 +346,15 @@ def _ranked(
     read_unmet = _begin_unmet(asked, ordered, found)
     with asked.clock("rank"):
         signals = confidence.read_signals(ordered, found, asked.question, asked.understanding, near=near)
-    judged = cache(lambda: confidence.with_unmet(signals, read_unmet()))
+
+    @cache
+    def judged() -> Signals:
+        unmet = read_unmet()
+        if unmet and signals.missing_names:
+            word, together = unmet
+            unmet = max(word, asked.policy.unmet_name), max(together, asked.policy.unmet_name)
+        return confidence.with_unmet(signals, unmet)
+
     return _Look(collection, found, ordered, judged, findings, left_out)
 
 
@@ -443,10 +451,7 @@ def _begin_unmet(asked: _Asked, ranked: Sequence[Candidate], found: Found) -> Ca
                 return None
         others = [next(vectors) if text else None for text in without]
         word = confidence.unmet_word(ranked, whole, others if len(others) < 2 else others[:-1])
-        together = confidence.unmet_together(ranked, whole, others)
-        if confidence.unmet_names(ranked, asked.question, asked.understanding):
-            return max(word, asked.policy.unmet_name), max(together, asked.policy.unmet_name)
-        return word, together
+        return word, confidence.unmet_together(ranked, whole, others)
 
     return read
 
