@@ -154,7 +154,7 @@ class _Meaning:
         try:
             if text == self.question.searched:
                 others = self.corpus.encode_ahead(beside) if beside else tuple
-                (whole,), vectors = self.begun(), others()
+                vectors, (whole,) = others(), self.begun()  # these here, while the question itself is encoded beside
             else:
                 whole, *vectors = self.corpus.encode_ahead([text, *beside])()
         except LegFailed as failure:
