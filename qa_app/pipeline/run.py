@@ -22,7 +22,7 @@ from qa_app.pipeline import (
 )
 from qa_app.pipeline.alternatives import find_alternatives, widest
 from qa_app.pipeline.attribution import attributed
-from qa_app.pipeline.generation import EXTRACTIVE
+from qa_app.pipeline.generation import EXTRACTIVE, ExtractiveWriter
 from qa_app.pipeline.naming import find_name_spans, find_terms, names_of
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import Corpus, Limit, Progress, Reranker, Unwatched, Writer
@@ -50,6 +50,7 @@ from qa_app.pipeline.records import (
 from qa_app.pipeline.retrieval import Clock, Search, find_evidence
 from qa_app.pipeline.telling import tell_whole
 from qa_app.pipeline.text import stem, stem_set, words
+from qa_app.pipeline.writing import Drafted
 
 NOTHING_FOUND = (
     "The studies kept here do not answer this question. Below are the nearest passages; they are not an answer. "
@@ -75,6 +76,8 @@ class Gathered:
     question: Question
     search: Search
     evidence: Evidence
+    drafted: Drafted | None = None
+    """What was written of it before it was decided to write."""
 
 
 def answer_question(
@@ -97,6 +100,8 @@ def answer_question(
     given the evidence before anything is written from it. `progress` is told what is certain as it becomes so. Raises
     Abandoned where it says that nobody waits any more, and OutOfTime where the limit is over before the answer is made.
     """
+    # A draft that costs nothing but a moment, and that nobody watches, is made while what the decision hangs on is encoded.
+    is_ahead = progress is None and isinstance(writer, ExtractiveWriter)
     progress = progress or Unwatched()
     clock = Clock(progress=progress, limit=limit)
     counted = _counted(question, corpus, policy, clock)
@@ -104,8 +109,19 @@ def answer_question(
         tell_whole(counted, progress)
         return counted
 
+    def draft(chosen: Evidence) -> Drafted:
+        return writing.write_ahead((writer,), chosen, policy, clock)
+
     def gathered_of(asked: Question) -> Gathered | Answer:
-        return gather(asked, corpus=corpus, policy=policy, clock=clock, reviewed=reviewed, reranker=reranker)
+        return gather(
+            asked,
+            corpus=corpus,
+            policy=policy,
+            clock=clock,
+            reviewed=reviewed,
+            reranker=reranker,
+            draft=draft if is_ahead else None,
+        )
 
     gathered, unanswered = gathered_of(question), ""
     if isinstance(gathered, Answer) and gathered.outcome is Outcome.INSUFFICIENT_EVIDENCE:
@@ -120,7 +136,7 @@ def answer_question(
         keep(gathered.evidence)
     progress.evidence(gathered.evidence.passages, gathered.evidence.understanding)
     try:
-        written = _written(gathered.question, gathered.search, gathered.evidence, (writer, *fallbacks), policy, clock)
+        written = _written(gathered, (writer, *fallbacks), policy, clock)
         return _of_a_part(written, question, unanswered, policy) if unanswered else written
     except InsufficientEvidence as nothing:
         return _refusal(question, Outcome.INSUFFICIENT_EVIDENCE, gathered.search, policy, clock, why=nothing)
@@ -181,8 +197,12 @@ def gather(
     clock: Clock,
     reviewed: Callable[[Declined], Declined] | None = None,
     reranker: Reranker | None = None,
+    draft: Callable[[Evidence], Drafted] | None = None,
 ) -> Gathered | Answer:
-    """What an answer is written from; or the refusal, where nothing is to be written."""
+    """What an answer is written from; or the refusal, where nothing is to be written.
+
+    A `draft` is made before it is known which of them it is; a refusal knows nothing of it.
+    """
     with clock("scope"):
         declined = scope.check_scope(question.searched)
     if declined is not None:
@@ -194,6 +214,7 @@ def gather(
         chosen = _chosen(question, search, policy)
     except InsufficientEvidence as nothing:
         chosen = nothing
+    drafted = draft(chosen) if draft and isinstance(chosen, Evidence) else None
     outcome = confidence.decide(search.signals, search.understanding, policy)
     if outcome.is_answer and _unsaid(question, search):
         outcome = Outcome.INSUFFICIENT_EVIDENCE
@@ -201,7 +222,7 @@ def gather(
         return _refusal(question, outcome, search, policy, clock)
     if isinstance(chosen, InsufficientEvidence):
         return _refusal(question, Outcome.INSUFFICIENT_EVIDENCE, search, policy, clock, why=chosen)
-    return Gathered(question, search, chosen)
+    return Gathered(question, search, chosen, drafted)
 
 
 def _chosen(question: Question, search: Search, policy: Policy) -> Evidence:
@@ -247,15 +268,9 @@ def _with_agreement(chosen: Evidence, search: Search, policy: Policy) -> Evidenc
     return replace(chosen, agreement=replace(stands, is_whole=not missed) if stands else None)
 
 
-def _written(
-    question: Question,
-    search: Search,
-    chosen: Evidence,
-    writers: Sequence[Writer],
-    policy: Policy,
-    clock: Clock,
-) -> Answer:
-    written = writing.write(writers, chosen, policy, clock)
+def _written(gathered: Gathered, writers: Sequence[Writer], policy: Policy, clock: Clock) -> Answer:
+    question, search, chosen = gathered.question, gathered.search, gathered.evidence
+    written = gathered.drafted() if gathered.drafted else writing.write(writers, chosen, policy, clock)
     summary, answer = written.summary, written.answer
     sentences = (*summary, *answer)
     numbers = citations.number_studies(sentences, chosen)

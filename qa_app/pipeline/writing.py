@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from qa_app.pipeline import agreement, verification
@@ -39,6 +39,10 @@ class Written:
 
     def holds(self, parts: Sequence[str]) -> bool:
         return all(getattr(self, part) for part in parts)
+
+
+Drafted = Callable[[], Written]
+"""What gives a draft that was written ahead, and tells the clock what that took. Raises InsufficientEvidence."""
 
 
 class NothingWritten(InsufficientEvidence):
@@ -90,6 +94,24 @@ def write(
         generator=_generator(last.generator, attempts, reason),
         attempts=tuple(attempts),
     )
+
+
+def write_ahead(writers: Sequence[Writer], evidence: Evidence, policy: Policy, clock: Clock) -> Drafted:
+    """The same before it is known whether it is wanted: until it is taken, the clock is not told of it, and nobody ever is."""
+    own = Clock(limit=clock.limit)
+    made: Written | InsufficientEvidence
+    try:
+        made = write(writers, evidence, policy, own)
+    except InsufficientEvidence as nothing:
+        made = nothing
+
+    def take() -> Written:
+        clock.spent |= {stage: spent for stage, spent in own.spent.items() if spent is not None}
+        if isinstance(made, InsufficientEvidence):
+            raise made
+        return made
+
+    return take
 
 
 def _attempt(

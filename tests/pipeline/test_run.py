@@ -16,7 +16,7 @@ from qa_app.pipeline import parts
 from qa_app.pipeline.agreement import recount
 from qa_app.pipeline.generation import EXTRACTIVE, ExtractiveWriter
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.ports import LegFailed
+from qa_app.pipeline.ports import LegFailed, Unwatched
 from qa_app.pipeline.query import understand
 from qa_app.pipeline.records import (
     Answer,
@@ -225,6 +225,31 @@ def test_a_refusal_has_no_confidence_no_sentence_and_no_citation(question: str, 
     assert (answer.outcome, answer.confidence) == (outcome, None)
     assert (answer.summary, answer.answer, answer.citations) == ((), (), ())
     assert answer.message
+
+
+@pytest.mark.parametrize("question", [ASKED, "do i have to lift heavy to grow muscle", *REFUSED])
+def test_a_draft_made_before_the_decision_to_write_leaves_no_trace(training: FakeCorpus, question: str) -> None:
+    asked: dict[str, Any] = {"corpus": training, "writer": ExtractiveWriter(), "policy": POLICY}
+
+    ahead = answer_question(make_question(question), **asked)
+    after = answer_question(
+        make_question(question), **asked, progress=Unwatched()
+    )  # who may watch is told nothing too early
+
+    assert replace(ahead, timings_ms={}) == replace(after, timings_ms={})
+    did_not_run = [[stage for stage, spent in a.timings_ms.items() if spent is None] for a in (ahead, after)]
+    assert did_not_run[0] == did_not_run[1]
+
+
+def test_a_writer_that_may_cost_something_is_not_asked_for_what_is_refused() -> None:
+    class NeverAsked(TellsAll):
+        def write(self, evidence: Evidence, policy: Policy) -> tuple[Draft, Generator]:
+            raise AssertionError
+
+    corpus = small_corpus(concepts=(make_concept("ice", "baths of ice"),))
+
+    for question, outcome in REFUSED.items():
+        assert ask(question, corpus, writer=NeverAsked()).outcome is outcome
 
 
 @pytest.mark.parametrize("question", ["best dose of trenbolone for a cycle?", "I'm 14, how should I train?"])
