@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 
-from inform_site import serving
+from inform_site import memory, serving
 from inform_site.assistants import beside
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "inform_site.settings")
@@ -63,6 +63,7 @@ def _start() -> None:
     _settle()
     _rehearse()
     _settle()
+    memory.use_large_pages()
 
 
 COLLECT_FROM = 10_000  # new objects: an answer makes about a hundred thousand, and hardly any of them in circles
