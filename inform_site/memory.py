@@ -8,25 +8,39 @@ of four kilobytes it takes some 2 % less time, more on a virtual machine in anot
 from __future__ import annotations
 
 import ctypes
+import errno
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
-PAGE = 2 * 1024 * 1024  # bytes, as x86-64 and most of arm64 have them
+PAGE = 2 * 1024 * 1024  # bytes, as x86-64 and most of arm64 have them; elsewhere nothing is asked for
 COLLAPSE = 25  # MADV_COLLAPSE of madvise(2)
 IN_USE_FROM = 0.9  # of a mapping: what is hardly used would only take more memory
 MAPS = Path("/proc/self/smaps")
+SYSTEM = Path("/sys/kernel/mm/transparent_hugepage")
 _MAPPING = re.compile(r"([0-9a-f]+)-([0-9a-f]+) rw-p \S+ \S+ 0 *(\[heap\])?")
 
 
 def use_large_pages() -> int:
-    """Asks for them wherever a large piece of this process's own memory is in use. The bytes that are in them now."""
+    """Asks for them wherever a large piece of this process's own memory is in use. The bytes that are in them now.
+
+    Where the system has none left, or was told to give none ("never"), that is the end of it.
+    """
     try:
-        found, madvise = list(_in_use(MAPS.read_text())), ctypes.CDLL(None, use_errno=True).madvise
-    except (OSError, AttributeError):
+        is_ours = int((SYSTEM / "hpage_pmd_size").read_text()) == PAGE
+        if not is_ours or "[never]" in (SYSTEM / "enabled").read_text():
+            return 0
+        maps, madvise = MAPS.read_text(encoding="ascii", errors="replace"), ctypes.CDLL(None, use_errno=True).madvise
+    except (OSError, ValueError, AttributeError):
         return 0
     madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
-    return PAGE * len([page for page in found if madvise(page, PAGE, COLLAPSE) == 0])
+    given = 0
+    for page in _in_use(maps):
+        if madvise(page, PAGE, COLLAPSE) == 0:
+            given += PAGE
+        elif ctypes.get_errno() == errno.ENOMEM:
+            break
+    return given
 
 
 def _in_use(maps: str) -> Iterator[int]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cache
 from time import perf_counter
 
 from corpus_app.records import Section
@@ -88,7 +87,22 @@ class Clock:
             self.progress.stage(stage, spent)
 
 
-Judged = Callable[[], Signals]
+class Judged:
+    """What the search showed of the question. Who asks first waits for what is still being encoded, and may be told what failed."""
+
+    def __init__(self, read: Callable[[], Signals], *, waits: bool) -> None:
+        self._read, self._waits = read, waits
+        self._signals: Signals | None = None
+
+    @property
+    def waits(self) -> bool:
+        """Whether it hangs on something that was begun and that nobody has asked for."""
+        return self._waits and self._signals is None
+
+    def __call__(self) -> Signals:
+        if self._signals is None:
+            self._signals = self._read()
+        return self._signals
 
 
 @dataclass(frozen=True)
@@ -343,19 +357,18 @@ def _ranked(
 ) -> _Look:
     with asked.clock("rank"):
         findings, ordered, left_out = _ordered(asked, pool, gains)
-    read_unmet = _begin_unmet(asked, ordered, found)
+    read_unmet, waits = _begin_unmet(asked, ordered, found)
     with asked.clock("rank"):
         signals = confidence.read_signals(ordered, found, asked.question, asked.understanding, near=near)
 
-    @cache
-    def judged() -> Signals:
+    def judge() -> Signals:
         unmet = read_unmet()
         if unmet and signals.missing_names:
             word, together = unmet
             unmet = max(word, asked.policy.unmet_name), max(together, asked.policy.unmet_name)
         return confidence.with_unmet(signals, unmet)
 
-    return _Look(collection, found, ordered, judged, findings, left_out)
+    return _Look(collection, found, ordered, Judged(judge, waits=waits), findings, left_out)
 
 
 def _ordered(
@@ -431,11 +444,13 @@ def _read_by_model(ranked: tuple[Candidate, ...], reranker: Reranker, asked: _As
         return reordering.by_model(ranked, scores, name=reranker.name, weight=policy.reranker_weight)
 
 
-def _begin_unmet(asked: _Asked, ranked: Sequence[Candidate], found: Found) -> Callable[[], tuple[float, float] | None]:
-    """What waits for what `confidence.unmet_word` and `unmet_together` say; None where no vector can be had."""
+def _begin_unmet(
+    asked: _Asked, ranked: Sequence[Candidate], found: Found
+) -> tuple[Callable[[], tuple[float, float] | None], bool]:
+    """What gives what `confidence.unmet_word` and `unmet_together` say, None where no vector can be had; and whether it has to wait."""
     whole = asked.whole
     if whole is None:
-        return lambda: None
+        return (lambda: None), False
     with asked.clock("rank"):
         without = confidence.questions_without(ranked, asked.question, asked.understanding, found, asked.policy)
     written = [text for text in without if text]
@@ -453,7 +468,7 @@ def _begin_unmet(asked: _Asked, ranked: Sequence[Candidate], found: Found) -> Ca
         word = confidence.unmet_word(ranked, whole, others if len(others) < 2 else others[:-1])
         return word, confidence.unmet_together(ranked, whole, others)
 
-    return read
+    return read, begun is not None
 
 
 def _related(understanding: Understanding, concepts: tuple[Concept, ...], most: int = 6) -> tuple[Concept, ...]:

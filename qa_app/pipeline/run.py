@@ -97,11 +97,11 @@ def answer_question(
 
     The fallbacks write, in order, where the writer fails, or where not enough of its sentences can be verified.
     `reviewed` puts a curator's words in the place of the built-in ones of a fixed reply. `keep` is
-    given the evidence before anything is written from it. `progress` is told what is certain as it becomes so. Raises
+    given the evidence of what is answered. `progress` is told what is certain as it becomes so. Raises
     Abandoned where it says that nobody waits any more, and OutOfTime where the limit is over before the answer is made.
     """
     # A draft that costs nothing but a moment, and that nobody watches, is made while what the decision hangs on is encoded.
-    is_ahead = progress is None and isinstance(writer, ExtractiveWriter)
+    is_ahead = progress is None and not fallbacks and isinstance(writer, ExtractiveWriter)
     progress = progress or Unwatched()
     clock = Clock(progress=progress, limit=limit)
     counted = _counted(question, corpus, policy, clock)
@@ -201,7 +201,7 @@ def gather(
 ) -> Gathered | Answer:
     """What an answer is written from; or the refusal, where nothing is to be written.
 
-    A `draft` is made before it is known which of them it is; a refusal knows nothing of it.
+    A `draft` is made where the decision has to wait; a refusal holds nothing of it but the time, in its total.
     """
     with clock("scope"):
         declined = scope.check_scope(question.searched)
@@ -214,9 +214,11 @@ def gather(
         chosen = _chosen(question, search, policy)
     except InsufficientEvidence as nothing:
         chosen = nothing
-    drafted = draft(chosen) if draft and isinstance(chosen, Evidence) else None
+    unsaid = _unsaid(question, search)
+    is_open = search.judged.waits and not unsaid
+    drafted = draft(chosen) if draft and is_open and isinstance(chosen, Evidence) else None
     outcome = confidence.decide(search.signals, search.understanding, policy)
-    if outcome.is_answer and _unsaid(question, search):
+    if outcome.is_answer and unsaid:
         outcome = Outcome.INSUFFICIENT_EVIDENCE
     if not outcome.is_answer:
         return _refusal(question, outcome, search, policy, clock)

@@ -103,7 +103,7 @@ def write_ahead(writers: Sequence[Writer], evidence: Evidence, policy: Policy, c
     try:
         made = write(writers, evidence, policy, own)
     except InsufficientEvidence as nothing:
-        made = nothing
+        made = nothing.with_traceback(None)  # which holds on to the evidence
 
     def take() -> Written:
         clock.spent |= {stage: spent for stage, spent in own.spent.items() if spent is not None}

@@ -16,7 +16,7 @@ from qa_app.pipeline import parts
 from qa_app.pipeline.agreement import recount
 from qa_app.pipeline.generation import EXTRACTIVE, ExtractiveWriter
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.ports import LegFailed, Unwatched
+from qa_app.pipeline.ports import LegFailed, OutOfTime, Unwatched
 from qa_app.pipeline.query import understand
 from qa_app.pipeline.records import (
     Answer,
@@ -239,6 +239,90 @@ def test_a_draft_made_before_the_decision_to_write_leaves_no_trace(training: Fak
     assert replace(ahead, timings_ms={}) == replace(after, timings_ms={})
     did_not_run = [[stage for stage, spent in a.timings_ms.items() if spent is None] for a in (ahead, after)]
     assert did_not_run[0] == did_not_run[1]
+
+
+class NotingWriter(ExtractiveWriter):
+    """Notes when it writes."""
+
+    def __init__(self, noted: list[str]) -> None:
+        self._noted = noted
+
+    def write(self, evidence: Evidence, policy: Policy) -> tuple[Draft, Generator]:
+        self._noted.append("write")
+        return super().write(evidence, policy)
+
+
+UNMET = "how many weekly sets per muscle for growth in marathon runners?"
+
+
+@pytest.mark.parametrize(
+    ("question", "options", "expected"),
+    [
+        (UNMET, {}, ["write", "encode"]),  # what the decision hangs on is asked for when the draft is there
+        (UNMET, {"progress": Unwatched()}, ["encode", "write"]),  # who watches is told no sentence before the decision
+        (UNMET, {"fallbacks": [ExtractiveWriter()]}, ["encode", "write"]),
+        (ASKED, {}, ["write"]),  # nothing is left away
+        (
+            "is it safe for older people?",
+            {},
+            ["encode"],
+        ),  # it does not name what is meant, so that there is nothing to write
+    ],
+)
+def test_a_draft_comes_first_where_the_decision_has_to_wait(
+    question: str, options: dict[str, Any], expected: list[str]
+) -> None:
+    corpus = WatchedCorpus(make_passage(SETS))
+    writer = NotingWriter(corpus.asked)
+
+    answer_question(make_question(question), corpus=corpus, writer=writer, policy=EAGER, **options)
+
+    assert [name for name in corpus.asked if name in ("encode", "write")] == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "options", "is_drafted"),
+    [
+        (UNMET, {}, True),
+        (UNMET, {"collection": "training"}, False),
+        (ASKED, {}, False),
+    ],  # decided in the search; at once
+)
+def test_nothing_is_drafted_of_what_is_known_to_be_refused(
+    question: str, options: dict[str, Any], is_drafted: bool
+) -> None:
+    corpus, strict = WatchedCorpus(make_passage(SETS)), replace(POLICY, answerable_from=1.1)
+    asked = make_question(question, **options)
+
+    answer = answer_question(asked, corpus=corpus, writer=NotingWriter(corpus.asked), policy=strict)
+
+    assert not answer.outcome.is_answer
+    assert ("write" in corpus.asked) is is_drafted
+
+
+class CountingLimit:
+    """Over after so many looks at it, if ever."""
+
+    def __init__(self, most: int = 10_000) -> None:
+        self.looks, self._most = 0, most
+
+    def require(self) -> None:
+        self.looks += 1
+        if self.looks > self._most:
+            raise OutOfTime(1.0)
+
+
+def test_a_draft_that_comes_first_takes_no_longer_than_the_answer_may() -> None:
+    corpus, ahead, after = small_corpus(), CountingLimit(), CountingLimit()
+    asked: dict[str, Any] = {"corpus": corpus, "writer": ExtractiveWriter(), "policy": EAGER}
+
+    answer_question(make_question(UNMET), **asked, limit=ahead)
+    answer_question(make_question(UNMET), **asked, limit=after, progress=Unwatched())
+
+    assert ahead.looks == after.looks
+    for most in range(ahead.looks):
+        with pytest.raises(OutOfTime):
+            answer_question(make_question(UNMET), **asked, limit=CountingLimit(most))
 
 
 def test_a_writer_that_may_cost_something_is_not_asked_for_what_is_refused() -> None:
