@@ -1,7 +1,7 @@
 """Larger pages for what a process keeps, so that it need not look up so often where a piece of its memory lies.
 
 An answer goes through tens of megabytes that lie everywhere: words, vectors, the encoder's weights. By pages of two megabytes instead
-of four kilobytes it takes some 2 % less time, more on a virtual machine in another. Linux since 6.1 gives them where it is asked to
+of four kilobytes it took some 2 % less time, measured on a virtual machine. Linux since 6.1 gives them where it is asked to
 (MADV_COLLAPSE); anything else leaves all as it was.
 """
 
