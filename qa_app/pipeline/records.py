@@ -464,6 +464,68 @@ class Signals:
         return self.values["top_cosine"] <= 0 or self.values.get("first_waits", 0.0) > 0
 
 
+class HeadlineVerdict(StrEnum):
+    """The shape of the short answer that a headline gives."""
+
+    YES = "yes"
+    NO = "no"
+    NO_CLEAR_DIFFERENCE = "no_clear_difference"
+    DEPENDS = "depends"
+    NUMBER = "number"
+    LIST = "list"
+    EXPLANATION = "explanation"
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """One verbatim plain sentence that answers, with its verdict and the count of studies behind it.
+
+    The three counts cover the whole corpus; they are None where the finding's concepts are not mapped.
+    """
+
+    text: str
+    verdict: HeadlineVerdict | None
+    """None where the polarity of the question is not certain."""
+    citations: tuple[int, ...]
+    support: tuple[Span, ...]
+    studies_for: int | None = None
+    studies_against: int | None = None
+    studies_without_difference: int | None = None
+
+
+class StrengthLevel(StrEnum):
+    """How far a body of evidence can be relied on, in the manner of GRADE."""
+
+    HIGH = "high"
+    MODERATE = "moderate"
+    LOW = "low"
+    VERY_LOW = "very_low"
+
+
+@dataclass(frozen=True, slots=True)
+class StrengthReason:
+    """One reason for a level of evidence: `code` names the row of the table, `text` says it to a reader."""
+
+    code: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceStrength:
+    """The strength of the cited studies as evidence, apart from how well they match the question."""
+
+    level: StrengthLevel
+    reasons: tuple[StrengthReason, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NearQuestion:
+    """A curated question near the asked one, which a study of the corpus answers."""
+
+    question: str
+    study_id: str
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """Everything that is kept of one question."""
@@ -498,6 +560,11 @@ class Answer:
     attempts: tuple[Attempt, ...] = ()
     """To write it, in order; the last one became the answer."""
     timings_ms: Mapping[str, float | None] = field(default_factory=dict)
+    headline: Headline | None = None
+    strength: EvidenceStrength | None = None
+    near_questions: tuple[NearQuestion, ...] = ()
+    missing: tuple[str, ...] = ()
+    """Parts of the question that nothing cited speaks of."""
 
     def __post_init__(self) -> None:
         if (self.outcome.is_answer and self.overview is None) != (self.confidence is not None):
