@@ -1,0 +1,302 @@
+"""Figures of reader questions, worked out by hand on rows of a few words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from qa_app.pipeline.records import HeadlineVerdict, Mode
+from qa_app.reader_figures import Result, corpus_report, failed, figures, measure, report, worse
+from qa_app.reader_labels import Expect, LabelledPoint, ReaderQuestion
+
+
+def make_question(expect: str = "answer", **changes: Any) -> ReaderQuestion:
+    fields: dict[str, Any] = {"id": "r-1", "question": "?", "expect": Expect(expect), "relevant": {"A": 2, "B": 1}}
+    return ReaderQuestion(**(fields | changes))
+
+
+def make_body(*sentences: tuple[str, list[int]], outcome: str = "answered", **changes: Any) -> dict[str, Any]:
+    """A payload whose citations 1, 2, 3 are the studies A, B, C, as far as sentences cite them."""
+    cited = sorted({index for _, indexes in sentences for index in indexes})
+    rows = [{"text": text, "citations": indexes} for text, indexes in sentences]
+    return {
+        "outcome": outcome,
+        "summary": {"text": " ".join(text for text, _ in sentences), "sentences": rows},
+        "answer": {"text": "More of it.", "sentences": [{"text": "More of it.", "citations": []}]},
+        "citations": [{"index": index, "study_id": "ABC"[index - 1]} for index in cited],
+        "confidence": {"score": 80.0},
+        "evidence": [],
+    } | changes
+
+
+def make_result(expect: str = "answer", outcome: str | None = "answered", **changes: Any) -> Result:
+    question = changes.pop("question", None) or make_question(expect)
+    return Result(question, outcome, **changes)
+
+
+def value(name: str, *results: Result) -> Any:
+    return figures(results)[name]["value"]
+
+
+# --- One answer ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_lead_is_the_study_of_the_first_sentence_that_cites() -> None:
+    body = make_body(("In short.", []), ("Ten sets.", [2]), ("Five sets.", [1]))
+
+    result = measure(make_question(), body)
+
+    assert (result.first, result.cited, result.has_right_lead) == ("B", ("A", "B"), False)
+    assert measure(make_question(lead=frozenset({"B"})), body).has_right_lead
+
+
+@pytest.mark.parametrize(
+    ("numbers", "sentences", "is_covered"),
+    [
+        ((), [("Sets help.", [1])], True),
+        ((), [("Sets help.", [2])], False),
+        (("1,200 g", "4.5"), [("It was 1200 g.", [1]), ("And 4.5.", [1])], True),
+        (("10",), [("Sets help.", [1]), ("10 sets.", [2])], False),
+        (("10",), [("It was 10.5.", [1])], False),
+    ],
+)
+def test_a_point_is_covered_by_sentences_that_cite_its_study_with_its_numbers(
+    numbers: tuple[str, ...], sentences: list[tuple[str, list[int]]], is_covered: bool
+) -> None:
+    question = make_question(points=(LabelledPoint("p", frozenset({"A"}), numbers),))
+
+    assert measure(question, make_body(*sentences)).points == (is_covered,)
+
+
+@pytest.mark.parametrize(
+    ("longer", "is_doubled"),
+    [({"text": "", "sentences": []}, True), ({"text": "Ten sets.", "sentences": []}, True), ({"text": "Ten.", "sentences": []}, False)],
+)  # fmt: skip
+def test_a_summary_that_is_all_there_is_or_equals_the_answer_is_doubled(
+    longer: dict[str, Any], is_doubled: bool
+) -> None:
+    assert measure(make_question(), make_body(("Ten sets.", [1]), answer=longer)).is_doubled is is_doubled
+
+
+@pytest.mark.parametrize(
+    ("summary", "has_statistics"),
+    [
+        ("A gain of 4 % (95 % CI 2 to 6).", True),
+        ("SMD 0.3 in favour.", True),
+        ("The ES was small.", True),
+        ("It was significant (p < .05).", True),
+        ("It was significant (P=0.01).", True),
+        ("The p-value was low.", True),
+        ("Cities and their species improved by 5 points.", False),
+        ("Vitamin D and phosphate, group p and esters.", False),
+    ],
+)
+def test_statistics_of_specialists_are_recognised_in_a_summary(summary: str, has_statistics: bool) -> None:
+    assert measure(make_question(), make_body((summary, [1]))).has_statistics is has_statistics
+
+
+def test_keys_that_a_payload_lacks_count_as_null() -> None:
+    result = measure(make_question(), {"outcome": "insufficient_evidence", "headline": None, "confidence": None})
+
+    assert (result.first, result.cited, result.verdict, result.confidence, result.is_doubled) == (
+        None,
+        (),
+        None,
+        None,
+        False,
+    )
+
+
+# --- All questions ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("expect", "outcome", "first", "served"),
+    [
+        ("answer", "answered", "A", 1.0),
+        ("answer", "answered", "B", 0.0),
+        ("partial", "partial", "A", 1.0),
+        ("conflict", "insufficient_evidence", None, 0.0),
+        ("refuse", "insufficient_evidence", None, 1.0),
+        ("refuse", "guardrail", None, 1.0),
+        ("out_of_scope", "answered", "A", 0.0),
+        ("guardrail", "guardrail", None, 1.0),
+        ("guardrail", "out_of_scope", None, 0.0),
+        ("about_corpus", "answered", "A", None),
+        ("answer", None, None, 0.0),
+    ],
+)
+def test_a_question_is_served_by_what_it_expects(
+    expect: str, outcome: str | None, first: str | None, served: float | None
+) -> None:
+    assert value("served", make_result(expect, outcome, first=first)) == served
+
+
+def test_shares_of_answerable_questions() -> None:
+    right = make_result(first="A", cited=("A", "C"))
+    wrong = make_result("partial", first="C", cited=("C",))
+    refused = make_result("conflict", "insufficient_evidence")
+    guarded = make_result("answer", "guardrail")
+
+    found = figures([right, wrong, refused, guarded])
+
+    assert {name: found[name]["value"] for name in ("answered", "wrongly_refused", "lead", "precision", "recall2")} == {
+        "answered": 0.5, "wrongly_refused": 0.25, "lead": 0.5, "precision": 0.25, "recall2": 0.25,
+    }  # fmt: skip
+    assert (found["lead"]["n"], found["recall2"]["n"]) == (2, 4)
+
+
+def test_a_refusal_covers_no_point() -> None:
+    question = make_question(points=(LabelledPoint("p", frozenset({"A"})), LabelledPoint("q", frozenset({"B"}))))
+    half = make_result(question=question, points=(True, False))
+    refused = make_result(question=question, outcome="out_of_scope", points=(False, False))
+
+    assert value("points", half, refused) == 0.25
+
+
+def test_guardrails_are_counted_where_they_belong_and_where_not() -> None:
+    results = [make_result(e, "guardrail") for e in ("guardrail", "answer", "refuse", "about_corpus", "chat")]
+
+    assert (value("guard", *results), value("false_guard", *results), value("refused", *results)) == (1.0, 3.0, 1.0)
+
+
+def test_partial_and_conflicting_answers_have_to_be_called_so() -> None:
+    partial = [make_result("partial", outcome) for outcome in ("answered", "partial", "conflicting", "out_of_scope")]
+    conflict = [make_result("conflict", outcome) for outcome in ("partial", "conflicting")]
+
+    assert (value("partial_told", *partial), value("conflict_told", *conflict)) == (0.5, 0.5)
+
+
+def test_headline_verdicts_are_compared_on_answers_alone() -> None:
+    no, yes = make_question(verdict=HeadlineVerdict.NO), make_question(verdict=HeadlineVerdict.YES)
+    results = [
+        make_result(question=no, verdict="yes"),
+        make_result(question=no, verdict="no"),
+        make_result(question=yes, verdict="no"),
+        make_result(question=yes, verdict=None),
+        make_result(question=yes, verdict=None, outcome="insufficient_evidence"),
+        make_result(question=make_question(), verdict="yes"),
+    ]
+
+    found = figures(results)
+
+    assert found["headline_verdict"] == {"value": 0.25, "n": 4}
+    assert (found["yes_for_no"]["value"], found["no_for_yes"]["value"]) == (1.0, 1.0)
+    assert report(results)["verdicts"] == {"no": {"yes": 1, "no": 1}, "yes": {"no": 1, "none": 1}}
+
+
+def test_confidence_is_compared_with_a_right_lead_over_all_that_was_answered() -> None:
+    results = [
+        make_result(first="A", confidence=90.0),
+        make_result(first="C", confidence=50.0),
+        make_result("refuse", question=make_question("refuse", relevant=None), first="C", confidence=90.0),
+        make_result("refuse", "insufficient_evidence"),
+        make_result("guardrail", first="A", confidence=10.0),
+    ]
+
+    found = figures(results)
+
+    assert found["confidence_auroc"] == {"value": 0.75, "n": 3}
+    assert found["confidence_mean"]["value"] == pytest.approx(0.7667, abs=1e-4)
+    assert found["confidence_right"]["value"] == pytest.approx(0.3333, abs=1e-4)
+    # Two answers at .9 of which one is right, one at .5 that is wrong: (2 x .4 + .5) / 3.
+    assert found["confidence_ece"]["value"] == pytest.approx(0.4333, abs=1e-4)
+
+
+def test_confidence_tells_nothing_apart_where_all_leads_are_right() -> None:
+    assert value("confidence_auroc", make_result(first="A", confidence=90.0)) is None
+
+
+def test_summaries_are_measured_on_answers() -> None:
+    results = [
+        make_result(summary_words=40, has_statistics=True, is_doubled=True),
+        make_result(summary_words=60, has_statistics=True, question=make_question(mode=Mode.INTERMEDIATE)),
+        make_result(summary_words=90),
+        make_result(outcome="insufficient_evidence", summary_words=0),
+    ]
+
+    found = figures(results)
+
+    assert found["summary_words"] == {"value": 60, "n": 3}
+    assert found["beginner_statistics"] == {"value": 1.0, "n": 2}
+    assert found["doubled"]["value"] == pytest.approx(0.3333, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("changes", "count"),
+    [
+        ({"cited": ("A",), "confidence": 90.0}, 1.0),
+        ({"cited": ("A",), "confidence": None}, 0.0),
+        ({"cited": (), "confidence": 90.0}, 0.0),
+        ({"cited": (), "outcome": "insufficient_evidence"}, 0.0),
+    ],
+)
+def test_questions_about_the_corpus_are_not_answered_from_studies(changes: dict[str, Any], count: float) -> None:
+    assert value("corpus_from_studies", make_result("about_corpus", **changes)) == count
+
+
+def test_follow_ups_are_reported_apart_and_other_languages_only_there() -> None:
+    results = [
+        make_result(first="A"),
+        make_result(question=make_question(follows="r-0"), first="C"),
+        make_result(question=make_question(language="de"), outcome=None, error="Too long."),
+    ]
+
+    body = report(results)
+
+    served = {block: body[block]["served"] for block in ("figures", "follow_ups", "other_languages")}
+    assert served == {
+        "figures": {"value": 0.5, "n": 2}, "follow_ups": {"value": 0.0, "n": 1}, "other_languages": {"value": 0.0, "n": 1},
+    }  # fmt: skip
+    assert (body["outcomes"], body["not_accepted"]) == ({"answer": {"answered": 2}}, 1)
+    assert body["table"][2]["error"] == "Too long."
+
+
+def test_each_question_names_the_figures_it_fails() -> None:
+    result = make_result(first="C", cited=("A", "C"), is_doubled=True)
+
+    assert failed(result) == ["served", "lead", "precision", "doubled"]
+    assert failed(make_result(first="A", cited=("A",))) == []
+    assert failed(make_result(outcome="insufficient_evidence")) == ["served", "answered", "wrongly_refused", "recall2"]
+
+
+# --- A corpus folder -------------------------------------------------------------------------------------------------------
+
+
+def test_a_corpus_is_judged_on_near_and_far_questions() -> None:
+    results = [
+        make_result(first="A", retrieved="A"),
+        make_result(outcome="insufficient_evidence", retrieved="A"),
+        make_result(outcome="guardrail"),
+        make_result("refuse", confidence=98.0),
+        make_result("refuse", "insufficient_evidence"),
+        make_result("out_of_scope", "out_of_scope"),
+    ]
+
+    found = corpus_report(results)["figures"]
+
+    assert {name: (row["count"], row["n"]) for name, row in found.items() if "count" in row} == {
+        "right_cited_first": (1, 3), "right_of_answered": (1, 1), "right_retrieved_first": (2, 3),
+        "wrongly_refused": (1, 3), "near_answered": (1, 2), "far_refused": (1, 1), "false_guard": (1, 6),
+    }  # fmt: skip
+    assert found["near_confidence"]["value"] == 98.0
+
+
+# --- Against a baseline ----------------------------------------------------------------------------------------------------
+
+
+def test_a_figure_that_fell_is_named_and_one_that_rose_is_not() -> None:
+    good = report([make_result(first="A", cited=("A",), summary_words=50, confidence=100.0)])
+    bad = report([make_result(first="C", cited=("A",), summary_words=70, confidence=0.0)])
+
+    assert worse(good, good) == []
+    assert worse(good, bad) == []
+    fallen = worse(bad, good)
+    assert [line.split(":")[0] for line in fallen] == ["served", "lead", "summary_words"]
+    assert fallen[0] == "served: 0.0, was 1.0"
+
+
+def test_a_file_without_figures_is_no_baseline() -> None:
+    with pytest.raises(ValueError, match="no report of an earlier run"):
+        worse(report([make_result()]), {"figures": {"served": 0.5}})
