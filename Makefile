@@ -31,9 +31,10 @@ fuzz: setup ## read 100,000 made-up texts for citation markers; 1,000 streams wh
 	STREAMS=1000 $(PYTHON) -m pytest -q tests/qa/test_streaming.py -k "leave_at_any_point"
 	FUZZED=5000 $(PYTHON) -m pytest -q tests/api/test_fuzz.py
 
-eval: setup ## measure the answers to the golden questions
-	@$(PYTHON) manage.py prepare && $(PYTHON) manage.py index_corpus && \
-	    exec $(PYTHON) manage.py evaluate golden corpus/golden_dev.jsonl --baseline tests/data/baseline.json
+eval: setup ## measure the answers to the golden questions (READERS: a file of labelled reader questions, too)
+	@$(PYTHON) manage.py prepare && $(PYTHON) manage.py index_corpus || exit 1; status=0; \
+	    $(PYTHON) manage.py evaluate golden corpus/golden_dev.jsonl --baseline tests/data/baseline.json || status=1; \
+	    $(if $(READERS),$(PYTHON) manage.py evaluate readers "$(READERS)" || status=1;) exit $$status
 
 calibrate: setup ## fit every estimate again and rewrite docs/confidence.md (ARGS: --benchmark FOLDER)
 	@$(PYTHON) manage.py prepare && $(PYTHON) manage.py index_corpus && exec $(PYTHON) manage.py calibrate all $(ARGS)

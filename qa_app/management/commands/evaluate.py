@@ -9,7 +9,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from qa_app import ablation, asking, edits, evaluation, judging, trials
+from qa_app import ablation, asking, edits, evaluation, judging, reader_evaluation, reader_figures, trials
+from qa_app.management import reader_tables
 from qa_app.pipeline import policy as policies
 from qa_app.pipeline.policy import PRESETS
 
@@ -77,6 +78,21 @@ class Command(BaseCommand):
         edited.add_argument("--seed", type=int, default=1, help="draws other sentences")
         edited.add_argument("--json", type=Path, dest="out", help="write the figures here, with every wrong verdict")
 
+        self.add_reader_arguments(kinds)
+
+    def add_reader_arguments(self, kinds: Any) -> None:
+        readers = kinds.add_parser("readers", help="labelled questions as readers type them, against the live corpus")
+        readers.add_argument("file", type=Path, help="labelled questions, one JSON object a line (docs/evaluation.md)")
+        readers.add_argument("--baseline", type=Path, help="exit 1 when a figure is worse than in this file")
+        corpus = kinds.add_parser("corpus", help="a corpus folder and its questions, in a throw-away database")
+        corpus.add_argument("folder", type=Path, help="folder of studies/, concepts.json and questions.jsonl")
+        for parser in (readers, corpus):
+            parser.add_argument("--json", type=Path, dest="out", help="write the figures and a row a question here")
+            parser.add_argument("--preset", help=f"instead of the site's policy: {', '.join(PRESETS)}")
+            parser.add_argument(
+                "--set", action="append", default=[], metavar="NAME=VALUE", dest="changes", help="another figure in it"
+            )
+
     def handle(self, *args: Any, **options: Any) -> None:
         if options["what"] == "golden":
             self.golden(**{k: options[k] for k in ("file", "out", "baseline", "preset", "changes")})
@@ -86,6 +102,10 @@ class Command(BaseCommand):
             self.blind(options["file"], options["out"], n=options["n"], seed=options["seed"])
         elif options["what"] == "ablation":
             self.ablation(**{k: options[k] for k in ("file", "preset", "folders", "limit_queries", "out", "markdown")})
+        elif options["what"] == "readers":
+            self.readers(**{k: options[k] for k in ("file", "out", "baseline", "preset", "changes")})
+        elif options["what"] == "corpus":
+            self.corpus(**{k: options[k] for k in ("folder", "out", "preset", "changes")})
         elif options["what"] == "verification":
             self.verification(options["abstracts"], options["n"], options["seed"], options["out"])
         else:
@@ -209,6 +229,34 @@ class Command(BaseCommand):
         if worse:
             raise CommandError("Worse than the baseline:\n" + "\n".join(worse))
         self.stdout.write(self.style.SUCCESS("No figure is worse than the baseline."))
+
+    # --- Readers' questions and other corpora -------------------------------------------------------------------------
+
+    def readers(
+        self, *, file: Path, out: Path | None, baseline: Path | None, preset: str | None, changes: list[str]
+    ) -> None:
+        try:
+            before = self.read(baseline)
+            report = reader_evaluation.evaluate_readers(file, preset=preset, changes=changes, report=self.progress)
+            worse = reader_figures.worse(report, before) if before is not None else []
+        except (OSError, ValueError) as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(reader_tables.readers_text(report))
+        write(report, out)
+        if worse:
+            raise CommandError("Worse than the baseline:\n" + "\n".join(worse))
+        if before is not None:
+            self.stdout.write(self.style.SUCCESS("No figure is worse than the baseline."))
+
+    def corpus(self, *, folder: Path, out: Path | None, preset: str | None, changes: list[str]) -> None:
+        try:
+            report = reader_evaluation.evaluate_corpus(
+                folder, preset=preset, changes=changes, cache=settings.DATA_DIR / "cache", report=self.progress
+            )
+        except (OSError, ValueError) as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(reader_tables.corpus_text(report))
+        write(report, out)
 
     # --- Retrieval ----------------------------------------------------------------------------------------------------
 

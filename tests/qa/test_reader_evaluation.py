@@ -1,0 +1,162 @@
+"""Labelled questions are asked of the running code as the site asks them, and nothing stays behind."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+
+from corpus_app.models import Study
+from qa_app import asking
+from qa_app.models import Answer, Gap
+from qa_app.reader_evaluation import conversations
+from qa_app.reader_labels import question_of
+from tests.fakes import WordHashEncoder
+from tests.qa.conftest import ASKED
+from tests.qa.test_evaluation import write_rows
+
+ROOT = Path(__file__).resolve().parents[2]
+SETS: dict[str, Any] = {"id": "r-1", "question": ASKED, "expect": "answer", "relevant": {"T-SETS": 2}}
+WOMEN: dict[str, Any] = {
+    "id": "r-2", "question": "What about women?", "expect": "partial", "relevant": {"T-SETS": 2}, "follows": "r-1",
+}  # fmt: skip
+PIZZA: dict[str, Any] = {"id": "r-3", "question": "What is the best pizza in Naples?", "expect": "out_of_scope"}
+
+
+def run(*arguments: str) -> str:
+    out = StringIO()
+    call_command("evaluate", *arguments, stdout=out, no_color=True)
+    return out.getvalue()
+
+
+@pytest.fixture
+def labels(library: tuple[str, ...], tmp_path: Path) -> Path:
+    return write_rows(tmp_path / "labels.jsonl", SETS, PIZZA, WOMEN)
+
+
+def test_questions_with_their_follow_ups_are_a_conversation() -> None:
+    rows = [SETS, PIZZA, WOMEN, WOMEN | {"id": "r-4", "follows": "r-2"}, WOMEN | {"id": "r-5", "follows": "absent"}]
+
+    groups = conversations(question_of(row) for row in rows)
+
+    assert [[question.id for question in group] for group in groups] == [["r-1", "r-2", "r-4"], ["r-3"], ["r-5"]]
+
+
+def test_figures_are_printed_and_written_with_a_row_a_question(labels: Path, tmp_path: Path) -> None:
+    text = run("readers", str(labels), "--json", str(tmp_path / "report.json"))
+
+    report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    assert "labels.jsonl: 3 questions" in text
+    assert report["figures"]["lead"] == {"value": 1.0, "n": report["figures"]["lead"]["n"]}
+    assert [(row["id"], row["outcome"], row["first"]) for row in report["table"]][:2] == [
+        ("r-1", "answered", "T-SETS"), ("r-3", "out_of_scope", None),
+    ]  # fmt: skip
+
+
+def test_a_follow_up_is_answered_as_the_site_answers_it(labels: Path, tmp_path: Path) -> None:
+    run("readers", str(labels), "--json", str(tmp_path / "report.json"))
+    row = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))["table"][2]
+
+    first = asking.ask(question=ASKED)
+    asked = asking.ask(question="What about women?", mode="beginner", parent=first["id"])
+    alone = asking.ask(question="What about women?", mode="beginner")
+
+    assert row["outcome"] == asked["outcome"] != alone["outcome"]
+    assert row["cited"] == [citation["study_id"] for citation in asked["citations"]]
+
+
+def test_nothing_is_stored(labels: Path) -> None:
+    run("readers", str(labels))
+
+    assert not Answer.objects.exists()
+    assert not Gap.objects.exists()
+
+
+def test_a_question_that_cannot_be_asked_is_reported(library: tuple[str, ...], tmp_path: Path) -> None:
+    labels = write_rows(tmp_path / "labels.jsonl", SETS | {"question": "x" * 2_001})
+
+    assert "1 questions were not accepted" in run("readers", str(labels))
+
+
+def test_a_run_is_compared_with_an_earlier_one(labels: Path, tmp_path: Path) -> None:
+    baseline = tmp_path / "baseline.json"
+    run("readers", str(labels), "--json", str(baseline))
+    assert "No figure is worse" in run("readers", str(labels), "--baseline", str(baseline))
+
+    report = json.loads(baseline.read_text(encoding="utf-8"))
+    report["figures"]["precision"]["value"] = 1.2
+    baseline.write_text(json.dumps(report), encoding="utf-8")
+    with pytest.raises(CommandError, match=r"precision: 1\.0, was 1\.2"):
+        run("readers", str(labels), "--baseline", str(baseline))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["absent.jsonl"], "absent.jsonl"),
+        (["{labels}", "--set", "magic=1"], "magic"),
+        (["{broken}"], "broken.jsonl:1: expect is missing"),
+    ],
+)
+def test_what_cannot_be_measured_is_named(labels: Path, tmp_path: Path, arguments: list[str], reason: str) -> None:
+    paths = {"labels": labels, "broken": write_rows(tmp_path / "broken.jsonl", {"id": "x", "question": "?"})}
+
+    with pytest.raises(CommandError, match=reason):
+        run("readers", *(argument.format(**paths) for argument in arguments))
+
+
+# --- A corpus folder -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "other"
+    (folder / "studies").mkdir(parents=True)
+    graph = json.loads((ROOT / "corpus" / "concepts.json").read_text(encoding="utf-8"))
+    (folder / "concepts.json").write_text(json.dumps(graph | {"relations": []}), encoding="utf-8")
+    studies = sorted((ROOT / "corpus" / "studies").glob("*.json"))[:2]
+    for path in studies:
+        shutil.copy(path, folder / "studies")
+    title = json.loads(studies[0].read_text(encoding="utf-8"))["title"]
+    own = {"id": "o-1", "question": title, "expect": "answer", "relevant": {studies[0].stem: 2}}
+    write_rows(folder / "questions.jsonl", own, PIZZA)
+    return folder
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_folder_is_asked_in_a_database_of_its_own(
+    folder: Path, encoder: WordHashEncoder, tmp_path: Path, settings: Any
+) -> None:
+    settings.DATA_DIR = tmp_path
+    live = connection.settings_dict["NAME"]
+
+    text = run("corpus", str(folder), "--json", str(tmp_path / "report.json"))
+
+    report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    assert "right_retrieved_first      1 of 1" in text
+    assert report["figures"]["far_refused"] == {"value": 1.0, "n": 1, "count": 1}
+    assert (connection.settings_dict["NAME"], Study.objects.count()) == (live, 0)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_folder_with_a_broken_study_says_how_to_list_the_faults(
+    folder: Path, encoder: WordHashEncoder, tmp_path: Path, settings: Any
+) -> None:
+    settings.DATA_DIR = tmp_path
+    (folder / "studies" / "broken.json").write_text("{", encoding="utf-8")
+
+    with pytest.raises(CommandError, match=r"Problems: 1.*import_corpus .*other --dry-run` lists the faults"):
+        run("corpus", str(folder))
+
+
+def test_a_folder_without_questions_is_named(library: tuple[str, ...], folder: Path) -> None:
+    (folder / "questions.jsonl").unlink()
+
+    with pytest.raises(CommandError, match=r"questions\.jsonl"):
+        run("corpus", str(folder))
