@@ -29,6 +29,7 @@ ACTIONS = {  # every action that is recorded, as the desk tells it
     "embed_again": "Embedded again",
     "import_changes": "Study changed by an import",
     "import_concepts": "Concepts imported",
+    "import_lexica": "Word lists imported",
     "import_relations": "Relations imported",
     "import_study": "Study imported",
     "merge_study": "Studies merged",

@@ -18,7 +18,7 @@ from django.contrib.postgres.aggregates import ArrayAgg
 from django.db import Error, connection, transaction
 from django.db.models import Count, Exists, F, OuterRef, Q
 
-from corpus_app import embedding, findings, passages, records
+from corpus_app import embedding, findings, passages, plain_sentences, records
 from corpus_app.models import (
     ANN_EF,
     Finding,
@@ -40,6 +40,7 @@ ENCODER_SAMPLE = 200  # titles and texts that the compressed encoder is checked 
 TURN = 7_301_001  # the advisory lock of whoever is indexing
 WORTH_ANALYSING = 50  # passages indexed in one run
 NONE_KEPT = ("", None)
+PLAIN = records.PassageKind.PLAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,7 @@ class _Work:
 
     passage_id: int
     study_pk: int
+    is_plain: bool
     content_hash: str
     spans: tuple[passages.Span, ...]
     texts: tuple[str, ...]
@@ -84,12 +86,13 @@ def sync_study(study: Study) -> None:
     """
     with transaction.atomic():
         _lock(study.pk)
+        plain_sentences.sync(study.pk)
         _cut_sentences(study.pk)
         _sync_vectors(study.pk)
         _sync_terms(study.pk)
         findings.sync_study(study.pk)
         # A curator's change gives passages that could not be indexed another chance.
-        Passage.objects.filter(study=study, index_attempts__gt=0).update(index_attempts=0, index_error="")
+        Passage.with_plain.filter(study=study, index_attempts__gt=0).update(index_attempts=0, index_error="")
 
 
 def _lock(study_pk: int) -> Study | None:
@@ -99,7 +102,9 @@ def _lock(study_pk: int) -> Study | None:
 def _cut_sentences(study_pk: int) -> None:
     """Sentences have vectors only beside a passage vector of the same text, so a stale one of those shows that they are stale."""
     stale = PassageVector.objects.filter(passage=OuterRef("pk")).exclude(content_hash=OuterRef("content_hash"))
-    rows = Passage.objects.filter(study=study_pk).annotate(is_stale=Exists(stale)).values_list("pk", "text", "is_stale")
+    rows = (
+        Passage.with_plain.filter(study=study_pk).annotate(is_stale=Exists(stale)).values_list("pk", "text", "is_stale")
+    )
     present: dict[int, list[passages.Span]] = {}
     for passage_pk, start, end in (
         PassageSentence.objects.filter(passage__study=study_pk)
@@ -125,26 +130,28 @@ def _sync_vectors(study_pk: int) -> None:
             """
             UPDATE corpus_app_passagevector v
             SET searchable = present.searchable, collection_id = present.collection_id
-            FROM corpus_app_passage p
-            JOIN (
-                SELECT id, collection_id, (status = 'published' AND notice <> 'retracted') AS searchable
-                FROM corpus_app_study WHERE id = %s
-            ) present ON present.id = p.study_id
-            WHERE v.passage_id = p.id
+            FROM (
+                SELECT p.id, s.collection_id,
+                       (s.status = 'published' AND s.notice <> 'retracted' AND p.kind <> 'plain') AS searchable
+                FROM corpus_app_passage p JOIN corpus_app_study s ON s.id = p.study_id WHERE s.id = %s
+            ) present
+            WHERE v.passage_id = present.id
               AND (v.searchable, v.collection_id) IS DISTINCT FROM (present.searchable, present.collection_id)
             """,
             [study_pk],
         )
 
 
-# The terms that searchable passages have by their lexemes, and for each passage one row of the empty lexeme: it gives the
+# The terms that searchable ordinary passages have by their lexemes (plain sentences are found as texts of their study, not as
+# passages), and for each passage one row of the empty lexeme: it gives the
 # number of passages and their mean length from the index alone, exact in every snapshot.
 _PRESENT_TERMS = """
     WITH searchable AS (
         SELECT p.id AS passage_id, s.collection_id, p.lexemes
         FROM corpus_app_passage p
         JOIN corpus_app_study s ON s.id = p.study_id
-        WHERE s.status = 'published' AND s.notice <> 'retracted' AND (%(study)s::bigint IS NULL OR p.study_id = %(study)s)
+        WHERE s.status = 'published' AND s.notice <> 'retracted' AND p.kind <> 'plain'
+          AND (%(study)s::bigint IS NULL OR p.study_id = %(study)s)
     ),
     counted AS (
         SELECT passage_id, collection_id, term.lexeme, sum(CASE weight WHEN 'A' THEN %(heading_weight)s ELSE 1 END) AS frequency
@@ -250,20 +257,23 @@ def _drop_others() -> int:
 
 
 def embed_again(passages: PassageQuerySet) -> int:
-    """Has these passages and the findings of their studies embedded anew; says how many passages.
+    """Has these passages, the findings and the plain sentences of their studies embedded anew; says how many passages.
 
     They stay found by their vectors until each is replaced: without those of its sentences a passage waits.
     """
     ids = list(passages.values_list("pk", flat=True))
-    PassageSentence.objects.filter(passage__in=ids).update(encoder="", vector=None, kept_encoder="", kept_vector=None)
-    Passage.objects.filter(pk__in=ids, index_attempts__gt=0).update(index_attempts=0, index_error="")
+    theirs = Passage.with_plain.filter(Q(pk__in=ids) | Q(kind=PLAIN, study__in=passages.order_by().values("study")))
+    PassageSentence.objects.filter(passage__in=theirs).update(
+        encoder="", vector=None, kept_encoder="", kept_vector=None
+    )
+    theirs.filter(index_attempts__gt=0).update(index_attempts=0, index_error="")
     findings.forget(Study.objects.filter(passages__in=ids), embedding.active_name())
     return len(ids)
 
 
 def forgive() -> None:
     """Gives what could not be indexed another chance: another encoder may bear it."""
-    Passage.objects.filter(index_attempts__gt=0).update(index_attempts=0, index_error="")
+    Passage.with_plain.filter(index_attempts__gt=0).update(index_attempts=0, index_error="")
     Finding.objects.filter(index_attempts__gt=0).update(index_attempts=0, index_error="")
 
 
@@ -327,12 +337,12 @@ def index_all(*, on_progress: Callable[[Progress], None] | None = None) -> Index
     """
     _prepare_encoder()
     findings.index_all(embedding.get(), threads=embedding.THREADS)  # first, as in `index_stale`
-    Passage.objects.filter(index_attempts__gt=0).update(index_attempts=0, index_error="")
+    Passage.with_plain.filter(index_attempts__gt=0).update(index_attempts=0, index_error="")
     waiting = list(_indexable().order_by("study", "position").values_list("pk", flat=True))
     count = 0
     failed: list[int] = []
     for start in range(0, len(waiting), BATCH):
-        done, refused = _index(embedding.get(), _read(Passage.objects.filter(pk__in=waiting[start : start + BATCH])))
+        done, refused = _index(embedding.get(), _read(Passage.with_plain.filter(pk__in=waiting[start : start + BATCH])))
         count += done
         failed += refused
         if on_progress:
@@ -381,7 +391,7 @@ def _prepare_encoder() -> None:
 
 def _indexable() -> PassageQuerySet:
     """Drafts too: what is published is then found at once."""
-    return Passage.objects.exclude(study__status=records.Status.WITHDRAWN)
+    return Passage.with_plain.exclude(study__status=records.Status.WITHDRAWN)
 
 
 def _lacking(encoder: str) -> PassageQuerySet:
@@ -399,7 +409,7 @@ def _waiting(encoder: str) -> PassageQuerySet:
 
 
 def _read(waiting: PassageQuerySet) -> list[_Work]:
-    found = waiting.order_by("study", "position").only("study", "content_hash", "heading", "text")[:BATCH]
+    found = waiting.order_by("study", "position").only("study", "kind", "content_hash", "heading", "text")[:BATCH]
     return [_work(passage) for passage in found]
 
 
@@ -407,7 +417,7 @@ def _work(passage: Passage) -> _Work:
     spans = passages.split_sentences(passage.text)
     sentences = (passage.text[start:end] for start, end in spans)
     texts = (embedded_text(passage.heading, passage.text), *sentences)
-    return _Work(passage.pk, passage.study_id, passage.content_hash, spans, texts)
+    return _Work(passage.pk, passage.study_id, passage.kind == PLAIN, passage.content_hash, spans, texts)
 
 
 def embedded_text(heading: str, text: str) -> str:
@@ -448,7 +458,9 @@ def _encode_and_store(encoder: embedding.Encoder, works: Sequence[_Work]) -> int
 def _store(encoder: str, study_pk: int, works: Sequence[_Work], vectors: dict[int, embedding.Matrix]) -> int:
     """Writes the vectors of those passages that still say what was encoded; the others are found again as waiting."""
     study = _lock(study_pk)
-    present = dict(Passage.objects.filter(pk__in=[work.passage_id for work in works]).values_list("pk", "content_hash"))
+    present = dict(
+        Passage.with_plain.filter(pk__in=[work.passage_id for work in works]).values_list("pk", "content_hash")
+    )
     current = [work for work in works if present.get(work.passage_id) == work.content_hash]
     if study is None or not current:
         return 0
@@ -460,7 +472,7 @@ def _store(encoder: str, study_pk: int, works: Sequence[_Work], vectors: dict[in
                 collection_id=study.collection_id,
                 encoder=encoder,
                 content_hash=work.content_hash,
-                searchable=study.is_searchable,
+                searchable=study.is_searchable and not work.is_plain,
                 vector=vectors[work.passage_id][0],
             )
             for work in current
@@ -469,10 +481,8 @@ def _store(encoder: str, study_pk: int, works: Sequence[_Work], vectors: dict[in
         unique_fields=["passage", "encoder"],
         update_fields=["collection", "content_hash", "searchable", "vector"],
     )
-    kept = {
-        (row.passage_id, row.start, row.end): _kept(row, encoder)
-        for row in PassageSentence.objects.filter(passage__in=ids)
-    }
+    rows = {(row.passage_id, row.start, row.end): row for row in PassageSentence.objects.filter(passage__in=ids)}
+    kept = {span: _kept(row, encoder) for span, row in rows.items()}
     PassageSentence.objects.filter(passage__in=ids).delete()
     PassageSentence.objects.bulk_create(
         PassageSentence(
@@ -482,14 +492,20 @@ def _store(encoder: str, study_pk: int, works: Sequence[_Work], vectors: dict[in
             end=end,
             encoder=encoder,
             vector=vector,
+            **_facts(rows.get((work.passage_id, start, end))),
             kept_encoder=kept.get((work.passage_id, start, end), NONE_KEPT)[0],
             kept_vector=kept.get((work.passage_id, start, end), NONE_KEPT)[1],
         )
         for work in current
         for position, ((start, end), vector) in enumerate(zip(work.spans, vectors[work.passage_id][1:], strict=True))
     )
-    Passage.objects.filter(pk__in=ids, index_attempts__gt=0).update(index_attempts=0, index_error="")
+    Passage.with_plain.filter(pk__in=ids, index_attempts__gt=0).update(index_attempts=0, index_error="")
     return len(current)
+
+
+def _facts(row: PassageSentence | None) -> dict[str, Any]:
+    """Return what is known of a sentence beside its vectors, which stays while these are replaced."""
+    return {} if row is None else {"role": row.role, "self_containedness": row.self_containedness}
 
 
 def _kept(row: PassageSentence, encoder: str) -> tuple[str, Any]:
@@ -502,7 +518,7 @@ def _kept(row: PassageSentence, encoder: str) -> tuple[str, Any]:
 def _note_failure(work: _Work, error: Exception) -> None:
     reason = f"{type(error).__name__}: {error}"[:500]
     logger.warning("Passage %s could not be indexed: %s", work.passage_id, reason)
-    Passage.objects.filter(pk=work.passage_id, content_hash=work.content_hash).update(
+    Passage.with_plain.filter(pk=work.passage_id, content_hash=work.content_hash).update(
         index_attempts=F("index_attempts") + 1, index_error=reason
     )
 
@@ -608,7 +624,8 @@ _NEAREST = """
 _ROWS = """
     WITH passage AS (
         SELECT p.*, s.collection_id, s.study_id || ' passage ' || (p.position + 1) AS label,
-               s.status = 'published' AND s.notice <> 'retracted' AS searchable, s.status <> 'withdrawn' AS indexable
+               s.status = 'published' AND s.notice <> 'retracted' AND p.kind <> 'plain' AS searchable,
+               s.status <> 'withdrawn' AS indexable
         FROM corpus_app_passage p
         JOIN corpus_app_study s ON s.id = p.study_id
     ),
@@ -672,6 +689,7 @@ _FALSE_TERMS = """
     JOIN corpus_app_passage p ON p.id = passage_id
     JOIN corpus_app_study s ON s.id = p.study_id
     WHERE s.status = 'published' AND s.notice <> 'retracted'
+      AND p.kind <> 'plain'
       AND (present.collection_id, present.frequency, present.length) IS DISTINCT FROM (t.collection_id, t.frequency, t.length)
 """
 
@@ -706,7 +724,7 @@ def counts() -> dict[str, int]:
 def _misplaced_sentences() -> list[str]:
     """Passages that are not cut as the splitter cuts them."""
     rows = (
-        Passage.objects.order_by("pk")
+        Passage.with_plain.order_by("pk")
         .annotate(
             starts=ArrayAgg("sentences__start", order_by="sentences__position"),
             ends=ArrayAgg("sentences__end", order_by="sentences__position"),

@@ -317,7 +317,7 @@ _NEAR_FINDINGS = """
             FROM corpus_app_finding f
             JOIN corpus_app_findingvector v
                 ON v.finding_id = f.id AND v.encoder = %(encoder)s AND v.content_hash = f.content_hash
-            WHERE f.study_id = s.id
+            WHERE f.study_id = s.id AND NOT f.is_unconfirmed
         ) AS compared
         ORDER BY cosine DESC, number
         LIMIT 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from typing import Any
 
 from django.conf import settings
@@ -26,7 +27,7 @@ ANN_FROM = 20_000
 ANN_EF = 400  # how many vectors HNSW keeps in view: twice the hits of a leg
 
 
-def choices(values: type[Any]) -> list[tuple[str, str]]:
+def choices(values: Iterable[Any]) -> list[tuple[str, str]]:
     """Choices of a model field from a StrEnum of records: the value, and the value in words."""
     return [(value.value, value.value.replace("_", " ").capitalize()) for value in values]
 
@@ -137,6 +138,15 @@ class Study(models.Model):
         "Concept", through="StudyConcept", related_name="studies"
     )
 
+    takeaway = models.TextField(
+        blank=True,
+        help_text="What the study as a whole tells a reader: a sentence or two of plain words, quoted in answers.",
+    )
+    asked_as = models.TextField(
+        blank=True,
+        help_text="Questions that the study as a whole answers, one a line. Readers’ questions are compared with these.",
+    )
+
     licence = models.CharField(max_length=200, blank=True)
     curator_notes = models.TextField(blank=True)
     status = models.CharField(max_length=20, choices=choices(records.Status), default=records.Status.DRAFT.value)
@@ -207,6 +217,11 @@ class Study(models.Model):
         return reverse("study", args=[self.study_id])
 
     @property
+    def questions(self) -> list[str]:
+        """The questions that it answers as a whole."""
+        return records.question_lines(self.asked_as)
+
+    @property
     def is_searchable(self) -> bool:
         return self.status == records.Status.PUBLISHED and self.notice != records.Notice.RETRACTED
 
@@ -214,6 +229,16 @@ class Study(models.Model):
 class PassageQuerySet(models.QuerySet["Passage"]):
     def searchable(self) -> PassageQuerySet:
         return self.filter(study__status=records.Status.PUBLISHED).exclude(study__notice=records.Notice.RETRACTED)
+
+
+class OrdinaryPassages(models.Manager["Passage"]):
+    """Leaves out the plain sentences, which are derived from a study's takeaway and its findings."""
+
+    def get_queryset(self) -> PassageQuerySet:
+        return PassageQuerySet(self.model, using=self._db).exclude(kind=records.PassageKind.PLAIN)
+
+    def searchable(self) -> PassageQuerySet:
+        return self.get_queryset().searchable()
 
 
 class Passage(models.Model):
@@ -224,7 +249,20 @@ class Passage(models.Model):
     heading = models.CharField(max_length=1000, blank=True, help_text="The study's title, repeated for weighting.")
     text = models.TextField()
     kind = models.CharField(
-        max_length=20, choices=choices(records.PassageKind), default=records.PassageKind.SUMMARY.value
+        max_length=20, choices=choices(records.ORDINARY_KINDS), default=records.PassageKind.SUMMARY.value
+    )
+    finding = models.ForeignKey(
+        "Finding",
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        editable=False,
+        related_name="plain_passages",
+        help_text="Of a plain sentence: the finding that it tells.",
+    )
+    asked_as = models.TextField(
+        blank=True,
+        help_text="Questions that this passage answers, one a line. Readers’ questions are compared with these.",
     )
     version = models.PositiveIntegerField(default=1)
     content_hash = models.CharField(
@@ -237,7 +275,8 @@ class Passage(models.Model):
         expression=WeightedLexemes("heading", "text"), output_field=SearchVectorField(), db_persist=True
     )
 
-    objects = PassageQuerySet.as_manager()
+    objects = OrdinaryPassages()
+    with_plain = models.Manager.from_queryset(PassageQuerySet)()
 
     class Meta:
         ordering = ["study", "position"]
@@ -249,11 +288,22 @@ class Passage(models.Model):
             models.CheckConstraint(condition=one_of("section", records.Section), name="passage_section_known"),
             models.CheckConstraint(condition=one_of("kind", records.PassageKind), name="passage_kind_known"),
             models.CheckConstraint(condition=~Q(text=""), name="passage_text_present"),
+            models.CheckConstraint(
+                condition=Q(finding__isnull=True) | Q(kind=records.PassageKind.PLAIN.value),
+                name="passage_of_finding_is_plain",
+            ),
             models.CheckConstraint(condition=Q(version__gte=1), name="passage_version_positive"),
         ]
 
     def __str__(self) -> str:
+        if self.kind == records.PassageKind.PLAIN:
+            return f"{self.study.study_id} plain sentence"
         return f"{self.study.study_id} {self.section} {self.position + 1}"
+
+    @property
+    def questions(self) -> list[str]:
+        """The questions that it answers."""
+        return records.question_lines(self.asked_as)
 
 
 class PassageSentence(models.Model):
@@ -263,6 +313,15 @@ class PassageSentence(models.Model):
     position = models.PositiveIntegerField()
     start = models.PositiveIntegerField()
     end = models.PositiveIntegerField()
+    role = models.CharField(
+        max_length=20,
+        blank=True,
+        default="",
+        help_text="Background, objective, method, result or conclusion; empty: unknown.",
+    )
+    self_containedness = models.FloatField(
+        null=True, blank=True, help_text="From 0 to 1: how well the sentence is understood by itself; empty: unknown."
+    )
     encoder = models.CharField(max_length=200, blank=True)
     vector = VectorField(null=True, blank=True)
     kept_encoder = models.CharField(max_length=200, blank=True, default="")
@@ -448,6 +507,22 @@ class Finding(models.Model):
         blank=True,
         help_text="How readers ask for it, one question a line, in everyday words too. Their questions are compared with these.",
     )
+    plain = models.TextField(
+        "plain sentence",
+        blank=True,
+        help_text="The finding in one sentence of plain words, as it answers a reader’s question. It is quoted in answers.",
+    )
+    lean = models.CharField(
+        max_length=30,
+        choices=choices(records.Lean),
+        blank=True,
+        help_text="Whether the intervention clearly helped, or what was asked clearly rose. Never shown without the plain sentence.",
+    )
+    is_unconfirmed = models.BooleanField(
+        "unconfirmed",
+        default=False,
+        help_text="Its figures stand in no passage: answers neither count nor quote it until this is taken away.",
+    )
     content_hash = models.GeneratedField(
         expression=WordsHash("intervention", "comparator", "outcome", "statement", models.Value("\x1f"), "asked_as"),
         output_field=models.CharField(max_length=32),
@@ -463,6 +538,7 @@ class Finding(models.Model):
                 fields=["study", "position"], name="finding_position_unique", deferrable=models.Deferrable.DEFERRED
             ),
             models.CheckConstraint(condition=one_of("direction", records.Direction), name="finding_direction_known"),
+            models.CheckConstraint(condition=Q(lean="") | one_of("lean", records.Lean), name="finding_lean_known"),
         ]
 
     def __str__(self) -> str:
@@ -651,6 +727,21 @@ class FindingVector(models.Model):
 
     def __str__(self) -> str:
         return f"{self.finding_id} {self.encoder}"
+
+
+class CorpusLexicon(models.Model):
+    """A word list of the corpus's subject, as the file of this name in its folder `lexicon` has it."""
+
+    name = models.SlugField(unique=True, max_length=60)
+    content = models.TextField(help_text="TOML.")
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["name"]
+        verbose_name_plural = "corpus lexica"
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class CorpusVersion(models.Model):

@@ -142,7 +142,7 @@ _VECTORS = """
         JOIN corpus_app_finding f ON f.study_id = s.id
         LEFT JOIN corpus_app_findingvector v
             ON v.finding_id = f.id AND v.encoder = %s AND v.content_hash = f.content_hash
-        WHERE {searchable}
+        WHERE {searchable} AND NOT f.is_unconfirmed
     )
 """.replace("{searchable}", _SEARCHABLE)
 _WAITING = """

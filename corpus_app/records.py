@@ -101,11 +101,27 @@ class Direction(StrEnum):
     UNCLEAR = "unclear"
 
 
+class Lean(StrEnum):
+    """Which answer a finding gives to whoever asks whether its intervention helps, or whether what was asked rises."""
+
+    YES = "yes"
+    NO = "no"
+    NO_CLEAR_DIFFERENCE = "no_clear_difference"
+    MIXED = "mixed"
+    UNCLEAR = "unclear"
+
+
 class PassageKind(StrEnum):
     SUMMARY = "summary"
     """The curator's own words about the study."""
     EXCERPT = "excerpt"
     """The source's words."""
+    PLAIN = "plain"
+    """A curator's sentence in plain words: derived from a study's takeaway or from a finding, never written as a passage."""
+
+
+ORDINARY_KINDS = (PassageKind.SUMMARY, PassageKind.EXCERPT)
+"""The kinds that a source or a curator may give a passage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +146,8 @@ class Study:
     notice: Notice
     concepts: tuple[str, ...] = ()
     """Ids of what the study is about, in the curator's order."""
+    takeaway: str = ""
+    """The study as a whole in a sentence or two of plain words; empty where nobody has written it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +180,10 @@ class Sentence:
     end: int
     vector: tuple[float, ...] | NDArray[np.float32] | None = field(default=None, compare=False, repr=False)
     """Unit length, of the encoder in use; None while the passage waits to be indexed. Read-only; says nothing about equality."""
+    role: str = ""
+    """Background, objective, method, result or conclusion; empty where nobody has worked it out."""
+    self_containedness: float | None = None
+    """From 0 to 1, how well it is understood by itself; None where nobody has worked it out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +198,8 @@ class Passage:
     text: str
     kind: PassageKind
     sentences: tuple[Sentence, ...]
+    finding_id: int | None = None
+    """Of the kind `plain`: the finding whose plain sentence it is; None for the study's takeaway."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,14 +318,20 @@ class Finding:
     finding_id: int = 0
     """0 for one that was not read from the corpus."""
     study_id: str = ""
+    plain: str = ""
+    """The finding in one sentence of plain words; empty where nobody has written it."""
+    lean: Lean | None = None
+    """Never shown without the plain sentence; None where nobody has said."""
+    is_unconfirmed: bool = False
+    """Its figures stand in no passage yet: neither counted nor quoted."""
 
 
 QUESTION_LETTERS = 300
-"""Of a question by which readers ask for a finding, at most."""
+"""The most letters of a question by which readers ask for a finding, a passage or a study."""
 
 
 def question_lines(asked_as: str) -> list[str]:
-    """The questions by which readers ask for a finding, which are kept one a line; none empty."""
+    """Return the questions by which readers ask for something, which are kept one a line; none empty."""
     return [question for line in asked_as.splitlines() if (question := line.strip())]
 
 

@@ -11,10 +11,12 @@ import hashlib
 import logging
 import math
 import time
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from types import MappingProxyType
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -320,8 +322,19 @@ def _thin_out(kept: dict[Any, Any], most: int) -> None:
             kept.pop(pk, None)
 
 
+def plain_passages(study_ids: Sequence[str]) -> tuple[records.Passage, ...]:
+    """Return the plain sentences of these studies: of each the takeaway, then its confirmed findings in their order.
+
+    Studies that are not searchable have none.
+    """
+    own: dict[str, list[records.Passage]] = defaultdict(list)
+    for passage in _passages(_PLAIN_OF_STUDIES, list(dict.fromkeys(study_ids))):
+        own[passage.study.study_id].append(passage)
+    return tuple(passage for study_id in dict.fromkeys(study_ids) for passage in own[study_id])
+
+
 def searchable_passages() -> tuple[records.Passage, ...]:
-    """All of them, in the order of their ids."""
+    """All ordinary ones, in the order of their ids."""
     return _passages(_SEARCHABLE, None)
 
 
@@ -341,8 +354,8 @@ def find_study(study_id: str) -> records.StudyPage | None:
         study=as_record(study, named),
         passages=_passages(_OF_STUDY, study_id, with_sentences=False),
         findings=tuple(
-            _finding(study_id, f.pk, f.intervention, f.comparator, f.outcome, f.direction, f.statement)
-            for f in study.findings.order_by("position")
+            _finding(study_id, f.pk, *(getattr(f, name) for name in _FINDING_FIELDS))
+            for f in study.findings.filter(is_unconfirmed=False).order_by("position")
         ),
         concepts=tuple(concept for concept in concepts() if concept.concept_id in named),
         included_studies=study.n_studies,
@@ -354,7 +367,8 @@ def find_study(study_id: str) -> records.StudyPage | None:
 
 def as_record(study: models.Study, concepts: Sequence[str]) -> records.Study:
     """A row of the table as it is handed out, with the ids of its concepts in their order."""
-    return _study([*(getattr(study, name) for name in _STUDY_FIELDS[:-1]), concepts])
+    fields = {"concepts": concepts}
+    return _study([fields[name] if name in fields else getattr(study, name) for name in _STUDY_FIELDS])
 
 
 def references(study_ids: Sequence[str]) -> tuple[records.Reference, ...]:
@@ -384,7 +398,10 @@ def _reference(
 
 
 def findings(study_ids: Sequence[str]) -> tuple[records.Finding, ...]:
-    """What these studies found, in the order of the ids and of the curator; of published, unretracted ones only."""
+    """Return the confirmed findings of these studies, in the order of the ids and of the curator.
+
+    Studies that are not published or are retracted have none.
+    """
     kept = _kept_here(_kept_findings)
     found = {study_id: own for study_id in study_ids if (own := kept.get(study_id)) is not None}
     if missing := [study_id for study_id in study_ids if study_id not in found]:
@@ -398,11 +415,11 @@ def findings(study_ids: Sequence[str]) -> tuple[records.Finding, ...]:
 
 
 _FINDINGS = """
-    SELECT s.study_id, f.id, f.intervention, f.comparator, f.outcome, f.direction, f.statement
+    SELECT s.study_id, f.id, f.intervention, f.comparator, f.outcome, f.direction, f.statement, f.plain, f.lean
     FROM unnest(%s::text[]) WITH ORDINALITY AS wanted (study_id, place)
     JOIN corpus_app_study s USING (study_id)
     JOIN corpus_app_finding f ON f.study_id = s.id
-    WHERE s.status = 'published' AND s.notice <> 'retracted'
+    WHERE s.status = 'published' AND s.notice <> 'retracted' AND NOT f.is_unconfirmed
     ORDER BY wanted.place, f.position
 """
 
@@ -439,12 +456,17 @@ def _held_findings(encoder: str) -> nearness.Findings | None:
     return kept.get(encoder)
 
 
+_FINDING_FIELDS = ("intervention", "comparator", "outcome", "direction", "statement", "plain", "lean")
+
+
 def _finding(
-    study_id: str, pk: int, intervention: str, comparator: str, outcome: str, direction: str, statement: str
-) -> records.Finding:
+    study_id: str, pk: int, intervention: str, comparator: str, outcome: str, direction: str, statement: str,
+    plain: str, lean: str,
+) -> records.Finding:  # fmt: skip
     return records.Finding(
-        intervention, comparator, outcome, records.Direction(direction), statement, finding_id=pk, study_id=study_id
-    )
+        intervention, comparator, outcome, records.Direction(direction), statement, finding_id=pk, study_id=study_id,
+        plain=plain, lean=records.Lean(lean) if lean else None,
+    )  # fmt: skip
 
 
 def study_states(ids: Iterable[str]) -> dict[str, records.StudyState]:
@@ -495,26 +517,29 @@ _STATES = """
 """
 # Plain SQL: for forty passages the ORM would take longer to write these queries than PostgreSQL takes to answer them.
 _PASSAGES = """
-    SELECT p.id, p.version, p.position, p.section, p.page, p.heading, p.text, p.kind,
+    SELECT p.id, p.version, p.position, p.section, p.page, p.heading, p.text, p.kind, p.finding_id,
            s.study_id, s.title, s.authors, s.year, s.journal, s.doi, s.url, s.design, s.peer_reviewed, s.collection_id,
            s.population, s.training_status, s.age_group, s.sex, s.status, s.notice,
-           ARRAY(SELECT c.concept_id FROM corpus_app_studyconcept c WHERE c.study_id = s.id ORDER BY c.position)
+           ARRAY(SELECT c.concept_id FROM corpus_app_studyconcept c WHERE c.study_id = s.id ORDER BY c.position), s.takeaway
     FROM corpus_app_passage p
     JOIN corpus_app_study s ON s.id = p.study_id
     WHERE s.status = 'published'
 """
 _SEARCHABLE_AMONG = "AND s.notice <> 'retracted' AND p.id = ANY(%s)"
-_SEARCHABLE = "AND s.notice <> 'retracted' AND %s::int IS NULL ORDER BY p.id"
+_SEARCHABLE = "AND s.notice <> 'retracted' AND p.kind <> 'plain' AND %s::int IS NULL ORDER BY p.id"
 _WITH_ID = "AND p.id = %s"
-_OF_STUDY = "AND s.study_id = %s ORDER BY p.position"
-_PASSAGE_COLUMNS = 8
+_OF_STUDY = "AND p.kind <> 'plain' AND s.study_id = %s ORDER BY p.position"
+_PLAIN_OF_STUDIES = (
+    "AND s.notice <> 'retracted' AND p.kind = 'plain' AND s.study_id = ANY(%s) ORDER BY s.study_id, p.position"
+)
+_PASSAGE_COLUMNS = 9
 _STUDY_FIELDS = (
     "study_id title authors year journal doi url design peer_reviewed collection_id "
-    "population training_status age_group sex status notice concepts"
+    "population training_status age_group sex status notice concepts takeaway"
 ).split()
 # Vectors are sent as bytes: reading hundreds of them as text would take longer than the search itself.
 _SENTENCES = """
-    SELECT passage_id, start, "end", CASE %s WHEN encoder THEN vector_send(vector) WHEN kept_encoder THEN vector_send(kept_vector) END
+    SELECT passage_id, start, "end", CASE %s WHEN encoder THEN vector_send(vector) WHEN kept_encoder THEN vector_send(kept_vector) END, role, self_containedness
     FROM corpus_app_passagesentence WHERE passage_id = ANY(%s) ORDER BY passage_id, position
 """
 
@@ -530,7 +555,7 @@ def _passages(which: str, value: Any, *, with_sentences: bool = True) -> tuple[r
     studies: dict[str, records.Study] = {}
     passages = []
     for row in rows:
-        pk, version, position, section, page, heading, text, kind = row[:_PASSAGE_COLUMNS]
+        pk, version, position, section, page, heading, text, kind, finding_id = row[:_PASSAGE_COLUMNS]
         study_id = row[_PASSAGE_COLUMNS]
         if study_id not in studies:
             studies[study_id] = _study(row[_PASSAGE_COLUMNS:])
@@ -546,6 +571,7 @@ def _passages(which: str, value: Any, *, with_sentences: bool = True) -> tuple[r
                 text=text,
                 kind=records.PassageKind(kind),
                 sentences=tuple(sentences[pk]),
+                finding_id=finding_id,
             )
         )
     return tuple(passages)
@@ -571,6 +597,7 @@ def _study(row: Sequence[Any]) -> records.Study:
         status=records.Status(fields["status"]),
         notice=records.Notice(fields["notice"]),
         concepts=tuple(fields["concepts"]),
+        takeaway=fields["takeaway"],
     )
 
 
@@ -579,8 +606,9 @@ def _sentences(passage_ids: list[int]) -> dict[int, list[records.Sentence]]:
         cursor.execute(_SENTENCES, [encoder_name(), passage_ids])
         rows = cursor.fetchall()
     found: dict[int, list[records.Sentence]] = defaultdict(list)
-    for passage_pk, start, end, sent in rows:
-        found[passage_pk].append(records.Sentence(start, end, None if sent is None else _unpack(sent)))
+    for passage_pk, start, end, sent, role, self_containedness in rows:
+        vector = None if sent is None else _unpack(sent)
+        found[passage_pk].append(records.Sentence(start, end, vector, role, self_containedness))
     return found
 
 
@@ -633,6 +661,11 @@ def vocabulary() -> Mapping[str, int]:
 def is_word(word: str) -> bool:
     """Whether scientific English has this word, whatever the corpus says. Lower case."""
     return word in quality.standard()
+
+
+def lexicons() -> Mapping[str, Mapping[str, Any]]:
+    """Return the word lists of the corpus's subject by name, as their TOML reads, of the present corpus version."""
+    return once_per_version(_read_lexicons)
 
 
 def corpus_figures() -> dict[str, Any]:
@@ -695,6 +728,11 @@ def _read_collections() -> tuple[records.Collection, ...]:
     return tuple(
         records.Collection(c.slug, c.name, c.description, tuple(c.keywords)) for c in models.Collection.objects.all()
     )
+
+
+def _read_lexicons() -> Mapping[str, Mapping[str, Any]]:
+    rows = models.CorpusLexicon.objects.values_list("name", "content")
+    return MappingProxyType({name: tomllib.loads(content) for name, content in rows})
 
 
 def _read_topic_ids() -> frozenset[str]:

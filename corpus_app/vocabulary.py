@@ -20,7 +20,7 @@ READ_AT_ONCE = 500  # passages
 _PRESENT = """
     SELECT p.id, p.content_hash
     FROM corpus_app_passage p JOIN corpus_app_study s ON s.id = p.study_id
-    WHERE s.status = 'published' AND s.notice <> 'retracted'
+    WHERE s.status = 'published' AND s.notice <> 'retracted' AND p.kind <> 'plain'
 """
 _WRITTEN = """
     SELECT p.id, tsvector_to_array(to_tsvector('simple', {shadow})) FROM corpus_app_passage p WHERE p.id = ANY(%s)

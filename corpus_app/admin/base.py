@@ -18,6 +18,7 @@ from django.utils.safestring import mark_safe
 from django.utils.text import capfirst
 
 from corpus_app import curation
+from corpus_app.records import QUESTION_LETTERS, question_lines
 from corpus_app.sources import text_fault
 
 CLASH = "Nothing was saved: somebody else saved something at the same moment that stands in its way. Look again, then repeat."
@@ -60,6 +61,20 @@ class CleanTextForm(ModelForm):
         for reason in self.not_saved:
             self.add_error(None, reason)
         return cleaned
+
+
+class QuestionsForm(CleanTextForm):
+    """Keeps the questions that a row answers one a line."""
+
+    def clean_asked_as(self) -> str:
+        """Return a question a line, without empty ones. Raises ValidationError for one that is too long."""
+        questions = question_lines(self.cleaned_data["asked_as"])
+        if long := [question for question in questions if len(question) > QUESTION_LETTERS]:
+            raise ValidationError(
+                f"“{long[0][:40]}…” has {len(long[0])} characters; a question has at most {QUESTION_LETTERS}. "
+                "Put each on a line of its own."
+            )
+        return "\n".join(questions)
 
 
 class SeenInput(forms.HiddenInput):

@@ -14,13 +14,13 @@ from django.utils.html import format_html
 
 from corpus_app import curation, gate, impact
 from corpus_app.admin import encoder, text_quality
-from corpus_app.admin.base import CleanTextForm, SeenField, curator, mend_posted
+from corpus_app.admin.base import QuestionsForm, SeenField, curator, mend_posted
 from corpus_app.admin.history import HistoryMixin
 from corpus_app.admin.index_state import FAILED, INDEXED, WAITING, in_state, in_words, with_index_state
 from corpus_app.curation import history
 from corpus_app.models import CorpusEvent, Passage, Study
 
-FIELDS = ("section", "kind", "page", "text")
+FIELDS = ("section", "kind", "page", "text", "asked_as")
 
 
 class IndexedFilter(admin.SimpleListFilter):
@@ -47,13 +47,16 @@ class QualityFilter(admin.SimpleListFilter):
         return queryset.filter(pk__in=gate.stale().values("pk")) if self.value() == "unread" else queryset
 
 
-class PassageForm(CleanTextForm):
+class PassageForm(QuestionsForm):
     seen = SeenField()
 
     class Meta:
         model = Passage
         fields = FIELDS
-        widgets = {"text": forms.Textarea(attrs={"rows": 8, "cols": 90})}
+        widgets = {
+            "text": forms.Textarea(attrs={"rows": 8, "cols": 90}),
+            "asked_as": forms.Textarea(attrs={"rows": 3, "cols": 90}),
+        }
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)

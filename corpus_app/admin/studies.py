@@ -17,10 +17,10 @@ from django.utils.text import capfirst
 from corpus_app import curation, impact
 from corpus_app.admin import comments, encoder, exports, merging, retractions, state, text_quality
 from corpus_app.admin.base import (
-    CleanTextForm,
     InlineFormSet,
     LabelledTabularInline,
     LinesField,
+    QuestionsForm,
     SeenField,
     StackedInline,
     WordsFilter,
@@ -32,18 +32,18 @@ from corpus_app.admin.history import HistoryMixin
 from corpus_app.admin.index_state import in_words, with_index_counts, with_index_state
 from corpus_app.curation import history
 from corpus_app.models import CorpusEvent, Finding, Passage, Study, StudyConcept
-from corpus_app.records import QUESTION_LETTERS, Design, Notice, Status, question_lines
+from corpus_app.records import Design, Notice, Status
 from corpus_app.templatetags.corpus_words import design_words
 
 _TEXT = re.compile(r"passages-\d+-text$")
-PASSAGE_FIELDS = ("section", "kind", "page", "text")
+PASSAGE_FIELDS = ("section", "kind", "page", "text", "asked_as")
 
 
 def design_in_words(design: str) -> str:
     return str(capfirst(design_words(design)))
 
 
-class StudyForm(CleanTextForm):
+class StudyForm(QuestionsForm):
     url = forms.URLField(
         label="URL",
         max_length=1000,
@@ -66,6 +66,8 @@ class StudyForm(CleanTextForm):
         widgets = {
             "title": forms.Textarea(attrs={"rows": 2, "cols": 90}),
             "population": forms.Textarea(attrs={"rows": 2, "cols": 90}),
+            "takeaway": forms.Textarea(attrs={"rows": 2, "cols": 90}),
+            "asked_as": forms.Textarea(attrs={"rows": 4, "cols": 90}),
             "curator_notes": forms.Textarea(attrs={"rows": 4, "cols": 90}),
             "status_reason": forms.Textarea(attrs={"rows": 2, "cols": 90}),
         }
@@ -110,7 +112,7 @@ class StudyForm(CleanTextForm):
         return cleaned
 
 
-class PassageInlineForm(CleanTextForm):
+class PassageInlineForm(QuestionsForm):
     order = forms.IntegerField(
         min_value=1,
         required=False,
@@ -120,7 +122,10 @@ class PassageInlineForm(CleanTextForm):
     class Meta:
         model = Passage
         fields = PASSAGE_FIELDS
-        widgets = {"text": forms.Textarea(attrs={"rows": 6, "cols": 90})}
+        widgets = {
+            "text": forms.Textarea(attrs={"rows": 6, "cols": 90}),
+            "asked_as": forms.Textarea(attrs={"rows": 2, "cols": 90}),
+        }
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -143,7 +148,7 @@ class PassageInline(StackedInline):
     model = Passage
     form = PassageInlineForm
     formset = PassageFormSet
-    fields = (("order", "section", "kind", "page"), "text", "is_indexed")
+    fields = (("order", "section", "kind", "page"), "text", "asked_as", "is_indexed")
     readonly_fields = ("is_indexed",)
     ordering = ("position",)
     extra = 0
@@ -157,29 +162,24 @@ class PassageInline(StackedInline):
         return in_words(passage) if passage.pk else "–"
 
 
-class FindingForm(CleanTextForm):
-    def clean_asked_as(self) -> str:
-        """A question a line, without empty ones. Raises ValidationError."""
-        questions = question_lines(self.cleaned_data["asked_as"])
-        if long := [question for question in questions if len(question) > QUESTION_LETTERS]:
-            raise ValidationError(
-                f"“{long[0][:40]}…” has {len(long[0])} characters; a question has at most {QUESTION_LETTERS}. "
-                "Put each on a line of its own."
-            )
-        return "\n".join(questions)
-
-
 class FindingInline(StackedInline):
     model = Finding
-    form = FindingForm
-    fields = ("statement", ("intervention", "comparator"), ("outcome", "direction"), "asked_as")
+    form = QuestionsForm
+    fields = (
+        "statement",
+        ("intervention", "comparator"),
+        ("outcome", "direction"),
+        "plain",
+        ("lean", "is_unconfirmed"),
+        "asked_as",
+    )
     ordering = ("position",)
     extra = 0
     classes = ("collapse",)
 
     def formfield_for_dbfield(self, db_field: Any, request: Any, **options: Any) -> Any:
-        if db_field.name != "direction":
-            rows, cols = (4, 90) if db_field.name == "asked_as" else (2, 40)
+        if db_field.name not in {"direction", "lean", "is_unconfirmed"}:
+            rows, cols = {"asked_as": (4, 90), "plain": (2, 90)}.get(db_field.name, (2, 40))
             options["widget"] = forms.Textarea(attrs={"rows": rows, "cols": cols})
         return super().formfield_for_dbfield(db_field, request, **options)
 
@@ -239,6 +239,7 @@ class StudyAdmin(HistoryMixin):
                 )
             },
         ),
+        ("In plain words", {"fields": ("takeaway", "asked_as")}),
         ("Notes", {"fields": ("curator_notes", ("licence", "source_ref"), "seen_version")}),
     )
     readonly_fields = ("status", "notice", "notice_reason", "state_changed_at")

@@ -24,6 +24,7 @@ from corpus_app.curation.exporting import Exported, corpus_files, draft_of, expo
 from corpus_app.curation.history import CannotRestore, restore
 from corpus_app.curation.identifiers import sound_authors, sound_doi, sound_pmid, sound_url
 from corpus_app.curation.importing import ImportReport, import_corpus, known
+from corpus_app.curation.lexica import lexica_now, set_lexica
 from corpus_app.curation.mending import FindingGone, mend, mend_study, waive
 from corpus_app.curation.merging import TAKEABLE, CannotMerge, merge
 from corpus_app.curation.rows import find_text_fault
@@ -95,6 +96,7 @@ __all__ = [
     "find_text_fault",
     "import_corpus",
     "known",
+    "lexica_now",
     "mend",
     "mend_study",
     "mended",
@@ -109,6 +111,7 @@ __all__ = [
     "send_back",
     "set_concepts",
     "set_findings",
+    "set_lexica",
     "set_notice",
     "snapshot",
     "sound_authors",

@@ -6,18 +6,20 @@ import io
 import os
 import tempfile
 import zipfile
-from collections.abc import Collection, Set
+from collections.abc import Collection, Mapping, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from django.db import connection, transaction
 
 from corpus_app import models
+from corpus_app.curation import rows
+from corpus_app.curation.lexica import lexica_now
 from corpus_app.models import Concept, ConceptRelation, Study
 from corpus_app.records import (
     AgeGroup,
     Design,
-    Direction,
     Notice,
     PassageKind,
     Section,
@@ -28,11 +30,11 @@ from corpus_app.records import (
 )
 from corpus_app.sources import (
     CONCEPTS,
+    LEXICON,
     MASTER,
     STUDIES,
     CollectionDraft,
     ConceptDraft,
-    FindingDraft,
     PassageDraft,
     RelationDraft,
     StudyDraft,
@@ -43,6 +45,7 @@ from corpus_app.sources import (
 )
 
 NO_REASON = "No reason was given."
+NO_LEXICA: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,24 +58,26 @@ class Exported:
 def export_corpus(folder: Path) -> Exported:
     """Writes all studies, whatever their status, and the concepts. Each file is whole or as it was before."""
     studies, vocabulary = snapshot()
-    files = corpus_files(studies, vocabulary)
-    (folder / STUDIES).mkdir(parents=True, exist_ok=True)
-    for name, content in files.items():
+    for name, content in corpus_files(studies, vocabulary, lexica_now()).items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         _write(folder / name, content)
     return Exported(len(studies), sum(len(study.passages) for study in studies), len(vocabulary.concepts))
 
 
-def corpus_files(studies: list[StudyDraft], vocabulary: Vocabulary) -> dict[str, bytes]:
-    """Every file of the folder by its name in it."""
+def corpus_files(
+    studies: list[StudyDraft], vocabulary: Vocabulary, lexica: Mapping[str, str] = NO_LEXICA
+) -> dict[str, bytes]:
+    """Return every file of the folder by its name in it."""
     files = {f"{STUDIES}/{study.study_id}.json": study_json(study) for study in studies}
+    files |= {f"{LEXICON}/{name}.toml": content.encode() for name, content in lexica.items()}
     return files | {MASTER: master_csv(studies), CONCEPTS: concepts_json(vocabulary)}
 
 
-def zipped(studies: list[StudyDraft], vocabulary: Vocabulary) -> bytes:
+def zipped(studies: list[StudyDraft], vocabulary: Vocabulary, lexica: Mapping[str, str] = NO_LEXICA) -> bytes:
     """The folder in a zip, the same bytes for the same corpus."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in corpus_files(studies, vocabulary).items():
+        for name, content in corpus_files(studies, vocabulary, lexica).items():
             archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
     return packed.getvalue()
 
@@ -138,15 +143,10 @@ def draft_of(study: Study) -> StudyDraft:
         duration_weeks_min=_plain(study.duration_weeks_min),
         duration_weeks_max=_plain(study.duration_weeks_max),
         concepts=tuple(link.concept_id for link in study.studyconcept_set.all()),
+        takeaway=study.takeaway,
+        asked_as=study.asked_as,
         findings=tuple(
-            FindingDraft(
-                row.intervention,
-                row.comparator,
-                row.outcome,
-                Direction(row.direction),
-                row.statement,
-                row.asked_as or None,
-            )
+            rows.finding_draft({name: getattr(row, name) for name in rows.FINDING_FIELDS})
             for row in study.findings.all()
         ),
         licence=study.licence,
@@ -157,7 +157,7 @@ def draft_of(study: Study) -> StudyDraft:
         notice_reason=study.notice_reason,
         derived_numbers=tuple(study.derived_numbers),
         passages=tuple(
-            PassageDraft(Section(row.section), row.text, row.page, PassageKind(row.kind))
+            PassageDraft(Section(row.section), row.text, row.page, PassageKind(row.kind), asked_as=row.asked_as)
             for row in study.passages.all()
         ),
         source_ref=study.source_ref,

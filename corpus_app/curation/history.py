@@ -17,8 +17,7 @@ from corpus_app import actions
 from corpus_app.curation import entries, rows, studies
 from corpus_app.curation.acts import CurationError, act
 from corpus_app.models import Collection, Concept, CorpusEvent, Finding, Passage, Study
-from corpus_app.records import Direction
-from corpus_app.sources import ConceptDraft, FindingDraft
+from corpus_app.sources import ConceptDraft
 
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 LONGEST_COMPARED = 20_000  # characters; longer texts are shown whole, before and after
@@ -173,15 +172,8 @@ def _revise_passage(event: CorpusEvent, by: User | None) -> None:
 
 def _set_findings(event: CorpusEvent, by: User | None) -> None:
     before = _before(event)
-    drafts = [_finding(row) for row in before.get("findings") or before["asked_as"]]
+    drafts = [rows.finding_draft(row) for row in before.get("findings") or before["asked_as"]]
     studies.set_findings(event.study_key, drafts, by=by)
-
-
-def _finding(row: Mapping[str, Any]) -> FindingDraft:
-    return FindingDraft(
-        row["intervention"], row["comparator"], row["outcome"], Direction(row["direction"]), row["statement"],
-        row.get("asked_as"),
-    )  # fmt: skip
 
 
 def _set_concepts(event: CorpusEvent, by: User | None) -> None:
@@ -232,7 +224,7 @@ def _add_passage_again(event: CorpusEvent, by: User | None) -> None:
     was = event.detail
     if Passage.objects.filter(study__study_id=event.study_key, text=was["text"]).exists():
         raise CannotRestore("A passage with these words is there again already.")
-    kept = {name: was[name] for name in ("page", "kind") if name in was}
+    kept = {name: was[name] for name in ("page", "kind", "asked_as") if name in was}
     studies.add_passage(event.study_key, by=by, text=was["text"], section=was["section"], **kept)
 
 

@@ -20,6 +20,7 @@ from corpus_app.curation import rows
 from corpus_app.curation.acts import Act, BrokenText, act, wake_indexing
 from corpus_app.curation.entries import save_concept
 from corpus_app.curation.exporting import vocabulary_now
+from corpus_app.curation.lexica import set_lexica
 from corpus_app.curation.studies import EDITABLE, find_quality_obstacle, publish
 from corpus_app.models import (
     Collection,
@@ -128,6 +129,8 @@ class _Import:
 
     def all(self, corpus: CorpusDraft, *, publish: bool, on_progress: Progress | None) -> None:
         vocabulary_is_new = self._import_vocabulary(corpus.vocabulary)
+        if corpus.lexica is not None:
+            set_lexica(corpus.lexica, by=self.by, by_name=self.by_name)
         for done, draft in enumerate(corpus.studies, start=1):
             self._import_study(draft)
             if on_progress:
@@ -336,7 +339,8 @@ def _waiting(draft: StudyDraft) -> str:
 
 def _values(draft: StudyDraft) -> dict[str, Any]:
     """The columns that a draft states."""
-    names = [name for name in EDITABLE if name not in {"collection", "status_reason"}]
+    unsaid = {"collection", "status_reason"} | ({"asked_as"} if draft.asked_as is None else set())
+    names = [name for name in EDITABLE if name not in unsaid]
     if draft.columns is not None:
         names = [name for name in names if name in draft.columns]
     values = {name: rows.plain(getattr(draft, name)) for name in names}

@@ -179,6 +179,7 @@ def _passage_values(passage: PassageDraft) -> dict[str, Any]:
         "section": passage.section.value,
         "page": passage.page,
         "kind": passage.kind.value,
+        "asked_as": passage.asked_as or "",
     }
 
 

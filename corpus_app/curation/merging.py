@@ -61,6 +61,8 @@ def merge(
         if kept.status == Status.PUBLISHED and gate.blocking(passage.text for passage in new):
             raise CannotMerge(f"{keep} is published, and a passage of {other} looks broken: mend it first.")
         values = {name: getattr(gone, name) for name in take if name not in _LISTS}
+        if "asked_as" in values:
+            values["asked_as"] = _questions_of_both(kept.asked_as, gone.asked_as)
         moved = {name: None for name in ("doi", "pmid") if values.get(name)}
         if moved:  # one study only can have them
             studies.revise_study(other, by=by, by_name=by_name, **moved)
@@ -84,7 +86,15 @@ def _findings_of_both(ours: Sequence[FindingDraft], theirs: Sequence[FindingDraf
     """Each once, with the questions that either has for it."""
     merged = {finding.said: finding for finding in ours}
     for finding in theirs:
-        known = merged.get(finding.said)
-        both = "\n".join(f.asked_as or "" for f in (known, finding) if f is not None)
-        merged[finding.said] = replace(known or finding, asked_as="\n".join(dict.fromkeys(question_lines(both))))
+        known = merged.get(finding.said, finding)
+        merged[finding.said] = replace(
+            known,
+            plain=known.plain or finding.plain,
+            lean=known.lean or finding.lean,
+            asked_as=_questions_of_both(known.asked_as or "", finding.asked_as or ""),
+        )
     return list(merged.values())
+
+
+def _questions_of_both(ours: str, theirs: str) -> str:
+    return "\n".join(dict.fromkeys(question_lines(f"{ours}\n{theirs}")))

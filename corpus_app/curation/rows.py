@@ -13,7 +13,7 @@ from django.db import models
 
 from corpus_app import passages
 from corpus_app.models import Finding, Passage, Study, StudyConcept
-from corpus_app.records import Direction
+from corpus_app.records import Direction, Lean
 from corpus_app.sources import FindingDraft, PassageDraft, text_fault, with_questions
 
 Changes = dict[str, dict[str, Any]]
@@ -99,7 +99,7 @@ def change_passage(passage: Passage, values: Mapping[str, Any], *, at: datetime)
 def _check_passage(passage: Passage) -> None:
     if not passage.text.strip():
         raise ValidationError({"text": "A passage has words."})
-    passage.clean_fields(exclude=["study", "lexemes"])
+    passage.clean_fields(exclude=["study", "finding", "lexemes"])
 
 
 def create_passage(study: Study, *, position: int, **values: Any) -> Passage:
@@ -157,7 +157,10 @@ def replace_passages(study: Study, drafts: Sequence[PassageDraft], *, at: dateti
     new: list[Passage] = []
     for index, draft in enumerate(drafts):
         values = {"section": draft.section.value, "text": draft.text, "page": draft.page, "kind": draft.kind.value}
-        if row := matched.get(index):
+        row = matched.get(index)
+        if draft.asked_as is not None or row is None or row.text != draft.text:
+            values["asked_as"] = draft.asked_as or ""
+        if row:
             changes = change_passage(row, values | {"position": index}, at=at)
             if changes:
                 done.append({"revised": row.pk, "changes": changes})
@@ -166,7 +169,10 @@ def replace_passages(study: Study, drafts: Sequence[PassageDraft], *, at: dateti
     return done + [{"added": row.pk} for row in Passage.objects.bulk_create(new)]
 
 
-FINDING_FIELDS = ("intervention", "comparator", "outcome", "direction", "statement", "asked_as")
+FINDING_SAID = ("intervention", "comparator", "outcome", "direction", "statement")
+FINDING_BESIDE = ("plain", "lean", "is_unconfirmed", "asked_as")
+"""What curators write beside a finding; it can change while the finding stays the same."""
+FINDING_FIELDS = (*FINDING_SAID, *FINDING_BESIDE)
 
 
 def replace_findings(study: Study, drafts: Sequence[FindingDraft]) -> Changes:
@@ -174,8 +180,7 @@ def replace_findings(study: Study, drafts: Sequence[FindingDraft]) -> Changes:
     stays as it is."""
     before = list(study.findings.order_by("position"))
     present = [{name: getattr(row, name) for name in FINDING_FIELDS} for row in before]
-    here = [FindingDraft(**row | {"direction": Direction(row["direction"])}) for row in present]
-    values = [{name: str(getattr(draft, name)) for name in FINDING_FIELDS} for draft in with_questions(drafts, here)]
+    values = [finding_values(draft) for draft in with_questions(drafts, [finding_draft(row) for row in present])]
     if present == values:
         return {}
     _write_findings(study, list(zip(before, present, strict=True)), values)
@@ -183,8 +188,35 @@ def replace_findings(study: Study, drafts: Sequence[FindingDraft]) -> Changes:
     return {"asked_as" if is_unseen else "findings": {"before": present, "after": values}}
 
 
+def finding_draft(row: Mapping[str, Any]) -> FindingDraft:
+    """Return the draft of a finding's fields; those that are absent are not said."""
+    lean = row.get("lean")
+    return FindingDraft(
+        row["intervention"],
+        row["comparator"],
+        row["outcome"],
+        Direction(row["direction"]),
+        row["statement"],
+        asked_as=row.get("asked_as"),
+        plain=row.get("plain"),
+        lean=Lean(lean) if lean else None,
+        is_unconfirmed=row.get("is_unconfirmed"),
+    )
+
+
+def finding_values(draft: FindingDraft) -> dict[str, Any]:
+    """Return the fields of a finding, as its row and the history keep them."""
+    said = dict(zip(FINDING_SAID, map(str, draft.said), strict=True))
+    return said | {
+        "plain": draft.plain or "",
+        "lean": str(draft.lean or ""),
+        "is_unconfirmed": bool(draft.is_unconfirmed),
+        "asked_as": draft.asked_as or "",
+    }
+
+
 def _write_findings(
-    study: Study, before: Sequence[tuple[Finding, Mapping[str, str]]], values: Sequence[Mapping[str, str]]
+    study: Study, before: Sequence[tuple[Finding, Mapping[str, Any]]], values: Sequence[Mapping[str, Any]]
 ) -> None:
     """A finding that says what it said keeps its row, which answers lead to."""
     rows: dict[tuple[str, ...], list[Finding]] = defaultdict(list)
@@ -196,16 +228,14 @@ def _write_findings(
             new.append(Finding(study=study, position=position, **fields))
             continue
         row = kept.pop()
-        if (row.position, row.asked_as) != (position, fields["asked_as"]):
-            row.position, row.asked_as = position, fields["asked_as"]
-            row.save(update_fields=["position", "asked_as"])
+        if change(row, {name: fields[name] for name in FINDING_BESIDE} | {"position": position}):
+            row.save(update_fields=["position", *FINDING_BESIDE])
     study.findings.filter(pk__in=[row.pk for kept in rows.values() for row in kept]).delete()
     Finding.objects.bulk_create(new)
 
 
-def _said(fields: Mapping[str, str]) -> tuple[str, ...]:
-    """All of a finding that readers see."""
-    return tuple(value for name, value in sorted(fields.items()) if name != "asked_as")
+def _said(fields: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(fields[name] for name in FINDING_SAID)
 
 
 def replace_concepts(study: Study, concept_ids: Sequence[str]) -> Changes:

@@ -36,6 +36,8 @@ EDITABLE = (
     "n_participants",
     "duration_weeks_min",
     "duration_weeks_max",
+    "takeaway",
+    "asked_as",
     "licence",
     "curator_notes",
     "status_reason",
@@ -43,7 +45,7 @@ EDITABLE = (
     "source_ref",
 )
 UNSEEN = frozenset({"curator_notes", "status_reason", "derived_numbers", "source_ref"})  # readers are not shown these
-PASSAGE_FIELDS = ("section", "text", "page", "kind")
+PASSAGE_FIELDS = ("section", "text", "page", "kind", "asked_as")
 _NULL_WHERE_EMPTY = ("journal", "doi", "pmid", "url")
 
 REVIEWING = frozenset({"comment", "send_back", "publish"})  # what a reviewer does without becoming an author
@@ -147,13 +149,14 @@ def add_passage(
     section: str,
     page: int | None = None,
     kind: str = "summary",
+    asked_as: str = "",
 ) -> Passage:
     """A passage at the end of its study."""
     with act(by=by, by_name=by_name) as current:
         study = current.study(study_id)
-        rows.check_texts({"text": text})
+        rows.check_texts({"text": text, "asked_as": asked_as})
         current.before_new_words(study)
-        values = {"text": text, "section": str(section), "page": page, "kind": str(kind)}
+        values = {"text": text, "section": str(section), "page": page, "kind": str(kind), "asked_as": asked_as}
         last = study.passages.order_by("-position").first()
         passage = rows.create_passage(study, position=last.position + 1 if last else 0, **values)
         current.touch(study)
@@ -164,7 +167,7 @@ def add_passage(
 def revise_passage(
     passage_id: int, *, by: User | None, by_name: str = "", expected_version: int | None = None, **values: Any
 ) -> Passage:
-    """Sets text, section, page or kind. Raises EditConflict where the passage's words are not the expected version."""
+    """Sets text, section, page, kind or questions. Raises EditConflict where the passage's words are not the expected version."""
     if unknown := set(values) - set(PASSAGE_FIELDS):
         raise TypeError(f"Not a field of a passage that can be set: {', '.join(sorted(unknown))}")
     with act(by=by, by_name=by_name) as current:
@@ -197,6 +200,7 @@ def remove_passage(passage_id: int, *, by: User | None, by_name: str = "") -> No
             section=passage.section,
             page=passage.page,
             kind=passage.kind,
+            asked_as=passage.asked_as,
         )
 
 

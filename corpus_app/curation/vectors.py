@@ -20,7 +20,7 @@ def embed_again(
 ) -> int:
     """Has these passages, those of these studies, or (neither given) all embedded anew; says how many. Search stays up."""
     with act(by=by, by_name=by_name) as current:
-        rows = Passage.objects.all()
+        rows = Passage.objects.get_queryset()
         if passages is not None:
             rows = rows.filter(pk__in=passages)
         if studies is not None:

@@ -3,7 +3,7 @@
 One way in for every format: `source_of` a path (or `Source(name, bytes)`), `detect` its reader, `read_file` it whole or `stream` it
 (docs/importing.md). A folder of ours goes through `read`.
 
-A folder holds `studies/*.json`, `concepts.json` and `studies_master.csv` (corpus/FORMAT.md). The JSON files are the truth; the
+A folder holds `studies/*.json`, `concepts.json`, `studies_master.csv` and `lexicon/*.toml` (corpus/FORMAT.md). The JSON files are the truth; the
 CSV repeats their metadata, and alone it gives studies without passages. A broken study gives problems and no draft.
 """
 
@@ -25,6 +25,7 @@ from corpus_app.sources.drafts import (
     Unreadable,
     Vocabulary,
     Weight,
+    with_passage_questions,
     with_questions,
 )
 from corpus_app.sources.duplicates import Duplicate, Sameness, differences, duplicates, known_of, merged
@@ -43,7 +44,8 @@ from corpus_app.sources.formats import (
     with_collection,
 )
 from corpus_app.sources.intake import Source
-from corpus_app.sources.layout import CONCEPTS, MASTER, STUDIES
+from corpus_app.sources.layout import CONCEPTS, LEXICON, MASTER, STUDIES
+from corpus_app.sources.lexicon import read_lexica
 from corpus_app.sources.pdf import PdfText, text_of_pdf
 from corpus_app.sources.plain_text import passages_of
 from corpus_app.sources.reading import read
@@ -54,6 +56,7 @@ from corpus_app.sources.writing import concepts_json, digest, master_csv, study_
 
 __all__ = [
     "CONCEPTS",
+    "LEXICON",
     "MASTER",
     "READERS",
     "STUDIES",
@@ -96,6 +99,7 @@ __all__ = [
     "pmid_fault",
     "read",
     "read_file",
+    "read_lexica",
     "reading_of",
     "source_of",
     "spreadsheet",
@@ -111,5 +115,6 @@ __all__ = [
     "url_fault",
     "vocabulary_from",
     "with_collection",
+    "with_passage_questions",
     "with_questions",
 ]

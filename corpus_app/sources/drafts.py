@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import Any
 
 from corpus_app.records import (
     AgeGroup,
     Design,
     Direction,
+    Lean,
     Notice,
     PassageKind,
     Section,
@@ -55,6 +57,8 @@ class PassageDraft:
     start: int | None = field(default=None, compare=False)
     """Code points of the source's text as it was read (`Article.text`), end exclusive; None where there was none."""
     end: int | None = field(default=None, compare=False)
+    asked_as: str | None = None
+    """Questions that it answers, one a line; None where the source says nothing of that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,29 +70,56 @@ class FindingDraft:
     statement: str
     asked_as: str | None = None
     """How readers ask for it, one question a line; None where the source says nothing of that."""
+    plain: str | None = None
+    """The finding in one sentence of plain words; None where the source says nothing of that."""
+    lean: Lean | None = None
+    is_unconfirmed: bool | None = None
+    """None where the source does not say."""
 
     @property
     def words(self) -> str:
         """All that it says, for a curator to compare."""
-        return "\n".join(filter(None, (self.statement, self.asked_as)))
+        lean = self.lean and f"({self.lean.replace('_', ' ')})"
+        return "\n".join(filter(None, (self.statement, self.plain, lean, self.asked_as)))
 
     @property
     def said(self) -> tuple[str, ...]:
-        """What readers are shown of it."""
+        """The finding itself, without what curators wrote beside it."""
         return self.intervention, self.comparator, self.outcome, self.direction, self.statement
 
 
 def with_questions(findings: Iterable[FindingDraft], present: Sequence[FindingDraft]) -> tuple[FindingDraft, ...]:
-    """Findings of a source; where it does not say how readers ask for one, with what is written down of that already: for the one that
-    says the same, or compares the same.
+    """Complete the findings of a source by what is written down already beside each.
+
+    Questions and doubts are those of the finding that says or compares the same; plain words belong to the one that says the same.
     """
+    return tuple(_completed(finding, present) for finding in findings)
 
-    def kept(finding: FindingDraft) -> str:
-        alike = [other for other in present if other.statement == finding.statement]
-        alike += [other for other in present if other.said[:3] == finding.said[:3]]
-        return next((other.asked_as for other in alike if other.asked_as), "")
 
-    return tuple(f if f.asked_as is not None else replace(f, asked_as=kept(f)) for f in findings)
+def _completed(finding: FindingDraft, present: Sequence[FindingDraft]) -> FindingDraft:
+    alike = [other for other in present if other.statement == finding.statement]
+    alike += [other for other in present if other.said[:3] == finding.said[:3]]
+    same = [other for other in present if other.said == finding.said]
+    missing: dict[str, Any] = {}
+    if finding.asked_as is None:
+        missing["asked_as"] = next((other.asked_as for other in alike if other.asked_as), "")
+    if finding.is_unconfirmed is None:
+        missing["is_unconfirmed"] = any(other.is_unconfirmed for other in alike[:1])
+    if finding.plain is None:
+        missing["plain"] = next((other.plain for other in same if other.plain), "")
+        missing["lean"] = finding.lean or next((other.lean for other in same if other.lean), None)
+    return replace(finding, **missing) if missing else finding
+
+
+def with_passage_questions(
+    passages: Iterable[PassageDraft], present: Sequence[PassageDraft]
+) -> tuple[PassageDraft, ...]:
+    """Complete the passages of a source by the questions written down already for the one of the same words."""
+    known = {passage.text: passage.asked_as for passage in present if passage.asked_as}
+    return tuple(
+        passage if passage.asked_as is not None else replace(passage, asked_as=known.get(passage.text) or "")
+        for passage in passages
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +145,9 @@ class StudyDraft:
     duration_weeks_min: float | None = None
     duration_weeks_max: float | None = None
     concepts: tuple[str, ...] = ()
+    takeaway: str = ""
+    asked_as: str | None = None
+    """Questions that the study as a whole answers, one a line; None where the source says nothing of that."""
     findings: tuple[FindingDraft, ...] = ()
     licence: str = ""
     curator_notes: str = ""
@@ -204,6 +238,8 @@ class CorpusDraft:
     problems: tuple[Problem, ...]
     broken: int = 0
     """How many studies gave no draft."""
+    lexica: Mapping[str, str] | None = None
+    """The word lists of its subject, TOML by name; None where it has none, or unsound ones."""
 
 
 class Unreadable(Exception):

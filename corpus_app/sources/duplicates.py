@@ -12,7 +12,7 @@ from typing import Any
 from rapidfuzz import fuzz
 
 from corpus_app.sources.bibliography import plain_words
-from corpus_app.sources.drafts import StudyDraft, with_questions
+from corpus_app.sources.drafts import StudyDraft, with_passage_questions, with_questions
 from corpus_app.sources.values import normal_doi
 
 ALIKE = 92.0  # of 100: titles of one study in two databases differ by a subtitle's mark or a missing full stop
@@ -108,13 +108,25 @@ _OWN = frozenset({"study_id", "status", "status_reason", "origin", "line", "colu
 
 
 def differences(kept: StudyDraft, other: StudyDraft) -> tuple[tuple[str, Any, Any], ...]:
-    """The fields in which two drafts differ: name, the one's value, the other's. Who says nothing of how readers ask takes nothing away."""
-    other = replace(other, findings=with_questions(other.findings, kept.findings))
-    kept = replace(kept, findings=with_questions(kept.findings, ()))
+    """Return the fields in which two drafts differ: name, the one's value, the other's.
+
+    A draft that says nothing of how readers ask takes nothing away.
+    """
+    other = _completed(other, kept)
+    kept = _completed(kept, None)
     return tuple(
         (field.name, getattr(kept, field.name), getattr(other, field.name))
         for field in fields(StudyDraft)
         if field.name not in _OWN and getattr(kept, field.name) != getattr(other, field.name)
+    )
+
+
+def _completed(draft: StudyDraft, by: StudyDraft | None) -> StudyDraft:
+    return replace(
+        draft,
+        asked_as=draft.asked_as if draft.asked_as is not None else (by.asked_as or "") if by else "",
+        findings=with_questions(draft.findings, by.findings if by else ()),
+        passages=with_passage_questions(draft.passages, by.passages if by else ()),
     )
 
 

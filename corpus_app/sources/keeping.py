@@ -6,7 +6,18 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from corpus_app.records import AgeGroup, Design, Direction, Notice, PassageKind, Section, Sex, Status, TrainingStatus
+from corpus_app.records import (
+    AgeGroup,
+    Design,
+    Direction,
+    Lean,
+    Notice,
+    PassageKind,
+    Section,
+    Sex,
+    Status,
+    TrainingStatus,
+)
 from corpus_app.sources.drafts import (
     AddedPassages,
     FindingDraft,
@@ -39,7 +50,8 @@ def study_draft(values: Mapping[str, Any]) -> StudyDraft:
     kept["columns"] = None if kept["columns"] is None else tuple(kept["columns"])
     kept["passages"] = tuple(_passage(row) for row in kept["passages"])
     kept["findings"] = tuple(
-        FindingDraft(**{**row, "direction": Direction(row["direction"])}) for row in kept["findings"]
+        FindingDraft(**{**row, "direction": Direction(row["direction"]), "lean": _lean(row)})
+        for row in kept["findings"]
     )
     return StudyDraft(**kept)
 
@@ -54,6 +66,11 @@ def notice_draft(values: Mapping[str, Any]) -> NoticeDraft:
 
 def problem_of(values: Mapping[str, Any]) -> Problem:
     return Problem(**{**values, "weight": Weight(values["weight"])})
+
+
+def _lean(values: Mapping[str, Any]) -> Lean | None:
+    lean = values.get("lean")  # absent in what an earlier version kept
+    return Lean(lean) if lean else None
 
 
 def _passage(values: Mapping[str, Any]) -> PassageDraft:

@@ -32,6 +32,8 @@ MASTER_COLUMNS = (
 )
 MASTER_REQUIRED = ("study_id", "title", "authors", "design", "peer_reviewed", "collection", "status")
 
+LEXICON = "lexicon"
+
 STUDY_KEYS = (
     "study_id",
     "title",
@@ -49,6 +51,8 @@ STUDY_KEYS = (
     "n_participants",
     "duration_weeks",
     "concepts",
+    "takeaway",
+    "asked_as",
     "findings",
     "licence",
     "curator_notes",
@@ -64,9 +68,10 @@ REQUIRED_KEYS = ("study_id", "title", "authors", "design", "peer_reviewed", "col
 
 POPULATION_KEYS = ("description", "training_status", "age_group", "sex")
 DURATION_KEYS = ("min", "max")
-FINDING_KEYS = ("intervention", "comparator", "outcome", "direction", "statement", "asked_as")
+FINDING_SAID = ("intervention", "comparator", "outcome", "direction", "statement")
+FINDING_KEYS = (*FINDING_SAID, "plain", "lean", "unconfirmed", "asked_as")
 FINDING_REQUIRED = ("intervention", "outcome", "direction", "statement")
-PASSAGE_KEYS = ("section", "text", "page", "kind")
+PASSAGE_KEYS = ("section", "text", "page", "kind", "asked_as")
 PASSAGE_REQUIRED = ("section", "text")
 CONCEPT_KEYS = ("id", "name", "kind", "aliases", "definition", "collections", "wanted")
 RELATION_KEYS = ("source", "relation", "target", "studies")

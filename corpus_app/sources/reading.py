@@ -18,6 +18,7 @@ from corpus_app.sources.drafts import (
     Vocabulary,
 )
 from corpus_app.sources.layout import CONCEPTS, MASTER, STUDIES
+from corpus_app.sources.lexicon import read_lexica
 from corpus_app.sources.studies import read_study
 from corpus_app.sources.values import listed
 from corpus_app.sources.vocabulary import read_vocabulary
@@ -43,11 +44,14 @@ def _read_folder(folder: Path, known: Known) -> CorpusDraft:
     if not studies_folder.is_dir() and not master_path.is_file():
         raise Unreadable(f"{folder} holds neither a folder {STUDIES}/ nor a file {MASTER}; there is nothing to import.")
     vocabulary, problems = read_vocabulary(folder / CONCEPTS)
+    lexica, found = read_lexica(folder)
+    problems += found
     master = master_csv.read_master(master_path) if master_path.is_file() else master_csv.Master()
     problems += master.problems
     if not studies_folder.is_dir():
-        return _assemble(vocabulary, [*master.rows.values()], problems, known, broken=master.broken)
-    drafts: list[StudyDraft] = []
+        drafts = [*master.rows.values()]
+        return replace(_assemble(vocabulary, drafts, problems, known, broken=master.broken), lexica=lexica)
+    drafts = []
     broken_ids: set[str] = set()
     paths = sorted(path for path in studies_folder.glob("*.json") if not path.name.startswith("."))
     for path in paths:
@@ -59,7 +63,7 @@ def _read_folder(folder: Path, known: Known) -> CorpusDraft:
             drafts.append(draft)
     problems += master_csv.compare(master, drafts, broken_ids)
     known = replace(known, studies=known.studies | broken_ids)
-    return _assemble(vocabulary, drafts, problems, known, broken=len(broken_ids))
+    return replace(_assemble(vocabulary, drafts, problems, known, broken=len(broken_ids)), lexica=lexica)
 
 
 def _assemble(

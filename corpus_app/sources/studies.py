@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from corpus_app.records import (
+    ORDINARY_KINDS,
     QUESTION_LETTERS,
     AgeGroup,
     Design,
     Direction,
+    Lean,
     Notice,
     PassageKind,
     Section,
@@ -90,6 +92,8 @@ def study_from(values: Mapping[str, Any]) -> tuple[StudyDraft | None, list[tuple
         duration_weeks_min=weeks.number("min"),
         duration_weeks_max=weeks.number("max"),
         concepts=study.lines("concepts", limit=80, pattern=SLUG),
+        takeaway=study.text("takeaway"),
+        asked_as=_questions(study),
         findings=tuple(_finding(found) for found in study.objects("findings", FINDING_KEYS, FINDING_REQUIRED)),
         licence=study.line("licence", limit=200),
         curator_notes=study.text("curator_notes"),
@@ -113,8 +117,15 @@ def _finding(found: Fields) -> FindingDraft:
         outcome=found.text("outcome", required=True),
         direction=found.choice("direction", Direction, Direction.UNCLEAR),
         statement=found.text("statement", required=True),
-        asked_as="\n".join(found.lines("asked_as", limit=QUESTION_LETTERS)) if "asked_as" in found.values else None,
+        asked_as=_questions(found),
+        plain=found.text("plain") if "plain" in found.values else None,
+        lean=found.choice("lean", Lean, Lean.UNCLEAR) if found.values.get("lean") is not None else None,
+        is_unconfirmed=found.flag("unconfirmed") if "unconfirmed" in found.values else None,
     )
+
+
+def _questions(found: Fields) -> str | None:
+    return "\n".join(found.lines("asked_as", limit=QUESTION_LETTERS)) if "asked_as" in found.values else None
 
 
 def _passage(found: Fields) -> PassageDraft:
@@ -122,8 +133,16 @@ def _passage(found: Fields) -> PassageDraft:
         section=found.choice("section", Section, Section.RESULTS),
         text=found.text("text", required=True),
         page=found.integer("page"),
-        kind=found.choice("kind", PassageKind, PassageKind.SUMMARY),
+        kind=_kind(found),
+        asked_as=_questions(found),
     )
+
+
+def _kind(found: Fields) -> PassageKind:
+    kind = found.choice("kind", PassageKind, PassageKind.SUMMARY)
+    if kind not in ORDINARY_KINDS:
+        found.note("kind", f"is {kind}; write the sentence as its finding’s plain, or as the study’s takeaway.")
+    return kind
 
 
 def _study_id(study: Fields) -> str:

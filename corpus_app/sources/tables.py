@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from corpus_app.passages import SectionText
-from corpus_app.records import Design, PassageKind, Section
+from corpus_app.records import ORDINARY_KINDS, Design, PassageKind, Section
 from corpus_app.sources.bibliography import Intake, Item, Record, clean_text, drafted, found_doi, items_of
 from corpus_app.sources.drafts import AddedPassages, PassageDraft, Problem, Weight
 from corpus_app.sources.files import (
@@ -343,8 +343,8 @@ def _passage(
         yield Problem(
             file, line, "page", f"is {shown(page)}; it should be a whole number. It was left out.", Weight.DROPPED
         )
-    if kind not in set(PassageKind):
-        yield Problem(file, line, "kind", f"is {shown(kind)}; it should be one of {', '.join(PassageKind)}.")
+    if kind not in ORDINARY_KINDS:
+        yield Problem(file, line, "kind", f"is {shown(kind)}; it should be one of {', '.join(ORDINARY_KINDS)}.")
         return
     draft = PassageDraft(section, text, int(page) if page.isdigit() else None, PassageKind(kind), named)
     groups.setdefault((study, doi, pmid), (line, []))[1].append(draft)

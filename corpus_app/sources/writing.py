@@ -11,7 +11,7 @@ from typing import Any
 
 from corpus_app.records import Notice, PassageKind, Wanted, question_lines
 from corpus_app.sources.drafts import FindingDraft, PassageDraft, StudyDraft, Vocabulary
-from corpus_app.sources.layout import FINDING_KEYS, MASTER_COLUMNS, RELATION_KEYS, REQUIRED_KEYS, STUDY_KEYS
+from corpus_app.sources.layout import FINDING_SAID, MASTER_COLUMNS, RELATION_KEYS, REQUIRED_KEYS, STUDY_KEYS
 from corpus_app.sources.values import safe_cell
 
 
@@ -34,6 +34,7 @@ def study_values(draft: StudyDraft) -> dict[str, Any]:
         "duration_weeks": {
             key: value for key, value in weeks.items() if value is not None or f"duration_weeks.{key}" in empty
         },
+        "asked_as": question_lines(draft.asked_as or ""),
         "findings": [_finding_values(finding) for finding in draft.findings],
         "passages": [_passage_values(passage) for passage in draft.passages],
         "notice": None if draft.notice is Notice.NONE else draft.notice,
@@ -48,9 +49,14 @@ def study_values(draft: StudyDraft) -> dict[str, Any]:
 
 
 def _finding_values(finding: FindingDraft) -> dict[str, Any]:
-    values = {key: getattr(finding, key) for key in FINDING_KEYS}
-    questions = question_lines(values.pop("asked_as") or "")
-    return values | ({"asked_as": questions} if questions else {})
+    said = dict(zip(FINDING_SAID, finding.said, strict=True))
+    beside = {
+        "plain": finding.plain,
+        "lean": finding.lean,
+        "unconfirmed": finding.is_unconfirmed,
+        "asked_as": question_lines(finding.asked_as or ""),
+    }
+    return said | {key: value for key, value in beside.items() if value}
 
 
 def _passage_values(passage: PassageDraft) -> dict[str, Any]:
@@ -59,6 +65,8 @@ def _passage_values(passage: PassageDraft) -> dict[str, Any]:
         values["page"] = passage.page
     if passage.kind is not PassageKind.SUMMARY:
         values["kind"] = passage.kind
+    if questions := question_lines(passage.asked_as or ""):
+        values["asked_as"] = questions
     return values
 
 

@@ -1,4 +1,4 @@
-"""The questions by which readers ask for the findings of the starter corpus."""
+"""The questions that the studies, passages and findings of the starter corpus answer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from corpus_app import changes, curation, sources
-from corpus_app.admin.studies import FindingForm
+from corpus_app.admin.base import QuestionsForm
 from corpus_app.curation.merging import merge
 from corpus_app.models import CorpusEvent, Finding, Study
 from corpus_app.records import QUESTION_LETTERS, Direction
@@ -20,9 +20,12 @@ STUDIES = [json.loads(path.read_text("utf-8")) for path in sorted((CORPUS / "stu
 
 
 def questions(study: dict[str, object]) -> list[str]:
-    findings = study.get("findings") or []
-    assert isinstance(findings, list)
-    return [question for finding in findings for question in finding.get("asked_as", [])]
+    rows = [study]
+    for key in ("findings", "passages"):
+        own = study.get(key) or []
+        assert isinstance(own, list)
+        rows += own
+    return [question for row in rows for question in row.get("asked_as") or []]  # type: ignore[attr-defined]
 
 
 def plain(question: str) -> str:
@@ -44,8 +47,8 @@ def test_no_question_that_measures_the_site_was_copied_into_its_corpus(name: str
     assert not measured & {plain(question) for study in STUDIES for question in questions(study)}
 
 
-def form(asked_as: str) -> FindingForm:
-    made = FindingForm.__new__(FindingForm)
+def form(asked_as: str) -> QuestionsForm:
+    made = QuestionsForm.__new__(QuestionsForm)
     made.cleaned_data = {"asked_as": asked_as}
     return made
 
@@ -62,8 +65,8 @@ def test_the_form_says_which_question_is_too_long() -> None:
 # --- Written over, joined, announced ----------------------------------------------------------------------------------
 
 
-def draft(statement: str = "It rose.", **changes: str | None) -> FindingDraft:
-    return FindingDraft("creatine", "placebo", "strength", Direction.INCREASE, statement, **changes)
+def draft(statement: str = "It rose.", *, asked_as: str | None = None) -> FindingDraft:
+    return FindingDraft("creatine", "placebo", "strength", Direction.INCREASE, statement, asked_as)
 
 
 def test_a_source_that_says_nothing_of_questions_takes_none_away() -> None:

@@ -22,7 +22,7 @@ from corpus_app import curation, lookup, sources, tasks
 from corpus_app.apps import READERS
 from corpus_app.curation import effects, jobs
 from corpus_app.models import CorpusEvent, CorpusVersion, ImportItem, ImportJob, Passage, Study
-from corpus_app.records import Design, Notice, PassageKind, Section, Status
+from corpus_app.records import ORDINARY_KINDS, Design, Notice, Section, Status
 from corpus_app.sources import AddedPassages, NoticeDraft, PassageDraft, StudyDraft, keeping
 from tests.builders import make_collection, make_concept, make_curator, make_study
 from tests.corpus.test_sources_formats import SAMPLES
@@ -92,7 +92,12 @@ def beir(count: int) -> bytes:
 def test_a_draft_comes_back_from_json_as_it_was(data: st.DataObject) -> None:
     text = st.text(max_size=20)
     passage = st.builds(
-        PassageDraft, st.sampled_from(Section), text, st.none() | st.integers(1, 9), st.sampled_from(PassageKind), text
+        PassageDraft,
+        st.sampled_from(Section),
+        text,
+        st.none() | st.integers(1, 9),
+        st.sampled_from(ORDINARY_KINDS),
+        text,
     )
     draft = data.draw(
         st.builds(

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_app import sources
-from corpus_app.records import Direction, Notice, PassageKind, Section, Status, Wanted
+from corpus_app.records import ORDINARY_KINDS, Direction, Lean, Notice, PassageKind, Section, Status, Wanted
 from corpus_app.sources import FindingDraft, Known, PassageDraft, StudyDraft
 
 STARTER = Path(__file__).resolve().parents[2] / "corpus"
@@ -471,6 +471,7 @@ def test_path_without_a_corpus_is_refused(folder: Path, name: str) -> None:
 # --- Writing ------------------------------------------------------------------------------------------------------------
 
 texts = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=40).filter(str.strip)
+asked = st.sampled_from([None, "Why?", "Why?\nHow many?"])
 drafts = st.builds(
     StudyDraft,
     study_id=st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}", fullmatch=True),
@@ -486,8 +487,22 @@ drafts = st.builds(
     duration_weeks_min=st.none() | st.sampled_from([2, 6.5]),
     duration_weeks_max=st.none() | st.sampled_from([8, 10.25]),
     findings=st.lists(
-        st.builds(FindingDraft, texts, st.just(""), texts, st.sampled_from(Direction), texts), max_size=2
+        st.builds(
+            FindingDraft,
+            texts,
+            st.just(""),
+            texts,
+            st.sampled_from(Direction),
+            texts,
+            asked,
+            st.none() | texts,
+            st.none() | st.sampled_from(Lean),
+            st.sampled_from([None, True]),
+        ),
+        max_size=2,
     ).map(tuple),
+    takeaway=st.just("") | texts,
+    asked_as=asked,
     curator_notes=st.just("") | texts,
     licence=st.sampled_from(["", "CC BY 4.0"]),
     notice=st.just(Notice.CORRECTED),
@@ -495,7 +510,12 @@ drafts = st.builds(
     derived_numbers=st.lists(st.integers() | st.sampled_from(["12", "0.7"]), max_size=2).map(tuple),
     passages=st.lists(
         st.builds(
-            PassageDraft, st.sampled_from(Section), texts, st.none() | st.integers(1, 99), st.sampled_from(PassageKind)
+            PassageDraft,
+            st.sampled_from(Section),
+            texts,
+            st.none() | st.integers(1, 99),
+            st.sampled_from(ORDINARY_KINDS),
+            asked_as=asked,
         ),
         max_size=3,
     ).map(tuple),

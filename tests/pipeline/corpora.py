@@ -219,9 +219,10 @@ def _findings(study: dict[str, Any]) -> list[records.Finding]:
     return [
         records.Finding(
             f["intervention"], f["comparator"], f["outcome"], records.Direction(f["direction"]), f["statement"],
-            number * 100 + position, study["study_id"],
+            number * 100 + position, study["study_id"], f.get("plain", ""), records.Lean(f["lean"]) if "lean" in f else None,
         )
         for position, f in enumerate(study["findings"])
+        if not f.get("unconfirmed")
     ]  # fmt: skip
 
 
@@ -232,6 +233,7 @@ def _passages(study: dict[str, Any]) -> list[records.Passage]:
         records.Design(study["design"]), study["peer_reviewed"], study["collection"], population["description"],
         records.TrainingStatus(population["training_status"]), records.AgeGroup(population["age_group"]),
         records.Sex(population["sex"]), records.Status.PUBLISHED, records.Notice.NONE, tuple(study["concepts"]),
+        study.get("takeaway", ""),
     )  # fmt: skip
     number = int(study["study_id"][1:])
     return [

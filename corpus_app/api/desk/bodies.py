@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import ValidationError as Unfit
@@ -73,7 +73,7 @@ class Truth(serializers.BooleanField):
 
 
 class Choice(serializers.ChoiceField):
-    def __init__(self, values: type[Any], **options: Any) -> None:
+    def __init__(self, values: Iterable[Any], **options: Any) -> None:
         super().__init__(choices=[value.value for value in values], **options)
 
     def to_internal_value(self, data: Any) -> str:
@@ -99,21 +99,35 @@ class FindingBody(Body):
         required=False,
         help_text="How readers ask for it, a question each; left out, those of the finding that says the same stay.",
     )
+    plain = Text(
+        max_length=1_000, required=False, allow_blank=True,
+        help_text="The finding in one sentence of plain words, which answers quote; left out, it stays as it is.",
+    )  # fmt: skip
+    lean = Choice(
+        records.Lean, required=False, allow_null=True,
+        help_text="Whether the intervention clearly helped, or what was asked clearly rose.",
+    )  # fmt: skip
+    unconfirmed = Truth(
+        required=False, source="is_unconfirmed",
+        help_text="Its figures stand in no passage: answers neither count nor quote it.",
+    )  # fmt: skip
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        if "asked_as" in attrs:
-            attrs["asked_as"] = "\n".join(" ".join(question.split()) for question in attrs["asked_as"])
-        return _seen(attrs)
+        return _seen(_joined(attrs))
 
 
 class PassageBody(Body):
     section = Choice(records.Section)
     text = Text(max_length=60_000)
     page = Whole(required=False, allow_null=True)
-    kind = Choice(records.PassageKind, required=False, help_text="summary: the curator's words; excerpt: the source's words.")  # fmt: skip
+    kind = Choice(records.ORDINARY_KINDS, required=False, help_text="summary: the curator's words; excerpt: the source's words.")  # fmt: skip
+    asked_as = ListField(
+        child=Text(max_length=records.QUESTION_LETTERS), max_length=MOST, required=False,
+        help_text="Questions that it answers, as readers ask them.",
+    )  # fmt: skip
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        return _seen(attrs)
+        return _seen(_joined(attrs))
 
 
 class OnePassageBody(PassageBody):
@@ -141,6 +155,14 @@ class StudyBody(Body):
     included_studies = Whole(required=False, allow_null=True, source="n_studies", help_text="Of a review.")
     participants = Whole(required=False, allow_null=True, source="n_participants")
     weeks = WeeksBody(required=False, help_text="How long it lasted, or what it included.")
+    takeaway = Text(
+        required=False, allow_blank=True, max_length=2_000,
+        help_text="What it tells a reader as a whole, in a sentence or two of plain words, which answers quote.",
+    )  # fmt: skip
+    asked_as = ListField(
+        child=Text(max_length=records.QUESTION_LETTERS), max_length=MOST, required=False,
+        help_text="Questions that it answers as a whole, as readers ask them.",
+    )  # fmt: skip
     licence = Text(required=False, allow_blank=True, max_length=200)
     curator_notes = Text(required=False, allow_blank=True, max_length=20_000, help_text="Readers never see them.")
     source_ref = Whole(required=False, allow_null=True, help_text="Its row in the source list.")
@@ -171,9 +193,19 @@ class StudyBody(Body):
         return ids
 
     def validate_findings(self, rows: list[dict[str, Any]]) -> tuple[FindingDraft, ...]:
-        return tuple(FindingDraft(**{**row, "direction": records.Direction(row["direction"])}) for row in rows)
+        return tuple(
+            FindingDraft(
+                **{
+                    **row,
+                    "direction": records.Direction(row["direction"]),
+                    "lean": records.Lean(row["lean"]) if row.get("lean") else None,
+                }
+            )
+            for row in rows
+        )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        attrs = _joined(attrs)
         weeks = attrs.pop("weeks", {})
         names = {"shortest": "duration_weeks_min", "longest": "duration_weeks_max"}
         return attrs | {names[name]: value for name, value in weeks.items()}
@@ -252,6 +284,13 @@ def _existing_collection(slug: str) -> Collection:
         there = ", ".join(Collection.objects.values_list("slug", flat=True)[:50])
         raise serializers.ValidationError(f"There is no such collection. Choose among {there}.", "unknown")
     return found
+
+
+def _joined(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the values with the questions as they are kept, one a line."""
+    if "asked_as" not in values:
+        return values
+    return values | {"asked_as": "\n".join(" ".join(question.split()) for question in values["asked_as"])}
 
 
 def _seen(values: dict[str, Any]) -> dict[str, Any]:

@@ -21,6 +21,9 @@ class DeskFinding(Shape):
     outcome = CharField()
     direction = choice(records.Direction)
     statement = CharField()
+    plain = CharField(help_text="In one sentence of plain words; empty where nobody has written it.")
+    lean = ChoiceField([value.value for value in records.Lean], allow_blank=True)
+    unconfirmed = BooleanField(source="is_unconfirmed", help_text="Answers neither count nor quote it.")
     asked_as = texts("How readers ask for it.", source="questions")
 
 
@@ -32,6 +35,7 @@ class DeskPassage(Shape):
     page = IntegerField(allow_null=True)
     kind = choice(records.PassageKind)
     text = CharField()
+    asked_as = texts("Questions that it answers.", source="questions")
 
 
 class OneDeskPassage(DeskPassage):
@@ -74,6 +78,8 @@ class DeskStudy(ListedDeskStudy):
     included_studies = IntegerField(source="n_studies", allow_null=True)
     participants = IntegerField(source="n_participants", allow_null=True)
     weeks = DeskWeeks(source="*")
+    takeaway = CharField()
+    asked_as = texts("Questions that it answers as a whole.", source="questions")
     licence = CharField()
     curator_notes = CharField()
     source_ref = IntegerField(allow_null=True)

@@ -1,0 +1,30 @@
+"""The word lists of the corpus's subject: replaced as a whole by those of a corpus folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django.contrib.auth.models import User
+
+from corpus_app.curation.acts import act
+from corpus_app.models import CorpusLexicon
+
+
+def set_lexica(lexica: Mapping[str, str], *, by: User | None, by_name: str = "") -> bool:
+    """Keep exactly these word lists, TOML by name; whether that changed any. Readers notice it: the corpus version rises."""
+    with act(by=by, by_name=by_name) as current:
+        before = lexica_now()
+        if before == dict(lexica):
+            return False
+        CorpusLexicon.objects.exclude(name__in=lexica).delete()
+        changed = [name for name, content in lexica.items() if before.get(name) != content]
+        for name in changed:
+            CorpusLexicon.objects.update_or_create(name=name, defaults={"content": lexica[name]})
+        current.is_noticeable = True
+        current.record("import_lexica", changed=changed, removed=sorted(before.keys() - lexica.keys()))
+        return True
+
+
+def lexica_now() -> dict[str, str]:
+    """Return the word lists as they are kept, TOML by name."""
+    return dict(CorpusLexicon.objects.values_list("name", "content"))
