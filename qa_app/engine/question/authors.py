@@ -103,17 +103,31 @@ def _has_adjacent_cue(tokens: Sequence[Token], start: int, end: int, *, is_capit
         or (tokens[end - 1].is_possessive and any(word in WORDS["study"] or YEAR.fullmatch(word) for word in after))
         or before == ["according", "to"]
         or (before[-1:] == ["by"] and is_capital)
-        or (before[-1:] == ["from"] and before[0] in WORDS["study"])
+        or (before[-1:] == ["from"] and before[0] in WORDS["study"] | WORDS["thing"])
         or (before[-1:] == ["did"] and any(t.norm in WORDS["says"] for t in tokens[end : end + 2]))
     )
 
 
 def unknown_mentions(tokens: Sequence[Token], index: AuthorIndex) -> Iterator[Mention]:
-    """Yield names that no study has, each beside a cue that only a source has."""
+    """Yield names that no study has, each beside a cue that only a source has, with the names right after."""
     for place in range(len(tokens)):
         is_led = _has_et_al(tokens[place + 1 : place + 3]) and tokens[place].norm not in WORDS["not_names"]
-        if is_led or (_can_be_name(tokens, place, index) and _has_source_cue(tokens, place, index)):
-            yield Mention(place, place + 1, [(tokens[place].norm,)])
+        if not is_led and not (_can_be_name(tokens, place, index) and _has_source_cue(tokens, place, index)):
+            continue
+        end = place + 1
+        while end < len(tokens) and _is_next_word(tokens, end) and _can_be_name(tokens, end, index):
+            end += 1
+        is_given_name = end < len(tokens) and _is_next_word(tokens, end) and _is_held_name(tokens[end], index)
+        if not is_given_name:
+            yield Mention(place, end, [tuple(token.norm for token in tokens[place:end])])
+
+
+def _is_next_word(tokens: Sequence[Token], place: int) -> bool:
+    return tokens[place].start == tokens[place - 1].end + 1
+
+
+def _is_held_name(token: Token, index: AuthorIndex) -> bool:
+    return token.is_capital and (token.norm,) in index.authors
 
 
 def _can_be_name(tokens: Sequence[Token], place: int, index: AuthorIndex) -> bool:
@@ -193,14 +207,14 @@ def merge_mentions(mentions: Iterable[Mention], tokens: Sequence[Token]) -> list
     return merged
 
 
-def studies_of(mention: Mention, index: AuthorIndex) -> list[str]:
-    """Return the studies by all of the names and of the year, those of the first author if there are any."""
+def studies_of(mention: Mention, index: AuthorIndex, *, prefer_first: bool) -> list[str]:
+    """Return the studies by all of the names and of the year; those of the first author if preferred and there are any."""
     groups = [index.authors.get(name, frozenset()) for name in mention.names]
     ids = frozenset.intersection(*groups)
     if mention.year is not None:
         ids = frozenset(i for i in ids if index.by_id[i].year == mention.year)
     led = ids & index.first_authors.get(mention.names[0], frozenset())
-    chosen = led if led or mention.has_et_al else ids
+    chosen = led if (led and prefer_first) or mention.has_et_al else ids
     return sorted(chosen)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from rapidfuzz import fuzz
 
@@ -29,6 +30,8 @@ from qa_app.engine.question.source_words import (
     tokenise,
 )
 
+T = TypeVar("T")
+
 TITLE_WORDS = 6  # consecutive words of a title that name it
 TITLE_SHARE = 0.6  # of the title's part before its colon: shorter runs are phrases of the field
 TITLE_RATIO = 88  # rapidfuzz ratio of quoted text to a title, 0 to 100
@@ -47,6 +50,8 @@ class NamedSources:
     studies: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     """As written in the question."""
+    names: tuple[str, ...] = ()
+    """Of the studies found, as written."""
     years: tuple[int, ...] = ()
     """Publication years the question names; not the ends of a range."""
     rest: str = ""
@@ -57,35 +62,30 @@ class NamedSources:
         return bool(self.studies or self.unknown)
 
 
-def find_sources(text: str, studies: Sequence[Reference]) -> NamedSources:
-    """Find the sources a question names; a name counts only beside a cue such as a year, "et al." or "the paper by"."""
-    found: list[str] = []
-    unknown: list[str] = []
-    cuts: list[Span] = []
-    for span, written, ids in (*_identifiers(text, studies), *_titles(text, studies)):
-        found += ids
-        unknown += [] if ids else [written]
-        cuts.append(span)
-    tokens = tokenise(text, cuts)
+def find_sources(text: str, studies: Sequence[Reference], *, prefer_first_author: bool = True) -> NamedSources:
+    """Find the sources a question names; a name counts only beside a cue such as a year, "et al." or "the paper by".
+
+    A name picks out the studies it is the first author of, where there are any; all of its studies without the preference.
+    """
+    named = [*_identifiers(text, studies), *_titles(text, studies)]
+    tokens = tokenise(text, [span for span, _, _ in named])
     index = index_authors(studies)
-    mentions = [*held_mentions(tokens, index), *unknown_mentions(tokens, index)]
-    for mention in merge_mentions(mentions, tokens):
-        ids = studies_of(mention, index)
+    for mention in merge_mentions([*held_mentions(tokens, index), *unknown_mentions(tokens, index)], tokens):
         written, span = write_mention(mention, tokens, text)
-        found += ids
-        unknown += [] if ids else [written]
-        cuts.append(span)
-    if not found:
-        for span, written, ids in _organisations(tokens, studies):
-            found += ids
-            unknown += [] if ids else [written]
-            cuts.append(span)
+        named.append((span, written, studies_of(mention, index, prefer_first=prefer_first_author)))
+    if not any(ids for _, _, ids in named):
+        named += _organisations(tokens, studies)
     return NamedSources(
-        tuple(dict.fromkeys(found)),
-        tuple(dict.fromkeys(unknown)),
-        tuple(dict.fromkeys(publication_years(tokens).values())),
-        _without(text, cuts),
+        studies=_once(study_id for _, _, ids in named for study_id in ids),
+        unknown=_once(written for _, written, ids in named if not ids),
+        names=_once(written for _, written, ids in named if ids and written),
+        years=_once(publication_years(tokens).values()),
+        rest=_without(text, [span for span, _, _ in named]),
     )
+
+
+def _once(values: Iterable[T]) -> tuple[T, ...]:
+    return tuple(dict.fromkeys(values))
 
 
 # --- Identifiers and titles ---------------------------------------------------------------------------------------------

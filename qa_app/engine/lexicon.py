@@ -1,0 +1,251 @@
+"""Read word lists and find their phrases in the words of a text.
+
+A list is a TOML table `[lists.NAME]` with `phrases` and, where a longer phrase means something else, `except`. A phrase is
+words in lower case, without apostrophes and hyphens. Inside a phrase:
+
+    faint*      a word that begins so; `*pril` one that ends so; `*` alone is any one word
+    just?       a word that may be missing
+    #  #8-17    a figure, in digits or spelt out; one of a range
+    {kin}       any phrase of the list "kin", which must be plain phrases alone
+    .           where a sentence begins or ends
+
+An entry may also be a table `{all = ["chest", "pain"], within = 6}`: phrases of one sentence with at most so many words between
+them, in either order. Only whole words match, and of the phrases that begin at one word the longest.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import Any
+
+from qa_app.pipeline.text import folded
+
+LANGUAGE_FOLDER = Path(__file__).parents[1] / "lexicon"
+SENTENCE_END = "."
+
+Tables = Mapping[str, Mapping[str, Any]]
+"""Parsed lexicon files by name."""
+Span = tuple[int, int]
+"""The first word and the one after the last."""
+_Ends = dict[tuple[str, int], set[int]]
+
+_TOKENS_OF_PHRASE = re.compile(r"\{[^}]*\}\??|\S+")
+_PHRASE = re.compile(
+    r"(?!(?:\S+\?(?: |$))*$)(?:(?:[^\W_]+\*?|\*\w*|#(?:[\d.]+(?:-[\d.]+)?)?|\.|\{[^{}]+\})\??(?: |$))+"
+)
+_TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+|[.?!;\n]")
+
+
+class LexiconError(ValueError):
+    """A word list that cannot be compiled; the message names the list."""
+
+
+def read_tables(folder: Path) -> dict[str, Mapping[str, Any]]:
+    """Parse every TOML file of a folder, by file name without its ending; a missing folder gives none."""
+    return {path.stem: tomllib.loads(path.read_text("utf-8")) for path in sorted(folder.glob("*.toml"))}
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """Split a text into folded words, figures and sentence ends (first and last, too), without apostrophes and hyphens."""
+    tokens = (".", *_TOKEN.findall(folded(text).replace("'", "")), ".")
+    return tuple(SENTENCE_END if token in ".?!;\n" else token for token in tokens)
+
+
+_NUMERALS: Mapping[str, int] = tomllib.loads((LANGUAGE_FOLDER / "numerals.toml").read_text("utf-8"))["numerals"]
+
+
+def value_of(word: str) -> float | None:
+    """Return the number a word stands for, in digits or spelt out; None for any other word."""
+    if word in _NUMERALS:
+        return _NUMERALS[word]
+    if not word[:1].isdigit():
+        return None
+    digits = word.replace(",", "" if re.fullmatch(r"\d{1,3}(?:,\d{3})+", word) else ".")
+    try:
+        return float(digits)
+    except ValueError:
+        return None
+
+
+# --- Matching ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Node:
+    words: dict[str, _Node] = field(default_factory=dict)
+    patterns: dict[str, _Node] = field(default_factory=dict)
+    lists: dict[str, _Node] = field(default_factory=dict)
+    names: set[str] = field(default_factory=set)
+
+    def add(self, phrase: str, name: str) -> None:
+        nodes = [self]
+        for token in _TOKENS_OF_PHRASE.findall(phrase):
+            after = [node.child(token.removesuffix("?")) for node in nodes]
+            nodes = list({id(node): node for node in (nodes + after if token.endswith("?") else after)}.values())
+        for node in nodes:
+            node.names.add(name)
+
+    def child(self, token: str) -> _Node:
+        if token[0] == "{":
+            return self.lists.setdefault(token[1:-1], _Node())
+        children = self.patterns if "*" in token or token[0] == "#" else self.words
+        return children.setdefault(token, _Node())
+
+
+def _fits(pattern: str, word: str) -> bool:
+    if pattern[0] == "#":
+        value = value_of(word)
+        low, _, high = pattern[1:].partition("-")
+        return value is not None and (not low or float(low) <= value <= float(high or low))
+    if pattern[0] == "*":
+        return word != SENTENCE_END and word.endswith(pattern[1:])
+    return word.startswith(pattern[:-1])
+
+
+@dataclass(frozen=True, slots=True)
+class _Near:
+    name: str
+    parts: tuple[str, ...]
+    within: int
+
+
+@dataclass(frozen=True, slots=True)
+class PhraseIndex:
+    """Compiled word lists; `find` reads a text once for all of them."""
+
+    root: _Node
+    parts: Mapping[str, _Node]
+    """The phrases of each list that others refer to."""
+    nears: tuple[_Near, ...]
+    names: frozenset[str]
+    vocabulary: frozenset[str]
+
+    @classmethod
+    def compile(cls, tables: Iterable[Mapping[str, Any]]) -> PhraseIndex:
+        """Compile the lists of all tables; lists of one name are joined. Raises LexiconError."""
+        lists = _joined(tables)
+        root, parts, nears, vocabulary = _Node(), dict[str, _Node](), list[_Near](), set[str]()
+        for name, rows in lists.items():
+            for number, entry in enumerate(rows["phrases"]):
+                phrases = (entry,) if isinstance(entry, str) else tuple(entry["all"])
+                keys = [name] if isinstance(entry, str) else [f"{name}/{number}/{n}" for n in range(len(phrases))]
+                for key, phrase in zip(keys, phrases, strict=True):
+                    root.add(phrase, key)
+                    vocabulary.update(phrase.split())
+                if not isinstance(entry, str):
+                    nears.append(_Near(name, tuple(keys), entry["within"]))
+            for phrase in rows["except"]:
+                root.add(phrase, f"{name}/except")
+        for name in _referred(lists):
+            parts[name] = _Node()
+            for phrase in lists[name]["phrases"]:
+                parts[name].add(phrase, name)
+        return cls(root, parts, tuple(nears), frozenset(lists), frozenset(vocabulary))
+
+    def find(self, words: Sequence[str]) -> dict[str, tuple[Span, ...]]:
+        """Return the spans of each list that occurs in the words, in order."""
+        found: dict[str, list[Span]] = {}
+        ends: _Ends = {}
+        for start in range(len(words)):
+            for name, end in self._walk(self.root, words, start, ends):
+                found.setdefault(name, []).append((start, end))
+        found = {name: _longest(spans) for name, spans in found.items()}
+        for near in self.nears:
+            spans = [found.get(part, []) for part in near.parts]
+            found.setdefault(near.name, []).extend(near_spans(words, spans, near.within))
+        return {
+            name: spans
+            for name, all_spans in found.items()
+            if name in self.names and (spans := _uncovered(all_spans, found.get(f"{name}/except", ())))
+        }
+
+    def _walk(self, root: _Node, words: Sequence[str], start: int, ends: _Ends) -> Iterator[tuple[str, int]]:
+        """Yield the names of the phrases that begin here, each with where it ends."""
+        reached = [(root, start)]
+        while reached:
+            node, position = reached.pop()
+            yield from ((name, position) for name in node.names)
+            if position == len(words):
+                continue
+            word = words[position]
+            if word in node.words:
+                reached.append((node.words[word], position + 1))
+            reached += [(after, position + 1) for pattern, after in node.patterns.items() if _fits(pattern, word)]
+            for name, after in node.lists.items():
+                if (name, position) not in ends:
+                    ends[name, position] = {end for _, end in self._walk(self.parts[name], words, position, ends)}
+                reached += [(after, end) for end in ends[name, position]]
+
+
+def _longest(spans: Iterable[Span]) -> list[Span]:
+    return list(dict(sorted(spans)).items())
+
+
+def _uncovered(spans: Iterable[Span], exceptions: Iterable[Span]) -> tuple[Span, ...]:
+    covers = tuple(exceptions)
+    return tuple(sorted({(s, e) for s, e in spans if not any(a <= s and e <= b for a, b in covers)}))
+
+
+def near_spans(
+    words: Sequence[str], parts: Sequence[Sequence[Span]], within: int, *, in_order: bool = False
+) -> list[Span]:
+    """Return the spans that hold one span of each part, in one sentence, at most `within` words apart."""
+    if len(parts) == 1:
+        return list(parts[0])
+    joined = []
+    for first in near_spans(words, parts[:-1], within, in_order=in_order):
+        for second in parts[-1]:
+            (_, end), (start, _) = sorted((first, second))
+            is_ordered = not in_order or first[1] <= second[0]
+            if 0 <= start - end <= within and is_ordered and SENTENCE_END not in words[end:start]:
+                joined.append((min(first[0], second[0]), max(first[1], second[1])))
+    return joined
+
+
+# --- Reading lists -----------------------------------------------------------------------------------------------------
+
+
+def _joined(tables: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, list[Any]]]:
+    lists: dict[str, dict[str, list[Any]]] = {}
+    for table in tables:
+        for name, rows in table.get("lists", {}).items():
+            if unknown := set(rows) - {"phrases", "except"}:
+                raise LexiconError(f"The list {name!r} has unknown keys: {', '.join(sorted(unknown))}")
+            joined = lists.setdefault(name, {"phrases": [], "except": []})
+            joined["phrases"] += rows.get("phrases", [])
+            joined["except"] += rows.get("except", [])
+    return lists
+
+
+def _referred(lists: Mapping[str, Mapping[str, list[Any]]]) -> list[str]:
+    """Return the lists that phrases refer to, after checking every phrase. Raises LexiconError."""
+    references: dict[str, set[str]] = {}
+    for name, rows in lists.items():
+        entries = [*rows["phrases"], *rows["except"]]
+        phrases = [part for entry in entries for part in ([entry] if isinstance(entry, str) else entry["all"])]
+        for phrase in phrases:
+            tokens = [token.removesuffix("?") for token in _TOKENS_OF_PHRASE.findall(phrase)]
+            if not _PHRASE.fullmatch(phrase) or phrase != folded(phrase):
+                raise LexiconError(f"The list {name!r} has a phrase that cannot be read: {phrase!r}")
+            references.setdefault(name, set()).update(token[1:-1] for token in tokens if token[0] == "{")
+    for name, others in references.items():
+        for other in others:
+            if (
+                other not in lists
+                or lists[other]["except"]
+                or not all(isinstance(p, str) for p in lists[other]["phrases"])
+            ):
+                raise LexiconError(
+                    f"The list {name!r} refers to {other!r}, which is missing or has more than plain phrases"
+                )
+    try:
+        return list(
+            TopologicalSorter({name: references[name] for name in set().union(*references.values())}).static_order()
+        )
+    except CycleError as error:
+        raise LexiconError(f"Lists refer to each other in a circle: {error.args[1]}") from error
