@@ -36,7 +36,16 @@ from qa_app.pipeline.generation import ExtractiveWriter
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import Progress, Reranker, Writer
 from qa_app.pipeline.records import Answer as Answered
-from qa_app.pipeline.records import Attempt, Declined, Evidence, Mode, Outcome, Question
+from qa_app.pipeline.records import (
+    Attempt,
+    Declined,
+    Evidence,
+    Mode,
+    Outcome,
+    Question,
+    SentenceKind,
+    Verdict,
+)
 from qa_app.pipeline.retrieval import Clock
 from qa_app.pipeline.run import Gathered, answer_question
 from qa_app.pipeline.run import gather as gather_evidence
@@ -348,6 +357,9 @@ def _draft(attempt: Attempt) -> dict[str, Any]:
 def _sentence_rows(body: payload.Payload) -> list[str]:
     """The sentences of an answer and the spans that they quote, as `_STORE_SENTENCES` takes them: two arrays of objects, as JSON."""
     sentences = [(part, n, s) for part in ("summary", "answer") for n, s in enumerate(body[part]["sentences"])]
+    if headline := body["headline"]:
+        verdict = Verdict.VERBATIM if headline["kind"] == SentenceKind.QUOTE else Verdict.COUNTED
+        sentences.insert(0, ("headline", 0, headline | {"verdict": verdict.value}))
     quoted = [(part, n, span) for part, n, s in sentences for span in s["support"] if "finding_ids" not in span]
     index_of = {citation["study_id"]: citation["index"] for citation in body["citations"]}
     rows = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -25,7 +25,7 @@ from qa_app.evaluation import BadGolden
 from qa_app.evaluation import worse as worse_than
 from qa_app.examples import shown as fitting_examples
 from qa_app.models import Answer, Feedback, question_key
-from qa_app.payload import Payload, in_contract_order
+from qa_app.payload import Payload, in_contract_order, with_added
 from qa_app.pipeline import following, scope
 from qa_app.pipeline.citations import with_markers
 from qa_app.pipeline.policy import BadPolicy, Policy
@@ -418,6 +418,7 @@ def beside_present_corpus(stored: Payload) -> Payload:
 
 
 def _beside(body: Payload) -> Payload:
+    body = with_added(body)
     cited = {c["study_id"] for c in body["citations"]}
     used = cited | {e["study_id"] for e in body["evidence"]}
     named = used | _counted(body) | {o.get("study_id") for o in body["left_out"]} - {None}
@@ -442,8 +443,14 @@ def _beside(body: Payload) -> Payload:
 
 def _counted(body: Payload) -> set[str]:
     """Studies that a sentence about the corpus itself counts, cited or not."""
-    spans = (span for part in ("summary", "answer") for s in body[part]["sentences"] for span in s["support"])
-    return {study_id for span in spans for study_id in span.get("study_ids", ())}
+    return {study_id for span in _support(body) for study_id in span.get("study_ids", ())}
+
+
+def _support(body: Payload) -> Iterator[Payload]:
+    """Yield every span and count behind the headline, then behind the sentences."""
+    told = [body["headline"]] if body["headline"] else []
+    for row in (*told, *(s for part in ("summary", "answer") for s in body[part]["sentences"])):
+        yield from row["support"]
 
 
 def _deleted(body: Payload, shown: set[str], remaining: set[str]) -> set[str]:
@@ -464,9 +471,8 @@ _UNLINKED = """
 
 def _passages_used(body: Payload) -> dict[int, tuple[str, int]]:
     """Study and version of every passage that is quoted or shown, those quoted first."""
-    spans = [span for part in ("summary", "answer") for s in body[part]["sentences"] for span in s["support"]]
     used: dict[int, tuple[str, int]] = {}
-    for row in (*(span for span in spans if "finding_ids" not in span), *body["evidence"]):
+    for row in (*(span for span in _support(body) if "finding_ids" not in span), *body["evidence"]):
         used.setdefault(row["passage_id"], (row["study_id"], row["passage_version"]))
     return used
 
@@ -475,6 +481,9 @@ def _hide(body: Payload, hidden: set[str]) -> None:
     """Takes every word of the hidden studies out of a payload."""
     if not hidden:
         return
+    if (headline := body["headline"]) and any(span.get("study_id") in hidden for span in headline["support"]):
+        counts = dict.fromkeys(("studies_for", "studies_against", "studies_without_difference"))
+        headline |= {"text": WITHDRAWN, "verdict": None, "support": []} | counts
     for name in ("summary", "answer"):
         sentences = body[name]["sentences"]
         for sentence in sentences:

@@ -10,6 +10,9 @@ from typing import Any
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_noop as N_
 
+from qa_app import reading
+from qa_app.templatetags import answer_words
+
 Payload = Mapping[str, Any]
 
 ENDS = {
@@ -49,6 +52,10 @@ class Side:
     name: str
     """A or B; also the anchor."""
     answer: Payload
+    headline: tuple[Line, ...]
+    """One line, or none."""
+    verdict: str
+    counts: tuple[tuple[str, int], ...]
     summary: tuple[Line, ...]
     lines: tuple[Line, ...]
     """Of the longer text, without what the summary says already."""
@@ -82,6 +89,8 @@ def compare(first: Payload, second: Payload) -> Comparison:
 
 def _side(name: str, mine: Payload, other: Payload) -> Side:
     said = {text for part in ("summary", "answer") for text in _sentences(other[part]["sentences"])}
+    headline, opposite = reading.headline(mine), reading.headline(other)
+    is_shared = bool(headline and opposite and headline.sentence.text == opposite.sentence.text)
     cited = {row["study_id"] for row in other["citations"]}
     short = set(_sentences(mine["summary"]["sentences"]))
     public = [row for row in mine["citations"] if row["status"] != "withdrawn"]
@@ -89,6 +98,9 @@ def _side(name: str, mine: Payload, other: Payload) -> Side:
     return Side(
         name=name,
         answer=mine,
+        headline=(Line(headline.sentence.text, headline.sentence.markers, is_shared),) if headline else (),
+        verdict=headline.verdict if headline else "",
+        counts=headline.counts if headline else (),
         summary=tuple(_lines(mine["summary"]["sentences"], said)),
         lines=tuple(_lines([row for row in mine["answer"]["sentences"] if not short.issuperset(_cut(row))], said)),
         sources=tuple(
@@ -138,9 +150,19 @@ def _differences(a: Side, b: Side) -> list[str]:
     new_a, new_b = _own(a), _own(b)
     if new_a or new_b:
         found.append(gettext("Sentences: %(a)s only in A, %(b)s only in B.") % {"a": new_a, "b": new_b})
+    if a.verdict and b.verdict and a.verdict != b.verdict:
+        verdicts = {"a": answer_words.verdict_words(a.verdict), "b": answer_words.verdict_words(b.verdict)}
+        found.append(gettext("Verdicts: A says “%(a)s”, B says “%(b)s”.") % verdicts)
+    strong_a, strong_b = (side.answer.get("evidence_strength") for side in (a, b))
+    if strong_a and strong_b and strong_a["level"] != strong_b["level"]:
+        words = gettext("Strength of the evidence: %(a)s for A, %(b)s for B.")
+        found.append(
+            words
+            % {side: answer_words.strength_words(row["level"]) for side, row in (("a", strong_a), ("b", strong_b))}
+        )
     sure_a, sure_b = a.answer["confidence"], b.answer["confidence"]
     if sure_a and sure_b and sure_a["score"] != sure_b["score"]:
-        words = gettext("Confidence: %(a)s of 100 for A, %(b)s for B.")
+        words = gettext("Chance that it fits the question: %(a)s of 100 for A, %(b)s for B.")
         found.append(words % {"a": sure_a["score"], "b": sure_b["score"]})
     if a.answer["corpus_version"] != b.answer["corpus_version"]:
         newer = "A" if a.answer["corpus_version"] > b.answer["corpus_version"] else "B"
@@ -150,7 +172,8 @@ def _differences(a: Side, b: Side) -> list[str]:
 
 def _own(side: Side) -> int:
     """Sentences that only this side says, each counted once."""
-    return len({line.text for line in (*side.summary, *side.lines) if not line.is_shared})
+    lines = (*side.headline, *side.summary, *side.lines)
+    return len({line.text for line in lines if not line.is_shared})
 
 
 def _outcome(side: Side) -> str:

@@ -76,18 +76,42 @@ def _blocks(payload: Payload, site: str) -> Iterator[str]:
     yield f"# {_plain(payload['question'])}"
     yield f"**{answer_words.outcome_words(payload['outcome'])}.** {_plain(payload['message'] or '')}".rstrip()
     yield "\n>\n".join(f"> {line}" for line in _notices(page))
+    if page.headline:
+        yield _headline(page.headline)
+    if payload["outcome"] == "partial" and payload["missing"]:
+        yield f"Nothing quoted here speaks of: {_plain(', '.join(payload['missing']))}."
     for title, paragraphs in (("Summary", page.summary), ("Answer", page.answer)):
         if paragraphs:
             yield f"## {title}"
             yield from (" ".join(map(_sentence, sentences)) for sentences in paragraphs)
+    if payload["evidence_strength"] and not page.is_refusal:
+        yield "## Strength of the evidence"
+        yield _strength(payload["evidence_strength"], is_past=bool(page.lost))
     if payload["confidence"]:
-        yield "## Confidence"
+        yield "## Does this answer fit the question?"
         yield _confidence(payload["confidence"], is_past=bool(page.lost))
+    if page.near_questions:
+        yield "## The studies also answer"
+        yield "\n".join(f"- {_plain(near['question'])} {_link(site + near['url'])}" for near in page.near_questions)
     if page.sources:
         yield "## Sources"
         yield "\n".join(f"{source['index']}. {_source(source)}" for source in page.sources)
     yield "---"
     yield _origin(payload, site)
+
+
+def _headline(headline: reading.Headline) -> str:
+    verdict = f"**{answer_words.verdict_words(headline.verdict)}.** " if headline.verdict else ""
+    counts = ", ".join(answer_words.side_words(side, n) for side, n in headline.counts)
+    return f"{verdict}{_sentence(headline.sentence)}{f' ({counts})' if counts else ''}"
+
+
+def _strength(strength: Mapping[str, Any], *, is_past: bool) -> str:
+    level = answer_words.strength_words(strength["level"])
+    if is_past:
+        return f"Was {level} when the answer was given, before it lost sources."
+    reasons = "; ".join(_plain(reason["text"]) for reason in strength["reasons"])
+    return f"{level.capitalize()}{f': {reasons}' if reasons else ''}."
 
 
 def _sentence(sentence: reading.Sentence) -> str:

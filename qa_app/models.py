@@ -116,7 +116,7 @@ class Listing(models.Model):
 
 class AnswerSentence(models.Model):
     answer = models.ForeignKey(Answer, on_delete=models.CASCADE, related_name="sentences")
-    part = models.CharField(max_length=10, choices=[("summary", "summary"), ("answer", "answer")])
+    part = models.CharField(max_length=10, choices=[(part, part) for part in ("headline", "summary", "answer")])
     position = models.PositiveIntegerField()
     text = models.TextField()
     kind = models.CharField(max_length=20)

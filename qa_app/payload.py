@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import deepcopy
 from functools import lru_cache
 from typing import Any
+
+from django.urls import reverse
+from django.utils.http import urlencode
 
 from qa_app.pipeline import citations
 from qa_app.pipeline.records import (
@@ -12,12 +16,19 @@ from qa_app.pipeline.records import (
     Answer,
     Candidate,
     Citation,
+    EvidenceStrength,
+    Finding,
     Generator,
+    Headline,
     LeftOut,
     Leg,
+    Mode,
+    NearQuestion,
     Overview,
     Searched,
     Sentence,
+    SentenceKind,
+    Span,
     Stance,
     Study,
     StudyStance,
@@ -50,10 +61,14 @@ def of_answer(
         "code": answer.outcome.code,
         "message": answer.message,
         "guardrail": {"route": answer.declined.route, "version": answer.declined.version} if answer.declined else None,
+        "headline": headline_row(answer.headline) if answer.headline else None,
         "summary": part(answer.summary),
         "answer": part(answer.answer),
         "citations": citation_rows(answer.citations),
         "confidence": _confidence(answer),
+        "evidence_strength": _strength(answer.strength),
+        "missing": list(answer.missing),
+        "near_questions": [_near_question(near, answer.question.mode) for near in answer.near_questions],
         "evidence": evidence_rows(answer.evidence, answer.understanding),
         "left_out": [_left_out(entry) for entry in answer.left_out],
         "definitions": [{"id": c.concept_id, "name": c.name, "definition": c.definition} for c in answer.definitions],
@@ -78,13 +93,13 @@ def of_answer(
 _ORDER = {
     key: place
     for place, key in enumerate(
-        "id url request_id question understood_as mode parent scope collection searched outcome code message summary answer sentences "
-        "citations confidence evidence left_out definitions definition overview wish filters years designs agreement outcome_concept outcome_name subject_concept favours no_difference against "
+        "id url request_id question understood_as mode parent scope collection searched outcome code message headline summary answer sentences "
+        "citations confidence evidence_strength missing near_questions evidence left_out definitions definition overview wish filters years designs agreement outcome_concept outcome_name subject_concept favours no_difference against "
         "unclear by_population finding_id statement target_sections understood also_searched related_topics legs "
         "lexical dense linked pool found ranked generator rank index what reason passage_id passage_version study_id finding_ids study_ids title authors year journal "
         "doi design peer_reviewed population notice status section kind attribution text verdict support_level paragraph support start "
-        "end quote score lexical_score dense_score distance label reasons calibration keyword_hits highlights because step "
-        "effect value detail ok candidates error name version model prompt fallback_from fallback_reason tokens cost intents concepts terms core "
+        "end quote studies_for studies_against studies_without_difference score lexical_score dense_score distance label reasons calibration keyword_hits highlights because step "
+        "effect value detail ok candidates error name version model prompt fallback_from fallback_reason tokens cost ask intent intents intervention comparator language sources author pmid concepts terms core "
         "corrections typed population age_groups training sexes numbers asks_for_figures signals corpus_version policy encoder notices gone at timings_ms understand encode rerank verify "
         "store total guardrail route created_at".split()
     )
@@ -130,10 +145,44 @@ def _scope_in_words(answer: Answer) -> str | None:
     return "This collection holds too little on the question, so all the others were searched too."
 
 
+ADDED: Payload = {"headline": None, "evidence_strength": None, "missing": [], "near_questions": []}
+"""Fields of the second edition, as they read in an answer of the first."""
+ADDED_TO_UNDERSTOOD: Payload = {
+    "ask": None, "intent": None, "intervention": [], "comparator": [], "outcome": [], "language": None, "sources": [],
+}  # fmt: skip
+
+
+def with_added(body: Payload) -> Payload:
+    """The payload with every field of the present contract: those that it lacks are null or empty."""
+    understood = ADDED_TO_UNDERSTOOD | (body.get("understood") or {})
+    return deepcopy(ADDED) | body | {"understood": deepcopy(understood)}
+
+
 def _understood(answer: Answer) -> Payload:
     """What the question was taken for, and the raw signals that decided whether it is answered."""
     read = answer.understanding
     return {
+        "ask": read.ask or None,
+        "intent": read.intent or None,
+        **{
+            slot: [concept.concept_id for concept in concepts]
+            for slot, concepts in (
+                ("intervention", read.intervention),
+                ("comparator", read.comparator),
+                ("outcome", read.outcome),
+            )
+        },
+        "language": read.language or None,
+        "sources": [
+            {
+                "author": source.author or None,
+                "year": source.year,
+                "doi": source.doi or None,
+                "pmid": source.pmid or None,
+                "title": source.title or None,
+            }
+            for source in read.sources
+        ],
         "intents": list(read.intents),
         "concepts": [concept.concept_id for concept in read.concepts],
         "unstudied": [concept.concept_id for concept in read.unstudied],
@@ -164,31 +213,57 @@ def part(sentences: tuple[Sentence, ...]) -> Payload:
                 "support_level": sentence.support_level,
                 "kind": sentence.kind.value,
                 "paragraph": sentence.paragraph,
-                "support": [
-                    {
-                        "passage_id": span.passage_id,
-                        "passage_version": span.passage_version,
-                        "study_id": span.study_id,
-                        "start": span.start,
-                        "end": span.end,
-                        "quote": span.quote,
-                    }
-                    for span in sentence.support
-                ]
-                + [{"study_id": study_id, "finding_ids": ids} for study_id, ids in _counted(sentence)]
-                + _counted_studies(sentence),
+                "support": _support(sentence.support, sentence.counted) + _counted_studies(sentence),
             }
             for sentence in sentences
         ],
     }
 
 
-def _counted(sentence: Sentence) -> list[tuple[str, list[int]]]:
-    """Behind a counted sentence: each study with its findings, in the place of spans."""
+def headline_row(headline: Headline) -> Payload:
+    """The line that answers, its verdict, and how many studies of the corpus found what."""
+    return {
+        "text": headline.text,
+        "verdict": headline.verdict.value if headline.verdict else None,
+        "studies_for": headline.studies_for,
+        "studies_against": headline.studies_against,
+        "studies_without_difference": headline.studies_without_difference,
+        "citations": list(headline.citations),
+        "kind": (SentenceKind.COUNT if headline.counted else SentenceKind.QUOTE).value,
+        "support": _support(headline.support, headline.counted),
+    }
+
+
+def _support(spans: Iterable[Span], counted: Iterable[Finding]) -> list[Payload]:
+    """The words behind a sentence, or each counted study with its findings in the place of words."""
     by_study: dict[str, list[int]] = {}
-    for finding in sentence.counted:
+    for finding in counted:
         by_study.setdefault(finding.study_id, []).append(finding.finding_id)
-    return list(by_study.items())
+    rows: list[Payload] = [
+        {
+            "passage_id": span.passage_id,
+            "passage_version": span.passage_version,
+            "study_id": span.study_id,
+            "start": span.start,
+            "end": span.end,
+            "quote": span.quote,
+        }
+        for span in spans
+    ]
+    return rows + [{"study_id": study_id, "finding_ids": ids} for study_id, ids in by_study.items()]
+
+
+def _strength(strength: EvidenceStrength | None) -> Payload | None:
+    if strength is None:
+        return None
+    reasons = [{"code": reason.code, "text": reason.text} for reason in strength.reasons]
+    return {"level": strength.level.value, "reasons": reasons}
+
+
+def _near_question(near: NearQuestion, mode: Mode) -> Payload:
+    """A curated question, and the address of the ask page with it in the box."""
+    asked = {"q": near.question} | ({} if mode is Mode.BEGINNER else {"mode": mode.value})
+    return {"question": near.question, "url": f"{reverse('ask')}?{urlencode(asked)}"}
 
 
 def _counted_studies(sentence: Sentence) -> list[Payload]:

@@ -23,7 +23,14 @@ Payload = Mapping[str, Any]
 
 FORMAT = "inform-bundle-1"
 VERIFIER = "verify.py"
-HIDDEN_FROM = ("summary", "answer", "agreement", "evidence", "left_out")  # where words of a withdrawn study would stand
+HIDDEN_FROM = (
+    "headline",
+    "summary",
+    "answer",
+    "agreement",
+    "evidence",
+    "left_out",
+)  # where words of a withdrawn study would stand
 _READABLE = 0o100644 << 16  # a plain file that its owner may write
 
 
@@ -69,8 +76,8 @@ def replay(answer_id: str) -> dict[str, Any] | None:
 
 def _spans(payload: Payload) -> Iterator[dict[str, Any]]:
     """Every quote and where it stands: sentences from 1 within their part, positions in code points, end exclusive."""
-    for part in reading.PARTS:
-        for number, sentence in enumerate(payload[part]["sentences"], start=1):
+    for part in reading.QUOTED:
+        for number, sentence in enumerate(reading.sentence_rows(payload, part), start=1):
             for row in sentence["support"]:
                 if "finding_ids" not in row:
                     place = {"part": part, "sentence": number, "study_id": row["study_id"], "passage": _passage(row)}

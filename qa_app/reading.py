@@ -11,6 +11,11 @@ from typing import Any
 Payload = Mapping[str, Any]
 
 PARTS = ("summary", "answer")
+QUOTED = ("headline", *PARTS)
+NEAR_QUESTIONS_SHOWN = 3
+SAID_VERDICTS = frozenset({"yes", "no", "no_clear_difference", "depends"})
+"""Verdicts that say more than that there is an answer."""
+COUNTED_SIDES = ("for", "against", "without_difference")
 PASSAGES_SHOWN = 5
 REFUSALS = frozenset({"insufficient_evidence", "out_of_scope", "guardrail"})
 LEG_ORDER = ("lexical", "dense", "linked")
@@ -111,7 +116,19 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True)
+class Headline:
+    """The line that an answer opens with."""
+
+    sentence: Sentence
+    verdict: str
+    """Empty where there is no plain yes, no, or anything between."""
+    counts: tuple[tuple[str, int], ...]
+    """Studies of the corpus by what they found: `for`, `against`, `without_difference`; empty where they are not mapped."""
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
+    headline: Headline | None
     summary: tuple[tuple[Sentence, ...], ...]
     answer: tuple[tuple[Sentence, ...], ...]
     sources: tuple[Mapping[str, Any], ...]
@@ -129,6 +146,8 @@ class Page:
     """Whether a refusal showed nearest passages, and none of them is public any more."""
     legs: tuple[tuple[str, Mapping[str, Any]], ...]
     timings: tuple[tuple[str, float], ...]
+    near_questions: tuple[Mapping[str, Any], ...] = ()
+    """Questions near this one that the corpus answers."""
 
 
 def read(payload: Payload, names: Mapping[str, Sequence[str]] | None = None) -> Page:
@@ -138,6 +157,7 @@ def read(payload: Payload, names: Mapping[str, Sequence[str]] | None = None) -> 
     banners = tuple(_banners(payload))
     is_refusal = payload["outcome"] in REFUSALS
     return Page(
+        headline=headline(payload),
         summary=_paragraphs(payload, "summary", glossary),
         answer=() if adds_nothing(payload) else _paragraphs(payload, "answer", glossary),
         sources=tuple(payload["citations"]),
@@ -154,7 +174,30 @@ def read(payload: Payload, names: Mapping[str, Sequence[str]] | None = None) -> 
         timings=tuple(
             (stage, spent) for stage, spent in _in_order(payload["timings_ms"], STAGE_ORDER) if spent is not None
         ),
+        near_questions=_near_questions(payload),
     )
+
+
+def headline(payload: Payload) -> Headline | None:
+    """Return the line that the answer opens with; one that lost its source has neither verdict nor counts."""
+    row = payload.get("headline")
+    if not row:
+        return None
+    sentence = _sentence(payload, sentence_rows(payload, "headline")[0], 1)
+    if sentence.is_withdrawn or sentence.is_retracted:
+        return Headline(sentence, "", ())
+    counts = ((side, row[f"studies_{side}"]) for side in COUNTED_SIDES)
+    return Headline(
+        sentence=sentence,
+        verdict=row["verdict"] if row["verdict"] in SAID_VERDICTS else "",
+        counts=tuple((side, count) for side, count in counts if count),
+    )
+
+
+def _near_questions(payload: Payload) -> tuple[Mapping[str, Any], ...]:
+    """None beside the fixed replies: what helps there is not another question."""
+    near = () if payload["outcome"] == "guardrail" else payload.get("near_questions") or ()
+    return tuple(near[:NEAR_QUESTIONS_SHOWN])
 
 
 def _in_order(row: Mapping[str, Any], order: tuple[str, ...]) -> tuple[tuple[str, Any], ...]:
@@ -183,9 +226,9 @@ def adds_nothing(payload: Payload) -> bool:
 
 def find_quote(payload: Payload, *, part: str, number: int, index: int) -> Quote | None:
     """What marker `index` of sentence `number` (from 1) opens; None when there is no such marker."""
-    if part not in PARTS:
+    if part not in QUOTED:
         return None
-    rows = payload[part]["sentences"]
+    rows = sentence_rows(payload, part)
     if not 1 <= number <= len(rows):
         return None
     row = rows[number - 1]
@@ -201,6 +244,15 @@ def find_quote(payload: Payload, *, part: str, number: int, index: int) -> Quote
         passages=tuple(_quoted(payload, support)),
         statements=tuple(_statements(payload, support, citation["study_id"])),
     )
+
+
+def sentence_rows(payload: Payload, part: str) -> list[Mapping[str, Any]]:
+    """The sentences of a part; of the headline, itself."""
+    if part != "headline":
+        rows: list[Mapping[str, Any]] = payload[part]["sentences"]
+        return rows
+    headline = payload.get("headline")
+    return [{"verdict": "verbatim" if headline["kind"] == "quote" else "counted"} | headline] if headline else []
 
 
 def cut(text: str, spans: Iterable[Iterable[int]]) -> tuple[Piece, ...]:

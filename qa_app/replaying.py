@@ -69,7 +69,7 @@ def replay(answer_id: str, *, limit: TimeLimit | None = None) -> Replay | None:
     row = Answer.objects.filter(pk=answer_id).first()
     if row is None:
         return None
-    then = row.payload
+    then = payload.with_added(row.payload)
     meant = then.get("understood_as")
     searched = clean(meant or row.question)[:2_000]
     question = Question(row.question, searched, Mode(row.mode), row.collection, understood_as=meant)

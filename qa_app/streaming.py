@@ -3,7 +3,7 @@
 An answer is made in a thread of its own (there are few, and they are used again), and whoever watches waits in the event
 loop. When the last one has left, the work is given up: at its next stage, and with it what a language model was asked.
 An event's id is `<request id>.<number>.<standing>`: how many events were told, and how many of them stand in the answer
-(evidence and sentences). By the first somebody who lost the line goes on with an answer in the making, by the second with
+(evidence, headline and sentences). By the first somebody who lost the line goes on with an answer in the making, by the second with
 the stored one.
 """
 
@@ -30,7 +30,7 @@ from qa_app.backends.model_server import Waiting
 from qa_app.backends.time_limit import limited
 from qa_app.payload import Payload
 from qa_app.pipeline.ports import Abandoned
-from qa_app.pipeline.records import Candidate, Citation, Question, Sentence, Study, Understanding
+from qa_app.pipeline.records import Candidate, Citation, Headline, Question, Sentence, Study, Understanding
 
 MOST_AT_WORK = 16  # answers of a process made at one time; further ones wait for their turn
 MOST_STREAMS = 64  # watched by a process; beyond that a client is asked to come back
@@ -66,7 +66,7 @@ class OtherQuestion(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """`stage`, `retrieval`, `sentence`, and at the end one `done` or `error` (whose data is `status`, `detail`, and a `code` where
+    """`stage`, `retrieval`, `headline`, `sentence`, and at the end one `done` or `error` (whose data is `status`, `detail`, and a `code` where
     the status does not say which)."""
 
     id: str
@@ -225,11 +225,14 @@ class Making:
             ),
         )
 
+    def headline(self, headline: Headline, introduced: Mapping[int, Study]) -> None:
+        self._standing += 1
+        self._tell("headline", payload.headline_row(headline) | {"sources": _sources(introduced)})
+
     def sentence(self, part: str, index: int, sentence: Sentence, introduced: Mapping[int, Study]) -> None:
         (row,) = payload.part((sentence,))["sentences"]
-        sources = payload.citation_rows(Citation(number, study) for number, study in introduced.items())
         self._standing += 1
-        self._tell("sentence", sentence_row(part, index, row, sources))
+        self._tell("sentence", sentence_row(part, index, row, _sources(introduced)))
 
     def _make(self) -> None:
         try:
@@ -278,6 +281,10 @@ class Making:
             self.events.append(event)
             for watcher in self._watchers:
                 watcher.wake()
+
+
+def _sources(introduced: Mapping[int, Study]) -> list[Payload]:
+    return payload.citation_rows(Citation(number, study) for number, study in introduced.items())
 
 
 class _Watcher:
@@ -369,6 +376,10 @@ def _standing(key: uuid.UUID, stored: Payload) -> Iterator[Event]:
             ("retrieval", retrieval_row(stored["evidence"], stored["also_searched"], stored.get("understood_as")))
         )
     introduced: set[int] = set()
+    if stored.get("headline"):
+        introduced.update(stored["headline"]["citations"])
+        sources = [cited for cited in stored["citations"] if cited["index"] in introduced]
+        rows.append(("headline", stored["headline"] | {"sources": sources}))
     for part in ("summary", "answer"):
         for index, row in enumerate(stored[part]["sentences"]):
             new = [n for n in row["citations"] if n not in introduced]

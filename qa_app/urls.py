@@ -11,7 +11,7 @@ class AnswerId(StringConverter):
 
 
 class Part(StringConverter):
-    regex = "summary|answer"
+    regex = "headline|summary|answer"
 
 
 register_converter(AnswerId, "answer_id")

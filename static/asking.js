@@ -206,6 +206,7 @@
     mine.lastId = event.id;
     if (event.name === "stage") finished(event.data.name);
     else if (event.name === "retrieval") found(event.data, mine);
+    else if (event.name === "headline") showHeadline(event.data, mine);
     else if (event.name === "sentence") tell(event.data, mine);
     else if (event.name === "error") giveUp(`${told("The answer could not be fetched.")} ${reasonOf(event.data.status)} ${again()}`);
     else if (event.name === "done") settle(event.data, mine);
@@ -313,19 +314,65 @@
     return [...pieces, text.slice(end)];
   }
 
-  function append(sentence, mine) {
+  function sectionOf(part, mine) {
     const prose = document.querySelector(".making .prose");
-    let section = prose.querySelector(`.${sentence.part}`);
+    let section = prose.querySelector(`.${part}`);
     if (!section) {
-      section = mine.parts.querySelector(`.${sentence.part}`).cloneNode(true);
+      section = mine.parts.querySelector(`.${part}`).cloneNode(true);
       prose.append(section);
     }
+    return section;
+  }
+
+  // The answer in one line: its verdict, its words, and how many studies found what.
+  function showHeadline(headline, mine) {
+    if (!mine.before) lay(mine);
+    const section = sectionOf("headline", mine);
+    const paragraph = section.querySelector("p");
+    paragraph.querySelectorAll("[data-verdict]").forEach((verdict) => {
+      if (verdict.dataset.verdict !== headline.verdict) verdict.remove();
+    });
+    paragraph.append(paragraph.hasChildNodes() ? " " : "", spoken(headline));
+    const counts = countsOf(headline);
+    if (!counts) return;
+    const line = document.createElement("p");
+    line.className = "counts";
+    line.textContent = counts;
+    section.append(line);
+  }
+
+  function countsOf(headline) {
+    const found = [];
+    const agree = headline.studies_for;
+    if (agree) found.push(agree === 1 ? told("1 study agrees") : told("{n} studies agree", { n: agree }));
+    if (headline.studies_against) found.push(told("{n} found otherwise", { n: headline.studies_against }));
+    if (headline.studies_without_difference) {
+      found.push(told("{n} found no difference", { n: headline.studies_without_difference }));
+    }
+    return found.join(", ");
+  }
+
+  function append(sentence, mine) {
+    const section = sectionOf(sentence.part, mine);
     let paragraph = section.querySelector(`[data-paragraph="${sentence.paragraph}"]`);
     if (!paragraph) {
       paragraph = document.createElement("p");
       paragraph.dataset.paragraph = sentence.paragraph;
       section.append(paragraph);
     }
+    paragraph.append(paragraph.hasChildNodes() ? " " : ""); // a space at the end would move with what comes
+    if (sentence.attribution) {
+      const who = document.createElement("small");
+      who.className = "who";
+      who.lang = "en";
+      who.textContent = `${sentence.attribution}:`;
+      paragraph.append(who, " ");
+    }
+    paragraph.append(spoken(sentence));
+  }
+
+  // A sentence with its markers.
+  function spoken(sentence) {
     const span = document.createElement("span");
     span.className = "sentence";
     span.lang = "en"; // as are the studies
@@ -343,15 +390,7 @@
       marker.textContent = `[${index}]`;
       span.append("\u2060", marker);
     });
-    paragraph.append(paragraph.hasChildNodes() ? " " : ""); // a space at the end would move with what comes
-    if (sentence.attribution) {
-      const who = document.createElement("small");
-      who.className = "who";
-      who.lang = "en";
-      who.textContent = `${sentence.attribution}:`;
-      paragraph.append(who, " ");
-    }
-    paragraph.append(span);
+    return span;
   }
 
   // Where an answer is shown: at its own address, as what has changed since another one, or beside that one.

@@ -21,6 +21,7 @@ ENGLISH = "en"
 SCRIPT_WORDS = (
     N_("(loosely supported)"),
     N_("1 question below. Down arrow to choose."),
+    N_("1 study agrees"),
     N_("Also searched for:"),
     N_("Answered before"),
     N_("Beginner"),
@@ -64,8 +65,11 @@ SCRIPT_WORDS = (
     N_("Your question is still in the box: please try again in a moment."),
     N_("Your question is still in the box: please try again in a while."),
     N_("Your question is still in the box: please try again in {seconds} seconds."),
+    N_("{n} found no difference"),
+    N_("{n} found otherwise"),
     N_("{n} passages found."),
     N_("{n} questions below. Down arrow to choose."),
+    N_("{n} studies agree"),
 )
 """What scripts say by `told("…")`."""
 

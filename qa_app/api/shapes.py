@@ -32,6 +32,7 @@ CODES = ("RAG_NO_ANSWER", "OUT_OF_SCOPE", "GUARDRAIL")
 NOTICES = ("none", "corrected", "expression_of_concern", "retracted")
 SEARCHED = ("collection", "global", "collection_then_global")
 LEVELS = ("low", "medium", "high")
+VERDICTS = ("yes", "no", "no_clear_difference", "depends", "number", "list", "explanation")
 
 
 @extend_schema_field({"type": "object", "additionalProperties": {"type": ["number", "null"]}})
@@ -115,6 +116,32 @@ class Sentence(Shape):
     support = Support(many=True)
 
 
+class Headline(Shape):
+    text = CharField(help_text="One line that answers.")
+    verdict = ChoiceField(choices=VERDICTS, allow_null=True, help_text="Null where the direction of the question is not certain.")  # fmt: skip
+    studies_for = IntegerField(allow_null=True, help_text="Studies of the whole corpus that agree; null where their findings are not mapped.")  # fmt: skip
+    studies_against = IntegerField(allow_null=True, help_text="Studies that found otherwise.")
+    studies_without_difference = IntegerField(allow_null=True)
+    citations = numbers("Indexes of citations.")
+    kind = ChoiceField(choices=("quote", "count"))
+    support = Support(many=True)
+
+
+class StrengthReason(Shape):
+    code = CharField()
+    text = CharField()
+
+
+class EvidenceStrength(Shape):
+    level = ChoiceField(choices=("high", "moderate", "low", "very_low"))
+    reasons = StrengthReason(many=True)
+
+
+class NearQuestion(Shape):
+    question = CharField()
+    url = CharField(help_text="The ask page with this question in the box.")
+
+
 class Part(Shape):
     text = CharField(allow_blank=True, help_text="With markers, as [1].")
     sentences = Sentence(many=True)
@@ -180,7 +207,7 @@ class Because(Shape):
 class Evidence(Found):
     passage_id = IntegerField()
     passage_version = IntegerField()
-    kind = ChoiceField(choices=("summary", "excerpt"), help_text="summary: curator's words; excerpt: source's words.")
+    kind = ChoiceField(choices=("summary", "excerpt", "plain"), help_text="summary: curator's words; excerpt: source's words; plain: curator's plain words for a finding or study.")  # fmt: skip
     score = FloatField(help_text="Fused; it orders this question only.")
     lexical_score = FloatField(help_text="BM25.")
     dense_score = FloatField(allow_null=True, help_text="Cosine.")
@@ -243,7 +270,22 @@ class Population(Shape):
     sexes = texts()
 
 
+class NamedSource(Shape):
+    author = CharField(allow_null=True)
+    year = IntegerField(allow_null=True)
+    doi = CharField(allow_null=True)
+    pmid = CharField(allow_null=True)
+    title = CharField(allow_null=True)
+
+
 class Understood(Shape):
+    ask = CharField(allow_null=True, help_text="The question apart from its story.")
+    intent = CharField(allow_null=True, help_text="yes_no, which, how_many, how, why, what, list or claim.")
+    intervention = texts("Ids of concepts.")
+    comparator = texts("Ids of concepts.")
+    outcome = texts("Ids of concepts.")
+    language = CharField(allow_null=True, help_text="ISO 639-1 code.")
+    sources = NamedSource(many=True, help_text="Publications that the question names.")
     intents = texts()
     concepts = texts()
     unstudied = texts("Concepts that it names and no published study is about.", required=False)
@@ -334,13 +376,17 @@ class Answer(Shape):
     code = ChoiceField(choices=CODES, allow_null=True)
     message = CharField(allow_null=True, help_text="What a reader is told when there is no answer, or which part is missing.")  # fmt: skip
     guardrail = Guardrail(allow_null=True)
+    headline = Headline(allow_null=True, help_text="The answer in one line; null for a refusal.")
     summary = Part()
     answer = Part()
     citations = Citation(many=True)
     confidence = Confidence(
         allow_null=True,
-        help_text="Null for every outcome that is no answer, and where answers are only counted (`overview`).",
+        help_text="The calibrated chance that the answer leads with a study that answers the question. Null for every outcome that is no answer, and where answers are only counted (`overview`).",
     )
+    evidence_strength = EvidenceStrength(allow_null=True, help_text="How far the cited studies can be relied on, apart from how well they match the question.")  # fmt: skip
+    missing = texts("Parts of the question that nothing cited speaks of.")
+    near_questions = NearQuestion(many=True, help_text="Questions near this one that the corpus answers.")
     evidence = Evidence(many=True, help_text="The context in rank order.")
     left_out = LeftOut(many=True)
     definitions = Definition(many=True)
@@ -418,6 +464,7 @@ def _data(**properties: Any) -> dict[str, Any]:
 EVENTS = {
     "stage": _data(name={"type": "string"}, ms={"type": "number"}),
     "retrieval": _data(understood_as={"type": ["string", "null"]}, evidence={"type": "array", "items": _ref("Evidence")}, also_searched={"type": "array", "items": {"type": "string"}}),
+    "headline": {"allOf": [_ref("Headline"), _data(sources={"type": "array", "items": _ref("Citation")})]},
     "sentence": {"allOf": [_ref("Sentence"), _data(part={"type": "string", "enum": ["summary", "answer"]}, index={"type": "integer"}, sources={"type": "array", "items": _ref("Citation")})]},
     "done": _ref("Answer"),
     "error": _ref("Problem"),

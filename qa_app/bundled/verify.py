@@ -71,8 +71,11 @@ def span_faults(answer: Any, spans: Any, texts: dict[str, str]) -> Iterator[str]
     keys = ("start", "end", "quote")
     packed = [(s["part"], s["sentence"], s["passage"], *(s[key] for key in keys)) for s in spans]
     told = []
-    for part in ("summary", "answer"):
-        for number, sentence in enumerate(answer[part]["sentences"], start=1):
+    headline = answer.get("headline")
+    parts = [("headline", [headline] if headline else [])]
+    parts += [(part, answer[part]["sentences"]) for part in ("summary", "answer")]
+    for part, sentences in parts:
+        for number, sentence in enumerate(sentences, start=1):
             quotes = [row for row in sentence["support"] if "finding_ids" not in row]
             for row in quotes:
                 told.append((part, number, name_of(row), *(row[key] for key in keys)))

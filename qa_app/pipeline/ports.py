@@ -8,7 +8,7 @@ from typing import Protocol
 
 from corpus_app.records import Collection, Concept, Finding, Found, NearFinding, Passage
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.records import Candidate, Draft, Evidence, Generator, Sentence, Study, Understanding
+from qa_app.pipeline.records import Candidate, Draft, Evidence, Generator, Headline, Sentence, Study, Understanding
 
 Encode = Callable[[], tuple[Sequence[float] | None, str | None]]
 """What gives the question's vector; or None, and why there is none."""
@@ -121,6 +121,13 @@ class Progress(Protocol):
         """What the answer is written from, in rank order; of a refusal, what came nearest."""
         ...
 
+    def headline(self, headline: Headline, introduced: Mapping[int, Study]) -> None:
+        """Report the final headline, once and before any sentence.
+
+        `introduced` are the studies that it cites, by their numbers.
+        """
+        ...
+
     def sentence(self, part: str, index: int, sentence: Sentence, introduced: Mapping[int, Study]) -> None:
         """A sentence that is certain to stand in the answer: verified, numbered, at this place of its part.
 
@@ -139,6 +146,9 @@ class Unwatched:
         return None
 
     def evidence(self, passages: Sequence[Candidate], understanding: Understanding) -> None:
+        return None
+
+    def headline(self, headline: Headline, introduced: Mapping[int, Study]) -> None:
         return None
 
     def sentence(self, part: str, index: int, sentence: Sentence, introduced: Mapping[int, Study]) -> None:

@@ -143,6 +143,17 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedSource:
+    """A publication that a question names; what it does not name is empty or None."""
+
+    author: str = ""
+    year: int | None = None
+    doi: str = ""
+    pmid: str = ""
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Understanding:
     """What the question asks for."""
 
@@ -172,6 +183,16 @@ class Understanding:
     """Of an outcome that the question names, by its id, what it is measured by or a part of: lean body mass for muscle growth."""
     unstudied: tuple[Concept, ...] = ()
     """Concepts that the question names and no published study is about; they are not among `concepts`."""
+    ask: str = ""
+    """The question apart from the story around it; empty where the two were not told apart."""
+    intent: str = ""
+    """The kind of question: yes_no, which, how_many, how, why, what, list or claim; empty where it is not known."""
+    intervention: tuple[Concept, ...] = ()
+    comparator: tuple[Concept, ...] = ()
+    outcome: tuple[Concept, ...] = ()
+    language: str = ""
+    """Code of the question's language (ISO 639-1); empty where it is not known."""
+    sources: tuple[NamedSource, ...] = ()
 
     @property
     def also_searched(self) -> tuple[str, ...]:
@@ -488,9 +509,12 @@ class Headline:
     """None where the polarity of the question is not certain."""
     citations: tuple[int, ...]
     support: tuple[Span, ...]
+    """Empty where the headline rests on counted findings."""
     studies_for: int | None = None
     studies_against: int | None = None
     studies_without_difference: int | None = None
+    counted: tuple[Finding, ...] = ()
+    """The findings that a counted headline rests on, in the place of spans."""
 
 
 class StrengthLevel(StrEnum):

@@ -59,14 +59,26 @@ CHECKS = {
     "counted": N_("Counted from the findings recorded for each study."),
 }
 CONFIDENCES = {
-    "high": N_("High"),
-    "medium": N_("Medium"),
-    "low": N_("Low"),
+    "high": N_("Very likely"),
+    "medium": N_("Likely"),
+    "low": N_("Uncertain"),
 }
 SURENESS = {
-    "high": N_("High confidence"),
-    "medium": N_("Medium confidence"),
-    "low": N_("Low confidence"),
+    "high": N_("Very likely fits your question"),
+    "medium": N_("Likely fits your question"),
+    "low": N_("May not fit your question"),
+}
+VERDICTS = {
+    "yes": N_("Yes"),
+    "no": N_("No"),
+    "no_clear_difference": N_("No clear difference"),
+    "depends": N_("It depends"),
+}
+STRENGTHS = {
+    "high": N_("high"),
+    "moderate": N_("moderate"),
+    "low": N_("low"),
+    "very_low": N_("very low"),
 }
 OPENING = re.compile(r"[(\[“‘]+$")
 CLOSING = re.compile(r"^[)\],.;:!?”’%]+")
@@ -210,6 +222,39 @@ def confidence_words(label: object) -> str:
 def sureness_words(label: object) -> str:
     """A confidence by itself: `High confidence`."""
     return gettext(SURENESS.get(str(label), str(label)))
+
+
+@register.filter
+def verdict_words(verdict: object) -> str:
+    return gettext(VERDICTS.get(str(verdict), ""))
+
+
+@register.simple_tag
+def verdict_choices() -> list[tuple[str, str]]:
+    """List every verdict that is shown, with its words."""
+    return [(verdict, gettext(words)) for verdict, words in VERDICTS.items()]
+
+
+@register.filter
+def side_words(side: object, n: int) -> str:
+    """Say how many studies of the corpus found this: `3 studies agree`."""
+    words = {
+        "for": ngettext("%(n)s study agrees", "%(n)s studies agree", n),
+        "against": gettext("%(n)s found otherwise"),
+        "without_difference": gettext("%(n)s found no difference"),
+    }
+    return words[str(side)] % {"n": n}
+
+
+@register.filter
+def strength_words(level: object) -> str:
+    return gettext(STRENGTHS.get(str(level), str(level).replace("_", " ")))
+
+
+@register.filter
+def strength_reason_words(reason: Mapping[str, Any]) -> str:
+    """A stored reason for a strength of evidence; one that no translation knows stays as it is."""
+    return gettext(str(reason["text"]))
 
 
 @register.filter

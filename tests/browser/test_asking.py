@@ -334,7 +334,7 @@ def test_what_the_corpus_does_not_answer_is_refused_without_confidence(site: Sit
     shown = payload_of(page)
     assert shown["outcome"] in {"insufficient_evidence", "out_of_scope"}
     expect(page.get_by_text(shown["message"])).to_be_visible()
-    expect(page.get_by_role("heading", name="Confidence")).to_have_count(0)
+    expect(page.get_by_role("heading", name="Does this answer fit the question?")).to_have_count(0)
     expect(page.locator(".cite")).to_have_count(0)
     expect(page.get_by_label("Your question")).to_have_value(question)
     if shown["evidence"]:

@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from qa_app import asking, overview
+from qa_app.payload import with_added
 
 WEEKLY = "Across 15 trials, at least 10 weekly sets per muscle seem necessary to maximise growth. Few sets still build muscle."
 QUOTE = "Few sets still build muscle."
@@ -79,7 +80,7 @@ def make_sentence(
 def make_payload(**changes: Any) -> dict[str, Any]:
     """An answered question with two sources; the second passage holds a character beyond the basic plane before its span."""
     first, second = make_evidence(1), make_evidence(2, text=PROTEIN, section="practical_applications", highlights=[])
-    return copy.deepcopy(
+    made = copy.deepcopy(
         {
             "id": "answer-one",
             "url": "/answers/answer-one/",
@@ -134,6 +135,7 @@ def make_payload(**changes: Any) -> dict[str, Any]:
         }
         | changes
     )
+    return with_added(made)
 
 
 def make_refusal(outcome: str = "insufficient_evidence", **changes: Any) -> dict[str, Any]:

@@ -244,7 +244,7 @@ def test_how_sure_an_answer_is_stands_beside_its_outcome(client: Client, outcome
     html = shown(client, keep(outcome=outcome))
 
     told = re.findall(r'<a class="badge sure high" href="#confidence-title">([^<]*)</a>', html)
-    assert told == ["High confidence"] * is_told
+    assert told == ["Very likely fits your question"] * is_told
 
 
 def test_a_refusal_offers_the_question_box_before_the_nearest_passages_and_no_confidence(

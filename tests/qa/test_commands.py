@@ -43,7 +43,7 @@ def test_ask_prints_answer_sources_confidence_and_address() -> None:
     assert "Few sets still build muscle [1]." in " ".join(text.split())
     assert "[1].\n\nSources\n  [1]" in text
     assert "[1] Example AB et al. 2020. Weekly sets and muscle growth" in text
-    assert "Confidence: " in text
+    assert "Fits the question: " in text
     assert f"/answers/{answer.pk}/" in text
 
 
@@ -69,7 +69,7 @@ def test_ask_says_why_there_is_no_answer_and_shows_the_nearest_passages() -> Non
 
     assert "No answer in these studies.\n\nThe studies kept here do not answer this question." in text
     assert "Nearest passages (not an answer)" in text
-    assert "Confidence" not in text
+    assert "Fits the question" not in text
 
 
 def test_ask_gives_the_careful_reply() -> None:

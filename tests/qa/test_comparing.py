@@ -41,7 +41,7 @@ def test_studies_sentences_and_confidence_are_counted() -> None:
     assert sided(make_payload(), other) == (
         "Studies: 1 is cited by both, 1 only by A, 1 only by B.",
         "Sentences: 2 only in A, 1 only in B.",
-        "Confidence: 84 of 100 for A, 60 for B.",
+        "Chance that it fits the question: 84 of 100 for A, 60 for B.",
         "B was made from a newer state of the studies.",
     )
 

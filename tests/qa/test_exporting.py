@@ -249,7 +249,7 @@ def test_no_words_become_markup(words: str, monkeypatch: pytest.MonkeyPatch) -> 
         "code_inline",
     }
     headings = [tokens[n + 1].content for n, token in enumerate(tokens) if token.type == "heading_open"]
-    assert headings[1:] == ["Summary", "Answer", "Confidence", "Sources"]
+    assert headings[1:] == ["Summary", "Answer", "Does this answer fit the question?", "Sources"]
     assert sum(token.type == "list_item_open" for token in tokens) == 2
     shown = ["".join(child.content for child in block.children or ()) for block in tokens if block.type == "inline"]
     assert shown[0] == " ".join(words.split())

@@ -13,9 +13,20 @@ from corpus_app import curation, indexing
 from corpus_app.records import Design, Notice, PassageKind, Section, Status
 from qa_app import asking, payload
 from qa_app.pipeline.citations import parse_markers
-from qa_app.pipeline.records import LeftOutReason, Mode, Outcome, Searched, SentenceKind, Stance, Verdict
+from qa_app.pipeline.records import (
+    HeadlineVerdict,
+    LeftOutReason,
+    Mode,
+    Outcome,
+    Searched,
+    SentenceKind,
+    Stance,
+    StrengthLevel,
+    Verdict,
+)
 from tests import builders
 from tests.pipeline.values import make_study
+from tests.qa.answers import store_answer
 from tests.qa.conftest import ASKED, DRAFT
 
 pytestmark = pytest.mark.usefixtures("library")
@@ -32,6 +43,16 @@ CODES = {None, "RAG_NO_ANSWER", "OUT_OF_SCOPE", "GUARDRAIL"}
 TEXT = (str, None)
 SPAN = {"passage_id": int, "passage_version": int, "study_id": str, "start": int, "end": int, "quote": str}
 COUNTED = {"study_id": str, "finding_ids": [int]}
+HEADLINE = {
+    "text": str,
+    "verdict": (set(HeadlineVerdict), None),
+    "studies_for": (int, None),
+    "studies_against": (int, None),
+    "studies_without_difference": (int, None),
+    "citations": [int],
+    "kind": {"quote", "count"},
+    "support": [(SPAN, COUNTED)],
+}
 STANDS = {stance.value: [{"study_id": str, "finding_id": int, "statement": str}] for stance in Stance}
 PART = {
     "text": str,
@@ -62,6 +83,7 @@ SHAPE: dict[str, Any] = {
     "code": CODES,
     "message": TEXT,
     "guardrail": ({"route": str, "version": (int, None)}, None),
+    "headline": (HEADLINE, None),
     "summary": PART,
     "answer": PART,
     "citations": [
@@ -82,6 +104,9 @@ SHAPE: dict[str, Any] = {
         }
     ],
     "confidence": ({"score": int, "label": {"low", "medium", "high"}, "reasons": [str], "calibration": str}, None),
+    "evidence_strength": ({"level": set(StrengthLevel), "reasons": [{"code": str, "text": str}]}, None),
+    "missing": [str],
+    "near_questions": [{"question": str, "url": str}],
     "evidence": [
         {
             "rank": int,
@@ -154,6 +179,13 @@ SHAPE: dict[str, Any] = {
         None,
     ),
     "understood": {
+        "ask": TEXT,
+        "intent": TEXT,
+        "intervention": [str],
+        "comparator": [str],
+        "outcome": [str],
+        "language": TEXT,
+        "sources": [{"author": TEXT, "year": (int, None), "doi": TEXT, "pmid": TEXT, "title": TEXT}],
         "intents": [str],
         "concepts": [str],
         "unstudied": [str],
@@ -195,6 +227,10 @@ def sentences(body: payload.Payload) -> list[dict[str, Any]]:
 @pytest.fixture
 def answered() -> payload.Payload:
     return asking.ask(question=ASKED)
+
+
+def test_the_payload_of_a_full_answer_is_the_contracts() -> None:
+    assert faults(json.loads(json.dumps(store_answer())), SHAPE) == []
 
 
 @pytest.mark.parametrize(("outcome", "question"), OUTCOMES.items())

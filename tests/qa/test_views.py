@@ -209,7 +209,7 @@ def test_a_guardrail_shows_its_reply_and_no_passages(monkeypatch: pytest.MonkeyP
 
     assert "Please see a doctor." in html
     assert "Nearest passages" not in html
-    assert "Confidence" not in html
+    assert "Does this answer fit" not in html
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from qa_app import asking
+from qa_app import asking, reading
 from qa_app.pipeline.attribution import spoken
 from qa_app.pipeline.citations import with_markers
 from qa_app.templatetags import answer_words
@@ -50,6 +50,7 @@ class Command(BaseCommand):
         if payload["message"]:
             for part in payload["message"].split("\n\n"):
                 self.paragraph(part)
+        self.headline(payload)
         short = {row["text"] for row in payload["summary"]["sentences"]}
         for name, heading in (("summary", "In short"), ("answer", "In detail")):
             if name == "answer" and all(row["text"] in short for row in payload[name]["sentences"]):
@@ -72,11 +73,35 @@ class Command(BaseCommand):
             self.heading("Nearest passages (not an answer)")
             for entry in payload["evidence"][:NEAREST]:
                 self.nearest(entry)
+        if payload["evidence_strength"]:
+            strength = payload["evidence_strength"]
+            reasons = "; ".join(reason["text"] for reason in strength["reasons"])
+            told = f"Strength of the evidence: {answer_words.strength_words(strength['level'])}"
+            self.paragraph(f"{told}: {reasons}." if reasons else f"{told}.")
         if payload["confidence"]:
             confidence = payload["confidence"]
             reasons = "; ".join(confidence["reasons"])
-            self.paragraph(f"Confidence: {confidence['label']} ({confidence['score']} of 100): {reasons}.")
+            likely = answer_words.confidence_words(confidence["label"]).lower()
+            self.paragraph(f"Fits the question: {likely} ({confidence['score']} of 100): {reasons}.")
+        self.near(payload["near_questions"])
         self.stdout.write(self.style.HTTP_INFO(f"{payload['url']}  corpus version {payload['corpus_version']}"))
+
+    def headline(self, payload: dict[str, Any]) -> None:
+        if headline := reading.headline(payload):
+            verdict = f"{answer_words.verdict_words(headline.verdict)}. " if headline.verdict else ""
+            markers = "".join(f" [{index}]" for index in headline.sentence.markers)
+            self.paragraph(f"{verdict}{headline.sentence.text}{markers}", style=self.style.MIGRATE_HEADING)
+            if headline.counts:
+                self.paragraph(", ".join(answer_words.side_words(side, n) for side, n in headline.counts) + ".")
+        if payload["outcome"] == "partial" and payload["missing"]:
+            self.paragraph(f"Nothing quoted here speaks of: {', '.join(payload['missing'])}.")
+
+    def near(self, questions: list[dict[str, Any]]) -> None:
+        if questions:
+            self.heading("The studies also answer")
+            for near in questions[: reading.NEAR_QUESTIONS_SHOWN]:
+                self.paragraph(near["question"], first="  - ", indent="    ", after=False)
+            self.stdout.write("\n")
 
     def heading(self, text: str) -> None:
         self.stdout.write(self.style.MIGRATE_LABEL(text))
