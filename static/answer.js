@@ -62,7 +62,7 @@
   }
 
   function answerAsText() {
-    const paragraphs = [...document.querySelectorAll(".prose p")].map((paragraph) =>
+    const paragraphs = [...document.querySelectorAll(".prose p:not(.counts)")].map((paragraph) =>
       [...paragraph.querySelectorAll(".who, .sentence")].map(wordsOf).join(" "),
     );
     const sources = [...document.querySelectorAll(".sources li")].map((source) => {
