@@ -1,0 +1,58 @@
+"""Define the Query: everything later stages know of a question's text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from corpus_app.records import Concept, Section
+from qa_app.engine.question.sources import NamedSources
+from qa_app.pipeline.records import Number, Population
+
+
+class Intent(StrEnum):
+    """The kind of answer a question asks for."""
+
+    YES_NO = "yes_no"
+    WHICH = "which"
+    HOW_MANY = "how_many"
+    HOW = "how"
+    WHY = "why"
+    WHAT = "what"
+    LIST = "list"
+    CLAIM = "claim"
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A parsed question; no later stage reads the question's text for meaning."""
+
+    text: str
+    """The question, normalised, with misspelt words corrected."""
+    ask: str
+    """The sentences that ask, without the story around them; equal to `text` where all of it asks."""
+    language: str
+    """ISO 639-1 code; "en" where nothing says otherwise."""
+    intent: Intent
+    terms: tuple[str, ...]
+    """Stems of the content words of `text`, in order, without repeats."""
+    concepts: tuple[Concept, ...] = ()
+    """Concepts that the question names and a published study is about."""
+    unstudied: tuple[Concept, ...] = ()
+    """Concepts that the question names and no published study is about."""
+    intervention: tuple[str, ...] = ()
+    """Concept ids, by slot; a concept stands in one slot only."""
+    comparator: tuple[str, ...] = ()
+    outcome: tuple[str, ...] = ()
+    condition: tuple[str, ...] = ()
+    population: Population = Population()
+    numbers: tuple[Number, ...] = ()
+    sources: NamedSources = NamedSources()
+    sections: tuple[Section, ...] = ()
+    """Sections that the question aims at."""
+    collection: str | None = None
+    """Slug of the collection that keywords and concepts point at."""
+    corrections: tuple[tuple[str, str], ...] = ()
+    """Words as typed, and the word of the corpus in their place."""
+    is_comparison: bool = False
+    """Whether it sets two things against each other."""
