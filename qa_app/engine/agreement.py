@@ -1,0 +1,170 @@
+"""Group the findings of a corpus by what they compared and measured, and count where the studies of a group lean."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from corpus_app.records import Concept, Design, Finding, Lean, Study
+from qa_app.engine.lexicon import SENTENCE_END, words_of
+from qa_app.pipeline.text import stem
+
+OUTCOME_KINDS = frozenset({"outcome", "mechanism", "condition"})
+MEASURE_KINDS = frozenset({"measure"})
+COMPARED_KINDS = frozenset({"intervention", "nutrient", "training_variable", "population", "condition"})
+LESS_WORDS = frozenset(
+    {"no", "non", "not", "without", "less", "lower", "fewer", "reduced", "lowest", "smaller", "minimal"}
+)
+"""A comparator with less of something, or none of it, is no other intervention."""
+SHORTEST_STEMMED = 4  # letters; shorter names are abbreviations, and a stem would confuse them
+SIDES = (Lean.YES, Lean.NO, Lean.NO_CLEAR_DIFFERENCE)
+CLEARLY_STRONGER = 2.0  # a judgement: two thirds of the weight of the studies that lean somewhere
+REVIEWS = frozenset({Design.META_ANALYSIS, Design.SYSTEMATIC_REVIEW, Design.UMBRELLA_REVIEW})
+"""Reviews with a method."""
+REVIEW_WEIGHT, RANDOMISED_WEIGHT, COMPARED_WEIGHT, OTHER_WEIGHT = 4.0, 2.0, 1.0, 0.5  # judgements: each tier halves
+WEIGHTS = {
+    **dict.fromkeys(REVIEWS, REVIEW_WEIGHT),
+    Design.RANDOMIZED_CONTROLLED_TRIAL: RANDOMISED_WEIGHT,
+    Design.CROSSOVER_TRIAL: RANDOMISED_WEIGHT,
+    Design.NONRANDOMIZED_TRIAL: COMPARED_WEIGHT,
+    Design.COHORT_STUDY: COMPARED_WEIGHT,
+}
+_REVERSED: dict[Lean | None, Lean] = {Lean.YES: Lean.NO, Lean.NO: Lean.YES}
+
+
+@dataclass(frozen=True, slots=True)
+class AliasIndex:
+    """Concepts by the stems of each of their names."""
+
+    concepts: Mapping[tuple[str, ...], Concept]
+    longest: int
+    """Words of the longest name."""
+
+
+@dataclass(frozen=True, slots=True)
+class FindingConcepts:
+    """Concept ids of what a finding compared and measured; what both sides had is in neither."""
+
+    intervention: frozenset[str]
+    comparator: frozenset[str]
+    outcome: frozenset[str]
+
+    @property
+    def is_mapped(self) -> bool:
+        return bool(self.intervention and self.outcome)
+
+    @property
+    def reversed(self) -> FindingConcepts:
+        return FindingConcepts(self.comparator, self.intervention, self.outcome)
+
+
+@dataclass(frozen=True, slots=True)
+class LeanCounts:
+    """Studies with a finding on one matter, each counted once; mixed and unclear ones are in none of the three."""
+
+    studies_for: int
+    studies_against: int
+    studies_without_difference: int
+
+
+def build_alias_index(concepts: Iterable[Concept]) -> AliasIndex:
+    """Index concepts by name and aliases; a name that two concepts claim stays with the first."""
+    index: dict[tuple[str, ...], Concept] = {}
+    for concept in concepts:
+        for name in (concept.name, *concept.aliases):
+            index.setdefault(_stems(name), concept)
+    index.pop((), None)
+    return AliasIndex(index, max(map(len, index), default=0))
+
+
+def find_concepts(text: str, index: AliasIndex, kinds: frozenset[str], *, skips_less: bool = False) -> frozenset[str]:
+    """Return ids of the concepts of these kinds that a text names: the longest name first, no word counted twice.
+
+    `skips_less` leaves out a concept directly after a word such as "no" or "less".
+    """
+    stems, found, start = _stems(text), set(), 0
+    while start < len(stems):
+        ends = range(min(len(stems), start + index.longest), start, -1)
+        end = next((end for end in ends if stems[start:end] in index.concepts), 0)
+        if end:
+            concept = index.concepts[stems[start:end]]
+            is_less = skips_less and start > 0 and stems[start - 1] in _LESS_STEMS
+            if concept.kind in kinds and not is_less:
+                found.add(concept.concept_id)
+        start = end or start + 1
+    return frozenset(found)
+
+
+def map_finding(finding: Finding, index: AliasIndex) -> FindingConcepts:
+    """Return the concepts that the sides and the outcome of a finding name.
+
+    A measure counts as the outcome only where no outcome is named, and words in brackets only where none stand outside.
+    """
+    intervention = find_concepts(finding.intervention, index, COMPARED_KINDS)
+    comparator = find_concepts(finding.comparator, index, COMPARED_KINDS, skips_less=True)
+    texts = (finding.outcome.partition("(")[0], finding.outcome)
+    outcomes = (find_concepts(text, index, kinds) for kinds in (OUTCOME_KINDS, MEASURE_KINDS) for text in texts)
+    outcome = next(filter(None, outcomes), frozenset[str]())
+    return FindingConcepts(intervention - comparator, comparator - intervention, outcome)
+
+
+def counts(finding: Finding, findings: Iterable[Finding], concepts: Mapping[int, FindingConcepts]) -> LeanCounts | None:
+    """Count the studies that lean each way on what a finding compared and measured; None where it is not mapped.
+
+    `findings` are those of all studies that readers may see, `concepts` what `map_finding` gave, by finding id.
+    """
+    matter = concepts[finding.finding_id]
+    if not matter.is_mapped:
+        return None
+    leans: dict[str, set[Lean | None]] = defaultdict(set)
+    for other in findings:
+        if not other.is_unconfirmed and (lean := _lean_on(matter, concepts[other.finding_id], other.lean)):
+            leans[other.study_id].add(lean)
+    sides = Counter(next(iter(leans_of_study)) for leans_of_study in leans.values() if len(leans_of_study) == 1)
+    return LeanCounts(*(sides[side] for side in SIDES))
+
+
+def weigh(study: Study) -> float:
+    """Return how much a study counts where studies disagree, by its design."""
+    return WEIGHTS.get(study.design, OTHER_WEIGHT)
+
+
+def is_same_matter(one: FindingConcepts, other: FindingConcepts) -> bool:
+    """Tell whether two findings share an intervention and an outcome, whichever side each is on."""
+    sides = (
+        (one.intervention, other.intervention),
+        (one.intervention, other.comparator),
+        (one.comparator, other.intervention),
+    )
+    return bool(one.outcome & other.outcome) and any(a & b for a, b in sides)
+
+
+def is_conflicting(findings: Sequence[Finding], weights: Mapping[str, float]) -> bool:
+    """Tell whether findings on one matter lean to different sides and no side is clearly stronger.
+
+    `weights` are by study id (`weigh`). A study counts once, with its first finding; mixed and unclear ones do not
+    count. One side is clearly stronger with `CLEARLY_STRONGER` times the weight of all others together. Findings that favour
+    something differ from findings without a clear difference.
+    """
+    leans = {f.study_id: f.lean for f in reversed(findings) if f.lean in SIDES and not f.is_unconfirmed}
+    sides: dict[Lean | None, float] = defaultdict(float)
+    for study_id, lean in leans.items():
+        sides[lean] += weights[study_id]
+    strongest = max(sides.values(), default=0.0)
+    return len(sides) > 1 and strongest < CLEARLY_STRONGER * (sum(sides.values()) - strongest)
+
+
+def _lean_on(matter: FindingConcepts, other: FindingConcepts, lean: Lean | None) -> Lean | None:
+    """Return the lean of another finding as seen from a matter; None where it is on something else."""
+    if other == matter:
+        return lean
+    return _REVERSED.get(lean, lean) if matter.comparator and other == matter.reversed else None
+
+
+def _stems(text: str) -> tuple[str, ...]:
+    words = (word for word in words_of(text) if word != SENTENCE_END)
+    return tuple(stem(word) if len(word) >= SHORTEST_STEMMED else word for word in words)
+
+
+_LESS_STEMS = frozenset(stem for word in LESS_WORDS for stem in _stems(word))
