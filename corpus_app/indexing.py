@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import groupby
+from types import ModuleType
 from typing import Any
 
 from django.contrib.postgres.aggregates import ArrayAgg
 from django.db import Error, connection, transaction
 from django.db.models import Count, Exists, F, OuterRef, Q
 
-from corpus_app import embedding, findings, passages, plain_sentences, records
+from corpus_app import embedding, findings, passages, plain_sentences, records, study_texts
 from corpus_app.models import (
     ANN_EF,
     Finding,
@@ -29,6 +30,9 @@ from corpus_app.models import (
     PassageTerm,
     PassageVector,
     Study,
+    StudyText,
+    StudyTextTerm,
+    StudyTextVector,
 )
 
 logger = logging.getLogger(__name__)
@@ -91,6 +95,7 @@ def sync_study(study: Study) -> None:
         _sync_vectors(study.pk)
         _sync_terms(study.pk)
         findings.sync_study(study.pk)
+        study_texts.sync([study.pk])
         # A curator's change gives passages that could not be indexed another chance.
         Passage.with_plain.filter(study=study, index_attempts__gt=0).update(index_attempts=0, index_error="")
 
@@ -195,7 +200,8 @@ def index_stale(
     """
     deadline = None if seconds is None else time.monotonic() + seconds
     _prepare_encoder()
-    is_cut_short = not _index_findings(deadline)
+    study_texts.write_missing()
+    is_cut_short = not (_index_short(findings, deadline) and _index_short(study_texts, deadline))
     count = 0
     failed: list[int] = []
     while not is_cut_short and (works := _read(_waiting(embedding.active_name()).exclude(pk__in=[*but, *failed]))):
@@ -210,25 +216,32 @@ def index_stale(
     return Indexed(count, tuple(failed), is_cut_short)
 
 
-def _index_findings(deadline: float | None) -> bool:
-    """Embeds the findings that wait; says whether it came to the end in time.
+def _index_short(texts: ModuleType, deadline: float | None) -> bool:
+    """Embed what waits of `findings` or `study_texts`; return whether it came to the end in time.
 
     They come before the passages: when the last passage has its new vector and search changes over, they are there.
     """
     failed: list[int] = []
-    while findings.waiting(embedding.active_name()).exclude(pk__in=failed).exists():
-        failed += findings.index_batch(embedding.get(), threads=embedding.THREADS, but=failed)
-        if deadline is not None and time.monotonic() >= deadline:
+    is_first = True
+    while texts.waiting(embedding.active_name()).exclude(pk__in=failed).exists():
+        if not is_first and deadline is not None and time.monotonic() >= deadline:
             return False
+        failed += texts.index_batch(embedding.get(), threads=embedding.THREADS, but=failed)
+        is_first = False
     return True
 
 
 def has_work(*, but: Sequence[int] = ()) -> bool:
-    """Whether a passage or a finding waits to be indexed, other than these passages, or will once the encoder is compressed."""
+    """Return whether anything waits to be indexed, other than these passages, or will once the encoder is compressed."""
     if not embedding.is_prepared():
         return _indexable().exists()
     encoder = embedding.active_name()
-    return _waiting(encoder).exclude(pk__in=but).exists() or findings.waiting(encoder).exists()
+    return (
+        _waiting(encoder).exclude(pk__in=but).exists()
+        or findings.waiting(encoder).exists()
+        or study_texts.waiting(encoder).exists()
+        or study_texts.without_texts().exists()
+    )
 
 
 def drop_superseded() -> int:
@@ -245,6 +258,7 @@ def _drop_others() -> int:
     """Those of the encoder that the desk wants to be able to go back to stay."""
     active, kept = embedding.active_name(), embedding.kept_name()
     findings.drop_others(active, kept)
+    study_texts.drop_others(active, kept)
     others = PassageVector.objects.exclude(encoder__in=[active, kept])
     if not others.exists():
         return 0
@@ -257,7 +271,7 @@ def _drop_others() -> int:
 
 
 def embed_again(passages: PassageQuerySet) -> int:
-    """Has these passages, the findings and the plain sentences of their studies embedded anew; says how many passages.
+    """Has these passages, the findings and the short texts of their studies embedded anew; says how many passages.
 
     They stay found by their vectors until each is replaced: without those of its sentences a passage waits.
     """
@@ -267,7 +281,9 @@ def embed_again(passages: PassageQuerySet) -> int:
         encoder="", vector=None, kept_encoder="", kept_vector=None
     )
     theirs.filter(index_attempts__gt=0).update(index_attempts=0, index_error="")
-    findings.forget(Study.objects.filter(passages__in=ids), embedding.active_name())
+    studies = Study.objects.filter(passages__in=ids)
+    findings.forget(studies, embedding.active_name())
+    study_texts.forget(studies, embedding.active_name())
     return len(ids)
 
 
@@ -275,15 +291,17 @@ def forgive() -> None:
     """Gives what could not be indexed another chance: another encoder may bear it."""
     Passage.with_plain.filter(index_attempts__gt=0).update(index_attempts=0, index_error="")
     Finding.objects.filter(index_attempts__gt=0).update(index_attempts=0, index_error="")
+    StudyText.objects.filter(index_attempts__gt=0).update(index_attempts=0, index_error="")
 
 
 @dataclass(frozen=True, slots=True)
 class EncoderState:
-    """How many passages and findings have vectors of an encoder, of those that are to have one."""
+    """How many passages, findings and short texts have vectors of an encoder, of those that are to have one."""
 
     name: str
     passages: int
     findings: int
+    texts: int
     is_used: bool
     """Questions are compared by its vectors."""
     is_active: bool
@@ -296,6 +314,7 @@ class State:
     encoders: tuple[EncoderState, ...]
     passages: int
     findings: int
+    texts: int
     waiting: int
     failed: int
 
@@ -306,19 +325,27 @@ def state(*, used: str) -> State:
     of_passages = dict(
         PassageVector.objects.filter(passage__in=_indexable()).order_by().values_list("encoder").annotate(n=Count("pk"))
     )
-    of_findings = findings.counts()
-    names = dict.fromkeys((used, active, *([kept] if kept else []), *sorted({*of_passages, *of_findings})))
+    of_findings, of_texts = findings.counts(), study_texts.counts()
+    others = sorted({*of_passages, *of_findings, *of_texts})
+    names = dict.fromkeys((used, active, *([kept] if kept else []), *others))
     lacking = _lacking(active)
     failed = lacking.filter(index_attempts__gte=MAX_ATTEMPTS).count()
     return State(
         tuple(
             EncoderState(
-                name, of_passages.get(name, 0), of_findings.get(name, 0), name == used, name == active, name == kept
+                name=name,
+                passages=of_passages.get(name, 0),
+                findings=of_findings.get(name, 0),
+                texts=of_texts.get(name, 0),
+                is_used=name == used,
+                is_active=name == active,
+                is_kept=name == kept,
             )
             for name in names
         ),
         passages=_indexable().count(),
         findings=findings.indexable().count(),
+        texts=study_texts.indexable().count(),
         waiting=lacking.count() - failed,
         failed=failed,
     )
@@ -331,12 +358,13 @@ def progress() -> Progress:
 
 
 def index_all(*, on_progress: Callable[[Progress], None] | None = None) -> Indexed:
-    """Embeds every finding and passage anew, those given up included; search keeps the old vectors until each is replaced.
+    """Embeds every finding, short text and passage anew, those given up included; search keeps the old vectors until each is replaced.
 
     Vectors of other encoders are dropped at the end.
     """
     _prepare_encoder()
     findings.index_all(embedding.get(), threads=embedding.THREADS)  # first, as in `index_stale`
+    study_texts.index_all(embedding.get(), threads=embedding.THREADS)
     Passage.with_plain.filter(index_attempts__gt=0).update(index_attempts=0, index_error="")
     waiting = list(_indexable().order_by("study", "position").values_list("pk", flat=True))
     count = 0
@@ -523,13 +551,18 @@ def _note_failure(work: _Work, error: Exception) -> None:
     )
 
 
+_ANALYSED = (
+    PassageVector, PassageTerm, PassageSentence, FindingVector, StudyText, StudyTextVector, StudyTextTerm, Passage, Study,
+)  # fmt: skip
+
+
 def _analyse() -> None:
     """Tells the planner about the new rows, and which pages an index alone can answer for, now and not when autovacuum
     comes round: till then every posting that a question reads costs a look at its row.
     """
     vacuum = "" if connection.in_atomic_block else "VACUUM "
     with connection.cursor() as cursor:
-        for model in (PassageVector, PassageTerm, PassageSentence, FindingVector, Passage, Study):
+        for model in _ANALYSED:
             cursor.execute(f"{vacuum}ANALYZE {connection.ops.quote_name(model._meta.db_table)}")
 
 
@@ -638,7 +671,15 @@ _ROWS = """
         FROM corpus_app_finding f
         JOIN corpus_app_study s ON s.id = f.study_id
     ),
-    finding_vector AS (SELECT * FROM corpus_app_findingvector)
+    finding_vector AS (SELECT * FROM corpus_app_findingvector),
+    short AS (
+        SELECT t.*, s.collection_id, s.study_id || ' text ' || (t.position + 1) AS label,
+               s.status = 'published' AND s.notice <> 'retracted' AS searchable, s.status <> 'withdrawn' AS indexable
+        FROM corpus_app_studytext t
+        JOIN corpus_app_study s ON s.id = t.study_id
+    ),
+    short_vector AS (SELECT * FROM corpus_app_studytextvector),
+    short_term AS (SELECT * FROM corpus_app_studytextterm)
 """
 # What must not be, each as a question that gives the passages where it is.
 _FAULTS = {
@@ -680,7 +721,19 @@ _FAULTS = {
         WHERE finding_vector.content_hash <> finding.content_hash""",
     "not searchable, but has terms": """
         SELECT DISTINCT label FROM passage JOIN term ON passage_id = passage.id
-        WHERE NOT searchable""",
+        WHERE NOT searchable
+        UNION SELECT DISTINCT label FROM short JOIN short_term ON text_id = short.id WHERE NOT searchable""",
+    "this text could not be indexed": """
+        SELECT label || ' (' || index_error || ')' FROM short WHERE index_attempts > 0 AND indexable""",
+    "it is a searchable text without a vector": """
+        SELECT label FROM short WHERE searchable AND NOT EXISTS (
+            SELECT FROM short_vector WHERE text_id = short.id AND encoder = %(encoder)s)""",
+    "its vector's study, collection, kind or flag are not its own": """
+        SELECT label FROM short JOIN short_vector v ON v.text_id = short.id
+        WHERE (v.searchable, v.collection_id, v.kind, v.study_id)
+              IS DISTINCT FROM (short.searchable, short.collection_id, short.kind, short.study_id)""",
+    "this text's vector is not of unit length": """
+        SELECT label FROM short JOIN short_vector v ON v.text_id = short.id WHERE NOT abs(l2_norm(v.vector) - 1) < 0.01""",
 }
 _FALSE_TERMS = """
     SELECT DISTINCT s.study_id || ' passage ' || (p.position + 1)
@@ -694,17 +747,30 @@ _FALSE_TERMS = """
 """
 
 
+_FALSE_SHORT_TERMS = """
+    SELECT DISTINCT s.study_id || ' text ' || (t.position + 1)
+    FROM present
+    FULL JOIN corpus_app_studytextterm term USING (text_id, lexeme)
+    JOIN corpus_app_studytext t ON t.id = text_id
+    JOIN corpus_app_study s ON s.id = t.study_id
+    WHERE s.status = 'published' AND s.notice <> 'retracted'
+      AND (present.study_id, present.collection_id, present.kind, present.frequency, present.length)
+          IS DISTINCT FROM (term.study_id, term.collection_id, term.kind, term.frequency, term.length)
+"""
+
+
 def audit() -> list[str]:
     """What is wrong with the index, passage by passage; empty where every promise of this module holds."""
-    parameters = {"encoder": embedding.active_name(), "study": None, "heading_weight": HEADING_WEIGHT}
+    parameters = {"encoder": embedding.active_name(), "study": None, "studies": None, "heading_weight": HEADING_WEIGHT}
     questions = {fault: _ROWS + question for fault, question in _FAULTS.items()}
     questions["its terms are not those of its words"] = _PRESENT_TERMS + _FALSE_TERMS
+    questions["this text's terms are not those of its words"] = study_texts.PRESENT_TERMS + _FALSE_SHORT_TERMS
     problems = []
     with connection.cursor() as cursor:
         for fault, question in questions.items():
             cursor.execute(question, parameters)
             problems += [f"{label}: {fault}" for (label,) in cursor.fetchall()]
-    return sorted(problems + _misplaced_sentences())
+    return sorted(problems + _misplaced_sentences() + study_texts.audit())
 
 
 def counts() -> dict[str, int]:
@@ -716,6 +782,8 @@ def counts() -> dict[str, int]:
         "searchable": Passage.objects.searchable().count(),
         "vectors": PassageVector.objects.count(),
         "finding vectors": FindingVector.objects.count(),
+        "short texts": StudyText.objects.count(),
+        "short text vectors": StudyTextVector.objects.count(),
         "sentences": PassageSentence.objects.count(),
         "terms": PassageTerm.objects.exclude(lexeme="").count(),
     }

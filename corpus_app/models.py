@@ -257,7 +257,7 @@ class Passage(models.Model):
         null=True,
         blank=True,
         editable=False,
-        related_name="plain_passages",
+        related_name="+",
         help_text="Of a plain sentence: the finding that it tells.",
     )
     asked_as = models.TextField(
@@ -727,6 +727,101 @@ class FindingVector(models.Model):
 
     def __str__(self) -> str:
         return f"{self.finding_id} {self.encoder}"
+
+
+class ShortLexemes(models.Func):
+    """A tsvector of a text without a heading, over its normalised shadow."""
+
+    template = f"to_tsvector('{TEXT_SEARCH_CONFIG}', %(expressions)s)"
+    output_field = SearchVectorField()
+
+
+class StudyText(models.Model):
+    """A short text of a study that questions are compared with. Derived; its words never change: other words are another row."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="texts")
+    kind = models.CharField(max_length=20, choices=choices(records.TextKind))
+    finding = models.ForeignKey(Finding, on_delete=models.CASCADE, null=True, blank=True, related_name="texts")
+    passage = models.ForeignKey(
+        Passage,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="texts",
+        help_text="The passage that a question belongs to, or that quotes the plain sentence.",
+    )
+    position = models.PositiveIntegerField(help_text="Its place among the texts of its study.")
+    text = models.TextField()
+    lexemes = models.GeneratedField(
+        expression=ShortLexemes(SearchText("text")), output_field=SearchVectorField(), db_persist=True
+    )
+    index_attempts = models.PositiveSmallIntegerField(default=0, editable=False)
+    index_error = models.TextField(blank=True, editable=False, help_text="Why the text could not be indexed.")
+
+    class Meta:
+        ordering = ["study", "position"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["study", "position"], name="study_text_position_unique", deferrable=models.Deferrable.DEFERRED
+            ),
+            models.CheckConstraint(condition=one_of("kind", records.TextKind), name="study_text_kind_known"),
+        ]
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class StudyTextVector(models.Model):
+    """The vector of a short text of a study, in sixteen bits a number like those of passages."""
+
+    text = models.ForeignKey(StudyText, on_delete=models.CASCADE, related_name="vectors", db_index=False)
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="+")
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="+", db_index=False)
+    kind = models.CharField(max_length=20, choices=choices(records.TextKind))
+    encoder = models.CharField(max_length=200)
+    searchable = models.BooleanField(default=False)
+    vector = HalfVectorField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["text", "encoder"], name="text_vector_once_per_encoder")]
+
+    def __str__(self) -> str:
+        return f"{self.text_id} {self.encoder}"
+
+    @staticmethod
+    def ann_index(encoder: str, kind: str) -> str:
+        """The name of the approximate index over an encoder's searchable vectors of a kind."""
+        return f"text_ann_{hashlib.sha256(f'{encoder}/{kind}'.encode()).hexdigest()[:16]}"
+
+
+class StudyTextTerm(models.Model):
+    """A lexeme of a short text of a searchable study, for BM25 among the texts of its kind.
+
+    One more row a text has the empty lexeme and its length, as of passages.
+    """
+
+    text = models.ForeignKey(StudyText, on_delete=models.CASCADE, related_name="terms", db_index=False)
+    study = models.ForeignKey(  # goes with its text
+        Study, on_delete=models.DO_NOTHING, related_name="+", db_index=False, db_constraint=False
+    )
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="+", db_index=False)
+    kind = models.CharField(max_length=20, choices=choices(records.TextKind))
+    lexeme = models.TextField()
+    frequency = models.FloatField()
+    length = models.FloatField(help_text="The sum of the text's frequencies, repeated here for the scan.")
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["lexeme", "kind"],
+                include=["text", "study", "collection", "frequency", "length"],
+                name="text_term_by_lexeme",
+            ),
+        ]
+        constraints = [models.UniqueConstraint(fields=["text", "lexeme"], name="text_term_once_per_text")]
+
+    def __str__(self) -> str:
+        return f"{self.lexeme} {self.text_id}"
 
 
 class CorpusLexicon(models.Model):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -122,6 +122,18 @@ class PassageKind(StrEnum):
 
 ORDINARY_KINDS = (PassageKind.SUMMARY, PassageKind.EXCERPT)
 """The kinds that a source or a curator may give a passage."""
+
+
+class TextKind(StrEnum):
+    """The kinds of short texts of a study that questions are compared with."""
+
+    TITLE = "title"
+    STATEMENT = "statement"
+    """What was compared, the outcome and the statement of a finding in one text."""
+    PLAIN = "plain"
+    """The takeaway, or the plain sentence of a finding."""
+    QUESTION = "question"
+    """A question that the study, one of its findings or passages answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,6 +363,44 @@ class NearFinding:
     """Which of the passages asked about are the study's."""
     said: float | None = None
     """The closest that what the study's findings say comes, their questions left aside; None where none has a question."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShortText:
+    """A text of a study that a question was compared with, and what it belongs to."""
+
+    kind: str
+    """A TextKind, or `passage` for an ordinary passage."""
+    text_id: int | None
+    """None for an ordinary passage."""
+    finding_id: int | None = None
+    passage_id: int | None = None
+    """The passage itself, the passage that the question belongs to, or the one that quotes the plain sentence."""
+    words: str = ""
+    """Of a question; empty for the other kinds."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextScore:
+    """The best scores of a question against the texts of one kind of one study."""
+
+    bm25: float
+    """0.0 where no word of the question stands in any of them."""
+    cosine: float | None
+    """None where none of them has a vector yet, or the question has none."""
+    by_words: ShortText | None = None
+    """The text with the best BM25; None where that is 0."""
+    by_meaning: ShortText | None = None
+    """The text with the best cosine; None where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class StudyScores:
+    """How well the texts of a study match a question."""
+
+    study_id: str
+    best: Mapping[str, TextScore]
+    """By kind, `passage` for ordinary passages; kinds of which the study has no text, or none that matches, are absent."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,7 +85,9 @@ def make_finding(study: Study, **changes: Any) -> Finding:
         "direction": "favours_intervention",
         "statement": "Ten weekly sets increased quadriceps thickness more than five.",
     } | changes
-    return Finding.objects.create(study=study, **fields)
+    finding = Finding.objects.create(study=study, **fields)
+    indexing.sync_study(study)
+    return finding
 
 
 def make_curator(username: str = "curator", *, role: str = "Curators", **changes: Any) -> User:

@@ -86,7 +86,7 @@ class Migration(migrations.Migration):
                 help_text="Of a plain sentence: the finding that it tells.",
                 null=True,
                 on_delete=django.db.models.deletion.CASCADE,
-                related_name="plain_passages",
+                related_name="+",
                 to="corpus_app.finding",
             ),
         ),

@@ -72,6 +72,7 @@ def test_a_finding_without_a_comparator_names_none() -> None:
 
 def test_the_questions_by_which_readers_ask_have_vectors_of_their_own(study: Study, encoder: WordHashEncoder) -> None:
     Finding.objects.filter(study=study, position=0).update(asked_as="Do I sleep better?\n\n  Is lifting late bad? \n")
+    indexing.sync_study(study)
     indexing.index_stale()
 
     rows = FindingVector.objects.filter(finding__study=study, finding__position=0).order_by("position")
@@ -163,6 +164,7 @@ def test_a_finding_reworded_behind_the_door_is_not_compared_and_is_reported(stud
     assert {problem.split(": ")[1] for problem in indexing.audit()} == {
         "it has a vector of former words",
         "it is searchable, but without a vector of its present words",
+        "its short texts are not those of its findings, plain sentences and questions",
     }
 
 

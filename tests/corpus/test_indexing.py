@@ -9,7 +9,7 @@ from django.db import connection, transaction
 
 from corpus_app import embedding, indexing, legs, passages, search
 from corpus_app.embedding import Matrix
-from corpus_app.models import Passage, PassageSentence, PassageTerm, PassageVector, Study
+from corpus_app.models import Passage, PassageSentence, PassageTerm, PassageVector, Study, StudyText
 from tests.builders import make_collection, make_passage, make_study
 from tests.fakes import WordHashEncoder
 
@@ -250,6 +250,8 @@ class Meddler(WordHashEncoder):
 
     def encode(self, texts: Sequence[str], *, threads: int = 1) -> Matrix:
         rows = super().encode(texts, threads=threads)
+        if set(texts) <= set(StudyText.objects.values_list("text", flat=True)):
+            return rows  # the short texts come first
         meddle, self._meddle = self._meddle, None
         if meddle:
             meddle()

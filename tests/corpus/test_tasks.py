@@ -62,7 +62,7 @@ def test_delivered_eight_times_at_once_every_text_is_encoded_once(encoder: WordH
     in_threads(tasks.index_stale_passages, count=8)
 
     encoded = [text for call in encoder.calls for text in call]
-    assert len(encoded) == len(set(encoded)) == 2 * 40  # the passage with its heading, and its sentence
+    assert len(encoded) == len(set(encoded)) == 2 * 40 + 1  # the passage with its heading, its sentence, and the title
     assert indexing.audit() == []
 
 

@@ -1,0 +1,301 @@
+"""The short texts of a study that questions are compared with: its title, findings, plain sentences and curated questions.
+
+Rows, terms and flags are brought in step with every write (`sync`); vectors follow in the background. A row's words never change, so
+a vector is always that of its row.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple, TypeVar
+
+from django.db import Error, connection, transaction
+from django.db.models import Count, Exists, OuterRef, QuerySet
+
+from corpus_app import embedding, records
+from corpus_app.models import Finding, Passage, Study, StudyText, StudyTextVector
+from corpus_app.records import TextKind
+
+logger = logging.getLogger(__name__)
+
+BATCH = 64  # texts between two commits; they are short
+MAX_ATTEMPTS = 3
+STUDIES_AT_ONCE = 200  # whose texts are written in one transaction where many have none
+
+
+Row = TypeVar("Row", Finding, Passage, StudyText)
+
+
+class Text(NamedTuple):
+    """A text as it should be kept."""
+
+    kind: str
+    finding_pk: int | None
+    passage_pk: int | None
+    words: str
+
+
+# --- In the transaction of every write --------------------------------------------------------------------------------
+
+
+def sync(study_pks: Collection[int]) -> None:
+    """Bring the texts of these studies, their terms and their vectors' flags in step with the studies' present rows."""
+    studies = Study.objects.in_bulk(study_pks)
+    findings = _by_study(Finding.objects.filter(study__in=studies).order_by("study", "position"))
+    passages = _by_study(Passage.with_plain.filter(study__in=studies).order_by("study", "position"))
+    present = _by_study(StudyText.objects.filter(study__in=studies).order_by("study", "position"))
+    for pk, study in studies.items():
+        _write(pk, list(wanted(study, findings[pk], passages[pk])), present[pk])
+    StudyText.objects.filter(study__in=studies, index_attempts__gt=0).update(index_attempts=0, index_error="")
+    parameters = {"studies": list(studies)}
+    with connection.cursor() as cursor:
+        cursor.execute(_MARK_VECTORS, parameters)
+        cursor.execute(_FORGET_TERMS, parameters)
+        cursor.execute(PRESENT_TERMS + _WRITE_TERMS, parameters)
+
+
+def wanted(study: Study, findings: Sequence[Finding], passages: Sequence[Passage]) -> Iterator[Text]:
+    """Yield the texts of a study in their order, each once.
+
+    Of a finding that is not confirmed only its questions are among them, as questions of the study.
+    """
+    seen: set[Text] = set()
+    for text in _texts(study, findings, passages):
+        if text not in seen:
+            seen.add(text)
+            yield text
+
+
+def _texts(study: Study, findings: Sequence[Finding], passages: Sequence[Passage]) -> Iterator[Text]:
+    yield Text(TextKind.TITLE, None, None, study.title)
+    for passage in passages:
+        if passage.kind == records.PassageKind.PLAIN:
+            yield Text(TextKind.PLAIN, passage.finding_id, passage.pk, passage.text)
+    for question in study.questions:
+        yield Text(TextKind.QUESTION, None, None, question)
+    for finding in findings:
+        confirmed = None if finding.is_unconfirmed else finding.pk
+        if confirmed:
+            yield Text(TextKind.STATEMENT, confirmed, None, statement(finding))
+        for question in finding.questions:
+            yield Text(TextKind.QUESTION, confirmed, None, question)
+    for passage in passages:
+        for question in passage.questions:
+            yield Text(TextKind.QUESTION, None, passage.pk, question)
+
+
+def statement(finding: Finding) -> str:
+    """Return what was compared, the outcome and the statement of a finding in one text."""
+    against = f" versus {finding.comparator}" if finding.comparator else ""
+    return f"{finding.intervention}{against}: {finding.outcome}. {finding.statement}"
+
+
+def _by_study(rows: QuerySet[Row]) -> dict[int, list[Row]]:
+    found: dict[int, list[Row]] = defaultdict(list)
+    for row in rows:
+        found[row.study_id].append(row)
+    return found
+
+
+def _write(study_pk: int, texts: Sequence[Text], present: Sequence[StudyText]) -> None:
+    """Keep the row of a text that is there already; it may move."""
+    rows = {Text(row.kind, row.finding_id, row.passage_id, row.text): row for row in present}
+    new, moved = [], []
+    for position, text in enumerate(texts):
+        row = rows.pop(text, None)
+        if row is None:
+            new.append(
+                StudyText(
+                    study_id=study_pk,
+                    kind=str(text.kind),
+                    finding_id=text.finding_pk,
+                    passage_id=text.passage_pk,
+                    position=position,
+                    text=text.words,
+                )
+            )
+        elif row.position != position:
+            row.position = position
+            moved.append(row)
+    if rows:
+        StudyText.objects.filter(pk__in=[row.pk for row in rows.values()]).delete()
+    StudyText.objects.bulk_update(moved, ["position"])
+    StudyText.objects.bulk_create(new)
+
+
+_MARK_VECTORS = """
+    UPDATE corpus_app_studytextvector v
+    SET searchable = present.searchable, collection_id = present.collection_id
+    FROM (
+        SELECT id, collection_id, (status = 'published' AND notice <> 'retracted') AS searchable
+        FROM corpus_app_study WHERE id = ANY(%(studies)s)
+    ) present
+    WHERE v.study_id = present.id
+      AND (v.searchable, v.collection_id) IS DISTINCT FROM (present.searchable, present.collection_id)
+"""
+_FORGET_TERMS = """
+    DELETE FROM corpus_app_studytextterm
+    WHERE text_id IN (SELECT id FROM corpus_app_studytext WHERE study_id = ANY(%(studies)s))
+"""
+# The terms that the texts of searchable studies have by their lexemes: of all, or of some studies.
+PRESENT_TERMS = """
+    WITH searchable AS (
+        SELECT t.id AS text_id, t.study_id, s.collection_id, t.kind, t.lexemes
+        FROM corpus_app_studytext t
+        JOIN corpus_app_study s ON s.id = t.study_id
+        WHERE s.status = 'published' AND s.notice <> 'retracted'
+          AND (%(studies)s::bigint[] IS NULL OR t.study_id = ANY(%(studies)s::bigint[]))
+    ),
+    counted AS (
+        SELECT text_id, study_id, collection_id, kind, term.lexeme, cardinality(term.positions)::float8 AS frequency
+        FROM searchable CROSS JOIN LATERAL unnest(lexemes) AS term
+        UNION ALL
+        SELECT text_id, study_id, collection_id, kind, '', 0 FROM searchable
+    ),
+    present AS MATERIALIZED (
+        SELECT counted.*, sum(frequency) OVER (PARTITION BY text_id) AS length FROM counted
+    )
+"""
+_WRITE_TERMS = """
+    INSERT INTO corpus_app_studytextterm (text_id, study_id, collection_id, kind, lexeme, frequency, length)
+    SELECT text_id, study_id, collection_id, kind, lexeme, frequency, length FROM present
+"""
+
+
+# --- In the background ------------------------------------------------------------------------------------------------
+
+
+def without_texts() -> QuerySet[Study]:
+    """Return the studies whose texts were never written: every study has its title among them."""
+    titles = StudyText.objects.filter(study=OuterRef("pk"), kind=TextKind.TITLE)
+    return Study.objects.filter(~Exists(titles)).order_by("pk")
+
+
+def write_missing() -> None:
+    """Write the texts of studies that have none: those that were there before there were such texts."""
+    while pks := list(without_texts().values_list("pk", flat=True)[:STUDIES_AT_ONCE]):
+        with transaction.atomic():
+            locked = Study.objects.select_for_update(no_key=True).filter(pk__in=pks).order_by("study_id")
+            sync([study.pk for study in locked.only("pk")])
+
+
+def indexable() -> QuerySet[StudyText]:
+    """Return all texts but those of withdrawn studies; drafts' too: what is published is then compared at once."""
+    return StudyText.objects.exclude(study__status=records.Status.WITHDRAWN)
+
+
+def lacking(encoder: str) -> QuerySet[StudyText]:
+    """Return the texts without a vector of this encoder."""
+    return indexable().filter(~Exists(StudyTextVector.objects.filter(text=OuterRef("pk"), encoder=encoder)))
+
+
+def waiting(encoder: str) -> QuerySet[StudyText]:
+    """Return the texts that lack a vector, those given up left out."""
+    return lacking(encoder).filter(index_attempts__lt=MAX_ATTEMPTS).order_by("study", "position")
+
+
+def index_batch(encoder: embedding.Encoder, *, threads: int, but: Sequence[int] = ()) -> list[int]:
+    """Embed the next texts that wait; return which of them could not be encoded."""
+    return _index(encoder, list(waiting(encoder.name).exclude(pk__in=but)[:BATCH]), threads=threads)
+
+
+def index_all(encoder: embedding.Encoder, *, threads: int) -> None:
+    """Embed every text anew, those given up included; each keeps its old vector until it is replaced."""
+    write_missing()
+    StudyText.objects.filter(index_attempts__gt=0).update(index_attempts=0, index_error="")
+    ids = list(indexable().order_by("study", "position").values_list("pk", flat=True))
+    for start in range(0, len(ids), BATCH):
+        rows = indexable().filter(pk__in=ids[start : start + BATCH]).order_by("study", "position")
+        _index(encoder, list(rows), threads=threads)
+
+
+def forget(studies: QuerySet[Study], encoder: str) -> None:
+    """Let the texts of these studies wait for their vectors of this encoder again."""
+    StudyText.objects.filter(study__in=studies, index_attempts__gt=0).update(index_attempts=0, index_error="")
+    StudyTextVector.objects.filter(study__in=studies, encoder=encoder).delete()
+
+
+def drop_others(*encoders: str) -> int:
+    """Drop the vectors of all encoders but these; return how many they were."""
+    return StudyTextVector.objects.exclude(encoder__in=encoders).delete()[0]
+
+
+def counts() -> dict[str, int]:
+    """Return how many texts have a vector of which encoder."""
+    vectors = StudyTextVector.objects.filter(text__in=indexable()).order_by()
+    return dict(vectors.values_list("encoder").annotate(n=Count("pk")))
+
+
+def _index(encoder: embedding.Encoder, texts: Sequence[StudyText], *, threads: int) -> list[int]:
+    """Embed these texts; return which of them could not be encoded."""
+    if not texts:
+        return []
+    try:
+        rows = encoder.encode([text.text for text in texts], threads=threads)
+        if not (abs((rows**2).sum(axis=1) - 1) < 0.01).all():  # NaN included
+            raise ValueError("the encoder gave a vector that is not of unit length")
+    except (embedding.EncoderUnavailable, Error):
+        raise
+    except Exception as error:  # whatever the model stack raises
+        if len(texts) == 1:
+            _note_failure(texts[0], error)
+            return [texts[0].pk]
+        # One by one, to find the text that it cannot encode.
+        return [pk for text in texts for pk in _index(encoder, [text], threads=threads)]
+    vectors = {text.pk: row for text, row in zip(texts, rows, strict=True)}
+    for study_pk, group in groupby(texts, key=lambda text: text.study_id):
+        _store(encoder.name, study_pk, list(group), vectors)
+    return []
+
+
+@transaction.atomic
+def _store(encoder: str, study_pk: int, texts: Sequence[StudyText], vectors: dict[int, embedding.Matrix]) -> None:
+    """Write the vectors of those texts that are still there."""
+    study = Study.objects.select_for_update(no_key=True).filter(pk=study_pk).first()
+    if study is None:
+        return
+    present = set(StudyText.objects.filter(pk__in=[text.pk for text in texts]).values_list("pk", flat=True))
+    StudyTextVector.objects.bulk_create(
+        [
+            StudyTextVector(
+                text_id=text.pk,
+                study_id=study_pk,
+                collection_id=study.collection_id,
+                kind=text.kind,
+                encoder=encoder,
+                searchable=study.is_searchable,
+                vector=vectors[text.pk],
+            )
+            for text in texts
+            if text.pk in present
+        ],
+        update_conflicts=True,
+        unique_fields=["text", "encoder"],
+        update_fields=["collection", "searchable", "vector"],
+    )
+
+
+def _note_failure(text: StudyText, error: Exception) -> None:
+    reason = f"{type(error).__name__}: {error}"[:500]
+    logger.warning("Text %s could not be indexed: %s", text.pk, reason)
+    StudyText.objects.filter(pk=text.pk).update(index_attempts=text.index_attempts + 1, index_error=reason)
+
+
+# --- Proof ------------------------------------------------------------------------------------------------------------
+
+
+def audit() -> list[str]:
+    """Return the studies whose texts are not those of their present rows."""
+    studies = list(Study.objects.order_by("study_id"))
+    findings = _by_study(Finding.objects.order_by("study", "position"))
+    passages = _by_study(Passage.with_plain.order_by("study", "position"))
+    present = _by_study(StudyText.objects.order_by("study", "position"))
+    return [
+        f"{study.study_id}: its short texts are not those of its findings, plain sentences and questions"
+        for study in studies
+        if list(wanted(study, findings[study.pk], passages[study.pk]))
+        != [Text(row.kind, row.finding_id, row.passage_id, row.text) for row in present[study.pk]]
+    ]
