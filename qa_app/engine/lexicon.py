@@ -52,8 +52,8 @@ def read_tables(folder: Path) -> dict[str, Mapping[str, Any]]:
 
 def words_of(text: str) -> tuple[str, ...]:
     """Split a text into folded words, figures and sentence ends (first and last, too), without apostrophes and hyphens."""
-    tokens = (".", *_TOKEN.findall(folded(text).replace("'", "")), ".")
-    return tuple(SENTENCE_END if token in ".?!;\n" else token for token in tokens)
+    found = (".", *_TOKEN.findall(folded(text).replace("'", "")), ".")
+    return tuple(SENTENCE_END if word in ".?!;\n" else word for word in found)
 
 
 _NUMERALS: Mapping[str, int] = tomllib.loads((LANGUAGE_FOLDER / "numerals.toml").read_text("utf-8"))["numerals"]

@@ -24,6 +24,11 @@ from qa_app.engine.question.safety_model import SafetyClassifier
 from qa_app.engine.spelling import Spelling
 from qa_app.pipeline.records import Declined, Outcome
 
+URGENT = frozenset({"crisis", "emergency"})
+"""Routes on which the list alone decides, however long the question."""
+LONG_QUESTION = 60
+"""Words above which phrases meet by chance: there the classifier, if any, decides all routes but the urgent ones."""
+
 
 @dataclass(frozen=True, slots=True)
 class Route:
@@ -104,12 +109,25 @@ def check(
     question: str, vector: Sequence[float] | None, lexicon: SafetyLexicon, classifier: SafetyClassifier | None
 ) -> Declined | None:
     """Return the fixed reply for a question that must not be answered from studies; None for all others."""
+    listed, learned = routes_of(question, vector, lexicon, classifier)
+    route = listed or learned
+    return lexicon.routes[route].declined() if route else None
+
+
+def routes_of(
+    question: str, vector: Sequence[float] | None, lexicon: SafetyLexicon, classifier: SafetyClassifier | None
+) -> tuple[str | None, str | None]:
+    """Return the route by the list and the route by the classifier, each None where it declines nothing."""
     words = lexicon.words(question)
     found = lexicon.index.find(words)
-    route = lexicon.route_of(words, found)
-    if route is None and classifier is not None and vector is not None:
-        route = classifier.route_of(vector, words, found.keys())
-    return lexicon.routes[route].declined() if route in lexicon.routes else None
+    listed = lexicon.route_of(words, found)
+    if classifier is None or vector is None:
+        return listed, None
+    chances = classifier.probabilities(vector, words, found)
+    if listed not in URGENT and len(words) > LONG_QUESTION:
+        listed = None
+    learned = classifier.route_of(chances)
+    return listed, learned if learned in lexicon.routes else None
 
 
 def _rows(tables: Iterable[Mapping[str, Any]], key: str) -> list[Any]:

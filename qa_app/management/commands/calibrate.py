@@ -10,10 +10,14 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from qa_app import calibrating, calibration_tables, needed_fit, support_fit
+from corpus_app import search
+from qa_app import calibrating, calibration_tables, needed_fit, safety_fit, support_fit
 from qa_app.answering import POLICY, in_use
 from qa_app.backends.judge import entailment_judge
 from qa_app.calibrating import Row
+from qa_app.engine.lexicon import read_tables
+from qa_app.engine.question.safety import SafetyLexicon
+from qa_app.engine.question.safety_model import FILE, SafetyClassifier
 from qa_app.pipeline import calibration
 
 HELP = {
@@ -62,6 +66,13 @@ class Command(BaseCommand):
         sentences = kinds.add_parser("sentences", help="whether a short answer needs a sentence")
         sentences.add_argument("--questions", type=Path, default=settings.BASE_DIR / "corpus" / "golden_dev.jsonl")
         sentences.add_argument("--labels", type=Path, default=settings.BASE_DIR / "tests" / "data" / "sentences.jsonl")
+        safety = kinds.add_parser("safety", help="which questions get a fixed, careful reply")
+        data = settings.BASE_DIR / "tests" / "data"
+        safety.add_argument("--questions", type=Path, default=data / "safety_questions.jsonl", help="half is held out")
+        safety.add_argument("--extra", type=Path, nargs="*", help="further rows to fit on")
+        safety.add_argument("--library", type=Path, default=settings.BASE_DIR / "corpus", help="the corpus folder")
+        safety.add_argument("--test", type=Path, help="fit nothing, and measure the model in use on these rows")
+        safety.add_argument("--out", type=Path, default=calibration.SHIPPED, help="calibrations are written there")
         support = kinds.add_parser("support", help="the score of free paraphrases")
         support.add_argument(
             "--claims", type=Path, required=True, help="folder of claims with labels (.jsonl, .jsonl.gz)"
@@ -74,6 +85,8 @@ class Command(BaseCommand):
         try:
             if options["kind"] == "support":
                 self.support(options)
+            elif options["kind"] == "safety":
+                self.safety(options)
             elif options["kind"] == "sentences":
                 self.sentences(options)
             elif options["kind"] == "all":
@@ -140,6 +153,25 @@ class Command(BaseCommand):
                 self.stdout.write(f"  {name:20} {value:.3f} ({low:.3f} to {high:.3f}), n = {figure['n']}")
         for signal in model["signals"]:
             self.stdout.write(f"  {signal['name']:20} {signal['coefficient']:+.3f} a standard deviation")
+
+    # --- Safety -------------------------------------------------------------------------------------------------------
+
+    def safety(self, options: dict[str, Any]) -> None:
+        """Fit the safety classifier, or measure it, and print what it and the list miss and falsely decline."""
+        lexicon = SafetyLexicon.build(read_tables(options["library"] / "lexicon"))
+        encoder = search.encoder_name()
+        path = calibration.folder_of(encoder, options["out"]) / FILE
+        if options["test"]:
+            rows = safety_fit.read(options["test"], search.encode_questions)
+            figures = safety_fit.measure(rows, lexicon, SafetyClassifier.load(path))
+        else:
+            model = safety_fit.calibrate(
+                options["questions"], options["extra"] or safety_fit.EXTRA, lexicon, search.encode_questions, encoder
+            )
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(model) + "\n", encoding="utf-8")
+            figures = model["held_out"]
+        self.stdout.write("\n".join(safety_fit.table(figures)))
 
     # --- Sentences ----------------------------------------------------------------------------------------------------
 
