@@ -149,15 +149,15 @@ class PhraseIndex:
 
     def find(self, words: Sequence[str]) -> dict[str, tuple[Span, ...]]:
         """Return the spans of each list that occurs in the words, in order."""
-        found: dict[str, list[Span]] = {}
+        begun: dict[str, list[Span]] = {}
         ends: _Ends = {}
         for start in range(len(words)):
             for name, end in self._walk(self.root, words, start, ends):
-                found.setdefault(name, []).append((start, end))
-        found = {name: _longest(spans) for name, spans in found.items()}
+                begun.setdefault(name, []).append((start, end))
+        found = {name: _longest(spans) for name, spans in begun.items()}
         for near in self.nears:
-            spans = [found.get(part, []) for part in near.parts]
-            found.setdefault(near.name, []).extend(near_spans(words, spans, near.within))
+            parts = [found.get(part, []) for part in near.parts]
+            found.setdefault(near.name, []).extend(near_spans(words, parts, near.within))
         return {
             name: spans
             for name, all_spans in found.items()
@@ -191,18 +191,15 @@ def _uncovered(spans: Iterable[Span], exceptions: Iterable[Span]) -> tuple[Span,
     return tuple(sorted({(s, e) for s, e in spans if not any(a <= s and e <= b for a, b in covers)}))
 
 
-def near_spans(
-    words: Sequence[str], parts: Sequence[Sequence[Span]], within: int, *, in_order: bool = False
-) -> list[Span]:
+def near_spans(words: Sequence[str], parts: Sequence[Sequence[Span]], within: int) -> list[Span]:
     """Return the spans that hold one span of each part, in one sentence, at most `within` words apart."""
     if len(parts) == 1:
         return list(parts[0])
     joined = []
-    for first in near_spans(words, parts[:-1], within, in_order=in_order):
+    for first in near_spans(words, parts[:-1], within):
         for second in parts[-1]:
             (_, end), (start, _) = sorted((first, second))
-            is_ordered = not in_order or first[1] <= second[0]
-            if 0 <= start - end <= within and is_ordered and SENTENCE_END not in words[end:start]:
+            if 0 <= start - end <= within and SENTENCE_END not in words[end:start]:
                 joined.append((min(first[0], second[0]), max(first[1], second[1])))
     return joined
 

@@ -24,6 +24,7 @@ from qa_app.engine.question.safety_model import SafetyClassifier
 from qa_app.engine.spelling import Spelling
 from qa_app.pipeline.records import Declined, Outcome
 
+LANGUAGE_FILES = ("asking", "age", "crisis")
 URGENT = frozenset({"crisis", "emergency"})
 """Routes on which the list alone decides, however long the question."""
 LONG_QUESTION = 60
@@ -54,7 +55,6 @@ class Rule:
     near: tuple[tuple[str, ...], ...]
     """One list of each group occurs within `within` words of the others, in one sentence."""
     within: int
-    in_order: bool
     unless: tuple[str, ...]
     example: str
     counterexample: str
@@ -66,7 +66,7 @@ class Rule:
         if not all(any(name in found for name in group) for group in self.every):
             return False
         parts = [[span for name in group for span in found.get(name, ())] for group in self.near]
-        return not parts or bool(near_spans(words, parts, self.within, in_order=self.in_order))
+        return not parts or bool(near_spans(words, parts, self.within))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,10 @@ class SafetyLexicon:
     def build(cls, corpus: Tables | None = None) -> SafetyLexicon:
         """Compile the package's lists with those of a corpus (parsed files by name). Raises LexiconError."""
         language = read_tables(LANGUAGE_FOLDER)
-        tables = [*language.values(), *([corpus["safety"]] if corpus and "safety" in corpus else [])]
+        tables = [
+            *(language[name] for name in LANGUAGE_FILES),
+            *([corpus["safety"]] if corpus and "safety" in corpus else []),
+        ]
         index = PhraseIndex.compile(tables)
         routes = {
             row["name"]: Route(row["name"], row["message"], row.get("instead", "")) for row in _rows(tables, "routes")
@@ -142,7 +145,6 @@ def _rule(row: Mapping[str, Any], lists: frozenset[str], routes: Mapping[str, Ro
         every=tuple(tuple(group) for group in row.get("every", ())),
         near=tuple(tuple(group) for group in row.get("near", ())),
         within=row.get("within", 0),
-        in_order=row.get("in_order", False),
         unless=tuple(row.get("unless", ())),
         example=row["example"],
         counterexample=row["counterexample"],
