@@ -21,7 +21,7 @@ from django.db import transaction
 from django.urls import reverse
 
 from corpus_app import search
-from qa_app import payload
+from qa_app import packing, payload
 from qa_app.backends.corpus import SearchedCorpus
 from qa_app.backends.model_server import Deadline, ModelServer, Price, ServerSettings, Waiting
 from qa_app.backends.model_writer import ModelWriter
@@ -32,7 +32,7 @@ from qa_app.backends.time_limit import TimeLimit
 from qa_app.models import Answer, Gap, SafetyReply
 from qa_app.pipeline import calibration
 from qa_app.pipeline import policy as policies
-from qa_app.pipeline.generation import ExtractiveWriter
+from qa_app.pipeline.generation import EXTRACTIVE, ExtractiveWriter
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import Progress, Reranker, Writer
 from qa_app.pipeline.records import Answer as Answered
@@ -288,7 +288,9 @@ def store(
             # they took. While the database is at work, what comes next is made ready here.
             sentences = send(_STORE_SENTENCES, [answer_id, *_sentence_rows(body)])
             body = payload.in_contract_order(body)
-            drafts, policy = _json([_draft(attempt) for attempt in answered.attempts]), _policy(answered.policy)
+            send(_STORE_POLICY, [answered.policy.label, _policy(answered.policy)])
+            drafts = [_draft(attempt) for attempt in answered.attempts]
+            drafts = packing.pack_drafts(drafts, body, writer=EXTRACTIVE.name)
             sentences.fetchall()
             end = perf_counter()
             body["timings_ms"] = payload.in_contract_order(
@@ -306,12 +308,17 @@ def store(
                 collection=answered.question.collection,
                 outcome=answered.outcome.value,
                 corpus_version=answered.corpus_version,
-                payload=body,
+                policy_id=answered.policy.label,
                 engine=engine(),
                 parent_id=parent,
                 created_at=now,
             )
-            send(_STORE_ANSWER, [*(getattr(row, name) for name in _PLAIN), _json(body), policy, drafts])
+            row.payload, passages = packing.pack(body)
+            stored = [
+                {"digest": key} | passages[key] for key in sorted(passages)
+            ]  # in one order: nobody waits in a ring
+            send(_STORE_PASSAGES, [_json(stored)])
+            send(_STORE_ANSWER, [*(getattr(row, name) for name in _PLAIN), _json(row.payload), _json(drafts)])
         if files_gap and answered.outcome in FILED:
             missing = list(answered.signals.missing_terms) if answered.signals else []
             Gap.objects.file(row, missing=missing)
@@ -403,11 +410,21 @@ _STORE_SENTENCES = """
     ORDER BY row.place
     RETURNING id
 """.replace("{still_there}", search.STILL_THERE)
-_PLAIN = "id request_id question mode collection outcome corpus_version engine parent_id created_at".split()
+_STORE_POLICY = """
+    INSERT INTO qa_app_storedpolicy (label, "values") VALUES (%s, %s::jsonb) ON CONFLICT (label) DO NOTHING
+"""
+_STORE_PASSAGES = """
+    INSERT INTO qa_app_storedpassage (digest, passage_id, passage_version, study_id, title, section, kind, text)
+    SELECT row.* FROM jsonb_to_recordset(%s::jsonb) AS row (
+        digest text, passage_id bigint, passage_version int, study_id text, title text, section text, kind text, text text
+    )
+    ON CONFLICT (digest) DO NOTHING
+"""
+_PLAIN = "id request_id question mode collection outcome corpus_version policy_id engine parent_id created_at".split()
 _STORE_ANSWER = """
     INSERT INTO qa_app_answer
-        (id, request_id, question, mode, collection, outcome, corpus_version, engine, parent_id, created_at, payload, policy, drafts)
-    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s::jsonb, %s::jsonb, %s::jsonb)
+        (id, request_id, question, mode, collection, outcome, corpus_version, policy_id, engine, parent_id, created_at, payload, drafts)
+    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s::jsonb, %s::jsonb)
 """
 
 

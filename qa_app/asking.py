@@ -17,7 +17,7 @@ from django.utils.translation import gettext_noop as N_
 
 from corpus_app import search
 from corpus_app.records import Concept, Notice, PassageState, Status, StudyState
-from qa_app import answering, contexts, evaluation, finding, workings
+from qa_app import answering, contexts, evaluation, finding, storing, workings
 from qa_app.backends.rationed import Allowance, ModelQuotaUsedUp
 from qa_app.backends.time_limit import limited
 from qa_app.contexts import ExpiredContext, Opened, UnknownContext, WrittenPart
@@ -25,7 +25,7 @@ from qa_app.evaluation import BadGolden
 from qa_app.evaluation import worse as worse_than
 from qa_app.examples import shown as fitting_examples
 from qa_app.models import Answer, Feedback, question_key
-from qa_app.payload import Payload, in_contract_order, with_added
+from qa_app.payload import Payload, in_contract_order
 from qa_app.pipeline import following, scope
 from qa_app.pipeline.citations import with_markers
 from qa_app.pipeline.policy import BadPolicy, Policy
@@ -399,13 +399,13 @@ def find_answer(answer_id: str) -> Payload | None:
         return None
     with search.snapshot():
         found = Answer.objects.filter(pk=answer_id).order_by().values_list("payload", flat=True)
-        return next((_beside(payload) for payload in found), None)
+        return next((_beside(storing.whole(stored)) for stored in found), None)
 
 
 def find_by_request(request_id: uuid.UUID) -> Payload | None:
     """The same, by the id of its evidence, which a stream knows before the answer is there."""
     row = Answer.objects.filter(request_id=request_id).first()
-    return None if row is None else beside_present_corpus(row.payload)
+    return None if row is None else beside_present_corpus(storing.whole(row.payload))
 
 
 def beside_present_corpus(stored: Payload) -> Payload:
@@ -418,7 +418,6 @@ def beside_present_corpus(stored: Payload) -> Payload:
 
 
 def _beside(body: Payload) -> Payload:
-    body = with_added(body)
     cited = {c["study_id"] for c in body["citations"]}
     used = cited | {e["study_id"] for e in body["evidence"]}
     named = used | _counted(body) | {o.get("study_id") for o in body["left_out"]} - {None}

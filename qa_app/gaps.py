@@ -16,7 +16,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from corpus_app import search
-from qa_app import answering
+from qa_app import answering, storing
 from qa_app.models import Answer, Gap
 from qa_app.pipeline.naming import names_in
 from qa_app.pipeline.records import Mode, Outcome, Question
@@ -118,7 +118,7 @@ def nearest(answer: Answer | None, most: int = 3) -> Sequence[Mapping[str, Any]]
     """The evidence that came nearest, as the answer's payload holds it; none of studies that have left the public."""
     if answer is None:
         return ()
-    evidence = answer.payload["evidence"]
+    evidence = storing.whole(answer.payload)["evidence"]
     public = search.study_states([row["study_id"] for row in evidence])
     return [row for row in evidence if row["study_id"] in public and public[row["study_id"]].status == "published"][
         :most

@@ -36,7 +36,7 @@ def _answers(study_ids: Sequence[str], passage_ids: Sequence[int] | None) -> Ite
     if not total:
         return
     ids = quoting.values("sentence__answer")
-    newest = list(Answer.objects.filter(pk__in=ids).defer("payload", "policy", "drafts")[:SHOWN])
+    newest = list(Answer.objects.filter(pk__in=ids).defer("payload", "drafts")[:SHOWN])
     lost = _sentences(AnswerSentence.objects.filter(pk__in=quoting.values("sentence")), newest)
     held = _sentences(AnswerSentence.objects.all(), newest)
     details = tuple(

@@ -27,8 +27,37 @@ from qa_app.pipeline.scope import ROUTES, with_instead
 from qa_app.pipeline.text import clean, words
 
 
+class StoredPolicy(models.Model):
+    """Every number that steered some answers, kept once."""
+
+    label = models.CharField(primary_key=True, max_length=120, help_text="The preset's name and a hash of its figures.")
+    values = models.JSONField()
+
+    def __str__(self) -> str:
+        return self.label
+
+
+class StoredPassage(models.Model):
+    """A passage as some answers read it, kept once: its words outlive edits and deletion."""
+
+    digest = models.CharField(primary_key=True, max_length=22, help_text="Of all the other columns.")
+    passage_id = models.BigIntegerField()
+    passage_version = models.PositiveIntegerField()
+    study_id = models.CharField(max_length=40)
+    title = models.TextField()
+    section = models.CharField(max_length=40)
+    kind = models.CharField(max_length=20)
+    text = models.TextField()
+
+    def __str__(self) -> str:
+        return f"{self.study_id}, passage {self.passage_id}, version {self.passage_version}"
+
+
 class Answer(models.Model):
-    """One answered (or declined) question; `payload` is its public part as docs/contract.md describes it."""
+    """One answered (or declined) question.
+
+    `payload` is its public part (docs/contract.md) as `packing.pack` stores it: `storing.whole` gives it back.
+    """
 
     id = models.CharField(primary_key=True, max_length=40, help_text="128 random bits, url-safe.")
     request_id = models.UUIDField(unique=True)
@@ -37,7 +66,7 @@ class Answer(models.Model):
     collection = models.CharField(max_length=60, null=True, blank=True)  # null: the whole corpus
     outcome = models.CharField(max_length=30)
     corpus_version = models.PositiveIntegerField()
-    policy = models.JSONField(help_text="Every number that steered this answer.")
+    policy = models.ForeignKey(StoredPolicy, on_delete=models.PROTECT, related_name="+")
     payload = models.JSONField()
     drafts = models.JSONField(default=list, blank=True, help_text="As received from the writers, before verification.")
     engine = models.CharField(max_length=40, blank=True, help_text="The release of InForm that made it.")

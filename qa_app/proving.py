@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from qa_app import asking, reading, replaying
+from qa_app import asking, reading, replaying, storing
 from qa_app.backends.time_limit import limited
 from qa_app.exporting import Export
 from qa_app.models import Answer
@@ -65,7 +65,7 @@ def replay(answer_id: str) -> dict[str, Any] | None:
         made = shown and replaying.replay(answer_id, limit=limit)
     if not shown or not made:
         return None
-    stored = Answer.objects.only("payload").get(pk=answer_id).payload
+    stored = storing.whole(Answer.objects.only("payload").get(pk=answer_id).payload)
     is_whole = all(stored[name] == shown[name] for name in HIDDEN_FROM)
     return {
         "is_same": made.is_same,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from corpus_app import search
-from qa_app import answering, payload
+from qa_app import answering, payload, storing
 from qa_app.backends.corpus import SearchedCorpus
 from qa_app.backends.time_limit import TimeLimit
 from qa_app.keeping import NotReadable, thaw
@@ -66,10 +66,10 @@ def replay(answer_id: str, *, limit: TimeLimit | None = None) -> Replay | None:
 
     None where there is no such answer. Raises CannotReplay where its policy or draft belongs to another release, and OutOfTime.
     """
-    row = Answer.objects.filter(pk=answer_id).first()
+    row = Answer.objects.select_related("policy").filter(pk=answer_id).first()
     if row is None:
         return None
-    then = payload.with_added(row.payload)
+    then = storing.whole(row.payload)
     meant = then.get("understood_as")
     searched = clean(meant or row.question)[:2_000]
     question = Question(row.question, searched, Mode(row.mode), row.collection, understood_as=meant)
@@ -79,7 +79,7 @@ def replay(answer_id: str, *, limit: TimeLimit | None = None) -> Replay | None:
         corpus=SearchedCorpus(limit),
         writer=first,
         fallbacks=others,
-        policy=_read(Policy, row.policy),
+        policy=_read(Policy, row.policy.values),
         reviewed=answering.reviewed,
         reranker=answering.reranker(),
         limit=limit,

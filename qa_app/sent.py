@@ -92,4 +92,4 @@ def _mine(claim: SentQuestion) -> QuerySet[SentQuestion]:
 def own(client: str) -> QuerySet[Answer]:
     """The answers that a client has asked for, without what they hold."""
     mine = Answer.objects.filter(sent_questions__client=client, sent_questions__is_listed=True)
-    return mine.defer("payload", "policy", "drafts")
+    return mine.defer("payload", "drafts")

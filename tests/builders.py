@@ -19,6 +19,7 @@ from corpus_app.models import (
     Study,
     StudyConcept,
 )
+from qa_app.models import StoredPolicy
 
 _numbers = itertools.count(1)
 
@@ -104,3 +105,8 @@ def _create_passage(study: Study, **changes: Any) -> Passage:
     fields: dict[str, Any] = {"section": "results", "heading": study.title} | changes
     fields["content_hash"] = passages.content_hash(heading=fields["heading"], text=fields["text"])
     return Passage.objects.create(study=study, **fields)
+
+
+def make_policy(label: str = "test-0") -> StoredPolicy:
+    """The policy that made-up answers name."""
+    return StoredPolicy.objects.get_or_create(label=label, defaults={"values": {}})[0]

@@ -15,7 +15,7 @@ from django.utils.formats import date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from qa_app import asking, listed, taken_back
+from qa_app import asking, listed, storing, taken_back
 from qa_app.admin import written
 from qa_app.admin.base import ModeFilter, OutcomeFilter, ReadOnlyAdmin, WhenFilter, WhetherFilter, in_words, person
 from qa_app.models import Answer, Feedback, Listing
@@ -95,7 +95,7 @@ class AnswerAdmin(ReadOnlyAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Answer]:
         current = Listing.objects.filter(answer=OuterRef("pk"), taken_off_at=None)
         rows: QuerySet[Any] = super().get_queryset(request).annotate(is_listed=Exists(current))
-        return rows.defer("payload", "policy", "drafts")
+        return rows.defer("payload", "drafts")
 
     # --- Asking again
 
@@ -179,12 +179,12 @@ class AnswerAdmin(ReadOnlyAdmin):
     def written(self, answer: Answer) -> str:
         if not answer.drafts:
             return "Nothing was written for it"
-        context = {"attempts": list(written.attempts(answer.drafts))}
+        context = {"attempts": list(written.attempts(storing.drafts(answer)))}
         return render_to_string("admin/qa_app/answer/written.html", context)
 
     @admin.display(description="settings")
     def settings(self, answer: Answer) -> str:
-        context = {"settings": list(written.settings(answer.policy)), "engine": answer.engine}
+        context = {"settings": list(written.settings(answer.policy.values)), "engine": answer.engine}
         return render_to_string("admin/qa_app/answer/settings.html", context)
 
     def view_on_site(self, obj: Answer) -> str:

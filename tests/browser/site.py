@@ -11,6 +11,7 @@ from playwright.sync_api import Page, Route
 
 from qa_app import asking
 from qa_app.models import Answer
+from tests.builders import make_policy
 from tests.qa.payloads import make_payload
 
 STREAM = "**/api/v1/answers/stream"
@@ -61,7 +62,7 @@ class Site:
             mode=payload["mode"],
             outcome=payload["outcome"],
             corpus_version=payload["corpus_version"],
-            policy={},
+            policy=make_policy(),
             payload=payload,
             created_at=timezone.now(),
         )

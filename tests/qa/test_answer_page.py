@@ -16,7 +16,7 @@ from corpus_app.models import Study
 from corpus_app.records import Design, Notice, Reference
 from qa_app import asking, overview, reading, renewing
 from qa_app.models import Answer, Feedback
-from tests.builders import make_concept, make_finding, make_study
+from tests.builders import make_concept, make_finding, make_policy, make_study
 from tests.qa.conftest import ASKED
 from tests.qa.payloads import QUOTE, make_citation, make_evidence, make_payload, make_refusal, make_sentence
 
@@ -35,7 +35,7 @@ def keep(**changes: Any) -> Answer:
         collection=payload["collection"],
         outcome=payload["outcome"],
         corpus_version=payload["corpus_version"],
-        policy={},
+        policy=make_policy(),
         payload=payload,
         created_at=timezone.now(),
     )

@@ -14,8 +14,9 @@ from django.db import connection
 from django.utils import timezone
 
 from corpus_app import curation
-from qa_app import answering, asking, replaying
+from qa_app import answering, asking, replaying, storing
 from qa_app.models import Answer, Feedback, Gap, question_key
+from tests.builders import make_policy
 from tests.qa.conftest import ASKED
 from tests.qa.test_answering import ask_with_model
 
@@ -43,7 +44,7 @@ def test_the_draft_is_kept_as_it_was_received() -> None:
 
     row = Answer.objects.get(pk=body["id"])
     assert [draft["writer"] for draft in row.drafts] == ["extractive"]
-    assert [s["text"] for s in row.drafts[0]["summary"]] == [s["text"] for s in body["summary"]["sentences"]]
+    assert [s["text"] for s in storing.drafts(row)[0]["summary"]] == [s["text"] for s in body["summary"]["sentences"]]
     assert row.engine == answering.engine()
 
 
@@ -210,7 +211,7 @@ def test_questions_that_differ_in_case_and_marks_only_are_one() -> None:
 def unanswered(answer_id: str, *, at: datetime) -> Answer:
     return Answer.objects.create(
         id=answer_id, request_id=uuid.uuid4(), question=UNANSWERED, mode="beginner", outcome="insufficient_evidence",
-        corpus_version=1, policy={}, payload={}, created_at=at,
+        corpus_version=1, policy=make_policy(), payload={}, created_at=at,
     )  # fmt: skip
 
 

@@ -143,7 +143,7 @@ def test_what_is_left_out_is_beginner_twelve_and_five() -> None:
 
     first, second = Answer.objects.filter(pk__in=[least["answer_id"], said["answer_id"]])
     assert first.policy == second.policy
-    assert (first.policy["evidence_passages"], first.policy["evidence_studies"]) == (12, 5)
+    assert (first.policy.values["evidence_passages"], first.policy.values["evidence_studies"]) == (12, 5)
 
 
 @pytest.mark.usefixtures("library")

@@ -18,7 +18,7 @@ from corpus_app import curation
 from corpus_app.curation import jobs
 from corpus_app.models import ConceptRelation, ConceptRelationStudy, ImportItem, ImportJob
 from qa_app.models import Answer, EvaluationRun, Feedback, Gap, GoldenQuestion, SafetyReply
-from tests.builders import make_collection, make_concept, make_curator, make_study, make_superuser
+from tests.builders import make_collection, make_concept, make_curator, make_policy, make_study, make_superuser
 
 pytestmark = pytest.mark.django_db
 
@@ -41,7 +41,7 @@ def fill(start: int, count: int) -> None:
         Group.objects.create(name=f"group {n}")
         answer = Answer.objects.create(
             id=f"{n:032x}", request_id=f"{n:032x}", question=f"Question {n}?", mode="beginner", outcome="answered",
-            corpus_version=1, policy={}, payload={}, created_at=now - timedelta(days=n),
+            corpus_version=1, policy=make_policy(), payload={}, created_at=now - timedelta(days=n),
         )  # fmt: skip
         Feedback.objects.create(answer=answer, is_helpful=False, reasons=["wrong"], given_at=now)
         Gap.objects.create(

@@ -10,6 +10,7 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from qa_app.models import Answer, AnswerCitation, AnswerSentence
+from tests.builders import make_policy
 
 pytestmark = pytest.mark.django_db
 
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.django_db
 def make_answer(**changes: Any) -> Answer:
     fields: dict[str, Any] = {
         "id": "one", "request_id": uuid4(), "question": "How many sets?", "mode": "beginner", "outcome": "answered",
-        "corpus_version": 1, "policy": {}, "payload": {}, "created_at": datetime(2026, 3, 1, tzinfo=UTC),
+        "corpus_version": 1, "policy": make_policy(), "payload": {}, "created_at": datetime(2026, 3, 1, tzinfo=UTC),
     }  # fmt: skip
     return Answer.objects.create(**(fields | changes))
 

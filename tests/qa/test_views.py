@@ -15,7 +15,7 @@ from corpus_app import records, search
 from inform_site import errors
 from qa_app import asking
 from qa_app.models import Answer
-from tests.builders import make_study
+from tests.builders import make_policy, make_study
 from tests.qa.payloads import (
     PROTEIN,
     QUOTE,
@@ -572,7 +572,7 @@ def test_a_stored_answer_is_read_with_few_queries(client: Client, django_assert_
         mode=payload["mode"],
         outcome=payload["outcome"],
         corpus_version=payload["corpus_version"],
-        policy={},
+        policy=make_policy(),
         payload=payload,
         created_at=timezone.now(),
     )

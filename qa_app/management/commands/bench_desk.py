@@ -21,7 +21,16 @@ from django.urls import reverse
 from django.utils import timezone
 
 from corpus_app import trial
-from qa_app.models import Answer, AnswerCitation, AnswerSentence, EvaluationRun, Feedback, Gap, GoldenQuestion
+from qa_app.models import (
+    Answer,
+    AnswerCitation,
+    AnswerSentence,
+    EvaluationRun,
+    Feedback,
+    Gap,
+    GoldenQuestion,
+    StoredPolicy,
+)
 
 ROUNDS = 5  # all pages in turn, so that a busy machine slows down all of them
 MOST_QUERIES, MOST_MILLISECONDS = 15, 300.0
@@ -106,11 +115,12 @@ def fill(study_ids: tuple[str, ...]) -> None:
     """Made-up answers, gaps and runs beside the studies."""
     now = timezone.now()
     payload = {"evidence": [], "words": "x" * 8_000}
+    policy, _ = StoredPolicy.objects.get_or_create(label="bench", defaults={"values": {}})
     answers = Answer.objects.bulk_create(
         [
             Answer(
                 id=f"{n:022d}", request_id=uuid.uuid4(), question=f"Question {n % 900} about something?", mode="beginner",
-                outcome=("answered", "partial", "insufficient_evidence")[n % 3], corpus_version=1, policy={},
+                outcome=("answered", "partial", "insufficient_evidence")[n % 3], corpus_version=1, policy=policy,
                 payload=payload, created_at=now - timedelta(minutes=n),
             )
             for n in range(ANSWERS)
