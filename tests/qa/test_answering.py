@@ -68,8 +68,8 @@ def test_every_sentence_and_span_of_the_payload_is_a_row() -> None:
 def test_an_answer_is_stored_with_every_figure_that_steered_it() -> None:
     row = Answer.objects.get(pk=asking.ask(question=ASKED, mode="intermediate")["id"])
 
-    assert row.policy == json.loads(json.dumps(answering.in_use(answering.POLICY).values()))
-    assert row.payload["policy"] == answering.in_use(answering.POLICY).label
+    assert row.policy.values == json.loads(json.dumps(answering.in_use(answering.POLICY).values()))
+    assert row.policy_id == row.payload["policy"] == answering.in_use(answering.POLICY).label
     assert (row.mode, row.outcome, row.corpus_version) == ("intermediate", "answered", search.corpus_version())
 
 
