@@ -110,8 +110,7 @@ def _strength(strength: Mapping[str, Any], *, is_past: bool) -> str:
     level = answer_words.strength_words(strength["level"])
     if is_past:
         return f"Was {level} when the answer was given, before it lost sources."
-    reasons = "; ".join(_plain(reason["text"]) for reason in strength["reasons"])
-    return f"{level.capitalize()}{f': {reasons}' if reasons else ''}."
+    return " ".join((f"{level.capitalize()}.", *(_plain(reason["text"]) for reason in strength["reasons"])))
 
 
 def _sentence(sentence: reading.Sentence) -> str:

@@ -252,12 +252,6 @@ def strength_words(level: object) -> str:
 
 
 @register.filter
-def strength_reason_words(reason: Mapping[str, Any]) -> str:
-    """A stored reason for a strength of evidence; one that no translation knows stays as it is."""
-    return gettext(str(reason["text"]))
-
-
-@register.filter
 def stretches(words: Sequence[Any]) -> list[tuple[str, str, str, Any]]:
     """A sentence's stretches: opening bracket, text, closing sign, term. The signs are a term's, which must not lose them.
 

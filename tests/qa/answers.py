@@ -29,8 +29,8 @@ NEAR = (
 STRENGTH = EvidenceStrength(
     StrengthLevel.MODERATE,
     (
-        StrengthReason("design", "one randomized controlled trial"),
-        StrengthReason("directness", "in the people asked about"),
+        StrengthReason("design", "The best evidence cited here is a randomised trial."),
+        StrengthReason("few_studies", "It rests on 3 studies."),
     ),
 )
 

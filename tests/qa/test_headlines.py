@@ -13,16 +13,19 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.test import Client
+from django.utils.translation import override
 
 from corpus_app import curation
 from inform_site import assistants
 from qa_app import asking, exporting, proving, reading, streaming
+from qa_app.engine import strength
 from qa_app.management.commands.ask import Command
 from qa_app.models import Answer, AnswerSentence
 from qa_app.payload import Payload
 from qa_app.pipeline.ports import Unwatched
 from qa_app.pipeline.records import Headline, HeadlineVerdict, Mode, Outcome, Study
 from qa_app.pipeline.telling import tell_whole
+from qa_app.templatetags import strength_words
 from tests.qa.answers import NEAR, make_answer, store_answer
 from tests.qa.conftest import ASKED
 
@@ -79,7 +82,7 @@ def test_what_is_kept_reads_as_it_was_given() -> None:
 
     assert {name: asking.find_answer(body["id"])[name] for name in NEW} == {name: body[name] for name in NEW}  # type: ignore[index]
     assert body["evidence_strength"]["level"] == "moderate"
-    assert [reason["code"] for reason in body["evidence_strength"]["reasons"]] == ["design", "directness"]
+    assert [reason["code"] for reason in body["evidence_strength"]["reasons"]] == ["design", "few_studies"]
     assert body["missing"] == ["sleep"]
 
 
@@ -126,7 +129,7 @@ def test_the_page_opens_with_the_headline_then_summary_answer_and_strength(clien
     assert '<strong class="chip yes">Yes</strong>' in html
     assert COUNTS in html
     assert "Strength of the evidence: <strong>moderate</strong>" in html
-    assert "One randomized controlled trial" in html
+    assert "The best evidence cited here is a randomised trial." in html
 
 
 @pytest.mark.parametrize(
@@ -201,6 +204,8 @@ def test_the_page_says_it_in_german(client: Client) -> None:
     assert '<strong class="chip yes">Ja</strong>' in html
     assert "3 Studien stimmen zu, 1 fanden etwas anderes" in html
     assert "Aussagekraft der Studien: <strong>mittel</strong>" in html
+    assert "<li>Das Beste, was hier zitiert wird, ist eine randomisierte Studie.</li>" in html
+    assert "<li>Sie beruht auf 3 Studien.</li>" in html
 
 
 def test_a_withdrawn_study_takes_its_headline_along(client: Client) -> None:
@@ -226,7 +231,7 @@ def test_the_terminal_shows_headline_strength_and_near_questions() -> None:
 
     assert f"Yes. {body['headline']['text']} [1]" in told
     assert f"{COUNTS}." in told
-    assert "Strength of the evidence: moderate: one randomized controlled trial" in told
+    assert "Strength of the evidence: moderate. The best evidence cited here is a randomised trial." in told
     assert "Fits the question: " in told
     assert f"- {NEAR[0].question}" in told
 
@@ -238,7 +243,7 @@ def test_markdown_holds_headline_strength_and_near_questions() -> None:
 
     assert f"**Yes.** {body['headline']['text']} [1] ({COUNTS})" in written
     assert (
-        "## Strength of the evidence\n\nModerate: one randomized controlled trial; in the people asked about."
+        "## Strength of the evidence\n\nModerate. The best evidence cited here is a randomised trial. It rests on 3 studies."
         in written
     )
     assert "- How much protein do older adults need? <https://inform.example/?q=" in written
@@ -326,3 +331,16 @@ def test_the_earlier_addresses_keep_their_shapes(client: Client) -> None:
 
 def test_a_page_without_a_headline_has_none() -> None:
     assert reading.headline(asking.ask(question=UNKNOWN)) is None
+
+
+def test_every_reason_for_a_strength_is_told_in_german() -> None:
+    designs = [f"The best evidence cited here is {name} and {name}." for _, name in strength.START.values()]
+    figures = ["It rests on 3 studies.", "Only 250 people took part."]
+    figures.append("The people studied differ from those asked about in age and training and sex.")
+
+    with override("de"):
+        for text in (*designs, *figures, *strength_words.FIXED):
+            told = strength_words.strength_reason_words({"text": text})
+            assert told != text
+            assert " and " not in told
+        assert strength_words.strength_reason_words({"text": "in other words"}) == "in other words"

@@ -75,9 +75,8 @@ class Command(BaseCommand):
                 self.nearest(entry)
         if payload["evidence_strength"]:
             strength = payload["evidence_strength"]
-            reasons = "; ".join(reason["text"] for reason in strength["reasons"])
-            told = f"Strength of the evidence: {answer_words.strength_words(strength['level'])}"
-            self.paragraph(f"{told}: {reasons}." if reasons else f"{told}.")
+            told = f"Strength of the evidence: {answer_words.strength_words(strength['level'])}."
+            self.paragraph(" ".join((told, *(reason["text"] for reason in strength["reasons"]))))
         if payload["confidence"]:
             confidence = payload["confidence"]
             reasons = "; ".join(confidence["reasons"])

@@ -1,0 +1,57 @@
+"""Stored reasons for a strength of evidence, in the reader's language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import template
+from django.utils.translation import gettext
+from django.utils.translation import gettext_noop as N_
+
+register = template.Library()
+
+AND = N_(" and ")
+DESIGNS = "The best evidence cited here is "
+WAYS = "The people studied differ from those asked about in "
+N_("a meta-analysis"), N_("a systematic review"), N_("a review of reviews"), N_("a randomised trial")
+N_("a crossover trial"), N_("a trial without randomisation"), N_("a cohort study"), N_("a scoping review")
+N_("a narrative review"), N_("a position statement"), N_("a guideline"), N_("a survey at one point in time")
+N_("a thesis"), N_("a preprint"), N_("a source without a recorded study design")
+N_("age"), N_("training"), N_("sex")
+FIXED = frozenset(
+    {
+        N_("Every study here was retracted."),
+        N_("It rests on one study."),
+        N_("The studies do not agree with each other."),
+        N_("The results were mixed."),
+        N_("The results were too uncertain to settle it."),
+        N_("It was not reviewed by other researchers before publication."),
+        N_("The journal has published a concern about it."),
+        N_("The journal has published a concern about one of the studies."),
+        N_("A correction to one of the studies was published."),
+    }
+)
+
+
+@register.filter
+def strength_reason_words(reason: Mapping[str, Any]) -> str:
+    """Say a stored reason in the page's language; one in words of another release stays as it is."""
+    text = str(reason["text"])
+    if text in FIXED:
+        return gettext(text)
+    if text.startswith(DESIGNS):
+        return gettext("The best evidence cited here is %(designs)s.") % {"designs": _listed(text, DESIGNS)}
+    if text.startswith(WAYS):
+        return gettext("The people studied differ from those asked about in %(ways)s.") % {"ways": _listed(text, WAYS)}
+    figures = [word for word in text.split() if word.isdecimal()]
+    for told in (N_("It rests on %(n)s studies."), N_("Only %(n)s people took part.")):
+        if len(figures) == 1 and text == told % {"n": figures[0]}:
+            return gettext(told) % {"n": figures[0]}
+    return text
+
+
+def _listed(text: str, beginning: str) -> str:
+    """Translate what a sentence lists after its beginning."""
+    named = text.removeprefix(beginning).removesuffix(".").split(AND)
+    return gettext(AND).join(gettext(name) for name in named)
