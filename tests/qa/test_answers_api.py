@@ -22,7 +22,7 @@ from django.utils import timezone
 from corpus_app import curation
 from inform_site.clients import keys
 from qa_app import asking, exporting, sent, tasks
-from qa_app.models import Answer, Feedback, SentQuestion
+from qa_app.models import Answer, Feedback, SentQuestion, StoredPolicy
 from tests.qa.conftest import ASKED
 from tests.qa.test_exporting import CSL
 
@@ -286,7 +286,7 @@ def test_a_replay_says_no_word_of_what_was_withdrawn(happening: str) -> None:
 @LIBRARY
 def test_an_answer_of_another_release_cannot_be_made_again() -> None:
     answer = ask()
-    Answer.objects.update(policy={"moon": 1})
+    Answer.objects.update(policy=StoredPolicy.objects.create(label="other-1", values={"moon": 1}))
 
     found, _ = send("POST", f"{ANSWERS}/{answer['id']}/replay", status=409)
 
