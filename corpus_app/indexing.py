@@ -578,9 +578,10 @@ class Recall:
 
 
 def build_ann() -> tuple[str, ...]:
-    """HNSW indexes over the searchable vectors of the active encoder, one of all and one of each collection; their names.
+    """Build HNSW indexes over the searchable vectors of the active encoder; return their names.
 
-    Those of other encoders go. Search uses them in a corpus of more than ANN_FROM passages. The site may run meanwhile.
+    Of passages there is one of all and one of each collection, of short texts one of each kind. Those of other encoders go.
+    Search uses them where more than ANN_FROM are to be compared. The site may run meanwhile.
     """
     encoder = embedding.active_name()
     vectors = PassageVector.objects.filter(encoder=encoder, searchable=True)
@@ -598,19 +599,33 @@ def build_ann() -> tuple[str, ...]:
         for name, collection in wanted.items():
             cursor.execute(
                 f"CREATE INDEX {concurrently} {connection.ops.quote_name(name)} ON corpus_app_passagevector "
-                f"USING hnsw ((vector::halfvec({int(row[0])})) halfvec_ip_ops) WITH (m = 16, ef_construction = 128) "
-                "WHERE encoder = %(encoder)s AND searchable"
+                + _HNSW.format(dimensions=int(row[0]))
                 + (" AND collection_id = %(collection)s" if collection else ""),
                 {"encoder": encoder, "collection": collection},
             )
+        kinds = {StudyTextVector.ann_index(encoder, kind): kind for kind in records.TextKind}
+        for name, kind in kinds.items():
+            cursor.execute(
+                f"CREATE INDEX {concurrently} {connection.ops.quote_name(name)} ON corpus_app_studytextvector "
+                + _HNSW.format(dimensions=int(row[0]))
+                + " AND kind = %(kind)s",
+                {"encoder": encoder, "kind": kind.value},
+            )
     _analyse()
-    return tuple(wanted)
+    return (*wanted, *kinds)
 
 
 _DIMENSIONS = "SELECT vector_dims(vector) FROM corpus_app_passagevector WHERE encoder = %s AND searchable LIMIT 1"
+_HNSW = """
+    USING hnsw ((vector::halfvec({dimensions})) halfvec_ip_ops) WITH (m = 16, ef_construction = 128)
+    WHERE encoder = %(encoder)s AND searchable
+"""
 _ANN_INDEXES = r"""
     SELECT indexname FROM pg_indexes
-    WHERE schemaname = current_schema() AND tablename = 'corpus_app_passagevector' AND indexname LIKE 'vector\_ann\_%'
+    WHERE schemaname = current_schema() AND (
+        tablename = 'corpus_app_passagevector' AND indexname LIKE 'vector\_ann\_%'
+        OR tablename = 'corpus_app_studytextvector' AND indexname LIKE 'text\_ann\_%'
+    )
 """
 
 

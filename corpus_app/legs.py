@@ -178,13 +178,13 @@ _VERSION = """
         SELECT number, at FROM corpus_app_corpusversion ORDER BY number DESC LIMIT 1
     ),
 """
-_QUESTION = """
+QUESTION = """
         SELECT lexeme, (%(k3)s::float8 + 1) * cardinality(positions) / (%(k3)s::float8 + cardinality(positions)) AS weight
         FROM unnest(to_tsvector(%(config)s::regconfig, {shadow}))
 """.replace("{shadow}", SearchText.template % {"expressions": "%(text)s::text"})
 LEXEMES = """
     SELECT array_agg(lexeme ORDER BY lexeme), array_agg(weight ORDER BY lexeme) FROM ({question}) AS question
-""".replace("{question}", _QUESTION)
+""".replace("{question}", QUESTION)
 _LEXICAL = """
     question AS MATERIALIZED ({question}),
     known AS MATERIALIZED (
@@ -221,7 +221,7 @@ _LEXICAL = """
         WHERE true {in_collection}
         GROUP BY passage_id
     ),
-""".replace("{question}", _QUESTION)
+""".replace("{question}", QUESTION)
 _NO_LEXICAL = """
     corpus AS (SELECT 0::bigint AS passages, 0::float8 AS mean_length),
     rarity AS (SELECT NULL::text AS lexeme, 0::bigint AS passages WHERE false),

@@ -24,7 +24,7 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.db import DatabaseError, connection, transaction
 from django.db.models import Count, OuterRef, Q
 
-from corpus_app import embedding, held, legs, models, nearness, quality, records, wire
+from corpus_app import embedding, held, legs, models, nearness, quality, records, study_scores, wire
 from corpus_app import vocabulary as _vocabulary
 from corpus_app.embedding import ORIGINAL as ORIGINAL
 from corpus_app.embedding import EncoderUnavailable as EncoderUnavailable  # callers catch it by this door
@@ -266,6 +266,23 @@ LOOK_AGAIN_SECONDS = 5.0  # where a passage waits for its vector: they come in w
 HELD_SECONDS = 60.0  # as do those embedded anew by the same encoder
 HELD_MOST = 2  # a question that began before a change, and those after it
 _held: dict[tuple[Version, str], tuple[held.Passages | None, float]] = {}
+
+
+def score_studies(
+    text: str, vector: Sequence[float] | None, *, collection: str | None = None, limit: int = 50
+) -> tuple[records.StudyScores, ...]:
+    """Return how well the texts of each candidate study match a question, in the order of the studies' ids.
+
+    Candidates have one of the best `limit` texts of a kind (a `TextKind`, or `passage`) by BM25 or by cosine. Of each candidate
+    and kind both maxima are given, exact. Without a vector no cosine is. Raises DatabaseError.
+    """
+    encoder = vector.encoder if isinstance(vector, legs.QuestionVector) else encoder_name()
+    return study_scores.score(text, vector, encoder=encoder, collection=collection, limit=limit)
+
+
+def term_statistics(text: str) -> tuple[tuple[str, int], ...]:
+    """Return the lexemes of a text, and in how many searchable passages each of them stands. Raises DatabaseError."""
+    return study_scores.term_statistics(text)
 
 
 # --- Passages and studies ---------------------------------------------------------------------------------------------

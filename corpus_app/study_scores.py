@@ -1,0 +1,293 @@
+"""How well the texts of each study match a question: BM25 and cosine over titles, statements, plain sentences, questions and passages.
+
+PostgreSQL scores the texts and sends ids and scores packed; the best of each study and kind are picked from them here. BM25 has the
+form that `legs` gives it, with the statistics of the texts of one kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from django.db import connection
+from numpy.typing import NDArray
+
+from corpus_app import legs, models, records, wire
+from corpus_app.models import ANN_EF, PassageVector, StudyTextVector
+from corpus_app.records import ShortText, StudyScores, TextKind, TextScore
+
+PASSAGE = "passage"
+KINDS = (*(kind.value for kind in TextKind), PASSAGE)
+"""Each kind stands for itself by its place here while scores are on their way."""
+PASSAGE_CODE = KINDS.index(PASSAGE)
+
+DECIMALS = records.COSINE_DECIMALS  # of scores: the order in which rows are added up cannot decide between equals
+
+_SENT = np.dtype([("text", ">i8"), ("study", ">i8"), ("kind", ">i4"), ("score", ">f8")])
+
+
+def score(
+    text: str, vector: Sequence[float] | None, *, encoder: str, collection: str | None, limit: int
+) -> tuple[StudyScores, ...]:
+    """Return the scores of every study of which a text is among the best `limit` of its kind, by words or by meaning.
+
+    Both maxima of each kind are exact. The order is that of the studies' ids. Raises DatabaseError.
+    """
+    parameters = {
+        **legs.lexeme_parameters(text),
+        "k1": legs.K1,
+        "b": legs.B,
+        "collection": collection,
+        "limit": limit,
+        "encoder": encoder,
+        "vector": None if vector is None else wire.Packed(vector, ">f2"),
+    }
+    with wire.together(settings=_SETTINGS, is_planned_once=True) as send:
+        asked = _Asked(send, parameters, () if vector is None else vector)
+        words, count = asked.words()
+        meaning, best_by_meaning = asked.meaning(count, words)
+        studies = np.union1d(words.studies_of_best(limit), best_by_meaning)
+        best_words, best_meaning = words.best_of(studies), meaning.best_of(studies)
+        texts, names = asked.descriptions(best_words, best_meaning, studies)
+    return tuple(_scores(best_words, best_meaning, texts, names))
+
+
+class _Asked:
+    """The statements of one question, in the transaction that `send` belongs to."""
+
+    def __init__(self, send: wire.Send, parameters: dict[str, Any], vector: Sequence[float]) -> None:
+        self._send = send
+        self._parameters = parameters
+        self._vector = vector
+
+    def words(self) -> tuple[Rows, _Counts]:
+        """Return the BM25 of every text that has a word of the question, and how many texts there are."""
+        own = {"text_index": StudyTextVector.ann_index(self._parameters["encoder"], TextKind.QUESTION)}
+        own |= {"passage_index": PassageVector.ann_index(self._parameters["encoder"], self._parameters["collection"])}
+        sent, *counts = wire.row_of(self._send(self._in_collection(_WORDS), self._parameters | own))
+        return Rows.of(sent), _Counts(*counts)
+
+    def meaning(self, count: _Counts, words: Rows) -> tuple[Rows, NDArray[np.int64]]:
+        """Return cosines, of all texts or at least of all candidates, and the studies of the best by them."""
+        if self._parameters["vector"] is None:
+            return Rows.of(None), np.empty(0, np.int64)
+        limit, has_index = self._parameters["limit"], count.has_many_texts or count.has_many_passages
+        if has_index:
+            self._send(_ANN_SETTINGS, {})
+        rows = self._cosines(
+            _NEAREST_TEXTS if count.has_many_texts else _TEXT_VECTORS,
+            _NEAREST_PASSAGES if count.has_many_passages else _PASSAGE_VECTORS,
+        )
+        best = rows.studies_of_best(limit)
+        if has_index:
+            candidates = np.union1d(best, words.studies_of_best(limit))
+            own = {"studies": wire.Ids(candidates.tolist())}
+            parts = [
+                f"{vectors} AND {table}.study_id = ANY(%(studies)s::bigint[])"
+                for vectors, table in ((_TEXT_VECTORS, "v"), (_PASSAGE_VECTORS, "p"))
+            ]
+            rows = self._cosines(*parts, **own)
+        return rows, best
+
+    def _cosines(self, *vectors: str, **own: Any) -> Rows:
+        """Compare the question with the vectors that these queries give."""
+        statement = self._in_collection(
+            _COSINES.replace("{vectors}", " UNION ALL ".join(f"({part})" for part in vectors))
+        )
+        statement = statement.replace("{dimensions}", str(len(self._vector)))
+        return Rows.of(wire.row_of(self._send(statement, self._parameters | own))[0])
+
+    def _in_collection(self, statement: str) -> str:
+        is_all = self._parameters["collection"] is None
+        return statement.replace("{in_collection}", "" if is_all else "AND v.collection_id = %(collection)s")
+
+    def descriptions(
+        self, by_words: Rows, by_meaning: Rows, studies: NDArray[np.int64]
+    ) -> tuple[dict[int, ShortText], dict[int, str]]:
+        """Return what the best short texts belong to, and the studies' own ids."""
+        wanted = np.union1d(*(rows.text[rows.kind != PASSAGE_CODE] for rows in (by_words, by_meaning)))
+        texts = self._send(_TEXTS, {"texts": wire.Ids(wanted.tolist())})
+        names = self._send(_STUDIES, {"studies": wire.Ids(studies.tolist())})
+        described = {
+            pk: ShortText(kind, pk, finding_id, passage_id, words)
+            for pk, kind, finding_id, passage_id, words in texts.fetchall()
+        }
+        return described, dict(names.fetchall())
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    texts: int
+    passages: int
+    has_text_index: bool
+    has_passage_index: bool
+
+    @property
+    def has_many_texts(self) -> bool:
+        return self.texts > models.ANN_FROM and self.has_text_index
+
+    @property
+    def has_many_passages(self) -> bool:
+        return self.passages > models.ANN_FROM and self.has_passage_index
+
+
+def term_statistics(text: str) -> tuple[tuple[str, int], ...]:
+    """Return the question's lexemes, and in how many searchable ordinary passages each of them stands. Raises DatabaseError."""
+    with connection.cursor() as cursor:
+        cursor.execute(_TERM_STATISTICS, legs.lexeme_parameters(text))
+        return tuple(cursor.fetchall())
+
+
+# --- Picking the best ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Scored texts, column by column."""
+
+    text: NDArray[np.int64]
+    study: NDArray[np.int64]
+    kind: NDArray[np.int64]
+    score: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, sent: bytes | None) -> Rows:
+        rows = np.frombuffer(sent or b"", _SENT)
+        return cls(
+            rows["text"].astype(np.int64),
+            rows["study"].astype(np.int64),
+            rows["kind"].astype(np.int64),
+            rows["score"].astype(np.float64).round(DECIMALS),
+        )
+
+    def __getitem__(self, places: NDArray[Any]) -> Rows:
+        return Rows(self.text[places], self.study[places], self.kind[places], self.score[places])
+
+    def studies_of_best(self, limit: int) -> NDArray[np.int64]:
+        """Return the studies of the highest `limit` rows of each kind, and of those that equal the last of them."""
+        best = [np.empty(0, np.int64)]
+        for kind in range(len(KINDS)):
+            own = np.flatnonzero(self.kind == kind)
+            if len(own) > limit:
+                lowest = np.partition(self.score[own], len(own) - limit)[len(own) - limit]
+                own = own[self.score[own] >= lowest]
+            best.append(self.study[own])
+        return np.unique(np.concatenate(best))
+
+    def best_of(self, studies: NDArray[np.int64]) -> Rows:
+        """Return the highest row of each of these studies and each kind; of equals that with the lowest id."""
+        own = self[np.isin(self.study, studies)]
+        group = own.study * len(KINDS) + own.kind
+        order = np.lexsort((own.text, -own.score, group))
+        return own[order[np.unique(group[order], return_index=True)[1]]]
+
+
+def _scores(
+    by_words: Rows, by_meaning: Rows, texts: dict[int, ShortText], names: dict[int, str]
+) -> Iterator[StudyScores]:
+    found: dict[int, dict[str, TextScore]] = {study: {} for study in names}
+    cosines, words = _by_study(by_meaning), _by_study(by_words)
+    for study, kind in sorted(cosines.keys() | words.keys()):
+        near_text, cosine = cosines.get((study, kind), (None, None))
+        word_text, bm25 = words.get((study, kind), (None, 0.0))
+        found[study][KINDS[kind]] = TextScore(
+            bm25, cosine, by_words=_described(word_text, kind, texts), by_meaning=_described(near_text, kind, texts)
+        )
+    for study in sorted(names, key=lambda pk: names[pk]):
+        yield StudyScores(names[study], found[study])
+
+
+def _by_study(rows: Rows) -> dict[tuple[int, int], tuple[int, float]]:
+    """Return text and score of each study and kind."""
+    columns = (column.tolist() for column in (rows.study, rows.kind, rows.text, rows.score))
+    return {(study, kind): (text, score) for study, kind, text, score in zip(*columns, strict=True)}
+
+
+def _described(text: int | None, kind: int, texts: dict[int, ShortText]) -> ShortText | None:
+    if text is None:
+        return None
+    return ShortText(PASSAGE, None, passage_id=text) if kind == PASSAGE_CODE else texts[text]
+
+
+# --- The statements -----------------------------------------------------------------------------------------------------
+
+_CODE = "CASE kind " + " ".join(f"WHEN '{kind}' THEN {code}" for code, kind in enumerate(KINDS)) + " END"
+_PACKED = "string_agg(int8send(text_id) || int8send(study_id) || int4send({code}) || float8send(score), '')".replace(
+    "{code}", _CODE
+)
+_QUESTION = """
+    WITH question AS MATERIALIZED ({question})
+""".replace("{question}", legs.QUESTION)
+# The rows of the empty lexeme give the number of texts and their lengths.
+_WORDS = """
+    {with_question},
+    terms AS NOT MATERIALIZED (
+        SELECT text_id, study_id, collection_id, kind::text, lexeme, frequency, length FROM corpus_app_studytextterm
+        UNION ALL
+        SELECT passage_id, NULL, collection_id, 'passage', lexeme, frequency, length FROM corpus_app_passageterm
+    ),
+    corpus AS MATERIALIZED (
+        SELECT kind, count(*) AS texts, avg(length) AS mean FROM terms WHERE lexeme = '' GROUP BY kind
+    ),
+    rarity AS MATERIALIZED (
+        SELECT question.lexeme, kind, %(k1)s::float8 * (1 - %(b)s::float8) AS base,
+               %(k1)s::float8 * %(b)s::float8 / coalesce(nullif(mean, 0), 1) AS per_length,
+               weight * ln(1 + (texts - texts_with + 0.5::float8) / (texts_with + 0.5::float8)) AS idf
+        FROM question CROSS JOIN corpus CROSS JOIN LATERAL (
+            SELECT count(*) AS texts_with FROM terms t WHERE t.lexeme = question.lexeme AND t.kind = corpus.kind
+        ) AS counted
+    ),
+    matched AS (
+        SELECT text_id, study_id, kind, sum(idf * frequency / (frequency + base + per_length * length)) AS score
+        FROM rarity CROSS JOIN LATERAL (
+            SELECT text_id, study_id, frequency, length FROM terms v
+            WHERE v.lexeme = rarity.lexeme AND v.kind = rarity.kind {in_collection}
+            OFFSET 0 -- looked up lexeme by lexeme: the planner would read all postings
+        ) AS posting
+        GROUP BY text_id, study_id, kind
+    ),
+    scored AS (
+        SELECT text_id, coalesce(matched.study_id, p.study_id) AS study_id, matched.kind, score
+        FROM matched LEFT JOIN corpus_app_passage p ON p.id = matched.text_id AND matched.kind = 'passage'
+    )
+    SELECT (SELECT {packed} FROM scored),
+           (SELECT coalesce(sum(texts) FILTER (WHERE kind <> 'passage'), 0)::bigint FROM corpus),
+           (SELECT coalesce(sum(texts) FILTER (WHERE kind = 'passage'), 0)::bigint FROM corpus),
+           EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(%(text_index)s) AND indisvalid),
+           EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(%(passage_index)s) AND indisvalid)
+""".replace("{packed}", _PACKED).replace("{with_question}", _QUESTION)
+_COSINES = """
+    SELECT {packed} FROM (
+        SELECT text_id, study_id, kind, -(vector <#> %(vector)s::halfvec) AS score FROM ({vectors}) AS compared
+    ) AS scored
+""".replace("{packed}", _PACKED)
+_TEXT_VECTORS = """
+    SELECT text_id, study_id, kind, vector FROM corpus_app_studytextvector v
+    WHERE encoder = %(encoder)s AND searchable {in_collection}
+"""
+_PASSAGE_VECTORS = """
+    SELECT passage_id AS text_id, p.study_id, 'passage' AS kind, vector
+    FROM corpus_app_passagevector v JOIN corpus_app_passage p ON p.id = v.passage_id
+    WHERE encoder = %(encoder)s AND searchable {in_collection}
+"""
+_NEAREST = "ORDER BY vector::halfvec({dimensions}) <#> %(vector)s::halfvec LIMIT %(limit)s"
+_NEAREST_TEXTS = " UNION ALL ".join(f"({_TEXT_VECTORS} AND kind = '{kind}' {_NEAREST})" for kind in TextKind)
+_NEAREST_PASSAGES = f"{_PASSAGE_VECTORS} {_NEAREST}"
+_TEXTS = """
+    SELECT id, kind, finding_id, passage_id, CASE kind WHEN 'question' THEN text ELSE '' END
+    FROM corpus_app_studytext WHERE id = ANY(%(texts)s::bigint[])
+"""
+_STUDIES = "SELECT id, study_id FROM corpus_app_study WHERE id = ANY(%(studies)s::bigint[])"
+_TERM_STATISTICS = """
+    {with_question}
+    SELECT lexeme, (SELECT count(*) FROM corpus_app_passageterm t WHERE t.lexeme = question.lexeme)
+    FROM question ORDER BY lexeme
+""".replace("{with_question}", _QUESTION)
+# Planned once a connection; what an approximate index is to answer is planned each time, for its indexes hold for one encoder.
+_SETTINGS = {"max_parallel_workers_per_gather": "0", "jit": "off", "plan_cache_mode": "force_generic_plan"}
+_ANN_SETTINGS = f"""
+    SELECT set_config('plan_cache_mode', 'force_custom_plan', true), set_config('hnsw.ef_search', '{ANN_EF}', true),
+           set_config('hnsw.iterative_scan', 'strict_order', true)
+"""
