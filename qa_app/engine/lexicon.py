@@ -27,6 +27,7 @@ from qa_app.pipeline.text import folded
 
 LANGUAGE_FOLDER = Path(__file__).parents[1] / "lexicon"
 SENTENCE_END = "."
+SENTENCE_MARKS = frozenset(".?!;\n")
 
 Tables = Mapping[str, Mapping[str, Any]]
 """Parsed lexicon files by name."""
@@ -38,6 +39,7 @@ _TOKENS_OF_PHRASE = re.compile(r"\{[^}]*\}\??|\S+")
 _PHRASE = re.compile(
     r"(?!(?:\S+\?(?: |$))*$)(?:(?:[^\W_]+\*?|\*\w*|#(?:[\d.]+(?:-[\d.]+)?)?|\.|\{[^{}]+\})\??(?: |$))+"
 )
+_PLACED = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*|[.?!;\n]")
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+|[.?!;\n]")
 
 
@@ -53,7 +55,25 @@ def read_tables(folder: Path) -> dict[str, Mapping[str, Any]]:
 def words_of(text: str) -> tuple[str, ...]:
     """Split a text into folded words, figures and sentence ends (first and last, too), without apostrophes and hyphens."""
     found = (".", *_TOKEN.findall(folded(text).replace("'", "")), ".")
-    return tuple(SENTENCE_END if word in ".?!;\n" else word for word in found)
+    return tuple(SENTENCE_END if word in SENTENCE_MARKS else word for word in found)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A folded word, figure or sentence end, and its code points in the text (`end` exclusive)."""
+
+    text: str
+    start: int
+    end: int
+
+
+def placed_words(text: str) -> tuple[Word, ...]:
+    """Split a text as `words_of` does, with the place of each word; the outer sentence ends are empty."""
+    words = [Word(".", 0, 0)]
+    for match in _PLACED.finditer(text):
+        folded_word = folded(match[0]).replace("'", "")
+        words.append(Word(SENTENCE_END if folded_word in SENTENCE_MARKS else folded_word, *match.span()))
+    return (*words, Word(SENTENCE_END, len(text), len(text)))
 
 
 _NUMERALS: Mapping[str, int] = tomllib.loads((LANGUAGE_FOLDER / "numerals.toml").read_text("utf-8"))["numerals"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from corpus_app.records import Concept, Section
@@ -41,13 +41,15 @@ class Query:
     unstudied: tuple[Concept, ...] = ()
     """Concepts that the question names and no published study is about."""
     intervention: tuple[str, ...] = ()
-    """Concept ids, by slot; a concept stands in one slot only."""
+    """Concept ids, by slot, studied or not; a concept stands in one slot only."""
     comparator: tuple[str, ...] = ()
     outcome: tuple[str, ...] = ()
     condition: tuple[str, ...] = ()
-    population: Population = Population()
+    people: tuple[str, ...] = ()
+    """Concept ids of the groups of people that it names."""
+    population: Population = field(default_factory=Population)
     numbers: tuple[Number, ...] = ()
-    sources: NamedSources = NamedSources()
+    sources: NamedSources = field(default_factory=NamedSources)
     sections: tuple[Section, ...] = ()
     """Sections that the question aims at."""
     collection: str | None = None
