@@ -223,7 +223,8 @@ def test_how_is_not_in_show() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "catches", "misses"), [*examples("slots"), *examples("years_of_age"), *examples("ask"), *examples("sections")]
+    ("name", "catches", "misses"),
+    [*examples("slots"), *examples("years_of_age"), *examples("ask"), *examples("sections")],
 )
 def test_each_word_list_catches_its_example(name: str, catches: str, misses: str) -> None:
     from qa_app.engine.question import ask, comparison, people, sections
