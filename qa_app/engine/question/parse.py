@@ -47,7 +47,7 @@ def parse(
     ages = [(group.start, group.end) for group in groups if group.is_age]
     mentions = [m for m in concepts.find(spelt) if not any(start < m.start < end for start, end in ages)]
     named = tuple({mention.concept.concept_id: mention.concept for mention in mentions}.values())
-    comparators, is_comparison = find_comparators(spelt, placed, mentions)
+    comparators, is_comparison = find_comparators(placed, mentions)
     slots = _fill_slots(mentions, comparators)
     ask = find_ask(text)
     return Query(
