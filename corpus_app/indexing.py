@@ -20,6 +20,7 @@ from django.db import Error, connection, transaction
 from django.db.models import Count, Exists, F, OuterRef, Q
 
 from corpus_app import embedding, findings, passages, plain_sentences, records, study_texts
+from corpus_app.embedding import metric
 from corpus_app.models import (
     ANN_EF,
     Finding,
@@ -603,13 +604,14 @@ def build_ann() -> tuple[str, ...]:
                 + (" AND collection_id = %(collection)s" if collection else ""),
                 {"encoder": encoder, "collection": collection},
             )
-        kinds = {StudyTextVector.ann_index(encoder, kind): kind for kind in records.TextKind}
+        space = metric.space(encoder)
+        kinds = {StudyTextVector.ann_index(space, kind): kind for kind in records.TextKind}
         for name, kind in kinds.items():
             cursor.execute(
                 f"CREATE INDEX {concurrently} {connection.ops.quote_name(name)} ON corpus_app_studytextvector "
                 + _HNSW.format(dimensions=int(row[0]))
                 + " AND kind = %(kind)s",
-                {"encoder": encoder, "kind": kind.value},
+                {"encoder": space, "kind": kind.value},
             )
     _analyse()
     return (*wanted, *kinds)
@@ -742,7 +744,7 @@ _FAULTS = {
         SELECT label || ' (' || index_error || ')' FROM short WHERE index_attempts > 0 AND indexable""",
     "it is a searchable text without a vector": """
         SELECT label FROM short WHERE searchable AND NOT EXISTS (
-            SELECT FROM short_vector WHERE text_id = short.id AND encoder = %(encoder)s)""",
+            SELECT FROM short_vector WHERE text_id = short.id AND encoder = %(space)s)""",
     "its vector's study, collection, kind or flag are not its own": """
         SELECT label FROM short JOIN short_vector v ON v.text_id = short.id
         WHERE (v.searchable, v.collection_id, v.kind, v.study_id)
@@ -776,7 +778,14 @@ _FALSE_SHORT_TERMS = """
 
 def audit() -> list[str]:
     """What is wrong with the index, passage by passage; empty where every promise of this module holds."""
-    parameters = {"encoder": embedding.active_name(), "study": None, "studies": None, "heading_weight": HEADING_WEIGHT}
+    encoder = embedding.active_name()
+    parameters = {
+        "encoder": encoder,
+        "space": metric.space(encoder),
+        "study": None,
+        "studies": None,
+        "heading_weight": HEADING_WEIGHT,
+    }
     questions = {fault: _ROWS + question for fault, question in _FAULTS.items()}
     questions["its terms are not those of its words"] = _PRESENT_TERMS + _FALSE_TERMS
     questions["this text's terms are not those of its words"] = study_texts.PRESENT_TERMS + _FALSE_SHORT_TERMS

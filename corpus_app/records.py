@@ -392,6 +392,8 @@ class TextScore:
     """The text with the best BM25; None where that is 0."""
     by_meaning: ShortText | None = None
     """The text with the best cosine; None where there is none."""
+    top3: float | None = None
+    """Mean of the three best cosines; None where there are fewer texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,6 +403,8 @@ class StudyScores:
     study_id: str
     best: Mapping[str, TextScore]
     """By kind, `passage` for ordinary passages; kinds of which the study has no text, or none that matches, are absent."""
+    matched: frozenset[str] = frozenset()
+    """The question's lexemes that stand somewhere in the study."""
 
 
 @dataclass(frozen=True, slots=True)

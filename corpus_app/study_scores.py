@@ -15,6 +15,7 @@ from django.db import connection
 from numpy.typing import NDArray
 
 from corpus_app import legs, models, records, wire
+from corpus_app.embedding import metric
 from corpus_app.models import ANN_EF, PassageVector, StudyTextVector
 from corpus_app.records import ShortText, StudyScores, TextKind, TextScore
 
@@ -43,6 +44,8 @@ def score(
         "limit": limit,
         "encoder": encoder,
         "vector": None if vector is None else wire.Packed(vector, ">f2"),
+        "space": metric.space(encoder),
+        "projected": None if vector is None else wire.Packed(metric.project(encoder, vector)[0].tolist(), ">f2"),
     }
     with wire.together(settings=_SETTINGS, is_planned_once=True) as send:
         asked = _Asked(send, parameters, () if vector is None else vector)
@@ -51,7 +54,9 @@ def score(
         studies = np.union1d(words.studies_of_best(limit), best_by_meaning)
         best_words, best_meaning = words.best_of(studies), meaning.best_of(studies)
         texts, names = asked.descriptions(best_words, best_meaning, studies)
-    return tuple(_scores(best_words, best_meaning, texts, names))
+        matched = asked.matched(studies)
+    top3 = _mean_of_best(meaning, studies)
+    return tuple(_scores(best_words, best_meaning, top3, texts, names, matched))
 
 
 class _Asked:
@@ -64,7 +69,7 @@ class _Asked:
 
     def words(self) -> tuple[Rows, _Counts]:
         """Return the BM25 of every text that has a word of the question, and how many texts there are."""
-        own = {"text_index": StudyTextVector.ann_index(self._parameters["encoder"], TextKind.QUESTION)}
+        own = {"text_index": StudyTextVector.ann_index(self._parameters["space"], TextKind.QUESTION)}
         own |= {"passage_index": PassageVector.ann_index(self._parameters["encoder"], self._parameters["collection"])}
         sent, *counts = wire.row_of(self._send(self._in_collection(_WORDS), self._parameters | own))
         return Rows.of(sent), _Counts(*counts)
@@ -102,6 +107,11 @@ class _Asked:
     def _in_collection(self, statement: str) -> str:
         is_all = self._parameters["collection"] is None
         return statement.replace("{in_collection}", "" if is_all else "AND v.collection_id = %(collection)s")
+
+    def matched(self, studies: NDArray[np.int64]) -> dict[int, frozenset[str]]:
+        """Return the question's lexemes that stand somewhere in each study."""
+        sent = self._send(_MATCHED, self._parameters | {"studies": wire.Ids(studies.tolist())})
+        return {study: frozenset(lexemes) for study, lexemes in sent.fetchall()}
 
     def descriptions(
         self, by_words: Rows, by_meaning: Rows, studies: NDArray[np.int64]
@@ -184,8 +194,29 @@ class Rows:
         return own[order[np.unique(group[order], return_index=True)[1]]]
 
 
+def _mean_of_best(rows: Rows, studies: NDArray[np.int64], most: int = 3) -> dict[tuple[int, int], float]:
+    """Return the mean of the highest `most` scores by study and kind, where there are so many."""
+    own = rows[np.isin(rows["study"], studies)]
+    own = own[np.lexsort((-own["score"], own["kind"], own["study"]))]
+    is_first = np.ones(len(own), np.bool_)
+    is_first[1:] = (own["study"][1:] != own["study"][:-1]) | (own["kind"][1:] != own["kind"][:-1])
+    starts = np.flatnonzero(is_first)
+    ends = np.append(starts[1:], len(own))
+    keys = zip(own["study"][starts].tolist(), own["kind"][starts].tolist(), starts, ends, strict=True)
+    return {
+        (study, kind): float(own["score"][start : start + most].mean())
+        for study, kind, start, end in keys
+        if end - start >= most
+    }
+
+
 def _scores(
-    by_words: Rows, by_meaning: Rows, texts: dict[int, ShortText], names: dict[int, str]
+    by_words: Rows,
+    by_meaning: Rows,
+    top3: dict[tuple[int, int], float],
+    texts: dict[int, ShortText],
+    names: dict[int, str],
+    matched: dict[int, frozenset[str]],
 ) -> Iterator[StudyScores]:
     found: dict[int, dict[str, TextScore]] = {study: {} for study in names}
     cosines, words = _by_study(by_meaning), _by_study(by_words)
@@ -193,10 +224,14 @@ def _scores(
         near_text, cosine = cosines.get((study, kind), (None, None))
         word_text, bm25 = words.get((study, kind), (None, 0.0))
         found[study][KINDS[kind]] = TextScore(
-            bm25, cosine, by_words=_described(word_text, kind, texts), by_meaning=_described(near_text, kind, texts)
+            bm25,
+            cosine,
+            by_words=_described(word_text, kind, texts),
+            by_meaning=_described(near_text, kind, texts),
+            top3=top3.get((study, kind)),
         )
     for study in sorted(names, key=lambda pk: names[pk]):
-        yield StudyScores(names[study], found[study])
+        yield StudyScores(names[study], found[study], matched.get(study, frozenset()))
 
 
 def _by_study(rows: Rows) -> dict[tuple[int, int], tuple[int, float]]:
@@ -260,26 +295,40 @@ _WORDS = """
 """.replace("{packed}", _PACKED).replace("{with_question}", _QUESTION)
 _COSINES = """
     SELECT {packed} FROM (
-        SELECT text_id, study_id, kind, -(vector <#> %(vector)s::halfvec) AS score FROM ({vectors}) AS compared
+        SELECT text_id, study_id, kind, -(vector <#> asked) AS score FROM ({vectors}) AS compared
     ) AS scored
 """.replace("{packed}", _PACKED)
 _TEXT_VECTORS = """
-    SELECT text_id, study_id, kind, vector FROM corpus_app_studytextvector v
-    WHERE encoder = %(encoder)s AND searchable {in_collection}
+    SELECT text_id, study_id, kind, vector, %(projected)s::halfvec AS asked FROM corpus_app_studytextvector v
+    WHERE encoder = %(space)s AND searchable {in_collection}
 """
 _PASSAGE_VECTORS = """
-    SELECT passage_id AS text_id, p.study_id, 'passage' AS kind, vector
+    SELECT passage_id AS text_id, p.study_id, 'passage' AS kind, vector, %(vector)s::halfvec AS asked
     FROM corpus_app_passagevector v JOIN corpus_app_passage p ON p.id = v.passage_id
     WHERE encoder = %(encoder)s AND searchable {in_collection}
 """
-_NEAREST = "ORDER BY vector::halfvec({dimensions}) <#> %(vector)s::halfvec LIMIT %(limit)s"
-_NEAREST_TEXTS = " UNION ALL ".join(f"({_TEXT_VECTORS} AND kind = '{kind}' {_NEAREST})" for kind in TextKind)
-_NEAREST_PASSAGES = f"{_PASSAGE_VECTORS} {_NEAREST}"
+_NEAREST = "ORDER BY vector::halfvec({dimensions}) <#> %({asked})s::halfvec LIMIT %(limit)s"
+_NEAREST_BY_METRIC, _NEAREST_BY_MEANING = (
+    _NEAREST.replace("{asked}", "projected"),
+    _NEAREST.replace("{asked}", "vector"),
+)
+_NEAREST_TEXTS = " UNION ALL ".join(f"({_TEXT_VECTORS} AND kind = '{kind}' {_NEAREST_BY_METRIC})" for kind in TextKind)
+_NEAREST_PASSAGES = f"{_PASSAGE_VECTORS} {_NEAREST_BY_MEANING}"
 _TEXTS = """
     SELECT id, kind, finding_id, passage_id, CASE kind WHEN 'question' THEN text ELSE '' END
     FROM corpus_app_studytext WHERE id = ANY(%(texts)s::bigint[])
 """
 _STUDIES = "SELECT id, study_id FROM corpus_app_study WHERE id = ANY(%(studies)s::bigint[])"
+_MATCHED = """
+    {with_question},
+    places AS (
+        SELECT t.study_id, t.lexeme FROM corpus_app_studytextterm t JOIN question USING (lexeme)
+        UNION ALL
+        SELECT p.study_id, t.lexeme FROM corpus_app_passageterm t JOIN question USING (lexeme)
+        JOIN corpus_app_passage p ON p.id = t.passage_id
+    )
+    SELECT study_id, array_agg(DISTINCT lexeme) FROM places WHERE study_id = ANY(%(studies)s::bigint[]) GROUP BY study_id
+""".replace("{with_question}", _QUESTION)
 _TERM_STATISTICS = """
     {with_question}
     SELECT lexeme, (SELECT count(*) FROM corpus_app_passageterm t WHERE t.lexeme = question.lexeme)

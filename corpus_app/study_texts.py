@@ -16,6 +16,7 @@ from django.db import Error, connection, transaction
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from corpus_app import embedding, records
+from corpus_app.embedding import metric
 from corpus_app.models import Finding, Passage, Study, StudyText, StudyTextVector
 from corpus_app.records import TextKind
 
@@ -188,8 +189,9 @@ def indexable() -> QuerySet[StudyText]:
 
 
 def lacking(encoder: str) -> QuerySet[StudyText]:
-    """Return the texts without a vector of this encoder."""
-    return indexable().filter(~Exists(StudyTextVector.objects.filter(text=OuterRef("pk"), encoder=encoder)))
+    """Return the texts without a vector of this encoder in its present metric."""
+    vectors = StudyTextVector.objects.filter(text=OuterRef("pk"), encoder=metric.space(encoder))
+    return indexable().filter(~Exists(vectors))
 
 
 def waiting(encoder: str) -> QuerySet[StudyText]:
@@ -215,18 +217,20 @@ def index_all(encoder: embedding.Encoder, *, threads: int) -> None:
 def forget(studies: QuerySet[Study], encoder: str) -> None:
     """Let the texts of these studies wait for their vectors of this encoder again."""
     StudyText.objects.filter(study__in=studies, index_attempts__gt=0).update(index_attempts=0, index_error="")
-    StudyTextVector.objects.filter(study__in=studies, encoder=encoder).delete()
+    StudyTextVector.objects.filter(study__in=studies, encoder=metric.space(encoder)).delete()
 
 
 def drop_others(*encoders: str) -> int:
-    """Drop the vectors of all encoders but these; return how many they were."""
-    return StudyTextVector.objects.exclude(encoder__in=encoders).delete()[0]
+    """Drop the vectors of all encoders but these, and those of former metrics; return how many they were."""
+    return StudyTextVector.objects.exclude(encoder__in=[metric.space(name) for name in encoders]).delete()[0]
 
 
 def counts() -> dict[str, int]:
     """Return how many texts have a vector of which encoder."""
     vectors = StudyTextVector.objects.filter(text__in=indexable()).order_by()
-    return dict(vectors.values_list("encoder").annotate(n=Count("pk")))
+    spaces = dict(vectors.values_list("encoder").annotate(n=Count("pk")))
+    names = {space: space.partition(metric.SEPARATOR)[0] for space in spaces}
+    return {name: spaces[space] for space, name in names.items() if space == metric.space(name)}
 
 
 def _index(encoder: embedding.Encoder, texts: Sequence[StudyText], *, threads: int) -> list[int]:
@@ -245,9 +249,10 @@ def _index(encoder: embedding.Encoder, texts: Sequence[StudyText], *, threads: i
             return [texts[0].pk]
         # One by one, to find the text that it cannot encode.
         return [pk for text in texts for pk in _index(encoder, [text], threads=threads)]
-    vectors = {text.pk: row for text, row in zip(texts, rows, strict=True)}
+    projected = metric.project(encoder.name, rows)
+    vectors = {text.pk: row for text, row in zip(texts, projected, strict=True)}
     for study_pk, group in groupby(texts, key=lambda text: text.study_id):
-        _store(encoder.name, study_pk, list(group), vectors)
+        _store(metric.space(encoder.name), study_pk, list(group), vectors)
     return []
 
 
@@ -299,3 +304,22 @@ def audit() -> list[str]:
         if list(wanted(study, findings[study.pk], passages[study.pk]))
         != [Text(row.kind, row.finding_id, row.passage_id, row.text) for row in present[study.pk]]
     ]
+
+
+# --- The metric -------------------------------------------------------------------------------------------------------
+
+
+def fit_metric(encoder: embedding.Encoder) -> metric.Metric:
+    """Fit the metric of an encoder to the corpus: texts for one finding or passage mean the same.
+
+    Raises ValueError where there are too few texts for a matrix of the encoder's dimensions.
+    """
+    rows = list(
+        StudyText.objects.exclude(kind=TextKind.TITLE)
+        .order_by("study", "position")
+        .values_list("text", "study", "finding", "passage")
+    )
+    vectors = encoder.encode([text for text, *_ in rows], threads=embedding.THREADS)
+    if len(rows) < 2 * vectors.shape[1]:
+        raise ValueError(f"{len(rows)} texts are too few to fit a metric of {vectors.shape[1]} dimensions.")
+    return metric.fit(vectors, [(study, finding, None if finding else passage) for _, study, finding, passage in rows])

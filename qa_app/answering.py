@@ -19,16 +19,19 @@ import orjson
 from django.conf import settings
 from django.db import transaction
 from django.urls import reverse
+from django.utils import timezone
 
 from corpus_app import search
-from qa_app import packing, payload
+from qa_app import engines, packing, payload
 from qa_app.backends.corpus import SearchedCorpus
+from qa_app.backends.engine_corpus import EngineCorpus
 from qa_app.backends.model_server import Deadline, ModelServer, Price, ServerSettings, Waiting
 from qa_app.backends.model_writer import ModelWriter
 from qa_app.backends.rationed import Allowance, RationedWriter
 from qa_app.backends.reranking import CrossEncoderReranker, ModelReranker
 from qa_app.backends.spending import DailyBudget
 from qa_app.backends.time_limit import TimeLimit
+from qa_app.engine.writer import ExtractiveWriter as ComposedWriter
 from qa_app.models import Answer, Gap, SafetyReply
 from qa_app.pipeline import calibration
 from qa_app.pipeline import policy as policies
@@ -91,6 +94,18 @@ def make(
 
     Raises Abandoned, at its next stage, once those who are told of its progress have left; ModelQuotaUsedUp, OutOfTime.
     """
+    if uses_engine(policy):
+        answered = engines.engine(policy).answer(
+            question,
+            corpus=EngineCorpus(limit),
+            writers=_engine_writers(writer, waiting, allowance),
+            today=timezone.localdate(),
+            reviewed=reviewed,
+            keep=keep,
+            progress=progress,
+            limit=limit,
+        )
+        return _told_of_missing_model(answered, writer)
     first, *fallbacks = writers(writer, waiting=waiting, allowance=allowance)
     answered = answer_question(
         question,
@@ -104,11 +119,25 @@ def make(
         progress=progress,
         limit=limit,
     )
-    if writer == "llm" and not fallbacks and answered.outcome.is_answer:
-        # Asked for, but no model is configured: the reader is told who wrote instead.
-        instead = replace(answered.generator, fallback_from="llm", fallback_reason="not_configured")
-        answered = replace(answered, generator=instead)
-    return answered
+    return _told_of_missing_model(answered, writer)
+
+
+def uses_engine(policy: Policy) -> bool:
+    """Tell whether the learned engine answers; the presets of the documents are ranked by the classic one."""
+    return settings.INFORM_ENGINE == "learned" and policy.name == policies.DEFAULT.name
+
+
+def _engine_writers(writer: str, waiting: Waiting | None, allowance: Allowance | None) -> tuple[Writer, ...]:
+    *models, _ = writers(writer, waiting=waiting, allowance=allowance)
+    return (*models, ComposedWriter())
+
+
+def _told_of_missing_model(answered: Answered, writer: str) -> Answered:
+    """Return the answer with who wrote instead, where a model was asked for and none is configured."""
+    if writer != "llm" or model_server() is not None or not answered.outcome.is_answer:
+        return answered
+    instead = replace(answered.generator, fallback_from="llm", fallback_reason="not_configured")
+    return replace(answered, generator=instead)
 
 
 def rehearse(*, rest: Callable[[float], None]) -> int:
@@ -338,8 +367,10 @@ def _policy(policy: Policy) -> str:
 def engine() -> str:
     """What makes answers, as a hash of its code: the same engine, policy and corpus version give the same bytes."""
     digest = hashlib.sha256()
-    for path in sorted((Path(__file__).parent / "pipeline").glob("**/*.py")):
-        digest.update(path.read_bytes())
+    folders = ("pipeline", "engine", "lexicon", "fitted")
+    for path in sorted(path for folder in folders for path in (Path(__file__).parent / folder).glob("**/*.*")):
+        if path.suffix in {".py", ".toml", ".json"}:
+            digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 

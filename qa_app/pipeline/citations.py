@@ -61,9 +61,14 @@ def _numbers(marker: str) -> Iterator[int]:
 
 
 def number_studies(sentences: Iterable[Sentence], evidence: Evidence) -> dict[str, int]:
-    """Index by study id, from 1, in order of first appearance; a study outside the evidence cannot appear."""
+    """Index by study id, from 1, the headline's study first, then in order of appearance.
+
+    A study outside the evidence cannot appear, and without sentences no study does.
+    """
     known = {study.study_id for study in evidence.studies}
     order = dict.fromkeys(study for sentence in sentences for study in sentence.study_ids if study in known)
+    if order and evidence.headline_study in known:
+        order = dict.fromkeys((evidence.headline_study, *order))
     return {study_id: index for index, study_id in enumerate(order, start=1)}
 
 

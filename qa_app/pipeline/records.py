@@ -333,6 +333,10 @@ class Evidence:
     """What the question sets against each other and studies that may be quoted compared."""
     conditions: Mapping[str, tuple[Concept, ...]] = field(default_factory=dict)
     """By study what all of its people have, where the question names nothing of it."""
+    draft: Draft | None = None
+    """The sentences that selection chose; None where a writer chooses."""
+    headline_study: str | None = None
+    """The study that the headline quotes: citations are numbered from it."""
 
     def __post_init__(self) -> None:
         if not self.passages:

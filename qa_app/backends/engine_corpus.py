@@ -1,0 +1,80 @@
+"""The real corpus behind the engine's port."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+
+from corpus_app import search
+from corpus_app.records import Found, Passage, StudyScores
+from qa_app.backends.time_limit import TimeLimit
+from qa_app.engine.agreement import build_alias_index, map_finding
+from qa_app.engine.concepts import ConceptIndex
+from qa_app.engine.ports import CorpusFacts, Vector
+from qa_app.engine.question.people import PeopleIndex
+from qa_app.engine.question.safety import SafetyLexicon
+from qa_app.engine.strength import StudySize
+from qa_app.pipeline.ports import LegFailed
+
+
+class EngineCorpus:
+    """The corpus by its reading door; what is read in a snapshot takes no longer than the limit leaves."""
+
+    def __init__(self, limit: TimeLimit | None = None) -> None:
+        self._limit = limit
+        self._vectors: dict[str, Vector] = {}
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        return search.snapshot(milliseconds=self._limit.milliseconds_left if self._limit else None)
+
+    def facts(self) -> CorpusFacts:
+        return search.once_per_version(_read_facts)
+
+    def is_word(self, word: str) -> bool:
+        return search.is_word(word)
+
+    def encode(self, text: str) -> Vector:
+        if text not in self._vectors:  # of one question: its ask is often all of it
+            try:
+                self._vectors[text] = search.encode_question(text)
+            except search.EncoderUnavailable as error:
+                raise LegFailed(str(error)) from error
+        return self._vectors[text]
+
+    def score_studies(
+        self, text: str, vector: Vector | None, *, collection: str | None, limit: int
+    ) -> tuple[StudyScores, ...]:
+        return search.score_studies(text, vector, collection=collection, limit=limit)
+
+    def find(self, text: str, vector: Vector | None, *, collection: str | None, limit: int, error: str | None) -> Found:
+        return search.find(text, vector, collection=collection, limit=limit, dense_error=error)
+
+    def load(self, passage_ids: Sequence[int]) -> tuple[Passage, ...]:
+        return search.load_passages(passage_ids)
+
+    def plain_passages(self, study_ids: Sequence[str]) -> tuple[Passage, ...]:
+        return search.plain_passages(study_ids)
+
+
+def _read_facts() -> CorpusFacts:
+    studies = {study.study_id: study for _, study in search.published_studies()}
+    references = search.references(list(studies))
+    concepts = search.concepts()
+    findings = search.findings(list(studies))
+    aliases = build_alias_index(concepts)
+    lexicons = search.lexicons()
+    return CorpusFacts(
+        version=search.corpus_version(),
+        studies=studies,
+        references=references,
+        collections=search.collections(),
+        concepts=concepts,
+        concept_index=ConceptIndex.build(concepts),
+        people=PeopleIndex.build(lexicons.get("people", {})),
+        safety=SafetyLexicon.build(lexicons),
+        findings=findings,
+        finding_concepts={finding.finding_id: map_finding(finding, aliases) for finding in findings},
+        sizes={r.study_id: StudySize(r.participants, r.included_studies) for r in references},
+        vocabulary=search.vocabulary(),
+        changed_at=search.corpus_changed_at(),
+    )

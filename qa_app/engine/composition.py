@@ -1,0 +1,108 @@
+"""Compose the draft of an answer: the headline's sentence, a short answer in plain words, and the details by study."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from qa_app.engine.policy import EnginePolicy
+from qa_app.engine.quotations import Quotation, cut, has_statistics
+from qa_app.engine.selection import Scope, relevance, select
+from qa_app.pipeline.records import Draft, DraftSentence, Mode, Passage
+
+
+@dataclass(frozen=True, slots=True)
+class Composition:
+    """What an answer is made of, before verification."""
+
+    headline: Quotation
+    summary: tuple[Quotation, ...]
+    """Begins with the headline's quotation where that is a plain sentence."""
+    answer: tuple[Quotation, ...]
+
+    @property
+    def passages(self) -> tuple[Passage, ...]:
+        """Every passage quoted, in order of first appearance, each once."""
+        quoted = (self.headline, *self.summary, *self.answer)
+        return tuple({q.passage.passage_id: q.passage for q in quoted}.values())
+
+    def draft(self) -> Draft:
+        """Return the sentences as a writer gives them: one paragraph for the summary, one a study for the answer."""
+        studies = {study_id: n for n, study_id in enumerate(dict.fromkeys(q.study_id for q in self.answer), start=1)}
+        return Draft(
+            summary=tuple(s for q in self.summary for s in _sentences(q, 0)),
+            answer=tuple(s for q in self.answer for s in _sentences(q, studies[q.study_id])),
+        )
+
+
+def compose(
+    passages: Sequence[Passage], ranked: Sequence[str], scope: Scope, policy: EnginePolicy, mode: Mode
+) -> Composition | None:
+    """Choose headline, summary and answer from the passages of the cited studies, in the order `ranked`.
+
+    None where no passage of the leading study can be quoted.
+    """
+    budget = policy.budget(mode)
+    place = {study_id: n for n, study_id in enumerate(ranked)}
+    options = [q for passage in passages if passage.study.study_id in place for q in cut(passage)]
+    ordinary = [q for q in options if not q.is_plain]
+    plain = [q for q in options if q.is_plain and not (mode is Mode.BEGINNER and has_statistics(q.passage.text))]
+    leading = [q for q in plain if q.study_id == ranked[0]] or [q for q in ordinary if q.study_id == ranked[0]]
+    if not leading:
+        return None
+    headline = max(leading, key=lambda q: (relevance(q, scope, policy), -q.passage.passage_id))
+    summary = select(
+        plain,
+        scope,
+        policy,
+        words=budget.summary_words,
+        most_of=lambda _: 2,
+        opening=(headline,),
+    )
+    summary = _by_study(summary, place)
+    answer = select(
+        ordinary,
+        scope,
+        policy,
+        words=budget.answer_words,
+        most_of=lambda study: budget.quotations_leader if study == ranked[0] else budget.quotations_other,
+        besides=summary,
+    )
+    answer = _with_every_study(answer, summary, ordinary, scope, policy)
+    return Composition(headline, summary, _in_order(answer, place)) if answer else _alone(headline, ordinary, place)
+
+
+def _with_every_study(
+    answer: tuple[Quotation, ...],
+    summary: Sequence[Quotation],
+    ordinary: Sequence[Quotation],
+    scope: Scope,
+    policy: EnginePolicy,
+) -> tuple[Quotation, ...]:
+    """Add the best quotation of each study that the summary cites and the answer does not."""
+    present = {q.study_id for q in answer}
+    for study_id in dict.fromkeys(q.study_id for q in summary):
+        own = [q for q in ordinary if q.study_id == study_id and q not in summary]
+        if study_id not in present and own:
+            answer += (max(own, key=lambda q: relevance(q, scope, policy)),)
+    return answer
+
+
+def _alone(headline: Quotation, ordinary: Sequence[Quotation], place: Mapping[str, int]) -> Composition | None:
+    """Compose from the headline and the rest of its own passage where nothing else is worth quoting."""
+    rest = [q for q in ordinary if q.study_id == headline.study_id and q != headline]
+    return Composition(headline, (headline,), _in_order(rest[:1], place)) if rest else None
+
+
+def _by_study(quotations: Sequence[Quotation], place: Mapping[str, int]) -> tuple[Quotation, ...]:
+    """Order by study, the headline's first; within a study in the order of choice."""
+    return tuple(sorted(quotations, key=lambda q: place[q.study_id]))
+
+
+def _in_order(quotations: Sequence[Quotation], place: Mapping[str, int]) -> tuple[Quotation, ...]:
+    """Order by study, within a study as its passages stand."""
+    return tuple(sorted(quotations, key=lambda q: (place[q.study_id], q.passage.position, q.first)))
+
+
+def _sentences(quotation: Quotation, paragraph: int) -> list[DraftSentence]:
+    return [DraftSentence(text, (quotation.passage.passage_id,), paragraph) for text in quotation.sentences]

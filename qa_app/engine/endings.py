@@ -1,0 +1,222 @@
+"""The endings of a question: an answer, counts of the corpus's rows, a fixed reply, or a refusal with what comes near."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from qa_app.engine import confidence
+from qa_app.engine.evidence import Gathered
+from qa_app.engine.policy import EnginePolicy
+from qa_app.engine.ports import Corpus, CorpusFacts
+from qa_app.engine.query import Query
+from qa_app.engine.question.about_corpus import CorpusAnswer, CorpusQuestionUnread
+from qa_app.engine.retrieval import Retrieved, hits_by_id, nearest_questions
+from qa_app.engine.understanding import understanding_of
+from qa_app.engine.writer import EXTRACTIVE
+from qa_app.pipeline import citations
+from qa_app.pipeline.attribution import attributed
+from qa_app.pipeline.policy import Policy
+from qa_app.pipeline.records import (
+    Answer,
+    Candidate,
+    Citation,
+    Concept,
+    Declined,
+    Generator,
+    Headline,
+    InsufficientEvidence,
+    Mode,
+    NearQuestion,
+    Outcome,
+    Question,
+    Searched,
+    Signals,
+)
+from qa_app.pipeline.retrieval import Clock
+from qa_app.pipeline.telling import tell_whole
+from qa_app.pipeline.writing import NothingWritten, Written
+
+COUNTED = Generator(name="counted", version="2")
+SHOWN = 5  # nearest passages of a refusal
+NOT_ANSWERED = (
+    "The studies kept here do not answer this question. Below are the nearest passages; they are not an answer."
+)
+NOT_OUR_SUBJECT = "This question lies outside the studies kept here, so there is no answer to give."
+NOTHING_NAMED = "This question does not name what it is about: please name it and ask again."
+NO_SUCH_SOURCE = "The studies kept here include none by that name: {}."
+UNREAD = "This asks about the collection of studies itself, in a way that is not understood here. Try, for example: {}"
+IN_ENGLISH = "The studies kept here are in English; a question in English finds more."
+BY_WORDS_ALONE = "Only the words of the question could be searched for just now, not its meaning; asking again in a while may find more."
+
+Refuse = Callable[[Retrieved, Corpus, EnginePolicy], Answer]
+
+
+@dataclass
+class Ending:
+    """Builds the one record that an answer is, whichever way the question ends."""
+
+    question: Question
+    query: Query
+    facts: CorpusFacts
+    policy: Policy
+    clock: Clock
+
+    def shown(self, answer: Answer) -> Answer:
+        """Report a finished answer to whoever watches, and return it."""
+        tell_whole(answer, self.clock.progress)
+        return answer
+
+    def guardrail(self, declined: Declined) -> Answer:
+        """Return the fixed reply of a route."""
+        return self._refusal(declined.outcome, declined.message, declined=declined)
+
+    def unknown_source(self) -> Answer:
+        """Return that no study here is by the source that the question names."""
+        return self._refusal(
+            Outcome.INSUFFICIENT_EVIDENCE, NO_SUCH_SOURCE.format(", ".join(self.query.sources.unknown))
+        )
+
+    def about_corpus(self, read: CorpusAnswer | CorpusQuestionUnread) -> Answer:
+        """Return what the rows say of the corpus, or the refusal of a question that the grammar cannot read."""
+        if isinstance(read, CorpusQuestionUnread):
+            return self._refusal(
+                Outcome.INSUFFICIENT_EVIDENCE, UNREAD.format(" ".join(f"“{e}”" for e in read.examples))
+            )
+        return self._answer(
+            Outcome.ANSWERED,
+            summary=read.sentences,
+            answer=read.lines,
+            citations=tuple(Citation(index, study) for index, study in enumerate(read.studies, start=1)),
+            generator=COUNTED,
+            overview=read.overview,
+        )
+
+    def insufficient(self, retrieved: Retrieved, corpus: Corpus, policy: EnginePolicy) -> Answer:
+        """Return that the studies do not answer, with the nearest passages and near questions that they do answer."""
+        parts = [NOT_ANSWERED]
+        near = self._nearest(retrieved, corpus)
+        absent = self._absent(near)
+        if absent:
+            parts.append(f"None of the nearest passages mentions {', '.join(f'“{word}”' for word in absent)}.")
+        if self.query.language != "en":
+            parts.append(IN_ENGLISH)
+        if retrieved.vector is None:
+            parts.append(BY_WORDS_ALONE)
+        return self._refusal(
+            Outcome.INSUFFICIENT_EVIDENCE, " ".join(parts), retrieved=retrieved, nearest=near,
+            near=self._near_questions(retrieved, policy),
+        )  # fmt: skip
+
+    def out_of_scope(self, retrieved: Retrieved, corpus: Corpus, policy: EnginePolicy) -> Answer:
+        """Return that the question is on none of the subjects of the corpus; in another language nobody can say."""
+        if self.query.language != "en":
+            return self.insufficient(retrieved, corpus, policy)
+        names = "; ".join(collection.name.lower() for collection in self.facts.collections)
+        message = f"{NOT_OUR_SUBJECT} They are about: {names}." if names else NOT_OUR_SUBJECT
+        return self._refusal(Outcome.OUT_OF_SCOPE, message, retrieved=retrieved)
+
+    def names_nothing(self, retrieved: Retrieved, corpus: Corpus, policy: EnginePolicy) -> Answer:
+        """Return that the question does not say what it is about."""
+        return self._refusal(Outcome.INSUFFICIENT_EVIDENCE, NOTHING_NAMED, retrieved=retrieved)
+
+    def nothing_written(self, retrieved: Retrieved, nothing: InsufficientEvidence) -> Answer:
+        """Return that no sentence could be verified, with the attempts."""
+        attempts = nothing.attempts if isinstance(nothing, NothingWritten) else ()
+        return self.shown(
+            self._refusal(Outcome.INSUFFICIENT_EVIDENCE, NOT_ANSWERED, retrieved=retrieved, attempts=attempts)
+        )
+
+    def answered(
+        self, gathered: Gathered, written: Written, headline: Headline, retrieved: Retrieved, version: str,
+        policy: EnginePolicy,
+    ) -> Answer:  # fmt: skip
+        """Return the answer with its verified sentences."""
+        chosen = gathered.evidence
+        numbers = citations.number_studies((*written.summary, *written.answer), chosen)
+        if not numbers:
+            return self.nothing_written(retrieved, NothingWritten(NOT_ANSWERED, written.attempts))
+        outcome, message = _outcome(gathered)
+        return self._answer(
+            outcome,
+            message=message,
+            summary=attributed(citations.numbered(written.summary, numbers), chosen),
+            answer=attributed(citations.numbered(written.answer, numbers), chosen),
+            citations=citations.citations(numbers, chosen),
+            confidence=confidence.assess(retrieved.lead, retrieved.signals, gathered.missing, version, policy),
+            evidence=chosen.passages,
+            left_out=(*chosen.left_out, *written.fallen),
+            generator=written.generator,
+            agreement=chosen.agreement,
+            definitions=self._definitions((*written.summary, *written.answer)),
+            attempts=written.attempts,
+            ranked=len(retrieved.ranked),
+            headline=headline,
+            strength=gathered.strength,
+            missing=gathered.missing,
+            near_questions=self._near_questions(retrieved, policy),
+            retrieved=retrieved,
+        )
+
+    # --- Parts ---------------------------------------------------------------------------------------------------------
+
+    def _refusal(
+        self, outcome: Outcome, message: str, *, retrieved: Retrieved | None = None,
+        nearest: tuple[Candidate, ...] = (), near: tuple[NearQuestion, ...] = (), **fields: object,
+    ) -> Answer:  # fmt: skip
+        return self._answer(
+            outcome, message=message, evidence=nearest, near_questions=near, retrieved=retrieved, **fields
+        )
+
+    def _answer(self, outcome: Outcome, *, retrieved: Retrieved | None = None, **fields: object) -> Answer:
+        base: dict[str, object] = {
+            "message": None, "summary": (), "answer": (), "citations": (), "confidence": None, "evidence": (), "left_out": (),
+            "generator": EXTRACTIVE,
+        }  # fmt: skip
+        return Answer(
+            question=self.question,
+            outcome=outcome,
+            understanding=understanding_of(self.query),
+            scope=Searched.COLLECTION if self.question.collection else Searched.GLOBAL,
+            policy=self.policy,
+            corpus_version=self.facts.version,
+            found=retrieved.found if retrieved else None,
+            signals=Signals(retrieved.signals | {"answerable": retrieved.answerable}) if retrieved else None,
+            timings_ms=self.clock.spent,
+            **(base | fields),  # type: ignore[arg-type]  # checked by the record itself
+        )
+
+    def _nearest(self, retrieved: Retrieved, corpus: Corpus) -> tuple[Candidate, ...]:
+        hits = sorted(hits_by_id(retrieved).values(), key=lambda h: (-(h.cosine or 0.0), -h.bm25, h.passage_id))[:SHOWN]
+        loaded = {passage.passage_id: passage for passage in corpus.load([hit.passage_id for hit in hits])}
+        return tuple(
+            Candidate(loaded[hit.passage_id], hit, hit.cosine or 0.0, hit.cosine or 0.0)
+            for hit in hits
+            if hit.passage_id in loaded
+        )
+
+    def _absent(self, near: tuple[Candidate, ...]) -> tuple[str, ...]:
+        """Return the concepts of the question that no study is about and none of the passages shown mentions."""
+        texts = " ".join(candidate.passage.text.lower() for candidate in near)
+        return tuple(c.name for c in self.query.unstudied if c.name.lower() not in texts)
+
+    def _near_questions(self, retrieved: Retrieved, policy: EnginePolicy) -> tuple[NearQuestion, ...]:
+        near = nearest_questions(retrieved, least=policy.near_from, most=policy.near_questions)
+        return tuple(NearQuestion(text, study_id) for text, study_id in near)
+
+    def _definitions(self, sentences: tuple[object, ...]) -> tuple[Concept, ...]:
+        """Return the terms of the answer that a beginner did not use in the question."""
+        if self.question.mode is not Mode.BEGINNER:
+            return ()
+        asked = {concept.concept_id for concept in (*self.query.concepts, *self.query.unstudied)}
+        text = " ".join(getattr(sentence, "text", "") for sentence in sentences)
+        found = {m.concept.concept_id: m.concept for m in self.facts.concept_index.find(text)}
+        return tuple(c for pk, c in found.items() if c.definition and pk not in asked)
+
+
+def _outcome(gathered: Gathered) -> tuple[Outcome, str | None]:
+    if gathered.is_conflicting:
+        return Outcome.CONFLICTING, None
+    if gathered.missing:
+        return Outcome.PARTIAL, f"What is cited here does not speak of: {', '.join(gathered.missing)}."
+    return Outcome.ANSWERED, None

@@ -1,0 +1,201 @@
+"""Gather the evidence of an answer: the composed draft, its passages in rank order, agreement, strength and headline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from corpus_app.records import Finding, Hit, Lean, Passage, Study, Wanted
+from qa_app.engine import agreement, strength
+from qa_app.engine.composition import Composition, compose
+from qa_app.engine.coverage import missing_parts
+from qa_app.engine.policy import EnginePolicy
+from qa_app.engine.ports import Corpus, CorpusFacts
+from qa_app.engine.query import Query
+from qa_app.engine.retrieval import Retrieved, cited_studies, hits_by_id, load_passages
+from qa_app.engine.selection import Scope
+from qa_app.engine.understanding import understanding_of
+from qa_app.engine.verdict import names_matter, read_polarity, verdict
+from qa_app.pipeline.records import (
+    Agreement,
+    Because,
+    Candidate,
+    Evidence,
+    EvidenceStrength,
+    Headline,
+    HeadlineVerdict,
+    Question,
+    Span,
+    Stance,
+    StudyStance,
+)
+from qa_app.pipeline.text import stem_set
+
+STANCES: Mapping[Lean | None, Stance] = {
+    Lean.YES: Stance.FAVOURS,
+    Lean.NO: Stance.AGAINST,
+    Lean.NO_CLEAR_DIFFERENCE: Stance.NO_DIFFERENCE,
+}
+LESS_THAN_ANY_HIT = Hit(0, 0.0, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """Everything an answer is written from and judged by."""
+
+    evidence: Evidence
+    composition: Composition
+    findings: tuple[Finding, ...]
+    """The finding of each cited study that is nearest to the question and on the leader's matter, the leader's first."""
+    missing: tuple[str, ...]
+    is_conflicting: bool
+    strength: EvidenceStrength
+
+    @property
+    def leading_study(self) -> Study:
+        return self.composition.headline.passage.study
+
+
+def gather(
+    question: Question, query: Query, facts: CorpusFacts, retrieved: Retrieved, corpus: Corpus, policy: EnginePolicy
+) -> Gathered | None:
+    """Choose what to quote and freeze it with its evidence; None where the leading study has nothing to quote."""
+    cited = cited_studies(retrieved, policy)
+    passages = load_passages(cited, retrieved, corpus)
+    nearest = [finding for study_id in cited if (finding := _nearest_finding(study_id, retrieved, facts))]
+    scope = Scope(
+        query=query,
+        vector=retrieved.vector,
+        idf=retrieved.idf,
+        chances=retrieved.chances,
+        passage_cosines={pk: hit.cosine or 0.0 for pk, hit in hits_by_id(retrieved).items()},
+        finding_id=nearest[0].finding_id if nearest and nearest[0].study_id == cited[0] else None,
+        leans={finding.finding_id: finding.lean for finding in facts.findings},
+    )
+    composed = compose(passages, cited, scope, policy, question.mode)
+    if composed is None:
+        return None
+    quoted = tuple({p.study.study_id: p.study for p in composed.passages}.values())
+    matter = _on_one_matter(nearest, facts, {study.study_id for study in quoted})
+    texts = [p.text for p in passages if p.study in quoted] + [study.title for study in quoted]
+    chosen = Evidence(
+        question=question,
+        understanding=understanding_of(query),
+        passages=_candidates(passages, composed, retrieved, scope, policy),
+        findings=tuple(f for f in facts.findings if f.study_id in {study.study_id for study in quoted}),
+        citable=retrieved.chances,
+        agreement=_agreement(matter, facts),
+        draft=composed.draft(),
+        headline_study=composed.headline.study_id,
+    )
+    weights = {study.study_id: agreement.weigh(study) for study in quoted}
+    return Gathered(
+        evidence=chosen,
+        composition=composed,
+        findings=matter,
+        missing=missing_parts(query, texts, quoted, retrieved.idf, policy),
+        is_conflicting=agreement.is_conflicting(matter, weights),
+        strength=strength.grade(quoted, matter, query.population, sizes=facts.sizes),
+    )
+
+
+def headline(query: Query, facts: CorpusFacts, gathered: Gathered, retrieved: Retrieved) -> Headline:
+    """Return the headline: the composed sentence with its verdict and the counts of studies on the same matter."""
+    quotation = gathered.composition.headline
+    passage = quotation.passage
+    start, end = passage.sentences[quotation.first].start, passage.sentences[quotation.last].end
+    text = passage.text[start:end]
+    finding = next((f for f in facts.findings if f.finding_id == passage.finding_id), None)
+    counts = agreement.counts(finding, facts.findings, facts.finding_concepts) if finding else None
+    return Headline(
+        text=text,
+        verdict=_verdict(query, facts, gathered, finding),
+        citations=(1,),
+        support=(Span(passage.passage_id, passage.version, quotation.study_id, start, end, text),),
+        studies_for=counts.studies_for if counts else None,
+        studies_against=counts.studies_against if counts else None,
+        studies_without_difference=counts.studies_without_difference if counts else None,
+    )
+
+
+def _verdict(query: Query, facts: CorpusFacts, gathered: Gathered, finding: Finding | None) -> HeadlineVerdict | None:
+    """Return the verdict for the headline's finding, or for the leader's nearest one where it has none (never yes or no)."""
+    polarity = read_polarity(query.ask, query.intent)
+    judged = finding or next(iter(gathered.findings), None)
+    if judged is None:
+        return None
+    concepts = facts.finding_concepts[judged.finding_id]
+    outcomes = [c for c in facts.concepts if c.concept_id in concepts.outcome]
+    asked = frozenset((*query.intervention, *query.comparator, *query.outcome, *query.condition))
+    return verdict(
+        query.intent,
+        polarity,
+        judged,
+        wanted=outcomes[0].wanted if outcomes else Wanted.NEITHER,
+        is_on_topic=finding is not None and names_matter(asked, concepts),
+        is_whole=not (gathered.missing or gathered.is_conflicting),
+    )
+
+
+def _nearest_finding(study_id: str, retrieved: Retrieved, facts: CorpusFacts) -> Finding | None:
+    """Return the finding whose plain sentence or curated question is nearest to the question."""
+    best = retrieved.by_id[study_id].best
+    near = [
+        (score.cosine or 0.0, score.by_meaning.finding_id)
+        for kind in ("question", "plain", "statement")
+        if (score := best.get(kind)) and score.by_meaning and score.by_meaning.finding_id
+    ]
+    wanted = max(near, default=(0.0, None))[1]
+    return next((finding for finding in facts.findings if finding.finding_id == wanted), None)
+
+
+def _on_one_matter(nearest: Sequence[Finding], facts: CorpusFacts, cited: set[str]) -> tuple[Finding, ...]:
+    """Return those of the nearest findings that share an intervention or an outcome with the first."""
+    if not nearest:
+        return ()
+    first = facts.finding_concepts[nearest[0].finding_id]
+    own = first.intervention | first.comparator, first.outcome
+
+    def is_shared(finding: Finding) -> bool:
+        other = facts.finding_concepts[finding.finding_id]
+        return bool(own[0] & (other.intervention | other.comparator)) or bool(own[1] & other.outcome)
+
+    return tuple(f for n, f in enumerate(nearest) if f.study_id in cited and (n == 0 or is_shared(f)))
+
+
+def _agreement(findings: Sequence[Finding], facts: CorpusFacts) -> Agreement | None:
+    """Return where each study leans on the first finding's outcome; None where that is not mapped."""
+    outcome_ids = facts.finding_concepts[findings[0].finding_id].outcome if findings else frozenset()
+    outcome = next((concept for concept in facts.concepts if concept.concept_id in outcome_ids), None)
+    if outcome is None:
+        return None
+    stances = [StudyStance(f.study_id, STANCES.get(f.lean, Stance.UNCLEAR), (f,)) for f in findings]
+    return Agreement(outcome, None, tuple(stances))
+
+
+def _candidates(
+    passages: Sequence[Passage], composed: Composition, retrieved: Retrieved, scope: Scope, policy: EnginePolicy
+) -> tuple[Candidate, ...]:
+    """Return the quoted passages and the nearest others of the same studies, in rank order."""
+    hits = hits_by_id(retrieved)
+    quoted = {passage.passage_id for passage in composed.passages}
+    studies = {passage.study.study_id for passage in composed.passages}
+    rows = []
+    for passage in passages:
+        if passage.study.study_id not in studies:
+            continue
+        hit = hits.get(passage.passage_id, LESS_THAN_ANY_HIT)
+        chance = scope.chances[passage.study.study_id]
+        score = float(chance + (hit.cosine or 0.0))
+        because = (Because("relevance", "chance that the study answers", round(chance, 4)),)
+        own = Hit(passage.passage_id, hit.bm25, hit.cosine)
+        hits_of_words = _keyword_hits(passage, scope)
+        row = Candidate(passage, own, score, score, because, hits_of_words, bears=round(100 * chance))
+        rows.append((passage.passage_id not in quoted, row))
+    rows.sort(key=lambda pair: (pair[0], -pair[1].score, pair[1].passage.passage_id))
+    kept = [row for _, row in rows[: max(policy.evidence_passages, len(quoted))]]
+    return tuple(sorted(kept, key=lambda row: (-row.score, row.passage.passage_id)))
+
+
+def _keyword_hits(passage: Passage, scope: Scope) -> int:
+    return len(stem_set(passage.text) & scope.idf.keys())

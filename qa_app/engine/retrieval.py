@@ -1,0 +1,160 @@
+"""Retrieve and rank: candidate studies with the chance that each answers, and their passages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from corpus_app.records import Found, Hit, Passage, StudyScores
+from qa_app.engine import answerability, relevance
+from qa_app.engine.learned import Logistic
+from qa_app.engine.policy import EnginePolicy
+from qa_app.engine.ports import Corpus, CorpusFacts, Vector
+from qa_app.engine.query import Query
+from qa_app.engine.relevance import SHORT_TEXTS, Features, Vocabulary
+from qa_app.pipeline.ports import LegFailed
+from qa_app.pipeline.retrieval import Clock
+from qa_app.pipeline.text import stem
+
+CURATED = ("question", "plain")
+"""Kinds of texts that curators wrote for search; without them another model ranks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """The fitted models of one encoder, by what they may use: `meaning` or `words`, with or without curated texts."""
+
+    relevance: Mapping[str, Logistic]
+    answerability: Mapping[str, Logistic]
+    lead: Mapping[str, Logistic]
+    version: str
+    is_calibrated: bool = True
+    """False where the encoder has no models of its own: its cosines are not used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """Everything found for one Query, ranked."""
+
+    vector: Vector | None
+    found: Found
+    scores: tuple[StudyScores, ...]
+    features: Features
+    ranked: tuple[tuple[str, float], ...]
+    """Study ids with their chance to answer, the most likely first."""
+    signals: dict[str, float]
+    answerable: float
+    """Chance that the corpus answers at all."""
+    threshold: float
+    lead: float
+    """Chance that the leading study answers."""
+    idf: Mapping[str, float]
+    """Inverse document frequency by stem of the question's content words."""
+
+    @property
+    def by_id(self) -> Mapping[str, StudyScores]:
+        return {score.study_id: score for score in self.scores}
+
+    @property
+    def chances(self) -> Mapping[str, float]:
+        return dict(self.ranked)
+
+
+def retrieve(
+    query: Query, corpus: Corpus, facts: CorpusFacts, models: Models, policy: EnginePolicy, clock: Clock,
+    collection: str | None = None,
+) -> Retrieved:  # fmt: skip
+    """Score the candidate studies of a Query by words and by meaning, and rank them. Raises DatabaseError."""
+    error: str | None = None
+    vector: Vector | None = None
+    with clock("encode"):
+        try:
+            vector = corpus.encode(query.ask)
+        except LegFailed as failure:
+            error = str(failure)
+    with clock("lexical"):
+        found = corpus.find(query.text, vector, collection=collection, limit=200, error=error)
+        scores = corpus.score_studies(query.text, vector, collection=collection, limit=policy.candidates)
+    with clock("rank"):
+        wanted = frozenset(query.sources.studies)
+        named = tuple(score for score in scores if score.study_id in wanted)
+        return _ranked(query, facts, models, vector if models.is_calibrated else None, found, named or scores)
+
+
+def _ranked(
+    query: Query, facts: CorpusFacts, models: Models, vector: Vector | None, found: Found, scores: tuple[StudyScores, ...]
+) -> Retrieved:  # fmt: skip
+    vocabulary = Vocabulary.of(found.document_frequency, found.searchable_passages)
+    features = relevance.read_features(query, scores, facts.studies, vocabulary)
+    name = _model_name(scores, vector)
+    ranked = relevance.rank(features, models.relevance[name])
+    signals = answerability.signals(ranked, features, query)
+    model = models.answerability[name]
+    return Retrieved(
+        vector=vector,
+        found=found,
+        scores=scores,
+        features=features,
+        ranked=ranked,
+        signals=signals,
+        answerable=answerability.estimate(signals, model) if ranked else 0.0,
+        threshold=0.5 if model.threshold is None else model.threshold,
+        lead=answerability.estimate(signals, models.lead[name]) if ranked else 0.0,
+        idf={term: vocabulary.idf.get(term, 0.0) for term in query.terms if term in vocabulary.idf},
+    )
+
+
+def _model_name(scores: Sequence[StudyScores], vector: Vector | None) -> str:
+    has_curated = any(kind in score.best for score in scores for kind in CURATED)
+    return ("meaning" if vector is not None else "words") + ("" if has_curated else "_bare")
+
+
+def cited_studies(retrieved: Retrieved, policy: EnginePolicy) -> tuple[str, ...]:
+    """Return the studies that may be cited, the leader first."""
+    if not retrieved.ranked:
+        return ()
+    (leader, best), *others = retrieved.ranked
+    least = max(policy.cited_from, policy.cited_share * best)
+    return (leader, *(s for s, chance in others if chance >= least))[: policy.cited_studies]
+
+
+def load_passages(study_ids: Sequence[str], retrieved: Retrieved, corpus: Corpus) -> tuple[Passage, ...]:
+    """Load the found passages of these studies, their best by each score, and their plain sentences."""
+    best = {
+        passage_id
+        for study_id in study_ids
+        for score in [retrieved.by_id[study_id].best.get("passage")]
+        if score is not None
+        for text in (score.by_words, score.by_meaning)
+        if text is not None and (passage_id := text.passage_id) is not None
+    }
+    hits = [hit.passage_id for hit in retrieved.found.hits]
+    wanted = frozenset(study_ids)
+    loaded = corpus.load(list(dict.fromkeys((*best, *hits))))
+    return tuple(p for p in loaded if p.study.study_id in wanted) + corpus.plain_passages(study_ids)
+
+
+def hits_by_id(retrieved: Retrieved) -> Mapping[int, Hit]:
+    """Return the hits of the search by passage id."""
+    return {hit.passage_id: hit for hit in retrieved.found.hits}
+
+
+def nearest_questions(retrieved: Retrieved, *, least: float, most: int) -> tuple[tuple[str, str], ...]:
+    """Return up to `most` curated questions near the asked one, each with its study, the nearest first."""
+    best = [(score.study_id, score.best["question"]) for score in retrieved.scores if "question" in score.best]
+    near = sorted(
+        ((b.cosine or 0.0, study_id, b.by_meaning.words) for study_id, b in best if b.by_meaning), reverse=True
+    )
+    return tuple((text, study_id) for cosine, study_id, text in near if cosine >= least and text)[:most]
+
+
+__all__ = [
+    "SHORT_TEXTS",
+    "Models",
+    "Retrieved",
+    "cited_studies",
+    "load_passages",
+    "nearest_questions",
+    "retrieve",
+    "stem",
+]

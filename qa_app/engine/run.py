@@ -1,0 +1,126 @@
+"""Answer a question: the order of work, top to bottom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import date
+
+from qa_app.engine import endings, evidence
+from qa_app.engine.policy import EnginePolicy
+from qa_app.engine.ports import Corpus, CorpusFacts
+from qa_app.engine.query import Query
+from qa_app.engine.question import about_corpus, safety
+from qa_app.engine.question.follow_up import names_nothing
+from qa_app.engine.question.parse import parse
+from qa_app.engine.question.safety_model import SafetyClassifier
+from qa_app.engine.retrieval import Models, Retrieved, retrieve
+from qa_app.pipeline import writing
+from qa_app.pipeline.policy import Policy
+from qa_app.pipeline.ports import LegFailed, Limit, Progress, Unwatched, Writer
+from qa_app.pipeline.records import Answer, Declined, Evidence, InsufficientEvidence, Question
+from qa_app.pipeline.retrieval import Clock
+
+
+class Engine:
+    """The answering engine with everything that does not change from question to question."""
+
+    def __init__(
+        self, models: Models, classifier: SafetyClassifier | None, policy: EnginePolicy, stored_policy: Policy
+    ) -> None:
+        self.models, self.classifier, self.policy, self.stored_policy = models, classifier, policy, stored_policy
+
+    def answer(
+        self,
+        question: Question,
+        *,
+        corpus: Corpus,
+        writers: Sequence[Writer],
+        today: date,
+        reviewed: Callable[[Declined], Declined] | None = None,
+        keep: Callable[[Evidence], None] | None = None,
+        progress: Progress | None = None,
+        limit: Limit | None = None,
+    ) -> Answer:
+        """Return the answer, or an honest refusal. Raises Abandoned, OutOfTime and DatabaseError."""
+        progress = progress or Unwatched()
+        clock = Clock(progress=progress, limit=limit)
+        with corpus.snapshot():
+            with clock("understand"):
+                facts = corpus.facts()
+                query = self._parse(question, corpus, facts)
+            ending = endings.Ending(question, query, facts, self.stored_policy, clock)
+            with clock("scope"):
+                declined = self._declined(question, corpus, facts)
+                rows = None if declined else self._about_corpus(question, facts, today)
+            if declined is not None:
+                return ending.shown(ending.guardrail(reviewed(declined) if reviewed else declined))
+            if rows is not None:
+                return ending.shown(ending.about_corpus(rows))
+            if query.sources.unknown and not query.sources.studies:
+                return ending.shown(ending.unknown_source())
+            retrieved = retrieve(query, corpus, facts, self.models, self.policy, clock, question.collection)
+            refusal = self._refusal(query, facts, retrieved, ending)
+            if refusal is not None:
+                return ending.shown(refusal(retrieved, corpus, self.policy))
+            with clock("rank"):
+                gathered = evidence.gather(question, query, facts, retrieved, corpus, self.policy)
+            if gathered is None:
+                return ending.shown(ending.insufficient(retrieved, corpus, self.policy))
+        if keep:
+            keep(gathered.evidence)
+        headline = evidence.headline(query, facts, gathered, retrieved)
+        progress.evidence(gathered.evidence.passages, gathered.evidence.understanding)
+        progress.headline(headline, {1: gathered.leading_study})
+        try:
+            written = writing.write(writers, gathered.evidence, self.stored_policy, clock)
+        except InsufficientEvidence as nothing:
+            return ending.nothing_written(retrieved, nothing)
+        return ending.answered(gathered, written, headline, retrieved, self.models.version, self.policy)
+
+    def _parse(self, question: Question, corpus: Corpus, facts: CorpusFacts) -> Query:
+        return parse(
+            question.searched,
+            concepts=facts.concept_index,
+            vocabulary=facts.vocabulary,
+            is_word=corpus.is_word,
+            collections=facts.collections,
+            references=facts.references,
+            people=facts.people,
+        )
+
+    def _declined(self, question: Question, corpus: Corpus, facts: CorpusFacts) -> Declined | None:
+        vector = None
+        if self.classifier is not None:
+            try:
+                vector = corpus.encode(question.searched)
+            except LegFailed:
+                vector = None
+        return safety.check(question.searched, vector, facts.safety, self.classifier)
+
+    def _about_corpus(
+        self, question: Question, facts: CorpusFacts, today: date
+    ) -> about_corpus.CorpusAnswer | about_corpus.CorpusQuestionUnread | None:
+        read = about_corpus.read(
+            question.searched,
+            studies=tuple(facts.studies.values()),
+            concepts=facts.concepts,
+            collections=facts.collections,
+            changed_at=facts.changed_at,
+            today=today,
+        )
+        return None if isinstance(read, about_corpus.NotAboutCorpus) else read
+
+    def _refusal(
+        self, query: Query, facts: CorpusFacts, retrieved: Retrieved, ending: endings.Ending
+    ) -> endings.Refuse | None:
+        """Return how to refuse; None where the question is to be answered."""
+        if names_nothing(query) and ending.question.understood_as is None:
+            return ending.names_nothing
+        if retrieved.answerable >= retrieved.threshold or (query.sources.studies and retrieved.ranked):
+            return None
+        is_near = bool(query.concepts) or retrieved.signals["best_passage_cosine"] >= self.policy.in_scope_from
+        return ending.insufficient if is_near else ending.out_of_scope
+
+
+__all__ = ["Engine", "replace"]
