@@ -55,7 +55,7 @@ def score(
         best_words, best_meaning = words.best_of(studies), meaning.best_of(studies)
         texts, names = asked.descriptions(best_words, best_meaning, studies)
         matched = asked.matched(studies)
-    top3 = _mean_of_best(meaning, studies)
+    top3 = meaning.means_of_best(studies)
     return tuple(_scores(best_words, best_meaning, top3, texts, names, matched))
 
 
@@ -193,21 +193,17 @@ class Rows:
         order = np.lexsort((own.text, -own.score, group))
         return own[order[np.unique(group[order], return_index=True)[1]]]
 
-
-def _mean_of_best(rows: Rows, studies: NDArray[np.int64], most: int = 3) -> dict[tuple[int, int], float]:
-    """Return the mean of the highest `most` scores by study and kind, where there are so many."""
-    own = rows[np.isin(rows["study"], studies)]
-    own = own[np.lexsort((-own["score"], own["kind"], own["study"]))]
-    is_first = np.ones(len(own), np.bool_)
-    is_first[1:] = (own["study"][1:] != own["study"][:-1]) | (own["kind"][1:] != own["kind"][:-1])
-    starts = np.flatnonzero(is_first)
-    ends = np.append(starts[1:], len(own))
-    keys = zip(own["study"][starts].tolist(), own["kind"][starts].tolist(), starts, ends, strict=True)
-    return {
-        (study, kind): float(own["score"][start : start + most].mean())
-        for study, kind, start, end in keys
-        if end - start >= most
-    }
+    def means_of_best(self, studies: NDArray[np.int64], most: int = 3) -> dict[tuple[int, int], float]:
+        """Return the mean of the highest `most` scores by study and kind, where there are so many."""
+        own = self[np.isin(self.study, studies)]
+        group = own.study * len(KINDS) + own.kind
+        own = own[np.lexsort((-own.score, group))]
+        groups, starts, counts = np.unique(np.sort(group), return_index=True, return_counts=True)
+        enough = counts >= most
+        places = starts[enough, None] + np.arange(most)
+        means = own.score[places].mean(axis=1).tolist()
+        keys = (divmod(key, len(KINDS)) for key in groups[enough].tolist())
+        return dict(zip(keys, means, strict=True))
 
 
 def _scores(
