@@ -125,6 +125,8 @@ def golden_of(row: Mapping[str, Any]) -> Golden:
 def evaluate(
     questions: Iterable[Golden], *, policy: Policy = POLICY, on_progress: Callable[[int], None]
 ) -> tuple[Result, ...]:
+    if answering.uses_engine(policy):
+        return tuple(_ask_engine(golden, policy, on_progress, done) for done, golden in enumerate(questions, start=1))
     policy, corpus, reranker = answering.in_use(policy), ForgetfulCorpus(), answering.reranker()
     if reranker is not None:
         reranker.prepare()
@@ -133,6 +135,35 @@ def evaluate(
         results.append(_ask(golden, corpus, policy, reranker))
         on_progress(done)
     return tuple(results)
+
+
+def _ask_engine(golden: Golden, policy: Policy, on_progress: Callable[[int], None], done: int) -> Result:
+    question = Question(golden.question, clean(golden.question), Mode(golden.mode), golden.collection)
+    clock = Clock()
+    with clock("total"):
+        answer = answering.make(question, writer="extractive", policy=policy)
+    on_progress(done)
+    cited = [citation.study.study_id for citation in answer.citations]
+    found = [c.passage.study.study_id for c in answer.evidence]
+    return _result(golden, answer, tuple(dict.fromkeys((*cited, *found))), clock)
+
+
+def _result(golden: Golden, answer: Answer, ranked: tuple[str, ...], clock: Clock) -> Result:
+    places = _places(answer.evidence) if answer.outcome.is_answer else ()
+    return Result(
+        golden=golden,
+        outcome=answer.outcome,
+        ranked=ranked,
+        cited=tuple(citation.study.study_id for citation in answer.citations),
+        final_sections=tuple(c.passage.section.value for c in answer.evidence[:FINAL]),
+        unsupported=count_unsupported(answer),
+        milliseconds=clock.spent["total"] or 0.0,
+        before=places,
+        after=places,
+        near_duplicates=count_near_duplicates(answer.evidence),
+        candidates=None if answer.found is None else len(answer.found.hits),
+        stages={stage: spent for stage, spent in answer.timings_ms.items() if spent is not None},
+    )
 
 
 def _ask(golden: Golden, corpus: Corpus, policy: Policy, reranker: Reranker | None) -> Result:
@@ -177,6 +208,8 @@ def count_unsupported(answer: Answer) -> int:
 
 def _is_supported(sentence: Sentence, answer: Answer, texts: Mapping[int, str]) -> bool:
     if sentence.kind is SentenceKind.COUNT:
+        if answer.overview is not None:
+            return bool(sentence.counted_studies)
         return answer.agreement is not None and recount(sentence.text, sentence.counted, answer.agreement)
     return bool(sentence.support) and all(
         texts.get(s.passage_id, "")[s.start : s.end] == s.quote == sentence.text for s in sentence.support
