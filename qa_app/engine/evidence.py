@@ -93,7 +93,7 @@ def gather(
         evidence=chosen,
         composition=composed,
         findings=matter,
-        missing=missing_parts(query, texts, quoted, retrieved.idf, policy),
+        missing=missing_parts(query, texts, quoted, retrieved.idf, corpus.is_word, policy),
         is_conflicting=agreement.is_conflicting(matter, weights),
         strength=strength.grade(quoted, matter, query.population, sizes=facts.sizes),
     )
