@@ -55,7 +55,7 @@ def parse_question(text: str, corpus: Corpus, facts: CorpusFacts) -> Query:
         vocabulary=facts.vocabulary,
         is_word=corpus.is_word,
         collections=facts.collections,
-        references=facts.references,
+        references=facts.sources,
         people=facts.people,
     )
 

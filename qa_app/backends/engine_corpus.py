@@ -13,6 +13,7 @@ from qa_app.engine.concepts import ConceptIndex
 from qa_app.engine.ports import CorpusFacts, Vector
 from qa_app.engine.question.people import PeopleIndex
 from qa_app.engine.question.safety import SafetyLexicon
+from qa_app.engine.question.sources import SourceIndex
 from qa_app.engine.strength import StudySize
 from qa_app.pipeline.ports import LegFailed
 
@@ -66,7 +67,7 @@ def _read_facts() -> CorpusFacts:
     return CorpusFacts(
         version=search.corpus_version(),
         studies=studies,
-        references=references,
+        sources=SourceIndex.build(references),
         collections=search.collections(),
         concepts=concepts,
         concept_index=ConceptIndex.build(concepts),

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from corpus_app.records import Collection, Concept, Finding, Found, Passage, Reference, Study, StudyScores
+from corpus_app.records import Collection, Concept, Finding, Found, Passage, Study, StudyScores
 from qa_app.engine.agreement import FindingConcepts
 from qa_app.engine.concepts import ConceptIndex
 from qa_app.engine.lexicon import PhraseIndex
 from qa_app.engine.question.people import PeopleIndex
 from qa_app.engine.question.safety import SafetyLexicon
+from qa_app.engine.question.sources import SourceIndex
 from qa_app.engine.strength import StudySize
 
 Vector = Sequence[float]
@@ -26,7 +27,7 @@ class CorpusFacts:
     version: int
     studies: Mapping[str, Study]
     """Published studies by id, retracted ones included."""
-    references: tuple[Reference, ...]
+    sources: SourceIndex
     collections: tuple[Collection, ...]
     concepts: tuple[Concept, ...]
     concept_index: ConceptIndex

@@ -85,7 +85,7 @@ class Engine:
             vocabulary=facts.vocabulary,
             is_word=corpus.is_word,
             collections=facts.collections,
-            references=facts.references,
+            references=facts.sources,
             people=facts.people,
         )
 
@@ -108,6 +108,7 @@ class Engine:
             collections=facts.collections,
             changed_at=facts.changed_at,
             today=today,
+            sources=facts.sources,
         )
         return None if isinstance(read, about_corpus.NotAboutCorpus) else read
 

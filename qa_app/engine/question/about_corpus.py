@@ -17,7 +17,7 @@ from corpus_app.records import Collection, Concept, Notice, Reference, Study
 from qa_app.engine.lexicon import PhraseIndex, words_of
 from qa_app.engine.question import about_sentences as write
 from qa_app.engine.question.about_filters import PEOPLE, Filters, Found, read_filters
-from qa_app.engine.question.sources import NamedSources, find_sources
+from qa_app.engine.question.sources import NamedSources, SourceIndex, find_sources
 from qa_app.pipeline.records import Overview, Sentence
 
 LISTED = 12  # studies that an answer names; the corpus page has them all
@@ -122,12 +122,17 @@ def read(
     collections: Sequence[Collection],
     changed_at: datetime | None,
     today: date,
+    sources: SourceIndex | None = None,
 ) -> NotAboutCorpus | CorpusAnswer | CorpusQuestionUnread:
-    """Answer a question about the corpus from its rows, or say that it is none or cannot be read."""
+    """Answer a question about the corpus from its rows, or say that it is none or cannot be read.
+
+    `sources` indexes the same studies; it is built where it is not given.
+    """
     if not _can_be_about_corpus(_LEXICON.find(words_of(question))):
         return NotAboutCorpus()
     published = [study for study in studies if study.notice is not Notice.RETRACTED]
-    named = find_sources(question, [_reference(study) for study in studies], prefer_first_author=False)
+    sources = sources or SourceIndex.build([_reference(study) for study in studies])
+    named = find_sources(question, sources, prefer_first_author=False)
     words = words_of(named.rest)
     found = _LEXICON.find(words)
     filters, read_places = read_filters(

@@ -15,7 +15,7 @@ from qa_app.engine.question.language import ENGLISH, guess_language
 from qa_app.engine.question.numbers import find_numbers
 from qa_app.engine.question.people import PeopleIndex, population_of, spell_signs
 from qa_app.engine.question.sections import find_collection, find_sections
-from qa_app.engine.question.sources import find_sources
+from qa_app.engine.question.sources import SourceIndex, find_sources
 from qa_app.engine.question.spelling import find_corrections
 from qa_app.pipeline.text import clean, content_stems, corrected
 
@@ -27,7 +27,7 @@ def parse(
     vocabulary: Mapping[str, int],
     is_word: Callable[[str], bool],
     collections: Sequence[Collection] = (),
-    references: Sequence[Reference] = (),
+    references: Sequence[Reference] | SourceIndex = (),
     people: PeopleIndex,
 ) -> Query:
     """Read everything that later stages know of a question from its text."""

@@ -11,6 +11,7 @@ from rapidfuzz import fuzz
 
 from corpus_app.records import Reference
 from qa_app.engine.question.authors import (
+    AuthorIndex,
     held_mentions,
     index_authors,
     merge_mentions,
@@ -62,19 +63,41 @@ class NamedSources:
         return bool(self.studies or self.unknown)
 
 
-def find_sources(text: str, studies: Sequence[Reference], *, prefer_first_author: bool = True) -> NamedSources:
+@dataclass(frozen=True, slots=True)
+class SourceIndex:
+    """What names of sources are looked up in; build it once per corpus version."""
+
+    studies: tuple[Reference, ...]
+    authors: AuthorIndex
+    titles: tuple[tuple[str, str, tuple[str, ...]], ...]
+    """Of each study its id, its title in normal words, and the words before the title's colon."""
+
+    @classmethod
+    def build(cls, studies: Sequence[Reference]) -> SourceIndex:
+        """Index authors and titles."""
+        titles = tuple(
+            (s.study_id, " ".join(normal_words(s.title)), tuple(normal_words(s.title.partition(":")[0])))
+            for s in studies
+        )
+        return cls(tuple(studies), index_authors(studies), titles)
+
+
+def find_sources(
+    text: str, studies: Sequence[Reference] | SourceIndex, *, prefer_first_author: bool = True
+) -> NamedSources:
     """Find the sources a question names; a name counts only beside a cue such as a year, "et al." or "the paper by".
 
     A name picks out the studies it is the first author of, where there are any; all of its studies without the preference.
     """
-    named = [*_identifiers(text, studies), *_titles(text, studies)]
+    known = studies if isinstance(studies, SourceIndex) else SourceIndex.build(studies)
+    index = known.authors
+    named = [*_identifiers(text, known.studies), *_titles(text, known)]
     tokens = tokenise(text, [span for span, _, _ in named])
-    index = index_authors(studies)
     for mention in merge_mentions([*held_mentions(tokens, index), *unknown_mentions(tokens, index)], tokens):
         written, span = write_mention(mention, tokens, text)
         named.append((span, written, studies_of(mention, index, prefer_first=prefer_first_author)))
     if not any(ids for _, _, ids in named):
-        named += _organisations(tokens, studies)
+        named += _organisations(tokens, known.studies)
     return NamedSources(
         studies=_once(study_id for _, _, ids in named for study_id in ids),
         unknown=_once(written for _, written, ids in named if not ids),
@@ -100,22 +123,20 @@ def _identifiers(text: str, studies: Sequence[Reference]) -> Iterator[tuple[Span
         yield match.span(), match[0], [s.study_id for s in studies if s.pmid == match[1]]
 
 
-def _titles(text: str, studies: Sequence[Reference]) -> Iterator[tuple[Span, str, list[str]]]:
+def _titles(text: str, known: SourceIndex) -> Iterator[tuple[Span, str, list[str]]]:
     tokens = tokenise(text, ())
     quotations = [(match.span(), match[0], " ".join(normal_words(match[1]))) for match in _QUOTED.finditer(text)]
     if len(tokens) < TITLE_WORDS and not quotations:
         return
     grams = [" ".join(t.norm for t in tokens[n : n + TITLE_WORDS]) for n in range(len(tokens) - TITLE_WORDS + 1)]
-    for study in studies:
-        title = " ".join(normal_words(study.title))
-        main = normal_words(study.title.partition(":")[0])
+    for study_id, title, main in known.titles:
         for span, written, quoted in quotations:
             if any(fuzz.ratio(quoted, part) >= TITLE_RATIO for part in (title, " ".join(main))):
-                yield span, written, [study.study_id]
+                yield span, written, [study_id]
         if any(gram in title for gram in grams):
             run = _longest_run(tokens, f" {title} ")
             if run and run[1] - run[0] >= max(TITLE_WORDS, round(TITLE_SHARE * len(main))):
-                yield (tokens[run[0]].start, tokens[run[1] - 1].end), "", [study.study_id]
+                yield (tokens[run[0]].start, tokens[run[1] - 1].end), "", [study_id]
 
 
 def _longest_run(tokens: Sequence[Token], title: str) -> Span | None:
