@@ -31,6 +31,7 @@ from qa_app.backends.rationed import Allowance, RationedWriter
 from qa_app.backends.reranking import CrossEncoderReranker, ModelReranker
 from qa_app.backends.spending import DailyBudget
 from qa_app.backends.time_limit import TimeLimit
+from qa_app.engine.question import follow_up
 from qa_app.engine.writer import ExtractiveWriter as ComposedWriter
 from qa_app.models import Answer, Gap, SafetyReply
 from qa_app.pipeline import calibration
@@ -125,6 +126,12 @@ def make(
 def uses_engine(policy: Policy) -> bool:
     """Tell whether the learned engine answers; the presets of the documents are ranked by the classic one."""
     return settings.INFORM_ENGINE == "learned" and policy.name == policies.DEFAULT.name
+
+
+def follow(question: str, before: str) -> str | None:
+    """Return what a follow-up means after the question before; None where it stands alone."""
+    facts = EngineCorpus().facts()
+    return follow_up.follow(question, before, facts.concept_index, facts.people)
 
 
 def _engine_writers(writer: str, waiting: Waiting | None, allowance: Allowance | None) -> tuple[Writer, ...]:

@@ -249,6 +249,8 @@ def _meant(asked: str, before: Answer) -> str | None:
     concepts = search.concepts()
     before = _with_a_subject(before, concepts)
     subject = following.whole(clean(before.question), before.payload.get("understood_as"))
+    if answering.uses_engine(answering.POLICY):
+        return answering.follow(asked, subject)
     return following.follow(asked, subject, concepts)
 
 
