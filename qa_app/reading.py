@@ -158,7 +158,7 @@ def read(payload: Payload, names: Mapping[str, Sequence[str]] | None = None) -> 
     is_refusal = payload["outcome"] in REFUSALS
     return Page(
         headline=headline(payload),
-        summary=_paragraphs(payload, "summary", glossary),
+        summary=_without_headline(_paragraphs(payload, "summary", glossary), headline(payload)),
         answer=() if adds_nothing(payload) else _paragraphs(payload, "answer", glossary),
         sources=tuple(payload["citations"]),
         top_passages=passages[:PASSAGES_SHOWN],
@@ -176,6 +176,17 @@ def read(payload: Payload, names: Mapping[str, Sequence[str]] | None = None) -> 
         ),
         near_questions=_near_questions(payload),
     )
+
+
+def _without_headline(
+    paragraphs: tuple[tuple[Sentence, ...], ...], opening: Headline | None
+) -> tuple[tuple[Sentence, ...], ...]:
+    """Leave out the sentence that the headline above shows already, and a paragraph that holds nothing else."""
+    if opening is None:
+        return paragraphs
+    shown = opening.sentence.text
+    rest = (tuple(sentence for sentence in paragraph if sentence.text != shown) for paragraph in paragraphs)
+    return tuple(paragraph for paragraph in rest if paragraph)
 
 
 def headline(payload: Payload) -> Headline | None:

@@ -23,8 +23,12 @@ class Composition:
     @property
     def passages(self) -> tuple[Passage, ...]:
         """Every passage quoted, in order of first appearance, each once."""
-        quoted = (self.headline, *self.summary, *self.answer)
-        return tuple({q.passage.passage_id: q.passage for q in quoted}.values())
+        return tuple({q.passage.passage_id: q.passage for q in self.quotations}.values())
+
+    @property
+    def quotations(self) -> tuple[Quotation, ...]:
+        """Everything quoted, the headline first."""
+        return (self.headline, *self.summary, *self.answer)
 
     def draft(self) -> Draft:
         """Return the sentences as a writer gives them: one paragraph for the summary, one a study for the answer."""

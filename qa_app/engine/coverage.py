@@ -19,20 +19,22 @@ def missing_parts(
     cited_texts: Sequence[str],
     studies: Sequence[Study],
     idf: Mapping[str, float],
-    is_word: Callable[[str], bool],
+    is_subject: Callable[[str], bool],
     policy: EnginePolicy,
 ) -> tuple[str, ...]:
     """Return the parts of the question that no cited text speaks of, as the reader wrote them, the rarest first.
 
-    `cited_texts` are the passages and titles of the cited studies; `is_word` tells words from misspellings. People asked
-    about whom no cited study includes come last.
+    `cited_texts` are the passages and titles of the cited studies; `is_subject` tells stems that name a subject from words
+    of asking. People asked about whom no cited study includes come last.
     """
     present = frozenset().union(*map(stem_set, cited_texts)) if cited_texts else frozenset()
     concepts = [concept.name for concept in query.unstudied if not stem_set(concept.name) <= present]
     named = frozenset().union(*(stem_set(name) for name in concepts)) if concepts else frozenset()
     total = sum(idf.values())
-    spelt = {stem: word for word in reversed(words(query.text)) if is_word(word) for stem in content_stems(word)}
-    lacking = sorted((t for t in idf if t not in present and t not in named), key=lambda t: (-idf[t], t))
+    spelt = {stem: word for word in reversed(words(query.text)) for stem in content_stems(word)}
+    lacking = sorted(
+        (t for t in idf if t not in present and t not in named and is_subject(t)), key=lambda t: (-idf[t], t)
+    )
     terms = [spelt[t] for t in lacking if total and idf[t] >= policy.missing_idf_share * total and t in spelt]
     return tuple(dict.fromkeys((*concepts, *terms)))[:MOST_MISSING] + _people(query, studies)
 

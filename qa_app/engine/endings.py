@@ -16,6 +16,7 @@ from qa_app.engine.understanding import understanding_of
 from qa_app.engine.writer import EXTRACTIVE
 from qa_app.pipeline import citations
 from qa_app.pipeline.attribution import attributed
+from qa_app.pipeline.parts import in_words
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.records import (
     Answer,
@@ -40,10 +41,14 @@ from qa_app.pipeline.writing import NothingWritten, Written
 COUNTED = Generator(name="counted", version="2")
 SHOWN = 5  # nearest passages of a refusal
 NOT_ANSWERED = (
-    "The studies kept here do not answer this question. Below are the nearest passages; they are not an answer."
+    "The studies kept here do not answer this question. Below are the nearest passages; they are not an answer. "
+    "Try a related question, or ask it in other words."
 )
 NOT_OUR_SUBJECT = "This question lies outside the studies kept here, so there is no answer to give."
-NOTHING_NAMED = "This question does not name what it is about: please name it and ask again."
+NOTHING_NAMED = (
+    "This question does not name what it is about: please name it and ask again. "
+    "Below are the nearest passages; they are not an answer."
+)
 NO_SUCH_SOURCE = "The studies kept here include none by that name: {}."
 UNREAD = "This asks about the collection of studies itself, in a way that is not understood here. Try, for example: {}"
 IN_ENGLISH = "The studies kept here are in English; a question in English finds more."
@@ -118,7 +123,8 @@ class Ending:
 
     def names_nothing(self, retrieved: Retrieved, corpus: Corpus, policy: EnginePolicy) -> Answer:
         """Return that the question does not say what it is about."""
-        return self._refusal(Outcome.INSUFFICIENT_EVIDENCE, NOTHING_NAMED, retrieved=retrieved)
+        near = self._nearest(retrieved, corpus)
+        return self._refusal(Outcome.INSUFFICIENT_EVIDENCE, NOTHING_NAMED, retrieved=retrieved, nearest=near)
 
     def nothing_written(self, retrieved: Retrieved, nothing: InsufficientEvidence) -> Answer:
         """Return that no sentence could be verified, with the attempts."""
@@ -218,5 +224,5 @@ def _outcome(gathered: Gathered) -> tuple[Outcome, str | None]:
     if gathered.is_conflicting:
         return Outcome.CONFLICTING, None
     if gathered.missing:
-        return Outcome.PARTIAL, f"What is cited here does not speak of: {', '.join(gathered.missing)}."
+        return Outcome.PARTIAL, in_words(gathered.missing)
     return Outcome.ANSWERED, None

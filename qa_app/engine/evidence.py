@@ -77,7 +77,7 @@ def gather(
         return None
     quoted = tuple({p.study.study_id: p.study for p in composed.passages}.values())
     matter = _on_one_matter(nearest, facts, {study.study_id for study in quoted})
-    texts = [p.text for p in passages if p.study in quoted] + [study.title for study in quoted]
+    texts = [sentence for q in composed.quotations for sentence in q.sentences] + [study.title for study in quoted]
     chosen = Evidence(
         question=question,
         understanding=understanding_of(query),
@@ -93,7 +93,7 @@ def gather(
         evidence=chosen,
         composition=composed,
         findings=matter,
-        missing=missing_parts(query, texts, quoted, retrieved.idf, corpus.is_word, policy),
+        missing=missing_parts(query, texts, quoted, retrieved.idf, retrieved.is_subject, policy),
         is_conflicting=agreement.is_conflicting(matter, weights),
         strength=strength.grade(quoted, matter, query.population, sizes=facts.sizes),
     )
@@ -107,6 +107,8 @@ def headline(query: Query, facts: CorpusFacts, gathered: Gathered, retrieved: Re
     text = passage.text[start:end]
     finding = next((f for f in facts.findings if f.finding_id == passage.finding_id), None)
     counts = agreement.counts(finding, facts.findings, facts.finding_concepts) if finding else None
+    if counts and not (counts.studies_for or counts.studies_against or counts.studies_without_difference):
+        counts = None  # every study on the matter is mixed or unclear
     return Headline(
         text=text,
         verdict=_verdict(query, facts, gathered, finding),

@@ -41,7 +41,7 @@ class EnginePolicy:
     finding_weight: float = 0.15  # plain sentence of the finding whose curated question is nearest
     least_gain: float = 0.35
     least_share: float = 0.75  # of the best relevance among the same study's options
-    missing_idf_share: float = 0.22  # share of the question's IDF from which an uncovered word is a missing part
+    missing_idf_share: float = 0.17  # share of the question's IDF from which an uncovered word is a missing part
     near_from: float = 0.4  # cosine from which a curated question is offered as near
     near_questions: int = 3
     in_scope_from: float = 0.25  # best passage cosine below which, without a concept, a question is off the subject

@@ -51,6 +51,12 @@ class Retrieved:
     idf: Mapping[str, float]
     """Inverse document frequency by stem of the question's content words."""
 
+    def is_subject(self, stem: str) -> bool:
+        """Tell a stem that may name a subject from a word of asking: curated questions have that, and no passage does."""
+        return dict(self.found.document_frequency).get(stem, 0) > 0 or not any(
+            stem in score.matched for score in self.scores
+        )
+
     @property
     def by_id(self) -> Mapping[str, StudyScores]:
         return {score.study_id: score for score in self.scores}

@@ -40,6 +40,7 @@ FIXED = (
         "asking again in a while may find more."
     ),
     N_("This question lies outside the studies kept here, so there is no answer to give."),
+    N_("The studies kept here are in English; a question in English finds more."),
     N_(
         "What you write sounds heavy, and you need not carry it alone. If you or someone near you might come to harm, "
         "call your local emergency number now (112 in Europe, 999 in the UK, 911 in North America). Someone to talk to, "
@@ -258,6 +259,16 @@ def _not_said(match: Match[str]) -> str:
     ) % {"word": match[1]}
 
 
+def _no_such_source(match: Match[str]) -> str:
+    return gettext("The studies kept here include none by that name: %(names)s.") % {"names": match[1]}
+
+
+def _unread(match: Match[str]) -> str:
+    return gettext(
+        "This asks about the collection of studies itself, in a way that is not understood here. Try, for example: %(words)s"
+    ) % {"words": _quoted(match[1])}
+
+
 def _subjects(match: Match[str]) -> str:
     return gettext("They are about: %(names)s.") % {"names": match[1]}
 
@@ -320,6 +331,14 @@ PATTERNS: tuple[tuple[re.Pattern[str], Tell], ...] = (
         _not_said,
     ),
     (re.compile(r"They are about: (.+)\."), _subjects),
+    (re.compile(r"The studies kept here include none by that name: (.+)\."), _no_such_source),
+    (
+        re.compile(
+            r"This asks about the collection of studies itself, in a way that is not understood here\. "
+            r"Try, for example: (“.*”)"
+        ),
+        _unread,
+    ),
     (re.compile(r"Nothing quoted here is about (.+?); the answer is about the rest of the question\."), _missing),
 )
 COUNTED: tuple[tuple[re.Pattern[str], Tell], ...] = (
