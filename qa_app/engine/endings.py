@@ -90,8 +90,8 @@ class Ending:
             )
         return self._answer(
             Outcome.ANSWERED,
-            summary=read.sentences,
-            answer=read.lines,
+            summary=read.sentences if read.lines else read.sentences[:1],
+            answer=read.lines or read.sentences[1:],
             citations=tuple(Citation(index, study) for index, study in enumerate(read.studies, start=1)),
             generator=COUNTED,
             overview=read.overview,
