@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from qa_app.engine.learned import Logistic
-from qa_app.engine.query import Query
+from qa_app.engine.query import Intent, Query
 from qa_app.engine.relevance import Features
 
 FROM_LEADER = (
@@ -36,8 +36,21 @@ def signals(ranked: Sequence[tuple[str, float]], features: Features, query: Quer
         found[f"leader_{name}"] = float(features.column(name)[row]) if row is not None else 0.0
     for name in FROM_BEST:
         found[f"best_{name}"] = float(features.column(name).max()) if ranked else 0.0
-    found["words"] = math.log(1 + len(query.text.split()))
-    return found
+    return found | _of_query(query)
+
+
+def _of_query(query: Query) -> dict[str, float]:
+    """Return what kind of question it is: its intent, its length, and what it names."""
+    people = query.population
+    return {
+        "words": math.log(1 + len(query.text.split())),
+        "has_digit": float(any(letter.isdigit() for letter in query.text)),
+        "is_comparison": float(query.is_comparison),
+        "names_people": float(bool(people.age_groups or people.sexes or people.training)),
+        "interventions": float(len(query.intervention)),
+        "outcomes": float(len(query.outcome)),
+        **{f"intent_{intent.value}": float(query.intent is intent) for intent in Intent},
+    }
 
 
 def estimate(values: dict[str, float], model: Logistic) -> float:

@@ -54,7 +54,7 @@ class Command(BaseCommand):
         encoder, data = search.encoder_name(), ", ".join(path.stem for path in files)
         for kind, models in found.items():
             row = {"kind": kind, "encoder": encoder, "data": data, "figures": figures, "models": models}
-            learned.write(out / encoder.replace("/", "_") / f"{kind}.json", row)
+            learned.write(out / learned.folder_of(encoder).name / f"{kind}.json", row)
 
     def _read(self, path: Path) -> list[Labelled]:
         corpus, policy = EngineCorpus(), EnginePolicy()
