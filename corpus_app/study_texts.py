@@ -51,7 +51,9 @@ def sync(study_pks: Collection[int]) -> None:
     for pk, study in studies.items():
         _write(pk, list(wanted(study, findings[pk], passages[pk])), present[pk])
     StudyText.objects.filter(study__in=studies, index_attempts__gt=0).update(index_attempts=0, index_error="")
-    parameters = {"studies": list(studies)}
+    # Named one by one: where the planner does not know the tables yet, a subquery would have it read all the terms.
+    texts = list(StudyText.objects.filter(study__in=studies).values_list("pk", flat=True))
+    parameters = {"studies": list(studies), "texts": texts}
     with connection.cursor() as cursor:
         cursor.execute(_MARK_VECTORS, parameters)
         cursor.execute(_FORGET_TERMS, parameters)
@@ -138,8 +140,7 @@ _MARK_VECTORS = """
       AND (v.searchable, v.collection_id) IS DISTINCT FROM (present.searchable, present.collection_id)
 """
 _FORGET_TERMS = """
-    DELETE FROM corpus_app_studytextterm
-    WHERE text_id IN (SELECT id FROM corpus_app_studytext WHERE study_id = ANY(%(studies)s))
+    DELETE FROM corpus_app_studytextterm WHERE text_id = ANY(%(texts)s::bigint[])
 """
 # The terms that the texts of searchable studies have by their lexemes: of all, or of some studies.
 PRESENT_TERMS = """

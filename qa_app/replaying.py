@@ -69,6 +69,8 @@ def replay(answer_id: str, *, limit: TimeLimit | None = None) -> Replay | None:
     row = Answer.objects.select_related("policy").filter(pk=answer_id).first()
     if row is None:
         return None
+    if row.engine != answering.engine():
+        raise CannotReplay("It was made by another engine than the one that runs here, so it cannot be made again.")
     then = storing.whole(row.payload)
     meant = then.get("understood_as")
     searched = clean(meant or row.question)[:2_000]
