@@ -373,7 +373,7 @@ def _policy(policy: Policy) -> str:
 @cache
 def engine() -> str:
     """What makes answers, as a hash of its code: the same engine, policy and corpus version give the same bytes."""
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(settings.INFORM_ENGINE.encode())
     folders = ("pipeline", "engine", "lexicon", "fitted")
     for path in sorted(path for folder in folders for path in (Path(__file__).parent / folder).glob("**/*.*")):
         if path.suffix in {".py", ".toml", ".json"}:

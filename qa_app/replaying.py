@@ -8,15 +8,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils import timezone
+
 from corpus_app import search
-from qa_app import answering, payload, storing
+from qa_app import answering, engines, payload, storing
 from qa_app.backends.corpus import SearchedCorpus
+from qa_app.backends.engine_corpus import EngineCorpus
 from qa_app.backends.time_limit import TimeLimit
+from qa_app.engine.writer import ExtractiveWriter as ComposedWriter
 from qa_app.keeping import NotReadable, thaw
 from qa_app.models import Answer
 from qa_app.pipeline.generation import EXTRACTIVE, ExtractiveWriter
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import Writer, WriterFailed
+from qa_app.pipeline.records import Answer as Made
 from qa_app.pipeline.records import Draft, Evidence, Generator, Mode, Question
 from qa_app.pipeline.run import answer_question
 from qa_app.pipeline.text import clean
@@ -75,17 +80,7 @@ def replay(answer_id: str, *, limit: TimeLimit | None = None) -> Replay | None:
     meant = then.get("understood_as")
     searched = clean(meant or row.question)[:2_000]
     question = Question(row.question, searched, Mode(row.mode), row.collection, understood_as=meant)
-    first, *others = _writers(row)
-    made = answer_question(
-        question,
-        corpus=SearchedCorpus(limit),
-        writer=first,
-        fallbacks=others,
-        policy=_read(Policy, row.policy.values),
-        reviewed=answering.reviewed,
-        reranker=answering.reranker(),
-        limit=limit,
-    )
+    made = _make(row, question, _read(Policy, row.policy.values), limit)
     now = payload.of_answer(
         made,
         answer_id=row.id,
@@ -100,8 +95,33 @@ def replay(answer_id: str, *, limit: TimeLimit | None = None) -> Replay | None:
     before, after = _comparable(then), _comparable(now)
     return Replay(
         is_same=_text(before) == _text(after),
-        changed=tuple(_changed(row, then, now)),
+        changed=tuple(_changed(then, now)),
         differences=() if _text(before) == _text(after) else _differences(before, after),
+    )
+
+
+def _make(row: Answer, question: Question, policy: Policy, limit: TimeLimit | None) -> Made:
+    """Answer the question again with the engine that answers by this policy, and with the drafts that were received."""
+    drafted = _drafted(row)
+    if answering.uses_engine(policy):
+        return engines.engine(policy).answer(
+            question,
+            corpus=EngineCorpus(limit),
+            writers=(*drafted, ComposedWriter()),
+            today=timezone.localdate(row.created_at),
+            reviewed=answering.reviewed,
+            limit=limit,
+        )
+    first, *others = (*drafted, ExtractiveWriter())
+    return answer_question(
+        question,
+        corpus=SearchedCorpus(limit),
+        writer=first,
+        fallbacks=others,
+        policy=policy,
+        reviewed=answering.reviewed,
+        reranker=answering.reranker(),
+        limit=limit,
     )
 
 
@@ -114,17 +134,14 @@ def _read(kind: type[Any], kept: Mapping[str, Any]) -> Any:
         ) from error
 
 
-def _writers(row: Answer) -> tuple[Writer, ...]:
-    """Who wrote, attempt by attempt; a language model gives its kept drafts, and who stepped in steps in again."""
-    kept = tuple(KeptWriter(attempt) for attempt in row.drafts if attempt["writer"] != EXTRACTIVE.name)
-    return (*kept, ExtractiveWriter())
+def _drafted(row: Answer) -> tuple[Writer, ...]:
+    """Return the writers whose drafts are stored, attempt by attempt: a language model gives those again."""
+    return tuple(KeptWriter(attempt) for attempt in row.drafts if attempt["writer"] != EXTRACTIVE.name)
 
 
-def _changed(row: Answer, then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+def _changed(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """What differs between then and now among the things that make an answer."""
     changed = []
-    if row.engine != answering.engine():
-        changed.append("the engine is another one")
     if then["corpus_version"] != now["corpus_version"]:
         changed.append(f"the corpus has gone from version {then['corpus_version']} to {now['corpus_version']}")
     if then["encoder"] != now["encoder"]:

@@ -107,11 +107,12 @@ def test_an_answer_that_differs_for_no_reason_is_a_fault() -> None:
 
 
 @pytest.mark.usefixtures("library")
-def test_an_answer_of_another_engine_says_so() -> None:
+def test_an_answer_of_another_engine_cannot_be_replayed() -> None:
     body = asking.ask(question=ASKED)
     Answer.objects.filter(pk=body["id"]).update(engine="another")
 
-    assert replayed(body["id"]).changed == ("the engine is another one",)
+    with pytest.raises(CommandError, match="made by another engine"):
+        said(body["id"])
 
 
 @pytest.mark.usefixtures("library")
