@@ -83,7 +83,7 @@ def find(
 
 
 def lexeme_parameters(text: str) -> dict[str, Any]:
-    """What `LEXEMES` and every statement that reads a question's words needs of it."""
+    """Return the parameters of a statement that reads a question's words."""
     return {"text": text, "k3": K3, "config": TEXT_SEARCH_CONFIG}
 
 
@@ -182,9 +182,6 @@ QUESTION = """
         SELECT lexeme, (%(k3)s::float8 + 1) * cardinality(positions) / (%(k3)s::float8 + cardinality(positions)) AS weight
         FROM unnest(to_tsvector(%(config)s::regconfig, {shadow}))
 """.replace("{shadow}", SearchText.template % {"expressions": "%(text)s::text"})
-LEXEMES = """
-    SELECT array_agg(lexeme ORDER BY lexeme), array_agg(weight ORDER BY lexeme) FROM ({question}) AS question
-""".replace("{question}", QUESTION)
 _LEXICAL = """
     question AS MATERIALIZED ({question}),
     known AS MATERIALIZED (
@@ -357,73 +354,15 @@ def _found(
     meaning = _Scored(meaning.ids, np.round(meaning.scores, records.COSINE_DECIMALS))
     if lexical_error is None:
         _corpus = _Corpus(number, at, passages, mean_length)
-    return _told(
-        _hits(words, meaning, limit),
-        words,
-        meaning,
-        version=number or 0,
-        document_frequency=() if counts is None else tuple(zip(lexemes, counts.tolist(), strict=True)),
-        passages=passages,
-        lexical_error=lexical_error,
-        dense_error=dense_error,
-    )
-
-
-def picked(
-    ids: Ids,
-    bm25: Scores,
-    cosines: Scores | None,
-    here: NDArray[np.bool_] | None,
-    limit: int,
-    *,
-    version: int,
-    document_frequency: tuple[tuple[str, int], ...],
-    dense_error: str | None,
-) -> records.Found:
-    """The best `limit` of each leg, where all passages are at hand: their ids in order, and their scores by words (zero where
-    none stands) and by meaning. `here` marks those of the collection that is searched.
-    """
-    rows = np.arange(len(ids))
-    among = bm25 > 0 if here is None else (bm25 > 0) & here
-    words = _Scored(rows[among], bm25[among])
-    meaning = _Scored()
-    if cosines is not None:
-        meaning = _Scored(rows, cosines) if here is None else _Scored(rows[here], cosines[here])
-    best = np.union1d(words.best(limit), meaning.best(limit))
-    of_best = np.full(len(best), np.nan) if cosines is None else cosines[best]
-    order = np.lexsort((best, -of_best, -bm25[best]))  # the rows follow the ids
-    return _told(
-        records.Hits(ids[best[order]], bm25[best[order]], of_best[order]),
-        words,
-        meaning,
-        version=version,
-        document_frequency=document_frequency,
-        passages=len(ids),
-        lexical_error=None,
-        dense_error=dense_error,
-    )
-
-
-def _told(
-    hits: records.Hits,
-    words: _Scored,
-    meaning: _Scored,
-    *,
-    version: int,
-    document_frequency: tuple[tuple[str, int], ...],
-    passages: int,
-    lexical_error: str | None,
-    dense_error: str | None,
-) -> records.Found:
     return records.Found(
-        hits=hits,
+        hits=_hits(words, meaning, limit),
         lexical=records.Leg(
             lexical_error is None, len(words.ids), lexical_error, _lowest(words, meaning), words.highest
         ),
         dense=records.Leg(dense_error is None, len(meaning.ids), dense_error, meaning.lowest, meaning.highest),
-        corpus_version=version,
-        lexemes=tuple(lexeme for lexeme, _ in document_frequency),
-        document_frequency=document_frequency,
+        corpus_version=number or 0,
+        lexemes=() if counts is None else tuple(lexemes),
+        document_frequency=() if counts is None else tuple(zip(lexemes, counts.tolist(), strict=True)),
         searchable_passages=passages,
     )
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import datetime
 import hashlib
 import logging
-import math
 import time
 import tomllib
 from collections import Counter, defaultdict
@@ -18,13 +17,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from types import MappingProxyType
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db import DatabaseError, connection, transaction
 from django.db.models import Count, OuterRef, Q
 
-from corpus_app import embedding, held, legs, models, nearness, quality, records, study_scores, wire
+from corpus_app import embedding, legs, models, quality, records, study_scores, wire
 from corpus_app import vocabulary as _vocabulary
 from corpus_app.embedding import ORIGINAL as ORIGINAL
 from corpus_app.embedding import EncoderUnavailable as EncoderUnavailable  # callers catch it by this door
@@ -91,28 +89,11 @@ def encode_questions(texts: Sequence[str]) -> list[legs.QuestionVector]:
     return _encoded(embedding.get(encoder_name()), texts)
 
 
-def begin_questions(texts: Sequence[str], *, remembers: bool = True) -> Callable[[], list[legs.QuestionVector]]:
-    """Begins the same beside what the caller does next; what it gives waits for the vectors. Raises EncoderUnavailable.
-
-    What this process has encoded before, it remembers, if it may: examples are asked again and again.
-    """
+def begin_questions(texts: Sequence[str]) -> Callable[[], list[legs.QuestionVector]]:
+    """Start encoding several questions; what is returned waits for their vectors. Raises EncoderUnavailable."""
     encoder = embedding.get(encoder_name())
-    kept = _kept_vectors.setdefault(encoder, {}) if remembers else {}
-    known = {text: row for text in texts if (row := kept.get(text)) is not None}
-    new = [text for text in dict.fromkeys(texts) if text not in known]
-    begun = embedding.begin(encoder, new) if new else None
-
-    def finish() -> list[legs.QuestionVector]:
-        rows = dict(zip(new, begun(), strict=True)) if begun else {}
-        kept.update(rows)
-        _thin_out(kept, VECTORS_MOST)
-        return [_vector(encoder, (known | rows)[text]) for text in texts]
-
-    return finish
-
-
-VECTORS_MOST = 4_096  # of questions: about 8 MB
-_kept_vectors: WeakKeyDictionary[embedding.Encoder, dict[str, Any]] = WeakKeyDictionary()  # rows of encoders' matrices
+    begun = embedding.begin(encoder, texts)
+    return lambda: [_vector(encoder, row) for row in begun()]
 
 
 def _encoded(encoder: embedding.Encoder, texts: Sequence[str]) -> list[legs.QuestionVector]:
@@ -213,59 +194,16 @@ def find_while(
 
     It gives None, and why, where there is none.
     """
-    encoder = encoder_name()
-    once = _Once(encode)
-    try:
-        if (passages := _held_passages(encoder)) is not None:
-            found = passages.find(text, once, collection=collection, limit=limit, k1=k1, b=b)
-            if found is not None:
-                return found
-    except held.Outdated:
-        _held.clear()
-    except DatabaseError as error:
-        logger.warning("PostgreSQL searches, for what is held cannot be: %s", error)
     return legs.find(
-        text, once, encoder=encoder, collection=collection, limit=limit, is_one_view=_is_one_view.get(), k1=k1, b=b
+        text,
+        encode,
+        encoder=encoder_name(),
+        collection=collection,
+        limit=limit,
+        is_one_view=_is_one_view.get(),
+        k1=k1,
+        b=b,
     )
-
-
-class _Once:
-    """Encodes a question when it is first wanted, and never again."""
-
-    def __init__(self, encode: legs.Encode) -> None:
-        self._encode = encode
-        self._encoded: tuple[Sequence[float] | None, str | None] | None = None
-
-    def __call__(self) -> tuple[Sequence[float] | None, str | None]:
-        if self._encoded is None:
-            self._encoded = self._encode()
-        return self._encoded
-
-
-def _held_passages(encoder: str) -> held.Passages | None:
-    """Those of the present corpus version; None outside a snapshot of one moment, while one waits, and where they are too many."""
-    version = _snapshot_version.get()
-    if version is None or version[0] == 0 or not _is_one_view.get():
-        return None
-    key = (version, encoder)
-    passages, read_at = _held.get(key, (None, -math.inf))
-    now = time.monotonic()
-    if now - read_at < (LOOK_AGAIN_SECONDS if passages is None else HELD_SECONDS):
-        return passages
-    if not once_per_version(held.are_few):
-        return None
-    _held[key] = (passages, now)  # other threads do with what there is while this one reads
-    with transaction.atomic():  # what fails here leaves the snapshot to the search
-        passages = held.read(encoder, version[0])
-    _held[key] = (passages, now)
-    _thin_out(_held, HELD_MOST)
-    return passages
-
-
-LOOK_AGAIN_SECONDS = 5.0  # where a passage waits for its vector: they come in without a new version
-HELD_SECONDS = 60.0  # as do those embedded anew by the same encoder
-HELD_MOST = 2  # a question that began before a change, and those after it
-_held: dict[tuple[Version, str], tuple[held.Passages | None, float]] = {}
 
 
 def score_studies(
@@ -289,54 +227,15 @@ def term_statistics(text: str) -> tuple[tuple[str, int], ...]:
 
 
 def load_passages(ids: Sequence[int]) -> tuple[records.Passage, ...]:
-    """These passages in this order; those that are not searchable are left out."""
-    kept = _kept_here(_kept_passages)
-    found = {pk: passage for pk in ids if (passage := kept.get(pk))}  # asked once: other threads let go of some
-    for passage in _passages(_SEARCHABLE_AMONG, [pk for pk in ids if pk not in found]):
-        found[passage.passage_id] = passage
-        if all(sentence.vector is not None for sentence in passage.sentences):  # else it will have them soon
-            kept[passage.passage_id] = passage
-    _thin_out(kept, KEPT_MOST)
+    """Return these passages in this order; those that are not searchable are left out."""
+    found = {passage.passage_id: passage for passage in _passages(_SEARCHABLE_AMONG, list(ids))}
     return tuple(found[pk] for pk in ids if pk in found)
 
 
 def passage_ids(study_id: str) -> tuple[int, ...]:
-    """The searchable passages of a study, in their order."""
-    kept = _kept_here(_kept_passage_ids)
-    own = kept.get(study_id)
-    if own is None:
-        rows = models.Passage.objects.searchable().filter(study__study_id=study_id)
-        own = kept[study_id] = tuple(rows.order_by("position").values_list("pk", flat=True))
-        _thin_out(kept, KEPT_MOST)
-    return own
-
-
-KEPT_MOST = 2_000  # passages with their sentences' vectors: about 20 MB
-_kept_passages: dict[Any, dict[int, records.Passage]] = {}
-_kept_passage_ids: dict[Any, dict[str, tuple[int, ...]]] = {}
-_kept_findings: dict[Any, dict[str, tuple[records.Finding, ...]]] = {}
-_kept_nearness: dict[Any, dict[str, nearness.Findings]] = {}
-
-
-def _kept_here(store: dict[Any, dict[Any, T]]) -> dict[Any, T]:
-    """What was read before of the present corpus version and encoder: it cannot have changed. Nothing outside a snapshot."""
-    version = _snapshot_version.get()
-    if version is None or version[0] == 0:
-        return {}
-    key = (version, encoder_name())
-    kept = store.get(key)
-    if kept is None:
-        kept = {}
-        store.clear()  # another thread may do the same; at worst something is read twice
-        store[key] = kept
-    return kept
-
-
-def _thin_out(kept: dict[Any, Any], most: int) -> None:
-    """Lets go of what was kept first."""
-    if len(kept) > most:
-        for pk in list(kept)[: max(0, len(kept) - most)]:  # another thread may do the same
-            kept.pop(pk, None)
+    """Return the searchable passages of a study, in their order."""
+    rows = models.Passage.objects.searchable().filter(study__study_id=study_id)
+    return tuple(rows.order_by("position").values_list("pk", flat=True))
 
 
 def plain_passages(study_ids: Sequence[str]) -> tuple[records.Passage, ...]:
@@ -419,16 +318,11 @@ def findings(study_ids: Sequence[str]) -> tuple[records.Finding, ...]:
 
     Studies that are not published or are retracted have none.
     """
-    kept = _kept_here(_kept_findings)
-    found = {study_id: own for study_id in study_ids if (own := kept.get(study_id)) is not None}
-    if missing := [study_id for study_id in study_ids if study_id not in found]:
-        with connection.cursor() as cursor:
-            cursor.execute(_FINDINGS, [missing])
-            rows = [_finding(*row) for row in cursor.fetchall()]
-        for study_id in missing:
-            found[study_id] = kept[study_id] = tuple(f for f in rows if f.study_id == study_id)
-    _thin_out(kept, KEPT_MOST)
-    return tuple(finding for study_id in study_ids for finding in found[study_id])
+    if not study_ids:
+        return ()
+    with connection.cursor() as cursor:
+        cursor.execute(_FINDINGS, [list(study_ids)])
+        return tuple(_finding(*row) for row in cursor.fetchall())
 
 
 _FINDINGS = """
@@ -449,28 +343,10 @@ def near_findings(vector: Sequence[float], passage_ids: Sequence[int]) -> tuple[
     """
     encoder = vector.encoder if isinstance(vector, legs.QuestionVector) else encoder_name()
     try:
-        held = _held_findings(encoder)
-        if held is not None and held.fits(vector):
-            return held.near(vector, passage_ids)
         return legs.near_findings(vector, passage_ids, encoder=encoder)
     except DatabaseError as error:
         logger.warning("Findings could not be compared: %s", error)
         return ()
-
-
-def _held_findings(encoder: str) -> nearness.Findings | None:
-    """Those of the present corpus version; None outside a snapshot of one moment, while one waits, and where they are too many."""
-    version = _snapshot_version.get()
-    if version is None or version[0] == 0 or not _is_one_view.get() or encoder != encoder_name():
-        return None
-    kept = _kept_here(_kept_nearness)
-    if encoder not in kept and once_per_version(nearness.are_few):
-        with transaction.atomic():  # what fails here leaves the snapshot to the passages
-            held = nearness.read(encoder)
-        if held is None:
-            return None
-        kept[encoder] = held
-    return kept.get(encoder)
 
 
 _FINDING_FIELDS = ("intervention", "comparator", "outcome", "direction", "statement", "plain", "lean")

@@ -6,7 +6,7 @@ By cursors of the driver's own: Django's plan every statement anew, write every 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
@@ -126,13 +126,6 @@ VECTOR_HEADER_BYTES = 4  # vector_send: dimensions and an unused field, then big
 def unpacked(sent: bytes) -> NDArray[np.float32]:
     """A vector as `vector_send` gives it."""
     return np.frombuffer(sent, dtype=">f4", offset=VECTOR_HEADER_BYTES).astype(np.float32)
-
-
-def places(sent: Iterable[bytes]) -> dict[bytes, int]:
-    """Of vectors as they are sent those that differ, each with its place among them: in two places the products of one vector with
-    another might differ in their last bit.
-    """
-    return {one: place for place, one in enumerate(dict.fromkeys(sent))}
 
 
 class Packed:

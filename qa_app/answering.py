@@ -6,11 +6,10 @@ import hashlib
 import logging
 import secrets
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from datetime import datetime
 from functools import cache, lru_cache
-from itertools import islice
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -44,7 +43,6 @@ from qa_app.pipeline.records import (
     Attempt,
     Declined,
     Evidence,
-    Mode,
     Outcome,
     Question,
     SentenceKind,
@@ -53,10 +51,8 @@ from qa_app.pipeline.records import (
 from qa_app.pipeline.retrieval import Clock
 from qa_app.pipeline.run import Gathered, answer_question
 from qa_app.pipeline.run import gather as gather_evidence
-from qa_app.pipeline.text import clean
 from qa_app.pipeline.writing import PARTS
 
-REHEARSED_MOST = 1_000  # questions: they come by more sentences than are remembered
 ID_BYTES = 17  # an address that cannot be guessed: more than 128 random bits, whatever is drawn anew
 logger = logging.getLogger(__name__)
 POLICY = policies.read(settings.INFORM_POLICY)  # once; the settings have refused what cannot be read
@@ -145,34 +141,6 @@ def _told_of_missing_model(answered: Answered, writer: str) -> Answered:
         return answered
     instead = replace(answered.generator, fallback_from="llm", fallback_reason="not_configured")
     return replace(answered, generator=instead)
-
-
-def rehearse(*, rest: Callable[[float], None]) -> int:
-    """Asks what the published studies are about and what they found, in a large corpus as far as `REHEARSED_MOST` questions go, and keeps
-    no answer: what is worked out of a sentence once is remembered, so that the first readers need not wait for it. After each
-    question it rests for as long as that took, in seconds, so that it never takes more than half of a processor. The number of
-    questions.
-    """
-    asked = tuple(islice(_rehearsed(), REHEARSED_MOST))
-    for question in asked:
-        start = perf_counter()
-        corpus = SearchedCorpus()
-        answered = answer_question(question, corpus=corpus, writer=ExtractiveWriter(), policy=in_use(POLICY))
-        payload.of_answer(answered, answer_id="", url="", request_id="", parent=None, encoder="", created_at="")
-        rest(perf_counter() - start)
-    return len(asked)
-
-
-def _rehearsed() -> Iterator[Question]:
-    """Each study's title, as beginners ask and as others do, then each finding."""
-    corpus = SearchedCorpus()
-    studies = corpus.studies()
-    for mode in Mode:
-        for study in studies:
-            yield Question(text=study.title, searched=clean(study.title), mode=mode)
-    for study in studies:
-        for finding in corpus.findings([study.study_id]):
-            yield Question(text=finding.statement, searched=clean(finding.statement))
 
 
 def gather(question: Question, *, policy: Policy, clock: Clock) -> Gathered | Answered:

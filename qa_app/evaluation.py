@@ -12,7 +12,7 @@ from typing import Any
 
 from qa_app import answering
 from qa_app.answering import POLICY
-from qa_app.backends.corpus import ForgetfulCorpus
+from qa_app.backends.corpus import SearchedCorpus
 from qa_app.measures import mean, ndcg, percentile, recall, share, wilson_interval
 from qa_app.pipeline.agreement import recount
 from qa_app.pipeline.generation import ExtractiveWriter
@@ -127,7 +127,7 @@ def evaluate(
 ) -> tuple[Result, ...]:
     if answering.uses_engine(policy):
         return tuple(_ask_engine(golden, policy, on_progress, done) for done, golden in enumerate(questions, start=1))
-    policy, corpus, reranker = answering.in_use(policy), ForgetfulCorpus(), answering.reranker()
+    policy, corpus, reranker = answering.in_use(policy), SearchedCorpus(), answering.reranker()
     if reranker is not None:
         reranker.prepare()
     results = []

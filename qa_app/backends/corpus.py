@@ -16,8 +16,6 @@ from qa_app.pipeline.ports import Encode, Encoded, LegFailed
 class SearchedCorpus:
     """The corpus by its reading door; what is read in a snapshot takes no longer than the limit leaves."""
 
-    remembers = True  # the vectors of questions
-
     def __init__(self, limit: TimeLimit | None = None) -> None:
         self._limit = limit
 
@@ -29,7 +27,7 @@ class SearchedCorpus:
 
     def encode_ahead(self, texts: Sequence[str]) -> Encoded:
         try:
-            return search.begin_questions(texts, remembers=self.remembers)
+            return search.begin_questions(texts)
         except search.EncoderUnavailable as error:
             return failing(str(error))
 
@@ -72,12 +70,6 @@ class SearchedCorpus:
 
     def is_word(self, word: str) -> bool:
         return search.is_word(word)
-
-
-class ForgetfulCorpus(SearchedCorpus):
-    """The same, which encodes every text anew: how long that takes is to be measured."""
-
-    remembers = False
 
 
 def failing(why: str) -> Encoded:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 from django.db import transaction
 from django.utils import timezone
-from hypothesis import given
-from hypothesis import strategies as st
 
-from corpus_app import embedding, findings, indexing, legs, nearness, search
+from corpus_app import embedding, findings, indexing, search
 from corpus_app.embedding import Matrix
 from corpus_app.models import CorpusVersion, Finding, FindingVector, Study
 from corpus_app.records import NearFinding
@@ -275,7 +271,7 @@ def test_a_run_out_of_time_goes_on_with_the_findings_first(study: Study) -> None
     assert FindingVector.objects.count() == findings.BATCH + 2
 
 
-# --- Held in the process of whoever asks -------------------------------------------------------------------------------
+# --- Compared in a snapshot --------------------------------------------------------------------------------------------
 
 
 def new_version() -> None:
@@ -290,30 +286,16 @@ def near_in_search(*studies: Study) -> tuple[NearFinding, ...]:
 
 
 @pytest.fixture
-def in_database(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Grows with each comparison that PostgreSQL made."""
-    calls: list[int] = []
-    compare = legs.near_findings
-
-    def counted(*arguments: Any, **options: Any) -> tuple[NearFinding, ...]:
-        calls.append(len(calls))
-        return compare(*arguments, **options)
-
-    monkeypatch.setattr(legs, "near_findings", counted)
-    return calls
-
-
-@pytest.fixture
 def real(transactional_db: None) -> None:
     """Transactions of the test's own, as readers' questions have."""
 
 
 @pytest.mark.usefixtures("real")
-def test_what_is_held_compares_as_the_database_does(study: Study, in_database: list[int]) -> None:
+def test_of_each_study_the_first_of_the_closest_findings_is_given(study: Study) -> None:
     others = [make_study(study_id=f"S90{n}") for n in range(3)]
     for other in others[1:]:
         make_finding(other)
-        make_finding(other)  # says the same: the first is told
+        make_finding(other)  # says the same
     Finding.objects.filter(study=others[2], position=1).update(asked_as="Do calves grow?\nWhat makes thighs thicker?")
     make_finding(make_study(study_id="S990", status="draft"))
     indexing.index_stale()
@@ -321,29 +303,23 @@ def test_what_is_held_compares_as_the_database_does(study: Study, in_database: l
 
     found = near_in_search(*others, study)
 
-    assert in_database == []
-    ids = [pk for s in (*others, study) for pk in s.passages.values_list("pk", flat=True)]
-    asked = search.near_findings(search.encode_question(QUESTION), ids)
-    assert in_database == [0]
-    assert [replace(n, cosine=0, said=None) for n in found] == [replace(n, cosine=0, said=None) for n in asked]
-    assert [n.cosine for n in found] == pytest.approx([n.cosine for n in asked], abs=1e-6)
-    assert [n.said for n in found] == [n.said if n.said is None else pytest.approx(n.said, abs=1e-6) for n in asked]
     assert [(n.study_id, n.number) for n in found if n.study_id != study.study_id] == [("S901", 1), ("S902", 1)]
+    assert [n.said is None for n in found if n.study_id in {"S901", "S902"}] == [True, False]
+    assert search.near_findings(search.encode_question(QUESTION), [pk for n in found for pk in n.passage_ids]) == found
 
 
 @pytest.mark.usefixtures("real")
-def test_a_vector_that_comes_without_a_new_version_is_compared(study: Study, in_database: list[int]) -> None:
+def test_a_vector_that_comes_without_a_new_version_is_compared(study: Study) -> None:
     new_version()
     assert near_in_search(study) == ()
 
     indexing.index_stale()
 
     assert [n.study_id for n in near_in_search(study)] == [study.study_id]
-    assert in_database == [0]  # while they waited
 
 
 @pytest.mark.usefixtures("real")
-def test_what_cannot_be_embedded_keeps_nobody_else_from_being_compared(study: Study, in_database: list[int]) -> None:
+def test_what_cannot_be_embedded_keeps_nobody_else_from_being_compared(study: Study) -> None:
     make_finding(study, statement="Some poison here.")
     with embedding.use(Choosy()):
         for _ in range(findings.MAX_ATTEMPTS + 1):
@@ -351,7 +327,6 @@ def test_what_cannot_be_embedded_keeps_nobody_else_from_being_compared(study: St
     new_version()
 
     assert [(n.study_id, n.number) for n in near_in_search(study)] == [(study.study_id, 2)]
-    assert in_database == [0]
 
 
 @pytest.mark.usefixtures("real")
@@ -400,20 +375,7 @@ def test_findings_that_cannot_be_compared_leave_the_search_both_its_legs(study: 
 
 
 @pytest.mark.usefixtures("real")
-@pytest.mark.parametrize("most", ["FINDINGS_MOST", "VECTORS_MOST", "PASSAGES_MOST"])
-def test_where_there_are_too_many_findings_those_of_the_studies_are_asked_for(
-    most: str, study: Study, in_database: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(nearness, most, 0)
-    indexing.index_stale()
-    new_version()
-
-    assert [n.study_id for n in near_in_search(study)] == [study.study_id]
-    assert in_database == [0]
-
-
-@pytest.mark.usefixtures("real")
-def test_each_encoder_compares_with_what_is_held_of_its_own(study: Study, in_database: list[int]) -> None:
+def test_each_encoder_compares_its_own_vectors(study: Study) -> None:
     indexing.index_stale()
     new_version()
     (before,) = near_in_search(study)
@@ -425,62 +387,21 @@ def test_each_encoder_compares_with_what_is_held_of_its_own(study: Study, in_dat
 
     assert other.cosine != before.cosine
     assert near_in_search(study) == (before,)
-    assert in_database == [0]
-
-
-COSINES = st.sampled_from([-0.5, 0.0, 0.25, 0.5])
-
-
-@given(st.lists(st.lists(st.tuples(COSINES, st.lists(COSINES, max_size=3)), min_size=1, max_size=4), max_size=5))
-def test_of_each_study_the_first_of_the_closest_findings_is_told(
-    studies: list[list[tuple[float, list[float]]]],
-) -> None:
-    rows = [  # four bytes of header stand before the numbers
-        (f"S{place}", number, position, np.array([0, cosine], ">f4").tobytes())
-        for place, own in enumerate(studies)
-        for number, (said, questions) in enumerate(own, start=1)
-        for position, cosine in enumerate([said, *questions])
-    ]
-    passages = [(10 * place + n, f"S{place}") for place in range(len(studies)) for n in (2, 1)]
-
-    found = nearness._held(rows, passages).near([1.0], [1, 2, 12, 21, 99])
-
-    expected = []
-    for place, ids in ((0, (1, 2)), (1, (12,)), (2, (21,))):
-        if place < len(studies):
-            closest = [max(said, *questions, said) for said, questions in studies[place]]
-            is_asked = any(questions for _, questions in studies[place])
-            said = max(said for said, _ in studies[place]) if is_asked else None
-            best = max(closest)
-            expected.append(NearFinding(f"S{place}", closest.index(best) + 1, best, ids, said))
-    assert found == tuple(expected)
-
-
-@pytest.mark.parametrize("before", range(8))
-def test_equal_findings_are_equally_close_in_any_row(before: int) -> None:
-    vectors = np.random.default_rng(before).normal(size=(before + 8, 384)).astype(">f4")
-    vectors /= 100 * np.linalg.norm(vectors, axis=1, keepdims=True)
-    asked = np.random.default_rng(99).normal(size=384)
-    vectors[[before, -1]] = asked
-    rows = [("S1", number, 0, b"head" + vector.tobytes()) for number, vector in enumerate(vectors, start=1)]
-
-    (found,) = nearness._held(rows, [(7, "S1")]).near(asked.tolist(), [7])
-
-    assert found.number == before + 1
-
-
-def test_a_question_without_a_finite_vector_does_not_fit() -> None:
-    held = nearness._held([("S1", 1, 0, np.zeros(3, ">f4").tobytes())], [(7, "S1")])
-
-    assert held.fits([0.5, 0.5])
-    assert not held.fits([0.5, float("nan")])
-    assert not held.fits([0.5])
 
 
 @pytest.mark.usefixtures("real")
-def test_where_nothing_was_found_nothing_is_compared(in_database: list[int]) -> None:
+@pytest.mark.parametrize("vector", [[1.0, 0.0], [float("nan")] * 64])
+def test_a_question_that_cannot_be_compared_has_no_near_finding(study: Study, vector: list[float]) -> None:
+    indexing.index_stale()
+    new_version()
+
+    with search.snapshot():
+        assert search.near_findings(vector, list(study.passages.values_list("pk", flat=True))) == ()
+
+
+@pytest.mark.usefixtures("real")
+def test_where_nothing_was_found_nothing_is_compared() -> None:
     study = make_study()
     new_version()
 
     assert near_in_search(study) == ()
-    assert in_database == []

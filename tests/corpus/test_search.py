@@ -463,21 +463,6 @@ def new_version() -> None:
     CorpusVersion.objects.create(number=CorpusVersion.objects.count() + 1, at=timezone.now(), summary="a change")
 
 
-def test_what_a_corpus_version_says_is_read_once(django_assert_num_queries, encoder: WordHashEncoder) -> None:
-    passage, other = make_passage(), make_passage()
-    make_finding(passage.study)
-    indexing.index_stale()
-    new_version()
-    first = loaded(passage)
-
-    with search.snapshot():
-        found = search.findings([passage.study.study_id])
-        with django_assert_num_queries(0):
-            assert search.load_passages([passage.pk])[0] is first[0]
-            assert search.findings([passage.study.study_id]) == found
-    assert [p.passage_id for p in loaded(other, passage)] == [other.pk, passage.pk]
-
-
 def test_the_next_corpus_version_is_read_anew(encoder: WordHashEncoder) -> None:
     passage = make_passage(text="Old words.")
     indexing.index_stale()
@@ -536,69 +521,13 @@ def test_ids_of_any_size_and_scores_of_eight_and_four_bytes_arrive_as_they_were_
     assert (len(nothing.ids), nothing.highest) == (0, 0.0)
 
 
-def test_a_question_asked_again_is_not_encoded_again(encoder: WordHashEncoder) -> None:
-    asked = ["How many sets?", "Does protein help?", "How many sets?"]
+def test_questions_begun_ahead_have_the_vectors_of_questions_encoded_at_once(encoder: WordHashEncoder) -> None:
+    asked = ["How many sets?", "Does protein help?"]
 
-    first, again = search.begin_questions(asked)(), search.begin_questions([*asked, "And sleep?"])()
+    begun = search.begin_questions(asked)()
 
-    assert encoder.calls == [("How many sets?", "Does protein help?"), ("And sleep?",)]
-    assert first == again[:3] == search.encode_questions(asked)
-    assert {vector.encoder for vector in again} == {encoder.name}
-
-
-def test_what_another_encoder_of_the_same_name_made_is_not_remembered() -> None:
-    with embedding.use(WordHashEncoder(dimensions=8)):
-        search.begin_questions(["How many sets?"])()
-    with embedding.use(WordHashEncoder(dimensions=16)):
-        assert len(search.begin_questions(["How many sets?"])()[0]) == 16
-
-
-def test_the_questions_remembered_longest_ago_make_room(
-    monkeypatch: pytest.MonkeyPatch, encoder: WordHashEncoder
-) -> None:
-    monkeypatch.setattr(search, "VECTORS_MOST", 2)
-
-    for text in ("one", "two", "three", "two", "one"):
-        search.begin_questions([text])()
-
-    assert encoder.calls == [("one",), ("two",), ("three",), ("one",)]
-
-
-def test_no_more_is_kept_than_fits(monkeypatch: pytest.MonkeyPatch, encoder: WordHashEncoder) -> None:
-    monkeypatch.setattr(search, "KEPT_MOST", 2)
-    passages = [make_passage(text=f"Text {n}.") for n in range(3)]
-    indexing.index_stale()
-    new_version()
-
-    loaded(*passages)
-
-    (kept,) = search._kept_passages.values()
-    assert list(kept) == [passage.pk for passage in passages[1:]]
-
-
-class LetGo(dict):
-    """Loses what is in it as soon as it has said that it is there, as when another thread lets go of it."""
-
-    def __contains__(self, key: object) -> bool:
-        there = super().__contains__(key)
-        self.pop(key, None)
-        return there
-
-
-def test_what_another_thread_lets_go_of_meanwhile_is_read_again(encoder: WordHashEncoder) -> None:
-    passage = make_passage()
-    make_finding(passage.study)
-    indexing.index_stale()
-    new_version()
-
-    with search.snapshot():
-        first, found = search.load_passages([passage.pk]), search.findings([passage.study.study_id])
-        for store in (search._kept_passages, search._kept_findings):
-            (key,) = store
-            store[key] = LetGo(store[key])
-
-        assert search.load_passages([passage.pk]) == first
-        assert search.findings([passage.study.study_id]) == found
+    assert begun == search.encode_questions(asked)
+    assert {vector.encoder for vector in begun} == {encoder.name}
 
 
 def test_no_passages_are_no_passages() -> None:

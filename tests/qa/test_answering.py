@@ -10,14 +10,14 @@ from django.db import IntegrityError, connection
 from django.test import Client
 
 from corpus_app import curation, search
-from corpus_app.models import Finding, Study
+from corpus_app.models import Study
 from qa_app import answering, asking
-from qa_app.models import Answer, AnswerCitation, AnswerSentence, Gap
+from qa_app.models import Answer, AnswerCitation, AnswerSentence
 from qa_app.payload import Payload
 from qa_app.pipeline.generation import ExtractiveWriter
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import WriterFailed
-from qa_app.pipeline.records import Draft, DraftSentence, Evidence, Generator, Mode
+from qa_app.pipeline.records import Draft, DraftSentence, Evidence, Generator
 from tests.qa.conftest import ASKED, SETS
 
 pytestmark = pytest.mark.usefixtures("library")
@@ -202,22 +202,3 @@ def test_an_encoder_that_nothing_was_fitted_for_is_told_and_its_cosines_are_not_
     assert answering.in_use(answering.POLICY).trusts_cosines is False
     assert "word-hash@test" in (answering.calibration_trouble() or "")
     assert "word-hash@test" in client.get("/readyz").json()["calibration"]
-
-
-def test_a_rehearsal_asks_of_each_study_and_finding_and_keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answering, "writers", lambda *wanted, **ways: pytest.fail("no model is asked for this"))
-    rests: list[float] = []
-    asked = 2 * len(Mode) + Finding.objects.count()
-
-    assert answering.rehearse(rest=rests.append) == asked
-
-    assert len(rests) == asked
-    assert min(rests) > 0
-    assert not Answer.objects.exists()
-    assert not Gap.objects.exists()
-
-
-def test_a_rehearsal_ends_in_a_large_corpus_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answering, "REHEARSED_MOST", 3)
-
-    assert answering.rehearse(rest=lambda seconds: None) == 3

@@ -9,10 +9,8 @@ from typing import Any
 
 import pytest
 
-from corpus_app import embedding
 from corpus_app.records import Hit
 from qa_app import asking
-from qa_app.backends.corpus import ForgetfulCorpus, SearchedCorpus
 from qa_app.evaluation import (
     BadGolden,
     Golden,
@@ -29,7 +27,6 @@ from qa_app.models import Answer
 from qa_app.pipeline.generation import ExtractiveWriter
 from qa_app.pipeline.records import Candidate, Outcome
 from qa_app.pipeline.run import answer_question
-from tests.fakes import WordHashEncoder
 from tests.pipeline.values import POLICY, make_corpus, make_passage, make_question
 from tests.qa.conftest import ASKED
 
@@ -193,16 +190,6 @@ def test_passages_that_share_four_words_of_five_are_near_duplicates() -> None:
     found = [Candidate(p, Hit(p.passage_id, 1.0, None), 1.0, 1.0) for p in corpus.load([1, 2, 3, 4])]
 
     assert count_near_duplicates(found) == 1
-
-
-@pytest.mark.django_db
-def test_what_encoding_takes_is_measured_also_where_the_site_would_remember() -> None:
-    with embedding.use(WordHashEncoder()) as encoder:
-        assert SearchedCorpus().encode_ahead([ASKED])() == SearchedCorpus().encode_ahead([ASKED])()
-        assert encoder.calls == [(ASKED,)]
-
-        assert ForgetfulCorpus().encode_ahead([ASKED])() == ForgetfulCorpus().encode_ahead([ASKED])()
-        assert encoder.calls == [(ASKED,)] * 3
 
 
 def test_stages_are_timed_where_they_ran() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from corpus_app import embedding, legs, search
+from corpus_app import embedding, search
 from corpus_app.models import Study
 
 ROUNDS = 5  # interleaved, so that a busy machine slows down all of them
@@ -48,8 +48,7 @@ class Command(BaseCommand):
             f"encode, {original.name}": lambda question: original.encode([question], threads=embedding.THREADS),
             "search by words alone": lambda question: search.find(question, None),
             "search by meaning alone": lambda question: search.find("", vectors[question]),
-            "search by PostgreSQL": lambda question: search.find(question, vectors[question]),
-            "search of what is held": lambda question: in_snapshot(question, lambda: (vectors[question], None)),
+            "search by both halves": lambda question: search.find(question, vectors[question]),
             "encode and search": encode_and_search,
         }
         times = interleaved(steps, questions, rounds=rounds)
@@ -68,12 +67,8 @@ class Command(BaseCommand):
 
 def encode_and_search(question: str) -> object:
     """As an answer does it, the opening of its snapshot included: the question is encoded while its words are looked up."""
-    return in_snapshot(question, lambda: (search.encode_question(question), None))
-
-
-def in_snapshot(question: str, encode: legs.Encode) -> object:
     with search.snapshot():
-        return search.find_while(question, encode)
+        return search.find_while(question, lambda: (search.encode_question(question), None))
 
 
 def interleaved(
