@@ -62,6 +62,8 @@ class Side:
     sources: tuple[Source, ...]
     withdrawn: int
     """Sources that are not named any more."""
+    missing: tuple[str, ...] = ()
+    """Parts of the question that the answer's message does not name already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,7 @@ def _side(name: str, mine: Payload, other: Payload) -> Side:
             Source(row["index"], row["study_id"], row["title"], row["year"], row["study_id"] in cited) for row in public
         ),
         withdrawn=len(mine["citations"]) - len(public),
+        missing=reading.missing_parts(mine),
     )
 
 

@@ -78,8 +78,8 @@ def _blocks(payload: Payload, site: str) -> Iterator[str]:
     yield "\n>\n".join(f"> {line}" for line in _notices(page))
     if page.headline:
         yield _headline(page.headline)
-    if payload["outcome"] == "partial" and payload["missing"]:
-        yield f"Nothing quoted here speaks of: {_plain(', '.join(payload['missing']))}."
+    if payload["outcome"] == "partial" and page.missing:
+        yield f"Nothing quoted here speaks of: {_plain(', '.join(page.missing))}."
     for title, paragraphs in (("Summary", page.summary), ("Answer", page.answer)):
         if paragraphs:
             yield f"## {title}"

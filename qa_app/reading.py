@@ -148,6 +148,8 @@ class Page:
     timings: tuple[tuple[str, float], ...]
     near_questions: tuple[Mapping[str, Any], ...] = ()
     """Questions near this one that the corpus answers."""
+    missing: tuple[str, ...] = ()
+    """Parts of the question that nothing quoted speaks of, as far as the message does not name them."""
 
 
 def read(payload: Payload, names: Mapping[str, Sequence[str]] | None = None) -> Page:
@@ -175,6 +177,7 @@ def read(payload: Payload, names: Mapping[str, Sequence[str]] | None = None) -> 
             (stage, spent) for stage, spent in _in_order(payload["timings_ms"], STAGE_ORDER) if spent is not None
         ),
         near_questions=_near_questions(payload),
+        missing=missing_parts(payload),
     )
 
 
@@ -203,6 +206,12 @@ def headline(payload: Payload) -> Headline | None:
         verdict=row["verdict"] if row["verdict"] in SAID_VERDICTS else "",
         counts=tuple((side, count) for side, count in counts if count),
     )
+
+
+def missing_parts(payload: Payload) -> tuple[str, ...]:
+    """Return the missing parts of the question, where the answer's message does not name them already."""
+    missing = tuple(payload.get("missing") or ())
+    return () if all(part in (payload["message"] or "") for part in missing) else missing
 
 
 def _near_questions(payload: Payload) -> tuple[Mapping[str, Any], ...]:

@@ -92,8 +92,8 @@ class Command(BaseCommand):
             self.paragraph(f"{verdict}{headline.sentence.text}{markers}", style=self.style.MIGRATE_HEADING)
             if headline.counts:
                 self.paragraph(", ".join(answer_words.side_words(side, n) for side, n in headline.counts) + ".")
-        if payload["outcome"] == "partial" and payload["missing"]:
-            self.paragraph(f"Nothing quoted here speaks of: {', '.join(payload['missing'])}.")
+        if payload["outcome"] == "partial" and (missing := reading.missing_parts(payload)):
+            self.paragraph(f"Nothing quoted here speaks of: {', '.join(missing)}.")
 
     def near(self, questions: list[dict[str, Any]]) -> None:
         if questions:
