@@ -123,7 +123,7 @@ def test_the_address_of_a_near_question_asks_it_in_the_same_mode(client: Client,
 def test_the_page_opens_with_the_headline_then_summary_answer_and_strength(client: Client) -> None:
     html = page_of(client, store_answer())
 
-    order = ['id="headline-1"', 'id="answer-title"', 'id="strength-title"', 'id="confidence-title"']
+    order = ['id="headline-1"', 'id="strength-title"', 'id="confidence-title"']
     places = [html.index(mark) for mark in order]
     assert places == sorted(places)
     assert '<strong class="chip yes">Yes</strong>' in html
