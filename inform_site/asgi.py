@@ -27,6 +27,7 @@ def _warm_up() -> None:
         search.warm_up()
     except search.EncoderUnavailable as error:
         logging.getLogger(__name__).warning("%s Questions are searched by words alone.", error)
+    answering.warm_up()
     reranker = answering.reranker()
     try:
         if reranker is not None:

@@ -16,7 +16,7 @@ from typing import Any
 
 import orjson
 from django.conf import settings
-from django.db import transaction
+from django.db import DatabaseError, connection, transaction
 from django.urls import reverse
 from django.utils import timezone
 
@@ -122,6 +122,20 @@ def make(
 def uses_engine(policy: Policy) -> bool:
     """Tell whether the learned engine answers; the presets of the documents are ranked by the classic one."""
     return settings.INFORM_ENGINE == "learned" and policy.name == policies.DEFAULT.name
+
+
+def warm_up() -> None:
+    """Read what the engine knows of the corpus and its models, so that the first question does not wait for them."""
+    if settings.INFORM_ENGINE != "learned":
+        return
+    try:
+        EngineCorpus().facts()
+        engines.engine(POLICY)
+    except DatabaseError as error:  # no database yet: the first question will tell
+        logger.warning("The corpus could not be read ahead: %s", error)
+    finally:
+        if not connection.in_atomic_block:
+            connection.close()  # of the thread that warms up
 
 
 def follow(question: str, before: str) -> str | None:
