@@ -238,6 +238,11 @@ def passage_ids(study_id: str) -> tuple[int, ...]:
     return tuple(rows.order_by("position").values_list("pk", flat=True))
 
 
+def passages_among(study_ids: Sequence[str], passage_ids: Sequence[int]) -> tuple[records.Passage, ...]:
+    """Return the searchable passages of these studies that are among these ids, in the order of their ids."""
+    return _passages(_OF_STUDIES_AMONG, {"studies": list(study_ids), "passages": list(passage_ids)})
+
+
 def plain_passages(study_ids: Sequence[str]) -> tuple[records.Passage, ...]:
     """Return the plain sentences of these studies: of each the takeaway, then its confirmed findings in their order.
 
@@ -422,6 +427,9 @@ _SEARCHABLE_AMONG = "AND s.notice <> 'retracted' AND p.id = ANY(%s)"
 _SEARCHABLE = "AND s.notice <> 'retracted' AND p.kind <> 'plain' AND %s::int IS NULL ORDER BY p.id"
 _WITH_ID = "AND p.id = %s"
 _OF_STUDY = "AND p.kind <> 'plain' AND s.study_id = %s ORDER BY p.position"
+_OF_STUDIES_AMONG = """
+    AND s.notice <> 'retracted' AND s.study_id = ANY(%(studies)s) AND p.id = ANY(%(passages)s::bigint[]) ORDER BY p.id
+"""
 _PLAIN_OF_STUDIES = (
     "AND s.notice <> 'retracted' AND p.kind = 'plain' AND s.study_id = ANY(%s) ORDER BY s.study_id, p.position"
 )
@@ -442,7 +450,7 @@ def _passages(which: str, value: Any, *, with_sentences: bool = True) -> tuple[r
     if value == []:
         return ()
     with connection.cursor() as cursor:
-        cursor.execute(_PASSAGES + which, [value])
+        cursor.execute(_PASSAGES + which, value if isinstance(value, dict) else [value])
         rows = cursor.fetchall()
     sentences = _sentences([row[0] for row in rows]) if with_sentences else defaultdict(list)
     studies: dict[str, records.Study] = {}

@@ -53,6 +53,9 @@ class EngineCorpus:
     def load(self, passage_ids: Sequence[int]) -> tuple[Passage, ...]:
         return search.load_passages(passage_ids)
 
+    def passages_among(self, study_ids: Sequence[str], passage_ids: Sequence[int]) -> tuple[Passage, ...]:
+        return search.passages_among(study_ids, passage_ids)
+
     def plain_passages(self, study_ids: Sequence[str]) -> tuple[Passage, ...]:
         return search.plain_passages(study_ids)
 

@@ -68,6 +68,10 @@ class Corpus(Protocol):
 
     def load(self, passage_ids: Sequence[int]) -> tuple[Passage, ...]: ...
 
+    def passages_among(self, study_ids: Sequence[str], passage_ids: Sequence[int]) -> tuple[Passage, ...]:
+        """Return the passages of these studies that are among these ids."""
+        ...
+
     def plain_passages(self, study_ids: Sequence[str]) -> tuple[Passage, ...]:
         """Return the plain sentences of these studies as passages."""
         ...

@@ -135,9 +135,7 @@ def load_passages(study_ids: Sequence[str], retrieved: Retrieved, corpus: Corpus
         if text is not None and (passage_id := text.passage_id) is not None
     }
     hits = [hit.passage_id for hit in retrieved.found.hits]
-    wanted = frozenset(study_ids)
-    loaded = corpus.load(list(dict.fromkeys((*best, *hits))))
-    return tuple(p for p in loaded if p.study.study_id in wanted) + corpus.plain_passages(study_ids)
+    return corpus.passages_among(study_ids, [*best, *hits]) + corpus.plain_passages(study_ids)
 
 
 def hits_by_id(retrieved: Retrieved) -> Mapping[int, Hit]:
