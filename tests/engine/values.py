@@ -1,0 +1,141 @@
+"""Frozen values for tests of the engine's stages, with words of the field."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hypothesis import strategies as st
+
+from corpus_app import records
+from corpus_app.passages import split_sentences
+from corpus_app.records import StudyScores, TextScore
+from qa_app.engine.query import Intent, Query
+from qa_app.engine.selection import Scope
+from qa_app.pipeline.text import content_stems
+from tests.fakes import WordHashEncoder
+
+ASKED = "How many weekly sets build muscle?"
+_numbers = itertools.count(1)
+_encoder = WordHashEncoder()
+
+
+def vector_of(text: str) -> tuple[float, ...]:
+    return tuple(map(float, _encoder.encode([text])[0]))
+
+
+def make_query(text: str = ASKED, **changes: Any) -> Query:
+    fields: dict[str, Any] = {
+        "text": text,
+        "ask": text,
+        "language": "en",
+        "intent": Intent.HOW_MANY,
+        "terms": tuple(dict.fromkeys(content_stems(text))),
+    }
+    return Query(**(fields | changes))
+
+
+def make_concept(concept_id: str, *, rarity: float = 1.0) -> records.Concept:
+    return records.Concept(concept_id, concept_id.replace("-", " "), "outcome", (), "", ("training",), rarity=rarity)
+
+
+def make_study(study_id: str = "A", **changes: Any) -> records.Study:
+    fields: dict[str, Any] = {
+        "study_id": study_id,
+        "title": f"Sets and growth, trial {study_id}",
+        "authors": ("Example AB",),
+        "year": 2020,
+        "journal": None,
+        "doi": None,
+        "url": None,
+        "design": records.Design.RANDOMIZED_CONTROLLED_TRIAL,
+        "peer_reviewed": True,
+        "collection": "training",
+        "population": "young men",
+        "training_status": records.TrainingStatus.UNTRAINED,
+        "age_group": records.AgeGroup.ADULTS,
+        "sex": records.Sex.MALE,
+        "status": records.Status.PUBLISHED,
+        "notice": records.Notice.NONE,
+    }
+    return records.Study(**(fields | changes))
+
+
+def make_passage(text: str, *, study: str = "A", **changes: Any) -> records.Passage:
+    """Return a passage of results, its sentences cut and encoded as indexing would."""
+    spans = split_sentences(text)
+    fields: dict[str, Any] = {
+        "passage_id": next(_numbers),
+        "version": 1,
+        "study": make_study(study),
+        "position": 0,
+        "section": records.Section.RESULTS,
+        "page": None,
+        "heading": "",
+        "text": text,
+        "kind": records.PassageKind.SUMMARY,
+        "sentences": tuple(records.Sentence(start, end, vector_of(text[start:end])) for start, end in spans),
+    }
+    return records.Passage(**(fields | changes))
+
+
+def make_plain(text: str, *, study: str = "A", **changes: Any) -> records.Passage:
+    """Return a plain sentence of a study."""
+    return make_passage(text, study=study, kind=records.PassageKind.PLAIN, **changes)
+
+
+def make_scores(
+    study_id: str = "A", *, matched: Sequence[str] = (), **kinds: tuple[float, float | None]
+) -> StudyScores:
+    """Return the scores of a study: BM25 and cosine by kind of text."""
+    best = {kind: TextScore(bm25, cosine) for kind, (bm25, cosine) in kinds.items()}
+    return StudyScores(study_id, best, frozenset(matched))
+
+
+def make_scope(query: Query | None = None, *, chances: Mapping[str, float] | None = None, **changes: Any) -> Scope:
+    """Return what selection knows of a question; every content word counts the same."""
+    query = query or make_query()
+    fields: dict[str, Any] = {
+        "query": query,
+        "vector": vector_of(query.text),
+        "idf": dict.fromkeys(query.terms, 1.0),
+        "chances": {"A": 0.9, "B": 0.7, "C": 0.5} if chances is None else chances,
+        "passage_cosines": {},
+    }
+    return Scope(**(fields | changes))
+
+
+# --- Generated -----------------------------------------------------------------------------------------------------------
+
+SENTENCES = (
+    "Ten weekly sets per muscle increased growth more than five.",
+    "This held only in trained men.",
+    "However, most of the trials were short.",
+    "Strength rose with heavy loads in every group.",
+    "These results should be read with care.",
+    "The effect disappeared after a year.",
+    "Light loads built as much muscle when sets went to failure (SMD = 0.2, 95% CI 0.1 to 0.3).",
+    "They slept as before.",
+    "Although few took part, nobody was hurt.",
+    "Older adults kept more lean mass with 1.2 g/kg of protein a day.",
+    "Growth was similar in women – and in men. ",
+)
+TEXTS = st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=8).map(" ".join)
+
+
+@st.composite
+def passage_lists(draw: st.DrawFn) -> list[records.Passage]:
+    """Draw passages and plain sentences of up to three studies."""
+    kinds = st.sampled_from([records.PassageKind.SUMMARY, records.PassageKind.PLAIN])
+    rows = draw(
+        st.lists(
+            st.tuples(TEXTS, st.sampled_from("ABC"), kinds, st.sampled_from(list(records.Section)), st.integers(0, 5)),
+            min_size=1,
+            max_size=8,
+        )
+    )
+    return [
+        make_passage(text, study=study, kind=kind, section=section, position=position, passage_id=place)
+        for place, (text, study, kind, section, position) in enumerate(rows, start=1)
+    ]
