@@ -44,14 +44,15 @@ def compose(
 ) -> Composition | None:
     """Choose headline, summary and answer from the passages of the cited studies, in the order `ranked`.
 
-    None where no passage of the leading study can be quoted.
+    None where the leading study has no sentence to open with, or no other to go on with.
     """
     budget = policy.budget(mode)
     place = {study_id: n for n, study_id in enumerate(ranked)}
     options = [q for passage in passages if passage.study.study_id in place for q in cut(passage)]
     ordinary = [q for q in options if not q.is_plain]
-    plain = [q for q in options if q.is_plain and not (mode is Mode.BEGINNER and has_statistics(q.passage.text))]
-    leading = [q for q in plain if q.study_id == ranked[0]] or [q for q in ordinary if q.study_id == ranked[0]]
+    readable = [q for q in options if not (mode is Mode.BEGINNER and has_statistics(" ".join(q.sentences)))]
+    plain = [q for q in readable if q.is_plain]
+    leading = _first_of(ranked[0], plain, [q for q in readable if not q.is_plain], ordinary)
     if not leading:
         return None
     headline = max(leading, key=lambda q: (relevance(q, scope, policy), -q.passage.passage_id))
@@ -73,7 +74,13 @@ def compose(
         besides=summary,
     )
     answer = _with_every_study(answer, summary, ordinary, scope, policy)
-    return Composition(headline, summary, _in_order(answer, place)) if answer else _alone(headline, ordinary, place)
+    return Composition(headline, summary, _in_order(answer, place)) if answer else None
+
+
+def _first_of(study_id: str, *groups: Sequence[Quotation]) -> list[Quotation]:
+    """Return the quotations of a study in the first group that has any."""
+    found = ([q for q in group if q.study_id == study_id] for group in groups)
+    return next(filter(None, found), [])
 
 
 def _with_every_study(
@@ -85,17 +92,14 @@ def _with_every_study(
 ) -> tuple[Quotation, ...]:
     """Add the best quotation of each study that the summary cites and the answer does not."""
     present = {q.study_id for q in answer}
+    shown = {text for q in (*summary, *answer) for text in q.sentences}
     for study_id in dict.fromkeys(q.study_id for q in summary):
-        own = [q for q in ordinary if q.study_id == study_id and q not in summary]
+        own = [q for q in ordinary if q.study_id == study_id and shown.isdisjoint(q.sentences)]
         if study_id not in present and own:
-            answer += (max(own, key=lambda q: relevance(q, scope, policy)),)
+            best = max(own, key=lambda q: relevance(q, scope, policy))
+            answer += (best,)
+            shown.update(best.sentences)
     return answer
-
-
-def _alone(headline: Quotation, ordinary: Sequence[Quotation], place: Mapping[str, int]) -> Composition | None:
-    """Compose from the headline and the rest of its own passage where nothing else is worth quoting."""
-    rest = [q for q in ordinary if q.study_id == headline.study_id and q != headline]
-    return Composition(headline, (headline,), _in_order(rest[:1], place)) if rest else None
 
 
 def _by_study(quotations: Sequence[Quotation], place: Mapping[str, int]) -> tuple[Quotation, ...]:

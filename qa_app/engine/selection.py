@@ -94,9 +94,12 @@ def select(
 ) -> tuple[Quotation, ...]:
     """Return the options chosen within a budget of words, in the order of choice; `opening` comes first and always.
 
-    `most_of` says how many quotations a study may have. `besides` is shown elsewhere: it is not repeated.
+    `most_of` says how many quotations a study may have. No sentence comes twice, nor one of `besides`,
+    which is shown elsewhere.
     """
     chosen = _Chosen()
+    texts = [frozenset(option.sentences) for option in options]
+    shown = {text for quotation in (*opening, *besides) for text in quotation.sentences}
     scores = [relevance(option, scope, policy) for option in options]
     best_of: dict[str, float] = {}
     for option, score in zip(options, scores, strict=True):
@@ -105,13 +108,13 @@ def select(
         chosen.add(option, _lean(option, scope))
     while True:
         best, gain = None, policy.least_gain
-        for option, score in zip(options, scores, strict=True):
+        for option, score, own in zip(options, scores, texts, strict=True):
             if score < policy.least_share * best_of[option.study_id]:
                 continue
             fits = chosen.words + option.words <= words or not chosen.quotations
             if not fits or chosen.per_study.get(option.study_id, 0) >= most_of(option.study_id):
                 continue
-            if any(_overlaps(option, other) for other in (*chosen.quotations, *besides)):
+            if not shown.isdisjoint(own):
                 continue
             found = score + _novelty(option, chosen, scope, policy) - policy.length_weight * option.words / 100
             if found > gain:
@@ -119,6 +122,7 @@ def select(
         if best is None:
             return tuple(chosen.quotations)
         chosen.add(best, _lean(best, scope))
+        shown.update(best.sentences)
 
 
 def _novelty(option: Quotation, chosen: _Chosen, scope: Scope, policy: EnginePolicy) -> float:
@@ -135,11 +139,6 @@ def _novelty(option: Quotation, chosen: _Chosen, scope: Scope, policy: EnginePol
 def _lean(option: Quotation, scope: Scope) -> Lean | None:
     finding_id = option.passage.finding_id
     return None if finding_id is None else scope.leans.get(finding_id)
-
-
-def _overlaps(one: Quotation, other: Quotation) -> bool:
-    is_same_passage = one.passage.passage_id == other.passage.passage_id
-    return is_same_passage and one.first <= other.last and other.first <= one.last
 
 
 def _share(terms: frozenset[str], idf: Mapping[str, float]) -> float:
