@@ -13,6 +13,7 @@ from corpus_app import curation, indexing, models, search
 from corpus_app.models import Passage, PassageVector, Study, StudyText, StudyTextTerm, StudyTextVector
 from corpus_app.records import Direction, StudyScores, TextKind
 from corpus_app.sources import FindingDraft
+from corpus_app.study_scores import Rows
 from tests.builders import make_collection, make_study
 from tests.fakes import WordHashEncoder
 
@@ -179,3 +180,69 @@ def test_an_approximate_index_finds_the_same_in_a_corpus_that_is_small(
 
 def test_term_statistics_are_those_of_the_search_for_passages(corpus: list[Study]) -> None:
     assert search.term_statistics(QUESTION) == search.find(QUESTION, None).document_frequency
+
+
+# --- Three best and matched words ----------------------------------------------------------------------------------------
+
+
+def add_questions(study_id: str, *questions: str) -> None:
+    curation.revise_study(study_id, by=None, by_name="test", asked_as="\n".join(questions))
+    indexing.index_stale()
+
+
+def test_the_mean_of_the_three_best_is_that_of_all_texts_of_the_kind(corpus: list[Study]) -> None:
+    add_questions("A", "Do weekly sets build thighs?", "Sets for thighs?", "How many weekly sets?", "Is rest good?")
+    vector = np.array(search.encode_question(QUESTION))
+
+    best = ask()["A"].best["question"]
+
+    vectors = StudyTextVector.objects.filter(study=corpus[0], kind="question").values_list("vector", flat=True)
+    cosines = sorted((float(np.dot(one, vector)) for one in vectors), reverse=True)
+    assert len(cosines) > 3
+    assert best.top3 == pytest.approx(np.mean(cosines[:3]), abs=2e-3)
+    assert best.cosine == pytest.approx(cosines[0], abs=2e-3)
+
+
+def test_fewer_than_three_texts_have_no_mean_of_three(corpus: list[Study]) -> None:
+    found = ask()
+
+    assert {study: found[study].best["question"].top3 for study in "ABCD"} == dict.fromkeys("ABCD")
+    assert found["A"].best["title"].top3 is None
+
+
+@pytest.mark.parametrize(
+    ("scores", "mean"),
+    [([], None), ([0.5, 0.1], None), ([0.1, 0.5, 0.3], 0.3), ([0.1, 0.5, 0.3, 0.4, 0.2], 0.4), ([0.2] * 3, 0.2)],
+)
+def test_the_three_best_are_picked_by_study_and_kind(scores: list[float], mean: float | None) -> None:
+    own, other = len(scores), 4
+    rows = Rows(
+        text=np.arange(own + other),
+        study=np.array([7] * own + [8] * other),
+        kind=np.array([1] * own + [2] * other),
+        score=np.array([*scores, 0.9, 0.9, 0.9, 0.9]),
+    )
+
+    found = rows.means_of_best(np.array([7, 8]))
+
+    assert found.get((7, 1)) == (mean if mean is None else pytest.approx(mean))
+    assert found[(8, 2)] == pytest.approx(0.9)
+    assert rows.means_of_best(np.array([7])).keys() == ({(7, 1)} if mean is not None else set())
+
+
+def test_a_study_matches_the_words_of_all_its_texts(corpus: list[Study]) -> None:
+    matched = {study: scores.matched for study, scores in ask("Does protein or sleep help muscles grow?").items()}
+
+    assert {"protein", "muscl"} <= matched["C"]  # of its passages and its title
+    assert "help" in matched["A"]  # of a curated question
+    assert "protein" not in matched["A"]
+    assert not [study for study, words in matched.items() if "sleep" in words]
+
+
+@pytest.mark.parametrize("state", [{"status": "withdrawn"}, {"notice": "retracted"}])
+def test_words_of_what_is_not_searchable_match_nothing(corpus: list[Study], state: dict[str, str]) -> None:
+    with transaction.atomic():
+        Study.objects.filter(study_id="C").update(**state)
+        indexing.sync_study(corpus[2])
+
+    assert not [study for study, scores in ask("Does protein help?").items() if "protein" in scores.matched]

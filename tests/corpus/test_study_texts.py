@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from django.db import connection
 
 from corpus_app import curation, embedding, indexing, study_texts
-from corpus_app.embedding import Matrix
+from corpus_app.embedding import Matrix, metric
 from corpus_app.models import Passage, PassageQuerySet, Study, StudyText, StudyTextTerm, StudyTextVector
 from corpus_app.records import Direction
 from corpus_app.sources import FindingDraft
@@ -126,6 +128,26 @@ def test_everything_is_embedded_once_and_by_another_encoder_again(study: Study) 
 
         assert set(StudyTextVector.objects.values_list("encoder", flat=True)) == {OTHER.name}
         assert indexing.audit() == []
+
+
+def test_a_new_metric_embeds_short_texts_again_and_passages_not(
+    study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    indexing.index_stale()
+    monkeypatch.setattr(metric, "FOLDER", tmp_path)
+    chance = np.random.default_rng(1).standard_normal((20, 64)).astype(np.float32)
+    metric.save(metric.fit(chance, [n // 2 for n in range(20)]), "word-hash", "m1")
+
+    before = study_texts.lacking("word-hash@test").count()
+    encoder = WordHashEncoder()
+    with embedding.use(encoder):
+        indexing.index_stale()
+    metric.find.cache_clear()
+
+    assert before == StudyText.objects.count()
+    stored = set(StudyTextVector.objects.values_list("encoder", flat=True))
+    assert "word-hash@test+m1" in stored
+    assert {text for call in encoder.calls for text in call} == {words for _, words in texts()}
 
 
 def test_texts_embedded_again_wait_and_come_back(study: Study) -> None:
