@@ -117,7 +117,7 @@ class HeldOut:
 
 
 def cross_validate(questions: Sequence[Labelled], names: Sequence[str]) -> HeldOut:
-    """Return held-out signals and estimates: nested, so that no estimate rests on a model that saw its question."""
+    """Return held-out signals and estimates: those of a question come from models that were fitted without it."""
     signals: list[dict[str, float]] = [{} for _ in questions]
     leads = np.zeros(len(questions), bool)
     for fold in folds(len(questions)):
