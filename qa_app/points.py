@@ -1,4 +1,4 @@
-"""Which of the facts that a good answer holds does an answer hold? Docs: docs/answers.md."""
+"""Which of the facts that a good answer holds does an answer hold? Docs: docs/evaluation.md."""
 
 from __future__ import annotations
 
