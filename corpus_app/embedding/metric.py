@@ -2,7 +2,7 @@
 
 Two questions for one finding differ in style (slang, keywords, a story) and not in subject. The covariance of the vectors
 within such groups says along which directions that is; whitening by it (Fisher's linear discriminant; Bishop 2006, section 4.1.6)
-makes cosines compare subjects. The matrix is fitted by `manage.py calibrate metric` and lies beside this module, one for each
+makes cosines compare subjects. The matrix is fitted by `manage.py fit_metric` and lies beside this module, one for each
 encoder model; an encoder without one compares its vectors as they are.
 """
 

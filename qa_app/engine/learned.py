@@ -73,7 +73,7 @@ def read(path: Path) -> ModelFile:
         found = ModelFile(row["kind"], row["version"], row["encoder"], row["data"], row["figures"], models)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BadModel(
-            f"{path.name} cannot be read as a model ({error}): run `manage.py calibrate relevance`."
+            f"{path.name} cannot be read as a model ({error}): run `manage.py calibrate_engine relevance`."
         ) from error
     if found.version != version_of(row):
         raise BadModel(f"{path.name} was changed by hand: its figures are not those of version {found.version}.")

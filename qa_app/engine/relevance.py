@@ -2,7 +2,7 @@
 
 For every candidate study: the best cosine and BM25 of the question to its curated questions, plain sentences, statements,
 title and passages; the distance of each to the best study of the same question; how much of the question's vocabulary and of
-its concepts the study shares. One logistic model weighs them (`manage.py calibrate relevance`).
+its concepts the study shares. One logistic model weighs them (`manage.py calibrate_engine relevance`).
 """
 
 from __future__ import annotations
