@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+
+from django.db import DatabaseError
 
 from corpus_app import search
 from corpus_app.records import Found, Passage, StudyScores
@@ -16,6 +19,8 @@ from qa_app.engine.question.safety import SafetyLexicon
 from qa_app.engine.question.sources import SourceIndex
 from qa_app.engine.strength import StudySize
 from qa_app.pipeline.ports import LegFailed
+
+logger = logging.getLogger(__name__)
 
 
 class EngineCorpus:
@@ -45,7 +50,13 @@ class EngineCorpus:
     def score_studies(
         self, text: str, vector: Vector | None, *, collection: str | None, limit: int
     ) -> tuple[StudyScores, ...]:
-        return search.score_studies(text, vector, collection=collection, limit=limit)
+        try:
+            return search.score_studies(text, vector, collection=collection, limit=limit)
+        except DatabaseError as error:
+            if vector is None:
+                raise
+            logger.warning("Studies are ranked by words alone, for their vectors cannot be compared: %s", error)
+            return search.score_studies(text, None, collection=collection, limit=limit)
 
     def find(self, text: str, vector: Vector | None, *, collection: str | None, limit: int, error: str | None) -> Found:
         return search.find(text, vector, collection=collection, limit=limit, dense_error=error)

@@ -111,8 +111,9 @@ def _ranked(
 
 
 def _model_name(scores: Sequence[StudyScores], vector: Vector | None) -> str:
+    has_cosines = any(best.cosine is not None for score in scores for best in score.best.values())
     has_curated = any(kind in score.best for score in scores for kind in CURATED)
-    return ("meaning" if vector is not None else "words") + ("" if has_curated else "_bare")
+    return ("meaning" if vector is not None and has_cosines else "words") + ("" if has_curated else "_bare")
 
 
 def cited_studies(retrieved: Retrieved, policy: EnginePolicy) -> tuple[str, ...]:
