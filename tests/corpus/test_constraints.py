@@ -109,6 +109,45 @@ def twin_term() -> None:
     term.save(force_insert=True)
 
 
+def short_text(**values: Any) -> models.StudyText:
+    return models.StudyText.objects.create(
+        **({"study": make_study(), "kind": "question", "position": 99, "text": "How many sets?"} | values)
+    )
+
+
+def twin_short_text() -> None:
+    text = short_text()
+    short_text(study=text.study)
+    check_deferred()
+
+
+def twin_text_vector() -> None:
+    text = short_text()
+    for _ in range(2):
+        models.StudyTextVector.objects.create(
+            text=text, study=text.study, collection=text.study.collection, kind=text.kind, encoder="e", vector=[1.0]
+        )
+
+
+def twin_text_term() -> None:
+    text = short_text()
+    for _ in range(2):
+        models.StudyTextTerm.objects.create(
+            text=text,
+            study=text.study,
+            collection=text.study.collection,
+            kind=text.kind,
+            lexeme="set",
+            frequency=1,
+            length=1,
+        )
+
+
+def passage_of_a_finding() -> None:
+    study = make_study()
+    Passage.objects.filter(study=study).update(finding=make_finding(study))
+
+
 def silent_comment() -> None:
     StudyComment.objects.create(study=make_study(), author_name="curator", at=timezone.now(), text="")
 
@@ -207,6 +246,12 @@ BREACHES: dict[str, Callable[[], object]] = {
     "finding_position_unique": twin_finding,
     "finding_direction_known": unknown_direction,
     "finding_vector_once_per_text": twin_finding_vector,
+    "finding_lean_known": lambda: make_finding(make_study(), lean="maybe"),
+    "passage_of_finding_is_plain": passage_of_a_finding,
+    "study_text_kind_known": lambda: short_text(kind="rumour"),
+    "study_text_position_unique": twin_short_text,
+    "text_vector_once_per_encoder": twin_text_vector,
+    "text_term_once_per_text": twin_text_term,
     "waiver_once": waiver(times=2),
     "waiver_has_reason": waiver(reason=""),
     "import_item_once": twin_import_item,
