@@ -95,7 +95,7 @@ def make(
         answered = engines.engine(policy).answer(
             question,
             corpus=EngineCorpus(limit),
-            writers=_engine_writers(writer, waiting, allowance),
+            writers=writers(writer, waiting=waiting, allowance=allowance, is_composed=True),
             today=timezone.localdate(),
             reviewed=reviewed,
             keep=keep,
@@ -142,11 +142,6 @@ def follow(question: str, before: str) -> str | None:
     """Return what a follow-up means after the question before; None where it stands alone."""
     facts = EngineCorpus().facts()
     return follow_up.follow(question, before, facts.concept_index, facts.people)
-
-
-def _engine_writers(writer: str, waiting: Waiting | None, allowance: Allowance | None) -> tuple[Writer, ...]:
-    *models, _ = writers(writer, waiting=waiting, allowance=allowance)
-    return (*models, ComposedWriter())
 
 
 def _told_of_missing_model(answered: Answered, writer: str) -> Answered:
@@ -233,20 +228,24 @@ def writers(
     parts: tuple[str, ...] = PARTS,
     waiting: Waiting | None = None,
     allowance: Allowance | None = None,
+    *,
+    is_composed: bool = False,
 ) -> tuple[Writer, ...]:
     """Who writes, and who steps in. The model writes when one is configured, unless the extractive writer was asked for.
 
-    Only these parts are asked of a model; the extractive writer makes both at once. Without an `allowance` nobody counts.
+    Only these parts are asked of a model; the extractive writer makes both at once, from the draft of its evidence where
+    that `is_composed`. Without an `allowance` nobody counts.
     """
     server = None if wanted == "extractive" else model_server()
+    extractive: Writer = ComposedWriter() if is_composed else ExtractiveWriter()
     if server is None:
-        return (ExtractiveWriter(),)
+        return (extractive,)
     deadline = Deadline.after(settings.OPENAI_TIMEOUT_SECONDS, waiting=waiting)
     strict = ModelWriter(server, deadline, is_strict=True, parts=parts)
     models: list[Writer] = [ModelWriter(server, deadline, parts=parts), strict]
     if allowance is not None:
         models = [RationedWriter(model, allowance, is_named=wanted == "llm") for model in models]
-    return (*models, ExtractiveWriter())
+    return (*models, extractive)
 
 
 def model_server() -> ModelServer | None:

@@ -156,7 +156,8 @@ def write_part(
         raise ExpiredContext from error
     evidence = _still_public(evidence)
     clock = Clock(limit=limit)
-    written = writing.write(answering.writers(writer, (part,), allowance=allowance), evidence, policy, clock, (part,))
+    writers = answering.writers(writer, (part,), allowance=allowance, is_composed=evidence.draft is not None)
+    written = writing.write(writers, evidence, policy, clock, (part,))
     sentences = written.summary if part == "summary" else written.answer
     numbers = citations.number_studies(sentences, evidence)
     if not numbers:
