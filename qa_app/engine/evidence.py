@@ -140,14 +140,14 @@ def _verdict(query: Query, facts: CorpusFacts, gathered: Gathered, finding: Find
 
 
 def _nearest_finding(study_id: str, retrieved: Retrieved, facts: CorpusFacts) -> Finding | None:
-    """Return the finding whose plain sentence or curated question is nearest to the question."""
+    """Return the finding whose plain sentence or curated question is nearest by meaning, or by words without vectors."""
     best = retrieved.by_id[study_id].best
     near = [
-        (score.cosine or 0.0, score.by_meaning.finding_id)
+        (score.cosine or 0.0, score.bm25, text.finding_id)
         for kind in ("question", "plain", "statement")
-        if (score := best.get(kind)) and score.by_meaning and score.by_meaning.finding_id
+        if (score := best.get(kind)) and (text := score.by_meaning or score.by_words) and text.finding_id
     ]
-    wanted = max(near, default=(0.0, None))[1]
+    wanted = max(near, default=(0.0, 0.0, None))[2]
     return next((finding for finding in facts.findings if finding.finding_id == wanted), None)
 
 
