@@ -11,7 +11,7 @@ from qa_app.engine.policy import EnginePolicy
 from qa_app.engine.ports import Corpus, CorpusFacts
 from qa_app.engine.query import Query
 from qa_app.engine.question.about_corpus import CorpusAnswer, CorpusQuestionUnread
-from qa_app.engine.retrieval import Retrieved, hits_by_id, nearest_questions
+from qa_app.engine.retrieval import Retrieved, fuse, hits_by_id, nearest_questions
 from qa_app.engine.understanding import understanding_of
 from qa_app.engine.writer import EXTRACTIVE
 from qa_app.pipeline import citations
@@ -36,6 +36,7 @@ from qa_app.pipeline.records import (
 )
 from qa_app.pipeline.retrieval import Clock
 from qa_app.pipeline.telling import tell_whole
+from qa_app.pipeline.text import words
 from qa_app.pipeline.writing import NothingWritten, Written
 
 COUNTED = Generator(name="counted", version="2")
@@ -193,12 +194,11 @@ class Ending:
         )
 
     def _nearest(self, retrieved: Retrieved, corpus: Corpus) -> tuple[Candidate, ...]:
-        hits = sorted(hits_by_id(retrieved).values(), key=lambda h: (-(h.cosine or 0.0), -h.bm25, h.passage_id))[:SHOWN]
-        loaded = {passage.passage_id: passage for passage in corpus.load([hit.passage_id for hit in hits])}
+        hits = hits_by_id(retrieved)
+        fused = fuse(list(hits.values()))
+        loaded = {passage.passage_id: passage for passage in corpus.load(list(fused)[:SHOWN])}
         return tuple(
-            Candidate(loaded[hit.passage_id], hit, hit.cosine or 0.0, hit.cosine or 0.0)
-            for hit in hits
-            if hit.passage_id in loaded
+            Candidate(loaded[pk], hits[pk], score, score) for pk, score in list(fused.items())[:SHOWN] if pk in loaded
         )
 
     def _absent(self, near: tuple[Candidate, ...]) -> tuple[str, ...]:
@@ -207,8 +207,10 @@ class Ending:
         return tuple(c.name for c in self.query.unstudied if c.name.lower() not in texts)
 
     def _near_questions(self, retrieved: Retrieved, policy: EnginePolicy) -> tuple[NearQuestion, ...]:
-        near = nearest_questions(retrieved, least=policy.near_from, most=policy.near_questions)
-        return tuple(NearQuestion(text, study_id) for text, study_id in near)
+        near = nearest_questions(retrieved, least=policy.near_from, most=policy.near_questions + 1)
+        asked = words(self.query.text)
+        others = [NearQuestion(text, study_id) for text, study_id in near if words(text) != asked]
+        return tuple(others[: policy.near_questions])
 
     def _definitions(self, sentences: tuple[object, ...]) -> tuple[Concept, ...]:
         """Return the terms of the answer that a beginner did not use in the question."""

@@ -16,6 +16,8 @@ from qa_app.pipeline.ports import LegFailed
 from qa_app.pipeline.retrieval import Clock
 from qa_app.pipeline.text import stem
 
+FUSION_K = 60
+"""Of reciprocal rank fusion, as in its paper."""
 CURATED = ("question", "plain")
 """Kinds of texts that curators wrote for search; without them another model ranks."""
 
@@ -80,11 +82,12 @@ def retrieve(
             error = str(failure)
     with clock("lexical"):
         found = corpus.find(query.text, vector, collection=collection, limit=200, error=error)
-        scores = corpus.score_studies(query.text, vector, collection=collection, limit=policy.candidates)
+        trusted = vector if models.is_calibrated else None
+        scores = corpus.score_studies(query.text, trusted, collection=collection, limit=policy.candidates)
     with clock("rank"):
         wanted = frozenset(query.sources.studies)
         named = tuple(score for score in scores if score.study_id in wanted)
-        return _ranked(query, facts, models, vector if models.is_calibrated else None, found, named or scores)
+        return _ranked(query, facts, models, trusted, found, named or scores)
 
 
 def _ranked(
@@ -144,6 +147,27 @@ def hits_by_id(retrieved: Retrieved) -> Mapping[int, Hit]:
     return {hit.passage_id: hit for hit in retrieved.found.hits}
 
 
+def fuse(hits: Sequence[Hit]) -> Mapping[int, float]:
+    """Return passage ids with their fused score, the best first.
+
+    Reciprocal rank fusion (Cormack, Clarke and Buettcher 2009, SIGIR). A passage that waits for its vector has its rank by
+    words in the place of that by meaning.
+    """
+    by_words = _ranks({h.passage_id: h.bm25 for h in hits if h.bm25 > 0})
+    by_meaning = _ranks({h.passage_id: h.cosine for h in hits if h.cosine is not None})
+    waiting = {h.passage_id for h in hits if h.cosine is None}
+    fused: dict[int, float] = {}
+    for ranks in (by_words, by_meaning | {pk: rank for pk, rank in by_words.items() if pk in waiting}):
+        for pk, rank in ranks.items():
+            fused[pk] = fused.get(pk, 0.0) + 1 / (FUSION_K + rank)
+    return dict(sorted(fused.items(), key=lambda pair: (-pair[1], pair[0])))
+
+
+def _ranks(scores: Mapping[int, float]) -> dict[int, int]:
+    order = sorted(scores, key=lambda pk: (-scores[pk], pk))
+    return {pk: rank for rank, pk in enumerate(order, start=1)}
+
+
 def nearest_questions(retrieved: Retrieved, *, least: float, most: int) -> tuple[tuple[str, str], ...]:
     """Return up to `most` curated questions near the asked one, each with its study, the nearest first."""
     best = [(score.study_id, score.best["question"]) for score in retrieved.scores if "question" in score.best]
@@ -158,6 +182,7 @@ __all__ = [
     "Models",
     "Retrieved",
     "cited_studies",
+    "fuse",
     "load_passages",
     "nearest_questions",
     "retrieve",
