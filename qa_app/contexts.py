@@ -63,6 +63,8 @@ class WrittenPart:
 
 def open_context(question: Question, *, now: datetime) -> Opened:
     """Searches, freezes what is to be written from, and hands out the id that it is kept under."""
+    if answering.uses_engine(answering.POLICY):
+        return _open_composed(question, now)
     clock = Clock()
     policy = answering.in_use(answering.POLICY)
     gathered = answering.gather(question, policy=policy, clock=clock)
@@ -83,6 +85,25 @@ def open_context(question: Question, *, now: datetime) -> Opened:
         evidence=payload.evidence_rows(shown, understanding),
         expires_at=row.expires_at,
         timings_ms=clock.spent,
+    )
+
+
+def _open_composed(question: Question, now: datetime) -> Opened:
+    """Keep the evidence of an answer whose sentences are chosen already; they are written again part by part."""
+    composed: list[Evidence] = []
+    answered = answering.make(question, writer="extractive", keep=composed.append)
+    outcome = Outcome.ANSWERED if answered.outcome.is_answer else answered.outcome
+    row = _keep(
+        uuid.uuid4(), question, composed[0] if composed and answered.outcome.is_answer else None, answered.policy, now,
+        outcome=outcome.value, message=answered.message, corpus_version=answered.corpus_version,
+    )  # fmt: skip
+    return Opened(
+        request_id=str(row.request_id),
+        outcome=outcome.value,
+        message=None if answered.outcome.is_answer else answered.message,
+        evidence=payload.evidence_rows(answered.evidence, answered.understanding),
+        expires_at=row.expires_at,
+        timings_ms=answered.timings_ms,
     )
 
 
