@@ -292,6 +292,26 @@ def test_a_part_is_written_again_from_the_evidence_that_was_kept() -> None:
         assert written.generator["name"] == "extractive"
 
 
+def test_a_context_that_is_opened_gives_the_parts_of_the_whole_answer() -> None:
+    body = ask(SETS)
+
+    opened = asking.open_context(question=SETS)
+
+    assert (opened.outcome, opened.message) == ("answered", None)
+    assert [row["passage_id"] for row in opened.evidence] == [row["passage_id"] for row in body["evidence"]]
+    for part in ("summary", "answer"):
+        written = asking.write_part(opened.request_id, part)
+        assert [row["text"] for row in written.part["sentences"]] == [row["text"] for row in body[part]["sentences"]]
+
+
+def test_a_context_of_a_refusal_has_nothing_to_write_from() -> None:
+    opened = asking.open_context(question=SAUNA)
+
+    assert opened.message
+    with pytest.raises(InsufficientEvidence):
+        asking.write_part(opened.request_id, "summary")
+
+
 def test_a_part_written_again_leaves_out_what_has_left_since() -> None:
     body = ask(SETS, keeps_evidence=True)
     curation.withdraw([VOLUME], by=None, by_name="test", reason="It was wrong.")
