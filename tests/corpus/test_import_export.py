@@ -81,7 +81,10 @@ def test_starter_corpus_makes_the_round_trip_byte_for_byte(tmp_path: Path) -> No
     run("export_corpus", tmp_path / "out")
 
     written = {path.relative_to(tmp_path / "out") for path in (tmp_path / "out").rglob("*") if path.is_file()}
-    assert len(written) == 115 + 2
+    word_lists = {path.relative_to(STARTER) for path in (STARTER / "lexicon").glob("*.toml")}
+    assert word_lists
+    assert word_lists <= written
+    assert len(written) == 115 + 2 + len(word_lists)
     for name in written:
         assert (tmp_path / "out" / name).read_bytes() == (STARTER / name).read_bytes(), name
 
