@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from corpus_app.records import Finding, Hit, Lean, Passage, Study, Wanted
 from qa_app.engine import agreement, strength
+from qa_app.engine.agreement import FindingConcepts
 from qa_app.engine.composition import Composition, compose
 from qa_app.engine.coverage import missing_parts
 from qa_app.engine.policy import EnginePolicy
 from qa_app.engine.ports import Corpus, CorpusFacts
-from qa_app.engine.query import Query
+from qa_app.engine.query import Intent, Query
 from qa_app.engine.retrieval import Retrieved, cited_studies, hits_by_id, load_passages
 from qa_app.engine.selection import Scope
 from qa_app.engine.understanding import understanding_of
@@ -36,6 +37,8 @@ STANCES: Mapping[Lean | None, Stance] = {
     Lean.NO: Stance.AGAINST,
     Lean.NO_CLEAR_DIFFERENCE: Stance.NO_DIFFERENCE,
 }
+LEANING = frozenset({Intent.YES_NO, Intent.CLAIM, Intent.WHICH})
+"""Intents whose verdict says where a finding leans; it may only say so of what was asked."""
 LESS_THAN_ANY_HIT = Hit(0, 0.0, None)
 
 
@@ -71,6 +74,7 @@ def gather(
         passage_cosines={pk: hit.cosine or 0.0 for pk, hit in hits_by_id(retrieved).items()},
         finding_id=nearest[0].finding_id if nearest and nearest[0].study_id == cited[0] else None,
         leans={finding.finding_id: finding.lean for finding in facts.findings},
+        matches=_matches(query, facts, cited),
     )
     composed = compose(passages, cited, scope, policy, question.mode)
     if composed is None:
@@ -129,6 +133,8 @@ def _verdict(query: Query, facts: CorpusFacts, gathered: Gathered, finding: Find
     concepts = facts.finding_concepts[judged.finding_id]
     outcomes = [c for c in facts.concepts if c.concept_id in concepts.outcome]
     asked = frozenset((*query.intervention, *query.comparator, *query.outcome, *query.condition))
+    if query.intent in LEANING and not _is_on_what_is_asked(query, concepts):
+        return None
     return verdict(
         query.intent,
         polarity,
@@ -136,6 +142,24 @@ def _verdict(query: Query, facts: CorpusFacts, gathered: Gathered, finding: Find
         wanted=outcomes[0].wanted if outcomes else Wanted.NEITHER,
         is_on_topic=finding is not None and names_matter(asked, concepts),
         is_whole=not (gathered.missing or gathered.is_conflicting),
+    )
+
+
+def _matches(query: Query, facts: CorpusFacts, cited: Sequence[str]) -> Mapping[int, float]:
+    """Return the share of the asked interventions, comparators, outcomes and conditions that each finding is on."""
+    asked = frozenset((*query.intervention, *query.comparator, *query.outcome, *query.condition))
+    if not asked:
+        return {}
+    own = {f.finding_id: facts.finding_concepts[f.finding_id] for f in facts.findings if f.study_id in cited}
+    return {pk: len(asked & (c.intervention | c.comparator | c.outcome)) / len(asked) for pk, c in own.items()}
+
+
+def _is_on_what_is_asked(query: Query, concepts: FindingConcepts) -> bool:
+    """Tell whether a finding shares a thing done and an outcome with the question, as far as the question names them."""
+    done = frozenset((*query.intervention, *query.comparator))
+    outcome = frozenset((*query.outcome, *query.condition))
+    return not (done and not done & (concepts.intervention | concepts.comparator)) and not (
+        outcome and not outcome & concepts.outcome
     )
 
 

@@ -39,6 +39,7 @@ class EnginePolicy:
     redundancy_weight: float = 0.8  # highest Jaccard similarity to what is selected
     length_weight: float = 0.2  # for each hundred words
     finding_weight: float = 0.15  # plain sentence of the finding whose curated question is nearest
+    slot_weight: float = 0.3  # share of the concepts asked about that the finding of a plain sentence is on
     least_gain: float = 0.35
     least_share: float = 0.75  # of the best relevance among the same study's options
     missing_idf_share: float = 0.17  # share of the question's IDF from which an uncovered word is a missing part

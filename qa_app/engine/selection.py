@@ -44,6 +44,8 @@ class Scope:
     """The finding whose curated question is nearest to the question."""
     leans: Mapping[int, Lean | None] = field(default_factory=dict)
     """Where each finding leans, by its id."""
+    matches: Mapping[int, float] = field(default_factory=dict)
+    """Share of the concepts asked about that each finding compared or measured, by its id, 0 to 1."""
 
 
 @dataclass
@@ -79,7 +81,7 @@ def relevance(option: Quotation, scope: Scope, policy: EnginePolicy) -> float:
         score += policy.number_weight
     if option.passage.finding_id is not None and option.passage.finding_id == scope.finding_id:
         score += policy.finding_weight
-    return score
+    return score + policy.slot_weight * scope.matches.get(option.passage.finding_id or 0, 0.0)
 
 
 def select(
