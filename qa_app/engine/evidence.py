@@ -155,12 +155,17 @@ def _matches(query: Query, facts: CorpusFacts, cited: Sequence[str]) -> Mapping[
 
 
 def _is_on_what_is_asked(query: Query, concepts: FindingConcepts) -> bool:
-    """Tell whether a finding shares a thing done and an outcome with the question, as far as the question names them."""
-    done = frozenset((*query.intervention, *query.comparator))
-    outcome = frozenset((*query.outcome, *query.condition))
-    return not (done and not done & (concepts.intervention | concepts.comparator)) and not (
-        outcome and not outcome & concepts.outcome
+    """Tell whether a finding may be on what was done and what came of it, as far as question and finding name concepts.
+
+    An outcome is measured by its neighbours in the concept graph.
+    """
+    outcomes = frozenset((*query.outcome, *query.condition))
+    near = frozenset(n for c in query.concepts if c.concept_id in outcomes for n in c.neighbours)
+    pairs = (
+        (frozenset((*query.intervention, *query.comparator)), concepts.intervention | concepts.comparator),
+        (outcomes | near, concepts.outcome),
     )
+    return all(not asked or not own or asked & own for asked, own in pairs)
 
 
 def _nearest_finding(study_id: str, retrieved: Retrieved, facts: CorpusFacts) -> Finding | None:
