@@ -398,7 +398,7 @@ class TextScore:
 
 @dataclass(frozen=True, slots=True)
 class StudyScores:
-    """How well the texts of a study match a question."""
+    """Scores of the texts of a study against a question."""
 
     study_id: str
     best: Mapping[str, TextScore]

@@ -102,7 +102,7 @@ def make(
             progress=progress,
             limit=limit,
         )
-        return _told_of_missing_model(answered, writer)
+        return _with_missing_model(answered, writer)
     first, *fallbacks = writers(writer, waiting=waiting, allowance=allowance)
     answered = answer_question(
         question,
@@ -116,7 +116,7 @@ def make(
         progress=progress,
         limit=limit,
     )
-    return _told_of_missing_model(answered, writer)
+    return _with_missing_model(answered, writer)
 
 
 def uses_engine(policy: Policy) -> bool:
@@ -144,7 +144,7 @@ def follow(question: str, before: str) -> str | None:
     return follow_up.follow(question, before, facts.concept_index, facts.people)
 
 
-def _told_of_missing_model(answered: Answered, writer: str) -> Answered:
+def _with_missing_model(answered: Answered, writer: str) -> Answered:
     """Return the answer with who wrote instead, where a model was asked for and none is configured."""
     if writer != "llm" or model_server() is not None or not answered.outcome.is_answer:
         return answered

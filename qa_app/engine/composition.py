@@ -13,7 +13,7 @@ from qa_app.pipeline.records import Draft, DraftSentence, Mode, Passage
 
 @dataclass(frozen=True, slots=True)
 class Composition:
-    """What an answer is made of, before verification."""
+    """Headline, summary and answer as quotations, before verification."""
 
     headline: Quotation
     summary: tuple[Quotation, ...]

@@ -9,7 +9,7 @@ from qa_app.pipeline.records import Mode
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How much a reader of one mode is given."""
+    """Words and quotations that a reader of one mode is given."""
 
     summary_words: int
     answer_words: int

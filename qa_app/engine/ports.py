@@ -22,7 +22,7 @@ Vector = Sequence[float]
 
 @dataclass(frozen=True, slots=True)
 class CorpusFacts:
-    """What parsing and the grammar over the rows know of the corpus; built once a corpus version."""
+    """Facts of the corpus for parsing and for the grammar over its rows; built once a corpus version."""
 
     version: int
     studies: Mapping[str, Study]

@@ -71,7 +71,7 @@ class NotAboutCorpus:
 
 @dataclass(frozen=True, slots=True)
 class CorpusAnswer:
-    """What the rows say."""
+    """Counts and lists of the corpus's rows."""
 
     overview: Overview
     sentences: tuple[Sentence, ...]
