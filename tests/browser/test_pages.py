@@ -101,7 +101,7 @@ def test_banners_are_seen_before_the_answer(site: Site, page: Page) -> None:
 
     expect(page.get_by_text("2 sources were withdrawn.")).to_be_visible()
     expect(page.locator(".outcome")).to_contain_text("All sources of this answer were withdrawn.")
-    expect(page.get_by_text("Was high, 84 of 100, when the answer was given.")).to_be_visible()
+    expect(page.get_by_text("Was very likely, 84 of 100, when the answer was given.")).to_be_visible()
     expect(page.locator(".cite")).to_have_count(0)
 
 
