@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from corpus_app import curation, embedding, indexing, search, tasks
-from corpus_app.embedding import chosen
+from corpus_app.embedding import chosen, metric
 from corpus_app.models import CorpusEvent, FindingVector, Passage, PassageSentence, PassageVector
 from tests.builders import make_curator, make_finding, make_study
 from tests.fakes import WordHashEncoder
@@ -32,6 +32,7 @@ def two_encoders(monkeypatch: pytest.MonkeyPatch, tmp_path: Any, settings: Any) 
     monkeypatch.setattr(embedding, "configured_name", lambda: OLD)
     monkeypatch.setattr(embedding, "on_offer", lambda: (NEW, OLD))
     monkeypatch.setattr(search, "_settled", "")
+    monkeypatch.setattr(metric, "find", lambda encoder: None)  # the model's own is for vectors of its size
     return made
 
 
