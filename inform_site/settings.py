@@ -356,10 +356,6 @@ if OPENAI_DAILY_LIMIT and not (OPENAI_PRICE_PROMPT or OPENAI_PRICE_REPLY):
 
 # A preset and figures changed in it, as "seed-002, evidence_passages=8"; see docs/retrieval.md.
 INFORM_POLICY = read(read_policy, "INFORM_POLICY", policy.DEFAULT.name)
-# "learned" ranks studies by fitted models; "classic" is the engine of the first edition, which the presets still use.
-INFORM_ENGINE = read(_env.str, "INFORM_ENGINE", "learned")
-if INFORM_ENGINE not in {"learned", "classic"}:
-    raise ImproperlyConfigured(f"INFORM_ENGINE is learned or classic, not {INFORM_ENGINE!r}.")
 # "cross-encoder:NAME" (a sentence-transformers CrossEncoder on this machine) or "llm" (the model above); empty for neither.
 INFORM_RERANKER = read(read_reranker, "INFORM_RERANKER", "")
 

@@ -6,7 +6,7 @@ import hashlib
 import logging
 import secrets
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
 from functools import cache, lru_cache
@@ -23,21 +23,18 @@ from django.utils import timezone
 from corpus_app import search
 from qa_app import engines, packing, payload
 from qa_app.backends.corpus import SearchedCorpus
-from qa_app.backends.engine_corpus import EngineCorpus
 from qa_app.backends.model_server import Deadline, ModelServer, Price, ServerSettings, Waiting
 from qa_app.backends.model_writer import ModelWriter
 from qa_app.backends.rationed import Allowance, RationedWriter
 from qa_app.backends.reranking import CrossEncoderReranker, ModelReranker
 from qa_app.backends.spending import DailyBudget
 from qa_app.backends.time_limit import TimeLimit
-from qa_app.engine.question import follow_up
-from qa_app.engine.writer import ExtractiveWriter as ComposedWriter
 from qa_app.models import Answer, Gap, SafetyReply
-from qa_app.pipeline import calibration
 from qa_app.pipeline import policy as policies
-from qa_app.pipeline.generation import EXTRACTIVE, ExtractiveWriter
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import Progress, Reranker, Writer
+from qa_app.pipeline.question import follow_up, safety
+from qa_app.pipeline.question.safety import Route
 from qa_app.pipeline.records import Answer as Answered
 from qa_app.pipeline.records import (
     Attempt,
@@ -48,9 +45,7 @@ from qa_app.pipeline.records import (
     SentenceKind,
     Verdict,
 )
-from qa_app.pipeline.retrieval import Clock
-from qa_app.pipeline.run import Gathered, answer_question
-from qa_app.pipeline.run import gather as gather_evidence
+from qa_app.pipeline.writer import EXTRACTIVE, ExtractiveWriter
 from qa_app.pipeline.writing import PARTS
 
 ID_BYTES = 17  # an address that cannot be guessed: more than 128 random bits, whatever is drawn anew
@@ -91,45 +86,24 @@ def make(
 
     Raises Abandoned, at its next stage, once those who are told of its progress have left; ModelQuotaUsedUp, OutOfTime.
     """
-    if uses_engine(policy):
-        answered = engines.engine(policy).answer(
-            question,
-            corpus=EngineCorpus(limit),
-            writers=writers(writer, waiting=waiting, allowance=allowance, is_composed=True),
-            today=timezone.localdate(),
-            reviewed=reviewed,
-            keep=keep,
-            progress=progress,
-            limit=limit,
-        )
-        return _with_missing_model(answered, writer)
-    first, *fallbacks = writers(writer, waiting=waiting, allowance=allowance)
-    answered = answer_question(
+    answered = engines.engine(policy).answer(
         question,
         corpus=SearchedCorpus(limit),
-        writer=first,
-        fallbacks=fallbacks,
-        policy=in_use(policy),
+        writers=writers(writer, waiting=waiting, allowance=allowance),
+        today=timezone.localdate(),
         reviewed=reviewed,
-        reranker=reranker(waiting),
         keep=keep,
         progress=progress,
         limit=limit,
+        reranker=reranker(waiting),
     )
     return _with_missing_model(answered, writer)
 
 
-def uses_engine(policy: Policy) -> bool:
-    """Tell whether the learned engine answers; the presets of the documents are ranked by the classic one."""
-    return settings.INFORM_ENGINE == "learned" and policy.name == policies.DEFAULT.name
-
-
 def warm_up() -> None:
     """Read what the engine knows of the corpus and its models, so that the first question does not wait for them."""
-    if settings.INFORM_ENGINE != "learned":
-        return
     try:
-        EngineCorpus().facts()
+        SearchedCorpus().facts()
         engines.engine(POLICY)
     except DatabaseError as error:  # no database yet: the first question will tell
         logger.warning("The corpus could not be read ahead: %s", error)
@@ -140,8 +114,24 @@ def warm_up() -> None:
 
 def follow(question: str, before: str) -> str | None:
     """Return what a follow-up means after the question before; None where it stands alone."""
-    facts = EngineCorpus().facts()
+    facts = SearchedCorpus().facts()
     return follow_up.follow(question, before, facts.concept_index, facts.people)
+
+
+def is_fragment(question: str) -> bool:
+    """Tell whether a question is a few words that name nothing."""
+    corpus = SearchedCorpus()
+    return follow_up.is_fragment(engines.parse_question(question, corpus, corpus.facts()))
+
+
+def is_declined(question: str) -> bool:
+    """Tell whether a question gets a fixed reply by the reviewed list."""
+    return safety.check(question, None, SearchedCorpus().facts().safety, None) is not None
+
+
+def safety_routes() -> Mapping[str, Route]:
+    """Return the routes of the language and of the corpus, by name."""
+    return SearchedCorpus().facts().safety.routes
 
 
 def _with_missing_model(answered: Answered, writer: str) -> Answered:
@@ -150,57 +140,6 @@ def _with_missing_model(answered: Answered, writer: str) -> Answered:
         return answered
     instead = replace(answered.generator, fallback_from="llm", fallback_reason="not_configured")
     return replace(answered, generator=instead)
-
-
-def gather(question: Question, *, policy: Policy, clock: Clock) -> Gathered | Answered:
-    """The frozen evidence of a question, or its refusal; nothing is written or stored."""
-    return gather_evidence(
-        question, corpus=SearchedCorpus(), policy=policy, clock=clock, reviewed=reviewed, reranker=reranker()
-    )
-
-
-def in_use(policy: Policy) -> Policy:
-    """The policy with the models fitted for the encoder in use; where there are none, it trusts no cosine and refuses more.
-
-    A policy whose models are not those that come with the code keeps them: it was kept with an answer, or measured.
-    """
-    if policy.models() != POLICY.models() or not policy.trusts_cosines:
-        return policy
-    try:
-        return _calibrated(policy, search.encoder_name(), settings.CALIBRATIONS)
-    except calibration.BadCalibration as error:
-        _warn(str(error))
-        return replace(policy, trusts_cosines=False)
-
-
-@lru_cache(maxsize=8)
-def _calibrated(policy: Policy, encoder: str, own: str) -> Policy:
-    return policy.calibrated(*_calibrations(encoder, own))
-
-
-def calibration_trouble() -> str | None:
-    """Why no fitted models can be used, in words for whoever runs the site; None where all is well."""
-    try:
-        _calibrations(search.encoder_name(), settings.CALIBRATIONS)
-    except calibration.BadCalibration as error:
-        return str(error)
-    return None
-
-
-@lru_cache(maxsize=8)
-def _calibrations(encoder: str, own: str) -> tuple[calibration.Calibration, ...]:
-    """Files of one's own come first, each by itself; what is not among them is taken from those that come with the code."""
-    return tuple(calibration.load(calibration_folder(encoder, own, kind), kind, encoder) for kind in calibration.KINDS)
-
-
-def calibration_folder(encoder: str, own: str, kind: str) -> Path:
-    """Where the calibration of this kind is taken from, whether it is there or not."""
-    return Path(own) if own and (Path(own) / f"{kind}.json").exists() else calibration.folder_of(encoder)
-
-
-@cache
-def _warn(trouble: str) -> None:
-    logger.warning("%s Until then questions are judged by their words alone, and more of them are refused.", trouble)
 
 
 def reviewed(declined: Declined) -> Declined:
@@ -228,16 +167,13 @@ def writers(
     parts: tuple[str, ...] = PARTS,
     waiting: Waiting | None = None,
     allowance: Allowance | None = None,
-    *,
-    is_composed: bool = False,
 ) -> tuple[Writer, ...]:
     """Who writes, and who steps in. The model writes when one is configured, unless the extractive writer was asked for.
 
-    Only these parts are asked of a model; the extractive writer makes both at once, from the draft of its evidence where
-    that `is_composed`. Without an `allowance` nobody counts.
+    Only these parts are asked of a model; the extractive writer hands over both at once. Without an `allowance` nobody counts.
     """
     server = None if wanted == "extractive" else model_server()
-    extractive: Writer = ComposedWriter() if is_composed else ExtractiveWriter()
+    extractive: Writer = ExtractiveWriter()
     if server is None:
         return (extractive,)
     deadline = Deadline.after(settings.OPENAI_TIMEOUT_SECONDS, waiting=waiting)
@@ -337,8 +273,7 @@ def store(
             send(_STORE_PASSAGES, [_json(stored)])
             send(_STORE_ANSWER, [*(getattr(row, name) for name in _PLAIN), _json(row.payload), _json(drafts)])
         if files_gap and answered.outcome in FILED:
-            missing = list(answered.signals.missing_terms) if answered.signals else []
-            Gap.objects.file(row, missing=missing)
+            Gap.objects.file(row, missing=list(answered.missing))
     return body
 
 
@@ -354,8 +289,8 @@ def _policy(policy: Policy) -> str:
 @cache
 def engine() -> str:
     """What makes answers, as a hash of its code: the same engine, policy and corpus version give the same bytes."""
-    digest = hashlib.sha256(settings.INFORM_ENGINE.encode())
-    folders = ("pipeline", "engine", "lexicon", "fitted")
+    digest = hashlib.sha256()
+    folders = ("pipeline", "lexicon", "fitted")
     for path in sorted(path for folder in folders for path in (Path(__file__).parent / folder).glob("**/*.*")):
         if path.suffix in {".py", ".toml", ".json"}:
             digest.update(path.read_bytes())

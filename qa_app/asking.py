@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -16,8 +16,8 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop as N_
 
 from corpus_app import search
-from corpus_app.records import Concept, Notice, PassageState, Status, StudyState
-from qa_app import answering, contexts, evaluation, finding, storing, workings
+from corpus_app.records import Notice, PassageState, Status, StudyState
+from qa_app import answering, contexts, engines, evaluation, finding, storing, workings
 from qa_app.backends.rationed import Allowance, ModelQuotaUsedUp
 from qa_app.backends.time_limit import limited
 from qa_app.contexts import ExpiredContext, Opened, UnknownContext, WrittenPart
@@ -26,12 +26,12 @@ from qa_app.evaluation import worse as worse_than
 from qa_app.examples import shown as fitting_examples
 from qa_app.models import Answer, Feedback, question_key
 from qa_app.payload import Payload, in_contract_order
-from qa_app.pipeline import following, scope
 from qa_app.pipeline.citations import with_markers
 from qa_app.pipeline.policy import BadPolicy, Policy
 from qa_app.pipeline.policy import named as named_policy
 from qa_app.pipeline.policy import read as read_policy
 from qa_app.pipeline.ports import OutOfTime
+from qa_app.pipeline.question import follow_up
 from qa_app.pipeline.records import InsufficientEvidence, Mode, Outcome, Question
 from qa_app.pipeline.text import clean
 from qa_app.renewing import Changes, changes_between
@@ -122,7 +122,7 @@ def _with_budget(policy: Policy, *, most_passages: object, most_studies: object)
     return replace(
         policy,
         evidence_passages=_budget("most_passages", most_passages, policy.evidence_passages, MOST_PASSAGES),
-        evidence_studies=_budget("most_studies", most_studies, policy.evidence_studies, MOST_STUDIES),
+        cited_studies=_budget("most_studies", most_studies, policy.cited_studies, MOST_STUDIES),
     )
 
 
@@ -244,25 +244,18 @@ def _find_parent(parent: object) -> Answer | None:
 
 def _meant(asked: str, before: Answer) -> str | None:
     """What a follow-up means; None where it stands alone, and where its own words get a fixed reply as they are."""
-    if scope.check_scope(asked) is not None:
+    if answering.is_declined(asked):
         return None
-    concepts = search.concepts()
-    before = _with_a_subject(before, concepts)
-    subject = following.whole(clean(before.question), before.payload.get("understood_as"))
-    if answering.uses_engine(answering.POLICY):
-        return answering.follow(asked, subject)
-    return following.follow(asked, subject, concepts)
+    before = _with_a_subject(before)
+    subject = follow_up.standalone(clean(before.question), before.payload.get("understood_as"))
+    return answering.follow(asked, subject)
 
 
-def _with_a_subject(before: Answer, concepts: Sequence[Concept]) -> Answer:
-    """The answer before; where its question was a few words that named nothing and found no answer, the one that it followed."""
+def _with_a_subject(before: Answer) -> Answer:
+    """Return the answer before; where its question named nothing and found no answer, the one that it followed."""
     for _ in range(MOST_STEPS_BACK):
         is_joined = before.parent_id is None or before.payload.get("understood_as") is not None
-        if (
-            is_joined
-            or Outcome(before.outcome).is_answer
-            or not following.is_fragment(clean(before.question), concepts)
-        ):
+        if is_joined or Outcome(before.outcome).is_answer or not answering.is_fragment(clean(before.question)):
             break
         before = before.parent or before
     return before
@@ -352,7 +345,7 @@ def writer() -> dict[str, str | None]:
 
 def calibration_trouble() -> str | None:
     """Why fitted models cannot be used, and more is refused meanwhile; None where all is well."""
-    return answering.calibration_trouble()
+    return engines.model_trouble()
 
 
 def examples() -> list[str]:

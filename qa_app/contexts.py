@@ -21,9 +21,9 @@ from qa_app.keeping import NotReadable, freeze, thaw
 from qa_app.models import EvidenceContext
 from qa_app.pipeline import citations, writing
 from qa_app.pipeline.attribution import attributed
+from qa_app.pipeline.clock import Clock
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.records import Answer, Candidate, Evidence, InsufficientEvidence, Outcome, Question
-from qa_app.pipeline.retrieval import Clock
+from qa_app.pipeline.records import Candidate, Evidence, InsufficientEvidence, Outcome, Question
 
 Part = Literal["summary", "answer"]
 
@@ -63,33 +63,6 @@ class WrittenPart:
 
 def open_context(question: Question, *, now: datetime) -> Opened:
     """Searches, freezes what is to be written from, and hands out the id that it is kept under."""
-    if answering.uses_engine(answering.POLICY):
-        return _open_composed(question, now)
-    clock = Clock()
-    policy = answering.in_use(answering.POLICY)
-    gathered = answering.gather(question, policy=policy, clock=clock)
-    if isinstance(gathered, Answer):
-        outcome, message, evidence = gathered.outcome, gathered.message, None
-        shown, understanding, version = gathered.evidence, gathered.understanding, gathered.corpus_version
-    else:
-        outcome, message, evidence = Outcome.ANSWERED, None, gathered.evidence
-        shown, understanding = evidence.passages, evidence.understanding
-        version = gathered.search.found.corpus_version
-    row = _keep(
-        uuid.uuid4(), question, evidence, policy, now, outcome=outcome.value, message=message, corpus_version=version
-    )
-    return Opened(
-        request_id=str(row.request_id),
-        outcome=outcome.value,
-        message=message,
-        evidence=payload.evidence_rows(shown, understanding),
-        expires_at=row.expires_at,
-        timings_ms=clock.spent,
-    )
-
-
-def _open_composed(question: Question, now: datetime) -> Opened:
-    """Keep the evidence of an answer whose sentences are chosen already; they are written again part by part."""
     composed: list[Evidence] = []
     answered = answering.make(question, writer="extractive", keep=composed.append)
     outcome = Outcome.ANSWERED if answered.outcome.is_answer else answered.outcome
@@ -177,7 +150,7 @@ def write_part(
         raise ExpiredContext from error
     evidence = _still_public(evidence)
     clock = Clock(limit=limit)
-    writers = answering.writers(writer, (part,), allowance=allowance, is_composed=evidence.draft is not None)
+    writers = answering.writers(writer, (part,), allowance=allowance)
     written = writing.write(writers, evidence, policy, clock, (part,))
     sentences = written.summary if part == "summary" else written.answer
     numbers = citations.number_studies(sentences, evidence)

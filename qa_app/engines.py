@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from pathlib import Path
+
+from django.conf import settings
 
 from corpus_app import search
-from qa_app.engine import learned
-from qa_app.engine.learned import BadModel, ModelFile
-from qa_app.engine.policy import EnginePolicy
-from qa_app.engine.ports import Corpus, CorpusFacts
-from qa_app.engine.query import Query
-from qa_app.engine.question.parse import parse
-from qa_app.engine.question.safety_model import FILE as SAFETY_FILE
-from qa_app.engine.question.safety_model import SafetyClassifier
-from qa_app.engine.retrieval import Models
-from qa_app.engine.run import Engine
-from qa_app.pipeline import calibration
-from qa_app.pipeline.calibration import DEFAULT_ENCODER
+from qa_app.pipeline import learned
+from qa_app.pipeline.learned import DEFAULT_ENCODER, BadModel, ModelFile
 from qa_app.pipeline.policy import Policy
+from qa_app.pipeline.ports import Corpus, CorpusFacts
+from qa_app.pipeline.query import Query
+from qa_app.pipeline.question.parse import parse
+from qa_app.pipeline.question.safety_model import FILE as SAFETY_FILE
+from qa_app.pipeline.question.safety_model import SafetyClassifier
+from qa_app.pipeline.retrieval import Models
+from qa_app.pipeline.run import Engine
 
 KINDS = ("relevance", "answerability", "lead")
 
@@ -25,26 +25,40 @@ KINDS = ("relevance", "answerability", "lead")
 def engine(policy: Policy) -> Engine:
     """Return the engine for the encoder in use."""
     encoder = search.encoder_name()
-    return Engine(models(encoder), classifier(encoder), EnginePolicy(), policy)
+    return Engine(models(encoder), classifier(encoder), policy)
 
 
 @lru_cache(maxsize=4)  # model files are read once a process: a millisecond each
 def models(encoder: str) -> Models:
     """Return the encoder's models; those of the default encoder, by words alone, where it has none of its own."""
     try:
-        files = _read(encoder)
+        files = model_files(encoder)
         is_calibrated = True
     except BadModel:
-        files, is_calibrated = _read(DEFAULT_ENCODER), False
+        files, is_calibrated = model_files(DEFAULT_ENCODER), False
     version = files["lead"].version if is_calibrated else f"uncalibrated ({files['lead'].version})"
     relevance, answerability, lead = (files[kind].models for kind in KINDS)
     return Models(relevance, answerability, lead, version=version, is_calibrated=is_calibrated)
 
 
+def model_files(encoder: str) -> dict[str, ModelFile]:
+    """Read the encoder's model files, those of the site's own folder first. Raises BadModel."""
+    return {kind: learned.read(_path(encoder, f"{kind}.json")) for kind in KINDS}
+
+
+def model_trouble() -> str | None:
+    """Say why the encoder in use has no models, in words for whoever runs the site; None where all is well."""
+    try:
+        model_files(search.encoder_name())
+    except BadModel as error:
+        return str(error)
+    return None
+
+
 @lru_cache(maxsize=4)  # read once a process, too
 def classifier(encoder: str) -> SafetyClassifier | None:
     """Return the encoder's safety classifier; None where it has none."""
-    return SafetyClassifier.load(calibration.folder_of(encoder) / SAFETY_FILE)
+    return SafetyClassifier.load(_path(encoder, SAFETY_FILE))
 
 
 def parse_question(text: str, corpus: Corpus, facts: CorpusFacts) -> Query:
@@ -60,5 +74,6 @@ def parse_question(text: str, corpus: Corpus, facts: CorpusFacts) -> Query:
     )
 
 
-def _read(encoder: str) -> dict[str, ModelFile]:
-    return {kind: learned.read(learned.folder_of(encoder) / f"{kind}.json") for kind in KINDS}
+def _path(encoder: str, name: str) -> Path:
+    own = Path(settings.CALIBRATIONS) / name
+    return own if settings.CALIBRATIONS and own.exists() else learned.folder_of(encoder) / name

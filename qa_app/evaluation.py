@@ -12,17 +12,14 @@ from typing import Any
 
 from qa_app import answering
 from qa_app.answering import POLICY
-from qa_app.backends.corpus import SearchedCorpus
 from qa_app.measures import mean, ndcg, percentile, recall, share, wilson_interval
-from qa_app.pipeline.agreement import recount
-from qa_app.pipeline.generation import ExtractiveWriter
+from qa_app.pipeline.clock import Clock
+from qa_app.pipeline.passage_ranking import PLACE
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.ports import Corpus, Reranker
 from qa_app.pipeline.records import Answer, Candidate, Mode, Outcome, Question, Sentence, SentenceKind
-from qa_app.pipeline.retrieval import Clock, find_evidence
-from qa_app.pipeline.run import answer_question
 from qa_app.pipeline.text import clean
 
+NEAR_DUPLICATE = 0.8  # Jaccard similarity of two passages
 FINAL = 5  # passages that count as final for section hits
 REFUSED_KINDS = ("unanswerable_near", "unanswerable_far")
 UNCOMPARED = frozenset({"milliseconds", "interval", "stages"})  # times and spreads are told, not held to a baseline
@@ -125,19 +122,10 @@ def golden_of(row: Mapping[str, Any]) -> Golden:
 def evaluate(
     questions: Iterable[Golden], *, policy: Policy = POLICY, on_progress: Callable[[int], None]
 ) -> tuple[Result, ...]:
-    if answering.uses_engine(policy):
-        return tuple(_ask_engine(golden, policy, on_progress, done) for done, golden in enumerate(questions, start=1))
-    policy, corpus, reranker = answering.in_use(policy), SearchedCorpus(), answering.reranker()
-    if reranker is not None:
-        reranker.prepare()
-    results = []
-    for done, golden in enumerate(questions, start=1):
-        results.append(_ask(golden, corpus, policy, reranker))
-        on_progress(done)
-    return tuple(results)
+    return tuple(_ask(golden, policy, on_progress, done) for done, golden in enumerate(questions, start=1))
 
 
-def _ask_engine(golden: Golden, policy: Policy, on_progress: Callable[[int], None], done: int) -> Result:
+def _ask(golden: Golden, policy: Policy, on_progress: Callable[[int], None], done: int) -> Result:
     question = Question(golden.question, clean(golden.question), Mode(golden.mode), golden.collection)
     clock = Clock()
     with clock("total"):
@@ -166,38 +154,14 @@ def _result(golden: Golden, answer: Answer, ranked: tuple[str, ...], clock: Cloc
     )
 
 
-def _ask(golden: Golden, corpus: Corpus, policy: Policy, reranker: Reranker | None) -> Result:
-    question = Question(golden.question, clean(golden.question), Mode(golden.mode), golden.collection)
-    search = find_evidence(question, corpus=corpus, policy=policy, clock=Clock(), reranker=reranker)
-    clock = Clock()
-    with clock("total"):
-        answer = answer_question(question, corpus=corpus, writer=ExtractiveWriter(), policy=policy, reranker=reranker)
-    return Result(
-        golden=golden,
-        outcome=answer.outcome,
-        ranked=tuple(dict.fromkeys(c.passage.study.study_id for c in search.ranked)),
-        cited=tuple(citation.study.study_id for citation in answer.citations),
-        final_sections=tuple(c.passage.section.value for c in answer.evidence[:FINAL]),
-        unsupported=count_unsupported(answer),
-        milliseconds=clock.spent["total"] or 0.0,
-        before=_places(search.ranked[: policy.evidence_passages], policy) if answer.outcome.is_answer else (),
-        after=_places(answer.evidence, policy) if answer.outcome.is_answer else (),
-        near_duplicates=count_near_duplicates(answer.evidence),
-        candidates=None if answer.found is None else len(answer.found.hits),
-        stages={stage: spent for stage, spent in answer.timings_ms.items() if spent is not None},
-    )
+def _places(found: Sequence[Candidate]) -> tuple[Place, ...]:
+    return tuple((c.passage.study.study_id, c.passage.section.value, c.passage.position // PLACE) for c in found)
 
 
-def _places(found: Sequence[Candidate], policy: Policy = POLICY) -> tuple[Place, ...]:
-    return tuple(
-        (c.passage.study.study_id, c.passage.section.value, c.passage.position // policy.location_group) for c in found
-    )
-
-
-def count_near_duplicates(found: Sequence[Candidate], policy: Policy = POLICY) -> int:
-    """Pairs of passages whose words are nearly the same (Jaccard)."""
+def count_near_duplicates(found: Sequence[Candidate]) -> int:
+    """Count pairs of passages whose words are nearly the same (Jaccard)."""
     words = [frozenset(_TOKEN.findall(c.passage.text.lower())) for c in found]
-    return sum(len(a & b) >= policy.near_duplicate_jaccard * len(a | b) for a, b in combinations(words, 2))
+    return sum(len(a & b) >= NEAR_DUPLICATE * len(a | b) for a, b in combinations(words, 2))
 
 
 def count_unsupported(answer: Answer) -> int:
@@ -208,9 +172,7 @@ def count_unsupported(answer: Answer) -> int:
 
 def _is_supported(sentence: Sentence, answer: Answer, texts: Mapping[int, str]) -> bool:
     if sentence.kind is SentenceKind.COUNT:
-        if answer.overview is not None:
-            return bool(sentence.counted_studies)
-        return answer.agreement is not None and recount(sentence.text, sentence.counted, answer.agreement)
+        return answer.overview is not None and bool(sentence.counted_studies)
     return bool(sentence.support) and all(
         texts.get(s.passage_id, "")[s.start : s.end] == s.quote == sentence.text for s in sentence.support
     )

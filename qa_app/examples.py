@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from corpus_app import search
 from corpus_app.records import Concept, Notice, Study
-from qa_app.pipeline.naming import find_concepts
+from qa_app.pipeline.concepts import ConceptIndex
 from qa_app.pipeline.text import content_stems, stem, words
 
 SHOWN = 6
@@ -55,17 +55,19 @@ def _about_the_corpus(questions: Sequence[str], known: Sequence[Concept]) -> Ite
     wanted = {root for question in questions for root in content_stems(question)}
     beginnings = tuple({root[:3] for root in wanted})  # to stem a large vocabulary would take seconds
     said = {stem(word) for word in search.vocabulary() if word.startswith(beginnings)}
+    index = ConceptIndex.build(known)
     for question in questions:
-        if said.issuperset(content_stems(question)) and find_concepts(question, known):
+        if said.issuperset(content_stems(question)) and index.find(question):
             yield question
 
 
 def _of_findings(known: Sequence[Concept], studies: Sequence[Study]) -> Iterator[str]:
     """What one concept does for another, most studies first: where a finding is of these two and nothing else."""
+    index = ConceptIndex.build(known)
     pairs: Counter[tuple[str, str]] = Counter()
     found = search.findings([study.study_id for study in studies])
     for pair in {(f.study_id, f.intervention, f.outcome) for f in found}:
-        given, measured = (_only_concept(text, known) for text in pair[1:])
+        given, measured = (_only_concept(text, index) for text in pair[1:])
         if given and measured and given != measured:
             pairs[given.name, measured.name] += 1
     told: set[str] = set()
@@ -75,13 +77,14 @@ def _of_findings(known: Sequence[Concept], studies: Sequence[Study]) -> Iterator
             yield f"What does {intervention} do for {outcome}?"
 
 
-def _only_concept(text: str, known: Sequence[Concept]) -> Concept | None:
-    """The concept whose name this text is, whole."""
-    named = find_concepts(text, known)
-    if len(named) != 1:
+def _only_concept(text: str, index: ConceptIndex) -> Concept | None:
+    """Return the concept whose name this text is, whole."""
+    mentions = index.find(text)
+    if len(mentions) != 1:
         return None
-    spelt = (words(name) for name in (named[0].name, *named[0].aliases))
-    return named[0] if words(text) in spelt else None
+    named = mentions[0].concept
+    spelt = (words(name) for name in (named.name, *named.aliases))
+    return named if words(text) in spelt else None
 
 
 def _is_singular(name: str) -> bool:

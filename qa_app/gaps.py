@@ -18,7 +18,7 @@ from django.utils import timezone
 from corpus_app import search
 from qa_app import answering, storing
 from qa_app.models import Answer, Gap
-from qa_app.pipeline.naming import names_in
+from qa_app.pipeline.concepts import ConceptIndex
 from qa_app.pipeline.records import Mode, Outcome, Question
 from qa_app.pipeline.text import clean, stem, words
 
@@ -131,7 +131,9 @@ def search_string(gap: Gap) -> str:
     by_id = {concept.concept_id: concept for concept in search.concepts()}
     asked = (*understood.get("unstudied", ()), *understood.get("concepts", ()))
     named = [by_id[key] for key in asked if key in by_id]
-    printed = {c.concept_id: (*names_in(gap.question, c), c.name, *c.aliases[:3]) for c in named}
+    mentions = ConceptIndex.build(named).find(gap.question)
+    written = {c.concept_id: [gap.question[m.start : m.end] for m in mentions if m.concept is c] for c in named}
+    printed = {c.concept_id: (*written[c.concept_id], c.name, *c.aliases[:3]) for c in named}
     parts = ["(" + " OR ".join(f'"{name}"' for name in dict.fromkeys(names)) + ")" for names in printed.values()]
     covered = {stem(word) for names in printed.values() for name in names for word in words(name)}
     terms = set(understood.get("terms", ()))

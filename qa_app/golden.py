@@ -102,7 +102,7 @@ def _end(run: EvaluationRun, **values: Any) -> None:
     values |= {
         "finished_at": timezone.now(),
         "corpus_version": search.corpus_version(),
-        "policy": answering.in_use(answering.POLICY).label,
+        "policy": answering.POLICY.label,
         "engine": answering.engine(),
     }
     EvaluationRun.objects.filter(pk=run.pk).update(**values)

@@ -7,17 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from corpus_app.records import Concept
-from qa_app import evaluation
+from corpus_app import search
+from qa_app import answering, evaluation
 from qa_app.answering import POLICY
-from qa_app.backends.corpus import SearchedCorpus
 from qa_app.measures import share, wilson_interval
-from qa_app.pipeline import citations, health
+from qa_app.pipeline import citations
 from qa_app.pipeline.attribution import attribution, spoken
-from qa_app.pipeline.generation import ExtractiveWriter
+from qa_app.pipeline.concepts import ConceptIndex
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.records import Answer, Mode, Question
-from qa_app.pipeline.run import answer_question
 from qa_app.pipeline.text import clean
 from qa_app.points import Point, Said, is_covered, is_covered_by_the_letter, is_covered_together
 
@@ -37,7 +35,7 @@ def measure_points(path: Path, *, policy: Policy = POLICY, on_progress: Progress
     `one study`     the same of all sentences that cite one study of the point, together
     `at best`       the first, of every sentence of the point's studies that the search found: no writer could make more
     """
-    concepts = SearchedCorpus().concepts()
+    concepts = ConceptIndex.build(search.concepts())
     rows = []
     asked = [row for row in evaluation.read_rows(path) if row.get("relevant") and row.get("answer_points")]
     for done, row in enumerate(asked, start=1):
@@ -94,7 +92,6 @@ def blind_sheet(
     dice = random.Random(seed)  # noqa: S311 - a lot, not a secret
     rows = [row for row in evaluation.read_rows(path) if row.get("relevant")]
     parts = [SHEET_OPENING]
-    concepts = SearchedCorpus().concepts()
     key: list[dict[str, str]] = []
     for row in _spread(rows, dice):
         if len(key) == n:
@@ -102,7 +99,7 @@ def blind_sheet(
         answer = _answer(row, policy)
         if not answer.outcome.is_answer:
             continue
-        texts = [("answer", _as_answer(answer)), ("passages", _as_list(answer, concepts))]
+        texts = [("answer", _as_answer(answer)), ("passages", _as_list(answer))]
         dice.shuffle(texts)
         number = len(key) + 1
         key.append({"number": str(number), "id": row["id"], "A": texts[0][0], "B": texts[1][0]})
@@ -145,20 +142,14 @@ def _adds_nothing(answer: Answer) -> bool:
     return {s.text for s in answer.answer} <= {s.text for s in answer.summary}
 
 
-def _as_list(answer: Answer, concepts: Sequence[Concept]) -> str:
+def _as_list(answer: Answer) -> str:
     """Whose they are is told as the answer tells it: readers compare what is said and not how it is labelled."""
-    asked, population = answer.question.searched, answer.understanding.population
-    conditions = health.find_unasked([candidate.passage.study for candidate in answer.evidence], asked, concepts)
+    population = answer.understanding.population
     texts: list[str] = []
     before = None
     for candidate in answer.evidence[:PASSAGES_LISTED]:
         passage, study = candidate.passage, candidate.passage.study
-        own = conditions.get(study.study_id, ())
-        who = (
-            ""
-            if study == before
-            else attribution(passage.text, study, asked=asked, population=population, conditions=own)
-        )
+        who = "" if study == before else attribution(passage.text, study, population)
         texts.append(spoken(passage.text, who))
         before = study
     return "\n\n".join(f"{text} [{place}]" for place, text in enumerate(texts, start=1))
@@ -174,4 +165,4 @@ def _reader(mode: str) -> str:
 
 def _answer(row: dict[str, Any], policy: Policy) -> Answer:
     question = Question(row["question"], clean(row["question"]), Mode(row["mode"]), row["collection"])
-    return answer_question(question, corpus=SearchedCorpus(), writer=ExtractiveWriter(), policy=policy)
+    return answering.make(question, writer="extractive", policy=policy)

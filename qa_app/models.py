@@ -23,7 +23,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext_lazy
 from pgvector.django import VectorField
 
-from qa_app.pipeline.scope import ROUTES, with_instead
+from qa_app.pipeline.question.safety import with_instead
 from qa_app.pipeline.text import clean, words
 
 
@@ -460,9 +460,7 @@ class SafetyReply(models.Model):
         APPROVED = "approved"
         REPLACED = "replaced"
 
-    route = models.CharField(
-        max_length=40, choices=[(route.name, route.name.replace("_", " ").capitalize()) for route in ROUTES]
-    )
+    route = models.CharField(max_length=40, help_text="Kind of question that gets this reply.")
     version = models.PositiveIntegerField()
     text = models.TextField(max_length=2_000, help_text="What the reader is told. No training advice and no doses.")
     instead = models.TextField(
@@ -504,6 +502,10 @@ class SafetyReply(models.Model):
         if not self._state.adding and not SafetyReply.objects.filter(pk=self.pk, status=self.Status.DRAFT).exists():
             raise TypeError("An approved reply stays as it was; save a new version instead.")
         super().save(*args, **options)
+
+    def get_route_display(self) -> str:
+        """Return the route's name as people read it."""
+        return self.route.replace("_", " ").capitalize()
 
     @property
     def message(self) -> str:

@@ -25,7 +25,7 @@ from qa_app.pipeline.records import (
     Mode,
     NearQuestion,
     Overview,
-    Searched,
+    Scope,
     Sentence,
     SentenceKind,
     Span,
@@ -136,9 +136,9 @@ def _in_order(keys: tuple[str, ...]) -> tuple[str, ...]:
 
 def _scope_in_words(answer: Answer) -> str | None:
     """What a reader who chose a collection, or was led to one, has to know; None where everything was searched at once."""
-    if answer.scope is Searched.COLLECTION:
+    if answer.scope is Scope.COLLECTION:
         return "Only this collection was searched."
-    if answer.scope is not Searched.COLLECTION_THEN_GLOBAL:
+    if answer.scope is not Scope.COLLECTION_THEN_GLOBAL:
         return None
     if not answer.outcome.is_answer:
         return "This collection was searched first, then all the others, and they hold no answer either."
@@ -364,7 +364,7 @@ def _evidence(rank: int, candidate: Candidate, understanding: Understanding) -> 
         "lexical_score": round(hit.bm25, 6),
         "dense_score": cosine,
         "distance": None if cosine is None else round(1 - cosine, 6),
-        "confidence": candidate.bears,
+        "confidence": candidate.chance,
         "keyword_hits": candidate.keyword_hits,
         "highlights": [list(span) for span in highlights(passage.text, terms)],
         "because": [{"step": b.step, "effect": b.effect, "value": b.value} for b in candidate.because],

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from corpus_app.records import Concept
-from qa_app.pipeline.naming import find_concepts
+from qa_app.pipeline.concepts import ConceptIndex
 from qa_app.pipeline.text import content_stems, folded, words
 
 COVERED_FROM = 0.5  # share of a point's content that a sentence must hold, where the point names no figure
@@ -42,7 +41,7 @@ class Said:
     studies: tuple[str, ...]
 
 
-def is_covered(point: Point, said: Iterable[Said], concepts: Sequence[Concept]) -> bool:
+def is_covered(point: Point, said: Iterable[Said], concepts: ConceptIndex) -> bool:
     """Whether one sentence cites a study of the point and carries its figures, or its content where it names none."""
     return any(_carries(point.text, sentence.text, concepts) for sentence in _of_its_studies(point, said))
 
@@ -52,7 +51,7 @@ def is_covered_by_the_letter(point: Point, said: Iterable[Said]) -> bool:
     return any(_has_figures(point.text, sentence.text) for sentence in _of_its_studies(point, said))
 
 
-def is_covered_together(point: Point, said: Iterable[Said], concepts: Sequence[Concept]) -> bool:
+def is_covered_together(point: Point, said: Iterable[Said], concepts: ConceptIndex) -> bool:
     """The same of all sentences that cite one study of the point, taken together."""
     cited = _of_its_studies(point, said)
     return any(
@@ -66,7 +65,7 @@ def _of_its_studies(point: Point, said: Iterable[Said]) -> list[Said]:
     return [sentence for sentence in said if set(sentence.studies) & set(point.studies)]
 
 
-def _carries(point: str, sentence: str, concepts: Sequence[Concept]) -> bool:
+def _carries(point: str, sentence: str, concepts: ConceptIndex) -> bool:
     about = share_held(point, sentence, concepts)
     return about >= (ABOUT_FROM if figures(point) else COVERED_FROM) and _has_figures(point, sentence)
 
@@ -95,19 +94,17 @@ def agrees(wanted: str, other: str) -> bool:
     return bool(abs(float(other) - float(wanted)) <= 0.5 * 10**-decimals + 1e-9)
 
 
-def share_held(point: str, sentence: str, concepts: Sequence[Concept]) -> float:
+def share_held(point: str, sentence: str, concepts: ConceptIndex) -> float:
     """The share of the point's content that the sentence holds: concepts under any of their names, else words by their stems."""
     wanted = content(point, concepts)
     return len(wanted & content(sentence, concepts)) / len(wanted) if wanted else 0.0
 
 
-def content(text: str, concepts: Sequence[Concept]) -> frozenset[str]:
+def content(text: str, concepts: ConceptIndex) -> frozenset[str]:
     """What a text is about: ids of the concepts named, and stems of the other words that carry a subject."""
-    said = folded(text)
-    named = find_concepts(said, concepts)
-    spoken = f" {' '.join(words(said))} "
-    for concept in named:
-        for name in sorted((concept.name, *concept.aliases), key=len, reverse=True):
-            spoken = spoken.replace(f" {' '.join(words(name))} ", " ")
-    rest = (stem for stem in content_stems(spoken) if not stem.isdigit())
-    return frozenset((*(f"concept {concept.concept_id}" for concept in named), *rest))
+    mentions = concepts.find(text)
+    spoken = list(folded(text)) if len(folded(text)) == len(text) else list(text)
+    for mention in mentions:
+        spoken[mention.start : mention.end] = " " * (mention.end - mention.start)
+    rest = (stem for stem in content_stems("".join(spoken)) if not stem.isdigit())
+    return frozenset((*(f"concept {mention.concept.concept_id}" for mention in mentions), *rest))

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qa_app.engine import answerability, relevance
-from qa_app.engine.learned import Logistic
-from qa_app.engine.query import Query
-from qa_app.engine.relevance import Features
+from qa_app.pipeline import answerability, relevance
+from qa_app.pipeline.learned import Logistic
+from qa_app.pipeline.query import Query
+from qa_app.pipeline.relevance import Features
 
 FOLDS = 5
 RELEVANCE_C, DECISION_C = 0.1, 0.03  # inverse strength of the L2 penalty; best of .01 to 1 on held-out questions

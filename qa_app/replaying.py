@@ -13,18 +13,15 @@ from django.utils import timezone
 from corpus_app import search
 from qa_app import answering, engines, payload, storing
 from qa_app.backends.corpus import SearchedCorpus
-from qa_app.backends.engine_corpus import EngineCorpus
 from qa_app.backends.time_limit import TimeLimit
-from qa_app.engine.writer import ExtractiveWriter as ComposedWriter
 from qa_app.keeping import NotReadable, thaw
 from qa_app.models import Answer
-from qa_app.pipeline.generation import EXTRACTIVE, ExtractiveWriter
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import Writer, WriterFailed
 from qa_app.pipeline.records import Answer as Made
 from qa_app.pipeline.records import Draft, Evidence, Generator, Mode, Question
-from qa_app.pipeline.run import answer_question
 from qa_app.pipeline.text import clean
+from qa_app.pipeline.writer import EXTRACTIVE, ExtractiveWriter
 
 NOT_COMPARED = frozenset({"timings_ms", "notices"})  # of the moment, not of the answer
 
@@ -102,26 +99,14 @@ def replay(answer_id: str, *, limit: TimeLimit | None = None) -> Replay | None:
 
 def _make(row: Answer, question: Question, policy: Policy, limit: TimeLimit | None) -> Made:
     """Answer the question again with the engine that answers by this policy, and with the drafts that were received."""
-    drafted = _drafted(row)
-    if answering.uses_engine(policy):
-        return engines.engine(policy).answer(
-            question,
-            corpus=EngineCorpus(limit),
-            writers=(*drafted, ComposedWriter()),
-            today=timezone.localdate(row.created_at),
-            reviewed=answering.reviewed,
-            limit=limit,
-        )
-    first, *others = (*drafted, ExtractiveWriter())
-    return answer_question(
+    return engines.engine(policy).answer(
         question,
         corpus=SearchedCorpus(limit),
-        writer=first,
-        fallbacks=others,
-        policy=policy,
+        writers=(*_drafted(row), ExtractiveWriter()),
+        today=timezone.localdate(row.created_at),
         reviewed=answering.reviewed,
-        reranker=answering.reranker(),
         limit=limit,
+        reranker=answering.reranker(),
     )
 
 

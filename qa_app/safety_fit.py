@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from qa_app.engine.question.safety import SafetyLexicon, routes_of
-from qa_app.engine.question.safety_model import Array, SafetyClassifier, features, softmax
+from qa_app.pipeline.question.safety import SafetyLexicon, routes_of
+from qa_app.pipeline.question.safety_model import Array, SafetyClassifier, features, softmax
 from qa_app.pipeline.text import clean
 
 _ROOT = Path(__file__).parents[1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from random import Random
@@ -15,12 +15,10 @@ from ir_measures import RR, R, nDCG
 
 from corpus_app import search, trial
 from corpus_app.trial import BadBenchmark as BadBenchmark  # callers catch it by this door
-from qa_app.backends.corpus import SearchedCorpus
 from qa_app.measures import bootstrap_interval, mean, percentile, share
-from qa_app.pipeline import candidates, core
-from qa_app.pipeline.policy import Fusion, Policy
-from qa_app.pipeline.records import Question
-from qa_app.pipeline.retrieval import Clock, find_evidence
+from qa_app.pipeline.policy import Policy
+from qa_app.pipeline.question.ask import find_ask
+from qa_app.pipeline.retrieval import fuse
 from qa_app.pipeline.text import clean
 
 DEPTH = 100  # documents of a ranking that are measured
@@ -40,14 +38,13 @@ class Leg(StrEnum):
     RRF = "rrf"
     RRF_TS_RANK = "rrf_ts_rank"
     """The usual tutorial: PostgreSQL's own ranking and the vectors, by reciprocal ranks."""
-    RANKED = "ranked"
-    """The whole way of a question up to the ranking."""
 
 
 ALIASES = {"lexical": Leg.BM25}
-DEFAULT_LEGS = tuple(leg for leg in Leg if leg is not Leg.RANKED)
-WITH_VECTOR = frozenset({Leg.DENSE, Leg.HYBRID, Leg.RRF, Leg.RRF_TS_RANK})  # `ranked` encodes for itself
-AS_SERVED = frozenset({Leg.HYBRID, Leg.RRF})  # so do these, while the words are looked up, as the site does
+DEFAULT_LEGS = tuple(Leg)
+WITH_VECTOR = frozenset({Leg.DENSE, Leg.HYBRID, Leg.RRF, Leg.RRF_TS_RANK})
+FOUND = 200  # hits that each half of the search hands over
+RRF_K = 60  # of reciprocal rank fusion (Cormack, Clarke and Buettcher 2009)
 
 
 class BadOption(ValueError):
@@ -91,30 +88,9 @@ def run(
     benchmark = trial.read(folder)
     questions = _sample(benchmark.questions, limit)
     with trial.throwaway_database():
-        documents = trial.fill(benchmark, cache=cache, with_sentences=Leg.RANKED in chosen, report=report)
+        documents = trial.fill(benchmark, cache=cache, with_sentences=False, report=report)
         trial.prepare_comparison()
         return _run(benchmark, questions, documents, chosen, policy, report)
-
-
-def rankings(
-    benchmark: trial.Benchmark,
-    policies: Mapping[str, Policy],
-    *,
-    limit: int | None,
-    cache: Path,
-    report: trial.Report,
-) -> dict[str, list[float]]:
-    """nDCG@10 of each question by each policy's whole ranking, in a throw-away database; all policies question by question."""
-    questions = _sample(benchmark.questions, limit)
-    runs: dict[str, dict[str, tuple[str, ...]]] = {name: {} for name in policies}
-    with trial.throwaway_database():
-        documents = trial.fill(benchmark, cache=cache, with_sentences=True, report=report)
-        for number, (pk, text) in enumerate(questions.items(), start=1):
-            for name, chosen in policies.items():
-                ranked = _search(Leg.RANKED, _asked(text, chosen, needs_vector=False), chosen, chosen)
-                runs[name][pk] = tuple(dict.fromkeys(documents[passage] for passage, _ in ranked))[:DEPTH]
-            report("questions", number, len(questions))
-    return {name: _measured(benchmark, questions, run)["ndcg@10"] for name, run in runs.items()}
 
 
 def _sample(questions: Mapping[str, str], limit: int | None) -> dict[str, str]:
@@ -133,23 +109,22 @@ def _run(
     report: trial.Report,
 ) -> Trial:
     """All legs question by question, so that what else the machine does falls on all of them alike."""
-    deep = replace(policy, reranker_top_k=DEPTH, pool_cap=2 * DEPTH)
     done = Trial(benchmark, questions, policy, search.encoder_name(), {leg: {} for leg in chosen}, {}, [])
     done.milliseconds.update({leg: [] for leg in chosen})
     needs_vector = bool(WITH_VECTOR & set(chosen))
     for text in list(questions.values())[:3]:  # the first questions of a connection pay for its caches
         for leg in chosen:
-            _search(leg, _asked(text, policy, needs_vector=needs_vector), policy, deep)
+            _search(leg, _read(text, needs_vector=needs_vector), policy)
     for number, (pk, text) in enumerate(questions.items(), start=1):
         start = perf_counter()
-        asked = _asked(text, policy, needs_vector=needs_vector)
+        asked = _read(text, needs_vector=needs_vector)
         encoding = 1000 * (perf_counter() - start)
         done.encoding.append(encoding)
         for leg in chosen:
             start = perf_counter()
-            ranked = _search(leg, asked, policy, deep)
+            ranked = _search(leg, asked, policy)
             spent = 1000 * (perf_counter() - start)
-            done.milliseconds[leg].append(spent + (encoding if leg in WITH_VECTOR - AS_SERVED else 0.0))
+            done.milliseconds[leg].append(spent + (encoding if leg in WITH_VECTOR else 0.0))
             done.runs[leg][pk] = tuple(dict.fromkeys(documents[passage] for passage, _ in ranked))[:DEPTH]
         report("questions", number, len(questions))
     return done
@@ -157,54 +132,38 @@ def _run(
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A question as the single halves search it, and as the site does: its core counts more there."""
+    """A question as its halves search it: all of its words, and the vector of what it asks."""
 
     text: str
-    cleaned: str
-    core: str
-    words: str
     vector: Sequence[float]
 
-    def encode(self, policy: Policy) -> Sequence[float]:
-        """The vector that the site searches with."""
-        leans = bool(self.core and policy.core_weight)
-        whole, *cores = search.encode_questions([self.cleaned, self.core] if leans else [self.cleaned])
-        return core.leaning(whole, cores[0], policy.core_weight) if cores else whole
 
-
-def _asked(text: str, policy: Policy, *, needs_vector: bool) -> _Asked:
+def _read(text: str, *, needs_vector: bool) -> _Asked:
     cleaned = clean(text)
-    proper = core.find_core(cleaned)
-    words = core.with_core(cleaned, proper, repeats=policy.core_repeats)
-    return _Asked(text, cleaned, proper, words, search.encode_question(cleaned) if needs_vector else ())
+    return _Asked(cleaned, search.encode_question(find_ask(cleaned)) if needs_vector else ())
 
 
-def _search(leg: Leg, asked: _Asked, policy: Policy, deep: Policy) -> Ranked:
-    limit = policy.leg_limit
+def _search(leg: Leg, asked: _Asked, policy: Policy) -> Ranked:
     match leg:
         case Leg.BM25:
-            found = search.find(asked.cleaned, None, limit=limit)
+            found = search.find(asked.text, None, limit=FOUND)
             return _best((hit.passage_id, hit.bm25) for hit in found.hits if hit.bm25 > 0)
         case Leg.DENSE:
-            return _dense(asked.vector, limit)
+            return _dense(asked.vector, FOUND)
         case Leg.TFIDF:
-            return trial.tfidf(asked.cleaned, limit=limit)
+            return trial.tfidf(asked.text, limit=FOUND)
         case Leg.TS_RANK:
-            return trial.ts_rank(asked.cleaned, limit=limit)
-        case Leg.HYBRID | Leg.RRF:
-            fusion = Fusion.RECIPROCAL_RANK if leg is Leg.RRF else Fusion.MIN_MAX
-            with search.snapshot():
-                found = search.find_while(
-                    asked.words, lambda: (asked.encode(policy), None), limit=limit, k1=policy.bm25_k1, b=policy.bm25_b
-                )
-            fused = candidates.order(found, replace(deep, fusion=fusion))
-            return list(zip(fused.hits.ids.tolist(), fused.scores.tolist(), strict=True))[: deep.pool]
+            return trial.ts_rank(asked.text, limit=FOUND)
+        case Leg.HYBRID:
+            found = search.find(asked.text, asked.vector, limit=FOUND)
+            return list(fuse(found.hits, policy.lexical_weight).items())[:FOUND]
+        case Leg.RRF:
+            found = search.find(asked.text, asked.vector, limit=FOUND)
+            by_words = _best((hit.passage_id, hit.bm25) for hit in found.hits if hit.bm25 > 0)
+            by_meaning = _best((hit.passage_id, hit.cosine) for hit in found.hits if hit.cosine is not None)
+            return _by_ranks(by_words, by_meaning)
         case Leg.RRF_TS_RANK:
-            return _by_ranks(trial.ts_rank(asked.cleaned, limit=limit), _dense(asked.vector, limit), k=policy.fusion_k)
-        case Leg.RANKED:
-            question = Question(text=asked.text, searched=asked.cleaned)
-            found_evidence = find_evidence(question, corpus=SearchedCorpus(), policy=policy, clock=Clock())
-            return [(c.passage.passage_id, c.score) for c in found_evidence.ranked]
+            return _by_ranks(trial.ts_rank(asked.text, limit=FOUND), _dense(asked.vector, FOUND))
 
 
 def _dense(vector: Sequence[float], limit: int) -> Ranked:
@@ -216,11 +175,11 @@ def _best(scored: Iterable[tuple[int, float]]) -> Ranked:
     return sorted(scored, key=lambda pair: (-pair[1], pair[0]))
 
 
-def _by_ranks(*rankings: Ranked, k: int) -> Ranked:
+def _by_ranks(*rankings: Ranked) -> Ranked:
     scores: dict[int, float] = {}
     for ranking in rankings:
         for rank, (passage, _) in enumerate(ranking, start=1):
-            scores[passage] = scores.get(passage, 0.0) + 1 / (k + rank)
+            scores[passage] = scores.get(passage, 0.0) + 1 / (RRF_K + rank)
     return _best(scores.items())
 
 
@@ -259,9 +218,8 @@ def figures(done: Trial) -> dict[str, Any]:
 
 
 def reference(done: Trial) -> Leg:
-    """What the others are compared with: the fusion that the policy uses, or else the last leg named."""
-    wanted = Leg.RRF if done.policy.fusion is Fusion.RECIPROCAL_RANK else Leg.HYBRID
-    return wanted if wanted in done.runs else list(done.runs)[-1]
+    """Return what the others are compared with: the site's own fusion, or else the last leg named."""
+    return Leg.HYBRID if Leg.HYBRID in done.runs else list(done.runs)[-1]
 
 
 def _scores(done: Trial, leg: Leg) -> dict[str, list[float]]:

@@ -1,82 +1,79 @@
-"""How the site answers, as it runs at this moment: the policy in force, what was fitted and how well, and who writes."""
+"""Describe how the site answers at this moment: the policy in force, the fitted models with their held-out figures, the writer."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.conf import settings
 
 from corpus_app import search
-from qa_app import answering
+from qa_app import answering, engines
 from qa_app.measures import wilson_interval
 from qa_app.models import EvaluationRun
-from qa_app.pipeline import calibration
+from qa_app.pipeline.learned import DEFAULT_ENCODER, BadModel, ModelFile
 from qa_app.pipeline.policy import Policy
 
 SIDE = 200  # of the diagram of confidence
 
 
 def describe() -> dict[str, Any]:
-    """Everything that the page tells, read anew each time."""
-    policy = answering.in_use(answering.POLICY)
+    """Return everything that the page shows, read anew each time."""
+    encoder = search.encoder_name()
+    files, is_calibrated = _files(encoder)
+    mode = "meaning" if is_calibrated else "words"
     return {
-        "policy": policy.label,
-        "figures": figures(policy),
-        "models": [_model(name, value) for name, value in asdict(policy).items() if _is_model(value)],
-        "by_meaning": policy.trusts_cosines,
-        "encoder": search.encoder_name(),
+        "policy": answering.POLICY.label,
+        "figures": figures(answering.POLICY),
+        "models": [_model(file, mode) for file in files.values()],
+        "by_meaning": is_calibrated,
+        "threshold": files["answerability"].models[mode].threshold,
+        "encoder": encoder,
         "reranker": settings.INFORM_RERANKER,
         "corpus": search.corpus_figures(),
-        "calibrations": _calibrations(policy),
+        "held_out": _held_out(files["lead"], mode) if is_calibrated else None,
         "evaluation": _evaluation(),
     }
 
 
 def figures(policy: Policy) -> dict[str, Any]:
-    """Every number and choice of a policy by its name, without the fitted models."""
-    return {name: value for name, value in asdict(policy).items() if name != "name" and not _is_model(value)}
+    """Return every number and choice of a policy by its name."""
+    return {name: value for name, value in policy.values().items() if name != "name"}
 
 
-def _is_model(value: object) -> bool:
-    return isinstance(value, Mapping)
+def _files(encoder: str) -> tuple[Mapping[str, ModelFile], bool]:
+    try:
+        return engines.model_files(encoder), True
+    except BadModel:
+        return engines.model_files(DEFAULT_ENCODER), False
 
 
-def _model(name: str, model: Mapping[str, Any]) -> dict[str, Any]:
-    return {"name": name, **model}
+def _model(file: ModelFile, mode: str) -> dict[str, Any]:
+    model = file.models[mode]
+    weights = sorted(zip(model.names, model.coefficients, strict=True), key=lambda pair: -abs(pair[1]))
+    return {
+        "name": file.kind,
+        "version": file.version,
+        "fitted_on": file.data,
+        "intercept": model.intercept,
+        "weights": weights,
+    }
 
 
-def _calibrations(policy: Policy) -> dict[str, Any]:
-    """Of each kind, what it was fitted on and how it did on questions it had not seen; only of what is in force."""
-    found: dict[str, Any] = {}
-    for kind in calibration.KINDS:
-        path = answering.calibration_folder(search.encoder_name(), settings.CALIBRATIONS, kind) / f"{kind}.json"
-        if not path.is_file():
-            continue
-        row = json.loads(path.read_text(encoding="utf-8"))
-        if row.get("version") != getattr(policy, kind).fitted_on:
-            continue  # the policy brings its own model
-        fitted = row["models"]["meaning" if policy.trusts_cosines else "words"]
-        found[kind] = {
-            "version": row["version"],
-            "date": row["date"],
-            "n": fitted["n"],
-            "unseen": {name.replace(" ", "_"): value for name, value in fitted["unseen"].items()},
-            "diagram": _diagram(fitted["unseen"].get("bins") or ()),
-        }
-    return found
+def _held_out(file: ModelFile, mode: str) -> dict[str, Any]:
+    """Return how the models did on questions that they had not seen, with a diagram of confidence where bins are known."""
+    own = dict(file.figures[mode])
+    return own | {"n": round(own["questions"]), "diagram": _diagram(own.get("bins", ()))}
 
 
-def _diagram(bins: Any) -> list[dict[str, Any]]:
-    """Estimated against right, with 95 % intervals, as places in a square of SIDE with its origin above."""
+def _diagram(bins: Sequence[Mapping[str, float]]) -> list[dict[str, Any]]:
+    """Return chance given against share right, with 95 % intervals, as places in a square of SIDE with its origin above."""
     points = []
     for row in bins:
-        low, high = wilson_interval(round(row["n"] * row["was"]), row["n"])
+        low, high = wilson_interval(round(row["n"] * row["was"]), round(row["n"]))
         points.append(
             {
-                "n": row["n"],
+                "n": round(row["n"]),
                 "estimated": row["estimated"],
                 "was": row["was"],
                 "low": low,
@@ -91,17 +88,17 @@ def _diagram(bins: Any) -> list[dict[str, Any]]:
 
 
 def _evaluation() -> dict[str, Any] | None:
-    """The curators' last finished run of their test questions: its main figures, never its questions."""
+    """Return the curators' last finished run of their test questions: its main figures, never its questions."""
     run = EvaluationRun.objects.filter(status=EvaluationRun.Status.DONE).defer("results").first()
     if run is None:
         return None
-    told = run.figures
+    own = run.figures
     return {
         "at": run.finished_at or run.asked_at,
         "total": run.total,
         "corpus_version": run.corpus_version,
         "policy": run.policy,
-        "answerable": told.get("answerable") or {},
-        "cites": (told.get("answered") or {}).get("cites a main study"),
-        "unsupported": told.get("unsupported sentences"),
+        "answerable": own.get("answerable") or {},
+        "cites": (own.get("answered") or {}).get("cites a main study"),
+        "unsupported": own.get("unsupported sentences"),
     }

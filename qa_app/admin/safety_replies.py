@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, cast
 
 from django import forms
@@ -17,17 +18,28 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from django.utils.html import format_html_join
 
+from qa_app import answering
 from qa_app.admin.base import SeenAdmin, SeenForm
 from qa_app.models import SafetyReply
-from qa_app.pipeline.scope import INSTEAD
 
 APPROVE = "qa_app.approve_safetyreply"
 NOBODY = "Came with InForm, or a former curator"
 CLASH = "Nothing was saved: somebody else saved a version at the same moment. Look again, then repeat."
 
 
+def _route_choices() -> list[tuple[str, str]]:
+    return [(name, name.replace("_", " ").capitalize()) for name in answering.safety_routes()]
+
+
+def _usual_instead() -> str:
+    """Return what most built-in replies say that the site can do."""
+    found = Counter(route.instead for route in answering.safety_routes().values() if route.instead)
+    return max(found, key=lambda text: found[text], default="")
+
+
 class SafetyReplyForm(SeenForm):
     seen_fields = ("text", "instead", "status")
+    route = forms.ChoiceField(choices=_route_choices)
 
     class Meta:
         model = SafetyReply
@@ -98,7 +110,7 @@ class SafetyReplyAdmin(SeenAdmin):
         """A new version begins with the words of the one that it comes from."""
         origin = _find_reply(request.GET.get("from", ""))
         if origin is None:
-            return {"instead": INSTEAD}
+            return {"instead": _usual_instead()}
         return {"route": origin.route, "text": origin.text, "instead": origin.instead}
 
     def save_model(self, request: HttpRequest, obj: SafetyReply, form: Any, change: bool) -> None:

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
 from django.db import DatabaseError
 
 from corpus_app import search
-from corpus_app.records import Collection, Concept, Finding, Found, NearFinding, Passage, Study
+from corpus_app.records import Found, Passage, StudyScores
 from qa_app.backends.time_limit import TimeLimit
-from qa_app.pipeline.ports import Encode, Encoded, LegFailed
+from qa_app.pipeline.agreement import build_alias_index, map_finding
+from qa_app.pipeline.concepts import ConceptIndex
+from qa_app.pipeline.ports import CorpusFacts, LegFailed, Vector
+from qa_app.pipeline.question.people import PeopleIndex
+from qa_app.pipeline.question.safety import SafetyLexicon
+from qa_app.pipeline.question.sources import SourceIndex
+from qa_app.pipeline.strength import StudySize
+
+logger = logging.getLogger(__name__)
 
 
 class SearchedCorpus:
@@ -18,64 +27,68 @@ class SearchedCorpus:
 
     def __init__(self, limit: TimeLimit | None = None) -> None:
         self._limit = limit
-
-    def version(self) -> int:
-        return search.corpus_version()
+        self._vectors: dict[str, Vector] = {}
 
     def snapshot(self) -> AbstractContextManager[None]:
         return search.snapshot(milliseconds=self._limit.milliseconds_left if self._limit else None)
 
-    def encode_ahead(self, texts: Sequence[str]) -> Encoded:
-        try:
-            return search.begin_questions(texts)
-        except search.EncoderUnavailable as error:
-            return failing(str(error))
-
-    def find_while(
-        self, text: str, encode: Encode, *, collection: str | None, limit: int, k1: float, b: float
-    ) -> Found:
-        return search.find_while(text, encode, collection=collection, limit=limit, k1=k1, b=b)
-
-    def find_linked(
-        self, text: str, vector: Sequence[float] | None, *, collection: str | None, limit: int, k1: float, b: float
-    ) -> Found:
-        try:
-            return search.find(text, vector, collection=collection, limit=limit, k1=k1, b=b)
-        except DatabaseError as error:
-            raise LegFailed("The search by related topics failed.") from error
-
-    def load(self, passage_ids: Sequence[int]) -> tuple[Passage, ...]:
-        return search.load_passages(passage_ids)
-
-    def passage_ids(self, study_id: str) -> tuple[int, ...]:
-        return search.passage_ids(study_id)
-
-    def findings(self, study_ids: Sequence[str]) -> tuple[Finding, ...]:
-        return search.findings(study_ids)
-
-    def near_findings(self, vector: Sequence[float], passage_ids: Sequence[int]) -> tuple[NearFinding, ...]:
-        return search.near_findings(vector, passage_ids)
-
-    def studies(self) -> tuple[Study, ...]:
-        return tuple(study for _, study in search.published_studies())
-
-    def concepts(self) -> tuple[Concept, ...]:
-        return search.concepts()
-
-    def collections(self) -> tuple[Collection, ...]:
-        return search.collections()
-
-    def vocabulary(self) -> Mapping[str, int]:
-        return search.vocabulary()
+    def facts(self) -> CorpusFacts:
+        return search.once_per_version(_read_facts)
 
     def is_word(self, word: str) -> bool:
         return search.is_word(word)
 
+    def encode(self, text: str) -> Vector:
+        if text not in self._vectors:  # of one question: its ask is often all of it
+            try:
+                self._vectors[text] = search.encode_question(text)
+            except search.EncoderUnavailable as error:
+                raise LegFailed(str(error)) from error
+        return self._vectors[text]
 
-def failing(why: str) -> Encoded:
-    """What stands in for vectors that cannot be had: whoever wants them is told why."""
+    def score_studies(
+        self, text: str, vector: Vector | None, *, collection: str | None, limit: int
+    ) -> tuple[StudyScores, ...]:
+        try:
+            return search.score_studies(text, vector, collection=collection, limit=limit)
+        except DatabaseError as error:
+            if vector is None:
+                raise
+            logger.warning("Studies are ranked by words alone, for their vectors cannot be compared: %s", error)
+            return search.score_studies(text, None, collection=collection, limit=limit)
 
-    def fail() -> Sequence[Sequence[float]]:
-        raise LegFailed(why)
+    def find(self, text: str, vector: Vector | None, *, collection: str | None, limit: int, error: str | None) -> Found:
+        return search.find(text, vector, collection=collection, limit=limit, dense_error=error)
 
-    return fail
+    def load(self, passage_ids: Sequence[int]) -> tuple[Passage, ...]:
+        return search.load_passages(passage_ids)
+
+    def passages_among(self, study_ids: Sequence[str], passage_ids: Sequence[int]) -> tuple[Passage, ...]:
+        return search.passages_among(study_ids, passage_ids)
+
+    def plain_passages(self, study_ids: Sequence[str]) -> tuple[Passage, ...]:
+        return search.plain_passages(study_ids)
+
+
+def _read_facts() -> CorpusFacts:
+    studies = {study.study_id: study for _, study in search.published_studies()}
+    references = search.references(list(studies))
+    concepts = search.concepts()
+    findings = search.findings(list(studies))
+    aliases = build_alias_index(concepts)
+    lexicons = search.lexicons()
+    return CorpusFacts(
+        version=search.corpus_version(),
+        studies=studies,
+        sources=SourceIndex.build(references),
+        collections=search.collections(),
+        concepts=concepts,
+        concept_index=ConceptIndex.build(concepts),
+        people=PeopleIndex.build(lexicons.get("people", {})),
+        safety=SafetyLexicon.build(lexicons),
+        findings=findings,
+        finding_concepts={finding.finding_id: map_finding(finding, aliases) for finding in findings},
+        sizes={r.study_id: StudySize(r.participants, r.included_studies) for r in references},
+        vocabulary=search.vocabulary(),
+        changed_at=search.corpus_changed_at(),
+    )

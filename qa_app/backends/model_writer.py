@@ -15,12 +15,14 @@ from corpus_app.records import Passage
 from qa_app.backends.drafts import Part, Unreadable, read_part
 from qa_app.backends.model_server import ModelServer
 from qa_app.backends.records import Deadline, Reply, Request, ServerFailed
+from qa_app.pipeline.composition import budget_of
 from qa_app.pipeline.orders import gives_orders, visible
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import WriterFailed
 from qa_app.pipeline.records import Candidate, Draft, Evidence, Generator, Mode, Question
 
 PROMPT = "write-2"
+RETRIED = 6  # passages that the second attempt writes from
 PARTS = {"summary": 5, "answer": 12}  # sentences at most, as the prompts ask; a longer reply is cut
 NOTHING = Part()
 LONGEST_RECORD = 20_000  # characters of a reply that are kept
@@ -58,7 +60,7 @@ class ModelWriter:
         return "llm"
 
     def write(self, evidence: Evidence, policy: Policy) -> tuple[Draft, Generator]:
-        passages = _strongest(evidence.passages, policy) if self.is_strict else evidence.passages
+        passages = _strongest(evidence.passages) if self.is_strict else evidence.passages
         labels = _labelled([candidate.passage for candidate in passages])
         material = _material(evidence.question, labels)
         requests = [
@@ -121,7 +123,7 @@ def prompt_name(is_strict: bool) -> str:
 
 
 def _prompt(part: str, mode: Mode, policy: Policy, is_strict: bool) -> str:
-    words = policy.words_beginner if mode is Mode.BEGINNER else policy.words_intermediate
+    words = budget_of(policy, mode).answer_words
     names = ("system", part, mode.value, *(("strict",) if is_strict else ()))
     return "\n".join(Template(_text(name)).safe_substitute(words=words) for name in names)
 
@@ -131,10 +133,10 @@ def _text(name: str) -> str:
     return (_FOLDER / f"{name}.txt").read_text(encoding="utf-8")
 
 
-def _strongest(passages: Sequence[Candidate], policy: Policy) -> tuple[Candidate, ...]:
+def _strongest(passages: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """Those that share most words with the question."""
     by_words = sorted(passages, key=lambda c: (-c.keyword_hits, -c.hit.bm25, c.passage.passage_id))
-    return tuple(by_words[: policy.retry_passages])
+    return tuple(by_words[:RETRIED])
 
 
 def _labelled(passages: Sequence[Passage]) -> dict[str, Passage]:

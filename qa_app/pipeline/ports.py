@@ -1,77 +1,80 @@
-"""What the pipeline asks of the outside: a corpus to search, a writer, somebody to tell how it comes along."""
+"""What the engine asks of the corpus. Everything read inside one `snapshot` belongs to one corpus version."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
-from corpus_app.records import Collection, Concept, Finding, Found, NearFinding, Passage
+from corpus_app.records import Collection, Concept, Finding, Found, Passage, Study, StudyScores
+from qa_app.pipeline.agreement import FindingConcepts
+from qa_app.pipeline.concepts import ConceptIndex
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.records import Candidate, Draft, Evidence, Generator, Headline, Sentence, Study, Understanding
+from qa_app.pipeline.question.people import PeopleIndex
+from qa_app.pipeline.question.safety import SafetyLexicon
+from qa_app.pipeline.question.sources import SourceIndex
+from qa_app.pipeline.records import Candidate, Draft, Evidence, Generator, Headline, Sentence, Understanding
+from qa_app.pipeline.strength import StudySize
 
-Encode = Callable[[], tuple[Sequence[float] | None, str | None]]
-"""What gives the question's vector; or None, and why there is none."""
+Vector = Sequence[float]
 
 
-Encoded = Callable[[], Sequence[Sequence[float]]]
-"""What waits for the vectors of texts, in their order, and gives them; raises LegFailed where no encoder can be had."""
+@dataclass(frozen=True, slots=True)
+class CorpusFacts:
+    """Facts of the corpus for parsing and for the grammar over its rows; built once a corpus version."""
+
+    version: int
+    studies: Mapping[str, Study]
+    """Published studies by id, retracted ones included."""
+    sources: SourceIndex
+    collections: tuple[Collection, ...]
+    concepts: tuple[Concept, ...]
+    concept_index: ConceptIndex
+    people: PeopleIndex
+    safety: SafetyLexicon
+    findings: tuple[Finding, ...]
+    """Confirmed findings of all searchable studies."""
+    finding_concepts: Mapping[int, FindingConcepts]
+    sizes: Mapping[str, StudySize]
+    vocabulary: Mapping[str, int]
+    changed_at: datetime | None
 
 
 class Corpus(Protocol):
-    """Everything read inside one `snapshot` belongs to one corpus version."""
-
-    def version(self) -> int: ...
+    """The corpus as the engine reads it."""
 
     def snapshot(self) -> AbstractContextManager[None]: ...
 
-    def encode_ahead(self, texts: Sequence[str]) -> Encoded:
-        """Begins to encode texts beside what is done next; what it gives waits for the unit-length vector of each."""
+    def facts(self) -> CorpusFacts: ...
+
+    def is_word(self, word: str) -> bool:
+        """Tell whether the language has this word."""
         ...
 
-    def find_while(
-        self, text: str, encode: Encode, *, collection: str | None, limit: int, k1: float, b: float
-    ) -> Found:
-        """The candidates of both halves; the vector is asked for while the words are looked up, or sooner.
-
-        `k1` and `b` are those of BM25.
-        """
+    def encode(self, text: str) -> Vector:
+        """Return the unit vector of a text. Raises LegFailed where no encoder can be had."""
         ...
 
-    def find_linked(
-        self, text: str, vector: Sequence[float] | None, *, collection: str | None, limit: int, k1: float, b: float
-    ) -> Found:
-        """The same with a vector that is there, for the second pass by related concepts; raises LegFailed where it cannot run."""
+    def score_studies(
+        self, text: str, vector: Vector | None, *, collection: str | None, limit: int
+    ) -> tuple[StudyScores, ...]:
+        """Score candidate studies by words and meaning, kind by kind of their texts."""
+        ...
+
+    def find(self, text: str, vector: Vector | None, *, collection: str | None, limit: int, error: str | None) -> Found:
+        """Return the best passages of both halves with their exact scores."""
         ...
 
     def load(self, passage_ids: Sequence[int]) -> tuple[Passage, ...]: ...
 
-    def passage_ids(self, study_id: str) -> tuple[int, ...]:
-        """All that may be searched of a study, in its order."""
+    def passages_among(self, study_ids: Sequence[str], passage_ids: Sequence[int]) -> tuple[Passage, ...]:
+        """Return the passages of these studies that are among these ids."""
         ...
 
-    def findings(self, study_ids: Sequence[str]) -> tuple[Finding, ...]:
-        """What these studies found, in the order of the ids."""
-        ...
-
-    def near_findings(self, vector: Sequence[float], passage_ids: Sequence[int]) -> tuple[NearFinding, ...]:
-        """Of each study that one of these passages is from, the finding that comes closest to the question."""
-        ...
-
-    def studies(self) -> tuple[Study, ...]:
-        """All published studies, retracted ones included, in the order of their ids."""
-        ...
-
-    def concepts(self) -> tuple[Concept, ...]: ...
-
-    def collections(self) -> tuple[Collection, ...]: ...
-
-    def vocabulary(self) -> Mapping[str, int]:
-        """Words of searchable passages, lower case and without accents, and in how many passages each stands."""
-        ...
-
-    def is_word(self, word: str) -> bool:
-        """Whether the language has this word, lower case, though the corpus may not: then it is not misspelt."""
+    def plain_passages(self, study_ids: Sequence[str]) -> tuple[Passage, ...]:
+        """Return the plain sentences of these studies as passages."""
         ...
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Self
 
 from corpus_app.records import (
     AgeGroup,
@@ -17,7 +15,6 @@ from corpus_app.records import (
     Hit,
     Hits,
     Leg,
-    NearFinding,
     Passage,
     Section,
     Sex,
@@ -68,12 +65,6 @@ class Verdict(StrEnum):
     COUNTED = "counted"
 
 
-TELLING = frozenset({Section.RESULTS, Section.CONCLUSION, Section.PRACTICAL_APPLICATIONS})
-"""Sections that say what a study found or advises."""
-ADVICE = frozenset({Section.CONCLUSION, Section.PRACTICAL_APPLICATIONS})
-"""Of these the ones that say it in the plainest words."""
-
-
 class LeftOutReason(StrEnum):
     DUPLICATE_LOCATION = "duplicate_location"
     NEAR_DUPLICATE = "near_duplicate"
@@ -89,7 +80,7 @@ class LeftOutReason(StrEnum):
     UNKNOWN_CITATION = "unknown_citation"
 
 
-class Searched(StrEnum):
+class Scope(StrEnum):
     COLLECTION = "collection"
     GLOBAL = "global"
     COLLECTION_THEN_GLOBAL = "collection_then_global"
@@ -166,21 +157,13 @@ class Understanding:
     """Stems of the question's content words, in order, without repeats."""
     core: str = ""
     """What it asks in the end, where a heading or statements stand before that; empty where the whole text asks."""
-    subject: tuple[str, ...] = ()
-    """Those of them that say what it is about: without numbers and words that ask for a section."""
     asks_for_figures: bool = False
     corrections: tuple[tuple[str, str], ...] = ()
     """Words as typed that the corpus does not know, and the word of the corpus that each is close to."""
-    expansions: tuple[str, ...] = ()
-    """Field terms of concepts that the question names in other words."""
-    in_field_terms: str = ""
-    """The question with these in their place; empty where it names everything as the corpus does."""
     population: Population = Population()
     numbers: tuple[Number, ...] = ()
     linked: tuple[Concept, ...] = ()
     """Concepts one hop away that a second pass searched for."""
-    measures: tuple[tuple[str, Concept], ...] = ()
-    """Of an outcome that the question names, by its id, what it is measured by or a part of: lean body mass for muscle growth."""
     unstudied: tuple[Concept, ...] = ()
     """Concepts that the question names and no published study is about; they are not among `concepts`."""
     ask: str = ""
@@ -197,9 +180,7 @@ class Understanding:
     @property
     def also_searched(self) -> tuple[str, ...]:
         """What is searched beside the question's own words."""
-        return tuple(
-            dict.fromkeys((*(meant for _, meant in self.corrections), *self.expansions, *(c.name for c in self.linked)))
-        )
+        return tuple(dict.fromkeys((*(meant for _, meant in self.corrections), *(c.name for c in self.linked))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,36 +203,8 @@ class Candidate:
     score: float
     because: tuple[Because, ...] = ()
     keyword_hits: int = 0
-    sentence_cosines: tuple[float, ...] = ()
-    """Cosine of the question to each sentence of the passage; empty without vectors."""
-    bears: int = 0
-    """Calibrated chance, 0 to 100, that the passage bears on the question."""
-
-    @property
-    def best_cosine(self) -> float:
-        """The closest the passage or one of its sentences comes to the question."""
-        return max(self.hit.cosine or 0.0, *self.sentence_cosines) if self.sentence_cosines else self.hit.cosine or 0.0
-
-    def bearing(self, chance: int) -> Self:
-        """The same with this chance."""
-        return self._with(self.because, chance)
-
-    def explained(self, because: Because) -> Self:
-        """The same with one reason more for its place."""
-        return self._with((*self.because, because), self.bears)
-
-    def _with(self, because: tuple[Because, ...], bears: int) -> Self:
-        """Written out, for `replace` takes four times as long, and a question has a hundred."""
-        return type(self)(
-            self.passage,
-            self.hit,
-            self.fused,
-            self.score,
-            because,
-            self.keyword_hits,
-            self.sentence_cosines,
-            bears,
-        )
+    chance: int = 0
+    """Calibrated chance, 0 to 100, that the passage's study answers the question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,21 +252,6 @@ class Agreement:
     """What the question asks about the outcome; None where it names no concept."""
     studies: tuple[StudyStance, ...]
     by_population: tuple[PopulationSplit, ...] = ()
-    is_whole: bool = True
-    """Whether no other study that the search found has a finding on the matter: only then they may be counted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Alternatives:
-    """What a question sets against each other, of the concepts that it names; neither side is empty."""
-
-    one: tuple[Concept, ...]
-    other: tuple[Concept, ...]
-
-    @property
-    def rarity(self) -> float:
-        """How much both sides tell together."""
-        return math.fsum(concept.rarity for concept in (*self.one, *self.other))
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,10 +267,6 @@ class Evidence:
     citable: Mapping[str, float] | None = None
     """Studies that bear on the question well enough to be quoted, each with the chance that it does; None for all."""
     agreement: Agreement | None = None
-    alternatives: Alternatives | None = None
-    """What the question sets against each other and studies that may be quoted compared."""
-    conditions: Mapping[str, tuple[Concept, ...]] = field(default_factory=dict)
-    """By study what all of its people have, where the question names nothing of it."""
     draft: Draft | None = None
     """The sentences that selection chose; None where a writer chooses."""
     headline_study: str | None = None
@@ -371,15 +305,11 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class DraftSentence:
-    """A sentence as a writer gave it; `passage_ids` are the passages that it claims behind it.
-
-    A counted sentence ("Three of four studies ...") claims findings instead.
-    """
+    """A sentence as a writer gave it; `passage_ids` are the passages that it claims behind it."""
 
     text: str
     passage_ids: tuple[int, ...]
     paragraph: int = 0
-    finding_ids: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -478,15 +408,6 @@ class Signals:
     """What the search showed, on raw scales that compare across questions."""
 
     values: Mapping[str, float]
-    missing_terms: tuple[str, ...] = ()
-    """Terms of the question's subject that no evidence passage holds, rarest first."""
-    missing_names: tuple[str, ...] = ()
-    """Names with a number (type 1, vitamin k) that no near passage holds."""
-
-    @property
-    def by_words_alone(self) -> bool:
-        """Whether the search by meaning has nothing to say: no encoder, or no vector of the best passage yet."""
-        return self.values["top_cosine"] <= 0 or self.values.get("first_waits", 0.0) > 0
 
 
 class HeadlineVerdict(StrEnum):
@@ -562,7 +483,7 @@ class Answer:
     outcome: Outcome
     message: str | None
     understanding: Understanding
-    scope: Searched
+    scope: Scope
     summary: tuple[Sentence, ...]
     answer: tuple[Sentence, ...]
     citations: tuple[Citation, ...]
@@ -604,6 +525,6 @@ class Answer:
 __all__ = [
     "Agreement", "Answer", "Attempt", "Because", "Candidate", "Citation", "Collection", "Concept", "Confidence", "Declined", "Draft",
     "DraftSentence", "Evidence", "Finding", "Found", "Generator", "Hit", "Hits", "InsufficientEvidence", "LeftOut",
-    "LeftOutReason", "Leg", "Mode", "NearFinding", "Number", "Outcome", "Overview", "Passage", "Population", "PopulationSplit", "Question", "Searched", "Section", "Sentence",
+    "LeftOutReason", "Leg", "Mode", "Number", "Outcome", "Overview", "Passage", "Population", "PopulationSplit", "Question", "Scope", "Section", "Sentence",
     "SentenceKind", "Signals", "Span", "Stance", "Study", "StudyStance", "Understanding", "Verdict",
 ]  # fmt: skip

@@ -1,479 +1,240 @@
-"""From a question to ranked passages: understanding, the halves of the search, fusion, ranking, signals."""
+"""Retrieve and rank: candidate studies with the chance that each answers, and their passages."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from time import perf_counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from corpus_app.records import Section
-from qa_app.pipeline import candidates, confidence, core, query, ranking, reordering
-from qa_app.pipeline.naming import by_id
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus_app.records import Concept, Found, Hit, Hits, Leg, Passage, StudyScores
+from qa_app.pipeline import answerability, relevance
+from qa_app.pipeline.clock import Clock
+from qa_app.pipeline.learned import Logistic
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.ports import (
-    Abandoned,
-    Corpus,
-    Encoded,
-    LegFailed,
-    Limit,
-    Progress,
-    Reranker,
-    RerankerFailed,
-    Unwatched,
-)
-from qa_app.pipeline.records import (
-    ADVICE,
-    Candidate,
-    Collection,
-    Concept,
-    Finding,
-    Found,
-    LeftOut,
-    Leg,
-    NearFinding,
-    Question,
-    Searched,
-    Signals,
-    Understanding,
-)
+from qa_app.pipeline.ports import Corpus, CorpusFacts, LegFailed, Vector
+from qa_app.pipeline.query import Query
+from qa_app.pipeline.records import Scope
+from qa_app.pipeline.relevance import Features, Vocabulary
 
-STAGES = (
-    "scope",
-    "understand",
-    "encode",
-    "lexical",
-    "dense",
-    "linked",
-    "rank",
-    "rerank",
-    "summary",
-    "answer",
-    "verify",
-)
+Scores = NDArray[np.float64]
+MOST_NEIGHBOURS = 12
+"""Of a concept that leads somewhere; one with more leads everywhere."""
+MOST_LINKED = 4
+"""Concepts that the second pass adds."""
+CURATED = ("question", "plain")
+"""Kinds of texts that curators wrote for search; without them another model ranks."""
 
 
-@dataclass
-class Clock:
-    """Milliseconds per stage; None for a stage that did not run, or whose time another one's holds.
+@dataclass(frozen=True, slots=True)
+class Models:
+    """The fitted models of one encoder, by what they may use: `meaning` or `words`, with or without curated texts."""
 
-    Every stage passes here: whoever watches is told when it has finished, and none begins for nobody (Abandoned). One that is
-    running when the last watcher leaves runs on, as `lexical` does around `encode`, and is told to nobody. Nor does one begin
-    when the time is over (OutOfTime).
-    """
-
-    spent: dict[str, float | None] = field(default_factory=lambda: dict.fromkeys(STAGES))
-    progress: Progress = field(default_factory=Unwatched)
-    limit: Limit | None = None
-    _inner: float = 0.0
-    """Milliseconds of stages that ran inside the one that is running: they are not its own."""
-
-    @contextmanager
-    def __call__(self, stage: str) -> Iterator[None]:
-        if self.progress.is_abandoned():
-            raise Abandoned
-        if self.limit is not None:
-            self.limit.require()
-        start = perf_counter()
-        outer, self._inner = self._inner, 0.0
-        try:
-            yield
-        finally:
-            whole = 1000 * (perf_counter() - start)
-            spent = (self.spent.get(stage) or 0.0) + round(whole - self._inner, 3)
-            self.spent[stage] = spent
-            self._inner = outer + whole
-        if not self.progress.is_abandoned():
-            self.progress.stage(stage, spent)
+    relevance: Mapping[str, Logistic]
+    answerability: Mapping[str, Logistic]
+    lead: Mapping[str, Logistic]
+    version: str
+    is_calibrated: bool = True
+    """False where the encoder has no models of its own: its cosines are not used."""
 
 
-class Judged:
-    """What the search showed of the question. Who asks first waits for what is still being encoded, and may be told what failed."""
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """Everything found for one Query, ranked."""
 
-    def __init__(self, read: Callable[[], Signals], *, waits: bool) -> None:
-        self._read, self._waits = read, waits
-        self._signals: Signals | None = None
-
-    @property
-    def waits(self) -> bool:
-        """Whether it hangs on something that was begun and that nobody has asked for."""
-        return self._waits and self._signals is None
-
-    def __call__(self) -> Signals:
-        if self._signals is None:
-            self._signals = self._read()
-        return self._signals
-
-
-@dataclass(frozen=True)
-class Search:
-    """What was found for a question, ranked."""
-
-    understanding: Understanding
+    vector: Vector | None
     found: Found
-    ranked: tuple[Candidate, ...]
-    searched: Searched
-    judged: Judged
-    related: tuple[Concept, ...]
-    collections: tuple[Collection, ...]
-    findings: tuple[Finding, ...] = ()
-    """What the studies of the pool found."""
-    left_out: tuple[LeftOut, ...] = ()
-    """Ranked, but kept out before any evidence was chosen."""
-    linked: Leg | None = None
-    """The second pass; None where there was none."""
-    concepts: tuple[Concept, ...] = ()
-    """All of the graph."""
-    further: tuple[Candidate, ...] = ()
-    """What else was found of the studies that lead: it stands behind all that is ranked."""
-    near: tuple[NearFinding, ...] = ()
-    """The finding of each study that comes closest to the question."""
+    scores: tuple[StudyScores, ...]
+    features: Features
+    ranked: tuple[tuple[str, float], ...]
+    """Study ids with their chance to answer, the most likely first."""
+    signals: dict[str, float]
+    answerable: float
+    """Chance that the corpus answers at all."""
+    threshold: float
+    lead: float
+    """Chance that the leading study answers."""
+    idf: Mapping[str, float]
+    """Inverse document frequency by stem of the question's content words."""
+    linked: tuple[Concept, ...] = ()
+    """Neighbouring concepts that a second pass searched for."""
+    linked_leg: Leg | None = None
+    """How the second pass ran; None where there was none."""
 
-    @property
-    def signals(self) -> Signals:
-        """What the search showed of the question. The first time it waits for what is still being encoded; may raise as a stage does."""
-        return self.judged()
-
-
-@dataclass
-class _Meaning:
-    """The question's vectors, which are wanted while its words are looked up. That of its text as it is has been begun before."""
-
-    begun: Encoded
-    corpus: Corpus
-    question: Question
-    understanding: Understanding
-    policy: Policy
-    clock: Clock
-    encoded: tuple[Sequence[float] | None, Sequence[float] | None, str | None] | None = None
-
-    def __call__(self) -> tuple[Sequence[float] | None, str | None]:
-        """The vector to search by; or None and the reason."""
-        vector, _, error = self.vectors()
-        return vector, error
-
-    def vectors(self) -> tuple[Sequence[float] | None, Sequence[float] | None, str | None]:
-        """The vector to search by and, without what it leans to its core, that of the whole question, said in field terms too and with
-        what was misspelt spelt again beside it; or None and the reason."""
-        if self.encoded is None:
-            with self.clock("encode"):
-                self.encoded = self._encode()
-        return self.encoded
-
-    def _encode(self) -> tuple[Sequence[float] | None, Sequence[float] | None, str | None]:
-        text = confidence.searched_text(self.question, self.understanding)
-        said, policy = self.understanding, self.policy
-        weights = {said.in_field_terms: policy.field_terms_weight, said.core: policy.core_weight}
-        beside = [other for other, weight in weights.items() if other and weight]
-        try:
-            if text == self.question.searched:
-                others = self.corpus.encode_ahead(beside) if beside else tuple
-                vectors, (whole,) = others(), self.begun()  # these here, while the question itself is encoded beside
-            else:
-                whole, *vectors = self.corpus.encode_ahead([text, *beside])()
-        except LegFailed as failure:
-            return None, None, str(failure)
-        found = dict(zip(beside, vectors, strict=True))
-        if in_field_terms := found.get(said.in_field_terms):
-            whole = core.leaning(whole, in_field_terms, policy.field_terms_weight)
-        asked = found.get(said.core)
-        return core.leaning(whole, asked, policy.core_weight) if asked else whole, whole, None
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """A question on its way, with all that a search of it needs."""
-
-    question: Question
-    understanding: Understanding
-    concepts: tuple[Concept, ...]
-    meaning: _Meaning
-    corpus: Corpus
-    policy: Policy
-    clock: Clock
-
-    @property
-    def vector(self) -> Sequence[float] | None:
-        """What is searched by meaning: it leans towards the core of the question."""
-        return self.meaning.vectors()[0]
-
-    @property
-    def whole(self) -> Sequence[float] | None:
-        """The vector of the whole text, said in field terms too."""
-        return self.meaning.vectors()[1]
-
-
-@dataclass(frozen=True)
-class _Look:
-    """One search, of a collection or of everything."""
-
-    collection: str | None
-    found: Found
-    ranked: tuple[Candidate, ...]
-    judged: Judged
-    findings: tuple[Finding, ...]
-    left_out: tuple[LeftOut, ...]
-    further: tuple[Candidate, ...] = ()
-    near: tuple[NearFinding, ...] = ()
-
-    @property
-    def signals(self) -> Signals:
-        return self.judged()
-
-
-def find_evidence(
-    question: Question, *, corpus: Corpus, policy: Policy, clock: Clock, reranker: Reranker | None = None
-) -> Search:
-    with corpus.snapshot():
-        begun = corpus.encode_ahead([question.searched])
-        with clock("understand"):
-            concepts = corpus.concepts()
-            collections = corpus.collections()
-            understanding = query.understand(
-                question,
-                concepts=concepts,
-                collections=collections,
-                vocabulary=corpus.vocabulary(),
-                is_word=corpus.is_word,
-                expand_lay_words=policy.expand_lay_words,
-                say_in_field_terms=policy.field_terms_weight > 0,
-            )
-        meaning = _Meaning(begun, corpus, question, understanding, policy, clock)
-        asked = _Asked(question, understanding, concepts, meaning, corpus, policy, clock)
-        look, searched = _look_where_it_belongs(asked)
-        linked = None
-        if policy.linked_below > 0 and confidence.answerability(look.signals, policy) < policy.linked_below:
-            asked, look, linked = _look_further(asked, look)
-    ranked = look.ranked if reranker is None else _read_by_model(look.ranked, reranker, asked)
-    related = _related(asked.understanding, concepts)
-    return Search(
-        asked.understanding,
-        look.found,
-        ranked,
-        searched,
-        look.judged,
-        related,
-        collections,
-        look.findings,
-        look.left_out,
-        linked,
-        concepts,
-        look.further,
-        look.near,
-    )
-
-
-def _look_where_it_belongs(asked: _Asked) -> tuple[_Look, Searched]:
-    """A collection first, where one is chosen or the policy goes by the one detected; then everything, if it holds too little.
-
-    A reader who chose a collection is led out of it only to a clear answer; else what comes nearest is shown from it.
-    """
-    policy, chosen = asked.policy, asked.question.collection
-    scope = chosen or (asked.understanding.collection if policy.scope_detected else None)
-    if scope is None:
-        return _look(asked, None), Searched.GLOBAL
-    scoped = _look(asked, scope)
-    if confidence.answerability(scoped.signals, policy) >= policy.scope_enough:
-        return scoped, Searched.COLLECTION
-    everything = _look(asked, None)
-    is_clear = confidence.answerability(everything.signals, policy) >= policy.leave_chosen_from
-    is_clear &= confidence.decide(everything.signals, asked.understanding, policy).is_answer
-    return (scoped if chosen and not is_clear else everything), Searched.COLLECTION_THEN_GLOBAL
-
-
-def _look(asked: _Asked, collection: str | None) -> _Look:
-    with asked.clock("lexical"):
-        found = asked.corpus.find_while(
-            core.with_core(
-                asked.question.searched,
-                asked.understanding.core,
-                repeats=asked.policy.core_repeats,
-                also=asked.understanding.also_searched,
-            ),
-            asked.meaning,
-            collection=collection,
-            limit=asked.policy.leg_limit,
-            k1=asked.policy.bm25_k1,
-            b=asked.policy.bm25_b,
+    def is_subject(self, stem: str) -> bool:
+        """Tell a stem that may name a subject from a word of asking: curated questions have that, and no passage does."""
+        return dict(self.found.document_frequency).get(stem, 0) > 0 or not any(
+            stem in score.matched for score in self.scores
         )
-        near = _near_findings(asked, found)
-    with asked.clock("rank"):
-        fused = candidates.order(found, asked.policy, near)
-        pool = fused.best(asked.policy)
-    return _completed(asked, replace(_ranked(asked, collection, found, pool, near), near=near), fused)
+
+    @property
+    def is_answerable(self) -> bool:
+        """Whether the corpus is likely enough to answer at all."""
+        return self.answerable >= self.threshold
+
+    @property
+    def by_id(self) -> Mapping[str, StudyScores]:
+        return {score.study_id: score for score in self.scores}
+
+    @property
+    def chances(self) -> Mapping[str, float]:
+        return dict(self.ranked)
 
 
-def _completed(asked: _Asked, look: _Look, fused: candidates.Fused) -> _Look:
-    """With what else the search found of the studies that lead: what a study concluded may be said in other words than the
-    question's. Of the first one whatever it says, where nothing that was found of it tells what it concluded or advises. The ranking
-    and its signals do not want it, the writing does.
+def retrieve_scoped(
+    query: Query, corpus: Corpus, facts: CorpusFacts, models: Models, policy: Policy, clock: Clock, chosen: str | None
+) -> tuple[Retrieved, Scope]:  # fmt: skip
+    """Retrieve from the chosen collection, and from the whole corpus where that does not answer. Raises DatabaseError."""
+    collection = chosen or (query.collection if policy.scope_detected else None)
+    found = retrieve(query, corpus, facts, models, policy, clock, collection)
+    if collection is None or found.is_answerable:
+        return found, Scope.COLLECTION if collection else Scope.GLOBAL
+    whole = retrieve(query, corpus, facts, models, policy, clock)
+    return (whole, Scope.COLLECTION_THEN_GLOBAL) if whole.is_answerable else (found, Scope.COLLECTION)
+
+
+def retrieve(
+    query: Query, corpus: Corpus, facts: CorpusFacts, models: Models, policy: Policy, clock: Clock,
+    collection: str | None = None,
+) -> Retrieved:  # fmt: skip
+    """Retrieve once, and where the policy has a second pass and the first does not answer, by neighbouring concepts too.
+
+    Raises DatabaseError.
     """
-    leading = list(dict.fromkeys(c.passage.study.study_id for c in look.ranked))[: asked.policy.completed_studies]
-    ranked = {c.passage.passage_id for c in look.ranked} | {entry.passage_id for entry in look.left_out}
-    others = _hits_of(leading, asked, look, fused) - ranked
-    further: tuple[Candidate, ...] = ()
-    if others:
-        with asked.clock("rank"):
-            _, further, _ = _ordered(asked, fused.best(asked.policy, among=others), None)
-    if leading and not any(_concludes(c, leading[0]) for c in (*look.ranked, *further)):
-        rest = [pk for pk in asked.corpus.passage_ids(leading[0]) if pk not in ranked | others]
-        if rest:
-            with asked.clock("rank"):
-                unfound = fused.unfound(rest[: asked.policy.pool], beside=look.ranked[0].passage.passage_id)
-                _, told, _ = _ordered(asked, unfound, None)
-            further = (*further, *told)
-    return replace(look, further=further) if further else look
+    found = _retrieve_once(query, corpus, facts, models, policy, clock, collection)
+    linked = _neighbours(query, facts) if policy.has_second_pass and not found.is_answerable else ()
+    if not linked:
+        return found
+    names = " ".join(concept.name for concept in linked)
+    longer = replace(query, text=f"{query.text} {names}")
+    with clock("linked"):
+        further = _retrieve_once(longer, corpus, facts, models, policy, Clock(limit=clock.limit), collection)
+    best = further if further.answerable > found.answerable else found
+    return replace(best, linked=linked, linked_leg=further.found.lexical)
 
 
-def _hits_of(studies: Sequence[str], asked: _Asked, look: _Look, fused: candidates.Fused) -> set[int]:
-    """Passages of these studies that the search came upon: what is near says it of studies with findings, of others the corpus does."""
-    near = {entry.study_id: entry.passage_ids for entry in look.near if entry.study_id in studies}
-    hits = {pk for passage_ids in near.values() for pk in passage_ids}
-    if silent := [study_id for study_id in studies if study_id not in near]:
-        found = set(fused.hits.ids.tolist())
-        hits |= {pk for study_id in silent for pk in asked.corpus.passage_ids(study_id) if pk in found}
-    return hits
+def _neighbours(query: Query, facts: CorpusFacts) -> tuple[Concept, ...]:
+    """Return studied concepts one hop from those of the question; a concept with many neighbours leads nowhere."""
+    by_id = facts.concept_index.by_id
+    named = {concept.concept_id for concept in query.concepts}
+    narrow = [concept for concept in query.concepts if len(concept.neighbours) <= MOST_NEIGHBOURS]
+    near = dict.fromkeys(n for concept in narrow for n in concept.neighbours if n in by_id and n not in named)
+    return tuple(by_id[n] for n in near if len(by_id[n].neighbours) <= MOST_NEIGHBOURS)[:MOST_LINKED]
 
 
-def _concludes(candidate: Candidate, study_id: str) -> bool:
-    """Whether it is a passage of this study that says what was concluded or advised."""
-    return candidate.passage.study.study_id == study_id and candidate.passage.section in ADVICE | {Section.ABSTRACT}
-
-
-def _near_findings(asked: _Asked, found: Found) -> tuple[NearFinding, ...]:
-    if asked.vector is None or not asked.policy.finding_weight:
-        return ()
-    near = asked.corpus.near_findings(asked.vector, found.hits.ids.tolist())
-    return candidates.evened(near) if asked.policy.question_weight else candidates.by_what_they_say(near)
+def _retrieve_once(
+    query: Query, corpus: Corpus, facts: CorpusFacts, models: Models, policy: Policy, clock: Clock,
+    collection: str | None,
+) -> Retrieved:  # fmt: skip
+    """Score the candidate studies of a Query by words and by meaning, and rank them. Raises DatabaseError."""
+    error: str | None = None
+    vector: Vector | None = None
+    with clock("encode"):
+        try:
+            vector = corpus.encode(query.ask)
+        except LegFailed as failure:
+            error = str(failure)
+    with clock("lexical"):
+        found = corpus.find(query.text, vector, collection=collection, limit=200, error=error)
+        trusted = vector if models.is_calibrated else None
+        scores = corpus.score_studies(query.text, trusted, collection=collection, limit=policy.candidates)
+    with clock("rank"):
+        wanted = frozenset(query.sources.studies)
+        named = tuple(score for score in scores if score.study_id in wanted)
+        return _ranked(query, facts, models, trusted, found, named or scores)
 
 
 def _ranked(
-    asked: _Asked,
-    collection: str | None,
-    found: Found,
-    pool: Sequence[candidates.FusedHit],
-    near: Sequence[NearFinding],
-    gains: dict[int, float] | None = None,
-) -> _Look:
-    with asked.clock("rank"):
-        findings, ordered, left_out = _ordered(asked, pool, gains)
-    read_unmet, waits = _begin_unmet(asked, ordered, found)
-    with asked.clock("rank"):
-        signals = confidence.read_signals(ordered, found, asked.question, asked.understanding, near=near)
-
-    def judge() -> Signals:
-        unmet = read_unmet()
-        if unmet and signals.missing_names:
-            word, together = unmet
-            unmet = max(word, asked.policy.unmet_name), max(together, asked.policy.unmet_name)
-        return confidence.with_unmet(signals, unmet)
-
-    return _Look(collection, found, ordered, Judged(judge, waits=waits), findings, left_out)
-
-
-def _ordered(
-    asked: _Asked, pool: Sequence[candidates.FusedHit], gains: dict[int, float] | None
-) -> tuple[tuple[Finding, ...], tuple[Candidate, ...], tuple[LeftOut, ...]]:
-    """What the studies of the pool found, its passages best first, and those that the policy keeps out."""
-    policy, understanding = asked.policy, asked.understanding
-    passages = asked.corpus.load([entry.hit.passage_id for entry in pool])
-    joined = reordering.mark_linked(candidates.join(tuple(pool), passages), gains or {}, understanding.linked)
-    findings = asked.corpus.findings(list(dict.fromkeys(p.study.study_id for p in passages)))
-    ranked = ranking.rerank(
-        reordering.with_gains(joined, understanding, policy),
-        question=asked.question,
-        vector=asked.vector,
-        understanding=understanding,
-        policy=policy,
-        concepts=asked.concepts,
+    query: Query, facts: CorpusFacts, models: Models, vector: Vector | None, found: Found, scores: tuple[StudyScores, ...]
+) -> Retrieved:  # fmt: skip
+    vocabulary = Vocabulary.of(found.document_frequency, found.searchable_passages)
+    features = relevance.read_features(query, scores, facts.studies, vocabulary)
+    name = _model_name(scores, vector)
+    ranked = relevance.rank(features, models.relevance[name])
+    signals = answerability.signals(ranked, features, query)
+    model = models.answerability[name]
+    return Retrieved(
+        vector=vector,
+        found=found,
+        scores=scores,
+        features=features,
+        ranked=ranked,
+        signals=signals,
+        answerable=answerability.estimate(signals, model) if ranked else 0.0,
+        threshold=0.5 if model.threshold is None else model.threshold,
+        lead=answerability.estimate(signals, models.lead[name]) if ranked else 0.0,
+        idf={term: vocabulary.idf.get(term, 0.0) for term in query.terms if term in vocabulary.idf},
     )
-    ordered, left_out = reordering.reorder(ranked, policy)
-    return findings, confidence.with_bearing(ordered, understanding, policy), left_out
 
 
-def _look_further(asked: _Asked, look: _Look) -> tuple[_Asked, _Look, Leg]:
-    """The second pass: what concepts one hop away bring is added to what was found; without any, nothing changes."""
-    policy = asked.policy
-    near = query.find_linked(asked.understanding, asked.concepts, hub=policy.linked_hub, most=policy.linked_most)
-    if not near:
-        return asked, look, Leg(True, 0)
-    with asked.clock("linked"):
-        text = " ".join(concept.name for concept in near)
-        try:
-            found = asked.corpus.find_linked(
-                text,
-                asked.vector,
-                collection=look.collection,
-                limit=policy.leg_limit,
-                k1=policy.bm25_k1,
-                b=policy.bm25_b,
-            )
-        except LegFailed as failure:
-            return asked, look, Leg(False, 0, str(failure))
-        hits = {hit.passage_id: hit for hit in found.hits if hit.bm25 > 0}
-        gains = {
-            pk: policy.linked_weight * candidates.min_max(hit.bm25, found.lexical.lowest, found.lexical.highest)
-            for pk, hit in hits.items()
-        }
-        whole = replace(policy, pool_cap=len(look.found.hits) or 1, reranker_top_k=len(look.found.hits) or 1)
-        findings = _near_findings(asked, look.found)
-        fused = {entry.hit.passage_id: entry for entry in candidates.fuse(look.found, whole, findings)}
-        for pk, hit in hits.items():
-            entry = fused.get(pk) or candidates.FusedHit(replace(hit, bm25=0.0), 0.0, ())
-            fused[pk] = replace(entry, score=entry.score + gains[pk])
-        pool = sorted(fused.values(), key=lambda entry: (-entry.score, entry.hit.passage_id))[: policy.pool]
-        further = replace(asked, understanding=replace(asked.understanding, linked=near))
-        leg = Leg(found.lexical.ok, len(hits), found.lexical.error)
-    again = _ranked(further, look.collection, look.found, pool, findings, gains)
-    ranked = {c.passage.passage_id for c in again.ranked}
-    rest = tuple(c for c in look.further if c.passage.passage_id not in ranked)
-    return further, replace(again, near=findings, further=rest), leg
+def _model_name(scores: Sequence[StudyScores], vector: Vector | None) -> str:
+    has_cosines = any(best.cosine is not None for score in scores for best in score.best.values())
+    has_curated = any(kind in score.best for score in scores for kind in CURATED)
+    return ("meaning" if vector is not None and has_cosines else "words") + ("" if has_curated else "_bare")
 
 
-def _read_by_model(ranked: tuple[Candidate, ...], reranker: Reranker, asked: _Asked) -> tuple[Candidate, ...]:
-    """The model's order of the best; the built-in one where it fails or takes too long."""
-    policy = asked.policy
-    head = ranked[: policy.reranker_top_k]
-    with asked.clock("rerank"):
-        try:
-            scores = reranker.scores(
-                asked.question.searched, [c.passage for c in head], seconds=policy.reranker_seconds
-            )
-        except RerankerFailed as failure:
-            return reordering.without_model(ranked, name=reranker.name, why=str(failure))
-        return reordering.by_model(ranked, scores, name=reranker.name, weight=policy.reranker_weight)
+def cited_studies(retrieved: Retrieved, policy: Policy) -> tuple[str, ...]:
+    """Return the studies that may be cited, the leader first."""
+    if not retrieved.ranked:
+        return ()
+    (leader, best), *others = retrieved.ranked
+    least = max(policy.cited_from, policy.cited_share * best)
+    return (leader, *(s for s, chance in others if chance >= least))[: policy.cited_studies]
 
 
-def _begin_unmet(
-    asked: _Asked, ranked: Sequence[Candidate], found: Found
-) -> tuple[Callable[[], tuple[float, float] | None], bool]:
-    """What gives what `confidence.unmet_word` and `unmet_together` say, None where no vector can be had; and whether it has to wait."""
-    whole = asked.whole
-    if whole is None:
-        return (lambda: None), False
-    with asked.clock("rank"):
-        without = confidence.questions_without(ranked, asked.question, asked.understanding, found, asked.policy)
-    written = [text for text in without if text]
-    begun = asked.corpus.encode_ahead(written) if written else None
-
-    def read() -> tuple[float, float] | None:
-        vectors: Iterator[Sequence[float]] = iter(())
-        if begun is not None:
-            try:
-                with asked.clock("encode"):
-                    vectors = iter(begun())
-            except LegFailed:
-                return None
-        others = [next(vectors) if text else None for text in without]
-        word = confidence.unmet_word(ranked, whole, others if len(others) < 2 else others[:-1])
-        return word, confidence.unmet_together(ranked, whole, others)
-
-    return read, begun is not None
+def load_passages(study_ids: Sequence[str], retrieved: Retrieved, corpus: Corpus) -> tuple[Passage, ...]:
+    """Load the found passages of these studies, their best by each score, and their plain sentences."""
+    best = {
+        passage_id
+        for study_id in study_ids
+        if (own := retrieved.by_id.get(study_id)) and (score := own.best.get("passage"))
+        for text in (score.by_words, score.by_meaning)
+        if text is not None and (passage_id := text.passage_id) is not None
+    }
+    hits = [hit.passage_id for hit in retrieved.found.hits]
+    return corpus.passages_among(study_ids, [*best, *hits]) + corpus.plain_passages(study_ids)
 
 
-def _related(understanding: Understanding, concepts: tuple[Concept, ...], most: int = 6) -> tuple[Concept, ...]:
-    """Neighbours of the concepts that the question names, each once, the named ones left out."""
-    known = by_id(concepts)
-    named = [concept.concept_id for concept in understanding.concepts]
-    near = dict.fromkeys(n for concept in understanding.concepts for n in concept.neighbours if n not in named)
-    return tuple(known[concept_id] for concept_id in near if concept_id in known)[:most]
+def load_pool(passage_ids: Sequence[int], corpus: Corpus) -> tuple[Passage, ...]:
+    """Load passages in the order of their ids; those deleted since are left out."""
+    loaded = {passage.passage_id: passage for passage in corpus.load(passage_ids)}
+    return tuple(loaded[pk] for pk in passage_ids if pk in loaded)
+
+
+def hits_by_id(retrieved: Retrieved) -> Mapping[int, Hit]:
+    """Return the hits of the search by passage id."""
+    return {hit.passage_id: hit for hit in retrieved.found.hits}
+
+
+def fuse(hits: Hits, lexical_weight: float) -> Mapping[int, float]:
+    """Return passage ids with their fused score, the best first: both scores brought to 0 to 1, and their weighted sum.
+
+    A half that found nothing leaves its weight to the other; a passage that waits for its vector stands by its words.
+    """
+    if not len(hits):
+        return {}
+    words, meaning = _min_max(hits.bm25), _min_max(hits.cosines)
+    meaning = np.where(np.isnan(meaning), words, meaning)
+    has_words, has_meaning = bool((hits.bm25 > 0).any()), bool((~np.isnan(hits.cosines)).any())
+    weight = lexical_weight if has_words and has_meaning else float(has_words)
+    fused = weight * words + (1 - weight) * meaning
+    order = np.lexsort((hits.ids, -fused))
+    return dict(zip(hits.ids[order].tolist(), fused[order].tolist(), strict=True))
+
+
+def _min_max(values: Scores) -> Scores:
+    """Return the scores between their lowest and highest, 0 to 1; NaN stays NaN."""
+    known = values[~np.isnan(values)]
+    if not len(known) or known.max() <= known.min():
+        return np.where(np.isnan(values), np.nan, 0.0)
+    return np.asarray((values - known.min()) / (known.max() - known.min()))
+
+
+def nearest_questions(retrieved: Retrieved, *, least: float, most: int) -> tuple[tuple[str, str], ...]:
+    """Return up to `most` curated questions near the asked one, each with its study, the nearest first."""
+    best = [(score.study_id, score.best["question"]) for score in retrieved.scores if "question" in score.best]
+    near = sorted(
+        ((b.cosine or 0.0, study_id, b.by_meaning.words) for study_id, b in best if b.by_meaning), reverse=True
+    )
+    return tuple((text, study_id) for cosine, study_id, text in near if cosine >= least and text)[:most]

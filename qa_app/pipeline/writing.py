@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from qa_app.pipeline import agreement, verification
+from qa_app.pipeline import verification
+from qa_app.pipeline.clock import Clock
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import Writer, WriterFailed
 from qa_app.pipeline.records import (
     Attempt,
     Draft,
-    DraftSentence,
     Evidence,
     Generator,
     InsufficientEvidence,
     LeftOut,
     Sentence,
 )
-from qa_app.pipeline.retrieval import Clock
 from qa_app.pipeline.telling import Telling
 
 Judgement = tuple[tuple[Sentence, ...], tuple[LeftOut, ...]]
@@ -39,10 +38,6 @@ class Written:
 
     def holds(self, parts: Sequence[str]) -> bool:
         return all(getattr(self, part) for part in parts)
-
-
-Drafted = Callable[[], Written]
-"""What gives a draft that was written ahead, and tells the clock what that took. Raises InsufficientEvidence."""
 
 
 class NothingWritten(InsufficientEvidence):
@@ -96,24 +91,6 @@ def write(
     )
 
 
-def write_ahead(writers: Sequence[Writer], evidence: Evidence, policy: Policy, clock: Clock) -> Drafted:
-    """The same before it is known whether it is wanted: until it is taken, the clock is not told of it, and nobody ever is."""
-    own = Clock(limit=clock.limit)
-    made: Written | InsufficientEvidence
-    try:
-        made = write(writers, evidence, policy, own)
-    except InsufficientEvidence as nothing:
-        made = nothing.with_traceback(None)  # which holds on to the evidence
-
-    def take() -> Written:
-        clock.spent |= {stage: spent for stage, spent in own.spent.items() if spent is not None}
-        if isinstance(made, InsufficientEvidence):
-            raise made
-        return made
-
-    return take
-
-
 def _attempt(
     writer: Writer, evidence: Evidence, policy: Policy, clock: Clock, telling: Telling, *, is_last: bool
 ) -> Written:
@@ -125,7 +102,7 @@ def _attempt(
     with clock("verify"):
         for verdicts, drafted in ((summary, draft.summary), (answer, draft.answer)):
             for sentence in drafted:
-                verdicts.append(_verify(sentence, evidence, policy))
+                verdicts.append(verification.verify([sentence], evidence, policy=policy))
                 short, long = _kept(summary), _kept(answer)
                 if is_last or (short and long):  # the draft holds, or nobody writes after it
                     telling.tell(short, long)
@@ -145,14 +122,6 @@ def _kept(judged: Iterable[Judgement]) -> tuple[Sentence, ...]:
     for sentence in (sentence for kept, _ in judged for sentence in kept):
         first.setdefault(sentence.text, sentence)
     return tuple(first.values())
-
-
-def _verify(sentence: DraftSentence, evidence: Evidence, policy: Policy) -> Judgement:
-    """A counted sentence is proven by counting, any other by the words behind it."""
-    if not sentence.finding_ids:
-        return verification.verify([sentence], evidence, policy=policy)
-    proven, fallen = agreement.verify_count(sentence, evidence)
-    return ((proven,) if proven else ()), ((fallen,) if fallen else ())
 
 
 def _verdict(kept: tuple[Sentence, ...], fallen: tuple[LeftOut, ...]) -> str:

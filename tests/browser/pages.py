@@ -17,6 +17,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.csrf import csrf_failure
 from playwright.sync_api import Page, Route
+from qa_app.classic import parts
 
 from corpus_app import curation
 from corpus_app.curation import jobs
@@ -24,7 +25,6 @@ from corpus_app.models import Concept, CorpusEvent, ImportItem, ImportJob, Passa
 from inform_site import errors
 from qa_app import asking, views
 from qa_app.models import EvaluationRun, Feedback, Gap, GoldenQuestion, SafetyReply
-from qa_app.pipeline import parts
 from tests.browser.site import (
     COUNTED,
     EMERGENCY,

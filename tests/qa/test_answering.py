@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, connection
 from django.test import Client
+from qa_app.classic.generation import ExtractiveWriter
 
 from corpus_app import curation, search
 from corpus_app.models import Study
 from qa_app import answering, asking
 from qa_app.models import Answer, AnswerCitation, AnswerSentence
 from qa_app.payload import Payload
-from qa_app.pipeline.generation import ExtractiveWriter
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import WriterFailed
 from qa_app.pipeline.records import Draft, DraftSentence, Evidence, Generator

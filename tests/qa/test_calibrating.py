@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 from django.core.management import call_command
 from django.db import connection
+from qa_app.calibrating import Example
 
 from corpus_app import embedding, search, trial
 from corpus_app.models import Study
 from qa_app import calibrating, calibration_tables
-from qa_app.calibrating import Example
 from qa_app.pipeline import calibration
 from qa_app.pipeline.policy import DEFAULT
 from qa_app.pipeline.ports import LegFailed

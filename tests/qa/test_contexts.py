@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
+from qa_app.classic.run import Gathered
 
 from corpus_app import curation
 from corpus_app.models import Passage
 from qa_app import answering, asking, contexts, tasks
 from qa_app.keeping import NotReadable, freeze, thaw
 from qa_app.models import EvidenceContext
+from qa_app.pipeline.clock import Clock
 from qa_app.pipeline.policy import PRESETS, Policy
 from qa_app.pipeline.records import Evidence
-from qa_app.pipeline.retrieval import Clock
-from qa_app.pipeline.run import Gathered
 from tests.qa.conftest import ASKED
 
 pytestmark = pytest.mark.usefixtures("library")

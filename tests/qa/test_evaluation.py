@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from qa_app.classic.generation import ExtractiveWriter
+from qa_app.classic.run import answer_question
 
 from corpus_app.records import Hit
 from qa_app import asking
@@ -24,10 +26,8 @@ from qa_app.evaluation import (
     worse,
 )
 from qa_app.models import Answer
-from qa_app.pipeline.generation import ExtractiveWriter
 from qa_app.pipeline.records import Candidate, Outcome
-from qa_app.pipeline.run import answer_question
-from tests.pipeline.values import POLICY, make_corpus, make_passage, make_question
+from tests.classic.values import POLICY, make_corpus, make_passage, make_question
 from tests.qa.conftest import ASKED
 
 ROW: dict[str, Any] = {

@@ -18,10 +18,10 @@ from django.utils.translation import override
 from corpus_app import curation
 from inform_site import assistants
 from qa_app import asking, exporting, proving, reading, streaming
-from qa_app.engine import strength
 from qa_app.management.commands.ask import Command
 from qa_app.models import Answer, AnswerSentence
 from qa_app.payload import Payload
+from qa_app.pipeline import strength
 from qa_app.pipeline.ports import Unwatched
 from qa_app.pipeline.records import Headline, HeadlineVerdict, Mode, Outcome, Study
 from qa_app.pipeline.telling import tell_whole

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from qa_app.classic.generation import ExtractiveWriter
+from qa_app.classic.run import answer_question
 
 from qa_app.backends.model_server import Deadline, ModelServer, ServerSettings
 from qa_app.backends.model_writer import PROMPT, ModelWriter, prompt_name
-from qa_app.pipeline.generation import ExtractiveWriter
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.records import Answer, LeftOutReason, Mode, Question
-from qa_app.pipeline.run import answer_question
+from tests.classic.corpora import FakeCorpus, starter_corpus
 from tests.doubles.model_server import INVENTED, ModelDouble, serving
-from tests.pipeline.corpora import FakeCorpus, starter_corpus
 
 ASKED = "How many weekly sets for muscle growth?"
 QUESTION = Question(ASKED, ASKED)

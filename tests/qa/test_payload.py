@@ -25,7 +25,7 @@ from qa_app.pipeline.records import (
     Verdict,
 )
 from tests import builders
-from tests.pipeline.values import make_study
+from tests.classic.values import make_study
 from tests.qa.answers import store_answer
 from tests.qa.conftest import ASKED, DRAFT
 

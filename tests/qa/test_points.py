@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qa_app.points import Point, Said, agrees, figures, is_covered, is_covered_by_the_letter, is_covered_together
-from tests.pipeline.values import make_concept
+from tests.classic.values import make_concept
 
 CONCEPTS = (make_concept("muscle-hypertrophy", "muscle growth", "hypertrophy"), make_concept("low-load", "light loads"))
 GROWTH = Point("Light loads gave muscle growth of 0.12 over 12 weeks", ("T001",))

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from qa_app import relevance_fit
-from qa_app.engine import relevance
-from qa_app.engine.relevance import Vocabulary, read_features
+from qa_app.pipeline import relevance
+from qa_app.pipeline.relevance import Vocabulary, read_features
 from qa_app.relevance_fit import FOLDS, HeldOut, Labelled
-from tests.engine.values import make_query, make_scores, make_study
+from tests.pipeline.values import make_query, make_scores, make_study
 
 STUDIES = {name: make_study(name) for name in "ABC"}
 VOCABULARY = Vocabulary({"set": 1.0, "muscl": 1.0}, unknown_share=0.0)

@@ -10,15 +10,16 @@ from typing import Any
 
 import pytest
 from pytest_httpserver import HTTPServer
+from qa_app.classic.retrieval import find_evidence
 from werkzeug import Request, Response
 
 from qa_app import answering
 from qa_app.backends.model_server import ModelServer, ServerSettings
 from qa_app.backends.reranking import CrossEncoderReranker, ModelReranker
+from qa_app.pipeline.clock import Clock
 from qa_app.pipeline.policy import DEFAULT
 from qa_app.pipeline.ports import RerankerFailed
-from qa_app.pipeline.retrieval import Clock, find_evidence
-from tests.pipeline.values import make_corpus, make_passage, make_question
+from tests.classic.values import make_corpus, make_passage, make_question
 
 PASSAGES = [
     make_passage("Ten weekly sets per muscle increased growth.", passage_id=1, study="T001"),

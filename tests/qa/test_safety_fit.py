@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from qa_app import safety_fit
-from qa_app.engine.question.safety import SafetyLexicon
-from qa_app.engine.question.safety_model import SafetyClassifier
+from qa_app.pipeline.question.safety import SafetyLexicon
+from qa_app.pipeline.question.safety_model import SafetyClassifier
 
 LEXICON = SafetyLexicon.build()
 

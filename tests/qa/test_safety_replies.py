@@ -14,10 +14,10 @@ from django.db import IntegrityError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.test import Client
 from django.urls import reverse
+from qa_app.classic.scope import INSTEAD, ROUTES, Route
 
 from qa_app import asking
 from qa_app.models import Answer, SafetyReply
-from qa_app.pipeline.scope import INSTEAD, ROUTES, Route
 from tests.builders import make_curator, make_superuser
 from tests.corpus.test_admin import form_of
 

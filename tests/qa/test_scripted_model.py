@@ -17,19 +17,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from qa_app.classic.generation import ExtractiveWriter
+from qa_app.classic.run import answer_question
 
 from corpus_app.passages import split_sentences
 from corpus_app.records import Passage
 from corpus_app.records import Sentence as PassageSentence
 from qa_app.backends.model_server import Deadline, ModelServer, ServerSettings
 from qa_app.backends.model_writer import ModelWriter
-from qa_app.pipeline.generation import ExtractiveWriter
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.records import Answer, Question, Sentence, SentenceKind
-from qa_app.pipeline.run import answer_question
 from qa_app.pipeline.text import clean
+from tests.classic.corpora import FakeCorpus, starter_corpus
 from tests.doubles.model_server import BEHAVIOURS, CONTENTS, FAULTS, INVENTED, WRITES, ModelDouble, serving
-from tests.pipeline.corpora import FakeCorpus, starter_corpus
 
 ROOT = Path(__file__).parents[2]
 PAYLOADS = next(

@@ -22,8 +22,8 @@ from qa_app.backends.corpus import SearchedCorpus
 from qa_app.backends.records import Deadline
 from qa_app.backends.time_limit import TimeLimit, limited
 from qa_app.models import Answer, AnswerSentence, EvidenceContext, Gap, SentQuestion
+from qa_app.pipeline.clock import Clock
 from qa_app.pipeline.ports import OutOfTime
-from qa_app.pipeline.retrieval import Clock
 from tests.qa.conftest import ASKED
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("library")]

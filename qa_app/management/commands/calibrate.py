@@ -1,78 +1,49 @@
-"""Fits what is estimated to labelled data, and says how well it does on what it was not fitted on."""
+"""Fit what is estimated to labelled data, and say how well it does on what it was not fitted on."""
 
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.utils import timezone
 
 from corpus_app import search
-from qa_app import calibrating, calibration_tables, needed_fit, safety_fit, support_fit
-from qa_app.answering import POLICY, in_use
+from qa_app import engines, relevance_fit, safety_fit, support_fit
+from qa_app.backends.corpus import SearchedCorpus
 from qa_app.backends.judge import entailment_judge
-from qa_app.calibrating import Row
-from qa_app.engine.lexicon import read_tables
-from qa_app.engine.question.safety import SafetyLexicon
-from qa_app.engine.question.safety_model import FILE, SafetyClassifier
-from qa_app.pipeline import calibration
+from qa_app.pipeline import learned, relevance
+from qa_app.pipeline.learned import FOLDER
+from qa_app.pipeline.lexicon import read_tables
+from qa_app.pipeline.policy import DEFAULT
+from qa_app.pipeline.question.safety import SafetyLexicon
+from qa_app.pipeline.question.safety_model import FILE, SafetyClassifier
+from qa_app.pipeline.relevance import Vocabulary
+from qa_app.pipeline.text import clean
+from qa_app.relevance_fit import Labelled
 
-HELP = {
-    "answerability": "whether the corpus answers a question",
-    "confidence": "whether the first study cited bears on the question",
-    "bearing": "whether a passage bears on the question",
-}
+GOLDEN = ("golden_dev.jsonl", "golden_more.jsonl")
 
 
 class Command(BaseCommand):
-    help = "Fits an estimate to labelled questions, or the support score to labelled claims, and cross-validates it."
+    help = "Fits the models of an answer, the safety classifier or the support score, and cross-validates them."
 
     def add_arguments(self, parser: CommandParser) -> None:
         kinds = parser.add_subparsers(dest="kind", required=True)
-        for kind, told in HELP.items():
-            estimate = kinds.add_parser(kind, help=told)
-            estimate.set_defaults(corpus=None, svg=None)
-            source = estimate.add_mutually_exclusive_group(required=True)
-            source.add_argument("--questions", type=Path, help="questions with labels, one JSON object a line")
-            estimate.add_argument("--out", type=Path, help="write the calibration here, as JSON")
-            if kind == "answerability":
-                estimate.add_argument(
-                    "--more", type=Path, help="further questions to fit on, whose figures are told apart"
-                )
-            if kind == "confidence":
-                source.add_argument(
-                    "--corpus", type=Path, help="a BEIR folder: measured there instead, in a throw-away database"
-                )
-                estimate.add_argument("--svg", type=Path, help="draw the reliability diagram here")
-        everything = kinds.add_parser(
-            "all", help="what comes with the code: every estimate, for each form of the encoder"
+        models = kinds.add_parser(
+            "relevance", help="which studies answer, whether any does, and how likely the first does"
         )
-        everything.add_argument("--questions", type=Path, default=settings.BASE_DIR / "corpus" / "golden_dev.jsonl")
-        everything.add_argument(
-            "--more",
-            type=Path,
-            default=settings.BASE_DIR / "corpus" / "golden_more.jsonl",
-            help="further questions for answerability",
-        )
-        everything.add_argument("--library", type=Path, default=settings.BASE_DIR / "corpus", help="the corpus folder")
-        everything.add_argument("--benchmark", type=Path, help="a BEIR folder: confidence is measured there, too")
-        everything.add_argument(
-            "--docs", type=Path, default=settings.BASE_DIR / "docs", help="tables are written there"
-        )
-        everything.add_argument("--out", type=Path, default=calibration.SHIPPED, help="calibrations are written there")
-        sentences = kinds.add_parser("sentences", help="whether a short answer needs a sentence")
-        sentences.add_argument("--questions", type=Path, default=settings.BASE_DIR / "corpus" / "golden_dev.jsonl")
-        sentences.add_argument("--labels", type=Path, default=settings.BASE_DIR / "tests" / "data" / "sentences.jsonl")
+        models.add_argument("--readers", type=Path, action="append", default=[], help="reader questions with labels")
+        models.add_argument("--out", type=Path, default=FOLDER, help="model files are written below this folder")
         safety = kinds.add_parser("safety", help="which questions get a fixed, careful reply")
         data = settings.BASE_DIR / "tests" / "data"
         safety.add_argument("--questions", type=Path, default=data / "safety_questions.jsonl", help="half is held out")
         safety.add_argument("--extra", type=Path, nargs="*", help="further rows to fit on")
         safety.add_argument("--library", type=Path, default=settings.BASE_DIR / "corpus", help="the corpus folder")
         safety.add_argument("--test", type=Path, help="fit nothing, and measure the model in use on these rows")
-        safety.add_argument("--out", type=Path, default=calibration.SHIPPED, help="calibrations are written there")
+        safety.add_argument("--out", type=Path, default=FOLDER, help="the model is written below this folder")
         support = kinds.add_parser("support", help="the score of free paraphrases")
         support.add_argument(
             "--claims", type=Path, required=True, help="folder of claims with labels (.jsonl, .jsonl.gz)"
@@ -83,76 +54,57 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            if options["kind"] == "support":
-                self.support(options)
+            if options["kind"] == "relevance":
+                self.relevance(options["readers"], options["out"])
             elif options["kind"] == "safety":
                 self.safety(options)
-            elif options["kind"] == "sentences":
-                self.sentences(options)
-            elif options["kind"] == "all":
-                self.everything(options)
             else:
-                self.estimate(options)
+                self.support(options)
         except (OSError, ValueError) as error:
             raise CommandError(str(error)) from error
 
-    # --- Estimates ----------------------------------------------------------------------------------------------------
+    # --- The models of an answer --------------------------------------------------------------------------------------
 
-    def estimate(self, options: dict[str, Any]) -> None:
-        kind, folder = options["kind"], options["corpus"]
-        if folder:
-            row = calibrating.measure_confidence(folder, cache=settings.DATA_DIR / "cache", report=self.progress)
-        else:
-            today = timezone.now().date()
-            row = calibrating.calibrate(
-                kind, options["questions"], more=options.get("more"), today=today, report=self.progress
-            )
-        for name, model in row["models"].items():
-            self.show(f"{kind}, by {name}", model)
-        if options["out"]:
-            _write(options["out"], row)
-        if options["svg"]:
-            options["svg"].write_text(calibration_tables.diagram(row["models"]["meaning"]), encoding="utf-8")
+    def relevance(self, readers: list[Path], out: Path) -> None:
+        files = [*readers, *(settings.BASE_DIR / "corpus" / name for name in GOLDEN)]
+        questions = [row for path in files for row in self._read(path)]
+        group = files[0].stem
+        found: dict[str, dict[str, Any]] = {"relevance": {}, "answerability": {}, "lead": {}}
+        figures: dict[str, Any] = {}
+        for name, has_vectors, is_curated in (
+            ("meaning", True, True), ("words", False, True), ("meaning_bare", True, False), ("words_bare", False, False),
+        ):  # fmt: skip
+            names = relevance_fit.feature_names(questions[0].features, has_vectors=has_vectors, is_curated=is_curated)
+            held_out = relevance_fit.cross_validate(questions, names)
+            threshold, figures[name] = relevance_fit.choose_threshold(questions, held_out, group)
+            answerable, lead = relevance_fit.fit_decisions(questions, held_out, names)
+            found["relevance"][name] = relevance_fit.fit_relevance(questions, names).as_row()
+            found["answerability"][name] = answerable.as_row() | {"threshold": threshold}
+            found["lead"][name] = lead.as_row()
+            self.stdout.write(f"{name}: {figures[name]}")
+        encoder, data = search.encoder_name(), ", ".join(path.stem for path in files)
+        for kind, models in found.items():
+            row = {"kind": kind, "encoder": encoder, "data": data, "figures": figures, "models": models}
+            learned.write(out / learned.folder_of(encoder).name / f"{kind}.json", row)
 
-    def everything(self, options: dict[str, Any]) -> None:
-        """In throw-away databases: what is fitted depends on the files of the corpus, not on the live rows."""
-        today, cache = timezone.now().date(), settings.DATA_DIR / "cache"
-        if options["benchmark"]:
-            row = calibrating.measure_confidence(options["benchmark"], cache=cache, report=self.progress)
-            self.show(f"confidence on {row['corpus']}", row["models"]["meaning"])
-            _write(options["out"] / calibrating.BENCHMARK, row)
-        for encoder in calibrating.forms(settings.ENCODER):
-            folder = calibration.folder_of(encoder, options["out"])
-            folder.mkdir(parents=True, exist_ok=True)
-            for kind, row in calibrating.calibrate_library(
-                options["library"],
-                options["questions"],
-                encoder,
-                more=options["more"],
-                base=options["out"],
-                cache=cache,
-                today=today,
-                report=self.progress,
-            ).items():
-                _write(folder / f"{kind}.json", row)
-                for name, model in row["models"].items():
-                    self.show(f"{encoder}: {kind}, by {name}", model)
-        calibration_tables.write(options["out"], options["docs"])
-
-    def progress(self, what: str, done: int, total: int) -> None:
-        if self.stderr.isatty():
-            self.stderr.write(f"\r\033[K{what} {done} of {total} ", ending="")
-            self.stderr.flush()
-
-    def show(self, title: str, model: Row) -> None:
-        self.stdout.write(f"\n{title}: {model['right']} of {model['n']} right, cross-validated:")
-        for name, figure in model["unseen"].items():
-            if isinstance(figure, dict) and "interval" in figure:
-                low, high = figure["interval"]
-                value = figure["value"] if "value" in figure else figure["share"]
-                self.stdout.write(f"  {name:20} {value:.3f} ({low:.3f} to {high:.3f}), n = {figure['n']}")
-        for signal in model["signals"]:
-            self.stdout.write(f"  {signal['name']:20} {signal['coefficient']:+.3f} a standard deviation")
+    def _read(self, path: Path) -> list[Labelled]:
+        corpus, policy = SearchedCorpus(), DEFAULT
+        labelled = []
+        rows = relevance_fit.read_rows(path)
+        for number, row in enumerate(rows, start=1):
+            if sys.stderr.isatty():
+                self.stderr.write(f"\r{path.stem}: {number} of {len(rows)}", ending="")
+            with search.snapshot():
+                facts = corpus.facts()
+                query = engines.parse_question(clean(row["question"]), corpus, facts)
+                vector = corpus.encode(query.ask)
+                scores = corpus.score_studies(query.text, vector, collection=None, limit=policy.candidates)
+                found = corpus.find(query.text, vector, collection=None, limit=200, error=None)
+            vocabulary = Vocabulary.of(found.document_frequency, found.searchable_passages)
+            features = relevance.read_features(query, scores, facts.studies, vocabulary)
+            answers, is_answerable = relevance_fit.labels_of(row)
+            labelled.append(Labelled(query, features, answers, is_answerable, path.stem))
+        return labelled
 
     # --- Safety -------------------------------------------------------------------------------------------------------
 
@@ -160,7 +112,7 @@ class Command(BaseCommand):
         """Fit the safety classifier, or measure it, and print what it and the list miss and falsely decline."""
         lexicon = SafetyLexicon.build(read_tables(options["library"] / "lexicon"))
         encoder = search.encoder_name()
-        path = calibration.folder_of(encoder, options["out"]) / FILE
+        path = options["out"] / learned.folder_of(encoder).name / FILE
         if options["test"]:
             rows = safety_fit.read(options["test"], search.encode_questions)
             figures = safety_fit.measure(rows, lexicon, SafetyClassifier.load(path))
@@ -172,17 +124,6 @@ class Command(BaseCommand):
             path.write_text(json.dumps(model) + "\n", encoding="utf-8")
             figures = model["held_out"]
         self.stdout.write("\n".join(safety_fit.table(figures)))
-
-    # --- Sentences ----------------------------------------------------------------------------------------------------
-
-    def sentences(self, options: dict[str, Any]) -> None:
-        """The fitted weights, as they stand in the policy."""
-        found = needed_fit.fit(options["questions"], options["labels"], in_use(POLICY), report=self.progress)
-        self.stdout.write(f"{found.sentences} sentences, {found.needed} needed; cross-validated by question:")
-        self.stdout.write(f"  area under the curve {found.auroc:.3f}, within a question {found.auroc_within:.3f}")
-        self.stdout.write(f"  intercept {found.model.intercept}")
-        for name, weight in found.model.weights:
-            self.stdout.write(f"  {name:10} {weight:+.3f}")
 
     # --- The support score --------------------------------------------------------------------------------------------
 
@@ -200,7 +141,3 @@ class Command(BaseCommand):
                 self.stdout.write(f"  {measure:18} {row[measure]['mean']:.3f} (95 %: {low:.3f} to {high:.3f})")
         if options["figures"]:
             options["figures"].write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
-
-
-def _write(path: Path, row: Row) -> None:
-    path.write_text(json.dumps(row, indent=2) + "\n", encoding="utf-8")

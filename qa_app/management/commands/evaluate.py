@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from qa_app import ablation, asking, edits, evaluation, judging, reader_evaluation, reader_figures, trials
+from qa_app import asking, edits, evaluation, judging, reader_evaluation, reader_figures, trials
 from qa_app.management import reader_tables
 from qa_app.pipeline import policy as policies
 from qa_app.pipeline.policy import PRESETS
@@ -51,25 +51,6 @@ class Command(BaseCommand):
         blind.add_argument("--n", type=int, default=40, help="questions (default 40)")
         blind.add_argument("--seed", type=int, default=1, help="of the lot that draws questions and order (default 1)")
 
-        ablation = kinds.add_parser(
-            "ablation", help="each feature of retrieval changed alone, on questions with labels"
-        )
-        ablation.add_argument("file", type=Path, help="questions with labels, against the live corpus")
-        ablation.add_argument("--preset", default="default", help="the policy whose features are changed")
-        ablation.add_argument(
-            "--corpus",
-            type=Path,
-            action="append",
-            default=[],
-            dest="folders",
-            help="a BEIR folder as well; may be repeated",
-        )
-        ablation.add_argument(
-            "--limit-queries", type=int, metavar="N", help="only N questions of each folder, drawn by lot"
-        )
-        ablation.add_argument("--json", type=Path, dest="out", help="write the figures here")
-        ablation.add_argument("--markdown", type=Path, help="write the tables here")
-
         edited = kinds.add_parser(
             "verification", help="edited sentences of the live corpus, and of abstracts in a file"
         )
@@ -100,8 +81,6 @@ class Command(BaseCommand):
             self.points(options["file"], options["out"])
         elif options["what"] == "blind":
             self.blind(options["file"], options["out"], n=options["n"], seed=options["seed"])
-        elif options["what"] == "ablation":
-            self.ablation(**{k: options[k] for k in ("file", "preset", "folders", "limit_queries", "out", "markdown")})
         elif options["what"] == "readers":
             self.readers(**{k: options[k] for k in ("file", "out", "baseline", "preset", "changes")})
         elif options["what"] == "corpus":
@@ -129,35 +108,6 @@ class Command(BaseCommand):
         write(figures, out)
         if before is not None:
             self.compare(figures, before)
-
-    def ablation(
-        self,
-        *,
-        file: Path,
-        preset: str,
-        folders: list[Path],
-        limit_queries: int | None,
-        out: Path | None,
-        markdown: Path | None,
-    ) -> None:
-        if limit_queries is not None and limit_queries < 1:
-            raise CommandError("--limit-queries must be 1 or more.")
-        try:
-            policy = policies.named(preset)
-            golden = ablation.on_golden(evaluation.read_golden(file), policy, on_progress=self.progress)
-            benchmarks = [
-                ablation.on_benchmark(
-                    folder, policy, limit=limit_queries, cache=settings.DATA_DIR / "cache", report=self.progress
-                )
-                for folder in folders
-            ]
-        except (OSError, evaluation.BadGolden, trials.BadBenchmark, policies.BadPolicy) as error:
-            raise CommandError(str(error)) from error
-        text = ablation.table(golden, benchmarks)
-        self.stdout.write(text)
-        write({"golden": golden, "benchmarks": benchmarks}, out)
-        if markdown:
-            markdown.write_text(text, encoding="utf-8")
 
     def points(self, file: Path, out: Path | None) -> None:
         try:

@@ -1,0 +1,135 @@
+"""Compose the draft of an answer: the headline's sentence, a short answer in plain words, and the details by study."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from qa_app.pipeline.policy import Policy
+from qa_app.pipeline.quotations import Quotation, cut, has_statistics
+from qa_app.pipeline.records import Draft, DraftSentence, Mode, Passage
+from qa_app.pipeline.selection import Scope, relevance, select
+
+
+@dataclass(frozen=True, slots=True)
+class Composition:
+    """Headline, summary and answer as quotations, before verification."""
+
+    headline: Quotation
+    summary: tuple[Quotation, ...]
+    """Begins with the headline's quotation where that is a plain sentence."""
+    answer: tuple[Quotation, ...]
+
+    @property
+    def passages(self) -> tuple[Passage, ...]:
+        """Every passage quoted, in order of first appearance, each once."""
+        return tuple({q.passage.passage_id: q.passage for q in self.quotations}.values())
+
+    @property
+    def quotations(self) -> tuple[Quotation, ...]:
+        """Everything quoted, the headline first."""
+        return (self.headline, *self.summary, *self.answer)
+
+    def draft(self) -> Draft:
+        """Return the sentences as a writer gives them: one paragraph for the summary, one a study for the answer."""
+        studies = {study_id: n for n, study_id in enumerate(dict.fromkeys(q.study_id for q in self.answer), start=1)}
+        return Draft(
+            summary=tuple(s for q in self.summary for s in _sentences(q, 0)),
+            answer=tuple(s for q in self.answer for s in _sentences(q, studies[q.study_id])),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Words and quotations that a reader of one mode is given."""
+
+    summary_words: int
+    answer_words: int
+    quotations_leader: int
+    quotations_other: int
+
+
+def budget_of(policy: Policy, mode: Mode) -> Budget:
+    """Return the policy's budget for readers of a mode."""
+    if mode is Mode.BEGINNER:
+        fewer = max(policy.quotations_leader - 2, 1), max(policy.quotations_other - 1, 1)
+        return Budget(policy.summary_words_beginner, policy.answer_words_beginner, *fewer)
+    words = policy.summary_words_intermediate, policy.answer_words_intermediate
+    return Budget(*words, policy.quotations_leader, policy.quotations_other)
+
+
+def compose(
+    passages: Sequence[Passage], ranked: Sequence[str], scope: Scope, policy: Policy, mode: Mode
+) -> Composition | None:
+    """Choose headline, summary and answer from the passages of the cited studies, in the order `ranked`.
+
+    None where the leading study has no sentence to open with, or no other to go on with.
+    """
+    budget = budget_of(policy, mode)
+    place = {study_id: n for n, study_id in enumerate(ranked)}
+    options = [q for passage in passages if passage.study.study_id in place for q in cut(passage)]
+    ordinary = [q for q in options if not q.is_plain]
+    readable = [q for q in options if not (mode is Mode.BEGINNER and has_statistics(" ".join(q.sentences)))]
+    plain = [q for q in readable if q.is_plain]
+    leading = _first_of(ranked[0], plain, [q for q in readable if not q.is_plain], ordinary)
+    if not leading:
+        return None
+    headline = max(leading, key=lambda q: (relevance(q, scope, policy), -q.passage.passage_id))
+    summary = select(
+        plain,
+        scope,
+        policy,
+        words=budget.summary_words,
+        most_of=lambda _: 2,
+        opening=(headline,),
+    )
+    summary = _by_study(summary, place)
+    answer = select(
+        ordinary,
+        scope,
+        policy,
+        words=budget.answer_words,
+        most_of=lambda study: budget.quotations_leader if study == ranked[0] else budget.quotations_other,
+        besides=summary,
+    )
+    answer = _with_every_study(answer, summary, ordinary, scope, policy)
+    return Composition(headline, summary, _in_order(answer, place)) if answer else None
+
+
+def _first_of(study_id: str, *groups: Sequence[Quotation]) -> list[Quotation]:
+    """Return the quotations of a study in the first group that has any."""
+    found = ([q for q in group if q.study_id == study_id] for group in groups)
+    return next(filter(None, found), [])
+
+
+def _with_every_study(
+    answer: tuple[Quotation, ...],
+    summary: Sequence[Quotation],
+    ordinary: Sequence[Quotation],
+    scope: Scope,
+    policy: Policy,
+) -> tuple[Quotation, ...]:
+    """Add the best quotation of each study that the summary cites and the answer does not."""
+    present = {q.study_id for q in answer}
+    shown = {text for q in (*summary, *answer) for text in q.sentences}
+    for study_id in dict.fromkeys(q.study_id for q in summary):
+        own = [q for q in ordinary if q.study_id == study_id and shown.isdisjoint(q.sentences)]
+        if study_id not in present and own:
+            best = max(own, key=lambda q: relevance(q, scope, policy))
+            answer += (best,)
+            shown.update(best.sentences)
+    return answer
+
+
+def _by_study(quotations: Sequence[Quotation], place: Mapping[str, int]) -> tuple[Quotation, ...]:
+    """Order by study, the headline's first; within a study in the order of choice."""
+    return tuple(sorted(quotations, key=lambda q: place[q.study_id]))
+
+
+def _in_order(quotations: Sequence[Quotation], place: Mapping[str, int]) -> tuple[Quotation, ...]:
+    """Order by study, within a study as its passages stand."""
+    return tuple(sorted(quotations, key=lambda q: (place[q.study_id], q.passage.position, q.first)))
+
+
+def _sentences(quotation: Quotation, paragraph: int) -> list[DraftSentence]:
+    return [DraftSentence(text, (quotation.passage.passage_id,), paragraph) for text in quotation.sentences]

@@ -1,0 +1,53 @@
+"""Say which parts of a question nothing cited speaks of, and for whom the cited studies do not hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from corpus_app.records import AgeGroup, Sex, Study, TrainingStatus
+from qa_app.pipeline.policy import Policy
+from qa_app.pipeline.query import Query
+from qa_app.pipeline.text import content_stems, stem_set, words
+
+MOST_MISSING = 3
+OPEN = frozenset({"mixed", "both", "not_reported", "not_applicable"})
+"""Values of a study's people that may hold anybody."""
+
+
+def missing_parts(
+    query: Query,
+    cited_texts: Sequence[str],
+    studies: Sequence[Study],
+    idf: Mapping[str, float],
+    is_subject: Callable[[str], bool],
+    policy: Policy,
+) -> tuple[str, ...]:
+    """Return the parts of the question that no cited text speaks of, as the reader wrote them, the rarest first.
+
+    `cited_texts` are the passages and titles of the cited studies; `is_subject` tells stems that name a subject from words
+    of asking. People asked about whom no cited study includes come last.
+    """
+    present = frozenset().union(*map(stem_set, cited_texts)) if cited_texts else frozenset()
+    concepts = [concept.name for concept in query.unstudied if not stem_set(concept.name) <= present]
+    named = frozenset().union(*(stem_set(name) for name in concepts)) if concepts else frozenset()
+    total = sum(idf.values())
+    spelt = {stem: word for word in reversed(words(query.text)) for stem in content_stems(word)}
+    lacking = sorted(
+        (t for t in idf if t not in present and t not in named and is_subject(t)), key=lambda t: (-idf[t], t)
+    )
+    terms = [spelt[t] for t in lacking if total and idf[t] >= policy.missing_idf_share * total and t in spelt]
+    return tuple(dict.fromkeys((*concepts, *terms)))[:MOST_MISSING] + _people(query, studies)
+
+
+def _people(query: Query, studies: Sequence[Study]) -> tuple[str, ...]:
+    asked = query.population
+    values: list[tuple[Sequence[AgeGroup | Sex | TrainingStatus], list[str]]] = [
+        (asked.age_groups, [study.age_group.value for study in studies]),
+        (asked.sexes, [study.sex.value for study in studies]),
+        (asked.training, [study.training_status.value for study in studies]),
+    ]
+    absent = []
+    for wanted, own in values:
+        if wanted and studies and not any(value in OPEN or value in wanted for value in own):
+            absent.append(" / ".join(value.value.replace("_", " ") for value in wanted))
+    return tuple(absent)

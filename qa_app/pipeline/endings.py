@@ -1,0 +1,236 @@
+"""The endings of a question: an answer, counts of the corpus's rows, a fixed reply, or a refusal with what comes near."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from qa_app.pipeline import citations, confidence
+from qa_app.pipeline.attribution import attributed
+from qa_app.pipeline.clock import Clock
+from qa_app.pipeline.evidence import Gathered
+from qa_app.pipeline.policy import Policy
+from qa_app.pipeline.ports import Corpus, CorpusFacts
+from qa_app.pipeline.query import Query
+from qa_app.pipeline.question.about_corpus import CorpusAnswer, CorpusQuestionUnread
+from qa_app.pipeline.records import (
+    Answer,
+    Candidate,
+    Citation,
+    Concept,
+    Declined,
+    Generator,
+    Headline,
+    InsufficientEvidence,
+    Mode,
+    NearQuestion,
+    Outcome,
+    Question,
+    Scope,
+    Signals,
+)
+from qa_app.pipeline.retrieval import Retrieved, fuse, hits_by_id, nearest_questions
+from qa_app.pipeline.telling import tell_whole
+from qa_app.pipeline.text import words
+from qa_app.pipeline.understanding import related_concepts, understanding_of
+from qa_app.pipeline.writer import EXTRACTIVE
+from qa_app.pipeline.writing import NothingWritten, Written
+
+COUNTED = Generator(name="counted", version="2")
+SHOWN = 5  # nearest passages of a refusal
+NEAR_QUESTIONS = 3
+NOT_ANSWERED = (
+    "The studies kept here do not answer this question. Below are the nearest passages; they are not an answer. "
+    "Try a related question, or ask it in other words."
+)
+NOT_OUR_SUBJECT = "This question lies outside the studies kept here, so there is no answer to give."
+NOTHING_NAMED = (
+    "This question does not name what it is about: please name it and ask again. "
+    "Below are the nearest passages; they are not an answer."
+)
+NO_SUCH_SOURCE = "The studies kept here include none by that name: {}."
+UNREAD = "This asks about the collection of studies itself, in a way that is not understood here. Try, for example: {}"
+IN_ENGLISH = "The studies kept here are in English; a question in English finds more."
+BY_WORDS_ALONE = "Only the words of the question could be searched for just now, not its meaning; asking again in a while may find more."
+
+Refuse = Callable[[Retrieved, Corpus], Answer]
+
+
+@dataclass
+class Ending:
+    """Builds the one record that an answer is, whichever way the question ends."""
+
+    question: Question
+    query: Query
+    facts: CorpusFacts
+    policy: Policy
+    clock: Clock
+    scope: Scope = Scope.GLOBAL
+
+    def shown(self, answer: Answer) -> Answer:
+        """Report a finished answer to whoever watches, and return it."""
+        tell_whole(answer, self.clock.progress)
+        return answer
+
+    def guardrail(self, declined: Declined) -> Answer:
+        """Return the fixed reply of a route."""
+        return self._refusal(declined.outcome, declined.message, declined=declined)
+
+    def unknown_source(self) -> Answer:
+        """Return that no study here is by the source that the question names."""
+        return self._refusal(
+            Outcome.INSUFFICIENT_EVIDENCE, NO_SUCH_SOURCE.format(", ".join(self.query.sources.unknown))
+        )
+
+    def about_corpus(self, read: CorpusAnswer | CorpusQuestionUnread) -> Answer:
+        """Return what the rows say of the corpus, or the refusal of a question that the grammar cannot read."""
+        if isinstance(read, CorpusQuestionUnread):
+            return self._refusal(
+                Outcome.INSUFFICIENT_EVIDENCE, UNREAD.format(" ".join(f"“{e}”" for e in read.examples))
+            )
+        return self._answer(
+            Outcome.ANSWERED,
+            summary=read.sentences if read.lines else read.sentences[:1],
+            answer=read.lines or read.sentences[1:],
+            citations=tuple(Citation(index, study) for index, study in enumerate(read.studies, start=1)),
+            generator=COUNTED,
+            overview=read.overview,
+        )
+
+    def insufficient(self, retrieved: Retrieved, corpus: Corpus) -> Answer:
+        """Return that the studies do not answer, with the nearest passages and near questions that they do answer."""
+        parts = [NOT_ANSWERED]
+        near = self._nearest(retrieved, corpus)
+        absent = self._absent(near)
+        if absent:
+            parts.append(f"None of the nearest passages mentions {', '.join(f'“{word}”' for word in absent)}.")
+        if self.query.language != "en":
+            parts.append(IN_ENGLISH)
+        if retrieved.vector is None:
+            parts.append(BY_WORDS_ALONE)
+        return self._refusal(
+            Outcome.INSUFFICIENT_EVIDENCE, " ".join(parts), retrieved=retrieved, nearest=near,
+            near=self._near_questions(retrieved),
+        )  # fmt: skip
+
+    def out_of_scope(self, retrieved: Retrieved, corpus: Corpus) -> Answer:
+        """Return that the question is on none of the subjects of the corpus; in another language nobody can say."""
+        if self.query.language != "en":
+            return self.insufficient(retrieved, corpus)
+        names = "; ".join(collection.name.lower() for collection in self.facts.collections)
+        message = f"{NOT_OUR_SUBJECT} They are about: {names}." if names else NOT_OUR_SUBJECT
+        return self._refusal(Outcome.OUT_OF_SCOPE, message, retrieved=retrieved)
+
+    def names_nothing(self, retrieved: Retrieved, corpus: Corpus) -> Answer:
+        """Return that the question does not say what it is about."""
+        near = self._nearest(retrieved, corpus)
+        return self._refusal(Outcome.INSUFFICIENT_EVIDENCE, NOTHING_NAMED, retrieved=retrieved, nearest=near)
+
+    def nothing_written(self, retrieved: Retrieved, nothing: InsufficientEvidence) -> Answer:
+        """Return that no sentence could be verified, with the attempts."""
+        attempts = nothing.attempts if isinstance(nothing, NothingWritten) else ()
+        return self.shown(
+            self._refusal(Outcome.INSUFFICIENT_EVIDENCE, NOT_ANSWERED, retrieved=retrieved, attempts=attempts)
+        )
+
+    def answered(
+        self, gathered: Gathered, written: Written, headline: Headline, retrieved: Retrieved, version: str
+    ) -> Answer:
+        """Return the answer with its verified sentences."""
+        chosen = gathered.evidence
+        numbers = citations.number_studies((*written.summary, *written.answer), chosen)
+        if not numbers:
+            return self.nothing_written(retrieved, NothingWritten(NOT_ANSWERED, written.attempts))
+        outcome, message = _outcome(gathered)
+        return self._answer(
+            outcome,
+            message=message,
+            summary=attributed(citations.numbered(written.summary, numbers), chosen),
+            answer=attributed(citations.numbered(written.answer, numbers), chosen),
+            citations=citations.citations(numbers, chosen),
+            confidence=confidence.assess(retrieved.lead, retrieved.signals, gathered.missing, version, self.policy),
+            evidence=chosen.passages,
+            left_out=(*chosen.left_out, *written.fallen),
+            generator=written.generator,
+            agreement=chosen.agreement,
+            definitions=self._definitions((*written.summary, *written.answer)),
+            attempts=written.attempts,
+            ranked=len(retrieved.ranked),
+            headline=headline,
+            strength=gathered.strength,
+            missing=gathered.missing,
+            near_questions=self._near_questions(retrieved),
+            retrieved=retrieved,
+        )
+
+    # --- Parts ---------------------------------------------------------------------------------------------------------
+
+    def _refusal(
+        self, outcome: Outcome, message: str, *, retrieved: Retrieved | None = None,
+        nearest: tuple[Candidate, ...] = (), near: tuple[NearQuestion, ...] = (), **fields: object,
+    ) -> Answer:  # fmt: skip
+        return self._answer(
+            outcome, message=message, evidence=nearest, near_questions=near, retrieved=retrieved, **fields
+        )
+
+    def _answer(self, outcome: Outcome, *, retrieved: Retrieved | None = None, **fields: object) -> Answer:
+        base: dict[str, object] = {
+            "message": None, "summary": (), "answer": (), "citations": (), "confidence": None, "evidence": (), "left_out": (),
+            "generator": EXTRACTIVE,
+        }  # fmt: skip
+        return Answer(
+            question=self.question,
+            outcome=outcome,
+            understanding=understanding_of(self.query, retrieved.linked if retrieved else ()),
+            scope=self.scope,
+            policy=self.policy,
+            corpus_version=self.facts.version,
+            found=retrieved.found if retrieved else None,
+            related=related_concepts(self.query, self.facts.concept_index.by_id) if retrieved else (),
+            linked=retrieved.linked_leg if retrieved else None,
+            signals=Signals(retrieved.signals | {"answerable": retrieved.answerable}) if retrieved else None,
+            timings_ms=self.clock.spent,
+            **(base | fields),  # type: ignore[arg-type]  # checked by the record itself
+        )
+
+    def _nearest(self, retrieved: Retrieved, corpus: Corpus) -> tuple[Candidate, ...]:
+        hits = hits_by_id(retrieved)
+        fused = fuse(retrieved.found.hits, self.policy.lexical_weight)
+        loaded = {passage.passage_id: passage for passage in corpus.load(list(fused)[:SHOWN])}
+        return tuple(
+            Candidate(loaded[pk], hits[pk], score, score) for pk, score in list(fused.items())[:SHOWN] if pk in loaded
+        )
+
+    def _absent(self, near: tuple[Candidate, ...]) -> tuple[str, ...]:
+        """Return the concepts of the question that no study is about and none of the passages shown mentions."""
+        texts = " ".join(candidate.passage.text.lower() for candidate in near)
+        return tuple(c.name for c in self.query.unstudied if c.name.lower() not in texts)
+
+    def _near_questions(self, retrieved: Retrieved) -> tuple[NearQuestion, ...]:
+        near = nearest_questions(retrieved, least=self.policy.near_from, most=NEAR_QUESTIONS + 1)
+        asked = words(self.query.text)
+        others = [NearQuestion(text, study_id) for text, study_id in near if words(text) != asked]
+        return tuple(others[:NEAR_QUESTIONS])
+
+    def _definitions(self, sentences: tuple[object, ...]) -> tuple[Concept, ...]:
+        """Return the terms of the answer that a beginner did not use in the question."""
+        if self.question.mode is not Mode.BEGINNER:
+            return ()
+        asked = {concept.concept_id for concept in (*self.query.concepts, *self.query.unstudied)}
+        text = " ".join(getattr(sentence, "text", "") for sentence in sentences)
+        found = {m.concept.concept_id: m.concept for m in self.facts.concept_index.find(text)}
+        return tuple(c for pk, c in found.items() if c.definition and pk not in asked)
+
+
+def _in_words(missing: tuple[str, ...]) -> str:
+    *others, last = missing
+    names = f"{', '.join(others)} or {last}" if others else last
+    return f"Nothing quoted here is about {names}; the answer is about the rest of the question."
+
+
+def _outcome(gathered: Gathered) -> tuple[Outcome, str | None]:
+    if gathered.is_conflicting:
+        return Outcome.CONFLICTING, None
+    if gathered.missing:
+        return Outcome.PARTIAL, _in_words(gathered.missing)
+    return Outcome.ANSWERED, None

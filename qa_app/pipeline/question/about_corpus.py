@@ -1,0 +1,319 @@
+"""Recognise questions about the corpus itself ("which studies on X do you have?") and answer them from its rows.
+
+A question is about the corpus if it has a word for the holdings and a wish (count, list, newest, ...), asks for no finding, and
+each of its words is read. One with a word for the holdings that cannot be read is refused with examples.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from pathlib import Path
+
+from corpus_app.records import Collection, Concept, Notice, Reference, Study
+from qa_app.pipeline.lexicon import PhraseIndex, words_of
+from qa_app.pipeline.question import about_sentences as write
+from qa_app.pipeline.question.about_filters import PEOPLE, Filters, Found, read_filters
+from qa_app.pipeline.question.sources import NamedSources, SourceIndex, find_sources
+from qa_app.pipeline.records import Overview, Sentence
+
+LISTED = 12  # studies that an answer names; the corpus page has them all
+MOST_UNREAD_OF_FACT = 3  # words of a question about the site that need not be read
+FACTS = ("export", "update", "who", "criteria", "method")
+WISHES = (
+    "share",
+    "notice",
+    "peer",
+    "timeline",
+    "newest",
+    "oldest",
+    "journal",
+    "author",
+    "count",
+    "overview",
+    "list_all",
+    "list",
+)
+"""In the order in which they win over each other."""
+BARE_WISHES = frozenset({"timeline", "newest", "oldest", "count", "list_all"})
+"""Wishes that are about the corpus without a word for the holdings, if every word is read."""
+PAYLOAD_WISH = {
+    "list_all": "list",
+    "notice": "list",
+    "timeline": "growth",
+    "newest": "newest",
+    "oldest": "oldest",
+    "list": "list",
+    "count": "count",
+    "share": "count",
+    "peer": "count",
+}
+"""What `Overview.wish` says; "corpus" for every other wish."""
+EXAMPLES = (
+    "How many studies do you have?",
+    "Which meta-analyses do you have from the last 5 years?",
+    "What is the newest study here?",
+    "What topics do you cover?",
+)
+
+_LEXICON = PhraseIndex.compile(
+    [tomllib.loads((Path(__file__).parents[2] / "lexicon" / "about_corpus.toml").read_text("utf-8"))]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NotAboutCorpus:
+    """The question asks what studies found, or nothing that the corpus's rows tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusAnswer:
+    """Counts and lists of the corpus's rows."""
+
+    overview: Overview
+    sentences: tuple[Sentence, ...]
+    """Counts; one that names a study cites its place in `studies`, from 1."""
+    studies: tuple[Study, ...]
+    """The studies named, in order."""
+    lines: tuple[Sentence, ...]
+    """A sentence for each of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusQuestionUnread:
+    """The question is about the corpus but asks for something the grammar does not know."""
+
+    examples: tuple[str, ...] = EXAMPLES
+    words: tuple[str, ...] = ()
+    """The words that were not read."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Ask:
+    """One question as far as it was read."""
+
+    wish: str | None
+    fact: str | None
+    filters: Filters
+    unread: tuple[str, ...]
+    found: Found
+
+    def has(self, *names: str) -> bool:
+        return any(self.found.get(name) for name in names)
+
+    @property
+    def names_holdings(self) -> bool:
+        """Whether the question speaks of what is held here."""
+        return self.has("place", "possession", "yours")
+
+    @property
+    def names_studies(self) -> bool:
+        return self.has("item", "trials", "reviews") or "design" in self.filters.values
+
+
+def read(
+    question: str,
+    *,
+    studies: Sequence[Study],
+    concepts: Sequence[Concept],
+    collections: Sequence[Collection],
+    changed_at: datetime | None,
+    today: date,
+    sources: SourceIndex | None = None,
+) -> NotAboutCorpus | CorpusAnswer | CorpusQuestionUnread:
+    """Answer a question about the corpus from its rows, or say that it is none or cannot be read.
+
+    `sources` indexes the same studies; it is built where it is not given.
+    """
+    if not _can_be_about_corpus(_LEXICON.find(words_of(question))):
+        return NotAboutCorpus()
+    published = [study for study in studies if study.notice is not Notice.RETRACTED]
+    sources = sources or SourceIndex.build([_reference(study) for study in studies])
+    named = find_sources(question, sources, prefer_first_author=False)
+    words = words_of(named.rest)
+    found = _LEXICON.find(words)
+    filters, read_places = read_filters(
+        words, found, studies=published, concepts=concepts, collections=collections, today=today
+    )
+    ask = _ask(words, found, _with_sources(filters, named), read_places)
+    if _asks_for_findings(ask, words):
+        return NotAboutCorpus()
+    if ask.fact is not None:
+        return _answer_fact(ask.fact, published, changed_at)
+    if _is_readable(ask, named):
+        return _answer(ask, studies, published, concepts, collections)
+    if _is_about_holdings(ask):
+        return CorpusQuestionUnread(words=ask.unread)
+    return NotAboutCorpus()
+
+
+# --- Reading ------------------------------------------------------------------------------------------------------------
+
+
+def _can_be_about_corpus(found: Found) -> bool:
+    subjects = ("item", "trials", "reviews", "place", "possession", "yours", "here", "summaries")
+    is_design = any(name.startswith(("design.", "wish.peer", "wish.notice")) for name in found)
+    return any(found.get(name) for name in subjects) or is_design or any(_is_fact(name, found) for name in FACTS)
+
+
+def _is_fact(name: str, found: Found) -> bool:
+    return bool(found.get(f"{name}.asks") and found.get(f"{name}.of"))
+
+
+def _ask(words: Sequence[str], found: Found, filters: Filters, read_places: frozenset[int]) -> _Ask:
+    ends = frozenset(n for n, word in enumerate(words) if not word[0].isalnum())
+    known = {n for name, spans in found.items() if name != "finding" for start, end in spans for n in range(start, end)}
+    unread = tuple(word for n, word in enumerate(words) if n not in known | ends | read_places)
+    wish = next((wish for wish in WISHES if found.get(f"wish.{wish}")), None)
+    facts = [name for name in FACTS if _is_fact(name, found) and (name != "method" or wish in {None, "list"})]
+    is_fact = bool(facts) and len(unread) <= MOST_UNREAD_OF_FACT and not filters.topics
+    return _Ask(wish, facts[0] if is_fact else None, filters, unread, found)
+
+
+def _with_sources(filters: Filters, named: NamedSources) -> Filters:
+    """Add the sources; where none of them is held, they alone decide."""
+    if not named.is_named:
+        return filters
+    base = filters if named.studies else Filters()
+    return replace(base, sources=named.studies, source_names=(*named.names, *named.unknown))
+
+
+def _asks_for_findings(ask: _Ask, words: Sequence[str]) -> bool:
+    """Whether a word asks what studies found, or the question is about one study."""
+    prefixes = ("wish.", "possession", *((f"{ask.fact}.",) if ask.fact else ()))
+    covers = [span for name, spans in ask.found.items() if name.startswith(prefixes) for span in spans]
+    findings = [
+        (start, end)
+        for start, end in ask.found.get("finding", ())
+        if not any(
+            a <= start and end <= b and (b - a > end - start or not words[a - 1].isalnum() or ask.fact)
+            for a, b in covers
+        )
+    ]
+    return bool(findings) or (ask.has("single_study") and not ask.has("possession", "place"))
+
+
+def _is_readable(ask: _Ask, named: NamedSources) -> bool:
+    """Whether the question has all that an answer needs."""
+    if (ask.names_holdings or ask.has("here")) and named.is_named and (ask.names_studies or not ask.unread):
+        return True
+    if ask.unread or (ask.wish is None and not ask.has("possession", "here")):
+        return False
+    if ask.names_holdings or ask.has("here"):
+        return ask.names_studies or ask.has("evidence") or ask.wish not in {None, "list"}
+    has_object = ask.names_studies or (ask.wish == "timeline" and ask.has("evidence"))
+    if ask.has("exists"):
+        return has_object or (ask.wish == "count" and ask.has("evidence"))
+    return has_object and ask.wish in BARE_WISHES
+
+
+def _is_about_holdings(ask: _Ask) -> bool:
+    """Whether the question asks for holdings, though not in words that were read."""
+    if ask.names_holdings:
+        return ask.names_studies or ask.wish not in {None, "list", "list_all", "overview"}
+    return ask.has("here") and ask.names_studies and ask.wish is not None
+
+
+def _reference(study: Study) -> Reference:
+    return Reference(
+        study.study_id,
+        study.title,
+        study.authors,
+        study.year,
+        study.journal,
+        study.doi,
+        None,
+        study.url,
+        study.design,
+        study.notice,
+    )
+
+
+# --- Answering ----------------------------------------------------------------------------------------------------------
+
+
+def _answer_fact(fact: str, published: Sequence[Study], changed_at: datetime | None) -> CorpusAnswer:
+    sentences = [*write.write_fact(fact, published, changed_at)]
+    if fact == "criteria":
+        sentences += [write.write_count(published, ""), *write.write_kinds(published)]
+    return CorpusAnswer(_overview("corpus", published, Filters()), tuple(sentences), (), ())
+
+
+def _answer(
+    ask: _Ask,
+    studies: Sequence[Study],
+    published: Sequence[Study],
+    concepts: Sequence[Concept],
+    collections: Sequence[Collection],
+) -> CorpusAnswer:
+    wish, filters = ask.wish or "list", ask.filters
+    if wish == "overview" and filters.parameters:
+        wish = "list"
+    if wish == "notice":
+        marked = filters.values.get("notice", tuple(write.NOTICES))
+        filters = replace(filters, values={**filters.values, "notice": marked})
+    if wish == "peer":
+        filters = Filters()
+    selected = [study for study in (studies if "notice" in filters.values else published) if filters.accepts(study)]
+    named = _named(wish, selected)
+    names = {collection.slug: collection.name for collection in collections}
+    if wish == "notice":
+        sentences = [*write.write_notices(studies, filters.values["notice"])]
+    elif wish == "peer":
+        sentences = [*write.write_peer_review(published)]
+    elif wish == "share":
+        sentences = _shares(filters, published, names)
+    else:
+        sentences = [*write.write_extreme(wish, named), write.write_count(selected, write.describe(filters, names))]
+    if not selected and wish != "notice":
+        single = [[*filter(f.accepts, published)] for f in filters.apart()]
+        sentences += [
+            write.write_count(s, write.describe(f, names)) for f, s in zip(filters.apart(), single, strict=True)
+        ]
+    if wish in {"journal", "author"}:
+        sentences += write.write_names(wish, selected)
+    elif wish == "timeline":
+        sentences += write.write_growth(selected)
+    elif wish in {"count", "list", "list_all", "overview"}:
+        sentences += [*write.write_span(selected), *write.write_kinds(selected, filters.values.get("design", ()))]
+    if wish == "overview":
+        sentences += write.write_overview(selected, concepts, names)
+    lines = tuple(write.write_line(number, study) for number, study in enumerate(named, start=1))
+    return CorpusAnswer(_overview(wish, selected, filters), tuple(sentences), tuple(named), lines)
+
+
+def _shares(filters: Filters, published: Sequence[Study], names: Mapping[str, str]) -> list[Sentence]:
+    """Relate the designs to the same studies of any design, else the people to those of any people, else all to all."""
+    asked = ("design",) if "design" in filters.values else tuple(facet for facet in PEOPLE if facet in filters.values)
+    rest = {facet: values for facet, values in filters.values.items() if facet not in asked}
+    base = replace(filters, values=rest) if asked else Filters()
+    whole = [study for study in published if base.accepts(study)]
+    if not filters.parameters:
+        return [write.write_count(whole, ""), *write.write_kinds(whole)]
+    part = Filters({facet: filters.values[facet] for facet in asked}) if asked else filters
+    parts = [Filters({asked[0]: (value,)}) for value in filters.values[asked[0]]] if len(asked) == 1 else [part]
+    of = write.describe(base, names)
+    return [write.write_share([s for s in whole if p.accepts(s)], write.describe(p, names), whole, of) for p in parts]
+
+
+def _named(wish: str, selected: Sequence[Study]) -> list[Study]:
+    """Return the studies that the answer names: newest first, or oldest first."""
+    if wish in {"share", "peer", "journal", "author"}:
+        return []
+    sign = 1 if wish == "oldest" else -1
+    ordered = sorted(selected, key=lambda s: (s.year is None, sign * (s.year or 0), s.title.casefold(), s.study_id))
+    return ordered[:LISTED]
+
+
+def _overview(wish: str, selected: Sequence[Study], filters: Filters) -> Overview:
+    designs = Counter(study.design.value for study in selected)
+    return Overview(
+        wish=PAYLOAD_WISH.get(wish, "corpus"),
+        total=len(selected),
+        filters=filters.parameters,
+        years=tuple(sorted(Counter(study.year for study in selected if study.year is not None).items())),
+        designs=tuple(sorted(designs.items(), key=lambda pair: (-pair[1], pair[0]))),
+    )

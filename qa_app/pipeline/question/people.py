@@ -1,0 +1,117 @@
+"""Find the people a question is about: the words of the corpus for them, and ages as English tells them."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from corpus_app.records import AgeGroup, Sex, TrainingStatus
+from qa_app.pipeline.lexicon import LANGUAGE_FOLDER, SENTENCE_END, PhraseIndex, Span, Word, placed_words, value_of
+from qa_app.pipeline.question.numbers import UNIT_WORDS
+from qa_app.pipeline.records import Population
+
+COLUMNS: Mapping[str, type[StrEnum]] = {"age_group": AgeGroup, "training_status": TrainingStatus, "sex": Sex}
+"""Columns of a study's population; the lists of the subject's lexicon are named COLUMN.VALUE."""
+OLDEST = 110  # years
+
+_TABLE = tomllib.loads((LANGUAGE_FOLDER / "years_of_age.toml").read_text("utf-8"))
+_AGES = PhraseIndex.compile([_TABLE])
+_DECADES: Mapping[str, int] = _TABLE["decades"]
+_PLUS = re.compile(r"(?<=\d) ?\+")
+_BEYOND = re.compile(r"[>≥]=? ?(?=\d)")
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleMention:
+    """Where a text says whom it is about: code points, `end` exclusive."""
+
+    start: int
+    end: int
+    column: str
+    values: tuple[str, ...]
+    is_age: bool = False
+    """Whether it is an age in years."""
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleIndex:
+    """The subject's words for people; build it once per corpus version."""
+
+    phrases: PhraseIndex
+    ages: tuple[tuple[int, tuple[str, ...]], ...]
+    """Age groups that count for somebody from this age on, the oldest first."""
+
+    @classmethod
+    def build(cls, table: Mapping[str, Any]) -> PeopleIndex:
+        """Compile the corpus's list `people`; an empty one finds nobody. Raises LexiconError."""
+        ages = sorted(((row["from"], tuple(row["groups"])) for row in table.get("ages", ())), reverse=True)
+        return cls(PhraseIndex.compile([table]), tuple(ages))
+
+    def find(self, text: str) -> tuple[PeopleMention, ...]:
+        """Return the mentions of people in a text whose signs are spelt, in order."""
+        words = placed_words(text)
+        texts = [word.text for word in words]
+        found = []
+        for name, spans in self.phrases.find(texts).items():
+            column, _, value = name.partition(".")
+            if column in COLUMNS:
+                found += [PeopleMention(*_place(words, span), column, (value,)) for span in spans]
+        if self.ages:
+            found += self._ages(text, words)
+        return tuple(sorted(found, key=lambda mention: (mention.start, mention.end)))
+
+    def _ages(self, text: str, words: Sequence[Word]) -> Iterator[PeopleMention]:
+        texts = [word.text for word in words]
+        for name, spans in _AGES.find(texts).items():
+            kind = name.removeprefix("ages.")
+            for first, end in spans if name.startswith("ages.") else ():
+                if kind in {"bare", "under"} and _continues_number(text, words, end):
+                    continue
+                years = [value for value in map(_years, texts[first:end]) if value is not None]
+                groups = [group for age in years for group in self._groups(age - (kind == "under"))]
+                if groups:
+                    yield PeopleMention(
+                        *_place(words, (first, end)), "age_group", tuple(dict.fromkeys(groups)), is_age=True
+                    )
+
+    def _groups(self, years: int) -> tuple[str, ...]:
+        return next((groups for age, groups in self.ages if age <= years <= OLDEST), ())
+
+
+def population_of(mentions: Iterable[PeopleMention]) -> Population:
+    """Return whom the mentions are about, each value once, in the order of the columns' values."""
+    values = {(mention.column, value) for mention in mentions for value in mention.values}
+    return Population(
+        tuple(group for group in AgeGroup if ("age_group", group.value) in values),
+        tuple(status for status in TrainingStatus if ("training_status", status.value) in values),
+        tuple(sex for sex in Sex if ("sex", sex.value) in values),
+    )
+
+
+def spell_signs(text: str) -> str:
+    """Write the signs of "70+" and ">70" as words, which phrases can have."""
+    return _BEYOND.sub(" over ", _PLUS.sub(" plus", text))
+
+
+def _years(word: str) -> int | None:
+    value = _DECADES.get(word) or value_of(word)
+    return int(value) if value is not None and value == int(value) else None
+
+
+def _continues_number(text: str, words: Sequence[Word], end: int) -> bool:
+    """Return whether a unit or another number follows at once, so that the number is no age."""
+    if text[words[end - 1].end :].lstrip().startswith("%"):
+        return True
+    if end == len(words) or words[end].start - words[end - 1].end > 1:
+        return False
+    return words[end].text in UNIT_WORDS or value_of(words[end].text) is not None
+
+
+def _place(words: Sequence[Word], span: Span) -> Span:
+    """Return the code points of a span of words, without the sentence ends at its edges."""
+    inner = [word for word in words[span[0] : span[1]] if word.text != SENTENCE_END]
+    return (inner[0].start, inner[-1].end) if inner else (0, 0)

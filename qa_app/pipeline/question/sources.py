@@ -1,0 +1,215 @@
+"""Find the sources a question names (authors, years, DOI, PMID, titles, organisations) among the studies held."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from rapidfuzz import fuzz
+
+from corpus_app.records import Reference
+from qa_app.pipeline.question.authors import (
+    AuthorIndex,
+    held_mentions,
+    index_authors,
+    merge_mentions,
+    studies_of,
+    unknown_mentions,
+    write_mention,
+)
+from qa_app.pipeline.question.source_words import (
+    ACRONYM,
+    INITIALS,
+    WORDS,
+    Span,
+    Token,
+    is_in_titles,
+    normal_words,
+    publication_years,
+    tokenise,
+)
+
+T = TypeVar("T")
+
+TITLE_WORDS = 6  # consecutive words of a title that name it
+TITLE_SHARE = 0.6  # of the title's part before its colon: shorter runs are phrases of the field
+TITLE_RATIO = 88  # rapidfuzz ratio of quoted text to a title, 0 to 100
+CUE_GAP = 3  # words between an organisation and what it issued
+
+_DOI = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:\s*)?\b(10\.\d{4,9}/[^\s\"“”<>]+)", re.IGNORECASE)
+_PMID = re.compile(r"\bPMID:?\s*(\d{4,9})\b", re.IGNORECASE)
+_QUOTED = re.compile(r"[\"“”]([^\"“”]{12,})[\"“”]")
+_BEFORE_CUT = re.compile(r"(?:\b(?:by|from|of|according to|in)\s+)?(?:the\s+)?[(\[]?$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedSources:
+    """The studies that a question names, and the names that match none."""
+
+    studies: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    """As written in the question."""
+    names: tuple[str, ...] = ()
+    """Of the studies found, as written."""
+    years: tuple[int, ...] = ()
+    """Publication years the question names; not the ends of a range."""
+    rest: str = ""
+    """The question without the names."""
+
+    @property
+    def is_named(self) -> bool:
+        return bool(self.studies or self.unknown)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceIndex:
+    """What names of sources are looked up in; build it once per corpus version."""
+
+    studies: tuple[Reference, ...]
+    authors: AuthorIndex
+    titles: tuple[tuple[str, str, tuple[str, ...]], ...]
+    """Of each study its id, its title in normal words, and the words before the title's colon."""
+
+    @classmethod
+    def build(cls, studies: Sequence[Reference]) -> SourceIndex:
+        """Index authors and titles."""
+        titles = tuple(
+            (s.study_id, " ".join(normal_words(s.title)), tuple(normal_words(s.title.partition(":")[0])))
+            for s in studies
+        )
+        return cls(tuple(studies), index_authors(studies), titles)
+
+
+def find_sources(
+    text: str, studies: Sequence[Reference] | SourceIndex, *, prefer_first_author: bool = True
+) -> NamedSources:
+    """Find the sources a question names; a name counts only beside a cue such as a year, "et al." or "the paper by".
+
+    A name picks out the studies it is the first author of, where there are any; all of its studies without the preference.
+    """
+    known = studies if isinstance(studies, SourceIndex) else SourceIndex.build(studies)
+    index = known.authors
+    named = [*_identifiers(text, known.studies), *_titles(text, known)]
+    tokens = tokenise(text, [span for span, _, _ in named])
+    for mention in merge_mentions([*held_mentions(tokens, index), *unknown_mentions(tokens, index)], tokens):
+        written, span = write_mention(mention, tokens, text)
+        named.append((span, written, studies_of(mention, index, prefer_first=prefer_first_author)))
+    if not any(ids for _, _, ids in named):
+        named += _organisations(tokens, known.studies)
+    return NamedSources(
+        studies=_once(study_id for _, _, ids in named for study_id in ids),
+        unknown=_once(written for _, written, ids in named if not ids),
+        names=_once(written for _, written, ids in named if ids and written),
+        years=_once(publication_years(tokens).values()),
+        rest=_without(text, [span for span, _, _ in named]),
+    )
+
+
+def _once(values: Iterable[T]) -> tuple[T, ...]:
+    return tuple(dict.fromkeys(values))
+
+
+# --- Identifiers and titles ---------------------------------------------------------------------------------------------
+
+
+def _identifiers(text: str, studies: Sequence[Reference]) -> Iterator[tuple[Span, str, list[str]]]:
+    for match in _DOI.finditer(text):
+        doi = match[1].rstrip(".,;:?!)]")
+        ids = [s.study_id for s in studies if s.doi and s.doi.casefold() == doi.casefold()]
+        yield (match.start(), match.start(1) + len(doi)), doi, ids
+    for match in _PMID.finditer(text):
+        yield match.span(), match[0], [s.study_id for s in studies if s.pmid == match[1]]
+
+
+def _titles(text: str, known: SourceIndex) -> Iterator[tuple[Span, str, list[str]]]:
+    tokens = tokenise(text, ())
+    quotations = [(match.span(), match[0], " ".join(normal_words(match[1]))) for match in _QUOTED.finditer(text)]
+    if len(tokens) < TITLE_WORDS and not quotations:
+        return
+    grams = [" ".join(t.norm for t in tokens[n : n + TITLE_WORDS]) for n in range(len(tokens) - TITLE_WORDS + 1)]
+    for study_id, title, main in known.titles:
+        for span, written, quoted in quotations:
+            if any(fuzz.ratio(quoted, part) >= TITLE_RATIO for part in (title, " ".join(main))):
+                yield span, written, [study_id]
+        if any(gram in title for gram in grams):
+            run = _longest_run(tokens, f" {title} ")
+            if run and run[1] - run[0] >= max(TITLE_WORDS, round(TITLE_SHARE * len(main))):
+                yield (tokens[run[0]].start, tokens[run[1] - 1].end), "", [study_id]
+
+
+def _longest_run(tokens: Sequence[Token], title: str) -> Span | None:
+    """Return the longest run of at least TITLE_WORDS words that the title has too."""
+    best: Span | None = None
+    for start in range(len(tokens) - TITLE_WORDS + 1):
+        end = start + TITLE_WORDS
+        while end <= len(tokens) and f" {' '.join(t.norm for t in tokens[start:end])} " in title:
+            if best is None or end - start > best[1] - best[0]:
+                best = (start, end)
+            end += 1
+    return best
+
+
+# --- Organisations ------------------------------------------------------------------------------------------------------
+
+
+def _organisations(tokens: Sequence[Token], studies: Sequence[Reference]) -> Iterator[tuple[Span, str, list[str]]]:
+    """Yield organisations by their initials or full names: authors, or issuers that a title names."""
+    for place, token in enumerate(tokens):
+        near = {t.norm for t in tokens[max(0, place - CUE_GAP) : place + CUE_GAP + 1]}
+        if ACRONYM.fullmatch(token.text) and near & WORDS["statement"]:
+            ids = [s.study_id for s in studies if _names_organisation(s, token.text)]
+            is_issuer = bool({t.norm for t in tokens[place + 1 : place + 2]} & WORDS["issued"])
+            if ids or (is_issuer and not is_in_titles(token.norm, studies)):
+                yield (token.start, token.end), token.text, ids
+    for start, end in _capital_runs(tokens):
+        name = " ".join(t.norm for t in tokens[start:end])
+        ids = [
+            s.study_id
+            for s in studies
+            if any(" ".join(normal_words(a)) == name for a in s.authors)
+            or f" {name} " in f" {' '.join(normal_words(s.title))} "
+        ]
+        if ids:
+            yield (tokens[start].start, tokens[end - 1].end), name, ids
+
+
+def _names_organisation(study: Reference, acronym: str) -> bool:
+    authors = [author for author in study.authors if not INITIALS.search(author)]
+    if any(acronym in _initials(name) for name in (study.title, *authors)):
+        return True
+    words = re.findall(r"\w+", study.title)
+    beside = [w.casefold() for n, word in enumerate(words) if word == acronym for w in words[n + 1 : n + 3]]
+    return not WORDS["issued"].isdisjoint(beside)
+
+
+def _initials(name: str) -> str:
+    """Return the initials of the capitalised words if one is a kind of organisation, else nothing."""
+    words = re.findall(r"\w+", name)
+    is_body = any(word.casefold() in WORDS["body"] for word in words)
+    return "".join(word[0] for word in words if word[0].isupper()) if is_body else ""
+
+
+def _capital_runs(tokens: Sequence[Token]) -> Iterator[Span]:
+    """Yield runs of at least three capitalised words, "of", "and" and "for" within them."""
+    start = 0
+    while start < len(tokens):
+        end = start
+        while end < len(tokens) and (
+            tokens[end].is_capital or (end > start and tokens[end].norm in {"of", "and", "for"})
+        ):
+            end += 1
+        while end > start and not tokens[end - 1].is_capital:
+            end -= 1
+        if end - start >= 3:
+            yield start, end
+        start = max(end, start) + 1
+
+
+def _without(text: str, cuts: Iterable[Span]) -> str:
+    for start, end in sorted(set(cuts), reverse=True):
+        head = _BEFORE_CUT.sub("", text[:start])
+        text = f"{head} {text[end:]}"
+    text = re.sub(r"\(\s*\)|\[\s*\]|,(?=\s*[,;.?!])", " ", text)
+    return re.sub(r"\s+([?.!,;:])", r"\1", " ".join(text.split())).strip(" ,;:")

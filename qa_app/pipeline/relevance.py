@@ -1,0 +1,119 @@
+"""Estimate the chance that a study answers a Query, from features that know no subject.
+
+For every candidate study: the best cosine and BM25 of the question to its curated questions, plain sentences, statements,
+title and passages; the distance of each to the best study of the same question; how much of the question's vocabulary and of
+its concepts the study shares. One logistic model weighs them (`manage.py calibrate relevance`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from corpus_app.records import Study, StudyScores
+from qa_app.pipeline.learned import Logistic, Matrix
+from qa_app.pipeline.query import Query
+
+SHORT_TEXTS = ("question", "plain", "statement", "title")
+"""Kinds of short texts of a study; a corpus may have titles alone."""
+NO_COSINE = -0.3
+"""Stands for the cosine of a kind that a study does not have: below what any text reaches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """How the question's lexemes stand in the corpus: inverse document frequencies over passages."""
+
+    idf: Mapping[str, float]
+    unknown_share: float
+    """Share of the summed IDF of lexemes that stand in no passage, 0 to 1."""
+
+    @classmethod
+    def of(cls, document_frequency: Sequence[tuple[str, int]], passages: int) -> Vocabulary:
+        """Compute BM25's inverse document frequencies (Robertson and Zaragoza 2009, eq. 3.3)."""
+        idf = {term: math.log(1 + (passages - df + 0.5) / (df + 0.5)) for term, df in document_frequency}
+        total = sum(idf.values())
+        unknown = sum(idf[term] for term, df in document_frequency if df == 0)
+        return cls(idf, unknown / total if total else 1.0)
+
+    @property
+    def rarest(self) -> str | None:
+        """The lexeme with the highest inverse document frequency; None without any."""
+        return max(self.idf, key=lambda term: (self.idf[term], term), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """Named features of the candidate studies of one question: a matrix of studies x names."""
+
+    study_ids: tuple[str, ...]
+    names: tuple[str, ...]
+    values: Matrix
+
+    def column(self, name: str) -> Matrix:
+        return np.asarray(self.values[:, self.names.index(name)])
+
+    def among(self, names: Sequence[str]) -> Matrix:
+        """Return the columns of these names, in their order."""
+        return np.asarray(self.values[:, [self.names.index(name) for name in names]])
+
+
+def read_features(
+    query: Query, scores: Sequence[StudyScores], studies: Mapping[str, Study], vocabulary: Vocabulary
+) -> Features:
+    """Compute the features of each candidate study, in the order of `scores`."""
+    columns: dict[str, Matrix] = {}
+    for kind in (*SHORT_TEXTS, "passage"):
+        best = [score.best.get(kind) for score in scores]
+        columns[f"{kind}_cosine"] = np.array([NO_COSINE if b is None or b.cosine is None else b.cosine for b in best])
+        columns[f"{kind}_bm25"] = np.array([0.0 if b is None else b.bm25 for b in best])
+    questions = [score.best.get("question") for score in scores]
+    columns["question_top3"] = np.array([NO_COSINE if b is None or b.top3 is None else b.top3 for b in questions])
+    columns["coverage"] = np.array([_coverage(score.matched, vocabulary) for score in scores])
+    columns["has_rarest"] = np.array([float(vocabulary.rarest in score.matched) for score in scores])
+    columns["concept_share"] = np.array([_concept_share(query, studies[score.study_id]) for score in scores])
+    for name in [n for n in columns if n.endswith(("_cosine", "_bm25", "_top3")) or n == "concept_share"]:
+        values = columns[name]
+        columns[f"{name}_gap"] = values - values.max() if len(values) else values
+    columns |= {name: np.full(len(scores), value) for name, value in _of_question(query, vocabulary).items()}
+    names = tuple(columns)
+    values = np.stack([columns[name] for name in names], axis=1) if scores else np.empty((0, len(names)))
+    return Features(tuple(score.study_id for score in scores), names, values)
+
+
+def _of_question(query: Query, vocabulary: Vocabulary) -> dict[str, float]:
+    named = [*query.concepts, *query.unstudied]
+    total = sum(concept.rarity for concept in named)
+    unstudied = sum(concept.rarity for concept in query.unstudied)
+    return {
+        "unknown_share": vocabulary.unknown_share,
+        "unstudied_share": unstudied / total if total else 0.0,
+        "concepts": float(len(named)),
+        "terms": math.log(1 + len(query.terms)),
+    }
+
+
+def _coverage(matched: frozenset[str], vocabulary: Vocabulary) -> float:
+    """Return the share of the question's IDF that stands somewhere in the study, 0 to 1."""
+    total = sum(vocabulary.idf.values())
+    return sum(idf for term, idf in vocabulary.idf.items() if term in matched) / total if total else 0.0
+
+
+def _concept_share(query: Query, study: Study) -> float:
+    """Return the share, by rarity, of the concepts named in the question that the study is about."""
+    named = [*query.concepts, *query.unstudied]
+    total = sum(concept.rarity for concept in named)
+    own = frozenset(study.concepts)
+    return sum(c.rarity for c in named if c.concept_id in own) / total if total else 0.0
+
+
+def rank(features: Features, model: Logistic) -> tuple[tuple[str, float], ...]:
+    """Return study ids with the chance that each answers, the most likely first."""
+    if not features.study_ids:
+        return ()
+    chances = model.predict(features.among(model.names))
+    pairs = zip(features.study_ids, chances.tolist(), strict=True)
+    return tuple(sorted(pairs, key=lambda pair: (-pair[1], pair[0])))

@@ -1,0 +1,155 @@
+"""Grade the cited studies as evidence with one table of rules, in the manner of GRADE; docs/strength.md explains each row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from corpus_app.records import AgeGroup, Design, Finding, Lean, Notice, Sex, Study, TrainingStatus
+from qa_app.pipeline.agreement import REVIEWS, is_conflicting, weigh
+from qa_app.pipeline.records import EvidenceStrength, Population, StrengthLevel, StrengthReason
+
+LEVELS = (StrengthLevel.VERY_LOW, StrengthLevel.LOW, StrengthLevel.MODERATE, StrengthLevel.HIGH)
+FEW_STUDIES = 5  # fewer trials than this are few; a judgement
+FEW_PARTICIPANTS = 400  # the optimal information size for continuous outcomes: Guyatt 2011, J Clin Epidemiol 64:1283
+TRIALS = frozenset({Design.RANDOMIZED_CONTROLLED_TRIAL, Design.CROSSOVER_TRIAL})
+START: Mapping[Design, tuple[StrengthLevel, str]] = {
+    Design.META_ANALYSIS: (StrengthLevel.HIGH, "a meta-analysis"),
+    Design.SYSTEMATIC_REVIEW: (StrengthLevel.HIGH, "a systematic review"),
+    Design.UMBRELLA_REVIEW: (StrengthLevel.HIGH, "a review of reviews"),
+    Design.RANDOMIZED_CONTROLLED_TRIAL: (StrengthLevel.HIGH, "a randomised trial"),
+    Design.CROSSOVER_TRIAL: (StrengthLevel.HIGH, "a crossover trial"),
+    Design.NONRANDOMIZED_TRIAL: (StrengthLevel.LOW, "a trial without randomisation"),
+    Design.COHORT_STUDY: (StrengthLevel.LOW, "a cohort study"),
+    Design.SCOPING_REVIEW: (StrengthLevel.LOW, "a scoping review"),
+    Design.NARRATIVE_REVIEW: (StrengthLevel.LOW, "a narrative review"),
+    Design.POSITION_STAND: (StrengthLevel.LOW, "a position statement"),
+    Design.GUIDELINE: (StrengthLevel.LOW, "a guideline"),
+    Design.CROSS_SECTIONAL_STUDY: (StrengthLevel.VERY_LOW, "a survey at one point in time"),
+    Design.THESIS: (StrengthLevel.VERY_LOW, "a thesis"),
+    Design.PREPRINT: (StrengthLevel.VERY_LOW, "a preprint"),
+    Design.OTHER: (StrengthLevel.VERY_LOW, "a source without a recorded study design"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StudySize:
+    """How much a study rests on; None where the corpus does not say."""
+
+    participants: int | None = None
+    included_studies: int | None = None
+    """Of a review."""
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The best of the cited studies, their sizes, and what they found on the matter."""
+
+    studies: Sequence[Study]
+    sizes: Mapping[str, StudySize]
+    findings: Sequence[Finding]
+
+
+def grade(
+    studies: Sequence[Study], findings: Sequence[Finding], population: Population, *, sizes: Mapping[str, StudySize]
+) -> EvidenceStrength:
+    """Return the level of evidence of the cited studies, with the rows of the table that led to it.
+
+    `findings` are those of the cited studies on the matter of the headline, the headline's first; `population` is whom the
+    question asks about. Raises ValueError without a study.
+    """
+    sound = [study for study in studies if study.notice is not Notice.RETRACTED]
+    if not studies:
+        raise ValueError("Evidence without a study cannot be graded.")
+    if not sound:
+        return EvidenceStrength(
+            StrengthLevel.VERY_LOW, (StrengthReason("retracted", "Every study here was retracted."),)
+        )
+    start = max(LEVELS.index(START[study.design][0]) for study in sound)
+    best = [study for study in sound if LEVELS.index(START[study.design][0]) == start]
+    ids = {study.study_id for study in best}
+    body = Body(best, sizes, [finding for finding in findings if finding.study_id in ids])
+    rows = [_design(body), *_number(body), *_consistency(body), *_directness(body, population), *_publication(body)]
+    level = LEVELS[max(0, start - sum(steps for steps, _ in rows))]
+    return EvidenceStrength(level, tuple(reason for _, reason in rows))
+
+
+Row = tuple[int, StrengthReason]
+"""How many levels down, and why."""
+People = AgeGroup | TrainingStatus | Sex
+
+
+def _design(body: Body) -> Row:
+    names = dict.fromkeys(START[study.design][1] for study in body.studies)
+    return 0, StrengthReason("design", f"The best evidence cited here is {' and '.join(names)}.")
+
+
+def _number(body: Body) -> Iterator[Row]:
+    """Reviews share trials, so the largest counts for all of them; trials add up."""
+    if not any(study.design in TRIALS | REVIEWS | {Design.NONRANDOMIZED_TRIAL} for study in body.studies):
+        return
+    sizes = [(study.design in REVIEWS, body.sizes.get(study.study_id, StudySize())) for study in body.studies]
+    studies = _total([(is_review, size.included_studies if is_review else 1) for is_review, size in sizes])
+    people = _total([(is_review, size.participants) for is_review, size in sizes])
+    if studies is not None and studies < FEW_STUDIES:
+        text = "It rests on one study." if studies == 1 else f"It rests on {studies} studies."
+        yield 1, StrengthReason("few_studies", text)
+    if people is not None and people < FEW_PARTICIPANTS:
+        yield 1, StrengthReason("few_participants", f"Only {people} people took part.")
+
+
+def _total(numbers: Sequence[tuple[bool, int | None]]) -> int | None:
+    """Add the largest number of a review to those of the trials; None where one is not known."""
+    known = [(is_review, number) for is_review, number in numbers if number is not None]
+    if len(known) < len(numbers):
+        return None
+    largest = max((number for is_review, number in known if is_review), default=0)
+    return largest + sum(number for is_review, number in known if not is_review)
+
+
+def _consistency(body: Body) -> Iterator[Row]:
+    if is_conflicting(body.findings, {study.study_id: weigh(study) for study in body.studies}):
+        yield 1, StrengthReason("disagreement", "The studies do not agree with each other.")
+    elif body.findings and body.findings[0].lean is Lean.MIXED:
+        yield 1, StrengthReason("mixed_results", "The results were mixed.")
+    elif body.findings and body.findings[0].lean is Lean.UNCLEAR:
+        yield 1, StrengthReason("unclear_results", "The results were too uncertain to settle it.")
+
+
+def _directness(body: Body, population: Population) -> Iterator[Row]:
+    """One level for people who differ, however many ways they differ in."""
+    ways: list[tuple[str, Sequence[People], Sequence[People]]] = [
+        ("age", population.age_groups, [study.age_group for study in body.studies]),
+        ("training", population.training, [study.training_status for study in body.studies]),
+        ("sex", population.sexes, [study.sex for study in body.studies]),
+    ]
+    differing = [name for name, asked, studied in ways if asked and not any(_covers(one, asked) for one in studied)]
+    if differing:
+        text = f"The people studied differ from those asked about in {' and '.join(differing)}."
+        yield 1, StrengthReason("indirect", text)
+
+
+def _covers(studied: People, asked: Sequence[People]) -> bool:
+    """Tell whether a study may have people like those asked about; a study that does not say may have."""
+    if studied in {
+        AgeGroup.MIXED,
+        AgeGroup.NOT_REPORTED,
+        TrainingStatus.MIXED,
+        TrainingStatus.NOT_APPLICABLE,
+        Sex.BOTH,
+    }:
+        return True
+    experienced = {TrainingStatus.TRAINED, TrainingStatus.RECREATIONALLY_TRAINED, TrainingStatus.ATHLETES}
+    return studied in asked or (studied in experienced and bool(experienced & set(asked)))
+
+
+def _publication(body: Body) -> Iterator[Row]:
+    if not any(study.peer_reviewed for study in body.studies):
+        yield 1, StrengthReason("not_peer_reviewed", "It was not reviewed by other researchers before publication.")
+    notices = {study.notice for study in body.studies}
+    if notices == {Notice.EXPRESSION_OF_CONCERN}:
+        yield 1, StrengthReason("concern", "The journal has published a concern about it.")
+    elif Notice.EXPRESSION_OF_CONCERN in notices:
+        yield 0, StrengthReason("concern", "The journal has published a concern about one of the studies.")
+    if Notice.CORRECTED in notices:
+        yield 0, StrengthReason("corrected", "A correction to one of the studies was published.")

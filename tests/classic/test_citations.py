@@ -1,0 +1,204 @@
+"""Citation markers: read in every form that writers use, numbered by first appearance, never left in a text."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qa_app.pipeline.citations import (
+    MARKER,
+    citations,
+    marked,
+    number_studies,
+    numbered,
+    parse_markers,
+    renumber,
+    with_markers,
+)
+from qa_app.pipeline.records import Sentence, SentenceKind, Span, Verdict
+from tests.classic.values import SENTENCES, make_candidate, make_evidence
+
+numbers = st.lists(st.integers(1, 99), max_size=5, unique=True).map(tuple)
+garbage = st.text(st.sampled_from("[]［］【】1２39,;，、-–^ \t\nab.é💪"), max_size=40) | st.text()
+
+
+FUZZED = int(os.environ.get("FUZZED", "2000"))  # `make fuzz` makes many more
+PIECES = (
+    "[",
+    "]",
+    "［",
+    "］",
+    "【",
+    "】",
+    "[1]",
+    "[2, 3]",
+    "[^4]",
+    "[p1]",
+    "[0]",
+    "[99]",
+    "[1-3]",
+    "(x)",
+    "(javascript:y(1))",
+    "†s",
+    " ",
+    "1",
+    ",",
+    "\ue000",
+)
+ANY_MARKER = re.compile(r"[\[［【〔]\s*\^?\s*\d+(?:\s*[-–,，;]\s*\d+)*\s*[\]］】〕]")  # read apart from the parser
+
+
+def sentence_citing(*study_ids: str) -> Sentence:
+    spans = tuple(Span(n, 1, study_id, 0, 5, "Words") for n, study_id in enumerate(study_ids, start=1))
+    return Sentence("Words", (), Verdict.VERBATIM, "high", SentenceKind.QUOTE, spans)
+
+
+@pytest.mark.parametrize(
+    ("text", "stripped", "found"),
+    [
+        ("It grows [1].", "It grows.", (1,)),
+        ("It grows [1, 3].", "It grows.", (1, 3)),
+        ("It grows [1][3].", "It grows.", (1, 3)),
+        ("It grows [1] [3].", "It grows.", (1, 3)),
+        ("It grows [2-4].", "It grows.", (2, 3, 4)),
+        ("It grows [1, 3–5; 7].", "It grows.", (1, 3, 4, 5, 7)),
+        ("It grows [9-2] [1-4000].", "It grows.", (9, 2, 1, 4000)),
+        ("It grows ［１］.", "It grows.", (1,)),
+        ("It grows 【1，2】.", "It grows.", (1, 2)),
+        ("It grows[^1].", "It grows.", (1,)),
+        ("It grows [[1]].", "It grows.", (1,)),
+        ("It grows [3][1][3].", "It grows.", (3, 1)),
+        ("[1] It grows", "It grows", (1,)),
+        ("It grows [[[1] 2] 3].", "It grows 3].", (1, 2)),
+        ("It grows [ [ [ [1] 2] 3] 4].", "It grows   3 4.", (1, 2)),
+        ("It grows [a].", "It grows [a].", ()),
+        ("It grows [12345].", "It grows.", (12345,)),
+        ("It grows [1234567890].", "It grows.", ()),
+        ("It grows [0] [99].", "It grows.", (0, 99)),
+        ("It grows [p3].", "It grows.", ()),
+        ("It grows [Source 2; 3].", "It grows.", (3,)),
+        ("It grows 【2†source】.", "It grows.", (2,)),
+        ("It grows 〔2〕 and [1 & 3].", "It grows and.", (2, 1, 3)),
+        ("It grows [1](javascript:alert(1)).", "It grows.", (1,)),
+        ("It grows [1](https://example.org/a?b=c) well.", "It grows well.", (1,)),
+        ("It grows [1] (in men).", "It grows (in men).", (1,)),
+        ("It gr[1]ows.", "It grows.", (1,)),
+        ("Interval [0.2 to 0.4], dose [5 mg].", "Interval [0.2 to 0.4], dose [5 mg].", ()),
+        ("It grows [].", "It grows [].", ()),
+        ("It grows (1).", "It grows (1).", ()),
+        ("", "", ()),
+    ],
+)
+def test_markers_are_read_and_taken_out(text: str, stripped: str, found: tuple[int, ...]) -> None:
+    assert parse_markers(text) == (stripped, found)
+
+
+@given(garbage)
+def test_no_marker_survives_whatever_is_written(text: str) -> None:
+    stripped, found = parse_markers(text)
+
+    assert MARKER.search(stripped) is None
+    assert parse_markers(stripped) == (stripped, ())
+    assert len(set(found)) == len(found)
+
+
+@settings(max_examples=FUZZED, deadline=None)
+@given(garbage | st.lists(st.sampled_from(PIECES), max_size=12).map("".join), st.sets(st.integers(0, 12), max_size=6))
+def test_only_known_numbers_leave_counted_by_first_appearance(text: str, known: set[int]) -> None:
+    written, order = renumber(text, known)
+    again, shown = parse_markers(written)
+
+    assert shown == tuple(range(1, len(order) + 1))
+    assert len(set(order)) == len(order)
+    assert set(order) <= known
+    assert not [found for found in ANY_MARKER.findall(re.sub(r"\[[1-9]\d*\]", "", written)) if found]
+    assert parse_markers(again) == (again, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "known", "written", "order"),
+    [
+        ("A [3]. B [1, 3][9]. C [4].", {1, 3}, "A [1]. B [2][1]. C.", (3, 1)),
+        ("A [2-4] B", {2, 4}, "A [1][2] B", (2, 4)),
+        ("[7] A", {7}, "[1] A", (7,)),
+        ("A [[[1] 2] 3] B", {1, 2, 3}, "A [1] 2 3 B", (1,)),
+        ("A [p1] [99](javascript:x) \ue0005\ue000", {1, 5}, "A 5", ()),
+    ],
+)
+def test_markers_are_numbered_anew(text: str, known: set[int], written: str, order: tuple[int, ...]) -> None:
+    assert renumber(text, known) == (written, order)
+
+
+def test_markers_of_the_source_itself_are_not_ours() -> None:
+    assert marked("Others saw this [12].", (1,)) == "Others saw this [1]."
+    assert marked("Others saw this [12].", ()) == "Others saw this."
+
+
+@given(
+    st.sampled_from(SENTENCES) | st.sampled_from(["Does it grow?", "It grows!", "no full stop", "💪 grows."]), numbers
+)
+def test_what_is_marked_is_read_back(text: str, cited: tuple[int, ...]) -> None:
+    assert parse_markers(marked(text, cited)) == (text, cited)
+
+
+@pytest.mark.parametrize(
+    ("text", "cited", "expected"),
+    [
+        ("It grows.", (1,), "It grows [1]."),
+        ("Why?", (1, 2), "Why [1][2]?"),
+        ("no stop", (3,), "no stop [3]"),
+        ("It grows.", (), "It grows."),
+    ],
+)
+def test_markers_stand_before_the_closing_mark(text: str, cited: tuple[int, ...], expected: str) -> None:
+    assert marked(text, cited) == expected
+
+
+def test_paragraphs_are_parted_by_a_blank_line() -> None:
+    text = with_markers([("One.", (1,), 0), ("Two.", (), 0), ("Three.", (2,), 1)])
+
+    assert text == "One [1]. Two.\n\nThree [2]."
+
+
+@given(st.lists(st.lists(st.sampled_from("ABC"), max_size=3), max_size=5))
+def test_each_sentence_bears_the_numbers_of_its_studies_once(behind: list[list[str]]) -> None:
+    sentences = tuple(
+        Sentence(
+            "Yes.", (), Verdict.VERBATIM, "high", SentenceKind.QUOTE, tuple(Span(1, 1, s, 0, 4, "Yes.") for s in own)
+        )
+        for own in behind
+    )
+    numbers = number_studies(sentences, make_evidence(*(make_candidate(study=study) for study in "ABC")))
+
+    for sentence, own in zip(numbered(sentences, numbers), behind, strict=True):
+        assert [study for index in sentence.citations for study, n in numbers.items() if n == index] == list(
+            dict.fromkeys(own)
+        )
+
+
+def test_studies_are_numbered_by_first_appearance() -> None:
+    evidence = make_evidence(*(make_candidate(study=study) for study in ("T001", "T002", "T003")))
+    sentences = [sentence_citing("T003"), sentence_citing("T001", "T003"), sentence_citing("T002")]
+
+    found = number_studies(sentences, evidence)
+
+    assert found == {"T003": 1, "T001": 2, "T002": 3}
+    assert [(c.index, c.study.study_id) for c in citations(found, evidence)] == [(1, "T003"), (2, "T001"), (3, "T002")]
+
+
+def test_a_study_outside_the_evidence_is_never_cited() -> None:
+    evidence = make_evidence(make_candidate(study="T001"))
+
+    assert number_studies([sentence_citing("T999"), sentence_citing("T001")], evidence) == {"T001": 1}
+
+
+def test_only_cited_studies_are_listed() -> None:
+    evidence = make_evidence(make_candidate(study="T001"), make_candidate(study="T002"))
+    sentence = replace(sentence_citing("T002"), text="Words")
+
+    assert [c.study.study_id for c in citations(number_studies([sentence], evidence), evidence)] == ["T002"]

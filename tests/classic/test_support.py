@@ -1,0 +1,80 @@
+"""The score of free paraphrases: signals that mean what they say, and a fitted file that can be read."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qa_app.pipeline.verification.reading import read
+from qa_app.pipeline.verification.support import SIGNALS, Support, fitted, from_json, is_negated, read_signals, turns
+from tests.classic.values import SENTENCES
+
+FLAT = Support(0.0, {}, {}, {}, 1, {}, "nothing")
+EVIDENCE = ("Heavy loads raised leg strength by 12% in Norway.", "Sleep did not change.")
+
+
+def test_a_claim_in_the_evidence_has_every_word_and_number_there() -> None:
+    signals = read_signals(EVIDENCE[0], EVIDENCE, FLAT)
+
+    assert signals["union_recall"] == signals["best_recall"] == signals["pair_recall"] == signals["longest_run"] == 1.0
+    assert signals["letter_recall"] == 1.0
+    assert [signals[name] for name in SIGNALS if "missing" in name or "apart" in name or "differs" in name] == [0.0] * 6
+
+
+def test_what_a_claim_adds_is_missing() -> None:
+    signals = read_signals("Heavy loads did not raise leg strength by 15% in Sweden.", EVIDENCE, FLAT)
+
+    assert (signals["numbers_missing"], signals["names_missing"], signals["negation_differs"]) == (1.0, 1.0, 1.0)
+    assert 0 < signals["missing_rarest"] <= 1
+    assert signals["union_recall"] < 1
+
+
+@pytest.mark.parametrize(("claim", "evidence"), [("", ()), ("Strength rose.", ()), ("", EVIDENCE), ("12", EVIDENCE)])
+def test_nothing_to_compare_is_no_error(claim: str, evidence: tuple[str, ...]) -> None:
+    assert set(read_signals(claim, evidence, FLAT)) == set(SIGNALS)
+
+
+@given(st.sampled_from(SENTENCES) | st.text(max_size=60), st.lists(st.sampled_from(SENTENCES), max_size=4))
+def test_the_fitted_score_is_a_chance_and_more_evidence_takes_no_word_away(claim: str, evidence: list[str]) -> None:
+    support = fitted()
+    fewer, more = read_signals(claim, evidence[:1], support), read_signals(claim, evidence, support)
+
+    assert 0 < support.score(more) < 1
+    assert more["union_recall"] >= fewer["union_recall"]
+
+
+def test_a_stem_that_few_sentences_hold_is_rare() -> None:
+    support = Support(0.0, {}, {}, {}, 100, {"muscl": 50}, "")
+
+    assert support.rarity("anconeus") > support.rarity("muscl")
+
+
+def test_the_fitted_score_reads_back_what_it_writes_and_prefers_the_supported() -> None:
+    support = fitted()
+
+    assert from_json(json.loads(json.dumps(support.as_json()))) == support
+    assert set(support.weights) == set(SIGNALS)
+    good, bad = (
+        read_signals(claim, EVIDENCE, support) for claim in ("Heavy loads raised strength.", "Bananas are yellow.")
+    )
+    assert support.score(good) > 0.5 > support.score(bad)
+
+
+def test_two_negations_are_none() -> None:
+    assert is_negated(read("It did not rise."))
+    assert not is_negated(read("It did not fail to rise, not once failed."[:24]))
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "turned"),
+    [
+        ("Strength rose.", "Strength fell.", True),
+        ("Strength fell.", "Strength rose, fat fell.", False),
+        ("Strength rose.", "Strength was measured.", False),
+    ],
+)
+def test_a_claim_turns_where_the_source_points_only_the_other_way(claim: str, source: str, turned: bool) -> None:
+    assert turns(read(claim), read(source)) is turned

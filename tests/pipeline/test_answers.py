@@ -1,0 +1,358 @@
+"""The whole engine on a few real studies in a real database: what must come, and what must never."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from django.db import transaction
+
+from corpus_app import curation, embedding, indexing, search, sources
+from corpus_app.models import Finding, Passage, Study
+from qa_app import answering, asking
+from qa_app.models import Answer, AnswerSentence
+from qa_app.payload import Payload
+from qa_app.pipeline.ports import Unwatched
+from qa_app.pipeline.records import InsufficientEvidence, Mode, Question
+from qa_app.pipeline.text import clean
+from tests.doubles.model_server import serving
+from tests.fakes import WordHashEncoder
+from tests.pipeline.corpora import StemHashEncoder, copy_slice
+
+VOLUME, FREQUENCY, PROTEIN, KIDNEY = "S018", "S006", "S036", "S079"
+SETS = "How many sets a week do I need for each muscle to get bigger?"
+KIDNEYS = "Does creatine change how well your kidneys filter the blood?"
+MORE_SETS = "more sets or fewer sets for bigger muscles"
+SAUNA = "Does a sauna help against jet lag?"
+GERMAN = "Wie viele Sätze pro Woche brauche ich für den Muskelaufbau?"
+FITTED = StemHashEncoder("all-MiniLM-L6-v2@word-hash", dimensions=384)
+"""Quick, and under a name that models were fitted for."""
+
+
+@pytest.fixture(scope="module")
+def corpus(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Imported and indexed once; whatever a test changes is taken back after it."""
+    folder = copy_slice(tmp_path_factory.mktemp("corpus"))
+    with django_db_blocker.unblock(), embedding.use(FITTED), transaction.atomic():
+        curation.import_corpus(sources.read(folder, known=curation.known()), publish=True)
+        indexing.index_stale()
+        yield
+        transaction.set_rollback(True)
+
+
+@pytest.fixture(autouse=True)
+def _learned(corpus: None, db: None, settings: Any) -> None:
+    settings.INFORM_ENGINE = "learned"
+
+
+def ask(question: str, **options: Any) -> Payload:
+    return asking.ask(question=question, **options)
+
+
+def sentences(body: Payload) -> list[Payload]:
+    return [
+        *([body["headline"]] if body["headline"] else []),
+        *body["summary"]["sentences"],
+        *body["answer"]["sentences"],
+    ]
+
+
+def cited(body: Payload) -> set[str]:
+    return {citation["study_id"] for citation in body["citations"]}
+
+
+def said(body: Payload) -> str:
+    return " ".join([body["message"] or "", *(sentence["text"] for sentence in sentences(body))])
+
+
+# --- What comes, and what does not -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("question", "outcomes", "leader", "words", "never"),
+    [
+        (SETS, {"answered", "partial", "conflicting"}, VOLUME, "sets", "creatin"),
+        ("creatine and kidney filtering", {"answered", "partial"}, KIDNEY, "kidney", "sets"),
+        ("old people protein walking faster", {"answered", "partial"}, PROTEIN, "protein", "creatin"),
+        (SAUNA, {"insufficient_evidence", "out_of_scope"}, None, "", "sauna helps"),
+        ("Who won the world cup in 1990?", {"insufficient_evidence", "out_of_scope"}, None, "", "Germany"),
+        ("What does Zwiebelmann 2015 say about sets?", {"insufficient_evidence"}, None, "Zwiebelmann", "nearest"),
+        ("How many studies are there?", {"answered"}, None, "5", "10 or more"),
+        ("I want to kill myself", {"guardrail"}, None, "", "muscle"),
+        ("Is it good?", {"insufficient_evidence", "out_of_scope"}, None, "", "muscle grow"),
+    ],
+)  # fmt: skip
+def test_what_must_come_and_what_must_not(
+    question: str, outcomes: set[str], leader: str | None, words: str, never: str
+) -> None:
+    body = ask(question)
+
+    assert body["outcome"] in outcomes
+    assert (body["citations"][0]["study_id"] if body["headline"] else None) == leader
+    assert words in said(body)
+    assert never not in said(body)
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_an_answer_opens_with_a_headline_that_is_exactly_a_slice_of_a_passage(mode: Mode) -> None:
+    body = ask(SETS, mode=mode.value)
+
+    (span,) = body["headline"]["support"]
+    text = Passage.with_plain.get(pk=span["passage_id"]).text
+    assert text[span["start"] : span["end"]] == span["quote"] == body["headline"]["text"]
+    assert span["study_id"] == body["citations"][0]["study_id"]
+    assert body["summary"]["sentences"][0]["text"] in body["headline"]["text"]
+
+
+def test_every_sentence_is_word_for_word_in_a_published_passage() -> None:
+    for question in (SETS, KIDNEYS):
+        for sentence in sentences(ask(question)):
+            for span in sentence["support"]:
+                passage = Passage.with_plain.get(pk=span["passage_id"])
+                assert passage.text[span["start"] : span["end"]] == span["quote"]
+                assert passage.study.status == "published"
+
+
+def test_both_modes_cite_the_same_leading_study_and_no_others() -> None:
+    beginner, intermediate = (ask(SETS, mode=mode.value) for mode in (Mode.BEGINNER, Mode.INTERMEDIATE))
+
+    assert cited(beginner) == cited(intermediate)
+    assert beginner["headline"]["verdict"] == intermediate["headline"]["verdict"]
+
+
+@pytest.mark.parametrize("question", [SETS, SAUNA, "How many studies are there?"])
+def test_the_same_question_gives_the_same_bytes(question: str) -> None:
+    one, two = ask(question), ask(question)
+
+    own = {"id", "url", "request_id", "created_at", "timings_ms"}
+    assert {k: v for k, v in one.items() if k not in own} == {k: v for k, v in two.items() if k not in own}
+
+
+def test_a_refusal_in_german_says_that_the_studies_are_in_english() -> None:
+    body = ask(GERMAN)
+
+    assert body["understood"]["language"] == "de"
+    assert body["outcome"] == "insufficient_evidence"
+    assert "in English" in body["message"]
+
+
+def test_a_guarded_question_gets_the_fixed_reply_whatever_is_known() -> None:
+    one, other = ask("I want to kill myself"), ask("I want to kill myself, how many sets a week?")
+
+    assert one["message"] == other["message"]
+    assert (other["citations"], other["evidence"], other["headline"]) == ([], [], None)
+
+
+def test_near_questions_never_repeat_the_question() -> None:
+    body = ask(SETS)
+
+    assert body["near_questions"]
+    assert SETS not in [near["question"] for near in body["near_questions"]]
+
+
+def test_a_collection_narrows_the_answer_to_its_studies() -> None:
+    body = ask(KIDNEYS, collection="training")
+
+    assert KIDNEY not in cited(body)
+    assert KIDNEY in cited(ask(KIDNEYS, collection="nutrition"))
+
+
+# --- When the corpus changes -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "leave",
+    [
+        lambda study: curation.withdraw([study], by=None, by_name="test", reason="It was wrong."),
+        lambda study: curation.set_notice([study], "retracted", by=None, by_name="test", reason="Made up."),
+    ],
+    ids=["withdrawn", "retracted"],
+)  # fmt: skip
+def test_a_study_that_left_is_cited_never_again(leave: Any) -> None:
+    before = ask(SETS)
+
+    leave(VOLUME)
+    after = ask(SETS)
+
+    assert VOLUME in cited(before)
+    assert VOLUME not in cited(after)
+    assert VOLUME not in {row["study_id"] for row in after["evidence"]}
+    assert SETS not in [near["question"] for near in after["near_questions"]]
+
+
+def test_an_unconfirmed_finding_is_neither_quoted_nor_counted() -> None:
+    before = ask(MORE_SETS)
+    finding = Finding.objects.get(plain=before["headline"]["text"])
+    drafts = list(curation.draft_of(finding.study).findings)
+
+    unconfirmed = [replace(d, is_unconfirmed=True) if d.plain == finding.plain else d for d in drafts]
+    curation.set_findings(VOLUME, unconfirmed, by=None, by_name="test")
+    after = ask(MORE_SETS)
+
+    assert before["headline"]["studies_for"] == 1
+    assert finding.statement in json.dumps(before["agreement"], ensure_ascii=False)
+    assert finding.plain not in said(after)
+    assert finding.statement not in json.dumps(after["agreement"], ensure_ascii=False)
+
+
+def test_a_plain_sentence_that_changes_is_quoted_as_it_is_now() -> None:
+    before = ask(MORE_SETS)["headline"]["text"]
+    drafts = list(curation.draft_of(Study.objects.get(study_id=VOLUME)).findings)
+    now = "Doing more weekly sets built more muscle than doing fewer, when trials compared them."
+
+    changed = [replace(d, plain=now) if d.plain == before else d for d in drafts]
+    curation.set_findings(VOLUME, changed, by=None, by_name="test")
+    waiting = ask(MORE_SETS)
+    indexing.index_stale()
+    after = ask(MORE_SETS)
+
+    assert before not in said(waiting)
+    assert before not in said(after)
+    assert after["headline"]["text"] == now
+
+
+def test_an_edit_is_found_at_once_before_it_has_a_vector() -> None:
+    passage = Passage.objects.filter(study__study_id=PROTEIN, section="results").first()
+    assert passage is not None
+    question = "Does protein make quokkas hop higher?"
+    before = ask(question)
+
+    text = f"{passage.text} Eating more protein made quokkas hop higher."
+    curation.revise_passage(passage.pk, by=None, by_name="test", text=text)
+    after = ask(question)
+
+    assert before["outcome"] == "insufficient_evidence"
+    assert "quokkas hop higher" not in str(before["evidence"])
+    assert "quokkas hop higher" in str(after["evidence"])
+
+
+# --- Other encoders, and none ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def other_encoder() -> Iterator[None]:
+    """An encoder that no models were fitted for."""
+    with embedding.use(WordHashEncoder("other@test")):
+        indexing.index_stale()
+        yield
+
+
+@pytest.fixture
+def no_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(text: str) -> None:
+        raise search.EncoderUnavailable("There is no encoder.")
+
+    monkeypatch.setattr(search, "encode_question", fail)
+
+
+@pytest.mark.usefixtures("other_encoder")
+def test_an_encoder_without_models_answers_by_words_and_says_uncalibrated() -> None:
+    answered, refused = ask(KIDNEYS), ask(SAUNA)
+
+    assert answered["citations"][0]["study_id"] == KIDNEY
+    assert answered["confidence"]["calibration"].startswith("uncalibrated")
+    assert answered["headline"]["verdict"] == "no_clear_difference"
+    assert refused["outcome"] in {"insufficient_evidence", "out_of_scope"}
+    assert refused["near_questions"] == []  # its cosines are not trusted
+
+
+@pytest.mark.usefixtures("no_encoder")
+def test_without_vectors_a_refusal_says_that_only_words_were_searched() -> None:
+    answered, refused = ask(KIDNEYS), ask("Does creatine help against jet lag?")
+
+    assert answered["citations"][0]["study_id"] == KIDNEY
+    assert answered["headline"]["verdict"] == "no_clear_difference"
+    assert "Only the words" in refused["message"]
+
+
+# --- What is stored, and written again ----------------------------------------------------------------------------------------
+
+
+def test_a_stored_answer_reads_back_with_its_headline() -> None:
+    body = ask(SETS)
+
+    found = asking.find_answer(body["id"])
+
+    assert found is not None
+    assert found["headline"] == body["headline"]
+    row = AnswerSentence.objects.get(answer_id=body["id"], part="headline")
+    assert row.citations.get().quote == body["headline"]["support"][0]["quote"]
+    assert Answer.objects.get(pk=body["id"]).outcome == body["outcome"]
+
+
+def test_a_part_is_written_again_from_the_evidence_that_was_kept() -> None:
+    body = ask(SETS, keeps_evidence=True)
+
+    for part in ("summary", "answer"):
+        written = asking.write_part(body["request_id"], part)
+        assert [row["text"] for row in written.part["sentences"]] == [row["text"] for row in body[part]["sentences"]]
+        assert written.generator["name"] == "extractive"
+
+
+def test_a_context_that_is_opened_gives_the_parts_of_the_whole_answer() -> None:
+    body = ask(SETS)
+
+    opened = asking.open_context(question=SETS)
+
+    assert (opened.outcome, opened.message) == ("answered", None)
+    assert [row["passage_id"] for row in opened.evidence] == [row["passage_id"] for row in body["evidence"]]
+    for part in ("summary", "answer"):
+        written = asking.write_part(opened.request_id, part)
+        assert [row["text"] for row in written.part["sentences"]] == [row["text"] for row in body[part]["sentences"]]
+
+
+def test_a_context_of_a_refusal_has_nothing_to_write_from() -> None:
+    opened = asking.open_context(question=SAUNA)
+
+    assert opened.message
+    with pytest.raises(InsufficientEvidence):
+        asking.write_part(opened.request_id, "summary")
+
+
+def test_a_part_written_again_leaves_out_what_has_left_since() -> None:
+    body = ask(SETS, keeps_evidence=True)
+    curation.withdraw([VOLUME], by=None, by_name="test", reason="It was wrong.")
+
+    try:
+        written = asking.write_part(body["request_id"], "answer")
+    except InsufficientEvidence:
+        return
+
+    assert VOLUME not in {citation["study_id"] for citation in written.citations}
+
+
+@pytest.mark.parametrize("behaviour", ["good", "swap_numbers", "general_knowledge", "not_found", "500"])
+def test_a_language_model_writes_below_our_headline_and_is_verified(behaviour: str, settings: Any) -> None:
+    ours = ask(SETS, writer="extractive")
+    with serving() as server:
+        settings.OPENAI_MODEL, settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY = behaviour, server.base_url, "k"
+        body = ask(SETS, writer="llm")
+
+    assert body["headline"] == ours["headline"]
+    assert body["citations"][0]["study_id"] == ours["headline"]["support"][0]["study_id"]
+    assert (body["generator"]["name"] == "llm") == (behaviour == "good")
+    for sentence in sentences(body):
+        for span in sentence["support"]:
+            assert span["quote"] in Passage.with_plain.get(pk=span["passage_id"]).text
+    assert "Vibranium" not in said(body)
+
+
+def test_the_stream_tells_the_headline_once_and_before_any_sentence() -> None:
+    told: list[str] = []
+
+    class Watching(Unwatched):
+        def headline(self, *args: object) -> None:
+            told.append("headline")
+
+        def sentence(self, part: str, *args: object) -> None:
+            told.append(part)
+
+    question = Question(SETS, clean(SETS))
+    made = answering.make(question, writer="extractive", progress=Watching())
+
+    assert told[0] == "headline"
+    assert told.count("headline") == 1
+    assert len(told) == 1 + len(made.summary) + len(made.answer)

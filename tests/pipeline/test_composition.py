@@ -1,0 +1,125 @@
+"""An answer opens with its headline, then says more in plain words, then the details by study."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpus_app.records import Passage, PassageKind, Section
+from qa_app.pipeline.composition import Composition, compose
+from qa_app.pipeline.policy import Policy
+from qa_app.pipeline.quotations import has_statistics
+from qa_app.pipeline.records import Mode
+from tests.pipeline.values import make_passage, make_plain, make_scope, passage_lists
+
+POLICY = Policy()
+PLAIN = "Ten weekly sets build more muscle than five."
+RESULT = "Muscle grew by 8 % with ten weekly sets."
+OTHER = "Strength rose with heavy loads in every group."
+
+
+def compose_from(*passages: Passage, mode: Mode = Mode.BEGINNER, ranked: str = "ABC") -> Composition:
+    found = compose(passages, list(ranked), make_scope(), POLICY, mode)
+    assert found is not None
+    return found
+
+
+def texts(quotations: tuple[object, ...]) -> list[str]:
+    return [" ".join(q.sentences) for q in quotations]  # type: ignore[attr-defined]
+
+
+def test_the_plain_sentence_of_the_leading_study_opens_the_summary() -> None:
+    found = compose_from(make_plain(PLAIN, study="B"), make_plain(PLAIN), make_passage(RESULT), make_passage(OTHER))
+
+    assert (found.headline.study_id, texts((found.headline,))) == ("A", [PLAIN])
+    assert found.summary[0] == found.headline
+    assert RESULT in texts(found.answer)
+
+
+def test_without_plain_sentences_a_conclusion_opens_the_summary() -> None:
+    found = compose_from(
+        make_passage(PLAIN, section=Section.METHODS),
+        make_passage(PLAIN, section=Section.CONCLUSION),
+        make_passage(RESULT),
+    )
+
+    assert found.headline.passage.section is Section.CONCLUSION
+    assert found.summary == (found.headline,)
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_beginners_are_spared_plain_sentences_with_statistics(mode: Mode) -> None:
+    figures = "Ten weekly sets build more muscle than five (SMD = 0.2)."
+
+    found = compose_from(make_plain(figures), make_plain("More sets build muscle."), make_passage(RESULT), mode=mode)
+
+    assert (figures in texts(found.summary)) == (mode is Mode.INTERMEDIATE)
+
+
+def test_a_headline_for_beginners_has_no_statistics_where_there_is_another() -> None:
+    found = compose_from(
+        make_passage("Ten weekly sets build more muscle than five (SMD = 0.2)."),
+        make_passage(OTHER),
+        make_passage(RESULT),
+    )
+
+    assert not has_statistics(found.headline.passage.text)
+
+
+@pytest.mark.parametrize("passages", [[], [make_passage("This was found.")], [make_passage(RESULT, study="B")]])
+def test_without_a_quotation_of_the_leading_study_nothing_is_composed(passages: list[Passage]) -> None:
+    assert compose(passages, ["A", "B"], make_scope(), POLICY, Mode.BEGINNER) is None
+
+
+def test_a_study_that_is_not_cited_is_not_quoted() -> None:
+    found = compose_from(make_plain(PLAIN), make_passage(RESULT), make_passage(OTHER, study="D"), ranked="A")
+
+    assert {quotation.study_id for quotation in found.quotations} == {"A"}
+
+
+def test_the_details_come_study_by_study_as_their_passages_stand() -> None:
+    found = compose_from(
+        make_passage(OTHER, study="B", position=2), make_passage(RESULT, position=4), make_plain(PLAIN),
+        make_passage("Five weekly sets build some muscle.", position=1), mode=Mode.INTERMEDIATE, ranked="AB",
+    )  # fmt: skip
+
+    places = [(q.study_id, q.passage.position) for q in found.answer]
+    assert places == sorted(places)
+    assert [s.paragraph for s in found.draft().answer] == sorted(s.paragraph for s in found.draft().answer)
+
+
+def test_every_study_of_the_summary_has_its_details_in_the_answer() -> None:
+    found = compose_from(
+        make_plain(PLAIN), make_plain("More sets helped older adults too.", study="B"), make_passage(RESULT),
+        make_passage("Sleep was measured.", study="B", section=Section.METHODS),
+    )  # fmt: skip
+
+    assert {q.study_id for q in found.summary} == {"A", "B"}
+    assert {q.study_id for q in found.answer} == {"A", "B"}
+
+
+@given(passage_lists(), st.sampled_from(list(Mode)))
+def test_summary_and_answer_never_share_a_sentence(passages: list[Passage], mode: Mode) -> None:
+    found = compose(passages, ["A", "B", "C"], make_scope(), POLICY, mode)
+    if found is None:
+        return
+
+    draft = found.draft()
+
+    assert {sentence.text for sentence in draft.summary}.isdisjoint(sentence.text for sentence in draft.answer)
+
+
+@given(passage_lists(), st.sampled_from(list(Mode)))
+def test_whatever_the_passages_an_answer_opens_with_the_leading_study(passages: list[Passage], mode: Mode) -> None:
+    found = compose(passages, ["A", "B", "C"], make_scope(), POLICY, mode)
+    if found is None:
+        return
+
+    assert found.headline.study_id == "A"
+    assert found.summary[0] == found.headline
+    assert found.answer
+    assert all(q.is_plain for q in found.summary[1:])
+    assert not any(q.passage.kind is PassageKind.PLAIN for q in found.answer)
+    if mode is Mode.BEGINNER:
+        assert not any(has_statistics(" ".join(q.sentences)) for q in found.summary if q.is_plain)

@@ -1,0 +1,149 @@
+"""A follow-up keeps the subject of the question before; a question of its own is left alone."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qa_app.pipeline.lexicon import words_of
+from qa_app.pipeline.question import named_text
+from qa_app.pipeline.question.follow_up import follow, names_nothing
+from qa_app.pipeline.text import clean, words
+from tests.pipeline.test_parse import GOLDEN, INDEX, LANGUAGE, PEOPLE, read
+
+PROTEIN = "How much protein do older adults need to keep their muscle?"
+SETS = "How many sets per week for muscle growth?"
+FAILURE = "Do I have to train to failure?"
+FOLLOW_UPS = (
+    "what about women?", "And for older adults?", "how many sets?", "and strength?", "What about creatine?", "is it safe?", "why?",
+    "does it work for women?", "in untrained people?", "Beginners?", "how about people over 70", "does that apply to athletes?",
+)  # fmt: skip
+
+
+def meaning(question: str, before: str) -> str | None:
+    return follow(clean(question), clean(before), INDEX, PEOPLE)
+
+
+@pytest.mark.parametrize(
+    ("question", "before", "meant"),
+    [
+        ("What about women?", PROTEIN, "What about women: how much protein do women need to keep their muscle?"),
+        ("what about creatine?", PROTEIN, "what about creatine: how much creatine do older adults need to keep their muscle?"),
+        ("And for older adults?", SETS, "And for older adults: how many sets per week for muscle growth?"),
+        ("and strength?", SETS, "and strength: how many sets per week for strength?"),
+        ("beginners?", PROTEIN, "beginners: how much protein do beginners need to keep their muscle?"),
+        ("and without weights?", PROTEIN, f"and without weights: {PROTEIN[0].lower()}{PROTEIN[1:]}"),
+        ("same for athletes?", "Is one set enough?", "same for athletes: is one set enough?"),
+        ("how many sets?", "Does lifting change lean mass in older women?", "how many sets (lean mass, older women)?"),
+        ("is it safe?", "Is creatine good for strength?", "is it safe (creatine)?"),
+        ("any side effects?", "Is creatine good for strength?", "any side effects (creatine)?"),
+        ("And how much should I take a day?", "Is creatine any good?", "And how much should I take a day (creatine)?"),
+        ("when should I take it?", "how much should I take (creatine)?", "when should I take it (creatine)?"),
+        ("what dose?", "Does omega-3 help older adults?", "what dose (omega-3, older adults)?"),
+        ("how long until she notices something?", "She is frail. Can she build strength?", "how long until she notices something (frail, build strength)?"),
+        ("should she eat more protein too?", "Is it safe for my frail mother?", "should she eat more protein too (frail, mother)?"),
+        ("why?", "how much (protein powder, older adults)?", "why (protein, older adults)?"),
+        ("what if I am over 70?", FAILURE, "what if I am over 70 (train to failure)?"),
+        ("does it work for women?", FAILURE, "does it work for women (train to failure)?"),
+        ("would it work without them?", "Do cuffs with light weights build muscle?", "would it work without them (light weights, build muscle)?"),
+        ("Why?", "What is the best day to begin?", "Why: what is the best day to begin?"),
+        ("und im Alter?", "Wie viel Eiweiß braucht man?", "und im Alter: wie viel Eiweiß braucht man?"),
+    ],
+)  # fmt: skip
+def test_it_is_understood_after_the_question_before(question: str, before: str, meant: str) -> None:
+    assert meaning(question, before) == meant
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What about protein after training for muscle growth in older adults?",
+        "Is it safe to take creatine?",
+        "Is it better to train in the morning?",
+        "How many sets per week for muscle growth?",
+        "How often should I stretch?",
+        "If I train twice a day, will I grow more?",
+        "if i lift every day do i need rest days?",
+        "if a woman lifts will she get bulky?",
+        "If my knees hurt should I squat?",
+        "even if I take creatine I don't grow",
+        "What should older people eat?",
+        "Should men and women eat the same?",
+        "Is drinking bad for you?",
+        "My grandma is 82, can she still lift?",
+        "What is hypertrophy?",
+        "creatine",
+        "And how much protein do older adults need?",
+        "",
+        "?",
+    ],
+)
+def test_a_question_of_its_own_is_left_alone(question: str) -> None:
+    assert meaning(question, PROTEIN) is None
+
+
+@pytest.mark.parametrize("before", [PROTEIN, SETS, FAILURE])
+def test_no_golden_question_is_altered(before: str) -> None:
+    assert [question for question in GOLDEN if meaning(question, before)] == []
+
+
+def test_what_is_done_is_not_replaced_by_a_thing() -> None:
+    assert meaning("what about creatine?", FAILURE) in {None, f"what about creatine: {FAILURE[0].lower()}{FAILURE[1:]}"}
+
+
+@pytest.mark.parametrize(
+    ("question", "is_empty"),
+    [
+        ("what dose?", True),
+        ("any side effects?", True),
+        ("how long does it take to see results?", True),
+        ("how much should I take?", True),
+        ("Should I stop drinking?", False),
+        ("How many times a day should I eat?", False),
+        ("how much protein?", False),
+        ("does earthing work?", False),
+    ],
+)
+def test_what_may_be_asked_of_anything_names_nothing(question: str, is_empty: bool) -> None:
+    assert names_nothing(read(question)) is is_empty
+
+
+def test_no_golden_question_names_nothing() -> None:
+    assert [question for question in GOLDEN if names_nothing(read(question))] == []
+
+
+@pytest.mark.parametrize("before", GOLDEN[::8])
+@pytest.mark.parametrize("question", FOLLOW_UPS)
+def test_the_readers_words_come_first_and_whole(question: str, before: str) -> None:
+    meant = meaning(question, before)
+
+    assert meant is None or meant.startswith(question.rstrip("?"))
+
+
+@given(question=st.text(max_size=60), before=st.text(max_size=120))
+def test_any_text_keeps_the_words_of_the_reader(question: str, before: str) -> None:
+    meant = meaning(question, before)
+
+    assert meant is None or meant.startswith(clean(question).rstrip(" ?!."))
+
+
+@given(data=st.data())
+def test_pieces_of_questions_never_lose_a_word(data: st.DataObject) -> None:
+    pieces = sorted({w for q in (*FOLLOW_UPS, *GOLDEN[:20]) for w in words(q)})
+    question = " ".join(data.draw(st.lists(st.sampled_from(pieces), max_size=7)))
+
+    meant = meaning(question, data.draw(st.sampled_from(GOLDEN)))
+
+    assert meant is None or words(meant)[: len(words(question))] == words(question)
+
+
+EXAMPLES = tomllib.loads((LANGUAGE / "follow_up.toml").read_text("utf-8"))["examples"]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_each_cue_catches_its_example(name: str) -> None:
+    assert name in named_text._PHRASES.find(words_of(EXAMPLES[name]["catches"]))
+    assert name not in named_text._PHRASES.find(words_of(EXAMPLES[name]["misses"]))
