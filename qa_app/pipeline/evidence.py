@@ -119,7 +119,7 @@ def rank(
         passages = load_passages(cited_studies(retrieved, policy), retrieved, corpus)
         ranked = RankedPassages(rank_by_relevance(passages, retrieved))
     else:
-        pool = load_pool(find_pool(list(hits.values()), policy), corpus)
+        pool = load_pool(find_pool(list(hits.values()), policy, 2 * policy.pool), corpus)
         total = retrieved.found.searchable_passages
         ranked = rank_passages(query, pool, hits, facts.vocabulary, total, policy, question.mode)
     if reranker is None or not ranked.kept:

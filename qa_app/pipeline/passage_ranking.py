@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from corpus_app.records import Concept, Design, Hit, Passage, Section, TrainingStatus
+from corpus_app.records import Concept, Design, Hit, Passage, PassageKind, Section, TrainingStatus
 from qa_app.pipeline.policy import Lexical, Order, Policy
 from qa_app.pipeline.query import Query
 from qa_app.pipeline.records import Because, Candidate, LeftOut, LeftOutReason, Mode
@@ -40,13 +40,13 @@ class RankedPassages:
     left_out: tuple[LeftOut, ...] = ()
 
 
-def find_pool(hits: Sequence[Hit], policy: Policy) -> tuple[int, ...]:
-    """Return the ids of the passages to rank: the nearest by meaning, and the best by words where words count."""
+def find_pool(hits: Sequence[Hit], policy: Policy, size: int) -> tuple[int, ...]:
+    """Return the ids of the `size` nearest passages by meaning, and of as many best by words where words count."""
     by_meaning = sorted((h for h in hits if h.cosine is not None), key=lambda h: (-(h.cosine or 0.0), h.passage_id))
     by_words = sorted((h for h in hits if h.bm25 > 0), key=lambda h: (-h.bm25, h.passage_id))
-    chosen = by_meaning[: policy.pool]
+    chosen = by_meaning[:size]
     if policy.lexical_weight or not chosen:
-        chosen = [*chosen, *by_words[: policy.pool]]
+        chosen = [*chosen, *by_words[:size]]
     return tuple(dict.fromkeys(hit.passage_id for hit in chosen))
 
 
@@ -56,9 +56,12 @@ def rank_passages(
 ) -> RankedPassages:  # fmt: skip
     """Rank the pool as the policy says, and keep its `evidence_passages` from different places.
 
-    `vocabulary` counts the passages, of `total`, that a word stands in.
+    Plain sentences are no passages of a source and are left aside. `vocabulary` counts the passages, of `total`, that a
+    word stands in.
     """
-    candidates = [_scored(query, p, hits[p.passage_id], policy, mode) for p in passages if p.passage_id in hits]
+    own = {p.passage_id: p for p in passages if p.passage_id in hits and p.kind is not PassageKind.PLAIN}
+    pool = find_pool([hits[pk] for pk in own], policy, policy.pool)
+    candidates = [_scored(query, own[pk], hits[pk], policy, mode) for pk in pool]
     candidates = _blend(query, candidates, vocabulary, total, policy)
     if policy.order is Order.KEYWORD_HITS:
         ordered = [_by_keyword_hits(candidate) for candidate in candidates]
