@@ -12,8 +12,10 @@ from corpus_app import records
 from corpus_app.passages import split_sentences
 from corpus_app.records import StudyScores, TextScore
 from qa_app.pipeline.query import Intent, Query
+from qa_app.pipeline.records import Candidate, Evidence, Mode, Question
 from qa_app.pipeline.selection import Scope
-from qa_app.pipeline.text import content_stems
+from qa_app.pipeline.text import clean, content_stems
+from qa_app.pipeline.understanding import understanding_of
 from tests.fakes import WordHashEncoder
 
 ASKED = "How many weekly sets build muscle?"
@@ -62,13 +64,14 @@ def make_study(study_id: str = "A", **changes: Any) -> records.Study:
     return records.Study(**(fields | changes))
 
 
-def make_passage(text: str, *, study: str = "A", **changes: Any) -> records.Passage:
+def make_passage(text: str, *, study: str | records.Study = "A", **changes: Any) -> records.Passage:
     """Return a passage of results, its sentences cut and encoded as indexing would."""
+    study = make_study(study) if isinstance(study, str) else study
     spans = split_sentences(text)
     fields: dict[str, Any] = {
         "passage_id": next(_numbers),
         "version": 1,
-        "study": make_study(study),
+        "study": study,
         "position": 0,
         "section": records.Section.RESULTS,
         "page": None,
@@ -83,6 +86,24 @@ def make_passage(text: str, *, study: str = "A", **changes: Any) -> records.Pass
 def make_plain(text: str, *, study: str = "A", **changes: Any) -> records.Passage:
     """Return a plain sentence of a study."""
     return make_passage(text, study=study, kind=records.PassageKind.PLAIN, **changes)
+
+
+def make_candidate(text: str = "Muscle grew.", *, score: float = 1.0, cosine: float = 0.6, **changes: Any) -> Candidate:
+    """Return a ranked candidate; further changes go to its passage."""
+    passage = make_passage(text, **changes)
+    return Candidate(passage, records.Hit(passage.passage_id, 2.0, cosine), score, score)
+
+
+def make_question(text: str = ASKED, **changes: Any) -> Question:
+    return Question(text, clean(text), **changes)
+
+
+def make_evidence(
+    *candidates: Candidate, question: str = ASKED, mode: Mode = Mode.BEGINNER, **changes: Any
+) -> Evidence:
+    """Return evidence of these candidates; further changes go to the Query."""
+    asked = make_question(question, mode=mode)
+    return Evidence(asked, understanding_of(make_query(question, **changes)), candidates)
 
 
 def make_scores(

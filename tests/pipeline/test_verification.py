@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qa_app.classic.policy import Policy
+from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.records import DraftSentence, LeftOut, LeftOutReason, Sentence, SentenceKind, Verdict
 from qa_app.pipeline.verification import Judge, find_span, lay, verify
-from tests.classic.values import make_candidate, make_evidence, make_passage, texts
+from tests.pipeline.values import TEXTS, make_candidate, make_evidence, make_passage
 
 SAFE = "No trial found that creatine harms the kidneys. It was safe. It was safe in older adults, too."
 PART = "creatine harms the kidneys."
 
 
-@given(texts, st.data())
+@given(TEXTS, st.data())
 def test_neighbouring_sentences_of_a_passage_give_back_exactly_their_words(text: str, data: st.DataObject) -> None:
     passage = make_passage(text)
     first = data.draw(st.integers(0, len(passage.sentences) - 1))
@@ -28,7 +28,7 @@ def test_neighbouring_sentences_of_a_passage_give_back_exactly_their_words(text:
     assert passage.text[span.start : span.end] == span.quote == words
 
 
-@given(texts, st.integers(0, 200), st.integers(0, 200))
+@given(TEXTS, st.integers(0, 200), st.integers(0, 200))
 def test_a_span_begins_and_ends_with_a_sentence(text: str, start: int, end: int) -> None:
     passage = make_passage(text)
 
@@ -321,7 +321,7 @@ def test_a_judge_can_only_lower_the_score_and_its_failure_is_no_support() -> Non
     assert judged("Bananas grow on tall trees.", GAIN, judge=lambda claim, sentences: 1.0)[0] == ()
 
 
-@given(texts, st.data())
+@given(TEXTS, st.data())
 def test_nothing_leaves_that_is_neither_in_a_cited_passage_nor_graded(text: str, data: st.DataObject) -> None:
     words = text.split()
     drawn = data.draw(

@@ -21,7 +21,7 @@ from qa_app.pipeline.citations import (
     with_markers,
 )
 from qa_app.pipeline.records import Sentence, SentenceKind, Span, Verdict
-from tests.classic.values import SENTENCES, make_candidate, make_evidence
+from tests.pipeline.values import SENTENCES, make_candidate, make_evidence
 
 numbers = st.lists(st.integers(1, 99), max_size=5, unique=True).map(tuple)
 garbage = st.text(st.sampled_from("[]［］【】1２39,;，、-–^ \t\nab.é💪"), max_size=40) | st.text()

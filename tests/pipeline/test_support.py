@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from qa_app.pipeline.verification.reading import read
 from qa_app.pipeline.verification.support import SIGNALS, Support, fitted, from_json, is_negated, read_signals, turns
-from tests.classic.values import SENTENCES
+from tests.pipeline.values import SENTENCES
 
 FLAT = Support(0.0, {}, {}, {}, 1, {}, "nothing")
 EVIDENCE = ("Heavy loads raised leg strength by 12% in Norway.", "Sleep did not change.")

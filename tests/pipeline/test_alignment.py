@@ -10,7 +10,7 @@ from qa_app.pipeline.records import LeftOutReason
 from qa_app.pipeline.verification.alignment import Fit, fit, window
 from qa_app.pipeline.verification.lexicon import Kind, kind_of
 from qa_app.pipeline.verification.reading import read
-from tests.classic.values import SENTENCES
+from tests.pipeline.values import SENTENCES
 
 NUMBER, DIRECTION = LeftOutReason.NUMBER_MISMATCH, LeftOutReason.DIRECTION_MISMATCH
 NEGATION, POPULATION = LeftOutReason.NEGATION_MISMATCH, LeftOutReason.POPULATION_MISMATCH
