@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from corpus_app.records import AgeGroup, Design, Sex, Study, TrainingStatus
 from qa_app.pipeline.records import Evidence, Population, Sentence, SentenceKind
-from qa_app.pipeline.text import content_stems, folded, stem_set
+from qa_app.pipeline.text import EMPTY_WORDS, folded, words
 
 _DESIGNS = {
     Design.META_ANALYSIS: "meta-analysis",
@@ -78,7 +78,7 @@ def besides(study: Study, asked: Population, text: str = "") -> str:
     """Return the people of a study as far as they are others than those asked about: "mixed ages", "younger adults, men".
 
     Where the question names no age, old or young people are others than everybody, and where it names no sex, one alone
-    is. What the text says itself is not said again.
+    is. What the text says in the same words is not said again.
     """
     is_about_all = not (asked.age_groups or asked.sexes)
     age = _age_of(study, asked.age_groups)
@@ -88,8 +88,8 @@ def besides(study: Study, asked: Population, text: str = "") -> str:
     training = ""
     if asked.training and not _is_trained_so(study.training_status, asked.training):
         training = _TRAININGS.get(study.training_status, "")
-    known = stem_set(text)
-    return ", ".join(part for part in (age, sex, training) if part and not set(content_stems(part)) & known)
+    known = EMPTY_WORDS.union(words(text))  # whole words: "training" says nothing of trained people
+    return ", ".join(part for part in (age, sex, training) if not known.issuperset(words(part)))
 
 
 def _age_of(study: Study, asked: Collection[AgeGroup]) -> str:
