@@ -26,7 +26,6 @@ NEUTRAL = {
     "SECRET_KEY": "only for tests",
     "INFORM_ENCODER": "",
     "INFORM_POLICY": "",
-    "INFORM_ENGINE": os.environ.get("TEST_ENGINE", "classic"),
     "INFORM_PROXIES": "",
     "INFORM_CORS_ORIGINS": "",
     "INFORM_ANONYMOUS_ASKS": "1000000/minute",  # all tests ask from one address

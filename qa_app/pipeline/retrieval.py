@@ -85,13 +85,16 @@ class Retrieved:
 def retrieve_scoped(
     query: Query, corpus: Corpus, facts: CorpusFacts, models: Models, policy: Policy, clock: Clock, chosen: str | None
 ) -> tuple[Retrieved, Scope]:  # fmt: skip
-    """Retrieve from the chosen collection, and from the whole corpus where that does not answer. Raises DatabaseError."""
+    """Retrieve from the chosen collection, and from the whole corpus where that does not answer.
+
+    What was found in the collection stays where the whole corpus does not answer either. Raises DatabaseError.
+    """
     collection = chosen or (query.collection if policy.scope_detected else None)
     found = retrieve(query, corpus, facts, models, policy, clock, collection)
     if collection is None or found.is_answerable:
         return found, Scope.COLLECTION if collection else Scope.GLOBAL
     whole = retrieve(query, corpus, facts, models, policy, clock)
-    return (whole, Scope.COLLECTION_THEN_GLOBAL) if whole.is_answerable else (found, Scope.COLLECTION)
+    return whole if whole.is_answerable else found, Scope.COLLECTION_THEN_GLOBAL
 
 
 def retrieve(

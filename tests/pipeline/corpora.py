@@ -32,3 +32,7 @@ class StemHashEncoder(WordHashEncoder):
 
     def _row(self, text: str) -> Matrix:
         return super()._row(" ".join(content_stems(text)))
+
+
+FITTED = StemHashEncoder("all-MiniLM-L6-v2@word-hash", dimensions=384)
+"""Quick, and under a name that models were fitted for."""

@@ -61,7 +61,9 @@ def finding(
         (("creatine", "placebo"), "sleep", ({"creatine"}, set(), set())),
     ],
 )
-def test_a_finding_is_mapped_to_what_differs_between_its_sides(sides, outcome, expected) -> None:  # type: ignore[no-untyped-def]
+def test_a_finding_is_mapped_to_what_differs_between_its_sides(
+    sides: tuple[str, str], outcome: str, expected: tuple[set[str], ...]
+) -> None:
     assert map_finding(finding(*sides, outcome), INDEX) == FindingConcepts(*map(frozenset, expected))
 
 

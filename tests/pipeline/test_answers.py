@@ -8,9 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from django.db import transaction
 
-from corpus_app import curation, embedding, indexing, search, sources
+from corpus_app import curation, embedding, indexing, search
 from corpus_app.models import Finding, Passage, Study
 from qa_app import answering, asking
 from qa_app.models import Answer, AnswerSentence
@@ -20,7 +19,6 @@ from qa_app.pipeline.records import InsufficientEvidence, Mode, Question
 from qa_app.pipeline.text import clean
 from tests.doubles.model_server import serving
 from tests.fakes import WordHashEncoder
-from tests.pipeline.corpora import StemHashEncoder, copy_slice
 
 VOLUME, FREQUENCY, PROTEIN, KIDNEY = "S018", "S006", "S036", "S079"
 SETS = "How many sets a week do I need for each muscle to get bigger?"
@@ -28,24 +26,8 @@ KIDNEYS = "Does creatine change how well your kidneys filter the blood?"
 MORE_SETS = "more sets or fewer sets for bigger muscles"
 SAUNA = "Does a sauna help against jet lag?"
 GERMAN = "Wie viele Sätze pro Woche brauche ich für den Muskelaufbau?"
-FITTED = StemHashEncoder("all-MiniLM-L6-v2@word-hash", dimensions=384)
-"""Quick, and under a name that models were fitted for."""
 
-
-@pytest.fixture(scope="module")
-def corpus(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Imported and indexed once; whatever a test changes is taken back after it."""
-    folder = copy_slice(tmp_path_factory.mktemp("corpus"))
-    with django_db_blocker.unblock(), embedding.use(FITTED), transaction.atomic():
-        curation.import_corpus(sources.read(folder, known=curation.known()), publish=True)
-        indexing.index_stale()
-        yield
-        transaction.set_rollback(True)
-
-
-@pytest.fixture(autouse=True)
-def _learned(corpus: None, db: None, settings: Any) -> None:
-    settings.INFORM_ENGINE = "learned"
+pytestmark = pytest.mark.usefixtures("corpus", "db")
 
 
 def ask(question: str, **options: Any) -> Payload:
@@ -153,11 +135,25 @@ def test_near_questions_never_repeat_the_question() -> None:
     assert SETS not in [near["question"] for near in body["near_questions"]]
 
 
-def test_a_collection_narrows_the_answer_to_its_studies() -> None:
-    body = ask(KIDNEYS, collection="training")
+@pytest.mark.parametrize(
+    ("question", "collection", "searched", "study"),
+    [
+        (KIDNEYS, "nutrition", "collection", KIDNEY),
+        (KIDNEYS, "training", "collection_then_global", KIDNEY),
+        (SETS, "training", "collection", VOLUME),
+        (SAUNA, "training", "collection_then_global", None),
+        (SETS, None, "global", VOLUME),
+    ],
+)
+def test_a_collection_is_left_only_for_an_answer(
+    question: str, collection: str | None, searched: str, study: str | None
+) -> None:
+    body = ask(question, collection=collection)
 
-    assert KIDNEY not in cited(body)
-    assert KIDNEY in cited(ask(KIDNEYS, collection="nutrition"))
+    assert body["scope"]["searched"] == searched
+    assert body["headline"] is None if study is None else study in cited(body)
+    others = Study.objects.filter(study_id__in=cited(body)).exclude(collection__slug=collection or "")
+    assert searched != "collection" or not others.exists()
 
 
 # --- When the corpus changes -------------------------------------------------------------------------------------------------

@@ -1,23 +1,219 @@
-"""Passages found by words and by meaning come in one order."""
+"""Passages of both halves come in one order; a collection is left, and neighbours are searched, only for an answer."""
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from corpus_app.records import Hit
-from qa_app.pipeline.retrieval import fuse
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpus_app.records import Concept, Found, Hit, Hits, Leg, StudyScores, TextScore
+from qa_app.pipeline.clock import Clock
+from qa_app.pipeline.concepts import ConceptIndex
+from qa_app.pipeline.learned import Logistic
+from qa_app.pipeline.policy import DEFAULT, PRESETS, Policy
+from qa_app.pipeline.ports import CorpusFacts, LegFailed
+from qa_app.pipeline.question.people import PeopleIndex
+from qa_app.pipeline.question.safety import SafetyLexicon
+from qa_app.pipeline.question.sources import SourceIndex
+from qa_app.pipeline.records import Scope
+from qa_app.pipeline.retrieval import Models, Retrieved, fuse, retrieve, retrieve_scoped
+from qa_app.pipeline.text import content_stems
+from tests.pipeline.values import make_concept, make_query, make_study
+
+# --- Both halves in one order ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("hits", "order"),
+    ("hits", "weight", "fused"),
     [
-        ([], []),
-        ([Hit(1, 1.0, 0.2), Hit(2, 3.0, 0.6)], [2, 1]),
-        ([Hit(1, 1.0, None), Hit(2, 3.0, None)], [2, 1]),  # no vectors at all
-        ([Hit(1, 0.0, 0.2), Hit(2, 0.0, 0.6)], [2, 1]),  # no word in common
-        ([Hit(1, 1.0, 0.2), Hit(2, 9.0, None), Hit(3, 2.0, 0.6)], [2, 3, 1]),  # the second waits for its vector
-        ([Hit(2, 1.0, 0.6), Hit(1, 1.0, 0.6)], [1, 2]),
+        ([], 0.4, {}),
+        ([Hit(1, 1.0, 0.2), Hit(2, 3.0, 0.6), Hit(3, 2.0, 0.3)], 0.4, {2: 1.0, 3: 0.4 * 0.5 + 0.6 * 0.25, 1: 0.0}),
+        ([Hit(1, 4.0, 0.2), Hit(2, 0.0, 0.6)], 0.4, {2: 0.6, 1: 0.4}),
+        ([Hit(1, 4.0, 0.2), Hit(2, 0.0, 0.6)], 0.0, {2: 1.0, 1: 0.0}),
+        ([Hit(1, 1.0, None), Hit(2, 3.0, None)], 0.4, {2: 1.0, 1: 0.0}),  # no vectors: words alone
+        ([Hit(1, 0.0, 0.2), Hit(2, 0.0, 0.6)], 0.4, {2: 1.0, 1: 0.0}),  # no word in common: meaning alone
+        ([Hit(1, 1.0, 0.2), Hit(2, 9.0, None), Hit(3, 1.0, 0.6)], 0.4, {2: 1.0, 3: 0.6, 1: 0.0}),  # 2 waits for its vector
+        ([Hit(2, 1.0, 0.6), Hit(1, 1.0, 0.6)], 0.4, {1: 0.0, 2: 0.0}),  # nothing tells them apart but their ids
+    ],
+)  # fmt: skip
+def test_scores_of_both_halves_are_brought_to_one_scale_and_weighted(
+    hits: list[Hit], weight: float, fused: dict[int, float]
+) -> None:
+    found = fuse(Hits.of(hits), weight)
+
+    assert list(found) == list(fused)
+    assert found == pytest.approx(fused)
+
+
+@given(st.lists(st.tuples(st.floats(0, 40), st.none() | st.floats(-1, 1)), max_size=40), st.floats(0, 1), st.randoms())
+def test_fused_scores_lie_between_0_and_1_whatever_order_the_hits_come_in(
+    rows: list[tuple[float, float | None]], weight: float, random: Any
+) -> None:
+    hits = [Hit(number, *row) for number, row in enumerate(rows)]
+
+    found = fuse(Hits.of(hits), weight)
+
+    assert sorted(found) == [hit.passage_id for hit in hits]
+    assert all(-1e-9 <= score <= 1 + 1e-9 for score in found.values())
+    assert list(found.values()) == sorted(found.values(), reverse=True)
+    assert fuse(Hits.of(random.sample(hits, len(hits))), weight) == found
+
+
+# --- Collections and neighbours ----------------------------------------------------------------------------------------------
+
+TEXTS = {
+    "A": ("training", "Weekly sets build muscle."),
+    "B": ("nutrition", "Protein helps the old."),
+    "C": ("nutrition", "A loading phase fills stores of phosphate."),
+}
+HALF = Logistic(("leader_coverage",), (0.45,), (0.01,), (1.0,), 0.0, threshold=0.5)
+"""Says that a question is answered where the leading study has half of its words."""
+BY_COVERAGE = Logistic(("coverage",), (0.5,), (0.1,), (1.0,), 0.0)
+KINDS = ("words", "words_bare")
+MODELS = Models(dict.fromkeys(KINDS, BY_COVERAGE), dict.fromkeys(KINDS, HALF), dict.fromkeys(KINDS, HALF), "test")
+LINKING = PRESETS["seed-001"]
+DETECTING = Policy(scope_detected=True)
+
+
+class WordCorpus:
+    """Finds studies by the stems that they share with a question; it has no encoder."""
+
+    def __init__(self, texts: Mapping[str, tuple[str, str]]) -> None:
+        self.stems = {study: frozenset(content_stems(text)) for study, (_, text) in texts.items()}
+        self.collections = {study: collection for study, (collection, _) in texts.items()}
+        self.searched: list[tuple[str, str | None]] = []
+
+    def encode(self, *_: object) -> Any:
+        raise LegFailed("There is no encoder.")
+
+    def _shared(self, text: str, collection: str | None) -> dict[str, frozenset[str]]:
+        asked = frozenset(content_stems(text))
+        own = {s: stems & asked for s, stems in self.stems.items() if collection in (None, self.collections[s])}
+        return {study: shared for study, shared in own.items() if shared}
+
+    def find(self, text: str, *_: object, collection: str | None, **__: object) -> Found:
+        self.searched.append((text, collection))
+        shared = self._shared(text, collection)
+        frequency = tuple((s, sum(s in own for own in self.stems.values())) for s in content_stems(text))
+        hits = [Hit(ord(study), float(len(stems)), None) for study, stems in shared.items()]
+        legs = Leg(True, len(hits)), Leg(False, 0, "There is no encoder.")
+        return Found(Hits.of(hits), *legs, 1, (), frequency, len(self.stems))
+
+    def score_studies(self, text: str, *_: object, collection: str | None, **__: object) -> tuple[StudyScores, ...]:
+        shared = self._shared(text, collection)
+        return tuple(StudyScores(s, {"passage": TextScore(len(own), None)}, own) for s, own in shared.items())
+
+
+def make_facts(concepts: Sequence[Concept] = ()) -> CorpusFacts:
+    return CorpusFacts(
+        version=1,
+        studies={study: make_study(study, collection=collection) for study, (collection, _) in TEXTS.items()},
+        sources=SourceIndex.build(()),
+        collections=(),
+        concepts=tuple(concepts),
+        concept_index=ConceptIndex.build(concepts),
+        people=PeopleIndex.build({}),
+        safety=SafetyLexicon.build(),
+        findings=(),
+        finding_concepts={},
+        sizes={},
+        vocabulary={},
+        changed_at=None,
+    )
+
+
+def scoped(
+    text: str, chosen: str | None, policy: Policy = DEFAULT, **changes: Any
+) -> tuple[Retrieved, Scope, WordCorpus]:
+    corpus = WordCorpus(TEXTS)
+    found, scope = retrieve_scoped(
+        make_query(text, **changes), corpus, make_facts(), MODELS, policy, Clock(), chosen  # type: ignore[arg-type]
+    )  # fmt: skip
+    return found, scope, corpus
+
+
+@pytest.mark.parametrize(
+    ("text", "chosen", "scope", "leader", "searched"),
+    [
+        ("weekly sets", "training", Scope.COLLECTION, "A", ["training"]),
+        ("weekly sets", None, Scope.GLOBAL, "A", [None]),
+        ("protein for the old", "training", Scope.COLLECTION_THEN_GLOBAL, "B", ["training", None]),
+        ("weekly saunas against jet lag", "training", Scope.COLLECTION_THEN_GLOBAL, "A", ["training", None]),
+        ("weekly saunas against jet lag", "nutrition", Scope.COLLECTION_THEN_GLOBAL, None, ["nutrition", None]),
     ],
 )
-def test_the_best_by_both_come_first(hits: list[Hit], order: list[int]) -> None:
-    assert list(fuse(hits)) == order
+def test_a_chosen_collection_is_left_only_for_an_answer(
+    text: str, chosen: str | None, scope: Scope, leader: str | None, searched: list[str | None]
+) -> None:
+    found, where, corpus = scoped(text, chosen)
+
+    assert where is scope
+    assert next((study for study, _ in found.ranked), None) == leader
+    assert [collection for _, collection in corpus.searched] == searched
+
+
+@pytest.mark.parametrize(
+    ("policy", "chosen", "scope"),
+    [
+        (DEFAULT, None, Scope.GLOBAL),
+        (DETECTING, None, Scope.COLLECTION),
+        (DETECTING, "training", Scope.COLLECTION_THEN_GLOBAL),
+    ],
+)
+def test_a_collection_that_is_pointed_at_is_searched_where_the_policy_says_so(
+    policy: Policy, chosen: str | None, scope: Scope
+) -> None:
+    found, where, _ = scoped("protein for the old", chosen, policy, collection="nutrition")
+
+    assert where is scope
+    assert found.ranked[0][0] == "B"
+
+
+CREATINE = make_concept("creatine", neighbours=("loading-phase", "strength", "creatine", "gone"))
+LOADING = make_concept("loading-phase", neighbours=("creatine",))
+HUB = make_concept("strength", neighbours=tuple(f"c{number}" for number in range(20)))
+CONCEPTS = (CREATINE, LOADING, HUB)
+
+
+def linked(text: str, policy: Policy, *concepts: Concept) -> tuple[Retrieved, Clock]:
+    clock = Clock()
+    query = make_query(text, concepts=concepts)
+    corpus: Any = WordCorpus(TEXTS)
+    return retrieve(query, corpus, make_facts(CONCEPTS), MODELS, policy, clock), clock
+
+
+def test_where_little_was_found_neighbouring_concepts_are_searched_too() -> None:
+    found, clock = linked("does creatine help swimmers?", LINKING, CREATINE)
+
+    assert found.linked == (LOADING,)  # what has many neighbours leads everywhere, and what is gone nowhere
+    assert [study for study, _ in found.ranked] == ["C"]
+    assert found.linked_leg is not None
+    assert found.linked_leg.candidates == 1
+    assert clock.spent["linked"] is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "policy", "concepts"),
+    [
+        ("does creatine help swimmers?", DEFAULT, (CREATINE,)),  # the policy has no second pass
+        ("do weekly sets build muscle?", LINKING, (CREATINE,)),  # enough was found
+        ("does creatine help swimmers?", LINKING, ()),  # no concept is named
+        ("does strength help swimmers?", LINKING, (HUB,)),  # it has neighbours everywhere
+    ],
+)
+def test_there_is_no_second_pass_without_need(text: str, policy: Policy, concepts: tuple[Concept, ...]) -> None:
+    found, clock = linked(text, policy, *concepts)
+
+    assert (found.linked, found.linked_leg) == ((), None)
+    assert clock.spent["linked"] is None
+
+
+def test_a_failed_encoder_leaves_the_words_and_says_why() -> None:
+    found, _, _ = scoped("weekly sets", None)
+
+    assert found.vector is None
+    assert (found.found.lexical.ok, found.found.dense.ok) == (True, False)
+    assert found.is_answerable

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import strategies as st
@@ -38,8 +39,9 @@ def make_query(text: str = ASKED, **changes: Any) -> Query:
     return Query(**(fields | changes))
 
 
-def make_concept(concept_id: str, *, rarity: float = 1.0) -> records.Concept:
-    return records.Concept(concept_id, concept_id.replace("-", " "), "outcome", (), "", ("training",), rarity=rarity)
+def make_concept(concept_id: str, *, rarity: float = 1.0, **changes: Any) -> records.Concept:
+    concept = records.Concept(concept_id, concept_id.replace("-", " "), "outcome", (), "", ("training",), rarity=rarity)
+    return replace(concept, **changes)
 
 
 def make_study(study_id: str = "A", **changes: Any) -> records.Study:
