@@ -10,6 +10,7 @@ import numpy as np
 
 from corpus_app.records import Passage, PassageKind
 from qa_app.pipeline.lexicon import LANGUAGE_FOLDER, PhraseIndex, words_of
+from qa_app.pipeline.orders import gives_orders
 from qa_app.pipeline.text import stem_set
 
 LONGEST = 4  # sentences of a quotation; a longer run is not quoted
@@ -55,7 +56,10 @@ class Quotation:
 
 
 def cut(passage: Passage) -> Iterator[Quotation]:
-    """Yield the quotation around each sentence of a passage, each run once; runs over `LONGEST` sentences are left out."""
+    """Yield the quotation around each sentence of a passage, each run once.
+
+    Runs over `LONGEST` sentences are left out, and those in which a sentence tells a machine what to say.
+    """
     texts = [passage.text[s.start : s.end] for s in passage.sentences]
     ties = [_CONNECTIVES.find(words_of(text)) for text in texts]
     refers = [_opens(tie, "refers_back") or _opens(tie, "qualifies") for tie in ties]
@@ -70,6 +74,8 @@ def cut(passage: Passage) -> Iterator[Quotation]:
         if refers[first] or last - first >= LONGEST or (first, last) in seen:
             continue
         seen.add((first, last))
+        if any(map(gives_orders, texts[first : last + 1])):
+            continue
         yield Quotation(passage, first, last, core, stem_set(" ".join(texts[first : last + 1])))
 
 

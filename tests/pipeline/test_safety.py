@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from qa_app.classic.scope import ROUTES, with_instead
 
 from qa_app.pipeline.lexicon import read_tables
 from qa_app.pipeline.question.safety import SafetyLexicon, check
@@ -48,12 +47,30 @@ def test_the_list_alone_declines_the_labelled_questions_and_no_others() -> None:
     assert len(wrong) <= 2
 
 
-@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
-def test_a_route_keeps_its_built_in_reply(route) -> None:  # type: ignore[no-untyped-def]
-    declined = LEXICON.routes[route.name].declined()
+@pytest.mark.parametrize(
+    ("route", "words"),
+    [
+        ("crisis", ["112", "999", "911", "116 123", "988", "doctor"]),
+        ("emergency", ["112", "999", "911", "Stop exercising"]),
+        ("pregnancy", ["midwife", "doctor"]),
+        ("eating", ["doctor", "helpline"]),
+        ("minor", ["paediatrician", "under 18"]),
+        ("drugs", ["no doses", "doctor"]),
+        ("medicine", ["doctor", "pharmacist"]),
+        ("personal_medical", ["doctor"]),
+        ("diagnosis", ["doctor"]),
+    ],
+)
+def test_a_reply_says_where_help_is_and_all_but_the_gravest_what_the_site_can_do(route: str, words: list[str]) -> None:
+    declined = LEXICON.routes[route].declined()
 
-    assert (declined.outcome, declined.route) == (Outcome.GUARDRAIL, route.name)
-    assert declined.message == with_instead(route.message, route.instead)
+    assert (declined.outcome, declined.route) == (Outcome.GUARDRAIL, route)
+    assert [word for word in words if word not in declined.message] == []
+    assert ("What this site can do" in declined.message) == (route != "crisis")
+
+
+def test_every_route_has_labelled_questions() -> None:
+    assert set(LEXICON.routes) == {row["route"] for row in ROWS if row["route"]}
 
 
 @pytest.mark.parametrize(
@@ -127,7 +144,7 @@ def test_the_classifier_adds_to_the_list_and_decides_long_questions_that_are_not
 
 
 @pytest.mark.parametrize(
-    "path", sorted((ROOT / "qa_app" / "calibrations").glob("*/safety.json")), ids=lambda p: p.parent.name
+    "path", sorted((ROOT / "qa_app" / "fitted").glob("*/safety.json")), ids=lambda p: p.parent.name
 )
 def test_a_model_file_fits_the_lists_it_was_fitted_with(path: Path) -> None:
     model = SafetyClassifier.load(path)
