@@ -63,7 +63,7 @@ def compose(
 ) -> Composition | None:
     """Choose headline, summary and answer from the passages of the cited studies, in the order `ranked`.
 
-    None where the leading study has no sentence to open with, or no other to go on with.
+    None where the leading study has no sentence to open with.
     """
     budget = budget_of(policy, mode)
     place = {study_id: n for n, study_id in enumerate(ranked)}
@@ -93,7 +93,16 @@ def compose(
         besides=summary,
     )
     answer = _with_every_study(answer, summary, ordinary, scope, policy)
-    return Composition(headline, summary, _in_order(answer, place)) if answer else None
+    return Composition(headline, summary, _in_order(answer or _next_best(summary, ordinary, scope, policy), place))
+
+
+def _next_best(
+    summary: Sequence[Quotation], ordinary: Sequence[Quotation], scope: Scope, policy: Policy
+) -> tuple[Quotation, ...]:
+    """Return the best quotation that the summary does not show, or the summary's own first where nothing else is left."""
+    shown = {text for q in summary for text in q.sentences}
+    others = [q for q in ordinary if shown.isdisjoint(q.sentences)]
+    return (max(others, key=lambda q: relevance(q, scope, policy)),) if others else tuple(summary[:1])
 
 
 def _first_of(study_id: str, *groups: Sequence[Quotation]) -> list[Quotation]:
