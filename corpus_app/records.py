@@ -394,6 +394,8 @@ class TextScore:
     """The text with the best cosine; None where there is none."""
     top3: float | None = None
     """Mean of the three best cosines; None where there are fewer texts."""
+    others: tuple[float, ...] = ()
+    """Best cosines of the question's further formulations, in their order; empty where there are none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -207,15 +207,17 @@ def find_while(
 
 
 def score_studies(
-    text: str, vector: Sequence[float] | None, *, collection: str | None = None, limit: int = 50
+    text: str, vectors: Sequence[Sequence[float]], *, collection: str | None = None, limit: int = 50
 ) -> tuple[records.StudyScores, ...]:
     """Return how well the texts of each candidate study match a question, in the order of the studies' ids.
 
     Candidates have one of the best `limit` texts of a kind (a `TextKind`, or `passage`) by BM25 or by cosine. Of each candidate
-    and kind both maxima are given, exact. Without a vector no cosine is. Raises DatabaseError.
+    and kind all maxima are given, exact. `vectors` are those of the question's formulations, the main one first; without
+    any no cosine is given. Raises DatabaseError.
     """
-    encoder = vector.encoder if isinstance(vector, legs.QuestionVector) else encoder_name()
-    return study_scores.score(text, vector, encoder=encoder, collection=collection, limit=limit)
+    first = next(iter(vectors), None)
+    encoder = first.encoder if isinstance(first, legs.QuestionVector) else encoder_name()
+    return study_scores.score(text, vectors, encoder=encoder, collection=collection, limit=limit)
 
 
 def term_statistics(text: str) -> tuple[tuple[str, int], ...]:

@@ -30,11 +30,12 @@ _SENT = np.dtype([("text", ">i8"), ("study", ">i8"), ("kind", ">i4"), ("score", 
 
 
 def score(
-    text: str, vector: Sequence[float] | None, *, encoder: str, collection: str | None, limit: int
+    text: str, vectors: Sequence[Sequence[float]], *, encoder: str, collection: str | None, limit: int
 ) -> tuple[StudyScores, ...]:
     """Return the scores of every study of which a text is among the best `limit` of its kind, by words or by meaning.
 
-    Both maxima of each kind are exact. The order is that of the studies' ids. Raises DatabaseError.
+    `vectors` are those of the question's formulations; the first decides which texts are near, and without any no cosine
+    is given. All maxima of each kind are exact. The order is that of the studies' ids. Raises DatabaseError.
     """
     parameters = {
         **legs.lexeme_parameters(text),
@@ -43,29 +44,32 @@ def score(
         "collection": collection,
         "limit": limit,
         "encoder": encoder,
-        "vector": None if vector is None else wire.Packed(vector, ">f2"),
         "space": metric.space(encoder),
-        "projected": None if vector is None else wire.Packed(metric.project(encoder, vector)[0].tolist(), ">f2"),
     }
+    for place, vector in enumerate(vectors):
+        parameters[f"vector{place}"] = wire.Packed(vector, ">f2")
+        parameters[f"projected{place}"] = wire.Packed(metric.project(encoder, vector)[0].tolist(), ">f2")
     with wire.together(settings=_SETTINGS, is_planned_once=True) as send:
-        asked = _Asked(send, parameters, () if vector is None else vector)
+        asked = _Asked(send, parameters, len(vectors), len(vectors[0]) if vectors else 0)
         words, count = asked.words()
         meaning, best_by_meaning = asked.meaning(count, words)
         studies = np.union1d(words.studies_of_best(limit), best_by_meaning)
-        best_words, best_meaning = words.best_of(studies), meaning.best_of(studies)
+        best_words, best_meaning = words.best_of(studies), meaning[0].best_of(studies)
+        others = tuple(rows.best_of(studies) for rows in meaning[1:])
         texts, names = asked.descriptions(best_words, best_meaning, studies)
         matched = asked.matched(studies)
-    top3 = meaning.means_of_best(studies)
-    return tuple(_scores(best_words, best_meaning, top3, texts, names, matched))
+    top3 = meaning[0].means_of_best(studies)
+    return tuple(_scores(best_words, best_meaning, others, top3, texts, names, matched))
 
 
 class _Asked:
     """The statements of one question, in the transaction that `send` belongs to."""
 
-    def __init__(self, send: wire.Send, parameters: dict[str, Any], vector: Sequence[float]) -> None:
+    def __init__(self, send: wire.Send, parameters: dict[str, Any], formulations: int, dimensions: int) -> None:
         self._send = send
         self._parameters = parameters
-        self._vector = vector
+        self._formulations = formulations
+        self._dimensions = dimensions
 
     def words(self) -> tuple[Rows, _Counts]:
         """Return the BM25 of every text that has a word of the question, and how many texts there are."""
@@ -74,10 +78,13 @@ class _Asked:
         sent, *counts = wire.row_of(self._send(self._in_collection(_WORDS), self._parameters | own))
         return Rows.of(sent), _Counts(*counts)
 
-    def meaning(self, count: _Counts, words: Rows) -> tuple[Rows, NDArray[np.int64]]:
-        """Return cosines, of all texts or at least of all candidates, and the studies of the best by them."""
-        if self._parameters["vector"] is None:
-            return Rows.of(None), np.empty(0, np.int64)
+    def meaning(self, count: _Counts, words: Rows) -> tuple[tuple[Rows, ...], NDArray[np.int64]]:
+        """Return cosines of each formulation, of all texts or at least of all candidates.
+
+        Beside them the studies of the best texts by the first formulation.
+        """
+        if not self._formulations:
+            return (Rows.of(None),), np.empty(0, np.int64)
         limit, has_index = self._parameters["limit"], count.has_many_texts or count.has_many_passages
         if has_index:
             self._send(_ANN_SETTINGS, {})
@@ -85,7 +92,7 @@ class _Asked:
             _NEAREST_TEXTS if count.has_many_texts else _TEXT_VECTORS,
             _NEAREST_PASSAGES if count.has_many_passages else _PASSAGE_VECTORS,
         )
-        best = rows.studies_of_best(limit)
+        best = rows[0].studies_of_best(limit)
         if has_index:
             candidates = np.union1d(best, words.studies_of_best(limit))
             own = {"studies": wire.Ids(candidates.tolist())}
@@ -96,13 +103,22 @@ class _Asked:
             rows = self._cosines(*parts, **own)
         return rows, best
 
-    def _cosines(self, *vectors: str, **own: Any) -> Rows:
-        """Compare the question with the vectors that these queries give."""
-        statement = self._in_collection(
-            _COSINES.replace("{vectors}", " UNION ALL ".join(f"({part})" for part in vectors))
-        )
-        statement = statement.replace("{dimensions}", str(len(self._vector)))
-        return Rows.of(wire.row_of(self._send(statement, self._parameters | own))[0])
+    def _cosines(self, *vectors: str, **own: Any) -> tuple[Rows, ...]:
+        """Compare the formulations with the vectors that these queries give."""
+        places = range(self._formulations)
+        parts = " UNION ALL ".join(f"({part})" for part in vectors)
+        statement = self._in_collection(_COSINES.replace("{vectors}", parts))
+        for mark, form in (
+            ("{scores}", "-(vector <#> asked{n}) AS score{n}"),
+            ("{packed}", "float8send(score{n})"),
+            ("{projected}", "%(projected{n})s::halfvec AS asked{n}"),
+            ("{plain}", "%(vector{n})s::halfvec AS asked{n}"),
+        ):
+            joint = " || " if mark == "{packed}" else ", "
+            statement = statement.replace(mark, joint.join(form.replace("{n}", str(place)) for place in places))
+        statement = statement.replace("{dimensions}", str(self._dimensions))
+        sent = wire.row_of(self._send(statement, self._parameters | own))[0]
+        return Rows.of_formulations(sent, self._formulations)
 
     def _in_collection(self, statement: str) -> str:
         is_all = self._parameters["collection"] is None
@@ -172,6 +188,15 @@ class Rows:
             rows["score"].astype(np.float64).round(DECIMALS),
         )
 
+    @classmethod
+    def of_formulations(cls, sent: bytes | None, count: int) -> tuple[Rows, ...]:
+        """Return the rows once for each formulation, with its scores."""
+        kind = np.dtype([("text", ">i8"), ("study", ">i8"), ("kind", ">i4"), ("scores", ">f8", (count,))])
+        rows = np.frombuffer(sent or b"", kind)
+        text, study, code = (rows[name].astype(np.int64) for name in ("text", "study", "kind"))
+        scores = rows["scores"].astype(np.float64).round(DECIMALS).reshape(-1, count)
+        return tuple(cls(text, study, code, scores[:, place]) for place in range(count))
+
     def __getitem__(self, places: NDArray[Any]) -> Rows:
         return Rows(self.text[places], self.study[places], self.kind[places], self.score[places])
 
@@ -209,6 +234,7 @@ class Rows:
 def _scores(
     by_words: Rows,
     by_meaning: Rows,
+    others: Sequence[Rows],
     top3: dict[tuple[int, int], float],
     texts: dict[int, ShortText],
     names: dict[int, str],
@@ -216,6 +242,7 @@ def _scores(
 ) -> Iterator[StudyScores]:
     found: dict[int, dict[str, TextScore]] = {study: {} for study in names}
     cosines, words = _by_study(by_meaning), _by_study(by_words)
+    further = [_by_study(rows) for rows in others]
     for study, kind in sorted(cosines.keys() | words.keys()):
         near_text, cosine = cosines.get((study, kind), (None, None))
         word_text, bm25 = words.get((study, kind), (None, 0.0))
@@ -225,6 +252,7 @@ def _scores(
             by_words=_described(word_text, kind, texts),
             by_meaning=_described(near_text, kind, texts),
             top3=top3.get((study, kind)),
+            others=tuple(own[study, kind][1] for own in further if (study, kind) in own),
         )
     for study in sorted(names, key=lambda pk: names[pk]):
         yield StudyScores(names[study], found[study], matched.get(study, frozenset()))
@@ -245,9 +273,8 @@ def _described(text: int | None, kind: int, texts: dict[int, ShortText]) -> Shor
 # --- The statements -----------------------------------------------------------------------------------------------------
 
 _CODE = "CASE kind " + " ".join(f"WHEN '{kind}' THEN {code}" for code, kind in enumerate(KINDS)) + " END"
-_PACKED = "string_agg(int8send(text_id) || int8send(study_id) || int4send({code}) || float8send(score), '')".replace(
-    "{code}", _CODE
-)
+_PACKED_ROW = "int8send(text_id) || int8send(study_id) || int4send({code}) || ".replace("{code}", _CODE)
+_PACKED = f"string_agg({_PACKED_ROW} float8send(score), '')"
 _QUESTION = """
     WITH question AS MATERIALIZED ({question})
 """.replace("{question}", legs.QUESTION)
@@ -289,21 +316,22 @@ _WORDS = """
            EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(%(text_index)s) AND indisvalid),
            EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(%(passage_index)s) AND indisvalid)
 """.replace("{packed}", _PACKED).replace("{with_question}", _QUESTION)
+# One score, one vector asked for and one projected vector a formulation are written in their places.
 _COSINES = """
-    SELECT {packed} FROM (
-        SELECT text_id, study_id, kind, -(vector <#> asked) AS score FROM ({vectors}) AS compared
+    SELECT string_agg({row} {packed}, '') FROM (
+        SELECT text_id, study_id, kind, {scores} FROM ({vectors}) AS compared
     ) AS scored
-""".replace("{packed}", _PACKED)
+""".replace("{row}", _PACKED_ROW)
 _TEXT_VECTORS = """
-    SELECT text_id, study_id, kind, vector, %(projected)s::halfvec AS asked FROM corpus_app_studytextvector v
+    SELECT text_id, study_id, kind, vector, {projected} FROM corpus_app_studytextvector v
     WHERE encoder = %(space)s AND searchable {in_collection}
 """
 _PASSAGE_VECTORS = """
-    SELECT passage_id AS text_id, p.study_id, 'passage' AS kind, vector, %(vector)s::halfvec AS asked
+    SELECT passage_id AS text_id, p.study_id, 'passage' AS kind, vector, {plain}
     FROM corpus_app_passagevector v JOIN corpus_app_passage p ON p.id = v.passage_id
     WHERE encoder = %(encoder)s AND searchable {in_collection}
 """
-_NEAREST = "ORDER BY vector::halfvec({dimensions}) <#> %({asked})s::halfvec LIMIT %(limit)s"
+_NEAREST = "ORDER BY vector::halfvec({dimensions}) <#> %({asked}0)s::halfvec LIMIT %(limit)s"
 _NEAREST_BY_METRIC, _NEAREST_BY_MEANING = (
     _NEAREST.replace("{asked}", "projected"),
     _NEAREST.replace("{asked}", "vector"),

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qa_app.measures import reliability
 from qa_app.pipeline import answerability, relevance
 from qa_app.pipeline.learned import Logistic
 from qa_app.pipeline.query import Query
@@ -161,7 +162,7 @@ def _weights(questions: Sequence[Labelled]) -> Matrix:
     return np.array([FIRST_SOURCE_WEIGHT if q.group == questions[0].group else 1.0 for q in questions])
 
 
-def choose_threshold(questions: Sequence[Labelled], held_out: HeldOut, group: str) -> tuple[float, dict[str, float]]:
+def choose_threshold(questions: Sequence[Labelled], held_out: HeldOut, group: str) -> tuple[float, dict[str, Any]]:
     """Return the lowest threshold that serves about as many questions of one source as the best, and its held-out figures."""
     own = np.array([q.group == group for q in questions])
     can = np.array([q.is_answerable for q in questions])[own]
@@ -178,8 +179,8 @@ def _served(can: NDArray[np.bool_], chance: Matrix, leads: NDArray[np.bool_], th
 
 def figures(
     can: NDArray[np.bool_], chance: Matrix, leads: NDArray[np.bool_], lead: Matrix, threshold: float
-) -> dict[str, float]:
-    """Return what a threshold would give on held-out questions."""
+) -> dict[str, Any]:
+    """Return what a threshold would give on held-out questions, with the reliability of the chance that the lead is right."""
     from sklearn.metrics import roc_auc_score
 
     answered = chance >= threshold
@@ -197,7 +198,10 @@ def figures(
         found["auroc_confidence"] = float(roc_auc_score(right, lead[answered]))
         found["mean_confidence"] = float(lead[answered].mean())
         found["share_right"] = float(right.mean())
-    return {name: round(value, 4) for name, value in found.items()}
+    bins = reliability(lead[answered].tolist(), right.tolist())
+    return {name: round(value, 4) for name, value in found.items()} | {
+        "bins": [{"n": b.n, "estimated": round(b.estimated, 4), "was": round(b.was, 4)} for b in bins]
+    }
 
 
 Progress = Callable[[int, int], None]

@@ -38,24 +38,25 @@ class SearchedCorpus:
     def is_word(self, word: str) -> bool:
         return search.is_word(word)
 
-    def encode(self, text: str) -> Vector:
-        if text not in self._vectors:  # of one question: its ask is often all of it
+    def encode(self, texts: Sequence[str]) -> tuple[Vector, ...]:
+        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]  # of one question many are the same
+        if new:
             try:
-                self._vectors[text] = search.encode_question(text)
+                self._vectors.update(zip(new, search.encode_questions(new), strict=True))
             except search.EncoderUnavailable as error:
                 raise LegFailed(str(error)) from error
-        return self._vectors[text]
+        return tuple(self._vectors[text] for text in texts)
 
     def score_studies(
-        self, text: str, vector: Vector | None, *, collection: str | None, limit: int
+        self, text: str, vectors: Sequence[Vector], *, collection: str | None, limit: int
     ) -> tuple[StudyScores, ...]:
         try:
-            return search.score_studies(text, vector, collection=collection, limit=limit)
+            return search.score_studies(text, vectors, collection=collection, limit=limit)
         except DatabaseError as error:
-            if vector is None:
+            if not vectors:
                 raise
             logger.warning("Studies are ranked by words alone, for their vectors cannot be compared: %s", error)
-            return search.score_studies(text, None, collection=collection, limit=limit)
+            return search.score_studies(text, (), collection=collection, limit=limit)
 
     def find(self, text: str, vector: Vector | None, *, collection: str | None, limit: int, error: str | None) -> Found:
         return search.find(text, vector, collection=collection, limit=limit, dense_error=error)

@@ -69,9 +69,9 @@ def compose(
     place = {study_id: n for n, study_id in enumerate(ranked)}
     options = [q for passage in passages if passage.study.study_id in place for q in cut(passage)]
     ordinary = [q for q in options if not q.is_plain]
-    readable = [q for q in options if not (mode is Mode.BEGINNER and has_statistics(" ".join(q.sentences)))]
-    plain = [q for q in readable if q.is_plain]
-    leading = _first_of(ranked[0], plain, [q for q in readable if not q.is_plain], ordinary)
+    plain = _readable([q for q in options if q.is_plain], mode)
+    own = [q for q in ordinary if q.study_id == ranked[0]]
+    leading = [q for q in plain if q.study_id == ranked[0]] or _readable(own, mode) or own
     if not leading:
         return None
     headline = max(leading, key=lambda q: (relevance(q, scope, policy), -q.passage.passage_id))
@@ -105,10 +105,9 @@ def _next_best(
     return (max(others, key=lambda q: relevance(q, scope, policy)),) if others else tuple(summary[:1])
 
 
-def _first_of(study_id: str, *groups: Sequence[Quotation]) -> list[Quotation]:
-    """Return the quotations of a study in the first group that has any."""
-    found = ([q for q in group if q.study_id == study_id] for group in groups)
-    return next(filter(None, found), [])
+def _readable(quotations: Sequence[Quotation], mode: Mode) -> list[Quotation]:
+    """Return the quotations that a reader of this mode can follow: a beginner's have no abbreviations of statistics."""
+    return [q for q in quotations if mode is not Mode.BEGINNER or not has_statistics(" ".join(q.sentences))]
 
 
 def _with_every_study(

@@ -53,14 +53,17 @@ class Corpus(Protocol):
         """Tell whether the language has this word."""
         ...
 
-    def encode(self, text: str) -> Vector:
-        """Return the unit vector of a text. Raises LegFailed where no encoder can be had."""
+    def encode(self, texts: Sequence[str]) -> tuple[Vector, ...]:
+        """Return the unit vector of each text. Raises LegFailed where no encoder can be had."""
         ...
 
     def score_studies(
-        self, text: str, vector: Vector | None, *, collection: str | None, limit: int
+        self, text: str, vectors: Sequence[Vector], *, collection: str | None, limit: int
     ) -> tuple[StudyScores, ...]:
-        """Score candidate studies by words and meaning, kind by kind of their texts."""
+        """Score candidate studies by words and meaning, kind by kind of their texts.
+
+        `vectors` are those of the question's formulations, the main one first; without any, words alone decide.
+        """
         ...
 
     def find(self, text: str, vector: Vector | None, *, collection: str | None, limit: int, error: str | None) -> Found:

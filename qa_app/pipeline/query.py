@@ -34,6 +34,8 @@ class Query:
     language: str
     """ISO 639-1 code; "en" where nothing says otherwise."""
     intent: Intent
+    keywords: str
+    """Content words of `text`, in order, with spaces between; empty where it has none."""
     terms: tuple[str, ...]
     """Stems of the content words of `text`, in order, without repeats."""
     concepts: tuple[Concept, ...] = ()
@@ -58,3 +60,9 @@ class Query:
     """Words as typed, and the word of the corpus in their place."""
     is_comparison: bool = False
     """Whether it sets two things against each other."""
+
+    @property
+    def formulations(self) -> tuple[str, ...]:
+        """Return the ways in which its meaning is looked up: the ask, its content words, the ask with names of concepts."""
+        names = " ".join(concept.name for concept in (*self.concepts, *self.unstudied))
+        return (self.ask, self.keywords or self.ask, f"{self.ask} {names}".strip())

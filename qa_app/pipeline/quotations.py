@@ -13,6 +13,7 @@ from qa_app.pipeline.lexicon import LANGUAGE_FOLDER, PhraseIndex, words_of
 from qa_app.pipeline.orders import gives_orders
 from qa_app.pipeline.text import stem_set
 
+OPENING = 6  # words of a sentence that say whether it goes on from the one before
 LONGEST = 4  # sentences of a quotation; a longer run is not quoted
 _CONNECTIVES = PhraseIndex.compile([tomllib.loads((LANGUAGE_FOLDER / "connectives.toml").read_text("utf-8"))])
 
@@ -61,7 +62,7 @@ def cut(passage: Passage) -> Iterator[Quotation]:
     Runs over `LONGEST` sentences are left out, and those in which a sentence tells a machine what to say.
     """
     texts = [passage.text[s.start : s.end] for s in passage.sentences]
-    ties = [_CONNECTIVES.find(words_of(text)) for text in texts]
+    ties = [_CONNECTIVES.find(words_of(text)[:OPENING]) for text in texts]
     refers = [_opens(tie, "refers_back") or _opens(tie, "qualifies") for tie in ties]
     qualifies = [_opens(tie, "qualifies") for tie in ties]
     seen: set[tuple[int, int]] = set()

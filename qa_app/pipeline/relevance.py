@@ -19,6 +19,8 @@ from qa_app.pipeline.query import Query
 
 SHORT_TEXTS = ("question", "plain", "statement", "title")
 """Kinds of short texts of a study; a corpus may have titles alone."""
+FURTHER = ("keywords", "concepts")
+"""Names of the question's formulations beside the ask; see `Query.formulations`."""
 NO_COSINE = -0.3
 """Stands for the cosine of a kind that a study does not have: below what any text reaches."""
 
@@ -70,12 +72,15 @@ def read_features(
         best = [score.best.get(kind) for score in scores]
         columns[f"{kind}_cosine"] = np.array([NO_COSINE if b is None or b.cosine is None else b.cosine for b in best])
         columns[f"{kind}_bm25"] = np.array([0.0 if b is None else b.bm25 for b in best])
+    for place, name in enumerate(FURTHER):
+        for kind in (*SHORT_TEXTS, "passage"):
+            columns[f"{kind}_cosine_{name}"] = np.array([_further(score, kind, place) for score in scores])
     questions = [score.best.get("question") for score in scores]
     columns["question_top3"] = np.array([NO_COSINE if b is None or b.top3 is None else b.top3 for b in questions])
     columns["coverage"] = np.array([_coverage(score.matched, vocabulary) for score in scores])
     columns["has_rarest"] = np.array([float(vocabulary.rarest in score.matched) for score in scores])
     columns["concept_share"] = np.array([_concept_share(query, studies[score.study_id]) for score in scores])
-    for name in [n for n in columns if n.endswith(("_cosine", "_bm25", "_top3")) or n == "concept_share"]:
+    for name in [n for n in columns if "_cosine" in n or n.endswith(("_bm25", "_top3")) or n == "concept_share"]:
         values = columns[name]
         columns[f"{name}_gap"] = values - values.max() if len(values) else values
     columns |= {name: np.full(len(scores), value) for name, value in _of_question(query, vocabulary).items()}
@@ -94,6 +99,11 @@ def _of_question(query: Query, vocabulary: Vocabulary) -> dict[str, float]:
         "concepts": float(len(named)),
         "terms": math.log(1 + len(query.terms)),
     }
+
+
+def _further(score: StudyScores, kind: str, place: int) -> float:
+    own = score.best.get(kind)
+    return own.others[place] if own is not None and place < len(own.others) else NO_COSINE
 
 
 def _coverage(matched: frozenset[str], vocabulary: Vocabulary) -> float:

@@ -132,20 +132,21 @@ def _retrieve_once(
 ) -> Retrieved:  # fmt: skip
     """Score the candidate studies of a Query by words and by meaning, and rank them. Raises DatabaseError."""
     error: str | None = None
-    vector: Vector | None = None
+    vectors: tuple[Vector, ...] = ()
     with clock("encode"):
         try:
-            vector = corpus.encode(query.ask)
+            vectors = corpus.encode(query.formulations)
         except LegFailed as failure:
             error = str(failure)
+    vector = next(iter(vectors), None)
     with clock("lexical"):
         found = corpus.find(query.text, vector, collection=collection, limit=200, error=error)
-        trusted = vector if models.is_calibrated else None
+        trusted = vectors if models.is_calibrated else ()
         scores = corpus.score_studies(query.text, trusted, collection=collection, limit=policy.candidates)
     with clock("rank"):
         wanted = frozenset(query.sources.studies)
         named = tuple(score for score in scores if score.study_id in wanted)
-        return _ranked(query, facts, models, trusted, found, named or scores)
+        return _ranked(query, facts, models, next(iter(trusted), None), found, named or scores)
 
 
 def _ranked(

@@ -133,7 +133,7 @@ class Engine:
         vector = None
         if self.classifier is not None:
             try:
-                vector = corpus.encode(question.searched)
+                (vector,) = corpus.encode((question.searched,))
             except LegFailed:
                 vector = None
         return safety.check(question.searched, vector, facts.safety, self.classifier)

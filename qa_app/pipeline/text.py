@@ -125,10 +125,14 @@ def stem_set(text: str) -> frozenset[str]:
     return frozenset(stems(text))
 
 
+def content_words(text: str) -> tuple[str, ...]:
+    """Return the words that carry the subject, in order."""
+    return tuple(word for word in words(text) if not _is_empty(word) and (len(word) > 1 or word.isdigit()))
+
+
 def content_stems(text: str) -> tuple[str, ...]:
-    """Stems of the words that carry the subject, in order, without repeats."""
-    kept = (stem(word) for word in words(text) if not _is_empty(word) and (len(word) > 1 or word.isdigit()))
-    return tuple(dict.fromkeys(kept))
+    """Return the stems of the words that carry the subject, in order, without repeats."""
+    return tuple(dict.fromkeys(map(stem, content_words(text))))
 
 
 def _is_empty(word: str) -> bool:

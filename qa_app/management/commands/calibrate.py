@@ -97,9 +97,9 @@ class Command(BaseCommand):
             with search.snapshot():
                 facts = corpus.facts()
                 query = engines.parse_question(clean(row["question"]), corpus, facts)
-                vector = corpus.encode(query.ask)
-                scores = corpus.score_studies(query.text, vector, collection=None, limit=policy.candidates)
-                found = corpus.find(query.text, vector, collection=None, limit=200, error=None)
+                vectors = corpus.encode(query.formulations)
+                scores = corpus.score_studies(query.text, vectors, collection=None, limit=policy.candidates)
+                found = corpus.find(query.text, vectors[0], collection=None, limit=200, error=None)
             vocabulary = Vocabulary.of(found.document_frequency, found.searchable_passages)
             features = relevance.read_features(query, scores, facts.studies, vocabulary)
             answers, is_answerable = relevance_fit.labels_of(row)

@@ -17,7 +17,7 @@ from qa_app.pipeline.question.people import PeopleIndex, population_of, spell_si
 from qa_app.pipeline.question.sections import find_collection, find_sections
 from qa_app.pipeline.question.sources import SourceIndex, find_sources
 from qa_app.pipeline.question.spelling import find_corrections
-from qa_app.pipeline.text import clean, content_stems, corrected
+from qa_app.pipeline.text import clean, content_stems, content_words, corrected
 
 
 def parse(
@@ -55,6 +55,7 @@ def parse(
         ask=ask,
         language=language,
         intent=read_intent(ask),
+        keywords=" ".join(content_words(text)),
         terms=content_stems(rest),
         concepts=tuple(concept for concept in named if concept.is_studied),
         unstudied=tuple(concept for concept in named if not concept.is_studied),
