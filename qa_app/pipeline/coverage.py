@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from corpus_app.records import AgeGroup, Sex, Study, TrainingStatus
+from corpus_app.records import AgeGroup, Concept, Sex, Study, TrainingStatus
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.query import Query
 from qa_app.pipeline.text import content_stems, stem_set, words
@@ -19,24 +19,31 @@ def missing_parts(
     cited_texts: Sequence[str],
     studies: Sequence[Study],
     idf: Mapping[str, float],
-    is_subject: Callable[[str], bool],
+    is_unknown: Callable[[str], bool],
     policy: Policy,
 ) -> tuple[str, ...]:
     """Return the parts of the question that no cited text speaks of, as the reader wrote them, the rarest first.
 
-    `cited_texts` are the passages and titles of the cited studies; `is_subject` tells stems that name a subject from words
-    of asking. People asked about whom no cited study includes come last.
+    `cited_texts` are the passages and titles of the cited studies; `is_unknown` tells stems that stand
+    nowhere in the cited studies. People asked about whom no cited study includes come last.
     """
     present = frozenset().union(*map(stem_set, cited_texts)) if cited_texts else frozenset()
-    concepts = [concept.name for concept in query.unstudied if not stem_set(concept.name) <= present]
-    named = frozenset().union(*(stem_set(name) for name in concepts)) if concepts else frozenset()
+    concepts = [c.name for c in (*query.unstudied, *query.concepts) if not _is_named(c, present)]
+    named = frozenset().union(
+        *(stem_set(name) for c in (*query.unstudied, *query.concepts) for name in (c.name, *c.aliases))
+    )
     total = sum(idf.values())
     spelt = {stem: word for word in reversed(words(query.text)) for stem in content_stems(word)}
     lacking = sorted(
-        (t for t in idf if t not in present and t not in named and is_subject(t)), key=lambda t: (-idf[t], t)
+        (t for t in idf if t not in present and t not in named and is_unknown(t)), key=lambda t: (-idf[t], t)
     )
     terms = [spelt[t] for t in lacking if total and idf[t] >= policy.missing_idf_share * total and t in spelt]
     return tuple(dict.fromkeys((*concepts, *terms)))[:MOST_MISSING] + _people(query, studies)
+
+
+def _is_named(concept: Concept, present: frozenset[str]) -> bool:
+    """Tell whether the words of any name of a concept are among these stems."""
+    return any(stem_set(name) <= present for name in (concept.name, *concept.aliases))
 
 
 def _people(query: Query, studies: Sequence[Study]) -> tuple[str, ...]:

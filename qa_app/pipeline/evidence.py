@@ -103,7 +103,9 @@ def gather(
         evidence=chosen,
         composition=composed,
         findings=matter,
-        missing=missing_parts(query, texts, quoted, retrieved.idf, retrieved.is_subject, policy),
+        missing=missing_parts(
+            query, texts, quoted, retrieved.idf, lambda stem: retrieved.is_unknown(stem, cited), policy
+        ),
         is_conflicting=agreement.is_conflicting(matter, weights),
         strength=strength.grade(quoted, matter, query.population, sizes=facts.sizes),
     )

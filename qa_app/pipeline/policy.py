@@ -77,7 +77,7 @@ class Policy:
     new_side_weight: float = 0.2  # first finding that leans to another side
     redundancy_weight: float = 0.8  # highest Jaccard similarity to what is selected
     length_weight: float = 0.2  # for each hundred words
-    least_gain: float = 0.35
+    least_gain: float = 0.65
     least_share: float = 0.75  # of the best relevance among the same study's options
 
     # Budgets.

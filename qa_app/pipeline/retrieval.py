@@ -62,11 +62,10 @@ class Retrieved:
     linked_leg: Leg | None = None
     """How the second pass ran; None where there was none."""
 
-    def is_subject(self, stem: str) -> bool:
-        """Tell a stem that may name a subject from a word of asking: curated questions have that, and no passage does."""
-        return dict(self.found.document_frequency).get(stem, 0) > 0 or not any(
-            stem in score.matched for score in self.scores
-        )
+    def is_unknown(self, stem: str, studies: Sequence[str]) -> bool:
+        """Tell whether none of these studies has a stem anywhere, neither in passages nor in curated texts; figures never count."""
+        is_figure = stem.isdigit()
+        return not is_figure and not any(stem in self.by_id[study].matched for study in studies if study in self.by_id)
 
     @property
     def is_answerable(self) -> bool:
