@@ -63,17 +63,18 @@ def compose(
 ) -> Composition | None:
     """Choose headline, summary and answer from the passages of the cited studies, in the order `ranked`.
 
-    None where the leading study has no sentence to open with.
+    The first study with a sentence to quote leads. None where none has one, or nothing is left to go on with.
     """
     budget = budget_of(policy, mode)
     place = {study_id: n for n, study_id in enumerate(ranked)}
     options = [q for passage in passages if passage.study.study_id in place for q in cut(passage)]
     ordinary = [q for q in options if not q.is_plain]
     plain = _readable([q for q in options if q.is_plain], mode)
-    own = [q for q in ordinary if q.study_id == ranked[0]]
-    leading = [q for q in plain if q.study_id == ranked[0]] or _readable(own, mode) or own
-    if not leading:
+    leader = next((study for study in ranked if any(q.study_id == study for q in (*plain, *ordinary))), None)
+    if leader is None:
         return None
+    own = [q for q in ordinary if q.study_id == leader]
+    leading = [q for q in plain if q.study_id == leader] or _readable(own, mode) or own
     headline = max(leading, key=lambda q: (relevance(q, scope, policy), -q.passage.passage_id))
     summary = select(
         plain,
@@ -89,20 +90,21 @@ def compose(
         scope,
         policy,
         words=budget.answer_words,
-        most_of=lambda study: budget.quotations_leader if study == ranked[0] else budget.quotations_other,
+        most_of=lambda study: budget.quotations_leader if study == leader else budget.quotations_other,
         besides=summary,
     )
     answer = _with_every_study(answer, summary, ordinary, scope, policy)
-    return Composition(headline, summary, _in_order(answer or _next_best(summary, ordinary, scope, policy), place))
+    answer = answer or _next_best(summary, ordinary, scope, policy)
+    return Composition(headline, summary, _in_order(answer, place)) if answer else None
 
 
 def _next_best(
     summary: Sequence[Quotation], ordinary: Sequence[Quotation], scope: Scope, policy: Policy
 ) -> tuple[Quotation, ...]:
-    """Return the best quotation that the summary does not show, or the summary's own first where nothing else is left."""
+    """Return the best quotation that the summary does not show, as a tuple of one; empty where nothing is left."""
     shown = {text for q in summary for text in q.sentences}
     others = [q for q in ordinary if shown.isdisjoint(q.sentences)]
-    return (max(others, key=lambda q: relevance(q, scope, policy)),) if others else tuple(summary[:1])
+    return (max(others, key=lambda q: relevance(q, scope, policy)),) if others else ()
 
 
 def _readable(quotations: Sequence[Quotation], mode: Mode) -> list[Quotation]:

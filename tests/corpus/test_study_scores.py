@@ -48,7 +48,7 @@ def corpus() -> list[Study]:
 
 
 def ask(question: str = QUESTION, **options: Any) -> dict[str, StudyScores]:
-    found = search.score_studies(question, search.encode_question(question), **options)
+    found = search.score_studies(question, [search.encode_question(question)], **options)
     assert [scores.study_id for scores in found] == sorted(scores.study_id for scores in found)
     return {scores.study_id: scores for scores in found}
 
@@ -123,7 +123,7 @@ def test_the_best_texts_tell_what_they_belong_to(corpus: list[Study]) -> None:
 
 
 def test_without_a_vector_the_words_alone_are_scored(corpus: list[Study]) -> None:
-    found = {scores.study_id: scores for scores in search.score_studies("protein", None)}
+    found = {scores.study_id: scores for scores in search.score_studies("protein", ())}
 
     assert set(found) == {"C"}
     assert all(score.cosine is None and score.bm25 > 0 for score in found["C"].best.values())
@@ -161,8 +161,8 @@ def test_scores_are_of_the_snapshot_that_is_open(corpus: list[Study]) -> None:
 
 
 def test_an_empty_corpus_has_no_scores() -> None:
-    assert search.score_studies(QUESTION, search.encode_question(QUESTION)) == ()
-    assert search.score_studies("", None) == ()
+    assert search.score_studies(QUESTION, [search.encode_question(QUESTION)]) == ()
+    assert search.score_studies("", ()) == ()
 
 
 def test_an_approximate_index_finds_the_same_in_a_corpus_that_is_small(
@@ -246,3 +246,16 @@ def test_words_of_what_is_not_searchable_match_nothing(corpus: list[Study], stat
         indexing.sync_study(corpus[2])
 
     assert not [study for study, scores in ask("Does protein help?").items() if "protein" in scores.matched]
+
+
+def test_each_further_formulation_has_its_own_maxima(corpus: list[Study]) -> None:
+    texts = (QUESTION, "protein powder")
+    vectors = [search.encode_question(text) for text in texts]
+
+    together = {scores.study_id: scores for scores in search.score_studies(QUESTION, vectors)}
+    apart = {scores.study_id: scores for scores in search.score_studies(QUESTION, vectors[1:])}
+
+    compared = [(pk, kind) for pk in together.keys() & apart.keys() for kind in together[pk].best]
+    assert compared
+    for pk, kind in compared:
+        assert together[pk].best[kind].others == (apart[pk].best[kind].cosine,)

@@ -98,9 +98,8 @@ def test_without_anything_relevant_nothing_is_chosen() -> None:
         (make_passage(SETS), make_passage(SETS, study="B"), make_scope()),
         (make_plain(SETS, finding_id=7), make_plain(SETS, finding_id=8), make_scope(finding_id=7)),
         (make_passage(SETS, passage_id=1), make_passage(SETS, passage_id=2), make_scope(passage_cosines={1: 0.5, 2: 0.1})),
-        (make_passage("It took 10 sets."), make_passage("It took ten sets."), make_scope(vector=None)),
     ],
-    ids=["results", "conclusion", "likelier study", "nearest finding", "nearer passage", "figure"],
+    ids=["results", "conclusion", "likelier study", "nearest finding", "nearer passage"],
 )  # fmt: skip
 def test_what_is_relevant_by_itself(better: Passage, worse: Passage, scope: Scope) -> None:
     scores = [

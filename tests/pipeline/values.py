@@ -15,7 +15,7 @@ from corpus_app.records import StudyScores, TextScore
 from qa_app.pipeline.query import Intent, Query
 from qa_app.pipeline.records import Candidate, Evidence, Mode, Question
 from qa_app.pipeline.selection import Scope
-from qa_app.pipeline.text import clean, content_stems
+from qa_app.pipeline.text import clean, content_stems, content_words
 from qa_app.pipeline.understanding import understanding_of
 from tests.fakes import WordHashEncoder
 
@@ -33,6 +33,7 @@ def make_query(text: str = ASKED, **changes: Any) -> Query:
         "text": text,
         "ask": text,
         "language": "en",
+        "keywords": " ".join(content_words(text)),
         "intent": Intent.HOW_MANY,
         "terms": tuple(dict.fromkeys(content_stems(text))),
     }
