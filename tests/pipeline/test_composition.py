@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_app.records import Passage, PassageKind, Section
-from qa_app.pipeline.composition import Composition, compose
+from qa_app.pipeline.composition import Budget, Composition, budget_of, compose
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.quotations import cut, has_statistics
 from qa_app.pipeline.records import Mode
@@ -17,6 +17,23 @@ POLICY = Policy()
 PLAIN = "Ten weekly sets build more muscle than five."
 RESULT = "Muscle grew by 8 % with ten weekly sets."
 OTHER = "Strength rose with heavy loads in every group."
+
+
+@pytest.mark.parametrize(
+    ("leader", "other", "mode", "budget"),
+    [
+        (5, 3, Mode.INTERMEDIATE, Budget(75, 280, 5, 3)),
+        (5, 3, Mode.BEGINNER, Budget(60, 150, 3, 2)),
+        (2, 1, Mode.BEGINNER, Budget(60, 150, 1, 1)),  # of no study is nothing quoted
+    ],
+)
+def test_a_beginner_reads_less_of_each_study(leader: int, other: int, mode: Mode, budget: Budget) -> None:
+    policy = Policy(
+        quotations_leader=leader, quotations_other=other, summary_words_beginner=60, summary_words_intermediate=75,
+        answer_words_beginner=150, answer_words_intermediate=280,
+    )  # fmt: skip
+
+    assert budget_of(policy, mode) == budget
 
 
 def compose_from(*passages: Passage, mode: Mode = Mode.BEGINNER, ranked: str = "ABC") -> Composition:

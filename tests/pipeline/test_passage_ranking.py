@@ -1,0 +1,322 @@
+"""The orders of the documents: each step does what it says, writes it down, and what is left out has a reason."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpus_app.records import Design, Hit, Passage, Section, TrainingStatus
+from qa_app.pipeline.passage_ranking import RankedPassages, find_pool, is_related, rank_passages, tfidf_cosines
+from qa_app.pipeline.policy import PRESETS, Order, Policy
+from qa_app.pipeline.query import Query
+from qa_app.pipeline.records import Candidate, LeftOutReason, Mode
+from tests.pipeline.values import (
+    make_concept,
+    make_passage,
+    make_plain,
+    make_query,
+    make_study,
+    passage_lists,
+)
+
+MEANING = Policy("meaning", Order.SCORE, lexical_weight=0.0, evidence_passages=10)
+"""Ranks by cosine alone; nothing moves a passage but what a test turns on."""
+TEXT = "Muscle grew."
+
+
+def rank(
+    *rows: tuple[Passage, float | None],
+    policy: Policy = MEANING,
+    query: Query | None = None,
+    mode: Mode = Mode.BEGINNER,
+    bm25: Sequence[float] = (),
+    **figures: Any,
+) -> RankedPassages:
+    """Rank passages with their cosines."""
+    words = bm25 or [1.0] * len(rows)
+    hits = {p.passage_id: Hit(p.passage_id, b, c) for (p, c), b in zip(rows, words, strict=True)}
+    policy = replace(policy, **figures)
+    return rank_passages(query or make_query(), [p for p, _ in rows], hits, {}, 10, policy, mode)
+
+
+def ids(candidates: Sequence[Candidate]) -> list[int]:
+    return [candidate.passage.passage_id for candidate in candidates]
+
+
+def steps(candidate: Candidate) -> dict[str, float]:
+    return {because.step: because.value for because in candidate.because}
+
+
+def of(study: str, **changes: Any) -> Passage:
+    return make_passage(TEXT, study=make_study(study, **changes))
+
+
+# --- Scores --------------------------------------------------------------------------------------------------------------
+
+
+def test_the_tfidf_cosine_is_that_of_the_textbook() -> None:
+    # Of 3 passages "sets" stands in 1 and "growth" in all: idf ln(4/2) + 1 = 1.6931 and ln(4/4) + 1 = 1.
+    # Question (1.6931, 1) of length 1.9664; first text (2 * 1.6931, 1) of length 3.5308; their product 6.7335.
+    vocabulary = {"sets": 1, "growth": 3}
+
+    first, second, third = tfidf_cosines("Sets, growth?", ["sets sets growth", "Growth!", "sleep"], vocabulary, 3)
+
+    assert first == pytest.approx(6.7335 / (1.9664 * 3.5308), abs=1e-4)
+    assert second == pytest.approx(1 / 1.9664, abs=1e-4)
+    assert third == 0.0
+
+
+@pytest.mark.parametrize(("question", "text"), [("", "sets"), ("sets", ""), ("?", "!")])
+def test_nothing_to_compare_has_a_tfidf_cosine_of_0(question: str, text: str) -> None:
+    assert tfidf_cosines(question, [text], {}, 0) == [0.0]
+
+
+@pytest.mark.parametrize("lexical", ["bm25", "tfidf"])
+def test_the_score_is_the_weighted_sum_of_words_and_meaning(lexical: str) -> None:
+    query = make_query("weekly sets")
+    texts = ("weekly sets", "weekly rest", "sleep")
+    rows = [
+        (make_passage(text, study=s), cosine) for text, s, cosine in zip(texts, "ABC", (0.2, 0.4, 0.6), strict=True)
+    ]
+
+    # By words the second lies half way: BM25 2 of 4; TF-IDF cosine 1/2 as one of two equally rare words is shared.
+    found = rank(*rows, query=query, bm25=(4.0, 2.0, 0.0), lexical_weight=0.4, lexical=lexical).kept
+
+    assert [c.passage.text for c in found] == ["sleep", "weekly rest", "weekly sets"]
+    assert [c.score for c in found] == pytest.approx([0.6, 0.4 * 0.5 + 0.6 * 0.5, 0.4])
+    assert (steps(found[1])["words"], steps(found[1])["meaning"]) == pytest.approx((0.2, 0.3))
+
+
+def test_a_passage_that_waits_for_its_vector_goes_by_its_words() -> None:
+    first, waiting, last = (
+        (make_passage(TEXT, study=s), cosine) for s, cosine in (("A", 0.2), ("B", None), ("C", 0.6))
+    )
+
+    found = rank(first, waiting, last, bm25=(0.0, 4.0, 2.0), lexical_weight=0.4).kept
+
+    assert ids(found) == [waiting[0].passage_id, last[0].passage_id, first[0].passage_id]
+    assert found[0].score == pytest.approx(1.0)
+
+
+def test_without_any_vector_the_words_decide_alone() -> None:
+    rows = [(make_passage(TEXT, study=s), None) for s in "ABC"]
+
+    found = rank(*rows, bm25=(1.0, 3.0, 2.0), lexical_weight=0.4).kept
+
+    assert [c.passage.study.study_id for c in found] == ["B", "C", "A"]
+
+
+@pytest.mark.parametrize(
+    ("weight", "pool"), [(0.0, (4, 3)), (0.4, (4, 3, 1, 2))], ids=["by meaning", "by meaning and by words"]
+)
+def test_the_pool_is_the_nearest_by_meaning_and_as_many_by_words(weight: float, pool: tuple[int, ...]) -> None:
+    hits = [Hit(1, 9.0, 0.1), Hit(2, 8.0, 0.2), Hit(3, 1.0, 0.3), Hit(4, 0.0, 0.4), Hit(5, 2.0, None)]
+
+    assert find_pool(hits, replace(MEANING, lexical_weight=weight), 2) == pool
+
+
+def test_without_vectors_the_pool_is_found_by_words() -> None:
+    assert find_pool([Hit(1, 1.0, None), Hit(2, 2.0, None), Hit(3, 0.0, None)], MEANING, 5) == (2, 1)
+
+
+# --- Steps ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("section", "factor"),
+    [(Section.LIMITATIONS, 2.0), (Section.DISCUSSION, 1.3), (Section.METHODS, 1.0), (Section.ABSTRACT, 1.0)],
+)
+def test_sections_aimed_at_count_double_and_related_ones_more(section: Section, factor: float) -> None:
+    query = make_query(sections=(Section.LIMITATIONS,))
+
+    (found,) = rank((make_passage(TEXT, section=section), 0.5), policy=PRESETS["seed-002"], query=query).kept
+
+    assert found.score == pytest.approx(0.5 * factor)
+    assert steps(found).get("section", 1.0) == factor
+
+
+@pytest.mark.parametrize(
+    ("section", "targets", "related"),
+    [
+        (Section.RESULTS, (Section.ABSTRACT,), True),
+        (Section.INTRODUCTION, (Section.BACKGROUND,), True),
+        (Section.METHODS, (Section.LIMITATIONS, Section.RESULTS), True),
+        (Section.METHODS, (Section.LIMITATIONS,), False),
+        (Section.METHODS, (), False),
+    ],
+)
+def test_sections_that_say_alike_things_are_related(
+    section: Section, targets: tuple[Section, ...], related: bool
+) -> None:
+    assert is_related(section, targets) is related
+
+
+def test_a_study_on_a_neighbouring_concept_gains_a_little() -> None:
+    creatine = make_concept("creatine", neighbours=("loading-phase", "creatine"))
+    neighbour, same, other = (
+        of(study, concepts=concepts)
+        for study, concepts in (("A", ("loading-phase",)), ("B", ("creatine",)), ("C", ("sleep",)))
+    )
+
+    found = rank((neighbour, 0.5), (same, 0.55), (other, 0.5), query=make_query(concepts=(creatine,)), neighbour_weight=0.1)  # fmt: skip
+
+    assert ids(found.kept) == [neighbour.passage_id, same.passage_id, other.passage_id]
+    assert found.kept[0].score == pytest.approx(0.6)
+    assert [c.passage for c in found.kept if "neighbouring concept" in steps(c)] == [neighbour]
+
+
+def test_a_beginner_gets_reviews_and_advice_first_and_others_results_of_trained_people() -> None:
+    review = make_passage(TEXT, study=make_study("A", design=Design.META_ANALYSIS), section=Section.PRACTICAL_APPLICATIONS)  # fmt: skip
+    trained = make_passage(TEXT, study=make_study("B", training_status=TrainingStatus.TRAINED))
+    rows = (review, 0.5), (trained, 0.5)
+
+    beginner = rank(*rows, mode_weight=0.05, mode=Mode.BEGINNER).kept
+    intermediate = rank(*rows, mode_weight=0.05, mode=Mode.INTERMEDIATE).kept
+
+    assert ids(beginner) == [review.passage_id, trained.passage_id]
+    assert ids(intermediate) == [trained.passage_id, review.passage_id]
+    assert [c.score for c in beginner] == pytest.approx([0.6, 0.45])
+    assert [c.score for c in intermediate] == pytest.approx([0.6, 0.5])
+    assert steps(beginner[1])["beginner reader"] == -0.05
+
+
+def test_the_readers_mode_changes_nothing_where_the_policy_gives_it_no_weight() -> None:
+    rows = [(of(study, design=design), 0.5) for study, design in (("A", Design.META_ANALYSIS), ("B", Design.OTHER))]
+
+    assert rank(*rows, mode=Mode.BEGINNER) == rank(*rows, mode=Mode.INTERMEDIATE)
+
+
+def test_keyword_hits_come_first_and_distance_decides_between_equals() -> None:
+    query = make_query("weekly sets muscle")
+    both, near, far, none = (
+        make_passage(text, study=study)
+        for text, study in (("Weekly sets, sets.", "A"), ("A muscle.", "B"), ("The muscles.", "C"), ("Sleep.", "D"))
+    )
+
+    found = rank(
+        (none, 0.9), (far, 0.3), (near, 0.8), (both, 0.2), policy=PRESETS["seed-004"], query=query, distance_gate=0.0
+    ).kept
+
+    assert ids(found) == [both.passage_id, near.passage_id, far.passage_id, none.passage_id]
+    assert [c.keyword_hits for c in found] == [2, 1, 1, 0]
+    assert all("keyword hits first" in steps(c) for c in found)
+
+
+def test_keywords_of_the_heading_count() -> None:
+    (found,) = rank((make_passage(TEXT, heading="Weekly sets"), 0.5), query=make_query("weekly sets for a muscle")).kept
+
+    assert found.keyword_hits == 3
+
+
+# --- What is kept ----------------------------------------------------------------------------------------------------------
+
+
+def test_what_lies_beyond_the_distance_gate_is_out_and_says_so() -> None:
+    near, far = of("A"), of("B")
+
+    found = rank((near, 0.26), (far, 0.24), distance_gate=1.5)  # squared distances 1.48 and 1.52
+
+    assert ids(found.kept) == [near.passage_id]
+    [out] = found.left_out
+    assert (out.passage_id, out.study_id, out.reason) == (far.passage_id, "B", LeftOutReason.BELOW_THRESHOLD)
+    assert "1.52" in out.detail
+    assert "1.5 is the most allowed" in out.detail
+
+
+def test_a_passage_that_waits_for_its_vector_passes_the_gate() -> None:
+    found = rank((of("A"), None), (of("B"), 0.9), distance_gate=1.5, lexical_weight=0.4)
+
+    assert len(found.kept) == 2
+
+
+def test_of_one_place_only_the_best_passage_is_kept() -> None:
+    best, beside, farther, methods = (
+        make_passage(TEXT, position=position, section=section)
+        for position, section in ((0, Section.RESULTS), (2, Section.RESULTS), (3, Section.RESULTS), (1, Section.METHODS))
+    )  # fmt: skip
+    elsewhere = make_passage(TEXT, study="B", position=1)
+
+    found = rank((best, 0.9), (beside, 0.8), (farther, 0.7), (methods, 0.6), (elsewhere, 0.5))
+
+    assert ids(found.kept) == [p.passage_id for p in (best, farther, methods, elsewhere)]
+    assert [(o.passage_id, o.reason) for o in found.left_out] == [(beside.passage_id, LeftOutReason.DUPLICATE_LOCATION)]
+
+
+def test_the_newer_study_comes_first_only_inside_the_band() -> None:
+    best, close, far = of("A", year=2001), of("B", year=2022), of("C", year=2025)
+
+    found = rank((best, 0.90), (close, 0.89), (far, 0.70), recency_band=0.02).kept
+
+    assert [c.passage.study.year for c in found] == [2022, 2001, 2025]
+    assert ["recency" in steps(c) for c in found] == [True, True, False]
+    assert [c.score for c in found] == pytest.approx([0.89, 0.90, 0.70])
+
+
+def test_a_study_without_a_year_is_never_newer() -> None:
+    unknown, old = of("A", year=None), of("B", year=1990)
+
+    assert [c.passage.study.year for c in rank((unknown, 0.5), (old, 0.5), recency_band=0.02).kept] == [1990, None]
+
+
+def test_equals_come_by_their_ids() -> None:
+    rows = [(make_passage(TEXT, study=f"S{n}", passage_id=n), 0.5) for n in (9, 3, 6)]
+
+    assert ids(rank(*rows).kept) == [3, 6, 9]
+
+
+@pytest.mark.parametrize(("kept", "places"), [(1, 1), (2, 2), (9, 3)])
+def test_no_more_passages_are_kept_than_the_policy_allows(kept: int, places: int) -> None:
+    found = rank(*((of(study), 0.5) for study in "ABC"), evidence_passages=kept)
+
+    assert len(found.kept) == places
+    assert found.left_out == ()
+
+
+def test_no_more_passages_are_ranked_than_the_pool_holds() -> None:
+    found = rank(*((of(study), cosine) for study, cosine in zip("ABC", (0.3, 0.1, 0.2), strict=True)), pool=2)
+
+    assert [c.passage.study.study_id for c in found.kept] == ["A", "C"]
+
+
+def test_plain_sentences_and_passages_that_were_not_found_are_left_aside() -> None:
+    plain, unfound = make_plain(TEXT), of("B")
+    hits = {plain.passage_id: Hit(plain.passage_id, 1.0, 0.9)}
+
+    found = rank_passages(make_query(), [plain, unfound], hits, {}, 1, MEANING, Mode.BEGINNER)
+
+    assert found == RankedPassages(())
+
+
+ORDERS = [preset for preset in PRESETS.values() if preset.order is not Order.RELEVANCE]
+
+
+@given(
+    passage_lists(),
+    st.sampled_from(ORDERS),
+    st.sampled_from(list(Mode)),
+    st.lists(st.tuples(st.floats(0, 9), st.none() | st.floats(-1, 1)), min_size=8, max_size=8),
+)
+def test_every_step_is_written_down_and_nothing_is_kept_twice(
+    passages: list[Passage], preset: Policy, mode: Mode, scores: list[tuple[float, float | None]]
+) -> None:
+    query = make_query(
+        sections=(Section.RESULTS,), concepts=(make_concept("muscle", neighbours=("sets",)),), text="any caveats of sets?"
+    )  # fmt: skip
+    hits = {p.passage_id: Hit(p.passage_id, *row) for p, row in zip(passages, scores, strict=False)}
+
+    found = rank_passages(query, passages, hits, {"sets": 2}, 9, preset, mode)
+
+    seen = [*ids(found.kept), *(entry.passage_id for entry in found.left_out)]
+    assert len(set(seen)) == len(seen)
+    assert len(found.kept) <= preset.evidence_passages
+    for candidate in found.kept:
+        added = sum(b.value for b in candidate.because if b.effect in {"+", "-"})
+        factor = math.prod(b.value for b in candidate.because if b.effect.startswith("x"))
+        assert candidate.fused == pytest.approx(added * factor, abs=1e-3)
+        assert preset.order is Order.KEYWORD_HITS or candidate.score == candidate.fused
