@@ -238,10 +238,10 @@ def other_encoder() -> Iterator[None]:
 
 @pytest.fixture
 def no_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(text: str) -> None:
+    def fail(texts: list[str]) -> None:
         raise search.EncoderUnavailable("There is no encoder.")
 
-    monkeypatch.setattr(search, "encode_question", fail)
+    monkeypatch.setattr(search, "encode_questions", fail)
 
 
 @pytest.mark.usefixtures("other_encoder")
