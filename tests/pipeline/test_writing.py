@@ -1,0 +1,181 @@
+"""Writers one after another until one holds; whoever watches is told exactly what stays, and never what falls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpus_app.records import Study
+from qa_app.pipeline import citations
+from qa_app.pipeline.attribution import attributed
+from qa_app.pipeline.clock import Clock
+from qa_app.pipeline.policy import DEFAULT, Policy
+from qa_app.pipeline.ports import Unwatched, WriterFailed
+from qa_app.pipeline.records import Draft, DraftSentence, Evidence, Generator, InsufficientEvidence, Sentence, Verdict
+from qa_app.pipeline.writer import EXTRACTIVE, ExtractiveWriter
+from qa_app.pipeline.writing import NothingWritten, Written, write
+from tests.pipeline.values import make_candidate, make_evidence
+
+TEXTS = {
+    1: "Ten weekly sets per muscle increased growth more than five. Few sets still build muscle.",
+    2: "Weekly sets per muscle raised growth in older adults. Growth was larger with more sets.",
+    3: "Growth did not differ between weekly sets done in one session or in three.",
+}
+TRUE = tuple((sentence.strip(" .") + ".", pk) for pk, text in TEXTS.items() for sentence in text.split(". "))
+FALSE = (("Ten weekly sets per muscle increased growth more than six.", 1), ("Nobody should ever lift.", 2))
+EVIDENCE = replace(
+    make_evidence(*(make_candidate(text, passage_id=pk, study=f"T00{pk}") for pk, text in TEXTS.items())),
+    headline_study="T002",
+)
+Script = tuple[Sequence[tuple[str, int]], Sequence[tuple[str, int]]]
+drafted = st.lists(st.sampled_from((*TRUE, *FALSE)), max_size=6)
+scripts = st.lists(st.none() | st.tuples(drafted, drafted), min_size=1, max_size=3)
+
+
+class Watcher(Unwatched):
+    """Notes what it is told."""
+
+    def __init__(self) -> None:
+        self.sentences: list[tuple[str, int, Sentence]] = []
+        self.studies: dict[int, str] = {}
+
+    def sentence(self, part: str, index: int, sentence: Sentence, introduced: Mapping[int, Study]) -> None:
+        assert not introduced.keys() & self.studies.keys()
+        self.sentences.append((part, index, sentence))
+        self.studies |= {number: study.study_id for number, study in introduced.items()}
+
+
+class ScriptedWriter:
+    """Writes one draft of sentences with the passages they cite, or fails."""
+
+    def __init__(self, name: str, script: Script | None, **failure: Any) -> None:
+        self.name, self.asked = name, 0
+        self._script, self._failure = script, failure
+
+    def write(self, evidence: Evidence, policy: Policy) -> tuple[Draft, Generator]:
+        self.asked += 1
+        if self._script is None:
+            raise WriterFailed("Nothing came.", **self._failure)
+        summary, answer = (tuple(DraftSentence(text, (pk,)) for text, pk in part) for part in self._script)
+        return Draft(summary, answer), Generator(self.name, "1", tokens=10, cost=0.1)
+
+
+def written_by(*writers: ScriptedWriter) -> tuple[Written | None, Watcher]:
+    watcher = Watcher()
+    try:
+        return write(writers, EVIDENCE, DEFAULT, Clock(progress=watcher)), watcher
+    except NothingWritten:
+        return None, watcher
+
+
+GOOD: Script = ([TRUE[0]], [TRUE[2]])
+BAD: Script = ([FALSE[0]], [FALSE[1]])
+
+
+@given(scripts)
+def test_what_is_told_is_the_answer_whatever_is_drafted(scripts: list[Script | None]) -> None:
+    written, watcher = written_by(*(ScriptedWriter(f"w{n}", script) for n, script in enumerate(scripts)))
+
+    summary, answer = (written.summary, written.answer) if written else ((), ())
+    numbers = citations.number_studies((*summary, *answer), EVIDENCE)
+    parts = {
+        part: attributed(citations.numbered(sentences, numbers), EVIDENCE)
+        for part, sentences in (("summary", summary), ("answer", answer))
+    }
+    assert watcher.sentences == [(part, n, s) for part, own in parts.items() for n, s in enumerate(own)]
+    cited = {number for own in parts.values() for sentence in own for number in sentence.citations}
+    assert watcher.studies == {number: study for study, number in numbers.items() if number in cited}
+
+
+@given(scripts)
+def test_nothing_that_was_made_up_stays(scripts: list[Script | None]) -> None:
+    written, _ = written_by(*(ScriptedWriter(f"w{n}", script) for n, script in enumerate(scripts)))
+
+    kept = {sentence.text for sentence in (*written.summary, *written.answer)} if written else set()
+    assert not kept & {text for text, _ in FALSE}
+
+
+@pytest.mark.parametrize(
+    ("first", "reason"), [(None, "unavailable"), (BAD, "unverified"), (([TRUE[0]], []), "unverified")]
+)
+def test_the_next_writer_steps_in_and_the_answer_says_why(first: Script | None, reason: str) -> None:
+    written, _ = written_by(ScriptedWriter("llm", first), ScriptedWriter("extractive", GOOD))
+
+    assert written is not None
+    assert [sentence.text for sentence in written.summary] == [TRUE[0][0]]
+    generator = written.generator
+    assert (generator.name, generator.fallback_from, generator.fallback_reason) == ("extractive", "llm", reason)
+    assert [attempt.generator.name for attempt in written.attempts] == ["llm", "extractive"]
+
+
+def test_what_all_attempts_took_together_is_told_of_the_one_that_wrote() -> None:
+    written, _ = written_by(ScriptedWriter("llm", BAD), ScriptedWriter("strict", GOOD))
+
+    assert written is not None
+    assert (written.generator.tokens, written.generator.cost) == (20, 0.2)
+
+
+def test_what_fell_stays_with_its_reason_and_each_attempt_with_its_verdicts() -> None:
+    written, _ = written_by(ScriptedWriter("llm", BAD), ScriptedWriter("extractive", GOOD))
+
+    assert written is not None
+    assert {entry.text for entry in written.fallen} == {text for text, _ in FALSE}
+    assert [attempt.verdicts for attempt in written.attempts] == [
+        ("number_mismatch", "negation_mismatch"),
+        (Verdict.VERBATIM, Verdict.VERBATIM),
+    ]
+
+
+def test_a_writer_that_holds_ends_it() -> None:
+    second = ScriptedWriter("extractive", GOOD)
+
+    written, _ = written_by(ScriptedWriter("llm", GOOD), second)
+
+    assert written is not None
+    assert (written.generator.name, written.generator.fallback_from, second.asked) == ("llm", None, 0)
+
+
+@pytest.mark.parametrize(("is_final", "asked"), [(True, 1), (False, 2)])
+def test_a_writer_whose_server_failed_for_good_is_not_asked_again(is_final: bool, asked: int) -> None:
+    failing = ScriptedWriter("llm", None, is_final=is_final)
+
+    written_by(failing, failing, ScriptedWriter("extractive", GOOD))
+
+    assert failing.asked == asked
+
+
+@pytest.mark.parametrize("writers", [[BAD], [None], [None, BAD]])
+def test_without_one_true_sentence_nothing_is_written_and_the_attempts_say_why(writers: list[Script | None]) -> None:
+    scripted = [ScriptedWriter(f"w{n}", script) for n, script in enumerate(writers)]
+
+    with pytest.raises(NothingWritten) as nothing:
+        write(scripted, EVIDENCE, DEFAULT, Clock())
+
+    assert [attempt.generator.name for attempt in nothing.value.attempts] == [f"w{n}" for n in range(len(writers))]
+
+
+def test_a_sentence_is_said_once_in_a_part() -> None:
+    written, _ = written_by(ScriptedWriter("w", ([TRUE[0], TRUE[0]], [TRUE[2]])))
+
+    assert written is not None
+    assert [sentence.text for sentence in written.summary] == [TRUE[0][0]]
+
+
+def test_the_study_of_the_headline_has_the_first_number() -> None:
+    _, watcher = written_by(ScriptedWriter("w", ([TRUE[0]], [TRUE[2], TRUE[4]])))
+
+    assert [sentence.citations for _, _, sentence in watcher.sentences] == [(2,), (1,), (3,)]
+    assert watcher.studies == {2: "T001", 1: "T002", 3: "T003"}
+
+
+def test_the_extractive_writer_hands_over_what_was_composed() -> None:
+    composed = Draft((DraftSentence(TRUE[0][0], (1,)),), (DraftSentence(TRUE[2][0], (2,)),))
+
+    assert ExtractiveWriter().write(replace(EVIDENCE, draft=composed), DEFAULT) == (composed, EXTRACTIVE)
+    with pytest.raises(InsufficientEvidence):
+        ExtractiveWriter().write(EVIDENCE, DEFAULT)
