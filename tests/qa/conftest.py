@@ -7,22 +7,26 @@ from collections.abc import Iterator
 import pytest
 
 from corpus_app import curation, embedding, indexing
-from corpus_app.records import Design
-from tests.builders import make_collection, make_concept, make_study
+from corpus_app.models import Study
+from corpus_app.records import Design, Direction, Lean
+from tests.builders import make_collection, make_concept, make_finding, make_study
 from tests.fakes import WordHashEncoder
+from tests.pipeline.corpora import FITTED, StemHashEncoder
 
 ASKED = "How many weekly sets per muscle for growth?"
 SETS = "Ten weekly sets per muscle increased growth more than five. Few sets still build muscle."
 PROTEIN = "Older adults kept more lean mass with 1.2 g/kg of protein a day. Trials lasted 💪 twelve weeks."
 CANARY = "Canary: how many weekly sets per muscle for growth? Canary weekly sets per muscle for growth."
+PLAIN_SETS = "Ten weekly sets for each muscle built more muscle than five."
+PLAIN_PROTEIN = "Older adults who ate 1.2 g/kg of protein a day kept more muscle."
 LIBRARY = ("T-SETS", "T-PROTEIN")
 DRAFT = "T-DRAFT"
 
 
 @pytest.fixture
 def encoder() -> Iterator[WordHashEncoder]:
-    """A quick encoder in the place of the model."""
-    with embedding.use(WordHashEncoder()) as fake:
+    """A quick encoder in the place of the model, under a name that models were fitted for."""
+    with embedding.use(StemHashEncoder(FITTED.name, FITTED.dimensions)) as fake:
         yield fake
 
 
@@ -31,13 +35,30 @@ def library(db: None, encoder: WordHashEncoder) -> tuple[str, ...]:
     """Two published studies in two collections, a draft that matches `ASKED` best, and a concept no study is about."""
     make_collection("training", keywords=["sets"])
     make_collection("nutrition", keywords=["protein"])
-    concept = make_concept("training-volume", aliases=("weekly sets",))
+    concept = make_concept("training-volume", aliases=("weekly sets",), kind="intervention")
     make_concept("sauna")
-    make_study(study_id="T-SETS", texts=(SETS,), concepts=(concept,), status="draft")
-    make_study(
+    sets = make_study(study_id="T-SETS", texts=(SETS,), concepts=(concept,), status="draft")
+    protein = make_study(
         study_id="T-PROTEIN", texts=(PROTEIN,), collection=make_collection("nutrition"), status="draft", design=Design.META_ANALYSIS.value,
     )  # fmt: skip
-    make_study(study_id=DRAFT, texts=(CANARY,), title=CANARY, status="draft")
+    draft = make_study(study_id=DRAFT, texts=(CANARY,), title=CANARY, status="draft")
+    _tell_findings(sets, protein, draft)
     curation.publish(LIBRARY, by=None, by_name="tests")
     indexing.index_stale()
     return LIBRARY
+
+
+def _tell_findings(sets: Study, protein: Study, draft: Study) -> None:
+    """Write what each study found: in plain words, with its lean and the questions that readers ask for it."""
+    favours = {"direction": Direction.FAVOURS_INTERVENTION.value, "lean": Lean.YES.value}
+    make_finding(
+        sets, **favours, intervention="ten weekly sets", comparator="five weekly sets", outcome="muscle growth",
+        statement="Ten weekly sets per muscle increased growth more than five.", plain=PLAIN_SETS,
+        asked_as="How many sets a week for each muscle to grow?\nDo more weekly sets build more muscle?",
+    )  # fmt: skip
+    make_finding(
+        protein, **favours, intervention="1.2 g/kg of protein a day", comparator="", outcome="lean mass",
+        statement="Older adults kept more lean mass with 1.2 g/kg of protein a day.", plain=PLAIN_PROTEIN,
+        asked_as="How much protein do older adults need to keep muscle?\nDoes protein keep lean mass in older adults?",
+    )  # fmt: skip
+    make_finding(draft, **favours, statement=CANARY, plain=CANARY, asked_as=ASKED)
