@@ -26,7 +26,8 @@ DRAFT = "T-DRAFT"
 @pytest.fixture
 def encoder() -> Iterator[WordHashEncoder]:
     """A quick encoder in the place of the model, under a name that models were fitted for."""
-    with embedding.use(StemHashEncoder(FITTED.name, FITTED.dimensions)) as fake:
+    fake = StemHashEncoder(FITTED.name, FITTED.dimensions)
+    with embedding.use(fake):
         yield fake
 
 
