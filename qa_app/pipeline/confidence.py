@@ -13,8 +13,13 @@ CLOSE_QUESTION = 0.75  # cosine to a curated question from which it asks the sam
 def assess(
     chance: float, signals: Mapping[str, float], missing: Sequence[str], version: str, policy: Policy
 ) -> Confidence:
-    """Return the confidence for a calibrated chance, 0 to 1, with what speaks for and against it."""
+    """Return the confidence for a calibrated chance, 0 to 1, with what speaks for and against it.
+
+    An answer to a part of the question is never of high confidence.
+    """
     score = round(100 * chance)
+    if missing:
+        score = min(score, policy.confidence_high - 1)
     label = "high" if score >= policy.confidence_high else "medium" if score >= policy.confidence_medium else "low"
     return Confidence(score, label, tuple(_reasons(signals, missing)), version)
 
