@@ -13,6 +13,7 @@ from corpus_app.records import AgeGroup, Sex, TrainingStatus
 from qa_app.pipeline.lexicon import LANGUAGE_FOLDER, SENTENCE_END, PhraseIndex, Span, Word, placed_words, value_of
 from qa_app.pipeline.question.numbers import UNIT_WORDS
 from qa_app.pipeline.records import Population
+from qa_app.pipeline.text import WORD, folded
 
 COLUMNS: Mapping[str, type[StrEnum]] = {"age_group": AgeGroup, "training_status": TrainingStatus, "sex": Sex}
 """Columns of a study's population; the lists of the subject's lexicon are named COLUMN.VALUE."""
@@ -21,6 +22,8 @@ OLDEST = 110  # years
 _TABLE = tomllib.loads((LANGUAGE_FOLDER / "years_of_age.toml").read_text("utf-8"))
 _AGES = PhraseIndex.compile([_TABLE])
 _DECADES: Mapping[str, int] = _TABLE["decades"]
+_RANGE = re.compile(r"\s*(?:-|–|±|or|to)\s*\d[\d.,]*")
+"""A second figure, whose unit is that of the first: "60 or 80 %", "70 ± 5 kg"."""
 _PLUS = re.compile(r"(?<=\d) ?\+")
 _BEYOND = re.compile(r"[>≥]=? ?(?=\d)")
 
@@ -104,11 +107,20 @@ def _years(word: str) -> int | None:
 
 def _continues_number(text: str, words: Sequence[Word], end: int) -> bool:
     """Return whether a unit or another number follows at once, so that the number is no age."""
-    if text[words[end - 1].end :].lstrip().startswith("%"):
+    after = words[end - 1].end
+    if second := _RANGE.match(text, after):
+        return _has_unit(text[second.end() :])
+    if _has_unit(text[after:]):
         return True
-    if end == len(words) or words[end].start - words[end - 1].end > 1:
+    if end == len(words) or words[end].start - after > 1:
         return False
-    return words[end].text in UNIT_WORDS or value_of(words[end].text) is not None
+    return value_of(words[end].text) is not None
+
+
+def _has_unit(rest: str) -> bool:
+    """Return whether the text after a number begins with its unit."""
+    word = WORD.match(rest.lstrip(" -"))
+    return rest.lstrip().startswith(("%", "°")) or (word is not None and folded(word[0]) in UNIT_WORDS)
 
 
 def _place(words: Sequence[Word], span: Span) -> Span:
