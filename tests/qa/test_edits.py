@@ -14,7 +14,7 @@ from corpus_app.records import Passage
 from qa_app import edits
 from qa_app.pipeline.records import DraftSentence, Evidence, LeftOut, Sentence, SentenceKind, Verdict
 from qa_app.pipeline.verification import verify
-from tests.classic.values import make_passage
+from tests.pipeline.values import make_passage
 
 TEXTS = (
     "In a trial of 40 older men, heavy loads (80% of 1RM) raised leg strength by 12 to 15% after 12 weeks. "

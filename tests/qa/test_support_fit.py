@@ -14,7 +14,9 @@ from transformers import BertConfig, BertForSequenceClassification, BertTokenize
 from qa_app import support_fit
 from qa_app.backends.judge import entailment_judge
 from qa_app.pipeline.verification.support import from_json, read_signals
-from tests.classic.values import SENTENCES
+from tests.pipeline import values
+
+SENTENCES = values.SENTENCES[:10]
 
 
 @pytest.fixture
