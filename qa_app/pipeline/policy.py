@@ -59,7 +59,7 @@ class Policy:
     evidence_passages: int = 12
     cited_studies: int = 5
     cited_from: float = 0.05  # chance that a study answers from which it may be cited
-    cited_share: float = 0.35  # and the share of the leading study's chance
+    cited_share: float = 0.4  # and the share of the leading study's chance
     in_scope_from: float = 0.25  # best passage cosine below which, without a concept, a question is off the subject
     near_from: float = 0.4  # cosine from which a curated question is offered as near
     missing_idf_share: float = 0.17  # share of the question's IDF from which an uncovered word is a missing part
