@@ -147,6 +147,11 @@ def ask_again(answer_id: str, *, now: datetime | None = None, allowance: Allowan
     return ask(question=row.question, mode=row.mode, collection=kept, parent=parent, now=now, allowance=allowance)
 
 
+def have_one_engine(*answer_ids: str) -> bool:
+    """Tell whether one engine made all of these stored answers."""
+    return Answer.objects.filter(pk__in=answer_ids).values("engine").distinct().count() <= 1
+
+
 def find_changes(payload: Payload, since: str) -> Changes | None:
     """What an answer says otherwise than an earlier one; None unless that one is there and answers the same question."""
     before = find_answer(since) if since != payload["id"] else None

@@ -74,17 +74,20 @@ class Comparison:
     is_same_question: bool
 
 
-def compare(first: Payload, second: Payload) -> Comparison:
-    """What tells two answers (their payloads beside the present corpus) apart."""
+def compare(first: Payload, second: Payload, *, is_same_engine: bool = True) -> Comparison:
+    """Return what tells two answers apart: their payloads beside the present corpus, and whether one engine made both."""
     sides = _side("A", first, second), _side("B", second, first)
     same = (
         gettext("They say the same, from the same studies.")
         if first["citations"]
         else gettext("Both end without an answer.")
     )
+    differences = _differences(*sides)
+    if not is_same_engine:
+        differences.append(gettext("They were made by different engines: the same studies may be put in other words."))
     return Comparison(
         sides=sides,
-        differences=tuple(_differences(*sides)) or (same,),
+        differences=tuple(differences) or (same,),
         is_same_question=_asked(first) == _asked(second),
     )
 

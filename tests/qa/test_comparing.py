@@ -153,3 +153,9 @@ def test_an_answer_that_there_is_not_is_named_in_words(client: Client, bad: str)
     assert "There is no answer at this link." in response.content.decode()
     assert client.post("/compare/", {"a": bad}).status_code == 404
     assert client.put("/compare/").status_code == 405
+
+
+def test_answers_of_two_engines_say_so() -> None:
+    (said,) = compare(make_payload(), make_payload(), is_same_engine=False).differences
+
+    assert "different engines" in said

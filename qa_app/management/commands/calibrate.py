@@ -76,7 +76,9 @@ class Command(BaseCommand):
         ):  # fmt: skip
             names = relevance_fit.feature_names(questions[0].features, has_vectors=has_vectors, is_curated=is_curated)
             held_out = relevance_fit.cross_validate(questions, names)
-            threshold, figures[name] = relevance_fit.choose_threshold(questions, held_out, group, is_cautious=not is_curated)
+            threshold, figures[name] = relevance_fit.choose_threshold(
+                questions, held_out, group, is_cautious=not is_curated
+            )
             answerable, lead = relevance_fit.fit_decisions(questions, held_out, names)
             found["relevance"][name] = relevance_fit.fit_relevance(questions, names).as_row()
             found["answerability"][name] = answerable.as_row() | {"threshold": threshold}
