@@ -158,5 +158,6 @@ class Engine:
             return ending.names_nothing
         if retrieved.is_answerable or (query.sources.studies and retrieved.ranked):
             return None
-        is_near = bool(query.concepts) or retrieved.signals["best_passage_cosine"] >= self.policy.in_scope_from
+        is_named = bool(query.concepts or query.unstudied)
+        is_near = is_named or retrieved.signals["best_passage_cosine"] >= self.policy.in_scope_from
         return ending.insufficient if is_near else ending.out_of_scope
