@@ -30,6 +30,11 @@ class Composition:
         """Everything quoted, the headline first."""
         return (self.headline, *self.summary, *self.answer)
 
+    def first_passages(self, most: int) -> tuple[Passage, ...]:
+        """Return at most so many of the passages quoted, those of the answer's first quotation and of the headline first."""
+        quotations = (*self.answer[:1], *self.quotations)
+        return tuple({q.passage.passage_id: q.passage for q in quotations}.values())[:most]
+
     def draft(self) -> Draft:
         """Return the sentences as a writer gives them: one paragraph for the summary, one a study for the answer."""
         studies = {study_id: n for n, study_id in enumerate(dict.fromkeys(q.study_id for q in self.answer), start=1)}

@@ -196,10 +196,9 @@ class Ending:
     def _nearest(self, retrieved: Retrieved, corpus: Corpus) -> tuple[Candidate, ...]:
         hits = hits_by_id(retrieved)
         fused = fuse(retrieved.found.hits, self.policy.lexical_weight)
-        loaded = {passage.passage_id: passage for passage in corpus.load(list(fused)[:SHOWN])}
-        return tuple(
-            Candidate(loaded[pk], hits[pk], score, score) for pk, score in list(fused.items())[:SHOWN] if pk in loaded
-        )
+        nearest = list(fused.items())[: min(SHOWN, self.policy.evidence_passages)]
+        loaded = {passage.passage_id: passage for passage in corpus.load([pk for pk, _ in nearest])}
+        return tuple(Candidate(loaded[pk], hits[pk], score, score) for pk, score in nearest if pk in loaded)
 
     def _absent(self, near: tuple[Candidate, ...]) -> tuple[str, ...]:
         """Return the concepts of the question that no study is about and none of the passages shown mentions."""

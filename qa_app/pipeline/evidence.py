@@ -67,9 +67,10 @@ def gather(
 ) -> Gathered | None:  # fmt: skip
     """Choose what to quote and freeze it with its evidence; None where the leading study has nothing to quote."""
     ranked = rank(question, query, facts, retrieved, corpus, policy, reranker)
-    cited = tuple(dict.fromkeys(candidate.passage.study.study_id for candidate in ranked.kept))
+    cited = tuple(dict.fromkeys(candidate.passage.study.study_id for candidate in ranked.kept))[: policy.cited_studies]
     if policy.order is Order.RELEVANCE and reranker is None:
         cited = cited_studies(retrieved, policy)
+    kept = tuple(candidate for candidate in ranked.kept if candidate.passage.study.study_id in cited)
     nearest = [finding for study_id in cited if (finding := _nearest_finding(study_id, retrieved, facts))]
     scope = Scope(
         query=query,
@@ -81,7 +82,9 @@ def gather(
         leans={finding.finding_id: finding.lean for finding in facts.findings},
         matches=_matches(query, facts, cited),
     )
-    composed = compose([c.passage for c in ranked.kept], cited, scope, policy, question.mode) if cited else None
+    composed = compose([c.passage for c in kept], cited, scope, policy, question.mode)
+    if composed and len(composed.passages) > policy.evidence_passages:
+        composed = compose(composed.first_passages(policy.evidence_passages), cited, scope, policy, question.mode)
     if composed is None:
         return None
     quoted = tuple({p.study.study_id: p.study for p in composed.passages}.values())
@@ -90,7 +93,7 @@ def gather(
     chosen = Evidence(
         question=question,
         understanding=understanding_of(query, retrieved.linked),
-        passages=_shown(ranked.kept, composed, policy),
+        passages=_shown(kept, composed, policy),
         left_out=ranked.left_out,
         findings=tuple(f for f in facts.findings if f.study_id in {study.study_id for study in quoted}),
         citable=retrieved.chances,
