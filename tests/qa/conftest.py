@@ -17,6 +17,7 @@ ASKED = "How many weekly sets per muscle for growth?"
 SETS = "Ten weekly sets per muscle increased growth more than five. Few sets still build muscle."
 PROTEIN = "Older adults kept more lean mass with 1.2 g/kg of protein a day. Trials lasted 💪 twelve weeks."
 CANARY = "Canary: how many weekly sets per muscle for growth? Canary weekly sets per muscle for growth."
+PLAIN_CANARY = "Canary sets for each muscle every week made for the most growth."
 PLAIN_SETS = "Ten weekly sets for each muscle built more muscle than five."
 PLAIN_PROTEIN = "Older adults who ate 1.2 g/kg of protein a day kept more muscle."
 LIBRARY = ("T-SETS", "T-PROTEIN")
@@ -62,4 +63,4 @@ def _tell_findings(sets: Study, protein: Study, draft: Study) -> None:
         statement="Older adults kept more lean mass with 1.2 g/kg of protein a day.", plain=PLAIN_PROTEIN,
         asked_as="How much protein do older adults need to keep muscle?\nDoes protein keep lean mass in older adults?",
     )  # fmt: skip
-    make_finding(draft, **favours, statement=CANARY, plain=CANARY, asked_as=ASKED)
+    make_finding(draft, **favours, statement=CANARY, plain=PLAIN_CANARY, asked_as=ASKED)

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, connection
 from django.test import Client
-from qa_app.classic.generation import ExtractiveWriter
 
-from corpus_app import curation, search
+from corpus_app import curation, embedding, search
 from corpus_app.models import Study
 from qa_app import answering, asking
 from qa_app.models import Answer, AnswerCitation, AnswerSentence
@@ -18,9 +17,14 @@ from qa_app.payload import Payload
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import WriterFailed
 from qa_app.pipeline.records import Draft, DraftSentence, Evidence, Generator
-from tests.qa.conftest import ASKED, SETS
+from qa_app.pipeline.writer import ExtractiveWriter
+from tests.fakes import WordHashEncoder
+from tests.qa.conftest import ASKED, PLAIN_SETS, SETS
 
 pytestmark = pytest.mark.usefixtures("library")
+
+WORDS = f"{PLAIN_SETS} {SETS}"
+"""Everything that T-SETS says of the question."""
 
 
 class ScriptedModel:
@@ -52,10 +56,12 @@ def ask_with_model(monkeypatch: pytest.MonkeyPatch, *texts: str) -> Payload:
 def test_every_sentence_and_span_of_the_payload_is_a_row() -> None:
     body = asking.ask(question=ASKED)
 
+    parts = {part: body[part]["sentences"] for part in ("answer", "summary")}
+    parts["headline"] = [body["headline"] | {"verdict": "verbatim"}]
     told = [
         (part, n, s["text"], s["verdict"], c["passage_id"], c["passage_version"], c["start"], c["end"], c["quote"])
-        for part in ("answer", "summary")
-        for n, s in enumerate(body[part]["sentences"])
+        for part, sentences in parts.items()
+        for n, s in enumerate(sentences)
         for c in s["support"]
     ]
     rows = AnswerCitation.objects.values_list(
@@ -68,8 +74,8 @@ def test_every_sentence_and_span_of_the_payload_is_a_row() -> None:
 def test_an_answer_is_stored_with_every_figure_that_steered_it() -> None:
     row = Answer.objects.get(pk=asking.ask(question=ASKED, mode="intermediate")["id"])
 
-    assert row.policy.values == json.loads(json.dumps(answering.in_use(answering.POLICY).values()))
-    assert row.policy_id == row.payload["policy"] == answering.in_use(answering.POLICY).label
+    assert row.policy.values == json.loads(json.dumps(answering.POLICY.values()))
+    assert row.policy_id == row.payload["policy"] == answering.POLICY.label
     assert (row.mode, row.outcome, row.corpus_version) == ("intermediate", "answered", search.corpus_version())
 
 
@@ -130,7 +136,7 @@ def test_what_a_model_makes_up_is_never_published(monkeypatch: pytest.MonkeyPatc
     body = ask_with_model(monkeypatch, text)
 
     assert body["generator"]["fallback_from"] == "llm"
-    assert all(s["text"] in SETS for part in ("summary", "answer") for s in body[part]["sentences"])
+    assert all(s["text"] in WORDS for part in ("summary", "answer") for s in body[part]["sentences"])
     fallen = [entry for entry in body["left_out"] if entry["what"] == "sentence"]
     assert [entry["text"] for entry in fallen] == [text.replace("\0", "\ufffd").replace("\ud800", "?")] * 2
     assert all(entry["reason"] == "unsupported" or entry["reason"].endswith("_mismatch") for entry in fallen)
@@ -161,7 +167,7 @@ def test_a_source_deleted_before_storing_keeps_its_words_without_a_link(monkeypa
     citation = AnswerCitation.objects.first()
     assert citation is not None
     assert (citation.study, citation.passage, citation.study_key) == (None, None, "T-SETS")
-    assert citation.quote in SETS
+    assert citation.quote in WORDS
 
 
 def test_a_source_deleted_while_storing_is_left_out_of_a_second_try(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,7 +192,7 @@ def test_a_deleted_study_leaves_the_stored_words() -> None:
 
     assert not Study.objects.filter(study_id="T-SETS").exists()
     assert {(c.study_id, c.passage_id, c.study_key) for c in stored} == {(None, None, "T-SETS")}
-    assert all(c.quote in SETS for c in stored)
+    assert all(c.quote in WORDS for c in stored)
 
 
 @pytest.mark.usefixtures("transactional_db")
@@ -198,7 +204,8 @@ def test_a_question_is_read_from_one_version_and_writes_nothing_meanwhile() -> N
     assert asking.ask(question=ASKED)["corpus_version"] == search.corpus_version()
 
 
-def test_an_encoder_that_nothing_was_fitted_for_is_told_and_its_cosines_are_not_trusted(client: Client) -> None:
-    assert answering.in_use(answering.POLICY).trusts_cosines is False
-    assert "word-hash@test" in (answering.calibration_trouble() or "")
-    assert "word-hash@test" in client.get("/readyz").json()["calibration"]
+def test_an_encoder_that_nothing_was_fitted_for_is_told_to_whoever_runs_the_site(client: Client) -> None:
+    assert client.get("/readyz").json()["calibration"] is None
+
+    with embedding.use(WordHashEncoder("other@test")):
+        assert "calibrate" in client.get("/readyz").json()["calibration"]

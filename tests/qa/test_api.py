@@ -262,8 +262,8 @@ def test_an_unexpected_error_tells_nothing_of_itself(monkeypatch: pytest.MonkeyP
 def test_asking_takes_a_fixed_number_of_queries(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     post({"question": ASKED})  # fills what is kept per corpus version
 
-    # Passages, sentences and findings, the passage ids of three studies, the corpus version, two time limits, four of savepoints.
-    with django_assert_num_queries(13):
+    # Passages and plain sentences, each with their sentences, the corpus version, two time limits, four of savepoints.
+    with django_assert_num_queries(11):
         post({"question": ASKED})
 
 

@@ -175,7 +175,7 @@ def test_only_the_chosen_collection_is_drawn_on() -> None:
 
 
 def test_a_chosen_collection_without_an_answer_gives_way_and_says_so() -> None:
-    body = asking.ask(question=ASKED, collection="nutrition", preset="scope_enough=2")
+    body = asking.ask(question=ASKED, collection="nutrition")
 
     assert body["citations"][0]["study_id"] == "T-SETS"
     assert body["scope"] == {
@@ -224,7 +224,7 @@ def test_without_an_encoder_the_words_answer_and_the_failed_leg_is_named(monkeyp
 
     monkeypatch.setattr(embedding, "get", unavailable)
 
-    body = asking.ask(question=ASKED)
+    body = asking.ask(question="Do more weekly sets per muscle build more muscle?")
 
     assert body["outcome"] == "answered"
     assert body["legs"]["dense"] == {"ok": False, "candidates": 0, "error": "The weights are missing."}
@@ -305,21 +305,23 @@ def test_an_edited_passage_keeps_the_stored_words_and_is_marked(answered: Payloa
 
 
 def test_an_edited_passage_is_found_by_its_new_words_and_not_by_its_old() -> None:
-    curation.revise_passage(passage_of("T-SETS").pk, text="Kettlebell swings improved balance.", **BY)
+    swings = "Ten weekly sets of kettlebell swings built more muscle than five."
+    curation.revise_passage(passage_of("T-SETS").pk, text=swings, **BY)
     indexing.index_stale()
 
-    new = asking.ask(question="do kettlebell swings improve balance?")
+    new = asking.ask(question="do more weekly sets of kettlebell swings build more muscle?")
     old = asking.ask(question="do few sets still build muscle?")
 
-    assert new["summary"]["text"] == "Kettlebell swings improved balance [1]."
-    assert new["summary"]["sentences"][0]["support"][0]["passage_version"] == 2
-    assert SETS not in json.dumps(old)
+    (sentence,) = new["answer"]["sentences"]
+    assert (sentence["text"], sentence["support"][0]["passage_version"]) == (swings, 2)
+    assert "Few sets" not in json.dumps(old)
 
 
-def test_an_edited_passage_that_was_only_shown_is_marked_too(answered: Payload) -> None:
+def test_an_edited_passage_that_was_only_shown_is_marked_too() -> None:
+    refused = asking.ask(question="does a sauna cure gout?")
     curation.revise_passage(passage_of("T-PROTEIN").pk, text=f"{PROTEIN} More.", **BY)
 
-    assert notices(answered) == [("T-PROTEIN", "passage_changed"), (None, "newer_corpus")]
+    assert notices(refused) == [("T-PROTEIN", "passage_changed"), (None, "newer_corpus")]
 
 
 def test_a_deleted_study_is_hidden_like_a_withdrawn_one(answered: Payload) -> None:
@@ -365,22 +367,6 @@ def test_the_front_page_counts_what_readers_may_see() -> None:
     assert figures["corpus_version"] == search.corpus_version()
 
 
-def test_one_study_gives_at_most_three_passages() -> None:
-    make_study(
-        study_id="T-MANY",
-        texts=tuple(
-            f"{SETS} Volunteers of gym {n} trained calves, forearms and neck beside their weekly sets."
-            for n in range(15)
-        ),
-        collection=make_collection(),
-    )
-    indexing.index_stale()
-
-    body = asking.ask(question=ASKED)
-
-    assert 1 <= [entry["study_id"] for entry in body["evidence"]].count("T-MANY") <= 3
-
-
 def test_the_words_of_a_deleted_study_stay_hidden_when_another_takes_its_name(answered: Payload) -> None:
     curation.withdraw(["T-SETS"], reason="faulty", **BY)
     curation.delete_study("T-SETS", **BY)
@@ -401,16 +387,17 @@ def test_an_answer_reads_the_same_twice(answered: Payload) -> None:
     assert json.dumps(body) == json.dumps(answered)
 
 
-def test_less_evidence_can_be_asked_for() -> None:
-    curation.publish(["T-DRAFT"], by=None, by_name="tests")
-    usual = asking.ask(question=ASKED)
-    assert len({row["study_id"] for row in usual["evidence"]}) > 1
+@pytest.mark.parametrize("preset", ["default", "seed-004"])
+@pytest.mark.parametrize("question", [ASKED, "does a sauna cure gout?"])
+def test_less_evidence_can_be_asked_for(preset: str, question: str) -> None:
+    usual = asking.ask(question=question, preset=preset)
 
-    few = asking.ask(question=ASKED, most_studies=1)
-    least = asking.ask(question=ASKED, most_passages=1)
+    few = asking.ask(question=question, preset=preset, most_studies=1)
+    least = asking.ask(question=question, preset=preset, most_passages=1)
 
-    assert len({row["study_id"] for row in few["evidence"]}) == 1
-    assert len(least["evidence"]) == 1
+    assert usual["outcome"] == few["outcome"] == least["outcome"]
+    assert len({row["study_id"] for row in few["citations"]}) <= 1
+    assert len(usual["evidence"]) > len(least["evidence"]) == 1
     assert len({usual["policy"], few["policy"], least["policy"]}) == 3
 
 
