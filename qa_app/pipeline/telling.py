@@ -39,9 +39,6 @@ def tell_whole(answer: Answer, progress: Progress) -> None:
     if answer.evidence:
         progress.evidence(answer.evidence, answer.understanding)
     studies = {citation.index: citation.study for citation in answer.citations}
-    if answer.headline:
-        cited = answer.headline.citations
-        progress.headline(answer.headline, {number: studies.pop(number) for number in cited if number in studies})
     for part, sentences in (("summary", answer.summary), ("answer", answer.answer)):
         for index, sentence in enumerate(sentences):
             new = {number: studies.pop(number) for number in sentence.citations if number in studies}
