@@ -13,10 +13,10 @@ class Watcher(Unwatched):
 
     def __init__(self, leaves_after: int = 99) -> None:
         self.stages: list[tuple[str, float]] = []
-        self._leaves_after = leaves_after
+        self.leaves_after = leaves_after
 
     def is_abandoned(self) -> bool:
-        return len(self.stages) >= self._leaves_after
+        return len(self.stages) >= self.leaves_after
 
     def stage(self, name: str, milliseconds: float) -> None:
         self.stages.append((name, milliseconds))
@@ -91,6 +91,17 @@ def test_once_nobody_waits_no_stage_begins() -> None:
         raise AssertionError
 
     assert [name for name, _ in watcher.stages] == ["scope"]
+
+
+def test_a_stage_during_which_the_last_one_left_runs_on_and_is_told_to_nobody() -> None:
+    watcher = Watcher()
+    clock = Clock(progress=watcher)
+
+    with clock("rank"):
+        watcher.leaves_after = 0
+
+    assert clock.spent["rank"] == 1000.0
+    assert watcher.stages == []
 
 
 def test_after_its_time_no_stage_begins() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ from qa_app.pipeline.question.people import PeopleIndex
 from qa_app.pipeline.question.safety import SafetyLexicon
 from qa_app.pipeline.question.sources import SourceIndex
 from qa_app.pipeline.records import Scope
-from qa_app.pipeline.retrieval import Models, Retrieved, fuse, retrieve, retrieve_scoped
+from qa_app.pipeline.retrieval import Models, Retrieved, cited_studies, fuse, retrieve, retrieve_scoped
 from qa_app.pipeline.text import content_stems
 from tests.pipeline.values import make_concept, make_query, make_study
 
@@ -209,6 +210,24 @@ def test_there_is_no_second_pass_without_need(text: str, policy: Policy, concept
 
     assert (found.linked, found.linked_leg) == ((), None)
     assert clock.spent["linked"] is None
+
+
+@pytest.mark.parametrize(
+    ("chances", "cited"),
+    [
+        ([], ()),
+        ([0.01], ("A",)),  # the leader may always be cited
+        ([0.9, 0.5, 0.4, 0.3], ("A", "B", "C")),
+        ([0.9, 0.8, 0.7, 0.6, 0.5], ("A", "B", "C", "D")),
+        ([0.06, 0.05, 0.04], ("A", "B")),
+    ],
+)
+def test_studies_far_behind_the_leader_are_not_cited(chances: list[float], cited: tuple[str, ...]) -> None:
+    found, _, _ = scoped("weekly sets", None)
+    ranked = tuple(zip("ABCDE", chances, strict=False))
+    policy = Policy(cited_from=0.05, cited_share=0.4, cited_studies=4)
+
+    assert cited_studies(replace(found, ranked=ranked), policy) == cited
 
 
 def test_a_failed_encoder_leaves_the_words_and_says_why() -> None:
