@@ -18,6 +18,7 @@ from contextvars import ContextVar
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+import numpy as np
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db import DatabaseError, connection, transaction
 from django.db.models import Count, OuterRef, Q
@@ -82,6 +83,15 @@ _ENCODERS = """
 def encode_question(text: str) -> legs.QuestionVector:
     """The question's vector, of unit length. Raises EncoderUnavailable."""
     return encode_questions([text])[0]
+
+
+def mean_vector(vectors: Sequence[Sequence[float]]) -> legs.QuestionVector:
+    """Return the unit vector of the mean of question vectors of one encoder."""
+    total = np.sum(np.asarray(vectors, np.float64), axis=0)
+    mean = legs.QuestionVector((total / (np.linalg.norm(total) or 1.0)).tolist())
+    first = vectors[0]
+    mean.encoder = first.encoder if isinstance(first, legs.QuestionVector) else encoder_name()
+    return mean
 
 
 def encode_questions(texts: Sequence[str]) -> list[legs.QuestionVector]:

@@ -17,7 +17,7 @@ from corpus_app import search, trial
 from corpus_app.trial import BadBenchmark as BadBenchmark  # callers catch it by this door
 from qa_app.measures import bootstrap_interval, mean, percentile, share
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.question.ask import find_ask
+from qa_app.pipeline.question.ask import find_ask, find_focus
 from qa_app.pipeline.retrieval import fuse
 from qa_app.pipeline.text import clean
 
@@ -140,7 +140,11 @@ class _Asked:
 
 def _read(text: str, *, needs_vector: bool) -> _Asked:
     cleaned = clean(text)
-    return _Asked(cleaned, search.encode_question(find_ask(cleaned)) if needs_vector else ())
+    ask = find_ask(cleaned)
+    focus = find_focus(ask)
+    if not needs_vector:
+        return _Asked(cleaned, ())
+    return _Asked(cleaned, search.mean_vector(search.encode_questions([ask, focus])))
 
 
 def _search(leg: Leg, asked: _Asked, policy: Policy) -> Ranked:

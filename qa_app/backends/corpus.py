@@ -47,6 +47,9 @@ class SearchedCorpus:
                 raise LegFailed(str(error)) from error
         return tuple(self._vectors[text] for text in texts)
 
+    def mean(self, vectors: Sequence[Vector]) -> Vector:
+        return search.mean_vector(vectors)
+
     def score_studies(
         self, text: str, vectors: Sequence[Vector], *, collection: str | None, limit: int
     ) -> tuple[StudyScores, ...]:

@@ -57,6 +57,10 @@ class Corpus(Protocol):
         """Return the unit vector of each text. Raises LegFailed where no encoder can be had."""
         ...
 
+    def mean(self, vectors: Sequence[Vector]) -> Vector:
+        """Return the unit vector of the mean of vectors that `encode` gave."""
+        ...
+
     def score_studies(
         self, text: str, vectors: Sequence[Vector], *, collection: str | None, limit: int
     ) -> tuple[StudyScores, ...]:

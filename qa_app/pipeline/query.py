@@ -31,6 +31,8 @@ class Query:
     """The question, normalised, with misspelt words corrected."""
     ask: str
     """The sentences that ask, without the story around them; equal to `text` where all of it asks."""
+    focus: str
+    """The ask without a heading before it, which names the subject; equal to `ask` where there is none."""
     language: str
     """ISO 639-1 code; "en" where nothing says otherwise."""
     intent: Intent

@@ -134,7 +134,7 @@ def _retrieve_once(
     vectors: tuple[Vector, ...] = ()
     with clock("encode"):
         try:
-            vectors = corpus.encode(query.formulations)
+            vectors = encode(query, corpus)
         except LegFailed as failure:
             error = str(failure)
     vector = next(iter(vectors), None)
@@ -146,6 +146,14 @@ def _retrieve_once(
         wanted = frozenset(query.sources.studies)
         named = tuple(score for score in scores if score.study_id in wanted)
         return _ranked(query, facts, models, next(iter(trusted), None), found, named or scores)
+
+
+def encode(query: Query, corpus: Corpus) -> tuple[Vector, ...]:
+    """Return the vectors of the formulations; the first is the mean of the ask and of its focus."""
+    ask, *others = corpus.encode(query.formulations)
+    if query.focus == query.ask:
+        return (ask, *others)
+    return (corpus.mean((ask, *corpus.encode((query.focus,)))), *others)
 
 
 def _ranked(

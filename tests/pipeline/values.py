@@ -32,6 +32,7 @@ def make_query(text: str = ASKED, **changes: Any) -> Query:
     fields: dict[str, Any] = {
         "text": text,
         "ask": text,
+        "focus": text,
         "language": "en",
         "keywords": " ".join(content_words(text)),
         "intent": Intent.HOW_MANY,

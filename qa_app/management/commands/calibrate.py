@@ -21,6 +21,7 @@ from qa_app.pipeline.policy import DEFAULT
 from qa_app.pipeline.question.safety import SafetyLexicon
 from qa_app.pipeline.question.safety_model import FILE, SafetyClassifier
 from qa_app.pipeline.relevance import Vocabulary
+from qa_app.pipeline.retrieval import encode
 from qa_app.pipeline.text import clean
 from qa_app.relevance_fit import Labelled
 
@@ -99,7 +100,7 @@ class Command(BaseCommand):
             with search.snapshot():
                 facts = corpus.facts()
                 query = engines.parse_question(clean(row["question"]), corpus, facts)
-                vectors = corpus.encode(query.formulations)
+                vectors = encode(query, corpus)
                 scores = corpus.score_studies(query.text, vectors, collection=None, limit=policy.candidates)
                 found = corpus.find(query.text, vectors[0], collection=None, limit=200, error=None)
             vocabulary = Vocabulary.of(found.document_frequency, found.searchable_passages)

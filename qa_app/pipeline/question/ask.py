@@ -8,11 +8,15 @@ import tomllib
 from qa_app.pipeline.lexicon import LANGUAGE_FOLDER, PhraseIndex, words_of
 from qa_app.pipeline.text import content_stems
 
+SHORTEST_HEADING = 3  # words
 SHORT_TEXT = 30  # words up to which all of a text counts as its ask
 
 _TABLE = tomllib.loads((LANGUAGE_FOLDER / "ask.toml").read_text("utf-8"))
 _PHRASES = PhraseIndex.compile([_TABLE])
 _ABBREVIATIONS = frozenset(_TABLE["abbreviations"]["words"])
+_OPENING = re.compile(
+    rf"(?<=[^\s:;,.?!] )(?:{'|'.join(word.capitalize() for word in _TABLE['lists']['asking_word']['phrases'])})\b"
+)
 _SENTENCE_BREAK = re.compile(r"(?<=[.?!…])[\"”')\]]*\s+")
 
 
@@ -24,6 +28,14 @@ def find_ask(text: str) -> str:
     asking = [place for place, sentence in enumerate(sentences) if _asks(sentence)]
     wanted = set(asking) | {place - 1 for place in asking if place and not content_stems(sentences[place])}
     return " ".join(sentences[place] for place in sorted(wanted)) if wanted else text
+
+
+def find_focus(text: str) -> str:
+    """Return the question behind a heading without a full stop: it begins with a capital, and words stand before it."""
+    starts = [match.start() for match in _OPENING.finditer(text)]
+    if not starts or len(text[: starts[-1]].split()) < SHORTEST_HEADING or not content_stems(text[starts[-1] :]):
+        return text
+    return text[starts[-1] :]
 
 
 def split_sentences(text: str) -> list[str]:

@@ -8,7 +8,7 @@ from corpus_app.records import Collection, Reference
 from qa_app.pipeline.concepts import ConceptIndex, Mention
 from qa_app.pipeline.lexicon import placed_words
 from qa_app.pipeline.query import Query
-from qa_app.pipeline.question.ask import find_ask
+from qa_app.pipeline.question.ask import find_ask, find_focus
 from qa_app.pipeline.question.comparison import find_comparators
 from qa_app.pipeline.question.intent import read_intent
 from qa_app.pipeline.question.language import ENGLISH, guess_language
@@ -53,6 +53,7 @@ def parse(
     return Query(
         text=text,
         ask=ask,
+        focus=find_focus(ask),
         language=language,
         intent=read_intent(ask),
         keywords=" ".join(content_words(text)),
