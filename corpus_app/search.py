@@ -615,15 +615,28 @@ def _read_version() -> Version:
 
 _NEWEST_VERSION = "SELECT number, at FROM corpus_app_corpusversion ORDER BY number DESC LIMIT 1"
 _kept: dict[Callable[[], Any], tuple[Any, Any]] = {}
+_kept_apart: ContextVar[dict[Callable[[], Any], tuple[Any, Any]] | None] = ContextVar("kept_apart", default=None)
+
+
+@contextmanager
+def without_version() -> Iterator[None]:
+    """Keep what is read per corpus version apart: the caller's transaction holds changes that have no version yet."""
+    before = _kept_apart.set({})
+    try:
+        yield
+    finally:
+        _kept_apart.reset(before)
 
 
 def once_per_version(read: Callable[[], T]) -> T:
     """What `read` gave at this corpus version; before the first version it is read each time."""
     version = _version()
-    kept_at, value = _kept.get(read, (None, None))
+    apart = _kept_apart.get()
+    kept = _kept if apart is None else apart
+    kept_at, value = kept.get(read, (None, None))
     if kept_at != version or version[0] == 0:
         value = read()
-        _kept[read] = (version, value)
+        kept[read] = (version, value)
     found: T = value
     return found
 

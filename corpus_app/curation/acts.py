@@ -14,7 +14,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from corpus_app import indexing
+from corpus_app import indexing, search
 from corpus_app.curation import broken
 from corpus_app.models import CorpusEvent, CorpusVersion, Passage, QualityWaiver, Study
 from corpus_app.quality import Finding
@@ -233,9 +233,10 @@ class Act:
             for study in self._touched.values()
             if study.status == Status.PUBLISHED and study.pk not in self._published_before
         ]
-        for name in settings.PUBLISH_CHECKS if new else ():
-            for reason in import_string(name)(new):
-                raise NotPublishable(", ".join(new), reason)
+        with search.without_version():
+            for name in settings.PUBLISH_CHECKS if new else ():
+                for reason in import_string(name)(new):
+                    raise NotPublishable(", ".join(new), reason)
 
     def _raise_version(self) -> CorpusVersion:
         with connection.cursor() as cursor:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from corpus_app import curation, embedding, indexing
-from corpus_app.models import Study
+from corpus_app.models import Concept, Study
 from corpus_app.records import Design, Direction, Lean
 from tests.builders import make_collection, make_concept, make_finding, make_study
 from tests.fakes import WordHashEncoder
@@ -20,6 +20,8 @@ CANARY = "Canary: how many weekly sets per muscle for growth? Canary weekly sets
 PLAIN_CANARY = "Canary sets for each muscle every week made for the most growth."
 PLAIN_SETS = "Ten weekly sets for each muscle built more muscle than five."
 PLAIN_PROTEIN = "Older adults who ate 1.2 g/kg of protein a day kept more muscle."
+UNANSWERED = "How hot should a sauna be?"
+"""No study of the library is about saunas."""
 LIBRARY = ("T-SETS", "T-PROTEIN")
 DRAFT = "T-DRAFT"
 
@@ -56,11 +58,25 @@ def _tell_findings(sets: Study, protein: Study, draft: Study) -> None:
     make_finding(
         sets, **favours, intervention="ten weekly sets", comparator="five weekly sets", outcome="muscle growth",
         statement="Ten weekly sets per muscle increased growth more than five.", plain=PLAIN_SETS,
-        asked_as="How many sets a week for each muscle to grow?\nDo more weekly sets build more muscle?",
+        asked_as="How many weekly sets for each muscle to grow?\nHow many sets a week per muscle are best for growth?\n"
+        "Do more weekly sets build more muscle?",
     )  # fmt: skip
     make_finding(
         protein, **favours, intervention="1.2 g/kg of protein a day", comparator="", outcome="lean mass",
         statement="Older adults kept more lean mass with 1.2 g/kg of protein a day.", plain=PLAIN_PROTEIN,
-        asked_as="How much protein do older adults need to keep muscle?\nDoes protein keep lean mass in older adults?",
+        asked_as="How much protein do older adults need to keep muscle?\nDoes protein keep lean mass in older adults?\n"
+        "How many grams of protein a day should older adults eat?",
     )  # fmt: skip
     make_finding(draft, **favours, statement=CANARY, plain=PLAIN_CANARY, asked_as=ASKED)
+
+
+def make_sauna_study() -> Study:
+    """A draft that answers `UNANSWERED`, with the concept that no study of the library is about."""
+    text = "Healthy adults sat in a sauna of 80 degrees. A sauna of 80 degrees was hot enough for sweat."
+    study = make_study(texts=(text,), concepts=(Concept.objects.get(concept_id="sauna"),), status="draft")
+    make_finding(
+        study, intervention="sauna of 80 degrees", comparator="", outcome="sweat", lean=Lean.YES.value,
+        statement="A sauna of 80 degrees was hot enough.", plain="A sauna should be 80 degrees hot.",
+        asked_as="How hot should a sauna be for sweat?\nHow hot is a good sauna?\nHow many degrees should a sauna have?",
+    )  # fmt: skip
+    return study

@@ -19,9 +19,8 @@ from qa_app.evaluation import BadGolden
 from qa_app.models import Answer, EvaluationRun, Feedback, Gap, GoldenQuestion
 from tests.builders import make_concept, make_curator, make_study
 from tests.corpus.test_admin import form_of
-from tests.qa.conftest import ASKED
+from tests.qa.conftest import ASKED, LIBRARY, UNANSWERED, make_sauna_study
 
-UNANSWERED = "How hot should a sauna be?"
 ALIKE = "Sauna: how hot should it be?"
 GOLDEN = {
     "id": "g-1", "question": ASKED, "mode": "beginner", "kind": "answerable_lay", "collection": None,
@@ -80,7 +79,7 @@ def test_a_gap_is_asked_again_when_the_corpus_has_changed() -> None:
     assert Gap.objects.get().asked_again_version == search.corpus_version()
     assert Answer.objects.count() == 1
 
-    study = make_study(texts=("How hot should a sauna be? A sauna should be 80 degrees hot.",), status="draft")
+    study = make_sauna_study()
     curation.publish([study.study_id], by=None, by_name="tests")
     indexing.index_stale()
     assert gaps.ask_again() == 1
@@ -389,15 +388,18 @@ def guarded(settings: Any, library: tuple[str, ...], tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("guarded")
 def test_a_study_that_breaks_a_golden_question_is_not_published() -> None:
-    study = make_study(texts=("How hot should a sauna be? A sauna should be 80 degrees hot.",), status="draft")
+    study = make_sauna_study()
+    indexing.index_stale()
     golden.order_run(by=None)
     tasks.evaluate_golden()
+    search._kept.clear()  # the check is the first to read the corpus
 
     with pytest.raises(curation.NotPublishable, match=r"How hot should a sauna be.*g-2.*answered"):
         curation.publish([study.study_id], by=None, by_name="tests")
 
     study.refresh_from_db()
     assert study.status == "draft"
+    assert {public.study_id for _, public in search.published_studies()} == set(LIBRARY)
     assert asking.ask(question=UNANSWERED)["outcome"] == "insufficient_evidence"
 
 
@@ -406,13 +408,14 @@ def test_a_study_that_breaks_nothing_is_published() -> None:
     golden.order_run(by=None)
     tasks.evaluate_golden()
     study = make_study(texts=("Shoes with thick soles are warm.",), status="draft")
+    indexing.index_stale()
 
     assert curation.publish([study.study_id], by=None, by_name="tests") == (study.study_id,)
 
 
 @pytest.mark.usefixtures("guarded")
 def test_without_a_run_there_is_nothing_to_compare_with() -> None:
-    study = make_study(texts=("How hot should a sauna be? A sauna should be 80 degrees hot.",), status="draft")
+    study = make_sauna_study()
 
     assert curation.publish([study.study_id], by=None, by_name="tests") == (study.study_id,)
 
