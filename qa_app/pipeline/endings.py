@@ -201,9 +201,12 @@ class Ending:
         return tuple(Candidate(loaded[pk], hits[pk], score, score) for pk, score in nearest if pk in loaded)
 
     def _absent(self, near: tuple[Candidate, ...]) -> tuple[str, ...]:
-        """Return the concepts of the question that no study is about and none of the passages shown mentions."""
-        texts = " ".join(candidate.passage.text.lower() for candidate in near)
-        return tuple(c.name for c in self.query.unstudied if c.name.lower() not in texts)
+        """Return, in the reader's words, what no study is about and none of the passages shown mentions."""
+        index, text = self.facts.concept_index, self.query.text
+        mentioned = {m.concept.concept_id for candidate in near for m in index.find(candidate.passage.text)}
+        written = {m.concept.concept_id: text[m.start : m.end] for m in index.find(text)}
+        absent = [c for c in self.query.unstudied if c.concept_id not in mentioned]
+        return tuple(written.get(c.concept_id, c.name) for c in absent)
 
     def _near_questions(self, retrieved: Retrieved) -> tuple[NearQuestion, ...]:
         near = nearest_questions(retrieved, least=self.policy.near_from, most=NEAR_QUESTIONS + 1)
