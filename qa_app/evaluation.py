@@ -58,10 +58,8 @@ class Result:
     unsupported: int
     """Sentences that are not the exact words of a passage of the evidence."""
     milliseconds: float
-    before: tuple[Place, ...] = ()
-    """Where the best passages stand, before those of one place are thinned out; empty unless it was answered."""
-    after: tuple[Place, ...] = ()
-    """Where the final passages stand."""
+    places: tuple[Place, ...] = ()
+    """Where the final passages stand; empty unless it was answered."""
     near_duplicates: int = 0
     """Pairs of final passages that share four words of five."""
     candidates: int | None = None
@@ -146,8 +144,7 @@ def _result(golden: Golden, answer: Answer, ranked: tuple[str, ...], clock: Cloc
         final_sections=tuple(c.passage.section.value for c in answer.evidence[:FINAL]),
         unsupported=count_unsupported(answer),
         milliseconds=clock.spent["total"] or 0.0,
-        before=places,
-        after=places,
+        places=places,
         near_duplicates=count_near_duplicates(answer.evidence),
         candidates=None if answer.found is None else len(answer.found.hits),
         stages={stage: spent for stage, spent in answer.timings_ms.items() if spent is not None},
@@ -232,12 +229,11 @@ def _shared(first: frozenset[str], second: frozenset[str]) -> float:
 
 def _final_passages(answered: Sequence[Result]) -> dict[str, Any]:
     """What seed 002 asks of them: from different places, and not the same words twice."""
-    pairs = sum(len(r.after) * (len(r.after) - 1) // 2 for r in answered)
+    pairs = sum(len(r.places) * (len(r.places) - 1) // 2 for r in answered)
     return {
-        "n": sum(len(r.after) for r in answered),
+        "n": sum(len(r.places) for r in answered),
         "section hit": _rounded(share([bool(set(r.final_sections) & set(r.golden.sections)) for r in answered])),
-        "distinct places before": _distinct([r.before for r in answered]),
-        "distinct places after": _distinct([r.after for r in answered]),
+        "distinct places": _distinct([r.places for r in answered]),
         "near duplicates": _rounded(sum(r.near_duplicates for r in answered) / pairs) if pairs else 0.0,
     }
 

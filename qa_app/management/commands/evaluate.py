@@ -161,8 +161,8 @@ class Command(BaseCommand):
         )
         final, abstention = figures["final passages"], figures["abstention"]
         self.stdout.write(
-            f"Of {final['n']} final passages, {final['distinct places after']:.1%} stand at a place of their own\n"
-            f"({final['distinct places before']:.1%} before the filter); {final['near duplicates']:.1%} of the pairs are near duplicates."
+            f"Of {final['n']} final passages, {final['distinct places']:.1%} stand at a place of their own;\n"
+            f"{final['near duplicates']:.1%} of the pairs are near duplicates."
         )
         self.stdout.write(f"Questions that came to the search without candidates: {figures['without candidates']}.")
         self.stdout.write(f"Sentences without exact words behind them: {figures['unsupported sentences']}.")
