@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 
 from qa_app import asking
 from qa_app.models import Answer
-from tests.qa.conftest import ASKED
+from tests.qa.conftest import ASKED, PLAIN_SETS
 from tests.qa.test_evaluation import ROW, write_rows
 
 pytestmark = pytest.mark.usefixtures("library")
@@ -36,12 +36,9 @@ def test_ask_prints_answer_sources_confidence_and_address() -> None:
     text = run("ask", ASKED)
 
     answer = Answer.objects.get()
-    assert (
-        "Answered, from 1 study.\n\nIn short\n  Example and Sample (randomised trial, 2020): Ten weekly sets per muscle"
-        in text
-    )
-    assert "Few sets still build muscle [1]." in " ".join(text.split())
-    assert "[1].\n\nSources\n  [1]" in text
+    assert f"Answered, from 1 study.\n\n{PLAIN_SETS} [1]\n\nIn short\n" in text
+    assert f"Example and Sample (randomised trial, 2020): {PLAIN_SETS[:-1]} [1]." in " ".join(text.split())
+    assert "Few sets still build muscle [1].\n\nSources\n  [1]" in text
     assert "[1] Example AB et al. 2020. Weekly sets and muscle growth" in text
     assert "Fits the question: " in text
     assert f"/answers/{answer.pk}/" in text
@@ -186,32 +183,3 @@ def test_golden_questions_are_measured_with_a_preset(tmp_path: Path) -> None:
     assert json.loads(out.read_text())["policy"].startswith("seed-004-")
     with pytest.raises(CommandError, match="There is no preset 'magic'"):
         run("evaluate", "golden", str(file), "--preset", "magic")
-
-
-def test_ablation_writes_a_row_for_each_feature_and_preset(tmp_path: Path) -> None:
-    refused = {**ROW, "id": "q-2", "question": "does a sauna cure gout?", "kind": "unanswerable_near", "relevant": {}}
-    file = write_rows(tmp_path / "golden.jsonl", ROW, refused)
-    out, markdown = tmp_path / "figures.json", tmp_path / "table.md"
-
-    text = run("evaluate", "ablation", str(file), "--json", str(out), "--markdown", str(markdown))
-
-    figures = json.loads(out.read_text())["golden"]
-    rows = {row["name"]: row for row in figures["rows"]}
-    assert (figures["questions"], figures["answerable"]) == (2, 1)
-    assert {
-        "default",
-        "seed-000",
-        "seed-001",
-        "seed-002",
-        "seed-004",
-        "second pass, always",
-        "collection detected",
-    } <= set(rows)
-    assert rows["default"]["difference"]["mean"] == 0.0
-    assert all(
-        row["difference"]["mean"]
-        == pytest.approx(row["ndcg@10"]["mean"] - rows["default"]["ndcg@10"]["mean"], abs=2e-4)
-        for row in rows.values()
-    )
-    assert markdown.read_text() in text
-    assert "| preset seed-002 |" in text

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import json
-import uuid
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.utils import timezone
-from qa_app.classic.run import Gathered
 
 from corpus_app import curation
-from corpus_app.models import Passage
+from corpus_app.models import Passage, Study
 from qa_app import answering, asking, contexts, tasks
 from qa_app.keeping import NotReadable, freeze, thaw
 from qa_app.models import EvidenceContext
-from qa_app.pipeline.clock import Clock
 from qa_app.pipeline.policy import PRESETS, Policy
-from qa_app.pipeline.records import Evidence
-from tests.qa.conftest import ASKED
+from qa_app.pipeline.records import Evidence, Question
+from tests.qa.conftest import ASKED, UNANSWERED
 
 pytestmark = pytest.mark.usefixtures("library")
-UNANSWERED = "How hot should a sauna be?"
 
 
 def texts(written: contexts.WrittenPart) -> list[str]:
@@ -52,14 +49,12 @@ def test_both_parts_rest_on_the_evidence_that_was_frozen() -> None:
 
 
 def test_evidence_is_the_same_after_the_database() -> None:
-    policy = answering.in_use(answering.POLICY)
-    question = asking.check(question=ASKED, mode="beginner", collection=None, writer="auto", parent=None)
-    gathered = answering.gather(question, policy=policy, clock=Clock())
-    assert isinstance(gathered, Gathered)
+    composed: list[Evidence] = []
+    answering.make(Question(ASKED, ASKED), writer="extractive", keep=composed.append)
 
-    kept = json.loads(json.dumps(freeze(gathered.evidence)))
+    kept = json.loads(json.dumps(freeze(composed[0])))
 
-    assert thaw(Evidence, kept) == gathered.evidence
+    assert thaw(Evidence, kept) == composed[0]
     assert "vector" not in json.dumps(kept)
 
 
@@ -118,27 +113,39 @@ def test_a_context_of_another_release_has_expired() -> None:
         asking.write_part(opened.request_id, "summary")
 
 
-@pytest.mark.parametrize("happening", ["withdrawn", "retracted", "edited", "deleted"])
-def test_words_that_have_left_the_public_are_not_written_from(happening: str) -> None:
+@pytest.mark.parametrize(
+    ("happening", "part"),
+    [
+        ("withdrawn", "summary"),
+        ("retracted", "answer"),
+        ("edited", "answer"),
+        ("reworded", "summary"),
+        ("deleted", "answer"),
+    ],
+)
+def test_words_that_have_left_the_public_are_not_written_from(happening: str, part: contexts.Part) -> None:
     opened = asking.open_context(question=ASKED)
-    told = texts(asking.write_part(opened.request_id, "summary"))
+    told = texts(asking.write_part(opened.request_id, part))
     by: dict[str, Any] = {"by": None, "by_name": "tests"}
     if happening == "retracted":
         curation.set_notice(["T-SETS"], "retracted", reason="A test.", **by)
     elif happening == "edited":
         passage = Passage.objects.get(study__study_id="T-SETS")
         curation.revise_passage(passage.pk, text="Something else altogether.", **by)
+    elif happening == "reworded":
+        drafts = curation.draft_of(Study.objects.get(study_id="T-SETS")).findings
+        curation.set_findings("T-SETS", [replace(draft, plain="Something else altogether.") for draft in drafts], **by)
     else:
         curation.withdraw(["T-SETS"], reason="A test.", **by)
         if happening == "deleted":
             curation.delete_study("T-SETS", **by)
 
     try:
-        now_told = texts(asking.write_part(opened.request_id, "summary"))
+        now_told = texts(asking.write_part(opened.request_id, part))
     except asking.InsufficientEvidence:
         now_told = []
 
-    assert uuid.UUID(opened.request_id)
+    assert told
     assert not set(told) & set(now_told)
 
 
