@@ -143,7 +143,7 @@ class Engine:
     ) -> about_corpus.CorpusAnswer | about_corpus.CorpusQuestionUnread | None:
         read = about_corpus.read(
             question.searched,
-            studies=tuple(facts.studies.values()),
+            studies=tuple(s for s in facts.studies.values() if question.collection in (None, s.collection)),
             concepts=facts.concepts,
             collections=facts.collections,
             changed_at=facts.changed_at,

@@ -6,23 +6,24 @@ import json
 import re
 import time
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
-from qa_app.classic.generation import ExtractiveWriter
-from qa_app.classic.run import answer_question
 
 from qa_app.backends.model_server import Deadline, ModelServer, ServerSettings
-from qa_app.backends.model_writer import PROMPT, ModelWriter, prompt_name
-from qa_app.pipeline.policy import Policy
+from qa_app.backends.model_writer import PROMPT, RETRIED, ModelWriter, prompt_name
+from qa_app.pipeline.policy import DEFAULT
+from qa_app.pipeline.ports import Writer
 from qa_app.pipeline.records import Answer, LeftOutReason, Mode, Question
-from tests.classic.corpora import FakeCorpus, starter_corpus
+from qa_app.pipeline.writer import ExtractiveWriter
 from tests.doubles.model_server import INVENTED, ModelDouble, serving
+from tests.pipeline.fake_corpus import FakeCorpus, eager_engine, starter_corpus
 
 ASKED = "How many weekly sets for muscle growth?"
 QUESTION = Question(ASKED, ASKED)
-POLICY = Policy(answerable_from=0.0, bears_from=0)
+TODAY = date(2026, 1, 1)
 CORPUS = Path(__file__).parents[2] / "corpus"
 SHORT = 0.4  # seconds that a slow server is waited for
 LONG = 20.0
@@ -60,15 +61,16 @@ def ask(
     *,
     seconds: float = LONG,
     question: Question = QUESTION,
-    policy: Policy = POLICY,
     fallback: bool = True,
     **changes: Any,
 ) -> Answer:
     server, deadline = model_server(double, behaviour, **changes), Deadline.after(seconds)
     fallbacks = (ModelWriter(server, deadline, is_strict=True), *((ExtractiveWriter(),) if fallback else ()))
-    return answer_question(
-        question, corpus=corpus, writer=ModelWriter(server, deadline), fallbacks=fallbacks, policy=policy
-    )
+    return answered(corpus, ModelWriter(server, deadline), *fallbacks, question=question)
+
+
+def answered(corpus: FakeCorpus, *writers: Writer, question: Question = QUESTION) -> Answer:
+    return eager_engine().answer(question, corpus=corpus, writers=writers, today=TODAY)
 
 
 def said(answer: Answer) -> list[str]:
@@ -99,7 +101,7 @@ def test_summary_and_answer_are_written_from_the_same_evidence(corpus: FakeCorpu
     assert sorted(asked.part for asked in double.asked) == ["answer", "summary"]
     first, second = materials(double)
     assert first == second
-    assert len(first["passages"]) == len(answer.evidence) <= POLICY.evidence_passages
+    assert len(first["passages"]) == len(answer.evidence) <= DEFAULT.evidence_passages
 
 
 def test_summary_and_answer_are_written_side_by_side(corpus: FakeCorpus, double: ModelDouble) -> None:
@@ -131,7 +133,7 @@ def test_labels_are_made_anew_for_each_request(corpus: FakeCorpus, double: Model
     assert all(re.fullmatch("[0-9a-f]{8}", label) for label in set.union(*labels))
 
 
-@pytest.mark.parametrize(("mode", "words"), [(Mode.BEGINNER, "120"), (Mode.INTERMEDIATE, "250")])
+@pytest.mark.parametrize(("mode", "words"), [(Mode.BEGINNER, "150"), (Mode.INTERMEDIATE, "280")])
 def test_the_prompt_suits_the_reader(corpus: FakeCorpus, double: ModelDouble, mode: Mode, words: str) -> None:
     ask(corpus, double, "good", question=Question(ASKED, ASKED, mode))
 
@@ -173,7 +175,7 @@ def test_what_a_server_refuses_is_left_out_and_remembered(
     for _ in range(2):
         double.asked.clear()
         writer = ModelWriter(server, Deadline.after(LONG))
-        answer = answer_question(QUESTION, corpus=corpus, writer=writer, policy=POLICY)
+        answer = answered(corpus, writer)
 
     assert answer.generator.name == "llm"
     assert len(double.asked) == 2  # nothing that was refused is tried again
@@ -249,7 +251,7 @@ def test_a_closed_port_leads_to_the_extractive_writer(corpus: FakeCorpus, double
     server = ModelServer(ServerSettings(model="m", base_url="http://127.0.0.1:9/v1", attempts=1))
     writer = ModelWriter(server, Deadline.after(LONG))
 
-    answer = answer_question(QUESTION, corpus=corpus, writer=writer, fallbacks=[ExtractiveWriter()], policy=POLICY)
+    answer = answered(corpus, writer, ExtractiveWriter())
 
     assert answer.generator.fallback_from == "llm"
 
@@ -280,7 +282,7 @@ def test_a_dead_server_is_left_alone(corpus: FakeCorpus, double: ModelDouble) ->
     reasons = []
     for _ in range(7):
         writer = ModelWriter(server, Deadline.after(LONG))
-        answer = answer_question(QUESTION, corpus=corpus, writer=writer, fallbacks=[ExtractiveWriter()], policy=POLICY)
+        answer = answered(corpus, writer, ExtractiveWriter())
         reasons.append(answer.generator.fallback_reason)
 
     assert reasons == ["unavailable"] * 5 + ["circuit_open"] * 2
@@ -312,7 +314,7 @@ def test_the_second_attempt_is_stricter_and_has_the_strongest_passages_by_words(
     assert answer.generator.prompt == prompt_name(is_strict=True)
     second = [asked for asked in double.asked if "second attempt" in asked.body["messages"][0]["content"]]
     assert len(second) == 2
-    assert all(len(asked.passages) == POLICY.retry_passages for asked in second)
+    assert all(len(asked.passages) == min(RETRIED, len(answer.evidence)) for asked in second)
     assert [attempt.failure for attempt in answer.attempts] == ["not_found", None]
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from corpus_app import curation, indexing
 from corpus_app.records import Design, Notice, PassageKind, Section, Status
 from qa_app import asking, payload
 from qa_app.pipeline.citations import parse_markers
@@ -18,14 +17,13 @@ from qa_app.pipeline.records import (
     LeftOutReason,
     Mode,
     Outcome,
-    Searched,
+    Scope,
     SentenceKind,
     Stance,
     StrengthLevel,
     Verdict,
 )
-from tests import builders
-from tests.classic.values import make_study
+from tests.pipeline.values import make_study
 from tests.qa.answers import store_answer
 from tests.qa.conftest import ASKED, DRAFT
 
@@ -78,7 +76,7 @@ SHAPE: dict[str, Any] = {
     "mode": set(Mode),
     "collection": TEXT,
     "parent": TEXT,
-    "scope": {"collection": TEXT, "searched": set(Searched), "detail": TEXT},
+    "scope": {"collection": TEXT, "searched": set(Scope), "detail": TEXT},
     "outcome": set(Outcome),
     "code": CODES,
     "message": TEXT,
@@ -342,42 +340,3 @@ def test_every_field_that_the_contract_names_is_held_here() -> None:
 
     nested = {"field", "sentences", "verdict", "support"}
     assert fields - nested == set(SHAPE) - {"parent"}
-
-
-def test_a_counted_line_leaves_with_its_findings_and_is_stored(library: tuple[str, ...]) -> None:
-    growth = builders.make_concept("growth", kind="outcome")
-    sets = builders.make_concept("ten-sets", aliases=("sets",), kind="intervention")
-    for number in range(6):  # so that not most studies are about it
-        other = builders.make_study(
-            study_id=f"T-OTHER{number}", texts=(f"Sleep was measured in group {number}.",), status="draft"
-        )
-        curation.publish((other.study_id,), by=None, by_name="tests")
-    texts = (
-        "Many sets per muscle gave no more growth than few.",
-        "Growth was alike in women whatever sets per muscle they did.",
-    )
-    for number, text in enumerate(texts):
-        study = builders.make_study(study_id=f"T-MORE{number}", texts=(text,), concepts=(sets, growth), status="draft")
-        builders.make_finding(
-            study, intervention="ten sets", comparator="few repetitions", outcome="growth", direction="no_difference"
-        )
-        curation.publish((study.study_id,), by=None, by_name="tests")
-    indexing.index_stale()
-
-    waits = asking.ask(question="how many sets per muscle for growth?")
-    curation.withdraw(
-        ("T-SETS",), by=None, by_name="tests", reason="It says something on it, of which nothing is found."
-    )
-    body = asking.ask(question="how many sets per muscle for growth?")
-
-    counted = [s for s in body["summary"]["sentences"] if s["kind"] == "count"]
-    assert not [s for s in waits["summary"]["sentences"] if s["kind"] == "count"]
-    assert faults(json.loads(json.dumps(body)), SHAPE) == []
-    assert {row["study_id"] for row in body["agreement"]["no_difference"]} == {"T-MORE0", "T-MORE1"}
-    assert len(counted) == 1
-    for sentence in counted:
-        assert sentence["verdict"] == "counted"
-        assert {row["study_id"] for row in sentence["support"]} == {"T-MORE0", "T-MORE1"}
-    kept = asking.find_answer(body["id"])
-    assert kept is not None
-    assert kept["summary"] == body["summary"]

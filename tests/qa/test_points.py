@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from qa_app.pipeline.concepts import ConceptIndex
 from qa_app.points import Point, Said, agrees, figures, is_covered, is_covered_by_the_letter, is_covered_together
-from tests.classic.values import make_concept
+from tests.pipeline.values import make_concept
 
-CONCEPTS = (make_concept("muscle-hypertrophy", "muscle growth", "hypertrophy"), make_concept("low-load", "light loads"))
+CONCEPTS = ConceptIndex.build(
+    (
+        make_concept("muscle-hypertrophy", aliases=("muscle growth", "hypertrophy")),
+        make_concept("low-load", aliases=("light loads",)),
+    )
+)
 GROWTH = Point("Light loads gave muscle growth of 0.12 over 12 weeks", ("T001",))
 
 

@@ -10,22 +10,24 @@ from typing import Any
 
 import pytest
 from pytest_httpserver import HTTPServer
-from qa_app.classic.retrieval import find_evidence
 from werkzeug import Request, Response
 
 from qa_app import answering
 from qa_app.backends.model_server import ModelServer, ServerSettings
 from qa_app.backends.reranking import CrossEncoderReranker, ModelReranker
-from qa_app.pipeline.clock import Clock
-from qa_app.pipeline.policy import DEFAULT
 from qa_app.pipeline.ports import RerankerFailed
-from tests.classic.values import make_corpus, make_passage, make_question
+from qa_app.pipeline.records import Candidate, Hit
+from qa_app.pipeline.reranking import rerank
+from tests.pipeline.values import make_passage
 
 PASSAGES = [
     make_passage("Ten weekly sets per muscle increased growth.", passage_id=1, study="T001"),
     make_passage("Protein keeps lean mass.", passage_id=2, study="T002"),
     make_passage("Creatine did not harm the kidneys.", passage_id=3, study="T003"),
 ]
+RANKED = tuple(
+    Candidate(passage, Hit(passage.passage_id, 1.0, 0.5), 1.0, 1.0 / passage.passage_id) for passage in PASSAGES
+)
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "sets", "protein", "muscle", "growth", "creatine", ".", "?"]
 
 
@@ -81,20 +83,16 @@ def test_a_cross_encoder_orders_the_passages_of_a_question(tiny_model: Path) -> 
     reranker.prepare()
     scores = dict(zip([1, 2, 3], reranker.scores("how many sets?", PASSAGES, seconds=60), strict=True))
 
-    search = find_evidence(
-        make_question("how many sets?"), corpus=make_corpus(*PASSAGES), policy=DEFAULT, clock=Clock(), reranker=reranker
-    )
+    ranked = rerank("how many sets?", RANKED, reranker)
 
-    assert [c.passage.passage_id for c in search.ranked] == sorted(scores, key=lambda pk: -scores[pk])
+    assert [c.passage.passage_id for c in ranked] == sorted(scores, key=lambda pk: -scores[pk])
 
 
 def test_a_cross_encoder_that_is_not_there_leaves_the_built_in_order() -> None:
-    search = find_evidence(
-        make_question("how many sets?"), corpus=make_corpus(*PASSAGES), policy=DEFAULT, clock=Clock(),
-        reranker=CrossEncoderReranker("/nowhere/at-all"),
-    )  # fmt: skip
+    ranked = rerank("how many sets?", RANKED, CrossEncoderReranker("/nowhere/at-all"))
 
-    effects = {c.because[-1].effect for c in search.ranked}
+    assert [c.passage for c in ranked] == PASSAGES
+    effects = {c.because[-1].effect for c in ranked}
     assert effects <= {"could not be loaded", "not in time"}
     assert len(effects) == 1
 
@@ -161,13 +159,11 @@ def test_a_reply_without_an_order_is_a_failure(
 
 def test_a_broken_server_leaves_the_built_in_order(httpserver: HTTPServer, reranker: ModelReranker) -> None:
     httpserver.expect_request("/v1/chat/completions").respond_with_data("down", status=503)
-    policy, question = DEFAULT, make_question("how many sets?")
 
-    search = find_evidence(question, corpus=make_corpus(*PASSAGES), policy=policy, clock=Clock(), reranker=reranker)
+    ranked = rerank("how many sets?", RANKED, reranker)
 
-    plain = find_evidence(question, corpus=make_corpus(*PASSAGES), policy=policy, clock=Clock())
-    assert [c.passage.passage_id for c in search.ranked] == [c.passage.passage_id for c in plain.ranked]
-    assert {c.because[-1].effect for c in search.ranked} <= {"did not answer", "not in time"}
+    assert [c.passage for c in ranked] == PASSAGES
+    assert {c.because[-1].effect for c in ranked} <= {"did not answer", "not in time"}
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,15 +15,19 @@ from django.db import IntegrityError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.test import Client
 from django.urls import reverse
-from qa_app.classic.scope import INSTEAD, ROUTES, Route
 
 from qa_app import asking
 from qa_app.models import Answer, SafetyReply
+from qa_app.pipeline.lexicon import read_tables
+from qa_app.pipeline.question.safety import Route, SafetyLexicon
 from tests.builders import make_curator, make_superuser
 from tests.corpus.test_admin import form_of
 
 pytestmark = pytest.mark.django_db
 
+LEXICON = Path(__file__).parents[2] / "corpus" / "lexicon"
+ROUTES = tuple(SafetyLexicon.build(read_tables(LEXICON)).routes.values())
+INSTEAD = next(route.instead for route in ROUTES if route.name == "drugs")
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 EMERGENCY = "I get chest pain when I lift, should I do more sets?"
 WORDS = "Stop now and call for help. A doctor has to look at this first."

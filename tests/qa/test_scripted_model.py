@@ -13,30 +13,29 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
-from qa_app.classic.generation import ExtractiveWriter
-from qa_app.classic.run import answer_question
 
 from corpus_app.passages import split_sentences
 from corpus_app.records import Passage
 from corpus_app.records import Sentence as PassageSentence
 from qa_app.backends.model_server import Deadline, ModelServer, ServerSettings
 from qa_app.backends.model_writer import ModelWriter
-from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.records import Answer, Question, Sentence, SentenceKind
 from qa_app.pipeline.text import clean
-from tests.classic.corpora import FakeCorpus, starter_corpus
+from qa_app.pipeline.writer import ExtractiveWriter
 from tests.doubles.model_server import BEHAVIOURS, CONTENTS, FAULTS, INVENTED, WRITES, ModelDouble, serving
+from tests.pipeline.fake_corpus import FakeCorpus, eager_engine, starter_corpus
 
 ROOT = Path(__file__).parents[2]
 PAYLOADS = next(
     (found for above in ROOT.parents if (found := above / "shared/data/robustness/prompt_injection").is_dir()),
     ROOT / "none",
 )
-POLICY = Policy(answerable_from=0.0, answerable_by_words_from=0.0, bears_from=0)
+TODAY = date(2026, 1, 1)
 SLOW = {"timeout", "drip"}
 CANARY = "Canary4711"
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
@@ -60,12 +59,11 @@ def corpus() -> FakeCorpus:
 def ask(corpus: FakeCorpus, double: ModelDouble, text: str, behaviour: str, *, seconds: float = 20.0) -> Answer:
     server = ModelServer(ServerSettings(model=behaviour, base_url=double.base_url, first_pause_seconds=0.005))
     deadline = Deadline.after(seconds)
-    return answer_question(
+    return eager_engine().answer(
         Question(text, clean(text)[:2_000]),
         corpus=corpus,
-        writer=ModelWriter(server, deadline),
-        fallbacks=[ModelWriter(server, deadline, is_strict=True), ExtractiveWriter()],
-        policy=POLICY,
+        writers=(ModelWriter(server, deadline), ModelWriter(server, deadline, is_strict=True), ExtractiveWriter()),
+        today=TODAY,
     )
 
 
@@ -176,7 +174,7 @@ ASKED = "How many weekly sets for muscle growth?"
 def few() -> list[Passage]:
     """The passages about the question, of the studies that answer it."""
     whole = starter_corpus(ROOT / "corpus")
-    found = whole.find(ASKED, None, collection=None, limit=20, dense_error=None, k1=POLICY.bm25_k1, b=POLICY.bm25_b)
+    found = whole.find(ASKED, None, collection=None, limit=20, error=None)
     return list(whole.load([hit.passage_id for hit in found.hits]))
 
 

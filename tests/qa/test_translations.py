@@ -13,12 +13,12 @@ import pytest
 from django.conf import settings
 from django.test import Client
 from django.utils import translation
+from qa_app.classic import confidence, overview, parts, run, scope
+from qa_app.classic.qualifiers import Kind, Qualifier
 
 from corpus_app.records import Design
 from corpus_app.templatetags import corpus_words, language
 from qa_app import comparing
-from qa_app.classic import confidence, overview, parts, run, scope
-from qa_app.classic.qualifiers import Kind, Qualifier
 from qa_app.templatetags import answer_words, stored_words, working_words
 from tests import messages
 from tests.qa.payloads import QUOTE, FakeAsking, make_payload, make_refusal

@@ -16,12 +16,12 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 
-from corpus_app import beir, embedding, trial
+from corpus_app import beir, embedding, search, trial
 from corpus_app.beir import BadBenchmark
 from corpus_app.models import Study
 from qa_app import trials
 from qa_app.pipeline import policy
-from qa_app.pipeline.policy import Fusion
+from qa_app.pipeline.policy import Order
 from tests.fakes import WordHashEncoder
 
 TINY = Path(__file__).resolve().parents[1] / "data" / "beir_tiny"
@@ -128,12 +128,12 @@ def test_legs_are_named_in_words_or_refused() -> None:
 
 
 def test_single_figures_of_a_policy_can_be_changed() -> None:
-    chosen = policy.named("default", ["lexical_weight=0.5", "fusion=reciprocal_rank", "pool_cap=7"])
+    chosen = policy.named("default", ["lexical_weight=0.5", "order=score", "pool=7"])
 
-    assert (chosen.lexical_weight, chosen.fusion, chosen.pool_cap) == (0.5, Fusion.RECIPROCAL_RANK, 7)
+    assert (chosen.lexical_weight, chosen.order, chosen.pool) == (0.5, Order.SCORE, 7)
 
 
-@pytest.mark.parametrize("change", ["magic=1", "pool_cap=many", "bearing=1", "fusion=magic"])
+@pytest.mark.parametrize("change", ["magic=1", "pool=many", "bm25_k1=1", "order=magic"])
 def test_a_change_that_cannot_be_made_is_refused(change: str) -> None:
     with pytest.raises(policy.BadPolicy):
         policy.named("default", [change])
@@ -144,17 +144,14 @@ def test_an_unknown_preset_is_refused() -> None:
         policy.named("magic", [])
 
 
-def test_the_fusion_searches_as_the_site_does_and_the_single_halves_the_text_as_it_is(db: None) -> None:
-    text = "I have trained for years. How much protein do I need?"
+def test_a_question_behind_a_heading_leans_towards_what_it_asks(db: None) -> None:
+    text = "Protein needs of older people How much is enough?"
     with embedding.use(WordHashEncoder()):
-        asked = trials._asked(text, policy.DEFAULT, needs_vector=True)
-        plain = trials._asked(text, policy.PRESETS["seed-002"], needs_vector=True)
-        leaning, whole = asked.encode(policy.DEFAULT), plain.encode(policy.PRESETS["seed-002"])
+        asked = trials._read(text, needs_vector=True)
+        plain = search.encode_question(text)
 
-    assert (asked.cleaned, asked.words) == (text, f"{text} How much protein do I need?")
-    assert np.linalg.norm(leaning) == pytest.approx(1.0)
-    assert list(leaning) != list(asked.vector)
-    assert (plain.words, list(whole)) == (text, list(asked.vector))
+    assert np.linalg.norm(asked.vector) == pytest.approx(1.0)
+    assert list(asked.vector) != list(plain)
 
 
 # --- Running ---------------------------------------------------------------------------------------------------------------
@@ -330,4 +327,4 @@ def test_the_command_names_the_broken_line_and_makes_no_database(folder: Path) -
 
 @pytest.mark.django_db(transaction=True)
 def test_questions_can_be_drawn_by_lot(encoder: WordHashEncoder) -> None:
-    assert "beir_tiny: 2 questions" in evaluate(TINY, "--limit-queries", "2", "--legs", "bm25,ranked")
+    assert "beir_tiny: 2 questions" in evaluate(TINY, "--limit-queries", "2", "--legs", "bm25,hybrid")

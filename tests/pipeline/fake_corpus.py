@@ -1,0 +1,154 @@
+"""A corpus in memory behind the pipeline's port: the same BM25, no database and no encoder, for any number of threads."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from corpus_app import quality, records
+from corpus_app.passages import split_sentences
+from qa_app import engines
+from qa_app.pipeline.concepts import ConceptIndex
+from qa_app.pipeline.learned import DEFAULT_ENCODER
+from qa_app.pipeline.policy import DEFAULT, Policy
+from qa_app.pipeline.ports import CorpusFacts, LegFailed, Vector
+from qa_app.pipeline.question.people import PeopleIndex
+from qa_app.pipeline.question.safety import SafetyLexicon
+from qa_app.pipeline.question.sources import SourceIndex
+from qa_app.pipeline.run import Engine
+from qa_app.pipeline.text import EMPTY_WORDS, stem, words
+
+K1, B = 1.2, 0.75
+
+
+def lexemes(text: str) -> list[str]:
+    return [stem(word) for word in words(text) if word not in EMPTY_WORDS]
+
+
+def eager_engine(policy: Policy = DEFAULT) -> Engine:
+    """Return an engine that answers whatever has a candidate, by words alone."""
+    models = engines.models(DEFAULT_ENCODER)
+    eager = {name: replace(model, threshold=0.0) for name, model in models.answerability.items()}
+    return Engine(replace(models, answerability=eager), None, policy)
+
+
+class FakeCorpus:
+    """Published passages with what the engine asks of a corpus; nobody is sought by name, and nothing is declined."""
+
+    def __init__(self, passages: Sequence[records.Passage], concepts: Sequence[records.Concept] = ()) -> None:
+        self._passages = {p.passage_id: p for p in passages}
+        self._counts = {p.passage_id: Counter(lexemes(f"{p.heading} {p.text}")) for p in passages}
+        self._frequency = Counter(term for counts in self._counts.values() for term in counts)
+        self._average = sum(c.total() for c in self._counts.values()) / max(1, len(self._counts))
+        self._facts = CorpusFacts(
+            version=1,
+            studies={p.study.study_id: p.study for p in passages},
+            sources=SourceIndex.build(()),
+            collections=(),
+            concepts=tuple(concepts),
+            concept_index=ConceptIndex.build(concepts),
+            people=PeopleIndex.build({}),
+            safety=SafetyLexicon.build(),
+            findings=(),
+            finding_concepts={},
+            sizes={},
+            vocabulary=Counter(word for p in passages for word in set(words(p.text))),
+            changed_at=None,
+        )
+
+    def snapshot(self) -> nullcontext[None]:
+        return nullcontext()
+
+    def facts(self) -> CorpusFacts:
+        return self._facts
+
+    def is_word(self, word: str) -> bool:
+        return word in quality.standard()
+
+    def encode(self, texts: Sequence[str]) -> tuple[Vector, ...]:
+        raise LegFailed("There is no encoder.")
+
+    def mean(self, vectors: Sequence[Vector]) -> Vector:
+        raise LegFailed("There is no encoder.")
+
+    def score_studies(
+        self, text: str, vectors: Sequence[Vector], *, collection: str | None, limit: int
+    ) -> tuple[records.StudyScores, ...]:
+        terms = set(lexemes(text))
+        best: dict[str, tuple[float, int]] = {}
+        for pk, passage in self._passages.items():
+            score = self._bm25(pk, terms)
+            best[passage.study.study_id] = max((score, -pk), best.get(passage.study.study_id, (0.0, 0)))
+        found = sorted((pair for pair in best.items() if pair[1][0] > 0), key=lambda pair: -pair[1][0])[:limit]
+        return tuple(self._scores(study_id, score, -pk, terms) for study_id, (score, pk) in sorted(found))
+
+    def _scores(self, study_id: str, score: float, passage_id: int, terms: set[str]) -> records.StudyScores:
+        text = records.ShortText("passage", None, passage_id=passage_id)
+        own = {t for pk, p in self._passages.items() if p.study.study_id == study_id for t in self._counts[pk]}
+        return records.StudyScores(
+            study_id, {"passage": records.TextScore(score, None, by_words=text)}, frozenset(terms & own)
+        )
+
+    def find(
+        self, text: str, vector: Vector | None, *, collection: str | None, limit: int, error: str | None
+    ) -> records.Found:
+        terms = dict.fromkeys(lexemes(text))
+        hits = [records.Hit(pk, self._bm25(pk, terms), None) for pk in self._passages]
+        best = sorted((hit for hit in hits if hit.bm25 > 0), key=lambda hit: (-hit.bm25, hit.passage_id))[:limit]
+        return records.Found(
+            hits=records.Hits.of(best),
+            lexical=records.Leg(True, len(best)),
+            dense=records.Leg(False, 0, error),
+            corpus_version=1,
+            document_frequency=tuple((term, self._frequency[term]) for term in terms),
+            searchable_passages=len(self._passages),
+        )
+
+    def load(self, passage_ids: Sequence[int]) -> tuple[records.Passage, ...]:
+        return tuple(self._passages[pk] for pk in passage_ids if pk in self._passages)
+
+    def passages_among(self, study_ids: Sequence[str], passage_ids: Sequence[int]) -> tuple[records.Passage, ...]:
+        return tuple(p for p in self.load(sorted(set(passage_ids))) if p.study.study_id in study_ids)
+
+    def plain_passages(self, study_ids: Sequence[str]) -> tuple[records.Passage, ...]:
+        return ()
+
+    def _bm25(self, passage_id: int, terms: Any) -> float:
+        counts, total = self._counts[passage_id], len(self._passages)
+        score = 0.0
+        for term in terms:
+            if tf := counts[term]:
+                n, length = self._frequency[term], counts.total() / self._average
+                score += math.log(1 + (total - n + 0.5) / (n + 0.5)) * tf / (tf + K1 * (1 - B + B * length))
+        return score
+
+
+def starter_corpus(folder: Path) -> FakeCorpus:
+    """Return the published studies of a corpus folder, without their plain sentences."""
+    data = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((folder / "studies").glob("*.json"))]
+    return FakeCorpus([p for study in data if study["status"] == "published" for p in _passages(study)])
+
+
+def _passages(study: dict[str, Any]) -> list[records.Passage]:
+    population = study["population"]
+    record = records.Study(
+        study["study_id"], study["title"], tuple(study["authors"]), study["year"], study["journal"], study["doi"], study["url"],
+        records.Design(study["design"]), study["peer_reviewed"], study["collection"], population["description"],
+        records.TrainingStatus(population["training_status"]), records.AgeGroup(population["age_group"]),
+        records.Sex(population["sex"]), records.Status.PUBLISHED, records.Notice.NONE, tuple(study["concepts"]),
+        study.get("takeaway", ""),
+    )  # fmt: skip
+    number = int(study["study_id"][1:])
+    return [
+        records.Passage(
+            number * 100 + position, 1, record, position, records.Section(p["section"]), None, study["title"], p["text"],
+            records.PassageKind.SUMMARY, tuple(records.Sentence(start, end) for start, end in split_sentences(p["text"])),
+        )
+        for position, p in enumerate(study["passages"])
+    ]  # fmt: skip
