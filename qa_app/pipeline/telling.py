@@ -17,7 +17,7 @@ class Telling:
         self._evidence, self._progress = evidence, progress
         self._studies = {study.study_id: study for study in evidence.studies}
         self._told: dict[str, int] = {"summary": 0, "answer": 0}
-        self._introduced: set[int] = set()
+        self._introduced = {1} if evidence.headline_study else set[int]()  # by the headline
 
     def tell(self, summary: Sequence[Sentence], answer: Sequence[Sentence]) -> None:
         """What these hold beyond what was told. A part may only have grown, and the summary only before any answer."""

@@ -17,14 +17,13 @@ from django.utils.translation import override
 
 from corpus_app import curation
 from inform_site import assistants
-from qa_app import asking, exporting, proving, reading, streaming
+from qa_app import answering, asking, exporting, proving, reading, streaming
 from qa_app.management.commands.ask import Command
 from qa_app.models import Answer, AnswerSentence
 from qa_app.payload import Payload
 from qa_app.pipeline import strength
 from qa_app.pipeline.ports import Unwatched
-from qa_app.pipeline.records import Headline, HeadlineVerdict, Mode, Outcome, Study
-from qa_app.pipeline.telling import tell_whole
+from qa_app.pipeline.records import Headline, HeadlineVerdict, Mode, Outcome, Question, Study
 from qa_app.templatetags import strength_words
 from tests.qa.answers import NEAR, make_answer, store_answer
 from tests.qa.conftest import ASKED
@@ -314,9 +313,9 @@ def test_whoever_watches_is_told_the_headline_once_and_first() -> None:
         def sentence(self, part: str, index: int, sentence: Any, introduced: Mapping[int, Study]) -> None:
             self.told.append((part, list(introduced)))
 
-    watching, answer = Watching(), make_answer()
+    watching = Watching()
 
-    tell_whole(answer, watching)
+    answering.make(Question(ASKED, ASKED), writer="extractive", progress=watching)
 
     assert [part for part, _ in watching.told].count("headline") == 1
     assert watching.told[0] == ("headline", [1])

@@ -73,7 +73,7 @@ def require_whole(events: list[Event]) -> dict[str, Any]:
     body = last.data
     rows = [(part, index, row) for part in ("summary", "answer") for index, row in enumerate(body[part]["sentences"])]
     sentences = told(events, "sentence")
-    sources = [row for sentence in sentences for row in sentence.pop("sources")]
+    sources = [row for said in (*told(events, "headline"), *sentences) for row in said.pop("sources")]
     assert [(row.pop("part"), row.pop("index"), row) for row in sentences] == rows
     assert sources == body["citations"]
     return dict(body)
