@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import pytest
 
 from corpus_app import curation, embedding, indexing
-from corpus_app.models import Concept, Study
+from corpus_app.models import Concept, CorpusLexicon, Study
 from corpus_app.records import Design, Direction, Lean
 from tests.builders import make_collection, make_concept, make_finding, make_study
 from tests.fakes import WordHashEncoder
-from tests.pipeline.corpora import FITTED, StemHashEncoder
+from tests.pipeline.corpora import CORPUS, FITTED, StemHashEncoder
 
 ASKED = "How many weekly sets per muscle for growth?"
 SETS = "Ten weekly sets per muscle increased growth more than five. Few sets still build muscle."
@@ -36,7 +36,12 @@ def encoder() -> Iterator[WordHashEncoder]:
 
 @pytest.fixture
 def library(db: None, encoder: WordHashEncoder) -> tuple[str, ...]:
-    """Two published studies in two collections, a draft that matches `ASKED` best, and a concept no study is about."""
+    """Two published studies in two collections, a draft that matches `ASKED` best, and a concept no study is about.
+
+    The words for people and for safety are those of the starter corpus.
+    """
+    for path in (CORPUS / "lexicon").glob("*.toml"):
+        CorpusLexicon.objects.create(name=path.stem, content=path.read_text(encoding="utf-8"))
     make_collection("training", keywords=["sets"])
     make_collection("nutrition", keywords=["protein"])
     concept = make_concept("training-volume", aliases=("weekly sets",), kind="intervention")
