@@ -9,9 +9,10 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from qa_app import asking, edits, evaluation, judging, reader_evaluation, reader_figures, trials
+from qa_app import asking, edits, evaluation, judging, lexicon_usage, reader_evaluation, reader_figures, trials
 from qa_app.management import reader_tables
 from qa_app.pipeline import policy as policies
+from qa_app.pipeline.lexicon import LANGUAGE_FOLDER, read_tables
 from qa_app.pipeline.policy import PRESETS
 
 TOLERANCE = 0.005  # a figure counts as worse when it falls by more than this
@@ -59,6 +60,14 @@ class Command(BaseCommand):
         edited.add_argument("--seed", type=int, default=1, help="draws other sentences")
         edited.add_argument("--json", type=Path, dest="out", help="write the figures here, with every wrong verdict")
 
+        lexica = kinds.add_parser("lexica", help="in how many labelled questions each entry of the word lists occurs")
+        lexica.add_argument(
+            "files",
+            type=Path,
+            nargs="*",
+            help="questions, one JSON object a line, and study files (default: the project's)",
+        )
+        lexica.add_argument("--library", type=Path, default=settings.BASE_DIR / "corpus", help="the corpus folder")
         self.add_reader_arguments(kinds)
 
     def add_reader_arguments(self, kinds: Any) -> None:
@@ -85,6 +94,8 @@ class Command(BaseCommand):
             self.readers(**{k: options[k] for k in ("file", "out", "baseline", "preset", "changes")})
         elif options["what"] == "corpus":
             self.corpus(**{k: options[k] for k in ("folder", "out", "preset", "changes")})
+        elif options["what"] == "lexica":
+            self.lexica(options["files"], options["library"])
         elif options["what"] == "verification":
             self.verification(options["abstracts"], options["n"], options["seed"], options["out"])
         else:
@@ -207,6 +218,19 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         self.stdout.write(reader_tables.corpus_text(report))
         write(report, out)
+
+    # --- Word lists ---------------------------------------------------------------------------------------------------
+
+    def lexica(self, files: list[Path], library: Path) -> None:
+        folder = settings.BASE_DIR / "tests" / "data"
+        paths = files or [*library.glob("golden_*.jsonl"), *folder.glob("*.jsonl"), *library.glob("studies/*.json")]
+        try:
+            texts = [lexicon_usage.read_texts(path) for path in paths]
+            tables = read_tables(LANGUAGE_FOLDER) | read_tables(library / "lexicon")
+        except (OSError, ValueError) as error:
+            raise CommandError(str(error)) from error
+        questions, passages = ([text for pair in texts for text in pair[place]] for place in (0, 1))
+        self.stdout.write(lexicon_usage.usage_text(lexicon_usage.count_usage(tables, questions, passages)))
 
     # --- Retrieval ----------------------------------------------------------------------------------------------------
 
