@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from qa_app.pipeline import citations, confidence
 from qa_app.pipeline.attribution import attributed
 from qa_app.pipeline.clock import Clock
+from qa_app.pipeline.coverage import missing_parts
 from qa_app.pipeline.evidence import Gathered
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import Corpus, CorpusFacts
@@ -110,7 +111,7 @@ class Ending:
             parts.append(BY_WORDS_ALONE)
         return self._refusal(
             Outcome.INSUFFICIENT_EVIDENCE, " ".join(parts), retrieved=retrieved, nearest=near,
-            near=self._near_questions(retrieved),
+            near=self._near_questions(retrieved), missing=self._missing(near, retrieved),
         )  # fmt: skip
 
     def out_of_scope(self, retrieved: Retrieved, corpus: Corpus) -> Answer:
@@ -119,7 +120,8 @@ class Ending:
             return self.insufficient(retrieved, corpus)
         names = "; ".join(collection.name.lower() for collection in self.facts.collections)
         message = f"{NOT_OUR_SUBJECT} They are about: {names}." if names else NOT_OUR_SUBJECT
-        return self._refusal(Outcome.OUT_OF_SCOPE, message, retrieved=retrieved)
+        missing = self._missing(self._nearest(retrieved, corpus), retrieved)
+        return self._refusal(Outcome.OUT_OF_SCOPE, message, retrieved=retrieved, missing=missing)
 
     def names_nothing(self, retrieved: Retrieved, corpus: Corpus) -> Answer:
         """Return that the question does not say what it is about."""
@@ -199,6 +201,11 @@ class Ending:
         nearest = list(fused.items())[: min(SHOWN, self.policy.evidence_passages)]
         loaded = {passage.passage_id: passage for passage in corpus.load([pk for pk, _ in nearest])}
         return tuple(Candidate(loaded[pk], hits[pk], score, score) for pk, score in nearest if pk in loaded)
+
+    def _missing(self, near: tuple[Candidate, ...], retrieved: Retrieved) -> tuple[str, ...]:
+        """Return the parts of the question that none of the nearest passages speaks of."""
+        texts = [text for candidate in near for text in (candidate.passage.text, candidate.passage.study.title)]
+        return missing_parts(self.query, texts, (), retrieved.idf, lambda _: True, self.policy)
 
     def _absent(self, near: tuple[Candidate, ...]) -> tuple[str, ...]:
         """Return, in the reader's words, what no study is about and none of the passages shown mentions."""

@@ -17,10 +17,8 @@ from corpus_app import curation
 from qa_app import answering, asking, replaying, storing
 from qa_app.models import Answer, Feedback, Gap, StoredPolicy, question_key
 from tests.builders import make_policy
-from tests.qa.conftest import ASKED
+from tests.qa.conftest import ASKED, UNANSWERED
 from tests.qa.test_answering import ask_with_model
-
-UNANSWERED = "How hot should a sauna be?"
 
 
 def replayed(answer_id: str) -> replaying.Replay:
