@@ -50,8 +50,14 @@ def _answers(study_ids: Sequence[str], passage_ids: Sequence[int] | None) -> Ite
 
 
 def _sentences(rows: QuerySet[AnswerSentence], answers: Sequence[Answer]) -> dict[str, int]:
-    """How many of these sentences each of the answers has."""
-    counts = rows.filter(answer__in=answers).order_by().values_list("answer").annotate(n=Count("pk"))
+    """How many of these sentences each of the answers has; the headline's words are among the others."""
+    counts = (
+        rows.filter(answer__in=answers)
+        .exclude(part="headline")
+        .order_by()
+        .values_list("answer")
+        .annotate(n=Count("pk"))
+    )
     return dict(counts)
 
 
