@@ -15,10 +15,9 @@ from corpus_app.records import Figure
 from qa_app import asking, golden, tasks
 from qa_app.models import Answer, EvaluationRun, GoldenQuestion
 from tests.builders import make_curator, make_study
-from tests.qa.conftest import ASKED
+from tests.qa.conftest import ASKED, UNANSWERED
 
 pytestmark = pytest.mark.usefixtures("library")
-UNANSWERED = "How hot should a sauna be?"
 
 
 def front(client: Client) -> dict[str, dict[str, Figure]]:

@@ -19,14 +19,14 @@ from django.utils import timezone
 from corpus_app import curation, indexing
 from corpus_app.models import Study
 from inform_site.clients.limits import Limits
-from qa_app import legacy
+from qa_app import answering, legacy
 from qa_app.models import Answer, EvidenceContext
+from qa_app.pipeline import policy
 from tests.fakes import WordHashEncoder
-from tests.qa.conftest import ASKED, SETS
+from tests.qa.conftest import ASKED, PLAIN_SETS, SETS, UNANSWERED
 
 CORPUS = Path(__file__).resolve().parents[2] / "corpus"
 SLICE = ("S013", "S018", "S028", "S029", "S030", "S061", "S080", "S092")
-UNANSWERED = "How hot should a sauna be?"
 EMERGENCY = "I get chest pain when I lift, should I do more sets?"
 UNIFIED = ("/api/unified-search", "/explain-research")
 PARTS = {"/api/quick-summary": "summary", "/api/detailed-answer": "answer"}
@@ -123,10 +123,8 @@ def test_they_answer_golden_questions_as_v1_does(starter: None, settings: LazySe
 def test_ask_answers_with_its_fields() -> None:
     found = post("/ask", {"query": ASKED})
 
-    assert (
-        found["answer"]
-        == "Ten weekly sets per muscle increased growth more than five. Few sets still build muscle [1]."
-    )
+    first, second = SETS.split(". ")
+    assert found["answer"] == f"{PLAIN_SETS[:-1]} [1].\n\n{first} [1]. {second[:-1]} [1]."
     assert (found["mode"], found["backend"], found["code"]) == ("beginner", "extractive", None)
     (citation,) = found["citations"]
     assert set(citation) == {"index", "study_id", "title"}
@@ -143,13 +141,13 @@ def test_what_is_left_out_is_beginner_twelve_and_five() -> None:
 
     first, second = Answer.objects.filter(pk__in=[least["answer_id"], said["answer_id"]])
     assert first.policy == second.policy
-    assert (first.policy.values["evidence_passages"], first.policy.values["evidence_studies"]) == (12, 5)
+    assert (first.policy.values["evidence_passages"], first.policy.values["cited_studies"]) == (12, 5)
 
 
 @pytest.mark.usefixtures("library")
 @pytest.mark.parametrize("address", ["/ask", *UNIFIED])
-def test_how_much_is_read_can_be_chosen(address: str) -> None:
-    curation.publish(["T-DRAFT"], by=None, by_name="tests")
+def test_how_much_is_read_can_be_chosen(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answering, "POLICY", policy.PRESETS["seed-004"])  # cites a study for each passage
     usual = post(address, {"query": ASKED})
     assert len({row["study_id"] for row in usual["top_passages"]}) > 1
 
@@ -202,10 +200,7 @@ def test_a_search_answers_with_its_fields(address: str) -> None:
 
     assert set(found) >= ANSWERED_FIELDS
     assert (found["success"], found["query"]) == (True, ASKED)
-    assert (
-        found["summary"]
-        == "Ten weekly sets per muscle increased growth more than five. Few sets still build muscle [1]."
-    )
+    assert found["summary"] == f"{PLAIN_SETS[:-1]} [1]."
     assert (
         found["total_chunks"]
         == found["chunks_used_summary"]

@@ -17,12 +17,11 @@ from corpus_app.records import Notice
 from qa_app import asking, listed
 from qa_app.models import Answer, Listing
 from tests.builders import make_curator
-from tests.qa.conftest import ASKED
+from tests.qa.conftest import ASKED, UNANSWERED
 
 pytestmark = pytest.mark.usefixtures("library")
 
 ALIKE = "How many weekly sets per muscle?"
-UNANSWERED = "How hot should a sauna be?"
 ANSWERS = "/admin/qa_app/answer/"
 
 
