@@ -51,12 +51,13 @@ class Body:
 
 
 def grade(
-    studies: Sequence[Study], findings: Sequence[Finding], population: Population, *, sizes: Mapping[str, StudySize]
-) -> EvidenceStrength:
+    studies: Sequence[Study], findings: Sequence[Finding], population: Population, *, sizes: Mapping[str, StudySize],
+    is_partial: bool = False,
+) -> EvidenceStrength:  # fmt: skip
     """Return the level of evidence of the cited studies, with the rows of the table that led to it.
 
     `findings` are those of the cited studies on the matter of the headline, the headline's first; `population` is whom the
-    question asks about. Raises ValueError without a study.
+    question asks about, and `is_partial` says that a part of it is not covered. Raises ValueError without a study.
     """
     sound = [study for study in studies if study.notice is not Notice.RETRACTED]
     if not studies:
@@ -69,7 +70,7 @@ def grade(
     best = [study for study in sound if LEVELS.index(START[study.design][0]) == start]
     ids = {study.study_id for study in best}
     body = Body(best, sizes, [finding for finding in findings if finding.study_id in ids])
-    rows = [_design(body), *_number(body), *_consistency(body), *_directness(body, population), *_publication(body)]
+    rows = [_design(body), *_number(body), *_consistency(body), *_directness(body, population, is_partial), *_publication(body)]
     level = LEVELS[max(0, start - sum(steps for steps, _ in rows))]
     return EvidenceStrength(level, tuple(reason for _, reason in rows))
 
@@ -116,8 +117,8 @@ def _consistency(body: Body) -> Iterator[Row]:
         yield 1, StrengthReason("unclear_results", "The results were too uncertain to settle it.")
 
 
-def _directness(body: Body, population: Population) -> Iterator[Row]:
-    """One level for people who differ, however many ways they differ in."""
+def _directness(body: Body, population: Population, is_partial: bool) -> Iterator[Row]:
+    """One level for people who differ, however many ways they differ in, or else for a part that is not covered."""
     ways: list[tuple[str, Sequence[People], Sequence[People]]] = [
         ("age", population.age_groups, [study.age_group for study in body.studies]),
         ("training", population.training, [study.training_status for study in body.studies]),
@@ -127,6 +128,9 @@ def _directness(body: Body, population: Population) -> Iterator[Row]:
     if differing:
         text = f"The people studied differ from those asked about in {' and '.join(differing)}."
         yield 1, StrengthReason("indirect", text)
+    if is_partial:
+        text = "A part of what was asked was not studied."
+        yield 0 if differing else 1, StrengthReason("indirect_question", text)
 
 
 def _covers(studied: People, asked: Sequence[People]) -> bool:

@@ -24,6 +24,7 @@ FIXED = frozenset(
         N_("Every study here was retracted."),
         N_("It rests on one study."),
         N_("The studies do not agree with each other."),
+        N_("A part of what was asked was not studied."),
         N_("The results were mixed."),
         N_("The results were too uncertain to settle it."),
         N_("It was not reviewed by other researchers before publication."),

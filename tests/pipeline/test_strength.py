@@ -89,3 +89,11 @@ def test_no_study_cannot_be_graded() -> None:
 
 def test_every_design_has_a_start() -> None:
     assert set(START) == set(Design)
+
+
+def test_a_part_that_is_not_covered_lowers_the_grade_once() -> None:
+    whole = grade([REVIEW], [], Population(), sizes={})
+    part = grade([REVIEW], [], Population(), sizes={}, is_partial=True)
+
+    assert (whole.level, part.level) == ("high", "moderate")
+    assert "indirect_question" in {reason.code for reason in part.reasons}

@@ -94,7 +94,8 @@ def test_it_proves_every_quote_of_the_answer(tmp_path: Path) -> None:
 
     spans = json.loads((folder / "spans.json").read_text(encoding="utf-8"))
 
-    quoted = [row["quote"] for part in ("summary", "answer") for s in answer[part]["sentences"] for row in s["support"]]
+    said = [answer["headline"], *(s for part in ("summary", "answer") for s in answer[part]["sentences"])]
+    quoted = [row["quote"] for sentence in said for row in sentence["support"]]
     assert [span["quote"] for span in spans] == quoted
     assert json.loads((folder / "answer.json").read_text(encoding="utf-8")) == answer
     assert verify(folder).stdout == f"All is well: {len(list(folder.rglob('*.*')))} files, {len(quoted)} quotes.\n"

@@ -13,7 +13,7 @@ from corpus_app import curation, indexing, search
 from corpus_app.models import CorpusVersion
 from qa_app import asking
 from qa_app.models import Answer, AnswerCitation
-from tests.builders import make_study
+from tests.builders import make_finding, make_study
 from tests.qa.conftest import ASKED
 
 STUDY, OTHER = "T-GONE", "T-STAYS"
@@ -29,8 +29,12 @@ LOOKS = 40  # of each reader after the retraction at the latest
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("encoder")
 def test_no_reader_sees_half_a_retraction() -> None:
-    make_study(study_id=STUDY, texts=TEXTS, status="draft")
+    gone = make_study(study_id=STUDY, texts=TEXTS, status="draft")
     make_study(study_id=OTHER, texts=("Five weekly sets per muscle gave growth, too.",), status="draft")
+    make_finding(
+        gone, statement=TEXTS[0], plain="Ten weekly sets for each muscle built more muscle than five.", lean="yes",
+        asked_as="\n".join((*QUESTIONS, "How many sets a week should a muscle get to grow?")),
+    )  # fmt: skip
     curation.publish([STUDY, OTHER], by=None, by_name="tests")
     indexing.index_stale()
     ids = {passage.passage_id for passage in search.find_study(STUDY).passages}  # type: ignore[union-attr]

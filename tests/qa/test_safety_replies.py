@@ -16,6 +16,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.test import Client
 from django.urls import reverse
 
+from corpus_app import curation
 from qa_app import asking
 from qa_app.models import Answer, SafetyReply
 from qa_app.pipeline.lexicon import read_tables
@@ -23,7 +24,7 @@ from qa_app.pipeline.question.safety import Route, SafetyLexicon
 from tests.builders import make_curator, make_superuser
 from tests.corpus.test_admin import form_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("lexica")
 
 LEXICON = Path(__file__).parents[2] / "corpus" / "lexicon"
 ROUTES = tuple(SafetyLexicon.build(read_tables(LEXICON)).routes.values())
@@ -31,6 +32,13 @@ INSTEAD = next(route.instead for route in ROUTES if route.name == "drugs")
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 EMERGENCY = "I get chest pain when I lift, should I do more sets?"
 WORDS = "Stop now and call for help. A doctor has to look at this first."
+
+
+@pytest.fixture
+def lexica(db: None) -> None:
+    """The routes of the starter corpus, as its folder brings them."""
+    tables = {path.stem: path.read_text(encoding="utf-8") for path in LEXICON.glob("*.toml")}
+    curation.set_lexica(tables, by=None, by_name="tests")
 
 
 def make_draft(by: User, **changes: Any) -> SafetyReply:
