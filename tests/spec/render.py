@@ -9,7 +9,7 @@ from tests.spec.table import CASES, Case, Given
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "behaviour.md"
 HEAD = """# What the site does
 
-Each promise below is a test: these passages alone, this question, this result. The page is made from
+Each promise below is a test: these studies alone, this question, this result. The page is made from
 `tests/spec/table.py` by `python -m tests.spec.render`, and a test holds the two together.
 """
 
@@ -19,20 +19,23 @@ def render() -> str:
 
 
 def _case(number: int, case: Case) -> str:
-    kept = (
-        ["| study | passage |", "|---|---|", *(_row(given) for given in case.given)]
-        if case.given
-        else ["No study at all."]
-    )
+    head = ["| study | passage | in plain words | questions that it answers |", "|---|---|---|---|"]
+    kept = [*head, *map(_row, case.given)] if case.given else ["No study at all."]
     asked = f"“{case.question}”" + (f", in the collection {case.collection}" if case.collection else "")
-    result = f"`{case.outcome}`" + (f": {case.summary}" if case.summary else "")
-    return "\n".join([f"## {number}. {case.promise}", "", *kept, "", f"Question: {asked}", "", f"Result: {result}", ""])
+    told = [
+        ("Result", f"`{case.outcome}`"),
+        ("In short", case.summary),
+        ("Details", case.details),
+        ("Note", case.message),
+    ]
+    lines = [f"{name}: {text}\n" for name, text in told if text]
+    return "\n".join([f"## {number}. {case.promise}", "", *kept, "", f"Question: {asked}", "", *lines])
 
 
 def _row(given: Given) -> str:
     marks = [value for value in (given.status, given.notice) if value not in {"published", "none"}]
     study = f"{given.study} ({marks[0]})" if marks else given.study
-    return f"| {study} | {given.text} |"
+    return f"| {study} | {given.text} | {given.plain} | {' '.join(given.questions)} |"
 
 
 if __name__ == "__main__":
