@@ -18,8 +18,6 @@ def assess(
     An answer to a part of the question is never of high confidence.
     """
     score = round(100 * chance)
-    if missing:
-        score = min(score, policy.confidence_high - 1)
     label = "high" if score >= policy.confidence_high else "medium" if score >= policy.confidence_medium else "low"
     return Confidence(score, label, tuple(_reasons(signals, missing)), version)
 

@@ -102,9 +102,7 @@ def gather(
         headline_study=composed.headline.study_id,
     )
     weights = {study.study_id: agreement.weigh(study) for study in quoted}
-    missing = missing_parts(
-        query, texts, quoted, retrieved.idf, lambda stem: retrieved.is_unknown(stem, cited), policy
-    )
+    missing = missing_parts(query, texts, quoted, retrieved.idf, lambda stem: retrieved.is_unknown(stem, cited), policy)
     level = strength.grade(quoted, matter, query.population, sizes=facts.sizes, is_partial=bool(missing))
     return Gathered(
         evidence=chosen,

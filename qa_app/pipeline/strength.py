@@ -70,7 +70,13 @@ def grade(
     best = [study for study in sound if LEVELS.index(START[study.design][0]) == start]
     ids = {study.study_id for study in best}
     body = Body(best, sizes, [finding for finding in findings if finding.study_id in ids])
-    rows = [_design(body), *_number(body), *_consistency(body), *_directness(body, population, is_partial), *_publication(body)]
+    rows = [
+        _design(body),
+        *_number(body),
+        *_consistency(body),
+        *_directness(body, population, is_partial),
+        *_publication(body),
+    ]
     level = LEVELS[max(0, start - sum(steps for steps, _ in rows))]
     return EvidenceStrength(level, tuple(reason for _, reason in rows))
 

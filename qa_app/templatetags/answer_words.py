@@ -164,9 +164,15 @@ CONFIDENCE_REASONS = frozenset(
         N_("every word of the question stands in the evidence"),
         N_("a part of the question stays open"),
         N_("search by words and by meaning agree on the best study"),
+        N_("a curated question asks the same"),
+        N_("one study stands out"),
+        N_("no study stands out"),
+        N_("some words of the question stand in no cited study"),
+        N_("the cited studies use the question's words"),
     }
 )
 STUDIES_CITED = re.compile(r"(\d+) studies are cited")
+STUDIES_LIKELY = re.compile(r"(\d+) studies are likely to answer")
 SCOPES = frozenset(
     {
         N_("Only this collection was searched."),
@@ -351,6 +357,9 @@ def confidence_reason_words(reason: object) -> str:
     """A stored reason for a confidence; one of an earlier wording stays as it is."""
     if match := STUDIES_CITED.fullmatch(str(reason)):
         return ngettext("%(n)s study is cited", "%(n)s studies are cited", int(match[1])) % {"n": match[1]}
+    if match := STUDIES_LIKELY.fullmatch(str(reason)):
+        words = ngettext("%(n)s study is likely to answer", "%(n)s studies are likely to answer", int(match[1]))
+        return words % {"n": match[1]}
     return gettext(str(reason)) if reason in CONFIDENCE_REASONS else str(reason)
 
 

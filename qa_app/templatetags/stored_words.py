@@ -39,6 +39,10 @@ FIXED = (
         "Only the words of the question could be searched for just now, not its meaning; "
         "asking again in a while may find more."
     ),
+    N_(
+        "This question does not name what it is about: please name it and ask again. "
+        "Below are the nearest passages; they are not an answer."
+    ),
     N_("This question lies outside the studies kept here, so there is no answer to give."),
     N_("The studies kept here are in English; a question in English finds more."),
     N_(

@@ -14,7 +14,11 @@ from django.utils.translation import gettext_noop as N_
 
 register = template.Library()
 
-FITS = {"answerability": N_("Answerability"), "confidence": N_("Confidence"), "bearing": N_("Bearing")}
+FITS = {
+    "relevance": N_("Relevance of a study"),
+    "answerability": N_("Answerability"),
+    "lead": N_("Chance that the first study answers"),
+}
 
 
 @register.simple_tag(takes_context=True)

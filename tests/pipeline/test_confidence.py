@@ -22,15 +22,6 @@ def test_the_label_follows_the_score(chance: float, score: int, label: str) -> N
     assert (found.score, found.label, found.calibration) == (score, label, "lead-1")
 
 
-@pytest.mark.parametrize("chance", [0.2, 0.6, 0.97])
-def test_an_answer_to_a_part_is_never_of_high_confidence(chance: float) -> None:
-    whole, part = (assess(chance, SIGNALS, missing, "", DEFAULT) for missing in ((), ("pregnancy",)))
-
-    assert part.label != "high"
-    assert part.score <= whole.score
-    assert part.score == whole.score or whole.label == "high"
-
-
 @pytest.mark.parametrize(
     ("signals", "missing", "reason"),
     [

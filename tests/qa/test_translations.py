@@ -13,12 +13,14 @@ import pytest
 from django.conf import settings
 from django.test import Client
 from django.utils import translation
-from qa_app.classic import confidence, overview, parts, run, scope
-from qa_app.classic.qualifiers import Kind, Qualifier
 
 from corpus_app.records import Design
 from corpus_app.templatetags import corpus_words, language
 from qa_app import comparing
+from qa_app.pipeline import confidence, endings
+from qa_app.pipeline.lexicon import read_tables
+from qa_app.pipeline.question.about_sentences import design_name
+from qa_app.pipeline.question.safety import SafetyLexicon, with_instead
 from qa_app.templatetags import answer_words, stored_words, working_words
 from tests import messages
 from tests.qa.payloads import QUOTE, FakeAsking, make_payload, make_refusal
@@ -27,6 +29,8 @@ LANGUAGES = [code for code, _ in settings.LANGUAGES if code != settings.LANGUAGE
 PLACE = re.compile(r"%\(\w+\)s|%%|\{\w+\}")
 TAG = re.compile(r"<[^>]*>")
 PAGES = ("/", "/corpus/", "/corpus/?q=sets&sort=nonsense", "/topics/", "/changes/", "/how-it-works/", "/history/", "/compare/", "/nowhere/")  # fmt: skip
+ROUTES = tuple(SafetyLexicon.build(read_tables(messages.ROOT / "corpus" / "lexicon")).routes.values())
+INSTEAD = next(route.instead for route in ROUTES if route.name == "drugs")
 GERMAN = {"Accept-Language": "de-DE,de;q=0.9,en;q=0.5"}
 
 
@@ -35,6 +39,10 @@ def as_before() -> Iterator[None]:
     """The language that a page leaves behind in this thread is not the next test's."""
     with translation.override(settings.LANGUAGE_CODE):
         yield
+
+
+def left_open(names: str) -> str:
+    return f"Nothing quoted here is about {names}; the answer is about the rest of the question."
 
 
 def texts(code: str) -> polib.POFile:
@@ -131,18 +139,26 @@ def test_a_reader_is_told_each_stored_reason_for_a_confidence_in_the_page_langua
 
 
 def test_each_built_in_reply_and_reason_is_told_in_the_page_language() -> None:
-    replies = [scope.with_instead(route.message, route.instead) for route in scope.ROUTES]
+    replies = [with_instead(route.message, route.instead) for route in ROUTES]
 
     with translation.override("de"):
         for message in (
             *replies,
-            f"{run.NOTHING_FOUND} {run.BY_WORDS_ALONE}",
-            run.NOT_OUR_SUBJECT,
-            run.NOT_SAID.format("it"),
+            f"{endings.NOT_ANSWERED} {endings.BY_WORDS_ALONE}",
+            endings.NOT_OUR_SUBJECT,
+            endings.NOTHING_NAMED,
+            endings.NO_SUCH_SOURCE.format("Smith 2019"),
+            endings.UNREAD.format("“How many trials are here?”"),
+            f"{endings.NOT_ANSWERED} {endings.IN_ENGLISH}",
         ):
             told = stored_words.as_told(message)
             assert all(part.is_ours for part in told), message
-            assert len(told) == (2 if "\n\n" in message or " asking again" in message else 1)
+            assert len(told) == (
+                2
+                if "\n\n" in message
+                or (message.count(". ") and message.endswith((endings.BY_WORDS_ALONE, endings.IN_ENGLISH)))
+                else 1
+            )
             assert not {part.text.strip() for part in told} & set(stored_words.FIXED)
             assert "".join(part.text for part in told).count("\n\n") == message.count("\n\n")
 
@@ -186,11 +202,11 @@ def test_a_reply_brings_no_markup_with_it() -> None:
 @pytest.mark.parametrize(
     ("message", "german"),
     [
-        (f"{run.NOT_OUR_SUBJECT} They are about: training; diet.", "Sie handeln von: training; diet."),
-        (parts.in_words(["sleep", "women"]), "Nichts, was hier zitiert ist, betrifft sleep oder Frauen; "),
-        (parts.in_words(["sleep"]), "Nichts, was hier zitiert ist, betrifft sleep; "),
+        (f"{endings.NOT_OUR_SUBJECT} They are about: training; diet.", "Sie handeln von: training; diet."),
+        (left_open("sleep or women"), "Nichts, was hier zitiert ist, betrifft sleep oder Frauen; "),
+        (left_open("sleep"), "Nichts, was hier zitiert ist, betrifft sleep; "),
         (
-            parts.in_words(["older adults", "equal volume", "men"]),
+            left_open("older adults, equal volume or men"),
             "betrifft ältere Erwachsene, volume bei gleichem Maß oder Männer; ",
         ),
         ("No study was found that joins “BFR” with the rest of the question.", "die „BFR“ mit dem Rest"),
@@ -206,18 +222,10 @@ def test_the_words_of_a_question_stay_inside_a_message_in_the_page_language(mess
     assert stored_words.as_told(message) == (stored_words.Told(message, is_ours=True),)
 
 
-def test_each_group_that_an_answer_may_leave_open_is_told_in_the_page_language() -> None:
-    named = {*parts._GROUPS.values(), *parts._YOUNG.values(), parts._name(Qualifier(Kind.LONG, "years"))}
-
-    assert named == set(stored_words.GROUPS)
-    with translation.override("de"):
-        assert not {stored_words._left_open(name) for name in named} & named
-
-
 def test_what_a_curator_wrote_stays_as_it_is() -> None:
     with translation.override("de"):
         assert stored_words.as_told("Ask somebody.") == (stored_words.Told("Ask somebody.", is_ours=False),)
-        *known, unknown = stored_words.as_told(f"{scope.INSTEAD} Ask somebody.")
+        *known, unknown = stored_words.as_told(f"{INSTEAD} Ask somebody.")
         assert [part.is_ours for part in known] == [True]
         assert unknown == stored_words.Told(" Ask somebody.", is_ours=False)
         assert stored_words.as_told(None) == ()
@@ -242,7 +250,7 @@ def test_a_count_of_the_corpus_is_told_in_the_page_language(english: str, german
 
 
 def test_every_kind_of_study_that_is_counted_has_its_words() -> None:
-    assert set(stored_words.KINDS) == {name for design in Design for name in overview.NAMES[design]}
+    assert set(stored_words.KINDS) == {design_name(design.value, number) for design in Design for number in (1, 2)}
 
 
 # --- Words, figures and dates -----------------------------------------------------------------------------------------

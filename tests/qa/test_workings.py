@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-from dataclasses import fields, replace
+from dataclasses import fields
 from html import unescape
 
 import pytest
@@ -13,10 +12,10 @@ from django.test import Client, override_settings
 from django.utils import timezone
 
 from corpus_app import search
-from qa_app import answering, asking, workings
+from qa_app import answering, asking, engines, workings
 from qa_app.models import EvaluationRun
-from qa_app.pipeline import calibration
-from qa_app.pipeline.policy import DEFAULT, Policy, read
+from qa_app.pipeline.learned import DEFAULT_ENCODER
+from qa_app.pipeline.policy import Policy, read
 from tests.builders import make_study
 
 pytestmark = pytest.mark.django_db
@@ -24,8 +23,8 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def _encoder(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The one that comes with the code, and with calibrations."""
-    monkeypatch.setattr(search, "encoder_name", lambda: calibration.DEFAULT_ENCODER)
+    """The one that comes with the code, and with models."""
+    monkeypatch.setattr(search, "encoder_name", lambda: DEFAULT_ENCODER)
 
 
 def page() -> str:
@@ -47,45 +46,34 @@ def numbers(html: str) -> dict[str, set[str]]:
 
 
 def running(policy: Policy) -> dict[str, set[str]]:
-    in_force = answering.in_use(policy)
-    steering = [
-        f.name for f in fields(Policy) if f.name != "name" and isinstance(getattr(DEFAULT, f.name), int | float | str)
-    ]
-    return {name: {str(getattr(in_force, name))} for name in steering}
+    return {f.name: {str(getattr(policy, f.name))} for f in fields(Policy) if f.name != "name"}
 
 
 def test_every_number_of_the_page_is_the_one_in_force() -> None:
     html = page()
 
     assert numbers(html) == running(answering.POLICY)
-    assert answering.in_use(answering.POLICY).label in html
+    assert answering.POLICY.label in html
 
 
 def test_another_policy_gives_another_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    changed = read("seed-002, evidence_passages=7, answerable_from=0.123")
+    changed = read("seed-002, evidence_passages=7, cited_from=0.123")
     monkeypatch.setattr(answering, "POLICY", changed)
 
     assert numbers(page()) == running(changed)
     assert numbers(page())["evidence_passages"] == {"7"}
 
 
-def test_figures_of_a_calibration_are_those_of_its_file() -> None:
-    folder = calibration.folder_of(search.encoder_name())
-    row = json.loads((folder / "answerability.json").read_text(encoding="utf-8"))
-    near = row["models"]["meaning"]["unseen"]["refused near"]
+def test_held_out_figures_are_those_of_the_model_file() -> None:
+    files = engines.model_files(search.encoder_name())
+    held_out = files["lead"].figures["meaning"]
     text = words(page())
 
-    assert row["version"] in text
-    assert f"Of {near['n']} test questions that lie near the corpus" in text
-    assert f"{100 * near['share']:.0f} % were refused" in text
-
-
-def test_a_model_that_is_not_in_force_has_no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    own = replace(DEFAULT, confidence=replace(DEFAULT.confidence, fitted_on="somewhere else"))
-    monkeypatch.setattr(answering, "in_use", lambda policy: own)
-
-    assert "confidence" not in workings.describe()["calibrations"]
-    assert '<svg class="diagram"' not in page()
+    assert all(file.version in text for file in files.values())
+    assert f"Of {held_out['questions']:.0f} questions as readers type them" in text
+    refused = f"{100 * held_out['refused']:.0f} %"
+    assert f"were refused {refused} of the time" in text
+    assert page().count('class="point"') == len(held_out["bins"])
 
 
 def test_a_missing_calibration_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,4 +115,4 @@ def test_the_door_gives_what_the_page_tells() -> None:
 
     assert told["longest_question"] == asking.LONGEST_QUESTION
     assert told["encoder"] == search.encoder_name()
-    assert told["figures"] == workings.figures(answering.in_use(answering.POLICY))
+    assert told["figures"] == workings.figures(answering.POLICY)
