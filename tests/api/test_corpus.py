@@ -9,9 +9,9 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from corpus_app import curation, search
-from corpus_app.models import Passage, Study
+from corpus_app.models import Passage
 from tests.api.conftest import V1, body, get, problem
-from tests.builders import make_collection, make_concept, make_finding, make_study
+from tests.builders import make_collection, make_concept, make_study
 from tests.qa.conftest import DRAFT, PROTEIN, SETS
 
 pytestmark = pytest.mark.usefixtures("library")
@@ -110,8 +110,6 @@ def test_what_cannot_be_used_is_400_and_named(path: str, field: str) -> None:
 
 
 def test_a_study_is_shown_with_what_it_found_and_what_became_of_it() -> None:
-    make_finding(Study.objects.get(study_id="T-SETS"))
-
     found = body(get(f"{STUDIES}/T-SETS"))
 
     assert [finding["direction"] for finding in found["findings"]] == ["favours_intervention"]
