@@ -17,7 +17,6 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.csrf import csrf_failure
 from playwright.sync_api import Page, Route
-from qa_app.classic import parts
 
 from corpus_app import curation
 from corpus_app.curation import jobs
@@ -43,6 +42,7 @@ OF_SWAGGER = {
     name: {"enabled": False} for name in ("heading-order", "nested-interactive", "region")
 }  # of its own making
 LONG = "x" * 180
+OPEN_IN_WOMEN = "Nothing quoted here is about women; the answer is about the rest of the question."
 IN_WOMEN = "How many sets per week for muscle growth in women?"
 FOUR = "In 24 untrained men, four weekly sets per muscle built as much muscle as twelve."
 
@@ -453,9 +453,7 @@ PUBLIC: dict[str, Place] = {
     "conflicting answer": Place(lambda site: _with_another(site, outcome="conflicting")),
     "answer with a retracted source": Place(_retracted),
     "answer asked again": Place(lambda site: f"{_with_another(site)}?since={_earlier_answer(site)}"),
-    "partial answer": Place(
-        lambda site: _as_if(site, question=IN_WOMEN, outcome="partial", message=parts.in_words(["women"]))
-    ),
+    "partial answer": Place(lambda site: _as_if(site, question=IN_WOMEN, outcome="partial", message=OPEN_IN_WOMEN)),
     "refusal": Place(lambda site: site.answer_to(SHOES)),
     "out of scope": Place(lambda site: site.answer_to(PIZZA)),
     "guardrail": Place(lambda site: site.answer_to(EMERGENCY)),

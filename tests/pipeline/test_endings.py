@@ -132,16 +132,12 @@ def test_a_corpus_without_published_studies_answers_nothing() -> None:
         ("does creatine damage the kidneys of people with type 2 diabetes?", "diabetes"),
     ],
 )
-def test_a_part_that_nothing_quoted_is_about_is_named_and_the_answer_is_never_of_high_confidence(
-    question: str, missing: str
-) -> None:
+def test_a_part_that_nothing_quoted_is_about_is_named(question: str, missing: str) -> None:
     answer = ask(question)
 
     assert answer.outcome is Outcome.PARTIAL
     assert missing in answer.missing
     assert f"is about {missing}" in (answer.message or "")
-    assert answer.confidence is not None
-    assert answer.confidence.label != "high"
 
 
 def test_a_misspelt_word_is_searched_as_it_was_meant_and_both_are_told() -> None:
