@@ -33,7 +33,7 @@ def test_a_question_is_answered_from_the_corpus_without_a_reload(site: Site, pag
     assert page.title().startswith(SETS)
     expect(page.locator(".site-header [aria-current]")).to_have_count(0)
     shown = payload_of(page)
-    assert shown["outcome"] == "answered"
+    assert shown["outcome"] in {"answered", "partial", "conflicting"}
     for part in ("summary", "answer"):
         texts = page.locator(f".{part} .sentence").all_inner_texts()
         assert len(texts) == len(shown[part]["sentences"]) > 0
