@@ -172,7 +172,7 @@ class Found(Shape):
     text = CharField()
     distance = FloatField(allow_null=True, help_text="1 - cosine.")
     confidence = IntegerField(
-        allow_null=True, help_text="0 to 100: the calibrated chance that it bears on the question."
+        allow_null=True, help_text="0 to 100: the calibrated chance that its study answers the question."
     )
     keyword_hits = IntegerField()
     highlights = ListField(child=Span(), help_text="Start and end of the question's words in the text.")
@@ -208,7 +208,7 @@ class Evidence(Found):
     passage_id = IntegerField()
     passage_version = IntegerField()
     kind = ChoiceField(choices=("summary", "excerpt", "plain"), help_text="summary: curator's words; excerpt: source's words; plain: curator's plain words for a finding or study.")  # fmt: skip
-    score = FloatField(help_text="Fused; it orders this question only.")
+    score = FloatField(help_text="Orders the passages of this question only.")
     lexical_score = FloatField(help_text="BM25.")
     dense_score = FloatField(allow_null=True, help_text="Cosine.")
     because = Because(many=True, help_text="What put it where it is.")
@@ -293,7 +293,7 @@ class Understood(Shape):
     core = CharField(
         required=False,
         allow_null=True,
-        help_text="What it asks in the end, where statements stand before that; it counts more.",
+        help_text="What it asks, where a story stands around it.",
     )
     corrections = Correction(many=True)
     population = Population()
