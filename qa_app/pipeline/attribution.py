@@ -19,16 +19,16 @@ _DESIGNS = {
     Design.CROSS_SECTIONAL_STUDY: "cross-sectional study",
     Design.OTHER: "",
 }
-_AGES = {
+AGES = {
     AgeGroup.YOUTH: "children and adolescents",
     AgeGroup.ADULTS: "adults",
     AgeGroup.OLDER_ADULTS: "older adults",
     AgeGroup.MIXED: "mixed ages",
 }
 _YOUNGER = "younger adults"  # of a study of adults, where older ones are asked about
-_SEXES = {Sex.FEMALE: "women", Sex.MALE: "men"}
+SEXES = {Sex.FEMALE: "women", Sex.MALE: "men"}
 _YOUNG_SEXES = {Sex.FEMALE: "girls", Sex.MALE: "boys"}
-_TRAININGS = {
+TRAININGS = {
     TrainingStatus.UNTRAINED: "untrained people",
     TrainingStatus.TRAINED: "trained people",
     TrainingStatus.RECREATIONALLY_TRAINED: "recreationally trained people",
@@ -87,7 +87,7 @@ def besides(study: Study, asked: Population, text: str = "") -> str:
         age, sex = "", sex if study.age_group is AgeGroup.YOUTH else f"older {sex}"
     training = ""
     if asked.training and not _is_trained_so(study.training_status, asked.training):
-        training = _TRAININGS.get(study.training_status, "")
+        training = TRAININGS.get(study.training_status, "")
     known = EMPTY_WORDS.union(words(text))  # whole words: "training" says nothing of trained people
     return ", ".join(part for part in (age, sex, training) if not known.issuperset(words(part)))
 
@@ -95,15 +95,15 @@ def besides(study: Study, asked: Population, text: str = "") -> str:
 def _age_of(study: Study, asked: Collection[AgeGroup]) -> str:
     """Return the ages of a study's people, where they are not those asked about."""
     if not asked:
-        return _AGES[study.age_group] if study.age_group in SPECIAL_AGES else ""
+        return AGES[study.age_group] if study.age_group in SPECIAL_AGES else ""
     if _is_of_these(study.age_group, asked):
         return ""
     is_younger = study.age_group is AgeGroup.ADULTS and AgeGroup.YOUTH not in asked
-    return _YOUNGER if is_younger else _AGES.get(study.age_group, "")
+    return _YOUNGER if is_younger else AGES.get(study.age_group, "")
 
 
 def _sex_of(study: Study) -> str:
-    return (_YOUNG_SEXES if study.age_group is AgeGroup.YOUTH else _SEXES).get(study.sex, "")
+    return (_YOUNG_SEXES if study.age_group is AgeGroup.YOUTH else SEXES).get(study.sex, "")
 
 
 def _is_of_these(people: AgeGroup, asked: Collection[AgeGroup]) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from corpus_app.records import AgeGroup, Concept, Sex, Study, TrainingStatus
+from corpus_app.records import Concept, Study
+from qa_app.pipeline.attribution import AGES, SEXES, TRAININGS
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.query import Query
 from qa_app.pipeline.text import content_stems, stem_set, words
@@ -48,13 +50,13 @@ def _is_named(concept: Concept, present: frozenset[str]) -> bool:
 
 def _people(query: Query, studies: Sequence[Study]) -> tuple[str, ...]:
     asked = query.population
-    values: list[tuple[Sequence[AgeGroup | Sex | TrainingStatus], list[str]]] = [
-        (asked.age_groups, [study.age_group.value for study in studies]),
-        (asked.sexes, [study.sex.value for study in studies]),
-        (asked.training, [study.training_status.value for study in studies]),
+    facets: list[tuple[Mapping[Any, str], Sequence[str], list[str]]] = [
+        (AGES, asked.age_groups, [study.age_group.value for study in studies]),
+        (SEXES, asked.sexes, [study.sex.value for study in studies]),
+        (TRAININGS, asked.training, [study.training_status.value for study in studies]),
     ]
     absent = []
-    for wanted, own in values:
+    for names, wanted, own in facets:
         if wanted and studies and not any(value in OPEN or value in wanted for value in own):
-            absent.append(" / ".join(value.value.replace("_", " ") for value in wanted))
+            absent.append(" / ".join(names.get(value, value) for value in wanted))
     return tuple(absent)

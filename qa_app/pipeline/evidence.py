@@ -153,7 +153,7 @@ def rank_by_relevance(passages: Sequence[Passage], retrieved: Retrieved) -> tupl
         hit = hits.get(passage.passage_id, LESS_THAN_ANY_HIT)
         chance = retrieved.chances.get(passage.study.study_id, 0.0)
         score = float(chance + (hit.cosine or 0.0))
-        because = (Because("relevance", "chance that the study answers", round(chance, 4)),)
+        because = (Because("relevance", "=", round(chance, 4)),)
         own = Hit(passage.passage_id, hit.bm25, hit.cosine)
         words = len(stem_set(passage.text) & retrieved.idf.keys())
         rows.append(Candidate(passage, own, score, score, because, words, chance=round(100 * chance)))

@@ -97,29 +97,19 @@ REASONS = {
     "unknown_citation": N_("cites a source that is not there"),
 }
 STEPS = {
+    "relevance": N_("Chance that its study answers"),
     "words": N_("Words in common"),
     "meaning": N_("Closeness in meaning"),
-    "keywords": N_("Words of the question"),
-    "best sentence": N_("Its best sentence"),
-    "meaning for finding": N_("In place of a finding"),
-    "words for meaning": N_("Its words, until it is indexed"),
     "section": N_("Part of the study asked for"),
-    "concepts": N_("Topics in common"),
-    "concept words": N_("Words for the study's topics"),
-    "leading studies": N_("About the same as the best studies"),
-    "design": N_("Kind of study"),
     "beginner reader": N_("Fits a beginner"),
     "intermediate reader": N_("Fits an intermediate reader"),
     "recency": N_("The newer of equals"),
-    "linked": N_("Found through a related topic"),
     "neighbouring concept": N_("Study of a related topic"),
-    "people asked about": N_("The people asked about"),
-    "numbers asked about": N_("The numbers asked about"),
     "keyword hits first": N_("Words of the question first"),
     "cross-encoder": N_("Read beside the question by a model"),
     "llm reranker": N_("Read beside the question by a language model"),
 }
-FINDING_STEP = re.compile(r"(question of )?finding (\d+)")
+PLACES = re.compile(r"(?<=\d) to (?=\d)")
 LEGS = {"lexical": N_("By words"), "dense": N_("By meaning"), "linked": N_("By related topics")}
 STAGES = {
     "total": N_("Altogether"),
@@ -286,13 +276,6 @@ def reason_words(value: object) -> str:
 
 @register.filter
 def step_words(value: object) -> str:
-    if match := FINDING_STEP.fullmatch(str(value)):
-        words = (
-            gettext("Asked for as finding %(number)s of its study")
-            if match[1]
-            else gettext("Finding %(number)s of its study")
-        )
-        return words % {"number": match[2]}
     return gettext(STEPS.get(str(value), str(value).replace("_", " ").capitalize()))
 
 
@@ -304,13 +287,18 @@ def _step_words(step: str, language: str | None) -> SafeString:
 
 @register.filter
 def effect_words(step: Mapping[str, Any]) -> str:
-    """What a step did to a passage's rank: `+0.12` added, `×2` multiplied; a tie-break has no size."""
+    """Say what a step did to a passage's rank.
+
+    `+0.12` was added, `×2` multiplied, `0.63` is its size, `3 → 1` its move; a tie-break has none.
+    """
     effect, value = str(step.get("effect", "")), step.get("value")
     if effect.startswith("x"):
         return "×" + effect.removeprefix("x").removesuffix(".0")
     if effect in {"+", "-"} and isinstance(value, int | float):
         return f"{'−' if value < 0 or effect == '-' else '+'}{abs(value):.2f}"
-    return "" if effect == "tie-break" else effect
+    if effect == "=" and isinstance(value, int | float):
+        return f"{value:.2f}".removesuffix(".00")
+    return "" if effect == "tie-break" else PLACES.sub(" → ", effect)
 
 
 @register.filter

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from re import Match
 
 from django import template
-from django.utils import formats
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import get_language, gettext, ngettext
+from django.utils.translation import get_language, gettext
 from django.utils.translation import gettext_noop as N_
+
+from qa_app.templatetags.counted_words import PEOPLE
 
 register = template.Library()
 
@@ -56,6 +57,11 @@ FIXED = (
         "If someone may be in danger, call your local emergency number (112 in Europe, 999 in the UK, 911 in North "
         "America) or have someone take you to an emergency department at once. When it is safe, ask a doctor before "
         "you train again."
+    ),
+    N_(
+        "This may be an emergency, and it is nothing that a library of studies can help with. If someone may be in "
+        "danger, call your local emergency number (112 in Europe, 999 in the UK, 911 in North America) or have someone "
+        "take you to an emergency department at once."
     ),
     N_(
         "How to train in pregnancy is for the midwife or doctor who looks after you to say. With any symptom or "
@@ -122,51 +128,7 @@ FIXED = (
     ),
 )
 """Texts that stand in a message as they are: of a refusal, and the replies for a professional as they were built in."""
-KINDS = {
-    "meta-analysis": N_("meta-analysis"),
-    "meta-analyses": N_("meta-analyses"),
-    "systematic review": N_("systematic review"),
-    "systematic reviews": N_("systematic reviews"),
-    "scoping review": N_("scoping review"),
-    "scoping reviews": N_("scoping reviews"),
-    "umbrella review": N_("umbrella review"),
-    "umbrella reviews": N_("umbrella reviews"),
-    "narrative review": N_("narrative review"),
-    "narrative reviews": N_("narrative reviews"),
-    "randomised controlled trial": N_("randomised controlled trial"),
-    "randomised controlled trials": N_("randomised controlled trials"),
-    "non-randomised trial": N_("non-randomised trial"),
-    "non-randomised trials": N_("non-randomised trials"),
-    "crossover trial": N_("crossover trial"),
-    "crossover trials": N_("crossover trials"),
-    "cohort study": N_("cohort study"),
-    "cohort studies": N_("cohort studies"),
-    "cross-sectional study": N_("cross-sectional study"),
-    "cross-sectional studies": N_("cross-sectional studies"),
-    "position stand": N_("position stand"),
-    "position stands": N_("position stands"),
-    "guideline": N_("guideline"),
-    "guidelines": N_("guidelines"),
-    "thesis": N_("thesis"),
-    "theses": N_("theses"),
-    "preprint": N_("preprint"),
-    "preprints": N_("preprints"),
-    "study of another kind": N_("study of another kind"),
-    "studies of other kinds": N_("studies of other kinds"),
-}
-
-GROUPS = {
-    "young people": N_("young people"),
-    "younger adults": N_("younger adults"),
-    "older adults": N_("older adults"),
-    "girls": N_("girls"),
-    "boys": N_("boys"),
-    "women": N_("women"),
-    "men": N_("men"),
-    "untrained people": N_("untrained people"),
-    "trained people": N_("trained people"),
-    "the long term": N_("the long term"),
-}
+GROUPS = {**PEOPLE, "the long term": N_("the long term")}
 """What an answer may leave open, where it is named in words of ours and not in those of the question."""
 
 
@@ -209,17 +171,6 @@ def dialled(text: object, route: object) -> SafeString:
             pieces += [escape(words[end : found.start()]), link]
             end = found.end()
     return mark_safe("".join([*pieces, escape(words[end:])]))  # noqa: S308 - each piece is escaped
-
-
-@register.filter
-def counted_words(text: object) -> str:
-    """A counted sentence about the corpus in the reader's language; empty where it is English or not one of these."""
-    if (get_language() or "en").startswith("en"):
-        return ""
-    for pattern, tell in COUNTED:
-        if match := pattern.fullmatch(str(text)):
-            return tell(match)
-    return ""
 
 
 def _parts(text: str) -> Iterator[Told]:
@@ -281,7 +232,7 @@ def _left_open(name: str) -> str:
     """A part of a question: a group of people, what was to be held equal, or words of the question or of the corpus."""
     if name.startswith("equal "):
         return gettext("equal %(what)s") % {"what": name.removeprefix("equal ")}
-    return gettext(GROUPS[name]) if name in GROUPS else name
+    return " / ".join(gettext(GROUPS[one]) if one in GROUPS else one for one in name.split(" / "))
 
 
 def _missing(match: Match[str]) -> str:
@@ -293,34 +244,6 @@ def _missing(match: Match[str]) -> str:
     return gettext("Nothing quoted here is about %(names)s; the answer is about the rest of the question.") % {
         "names": names
     }
-
-
-def _studies(match: Match[str]) -> str:
-    number = int(match[1].replace(",", ""))
-    words = ngettext("There is %(n)s published study here.", "There are %(n)s published studies here.", number)
-    return words % {"n": formats.number_format(number, force_grouping=True)}
-
-
-def _studies_about(match: Match[str]) -> str:
-    number = int(match[1].replace(",", ""))
-    words = ngettext(
-        "%(n)s published study here is about %(names)s.", "%(n)s published studies here are about %(names)s.", number
-    )
-    names = gettext(" and ").join(match[2].split(" and "))
-    return words % {"n": formats.number_format(number, force_grouping=True), "names": names}
-
-
-def _years(match: Match[str]) -> str:
-    places = {"first": match[1], "last": match[2], "late": match[3], "since": match[4]}
-    if match[3]:
-        return gettext("They were published from %(first)s to %(last)s, %(late)s of them since %(since)s.") % places
-    return gettext("They were published from %(first)s to %(last)s.") % places
-
-
-def _kinds(match: Match[str]) -> str:
-    parts = [part.partition(" ") for part in match[1].split(", ")]
-    named = ", ".join(f"{number} {gettext(KINDS.get(kind, kind))}" for number, _, kind in parts)
-    return gettext("By kind: %(kinds)s.") % {"kinds": named}
 
 
 Tell = Callable[[Match[str]], str]
@@ -344,10 +267,4 @@ PATTERNS: tuple[tuple[re.Pattern[str], Tell], ...] = (
         _unread,
     ),
     (re.compile(r"Nothing quoted here is about (.+?); the answer is about the rest of the question\."), _missing),
-)
-COUNTED: tuple[tuple[re.Pattern[str], Tell], ...] = (
-    (re.compile(r"There (?:is|are) ([\d,]+) published stud(?:y|ies) here\."), _studies),
-    (re.compile(r"([\d,]+) published stud(?:y|ies) here (?:is|are) about ([^,]+)\."), _studies_about),
-    (re.compile(r"They were published from (\d+) to (\d+)(?:, (\d+) of them since (\d+))?\."), _years),
-    (re.compile(r"By kind: (.+)\."), _kinds),
 )

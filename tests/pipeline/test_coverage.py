@@ -64,12 +64,12 @@ def test_a_concept_that_a_cited_text_mentions_is_not_missing() -> None:
 @pytest.mark.parametrize(
     ("asked", "own", "parts"),
     [
-        ({"sexes": (Sex.FEMALE,)}, {"sex": Sex.MALE}, ("female",)),
+        ({"sexes": (Sex.FEMALE,)}, {"sex": Sex.MALE}, ("women",)),
         ({"sexes": (Sex.FEMALE,)}, {"sex": Sex.BOTH}, ()),
         ({"sexes": (Sex.FEMALE,)}, {"sex": Sex.FEMALE}, ()),
         ({"age_groups": (AgeGroup.OLDER_ADULTS,)}, {"age_group": AgeGroup.ADULTS}, ("older adults",)),
         ({"age_groups": (AgeGroup.OLDER_ADULTS,)}, {"age_group": AgeGroup.NOT_REPORTED}, ()),
-        ({"training": (TrainingStatus.TRAINED,)}, {"training_status": TrainingStatus.UNTRAINED}, ("trained",)),
+        ({"training": (TrainingStatus.TRAINED,)}, {"training_status": TrainingStatus.UNTRAINED}, ("trained people",)),
         ({}, {}, ()),
     ],
 )

@@ -6,7 +6,6 @@ import gettext
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import polib
 import pytest
@@ -17,19 +16,26 @@ from django.utils import translation
 from corpus_app.records import Design
 from corpus_app.templatetags import corpus_words, language
 from qa_app import comparing
-from qa_app.pipeline import confidence, endings
+from qa_app.pipeline import attribution, confidence, endings
 from qa_app.pipeline.lexicon import read_tables
-from qa_app.pipeline.question.about_sentences import design_name
+from qa_app.pipeline.policy import DEFAULT
+from qa_app.pipeline.question import about_sentences
+from qa_app.pipeline.question.about_filters import Filters
 from qa_app.pipeline.question.safety import SafetyLexicon, with_instead
-from qa_app.templatetags import answer_words, stored_words, working_words
+from qa_app.templatetags import answer_words, counted_words, stored_words, working_words
 from tests import messages
+from tests.pipeline.values import make_concept, make_study
 from tests.qa.payloads import QUOTE, FakeAsking, make_payload, make_refusal
 
 LANGUAGES = [code for code, _ in settings.LANGUAGES if code != settings.LANGUAGE_CODE]
 PLACE = re.compile(r"%\(\w+\)s|%%|\{\w+\}")
 TAG = re.compile(r"<[^>]*>")
 PAGES = ("/", "/corpus/", "/corpus/?q=sets&sort=nonsense", "/topics/", "/changes/", "/how-it-works/", "/history/", "/compare/", "/nowhere/")  # fmt: skip
-ROUTES = tuple(SafetyLexicon.build(read_tables(messages.ROOT / "corpus" / "lexicon")).routes.values())
+ROUTES = tuple(
+    route
+    for corpus in ({}, read_tables(messages.ROOT / "corpus" / "lexicon"))
+    for route in SafetyLexicon.build(corpus).routes.values()
+)
 INSTEAD = next(route.instead for route in ROUTES if route.name == "drugs")
 GERMAN = {"Accept-Language": "de-DE,de;q=0.9,en;q=0.5"}
 
@@ -125,13 +131,17 @@ def test_templates_leave_no_words_untranslated() -> None:
 
 
 def test_a_reader_is_told_each_stored_reason_for_a_confidence_in_the_page_language() -> None:
-    source = Path(confidence.__file__).read_text(encoding="utf-8")
-    reasons = re.findall(r'reasons\.append\("([^"]+)"\)', source)
+    signals = [{"leader_question_cosine": cosine, "likely": likely} for cosine in (0.0, 1.0) for likely in (0, 1, 3)]
+    reasons = {
+        reason
+        for row in signals
+        for missing in ((), ("sauna",))
+        for reason in confidence.assess(0.5, row, missing, "lead-1", DEFAULT).reasons
+    }
 
-    assert set(reasons) <= answer_words.CONFIDENCE_REASONS
     with translation.override("de"):
+        assert not {answer_words.confidence_reason_words(reason) for reason in reasons} & reasons
         assert answer_words.confidence_reason_words("3 studies are cited") == "3 Studien werden zitiert"
-        assert all(answer_words.confidence_reason_words(reason) != reason for reason in reasons)
         assert answer_words.confidence_reason_words("in words of another day") == "in words of another day"
 
 
@@ -222,6 +232,17 @@ def test_the_words_of_a_question_stay_inside_a_message_in_the_page_language(mess
     assert stored_words.as_told(message) == (stored_words.Told(message, is_ours=True),)
 
 
+def test_people_whom_no_cited_study_includes_are_named_in_the_page_language() -> None:
+    names = {*attribution.AGES.values(), *attribution.SEXES.values(), *attribution.TRAININGS.values()}
+
+    with translation.override("de"):
+        for name in names - {"mixed ages", "trained and untrained people"}:  # nobody asks about them
+            (told,) = stored_words.as_told(left_open(f"sauna or {name} / athletes"))
+            assert name not in told.text
+            assert "sauna oder" in told.text
+            assert "/ Leistungssportler" in told.text
+
+
 def test_what_a_curator_wrote_stays_as_it_is() -> None:
     with translation.override("de"):
         assert stored_words.as_told("Ask somebody.") == (stored_words.Told("Ask somebody.", is_ours=False),)
@@ -236,21 +257,73 @@ def test_what_a_curator_wrote_stays_as_it_is() -> None:
     [
         ("There are 1,103 published studies here.", "Hier gibt es 1.103 veröffentlichte Studien."),
         ("There is 1 published study here.", "Hier gibt es 1 veröffentlichte Studie."),
-        ("23 published studies here are about creatine and older adults.", "23 veröffentlichte Studien hier handeln von creatine und older adults."),
+        ("There are no published studies here.", "Hier gibt es keine veröffentlichten Studien."),
+        ("23 published studies here are about creatine and older adults.", "23 veröffentlichte Studien hier: zum Thema creatine und ältere Erwachsene."),
+        ("1 published study here is meta-analyses or theses, about sleep, only in women or girls, by Smith 2019, published in Sports Med, in the collection Training, marked as corrected, from 1998 to 2025.",
+         "1 veröffentlichte Studie hier: Metaanalysen oder Abschlussarbeiten, zum Thema sleep, Teilnehmende: nur Frauen oder Mädchen, von Smith 2019, erschienen in Sports Med, in der Sammlung Training, vermerkt als korrigiert, von 1998 bis 2025."),
+        ("No published studies here are about sauna, from 2024 on.", "Keine veröffentlichte Studie hier: zum Thema sauna, ab 2024."),
         ("They were published from 1998 to 2025, 41 of them since 2021.", "Sie erschienen von 1998 bis 2025, 41 davon seit 2021."),
         ("They were published from 1998 to 2025.", "Sie erschienen von 1998 bis 2025."),
-        ("By kind: 69 meta-analyses, 1 guideline.", "Nach Art: 69 Metaanalysen, 1 Leitlinie."),
-        ("“A title”, a meta-analysis of 2017.", ""),
+        ("By kind: 69 meta-analyses, no guidelines.", "Nach Art: 69 Metaanalysen, keine Leitlinien."),
+        ("Of 1,103 published studies here, 1 (0 %) is theses.", "Von 1.103 veröffentlichten Studien hier entfallen 1 (0 %) auf: Abschlussarbeiten."),
+        ("Of 103 published studies here that are of 2020, 69 (67 %) are marked as peer-reviewed.", "Von 103 veröffentlichten Studien hier (aus dem Jahr 2020) entfallen 69 (67 %) auf: vermerkt als begutachtet."),
+        ("Of 1,103 published studies none is marked as retracted.", "Von 1.103 veröffentlichten Studien vermerkt als zurückgezogen: keine."),
+        ("The newest is “A title” (Sports Med, 2025).", "Die neueste ist „A title“ (Sports Med, 2025)."),
+        ("The studies here last changed on 5 March 2026. The newest study is of 2025. The Changes page lists every change and has a feed to subscribe to.",
+         "Die Studien hier wurden zuletzt am 5. März 2026 geändert. Die neueste Studie ist von 2025. Die Seite „Änderungen“ nennt jede Änderung und hat einen Feed zum Abonnieren."),
+        ("“A title” by Smith, a meta-analysis (Sports Med, 2017).", ""),
     ],
 )  # fmt: skip
 def test_a_count_of_the_corpus_is_told_in_the_page_language(english: str, german: str) -> None:
     with translation.override("de"):
-        assert stored_words.counted_words(english) == german
-    assert stored_words.counted_words(english) == ""
+        assert counted_words.counted_words(english) == german
+    assert counted_words.counted_words(english) == ""
 
 
-def test_every_kind_of_study_that_is_counted_has_its_words() -> None:
-    assert set(stored_words.KINDS) == {design_name(design.value, number) for design in Design for number in (1, 2)}
+def test_every_sentence_that_counts_the_corpus_is_told_in_the_page_language() -> None:
+    studies = [
+        make_study("S1", design=Design.THESIS, year=2001, journal="Sports Med"),
+        make_study("S2", year=2020, peer_reviewed=True),
+    ]
+    one, two = studies[:1], studies
+    sentences = [
+        *(about_sentences.write_count(some, words) for some in ((), one, two) for words in ("", "of 2020", "theses")),
+        *about_sentences.write_span(two),
+        *about_sentences.write_kinds(two),
+        *(about_sentences.write_share(one, "theses", two, whole) for whole in ("", "of 2020")),
+        *(sentence for wish in ("newest", "oldest") for sentence in about_sentences.write_extreme(wish, two)),
+        *about_sentences.write_growth(two),
+        *about_sentences.write_overview(two, [make_concept("sauna")], {"training": "Training"}),
+        *(sentence for kind in ("journal", "author") for sentence in about_sentences.write_names(kind, two)),
+        *about_sentences.write_peer_review(two),
+        *about_sentences.write_notices(two, tuple(about_sentences.NOTICES)),
+        *(sentence for name in about_sentences.FACTS for sentence in about_sentences.write_fact(name, two, None)),
+    ]
+
+    with translation.override("de"):
+        assert not [sentence.text for sentence in sentences if not counted_words.counted_words(sentence.text)]
+
+
+def test_every_name_in_a_description_of_studies_has_its_words() -> None:
+    facets = {
+        "design": tuple(design.value for design in Design),
+        "notice": tuple(about_sentences.NOTICES),
+        "age": ("youth", "adults", "older_adults"),
+        "sex": ("female", "male"),
+        "training": ("untrained", "recreationally_trained", "trained", "athletes"),
+    }
+    described = [
+        about_sentences.describe(Filters({name: (value,)}), {}) for name, values in facets.items() for value in values
+    ]
+
+    assert {about_sentences.design_name(design.value, n) for design in Design for n in (1, 2)} == set(
+        counted_words.KINDS
+    )
+    with translation.override("de"):
+        for words in described:
+            told = counted_words.counted_words(f"2 published studies here are {words}.")
+            assert told
+            assert words not in told
 
 
 # --- Words, figures and dates -----------------------------------------------------------------------------------------
@@ -267,6 +340,23 @@ def test_figures_and_dates_are_written_as_the_language_writes_them() -> None:
     assert answer_words.steps_listed([step]) == "<div><dt>Closeness in meaning</dt><dd>+0.25</dd></div>"
     assert language.day(answer_words.moment("2026-03-05T17:06:00Z")) == "5 March 2026"
     assert language.day(None) == ""
+
+
+@pytest.mark.parametrize(
+    ("step", "effect", "value", "german"),
+    [
+        ("relevance", "=", 0.634, "<dt>Wahrscheinlichkeit, dass ihre Studie antwortet</dt><dd>0,63</dd>"),
+        ("keyword hits first", "=", 3.0, "<dt>Wörter der Frage zuerst</dt><dd>3</dd>"),
+        ("section", "x2.0", 2.0, "<dt>Gefragter Teil der Studie</dt><dd>×2</dd>"),
+        ("cross-encoder", "3 to 1", 0.9, "<dt>Von einem Modell neben der Frage gelesen</dt><dd>3 → 1</dd>"),
+        ("recency", "tie-break", 2025.0, "<dt>Die neuere von gleichen</dt><dd></dd>"),
+    ],
+)
+def test_a_step_of_a_passages_rank_is_told_in_the_page_language(
+    step: str, effect: str, value: float, german: str
+) -> None:
+    with translation.override("de"):
+        assert answer_words.steps_listed([{"step": step, "effect": effect, "value": value}]) == f"<div>{german}</div>"
 
 
 def test_designs_have_the_names_of_the_field() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields
+from dataclasses import fields, replace
 from html import unescape
 
 import pytest
@@ -70,10 +70,21 @@ def test_held_out_figures_are_those_of_the_model_file() -> None:
     text = words(page())
 
     assert all(file.version in text for file in files.values())
-    assert f"Of {held_out['questions']:.0f} questions as readers type them" in text
-    refused = f"{100 * held_out['refused']:.0f} %"
-    assert f"were refused {refused} of the time" in text
+    assert f"Tried on {held_out['questions']:.0f} questions as readers type them" in text
+    for name in ("served", "refused", "wrongly_refused", "lead", "auroc_answerable", "mean_confidence", "share_right"):
+        assert f"{100 * held_out[name]:.0f} %" in text, name
     assert page().count('class="point"') == len(held_out["bins"])
+
+
+def test_figures_without_bins_have_no_diagram(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = engines.model_files(search.encoder_name())
+    figures = {mode: {k: v for k, v in own.items() if k != "bins"} for mode, own in files["lead"].figures.items()}
+    monkeypatch.setattr(engines, "model_files", lambda _: files | {"lead": replace(files["lead"], figures=figures)})
+
+    html = page()
+
+    assert '<svg class="diagram"' not in html
+    assert "of the answers were right" in words(html)
 
 
 def test_a_missing_calibration_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
