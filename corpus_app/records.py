@@ -407,6 +407,8 @@ class StudyScores:
     """By kind, `passage` for ordinary passages; kinds of which the study has no text, or none that matches, are absent."""
     matched: frozenset[str] = frozenset()
     """The question's lexemes that stand somewhere in the study."""
+    is_curated: bool = False
+    """Whether curators wrote questions or plain sentences for it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,8 +131,8 @@ class _Asked:
 
     def descriptions(
         self, by_words: Rows, by_meaning: Rows, studies: NDArray[np.int64]
-    ) -> tuple[dict[int, ShortText], dict[int, str]]:
-        """Return what the best short texts belong to, and the studies' own ids."""
+    ) -> tuple[dict[int, ShortText], dict[int, tuple[str, bool]]]:
+        """Return what the best short texts belong to, and by study its own id and whether it is curated."""
         wanted = np.union1d(*(rows.text[rows.kind != PASSAGE_CODE] for rows in (by_words, by_meaning)))
         texts = self._send(_TEXTS, {"texts": wire.Ids(wanted.tolist())})
         names = self._send(_STUDIES, {"studies": wire.Ids(studies.tolist())})
@@ -140,7 +140,7 @@ class _Asked:
             pk: ShortText(kind, pk, finding_id, passage_id, words)
             for pk, kind, finding_id, passage_id, words in texts.fetchall()
         }
-        return described, dict(names.fetchall())
+        return described, {pk: (study_id, is_curated) for pk, study_id, is_curated in names.fetchall()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +237,7 @@ def _scores(
     others: Sequence[Rows],
     top3: dict[tuple[int, int], float],
     texts: dict[int, ShortText],
-    names: dict[int, str],
+    names: dict[int, tuple[str, bool]],
     matched: dict[int, frozenset[str]],
 ) -> Iterator[StudyScores]:
     found: dict[int, dict[str, TextScore]] = {study: {} for study in names}
@@ -254,8 +254,8 @@ def _scores(
             top3=top3.get((study, kind)),
             others=tuple(own[study, kind][1] for own in further if (study, kind) in own),
         )
-    for study in sorted(names, key=lambda pk: names[pk]):
-        yield StudyScores(names[study], found[study], matched.get(study, frozenset()))
+    for study, (study_id, is_curated) in sorted(names.items(), key=lambda item: item[1]):
+        yield StudyScores(study_id, found[study], matched.get(study, frozenset()), is_curated=is_curated)
 
 
 def _by_study(rows: Rows) -> dict[tuple[int, int], tuple[int, float]]:
@@ -342,7 +342,11 @@ _TEXTS = """
     SELECT id, kind, finding_id, passage_id, CASE kind WHEN 'question' THEN text ELSE '' END
     FROM corpus_app_studytext WHERE id = ANY(%(texts)s::bigint[])
 """
-_STUDIES = "SELECT id, study_id FROM corpus_app_study WHERE id = ANY(%(studies)s::bigint[])"
+_STUDIES = """
+    SELECT id, study_id,
+           EXISTS (SELECT FROM corpus_app_studytext t WHERE t.study_id = s.id AND t.kind IN ('question', 'plain'))
+    FROM corpus_app_study s WHERE id = ANY(%(studies)s::bigint[])
+"""
 _MATCHED = """
     {with_question},
     places AS (

@@ -124,7 +124,7 @@ def cross_validate(questions: Sequence[Labelled], names: Sequence[str]) -> HeldO
     for fold in folds(len(questions)):
         model = fit_relevance([q for n, q in enumerate(questions) if n not in set(fold.tolist())], names)
         for n in fold.tolist():
-            ranked = relevance.rank(questions[n].features, model)
+            ranked = relevance.rank(questions[n].features, [model] * len(questions[n].features.study_ids))
             signals[n] = answerability.signals(ranked, questions[n].features, questions[n].query)
             leads[n] = bool(ranked) and ranked[0][0] in questions[n].answers
     used = signal_names(signals[0], names)

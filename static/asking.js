@@ -267,6 +267,7 @@
   function startAnew(mine) {
     mine.told = [];
     mine.held = [];
+    mine.opening = "";
     document.querySelectorAll(".making .prose > section").forEach((section) => section.remove());
   }
 
@@ -291,7 +292,8 @@
     if (!mine.before) lay(mine);
     if (sentence.part === "summary") {
       mine.told.push(sentence.text);
-      return append(sentence, mine);
+      if (sentence.text !== mine.opening) append(sentence, mine); // the headline is not said again
+      return;
     }
     mine.held.push(sentence);
     if (mine.held.every((row) => mine.told.includes(row.text)) && mine.told.length) return;
@@ -328,6 +330,7 @@
   function showHeadline(headline, mine) {
     if (!mine.before) lay(mine);
     const section = sectionOf("headline", mine);
+    mine.opening = headline.text;
     const paragraph = section.querySelector("p");
     paragraph.querySelectorAll("[data-verdict]").forEach((verdict) => {
       if (verdict.dataset.verdict !== headline.verdict) verdict.remove();

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from corpus_app.records import Study, StudyScores
+from corpus_app.records import Concept, Study, StudyScores
 from qa_app.pipeline.learned import Logistic, Matrix
 from qa_app.pipeline.query import Query
+from qa_app.pipeline.text import stem, words
 
 SHORT_TEXTS = ("question", "plain", "statement", "title")
 """Kinds of short texts of a study; a corpus may have titles alone."""
@@ -80,6 +81,7 @@ def read_features(
     columns["coverage"] = np.array([_coverage(score.matched, vocabulary) for score in scores])
     columns["has_rarest"] = np.array([float(vocabulary.rarest in score.matched) for score in scores])
     columns["concept_share"] = np.array([_concept_share(query, studies[score.study_id]) for score in scores])
+    columns["unstudied_share"] = np.array([_unstudied_share(query, score.matched) for score in scores])
     for name in [n for n in columns if "_cosine" in n or n.endswith(("_bm25", "_top3")) or n == "concept_share"]:
         values = columns[name]
         columns[f"{name}_gap"] = values - values.max() if len(values) else values
@@ -91,11 +93,8 @@ def read_features(
 
 def _of_question(query: Query, vocabulary: Vocabulary) -> dict[str, float]:
     named = [*query.concepts, *query.unstudied]
-    total = sum(concept.rarity for concept in named)
-    unstudied = sum(concept.rarity for concept in query.unstudied)
     return {
         "unknown_share": vocabulary.unknown_share,
-        "unstudied_share": unstudied / total if total else 0.0,
         "concepts": float(len(named)),
         "terms": math.log(1 + len(query.terms)),
     }
@@ -120,10 +119,23 @@ def _concept_share(query: Query, study: Study) -> float:
     return sum(c.rarity for c in named if c.concept_id in own) / total if total else 0.0
 
 
-def rank(features: Features, model: Logistic) -> tuple[tuple[str, float], ...]:
-    """Return study ids with the chance that each answers, the most likely first."""
-    if not features.study_ids:
-        return ()
-    chances = model.predict(features.among(model.names))
+def _unstudied_share(query: Query, matched: frozenset[str]) -> float:
+    """Return the share, by rarity, of the named concepts that no study is about and that this study's words do not name."""
+    total = sum(concept.rarity for concept in (*query.concepts, *query.unstudied))
+    unstudied = sum(concept.rarity for concept in query.unstudied if not _is_named(concept, matched))
+    return unstudied / total if total else 0.0
+
+
+def _is_named(concept: Concept, matched: frozenset[str]) -> bool:
+    names = ({stem(word) for word in words(name)} for name in (concept.name, *concept.aliases))
+    return any(name <= matched for name in names if name)
+
+
+def rank(features: Features, models: Sequence[Logistic]) -> tuple[tuple[str, float], ...]:
+    """Return study ids with the chance that each answers, by the model of each, the most likely first."""
+    chances = np.zeros(len(features.study_ids))
+    for model in dict.fromkeys(models):
+        own = [n for n, other in enumerate(models) if other == model]
+        chances[own] = model.predict(features.among(model.names)[own])
     pairs = zip(features.study_ids, chances.tolist(), strict=True)
     return tuple(sorted(pairs, key=lambda pair: (-pair[1], pair[0])))

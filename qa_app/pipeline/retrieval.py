@@ -23,13 +23,11 @@ MOST_NEIGHBOURS = 12
 """Of a concept that leads somewhere; one with more leads everywhere."""
 MOST_LINKED = 4
 """Concepts that the second pass adds."""
-CURATED = ("question", "plain")
-"""Kinds of texts that curators wrote for search; without them another model ranks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """The fitted models of one encoder, by what they may use: `meaning` or `words`, with or without curated texts."""
+    """The fitted models of one encoder, by what they may use: `meaning` or `words`, and `_bare` for studies without curated texts."""
 
     relevance: Mapping[str, Logistic]
     answerability: Mapping[str, Logistic]
@@ -161,9 +159,10 @@ def _ranked(
 ) -> Retrieved:  # fmt: skip
     vocabulary = Vocabulary.of(found.document_frequency, found.searchable_passages)
     features = relevance.read_features(query, scores, facts.studies, vocabulary)
-    name = _model_name(scores, vector)
-    ranked = relevance.rank(features, models.relevance[name])
+    names = [_model_name(score) for score in scores]
+    ranked = relevance.rank(features, [models.relevance[name] for name in names])
     signals = answerability.signals(ranked, features, query)
+    name = names[features.study_ids.index(ranked[0][0])] if ranked else "words"
     model = models.answerability[name]
     return Retrieved(
         vector=vector,
@@ -179,10 +178,10 @@ def _ranked(
     )
 
 
-def _model_name(scores: Sequence[StudyScores], vector: Vector | None) -> str:
-    has_cosines = any(best.cosine is not None for score in scores for best in score.best.values())
-    has_curated = any(kind in score.best for score in scores for kind in CURATED)
-    return ("meaning" if vector is not None and has_cosines else "words") + ("" if has_curated else "_bare")
+def _model_name(score: StudyScores) -> str:
+    """Name the model of a study by the texts that it has, and whether their vectors are there already."""
+    leg = "meaning" if any(best.cosine is not None for best in score.best.values()) else "words"
+    return leg if score.is_curated else f"{leg}_bare"
 
 
 def cited_studies(retrieved: Retrieved, policy: Policy) -> tuple[str, ...]:

@@ -378,20 +378,22 @@ def _as_if(site: Site, **changes: Any) -> str:
 
 
 def _with_another(site: Site, **changes: Any) -> str:
-    """The pipeline's answer with a sentence more, of a study that stands elsewhere."""
+    """The pipeline's answer with a sentence more, of another study."""
     told = asking.find_answer(_id_of(site.answer_to()))
     assert told is not None
     cited = {row["study_id"] for row in told["citations"]}
-    elsewhere = {row["study_id"] for side in ("no_difference", "against", "unclear") for row in told["agreement"][side]}
-    others = [row for row in told["evidence"] if row["study_id"] not in cited]
-    row = min(others, key=lambda row: row["study_id"] not in elsewhere)
-    number = len(told["citations"]) + 1
+    passage = Passage.objects.filter(kind="summary", study__status="published").exclude(study__study_id__in=cited)[0]
+    number, place = len(told["citations"]) + 1, len(told["evidence"]) + 1
+    row = make_evidence(
+        place, passage_id=passage.pk, study_id=passage.study.study_id, title=passage.study.title, text=passage.text, highlights=[]
+    )  # fmt: skip
     sentence = make_sentence(row, row["text"].partition(". ")[0] + ".", (number,), paragraph=99)
     return site.stored(
         **told
         | {
             "answer": told["answer"] | {"sentences": [*told["answer"]["sentences"], sentence]},
             "citations": [*told["citations"], _citation(number, row["study_id"])],
+            "evidence": [*told["evidence"], row],
         }
         | changes
     )

@@ -175,7 +175,7 @@ def test_from_a_file_to_a_banner_as_a_new_curator(
 
     # A reader asks.
     site.ask(page, QUESTION)
-    expect(page.locator(".summary .sentence").first).to_contain_text("1.8 percent")
+    expect(page.locator(".headline .sentence")).to_contain_text("1.8 percent")
     address = page.url
     shoot(page, "answer")
 

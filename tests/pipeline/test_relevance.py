@@ -85,13 +85,13 @@ def test_no_candidates_give_no_rows() -> None:
     found = features_of()
 
     assert found.values.shape == (0, len(found.names))
-    assert relevance.rank(found, Logistic(("coverage",), (0.0,), (1.0,), (1.0,), 0.0)) == ()
+    assert relevance.rank(found, []) == ()
 
 
 def test_the_most_likely_study_comes_first_and_equals_by_id() -> None:
     found = features_of(make_scores("B"), make_scores("A"), make_scores("C", matched=("muscl",)))
 
-    ranked = relevance.rank(found, Logistic(("coverage",), (0.0,), (1.0,), (1.0,), 0.0))
+    ranked = relevance.rank(found, [Logistic(("coverage",), (0.0,), (1.0,), (1.0,), 0.0)] * len(found.study_ids))
 
     assert [study for study, _ in ranked] == ["C", "A", "B"]
 
