@@ -1,14 +1,12 @@
-"""Sentences that tell a machine what to say: no study says so, whoever planted them, and none is ever quoted."""
+"""Recognise sentences that instruct a machine: no study says such things, and none of them is ever quoted."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
 
 _FILLERS = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0\ufe00-\ufe0f\U000e0100-\U000e01ef]")
-# Sentences that tell a machine what to say: no study's findings, whoever planted them. None of the starter corpus's 2,111
-# sentences reads like this.
+# None of the 2,111 sentences of the starter corpus matches.
 _ORDER = re.compile(
     r"""^(?:(?:please|now|then|also|and|instead)[\s,]+)*(?:write|translate|summari[sz]e|ignore|disregard|forget|print|output|reply|respond|
         say|repeat|visit|click|execute|encode|decode|generate|compose|paraphrase|rewrite|act\s+as|pretend|append)\b(?!-)
@@ -23,16 +21,14 @@ _ORDER = re.compile(
 _TWO_ALPHABETS = re.compile("[A-Za-z][\u0400-\u052f]|[\u0400-\u052f][A-Za-z]")  # look-alikes, to pass for other words
 
 
-@lru_cache(maxsize=8_192)
 def gives_orders(text: str) -> bool:
-    """Whether a sentence tells a machine what to say instead of saying something itself."""
+    """Tell whether a sentence instructs a machine instead of reporting something."""
     return bool(_ORDER.search(visible(text)) or _TWO_ALPHABETS.search(text))
 
 
 def visible(text: str) -> str:
-    """Without characters that cannot be seen, or stored; control characters become spaces. The words stay as they are."""
-    kept = (
-        "" if (kind := unicodedata.category(c)) in {"Cf", "Co", "Cs", "Cn"} else " " if kind == "Cc" else c
-        for c in text
-    )
-    return _FILLERS.sub("", "".join(kept))
+    """Return a text without characters that cannot be seen or stored; control characters become spaces."""
+    if not text.isprintable():
+        kinds = ((c, unicodedata.category(c)) for c in text)
+        text = "".join(" " if kind == "Cc" else c for c, kind in kinds if kind not in {"Cf", "Co", "Cs", "Cn"})
+    return _FILLERS.sub("", text)

@@ -65,6 +65,7 @@ def cut(passage: Passage) -> Iterator[Quotation]:
     ties = [_CONNECTIVES.find(words_of(text)[:OPENING]) for text in texts]
     refers = [_opens(tie, "refers_back") or _opens(tie, "qualifies") for tie in ties]
     qualifies = [_opens(tie, "qualifies") for tie in ties]
+    orders = [gives_orders(text) for text in texts]
     seen: set[tuple[int, int]] = set()
     for core in range(len(texts)):
         first, last = core, core
@@ -72,11 +73,9 @@ def cut(passage: Passage) -> Iterator[Quotation]:
             first -= 1
         while last + 1 < len(texts) and qualifies[last + 1]:
             last += 1
-        if refers[first] or last - first >= LONGEST or (first, last) in seen:
+        if refers[first] or last - first >= LONGEST or (first, last) in seen or any(orders[first : last + 1]):
             continue
         seen.add((first, last))
-        if any(map(gives_orders, texts[first : last + 1])):
-            continue
         yield Quotation(passage, first, last, core, stem_set(" ".join(texts[first : last + 1])))
 
 
