@@ -15,7 +15,7 @@ from corpus_app import search
 from corpus_app.records import AnsweredQuestion, Notice, Status
 from qa_app.models import Answer, Listing, question_key
 from qa_app.pipeline.records import Outcome
-from qa_app.pipeline.text import clean, content_stems, jaccard
+from qa_app.pipeline.text import jaccard
 
 SHOWN = 8
 MOST_READ = 1_000  # of the newest listings, for one page
@@ -118,11 +118,6 @@ def similar_to(body: Mapping[str, Any], most: int = 5) -> tuple[Listed, ...]:
     understood = body.get("understood") or {}
     mine = frozenset(understood.get("terms", ())) | {f"concept {key}" for key in understood.get("concepts", ())}
     return _nearest(mine, besides=question_key(body.get("understood_as") or body["question"]), most=most)
-
-
-def similar_to_words(question: str, most: int = 5) -> tuple[Listed, ...]:
-    """Listed questions that share the most content words with this one."""
-    return _nearest(frozenset(content_stems(clean(question))), besides=question_key(question), most=most)
 
 
 def _nearest(mine: frozenset[str], *, besides: str, most: int) -> tuple[Listed, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -82,11 +82,6 @@ def auroc(estimates: Sequence[float], right: Sequence[bool]) -> float:
     return float(higher.sum() / (2 * len(above) * len(below)))
 
 
-def brier(estimates: Sequence[float], right: Sequence[bool]) -> float:
-    """Mean squared difference between estimates and what was (Brier 1950); 0.0 of nothing."""
-    return mean([(estimate - was) ** 2 for estimate, was in zip(estimates, right, strict=True)])
-
-
 @dataclass(frozen=True, slots=True)
 class Bin:
     """Estimates that lie near each other: how many, their mean, and the share that was right."""
@@ -107,21 +102,3 @@ def reliability(estimates: Sequence[float], right: Sequence[bool], bins: int = 1
 def calibration_error(estimates: Sequence[float], right: Sequence[bool], bins: int = 10) -> float:
     """Expected calibration error: mean distance of a bin's estimate from what was, by its size (Guo et al. 2017)."""
     return sum(b.n * abs(b.estimated - b.was) for b in reliability(estimates, right, bins)) / max(1, len(right))
-
-
-def resampled_interval(
-    measure: Callable[[Sequence[float], Sequence[bool]], float],
-    estimates: Sequence[float],
-    right: Sequence[bool],
-    *,
-    resamples: int = 1_000,
-    seed: int = 0,
-) -> tuple[float, float]:
-    """The middle 95 % of a measure over samples of the same size, drawn with replacement; the same for the same values."""
-    if not len(right):
-        return 0.0, 1.0
-    values, truth = np.asarray(estimates, dtype=np.float64), np.asarray(right, dtype=bool)
-    dice = np.random.default_rng(seed)
-    drawn = (dice.integers(len(truth), size=len(truth)) for _ in range(resamples))
-    low, high = np.percentile([measure(values[d].tolist(), truth[d].tolist()) for d in drawn], [2.5, 97.5])
-    return float(low), float(high)

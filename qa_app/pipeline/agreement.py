@@ -130,16 +130,6 @@ def weigh(study: Study) -> float:
     return WEIGHTS.get(study.design, OTHER_WEIGHT)
 
 
-def is_same_matter(one: FindingConcepts, other: FindingConcepts) -> bool:
-    """Tell whether two findings share an intervention and an outcome, whichever side each is on."""
-    sides = (
-        (one.intervention, other.intervention),
-        (one.intervention, other.comparator),
-        (one.comparator, other.intervention),
-    )
-    return bool(one.outcome & other.outcome) and any(a & b for a, b in sides)
-
-
 def is_conflicting(findings: Sequence[Finding], weights: Mapping[str, float]) -> bool:
     """Tell whether findings on one matter lean to different sides and no side is clearly stronger.
 

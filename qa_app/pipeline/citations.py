@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from qa_app.pipeline.records import Citation, Evidence, Sentence
@@ -20,8 +20,6 @@ MARKER = re.compile(
 _NUMBERED = re.compile(rf"\^?\s*(\d{{1,9}})(?:\s*{_DASH}\s*\^?(\d{{1,9}}))?(?:\s*\u2020.*)?", re.DOTALL)
 BRACKET = re.compile(r"[\[\]\uff3b\uff3d\u3010\u3011\u3014\u3015]")
 LONGEST_RANGE = 12  # no evidence has more passages
-_PLACE = "\ue000"  # stands for a marker while the text around it is cleaned
-_PLACED = re.compile(f"{_PLACE}(\\d+){_PLACE}")
 
 
 def parse_markers(text: str) -> tuple[str, tuple[int, ...]]:
@@ -33,22 +31,6 @@ def parse_markers(text: str) -> tuple[str, tuple[int, ...]]:
     if MARKER.search(text):  # nested deeper than any writer means
         text = BRACKET.sub("", text)
     return text.strip(), tuple(numbers)
-
-
-def renumber(text: str, known: Collection[int]) -> tuple[str, tuple[int, ...]]:
-    """The text with its markers as [1][2], counted by first appearance, those of unknown numbers gone; and the numbers they had."""
-    order: dict[int, int] = {}
-
-    def placed(match: re.Match[str]) -> str:
-        cited = dict.fromkeys(n for n in _numbers(match.group(1)) if n in known)
-        space = " " if match.group().startswith(tuple(" \t\n")) and cited else ""
-        return space + "".join(f"{_PLACE}{order.setdefault(n, len(order) + 1)}{_PLACE}" for n in cited)
-
-    text = MARKER.sub(placed, text.replace(_PLACE, ""))
-    while MARKER.search(_PLACED.sub("", text)) or MARKER.search(text):  # what closing up has made
-        text = BRACKET.sub("", text)
-    text = _PLACED.sub(r"[\1]", text).strip()
-    return text, tuple(order)
 
 
 def _numbers(marker: str) -> Iterator[int]:

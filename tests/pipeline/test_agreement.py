@@ -9,7 +9,6 @@ from qa_app.pipeline.agreement import (
     build_alias_index,
     counts,
     is_conflicting,
-    is_same_matter,
     map_finding,
 )  # fmt: skip
 
@@ -114,16 +113,3 @@ def test_studies_conflict_where_no_side_is_clearly_stronger(leans: list[tuple[Le
     findings = [finding("creatine", "placebo", lean=lean, study=str(n)) for n, (lean, _) in enumerate(leans)]
 
     assert is_conflicting(findings, {str(n): float(weight) for n, (_, weight) in enumerate(leans)}) is is_conflict
-
-
-def test_one_matter_shares_intervention_and_outcome() -> None:
-    one, turned, other = (
-        map_finding(finding(*sides), INDEX)
-        for sides in (
-            ("high-load training", "rest"),
-            ("low-load training", "high-load training"),
-            ("creatine", "placebo"),
-        )
-    )
-
-    assert (is_same_matter(one, turned), is_same_matter(one, other)) == (True, False)

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qa_app import fitting
-from qa_app.diagrams import reliability_diagram
-from qa_app.measures import Bin, auroc, brier, calibration_error, reliability, resampled_interval
+from qa_app.measures import auroc, calibration_error, reliability
 
 chances = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60)
 
@@ -113,27 +112,8 @@ def test_bins_hold_every_estimate_and_the_error_is_a_share(pairs: list[tuple[flo
 
     assert sum(b.n for b in bins) == len(pairs)
     assert 0 <= calibration_error(values, right) <= 1
-    assert 0 <= brier(values, right) <= 1
 
 
 def test_the_error_of_estimates_is_how_far_they_miss() -> None:
     assert calibration_error([0.75] * 4, [True, True, True, False]) == 0.0
     assert calibration_error([0.75] * 4, [True, False, False, False]) == 0.5
-    assert brier([1.0, 0.5], [True, False]) == 0.25 / 2
-
-
-def test_an_interval_holds_what_was_measured() -> None:
-    values, right = [0.1, 0.4, 0.35, 0.8, 0.7, 0.2] * 5, [False, False, True, True, True, False] * 5
-
-    low, high = resampled_interval(auroc, values, right)
-
-    assert low <= auroc(values, right) <= high
-
-
-def test_a_diagram_shows_each_bin_and_escapes_its_words() -> None:
-    drawn = reliability_diagram([Bin(3, 0.2, 0.33), Bin(9, 0.9, 1.0)], title="a < b", summary="n & m")
-
-    assert drawn.count("<circle") == 2
-    assert "a &lt; b" in drawn
-    assert "n &amp; m" in drawn
-    assert "prefers-color-scheme: dark" in drawn
