@@ -7,7 +7,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -215,4 +215,4 @@ def _heard(judge: Callable[[str, Sequence[str]], float], claim: Claim) -> float:
 
 
 def write(support: Support, path: Path) -> None:
-    path.write_text(json.dumps(support.as_json(), ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(asdict(support), ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")

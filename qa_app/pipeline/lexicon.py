@@ -76,13 +76,16 @@ def placed_words(text: str) -> tuple[Word, ...]:
     return (*words, Word(SENTENCE_END, len(text), len(text)))
 
 
-_NUMERALS: Mapping[str, int] = tomllib.loads((LANGUAGE_FOLDER / "numerals.toml").read_text("utf-8"))["numerals"]
+NUMERALS: Mapping[str, int] = tomllib.loads((LANGUAGE_FOLDER / "numerals.toml").read_text("utf-8"))["numerals"]
+UNITS: Mapping[str, Sequence[str]] = tomllib.loads((LANGUAGE_FOLDER / "units.toml").read_text("utf-8"))["units"]
+UNIT_OF = {folded(written): unit for unit, spellings in UNITS.items() for written in spellings}
+"""The plain name of each way to write a unit."""
 
 
 def value_of(word: str) -> float | None:
     """Return the number a word stands for, in digits or spelt out; None for any other word."""
-    if word in _NUMERALS:
-        return _NUMERALS[word]
+    if word in NUMERALS:
+        return NUMERALS[word]
     if not word[:1].isdigit():
         return None
     digits = word.replace(",", "" if re.fullmatch(r"\d{1,3}(?:,\d{3})+", word) else ".")

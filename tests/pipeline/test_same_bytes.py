@@ -18,7 +18,7 @@ from qa_app.pipeline.records import Mode
 from qa_app.pipeline.relevance import Vocabulary
 from qa_app.pipeline.retrieval import fuse
 from qa_app.pipeline.text import content_stems, stem_set
-from qa_app.pipeline.verification.support import fitted, read_signals
+from qa_app.pipeline.verification.support import FITTED, read_signals
 from tests.pipeline.corpora import CORPUS, SLICE
 from tests.pipeline.values import make_passage, make_query, make_scope, make_study, vector_of
 
@@ -88,4 +88,4 @@ def show() -> None:
             composed = compose(passages, SLICE, scope, PRESETS["default"], mode)
             print([(q.passage.passage_id, q.first, q.last) for q in composed.quotations] if composed else None)
         for passage in passages:
-            print(read_signals(text, [" ".join(q.sentences) for q in cut(passage)], fitted()))
+            print(read_signals(text, [" ".join(q.sentences) for q in cut(passage)], FITTED))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from qa_app.pipeline.verification.reading import read
-from qa_app.pipeline.verification.support import SIGNALS, Support, fitted, from_json, is_negated, read_signals, turns
+from qa_app.pipeline.verification.support import FITTED, SIGNALS, Support, is_negated, read_signals, reverses
 from tests.pipeline.values import SENTENCES
 
 FLAT = Support(0.0, {}, {}, {}, 1, {}, "nothing")
@@ -39,10 +40,9 @@ def test_nothing_to_compare_is_no_error(claim: str, evidence: tuple[str, ...]) -
 
 @given(st.sampled_from(SENTENCES) | st.text(max_size=60), st.lists(st.sampled_from(SENTENCES), max_size=4))
 def test_the_fitted_score_is_a_chance_and_more_evidence_takes_no_word_away(claim: str, evidence: list[str]) -> None:
-    support = fitted()
-    fewer, more = read_signals(claim, evidence[:1], support), read_signals(claim, evidence, support)
+    fewer, more = read_signals(claim, evidence[:1], FITTED), read_signals(claim, evidence, FITTED)
 
-    assert 0 < support.score(more) < 1
+    assert 0 < FITTED.score(more) < 1
     assert more["union_recall"] >= fewer["union_recall"]
 
 
@@ -53,9 +53,9 @@ def test_a_stem_that_few_sentences_hold_is_rare() -> None:
 
 
 def test_the_fitted_score_reads_back_what_it_writes_and_prefers_the_supported() -> None:
-    support = fitted()
+    support = FITTED
 
-    assert from_json(json.loads(json.dumps(support.as_json()))) == support
+    assert Support(**json.loads(json.dumps(asdict(support)))) == support
     assert set(support.weights) == set(SIGNALS)
     good, bad = (
         read_signals(claim, EVIDENCE, support) for claim in ("Heavy loads raised strength.", "Bananas are yellow.")
@@ -77,4 +77,4 @@ def test_two_negations_are_none() -> None:
     ],
 )
 def test_a_claim_turns_where_the_source_points_only_the_other_way(claim: str, source: str, turned: bool) -> None:
-    assert turns(read(claim), read(source)) is turned
+    assert reverses(read(claim), read(source)) is turned

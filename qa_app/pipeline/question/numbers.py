@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from qa_app.pipeline.lexicon import LANGUAGE_FOLDER, Span
-from qa_app.pipeline.records import Number
+from qa_app.pipeline.lexicon import LANGUAGE_FOLDER, UNIT_OF, Span
 from qa_app.pipeline.text import folded
 
 _TABLE = tomllib.loads((LANGUAGE_FOLDER / "units.toml").read_text("utf-8"))
-UNITS: Mapping[str, Sequence[str]] = _TABLE["units"]
-UNIT_OF = {folded(written): unit for unit, spellings in UNITS.items() for written in spellings}
-"""The plain name of each way to write a unit."""
-UNIT_WORDS = frozenset(UNIT_OF)
 
 _UNIT = "|".join(re.escape(written) for written in sorted(UNIT_OF, key=len, reverse=True))
 _FIGURE = r"\d{1,3}(?:,\d{3})+|\d+(?:[.,]\d+)?"
@@ -24,17 +19,17 @@ _RANGE = re.compile(rf"\s*(?:-|–|to)\s*(?={_FIGURE})")
 AMOUNT = re.compile(rf"(\d+)({_UNIT})")
 
 
-def find_numbers(text: str, *, besides: Sequence[Span] = ()) -> tuple[Number, ...]:
+def find_numbers(text: str, *, besides: Sequence[Span] = ()) -> tuple[str, ...]:
     """Return the numbers of a text, each once, in order; those that begin inside one of the spans are no amounts."""
     said = folded(text)
     spans = [*besides, *(match.span(1) for match in _LABELLED.finditer(said))]
-    found: list[Number] = []
+    found: list[str] = []
     unit = ""
     for match in reversed(list(_NUMBER.finditer(said))):
         is_range = not match[2] and _RANGE.match(said, match.end())
         unit = match[2] or (unit if is_range else "")
         if not any(start <= match.start() < end for start, end in spans):
-            found.append(Number(_digits(match[1]), unit))
+            found.append(f"{_digits(match[1])} {unit}".strip())
     return tuple(dict.fromkeys(reversed(found)))
 
 

@@ -9,7 +9,8 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from qa_app.pipeline.concepts import ConceptIndex
-from qa_app.pipeline.question.numbers import AMOUNT, UNIT_OF
+from qa_app.pipeline.lexicon import UNIT_OF
+from qa_app.pipeline.question.numbers import AMOUNT
 from qa_app.pipeline.text import EMPTY_WORDS, words
 
 SHORTEST = 5  # letters: shorter words have too many neighbours
