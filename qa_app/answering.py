@@ -45,6 +45,7 @@ from qa_app.pipeline.records import (
     SentenceKind,
     Verdict,
 )
+from qa_app.pipeline.run import parse_question
 from qa_app.pipeline.writer import EXTRACTIVE, ExtractiveWriter
 from qa_app.pipeline.writing import PARTS
 
@@ -121,7 +122,7 @@ def follow(question: str, before: str) -> str | None:
 def is_fragment(question: str) -> bool:
     """Tell whether a question is a few words that name nothing."""
     corpus = SearchedCorpus()
-    return follow_up.is_fragment(engines.parse_question(question, corpus, corpus.facts()))
+    return follow_up.is_fragment(parse_question(question, corpus, corpus.facts()))
 
 
 def is_declined(question: str) -> bool:

@@ -74,7 +74,7 @@ def open_context(question: Question, *, now: datetime) -> Opened:
         request_id=str(row.request_id),
         outcome=outcome.value,
         message=None if answered.outcome.is_answer else answered.message,
-        evidence=payload.evidence_rows(answered.evidence, answered.understanding),
+        evidence=payload.evidence_rows(answered.evidence, answered.query),
         expires_at=row.expires_at,
         timings_ms=answered.timings_ms,
     )
@@ -161,7 +161,7 @@ def write_part(
         part=payload.part(attributed(citations.numbered(sentences, numbers), evidence)),
         citations=payload.citation_rows(citations.citations(numbers, evidence)),
         generator=payload.generator_row(written.generator),
-        evidence=payload.evidence_rows(evidence.passages, evidence.understanding),
+        evidence=payload.evidence_rows(evidence.passages, evidence.query),
         timings_ms=clock.spent,
     )
 
@@ -199,11 +199,9 @@ def _still_public(evidence: Evidence) -> Evidence:
         )
 
     kept = tuple(candidate for candidate in evidence.passages if stands(candidate))
-    public = {candidate.passage.study.study_id for candidate in kept}
     return replace(
         evidence,
         passages=kept,
-        findings=tuple(finding for finding in evidence.findings if finding.study_id in public),
         agreement=evidence.agreement if len(kept) == len(evidence.passages) else None,
     )
 

@@ -17,6 +17,7 @@ from typing import Any
 from corpus_app.records import (
     AgeGroup,
     Design,
+    Hit,
     Notice,
     Passage,
     PassageKind,
@@ -29,7 +30,8 @@ from corpus_app.records import (
 )
 from corpus_app.search import searchable_passages as searchable
 from qa_app.measures import wilson_interval
-from qa_app.pipeline.records import Candidate, DraftSentence, Evidence, Hit, LeftOut, Question, Understanding
+from qa_app.pipeline.query import Intent, Query
+from qa_app.pipeline.records import Candidate, DraftSentence, Evidence, LeftOut, Question
 from qa_app.pipeline.records import Sentence as Kept
 from qa_app.pipeline.verification import verify
 
@@ -145,7 +147,7 @@ def measure(edited: Sequence[Edited], verified: Verify) -> dict[str, Any]:
 def _evidence(row: Edited) -> Evidence:
     passages = (row.passage,) if row.beside is None else (row.passage, row.beside)
     found = tuple(Candidate(p, Hit(p.passage_id, 1.0, 0.5), 1.0, 1.0) for p in passages)
-    return Evidence(Question("", ""), Understanding((), (), (), None, ()), found)
+    return Evidence(Question("", ""), Query("", "", "", "en", Intent.CLAIM, "", ()), found)
 
 
 # --- Edits ----------------------------------------------------------------------------------------------------------------

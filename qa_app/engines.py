@@ -11,9 +11,6 @@ from corpus_app import search
 from qa_app.pipeline import learned
 from qa_app.pipeline.learned import DEFAULT_ENCODER, BadModel, ModelFile
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.ports import Corpus, CorpusFacts
-from qa_app.pipeline.query import Query
-from qa_app.pipeline.question.parse import parse
 from qa_app.pipeline.question.safety_model import FILE as SAFETY_FILE
 from qa_app.pipeline.question.safety_model import SafetyClassifier
 from qa_app.pipeline.retrieval import Models
@@ -59,19 +56,6 @@ def model_trouble() -> str | None:
 def classifier(encoder: str) -> SafetyClassifier | None:
     """Return the encoder's safety classifier; None where it has none."""
     return SafetyClassifier.load(_path(encoder, SAFETY_FILE))
-
-
-def parse_question(text: str, corpus: Corpus, facts: CorpusFacts) -> Query:
-    """Parse a normalised question with what the corpus knows."""
-    return parse(
-        text,
-        concepts=facts.concept_index,
-        vocabulary=facts.vocabulary,
-        is_word=corpus.is_word,
-        collections=facts.collections,
-        references=facts.sources,
-        people=facts.people,
-    )
 
 
 def _path(encoder: str, name: str) -> Path:

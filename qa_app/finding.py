@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from corpus_app import search
+from corpus_app.records import Leg
 from qa_app import answering, engines, payload
 from qa_app.backends.corpus import SearchedCorpus
 from qa_app.backends.time_limit import TimeLimit
 from qa_app.payload import Payload
 from qa_app.pipeline.clock import Clock
-from qa_app.pipeline.records import Declined, Leg, Question
+from qa_app.pipeline.records import Declined, Question
 from qa_app.pipeline.run import Searched
 
 
@@ -30,17 +31,17 @@ def _payload(
 ) -> Payload:
     retrieved = found.retrieved if found else None
     legs = (retrieved.found.lexical, retrieved.found.dense, retrieved.linked_leg) if retrieved else (None, None, None)
-    understood = found.understanding if found else None
+    query = found.query if found else None
     return {
         "question": question.text,
         "mode": question.mode.value,
         "collection": question.collection,
         "scope": {
-            "collection": question.collection or (understood.collection if understood else None),
+            "collection": question.collection or (query.collection if query else None),
             "searched": found.scope.value if found else None,
         },
         "declined": {"route": declined.route, "message": declined.message} if declined else None,
-        "passages": payload.evidence_rows(found.ranked[:limit], found.understanding) if found else [],
+        "passages": payload.evidence_rows(found.ranked[:limit], found.query) if found else [],
         "pool": {
             "found": len(retrieved.found.hits) if retrieved else 0,
             "ranked": len(found.ranked) if found else 0,
@@ -49,8 +50,8 @@ def _payload(
             name: payload.leg(leg or Leg(True, 0))
             for name, leg in zip(("lexical", "dense", "linked"), legs, strict=True)
         },
-        "target_sections": [section.value for section in understood.target_sections] if understood else [],
-        "also_searched": list(understood.also_searched) if understood else [],
+        "target_sections": [section.value for section in query.sections] if query else [],
+        "also_searched": list(query.also_searched) if query else [],
         "related_topics": [{"id": c.concept_id, "name": c.name} for c in found.related] if found else [],
         "corpus_version": retrieved.found.corpus_version if retrieved else search.corpus_version(),
         "policy": answering.POLICY.label,

@@ -144,7 +144,7 @@ def _adds_nothing(answer: Answer) -> bool:
 
 def _as_list(answer: Answer) -> str:
     """Whose they are is told as the answer tells it: readers compare what is said and not how it is labelled."""
-    population = answer.understanding.population
+    population = answer.query.population
     texts: list[str] = []
     before = None
     for candidate in answer.evidence[:PASSAGES_LISTED]:

@@ -10,18 +10,18 @@ from typing import Any
 from django.urls import reverse
 from django.utils.http import urlencode
 
+from corpus_app.records import Finding, Leg, Study
 from qa_app.pipeline import citations
+from qa_app.pipeline.query import Intent, Query
 from qa_app.pipeline.records import (
     Agreement,
     Answer,
     Candidate,
     Citation,
     EvidenceStrength,
-    Finding,
     Generator,
     Headline,
     LeftOut,
-    Leg,
     Mode,
     NearQuestion,
     Overview,
@@ -30,9 +30,7 @@ from qa_app.pipeline.records import (
     SentenceKind,
     Span,
     Stance,
-    Study,
     StudyStance,
-    Understanding,
 )
 from qa_app.pipeline.text import highlights, stems
 
@@ -53,7 +51,7 @@ def of_answer(
         "collection": answer.question.collection,
         "parent": parent,
         "scope": {
-            "collection": answer.question.collection or answer.understanding.collection,
+            "collection": answer.question.collection or answer.query.collection,
             "searched": answer.scope.value,
             "detail": _scope_in_words(answer),
         },
@@ -69,13 +67,13 @@ def of_answer(
         "evidence_strength": _strength(answer.strength),
         "missing": list(answer.missing),
         "near_questions": [_near_question(near, answer.question.mode) for near in answer.near_questions],
-        "evidence": evidence_rows(answer.evidence, answer.understanding),
+        "evidence": evidence_rows(answer.evidence, answer.query),
         "left_out": [_left_out(entry) for entry in answer.left_out],
         "definitions": [{"id": c.concept_id, "name": c.name, "definition": c.definition} for c in answer.definitions],
         "agreement": _agreement(answer.agreement),
         "overview": _overview(answer.overview),
-        "target_sections": [section.value for section in answer.understanding.target_sections],
-        "also_searched": list(answer.understanding.also_searched),
+        "target_sections": [section.value for section in answer.query.sections],
+        "also_searched": list(answer.query.also_searched),
         "related_topics": [{"id": concept.concept_id, "name": concept.name} for concept in answer.related],
         "legs": _legs(answer),
         "pool": {"found": len(answer.found.hits) if answer.found else 0, "ranked": answer.ranked},
@@ -159,43 +157,32 @@ def with_added(body: Payload) -> Payload:
 
 
 def _understood(answer: Answer) -> Payload:
-    """What the question was taken for, and the raw signals that decided whether it is answered."""
-    read = answer.understanding
+    """Return what was read in the question, and the raw signals that decided whether it is answered."""
+    query = answer.query
+    studied = {concept.concept_id for concept in query.concepts}
     return {
-        "ask": read.ask or None,
-        "intent": read.intent or None,
-        **{
-            slot: [concept.concept_id for concept in concepts]
-            for slot, concepts in (
-                ("intervention", read.intervention),
-                ("comparator", read.comparator),
-                ("outcome", read.outcome),
-            )
-        },
-        "language": read.language or None,
+        "ask": query.ask or None,
+        "intent": query.intent.value,
+        "intervention": [concept_id for concept_id in query.intervention if concept_id in studied],
+        "comparator": [concept_id for concept_id in query.comparator if concept_id in studied],
+        "outcome": [concept_id for concept_id in query.outcome if concept_id in studied],
+        "language": query.language,
         "sources": [
-            {
-                "author": source.author or None,
-                "year": source.year,
-                "doi": source.doi or None,
-                "pmid": source.pmid or None,
-                "title": source.title or None,
-            }
-            for source in read.sources
+            {"author": name, "year": None, "doi": None, "pmid": None, "title": None} for name in query.sources.names
         ],
-        "intents": list(read.intents),
-        "concepts": [concept.concept_id for concept in read.concepts],
-        "unstudied": [concept.concept_id for concept in read.unstudied],
-        "terms": list(read.terms),
-        "core": read.core or None,
-        "corrections": [{"typed": typed, "searched": meant} for typed, meant in read.corrections],
+        "intents": [query.intent.value],
+        "concepts": [concept.concept_id for concept in query.concepts],
+        "unstudied": [concept.concept_id for concept in query.unstudied],
+        "terms": list(query.terms),
+        "core": None if query.ask == query.text else query.ask or None,
+        "corrections": [{"typed": typed, "searched": meant} for typed, meant in query.corrections],
         "population": {
-            "age_groups": [group.value for group in read.population.age_groups],
-            "training": [status.value for status in read.population.training],
-            "sexes": [sex.value for sex in read.population.sexes],
+            "age_groups": [group.value for group in query.population.age_groups],
+            "training": [status.value for status in query.population.training],
+            "sexes": [sex.value for sex in query.population.sexes],
         },
-        "numbers": [str(number) for number in read.numbers],
-        "asks_for_figures": read.asks_for_figures,
+        "numbers": list(query.numbers),
+        "asks_for_figures": query.intent is Intent.HOW_MANY,
         "signals": {} if answer.signals is None else {k: round(v, 4) for k, v in answer.signals.values.items()},
     }
 
@@ -305,9 +292,9 @@ def citation_rows(cited: Iterable[Citation]) -> list[Payload]:
     return [_citation(citation) for citation in cited]
 
 
-def evidence_rows(passages: Iterable[Candidate], understanding: Understanding) -> list[Payload]:
+def evidence_rows(passages: Iterable[Candidate], query: Query) -> list[Payload]:
     """The passages in rank order."""
-    return [_evidence(rank, candidate, understanding) for rank, candidate in enumerate(passages, start=1)]
+    return [_evidence(rank, candidate, query) for rank, candidate in enumerate(passages, start=1)]
 
 
 def _citation(citation: Citation) -> Payload:
@@ -347,10 +334,10 @@ def _confidence(answer: Answer) -> Payload | None:
     }
 
 
-def _evidence(rank: int, candidate: Candidate, understanding: Understanding) -> Payload:
+def _evidence(rank: int, candidate: Candidate, query: Query) -> Payload:
     passage, hit = candidate.passage, candidate.hit
     cosine = None if hit.cosine is None else round(hit.cosine, 6)
-    terms = frozenset((*understanding.terms, *stems(" ".join(c.name for c in understanding.concepts))))
+    terms = frozenset((*query.terms, *stems(" ".join(c.name for c in query.concepts))))
     return {
         "rank": rank,
         "passage_id": passage.passage_id,
@@ -379,15 +366,15 @@ def _left_out(entry: LeftOut) -> Payload:
 
 
 def _agreement(agreement: Agreement | None) -> Payload | None:
-    """Where each study stands, with the findings that say so."""
+    """Return where each study leans; `subject_concept` and `by_population` are empty since version 2."""
     if agreement is None:
         return None
     return {
         "outcome_concept": agreement.outcome.concept_id,
         "outcome_name": agreement.outcome.name,
-        "subject_concept": agreement.subject.concept_id if agreement.subject else None,
+        "subject_concept": None,
         **_by_stance(agreement.studies),
-        "by_population": [{"population": s.population, **_by_stance(s.studies)} for s in agreement.by_population],
+        "by_population": [],
     }
 
 

@@ -25,12 +25,14 @@ from asgiref.sync import sync_to_async
 from django.db import IntegrityError, InterfaceError, OperationalError, connection, connections
 from django.utils import timezone
 
+from corpus_app.records import Study
 from qa_app import answering, asking, payload
 from qa_app.backends.model_server import Waiting
 from qa_app.backends.time_limit import limited
 from qa_app.payload import Payload
 from qa_app.pipeline.ports import Abandoned
-from qa_app.pipeline.records import Candidate, Citation, Headline, Question, Sentence, Study, Understanding
+from qa_app.pipeline.query import Query
+from qa_app.pipeline.records import Candidate, Citation, Headline, Question, Sentence
 
 MOST_AT_WORK = 16  # answers of a process made at one time; further ones wait for their turn
 MOST_STREAMS = 64  # watched by a process; beyond that a client is asked to come back
@@ -214,13 +216,13 @@ class Making:
     def stage(self, name: str, milliseconds: float) -> None:
         self._tell("stage", {"name": name, "ms": round(milliseconds, 3)})
 
-    def evidence(self, passages: Sequence[Candidate], understanding: Understanding) -> None:
+    def evidence(self, passages: Sequence[Candidate], query: Query) -> None:
         self._standing += 1
         self._tell(
             "retrieval",
             retrieval_row(
-                payload.evidence_rows(passages, understanding),
-                understanding.also_searched,
+                payload.evidence_rows(passages, query),
+                query.also_searched,
                 self.asked.question.understood_as,
             ),
         )

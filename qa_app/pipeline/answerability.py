@@ -41,12 +41,11 @@ def signals(ranked: Sequence[tuple[str, float]], features: Features, query: Quer
 
 def _of_query(query: Query) -> dict[str, float]:
     """Return what kind of question it is: its intent, its length, and what it names."""
-    people = query.population
     return {
         "words": math.log(1 + len(query.text.split())),
         "has_digit": float(any(letter.isdigit() for letter in query.text)),
         "is_comparison": float(query.is_comparison),
-        "names_people": float(bool(people.age_groups or people.sexes or people.training)),
+        "names_people": float(query.population.is_named),
         "interventions": float(len(query.intervention)),
         "outcomes": float(len(query.outcome)),
         **{f"intent_{intent.value}": float(query.intent is intent) for intent in Intent},

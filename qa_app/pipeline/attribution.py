@@ -9,7 +9,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from corpus_app.records import AgeGroup, Design, Sex, Study, TrainingStatus
-from qa_app.pipeline.records import Evidence, Population, Sentence, SentenceKind
+from qa_app.pipeline.query import Population
+from qa_app.pipeline.records import Evidence, Sentence, SentenceKind
 from qa_app.pipeline.text import EMPTY_WORDS, folded, words
 
 _DESIGNS = {
@@ -53,7 +54,7 @@ def attributed(sentences: Sequence[Sentence], evidence: Evidence) -> tuple[Sente
     Depends on nothing that comes after a sentence, so those streamed one by one get the same.
     """
     studies = {study.study_id: study for study in evidence.studies}
-    population = evidence.understanding.population
+    population = evidence.query.population
     found: list[Sentence] = []
     before: tuple[str, ...] = ()
     for sentence in sentences:

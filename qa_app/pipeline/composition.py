@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from corpus_app.records import Passage
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.quotations import Quotation, cut, has_statistics
-from qa_app.pipeline.records import Draft, DraftSentence, Mode, Passage
+from qa_app.pipeline.records import Draft, DraftSentence, Mode
 from qa_app.pipeline.selection import Scope, relevance, select
 
 

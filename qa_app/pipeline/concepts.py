@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from corpus_app.records import Concept
@@ -21,6 +21,13 @@ FILLERS = frozenset(tomllib.loads((LANGUAGE_FOLDER / "slots.toml").read_text("ut
 def slot_of(concept: Concept) -> str:
     """Return the slot that the concept fills: people, intervention, outcome, condition or none (empty)."""
     return SLOTS.get(concept.kind, "intervention")
+
+
+def neighbours(concepts: Sequence[Concept], by_id: Mapping[str, Concept]) -> tuple[Concept, ...]:
+    """Return the concepts one hop from these in the concept graph, without themselves."""
+    own = {concept.concept_id for concept in concepts}
+    near = dict.fromkeys(n for concept in concepts for n in concept.neighbours if n in by_id and n not in own)
+    return tuple(by_id[n] for n in near)
 
 
 @dataclass(frozen=True, slots=True)

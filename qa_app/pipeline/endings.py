@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from corpus_app.records import Concept
 from qa_app.pipeline import citations, confidence
 from qa_app.pipeline.attribution import attributed
 from qa_app.pipeline.clock import Clock
+from qa_app.pipeline.concepts import neighbours
 from qa_app.pipeline.coverage import missing_parts
 from qa_app.pipeline.evidence import Gathered
 from qa_app.pipeline.policy import Policy
@@ -18,7 +20,6 @@ from qa_app.pipeline.records import (
     Answer,
     Candidate,
     Citation,
-    Concept,
     Declined,
     Generator,
     Headline,
@@ -33,7 +34,6 @@ from qa_app.pipeline.records import (
 from qa_app.pipeline.retrieval import Retrieved, fuse, hits_by_id, nearest_questions
 from qa_app.pipeline.telling import tell_whole
 from qa_app.pipeline.text import words
-from qa_app.pipeline.understanding import related_concepts, understanding_of
 from qa_app.pipeline.writer import EXTRACTIVE
 from qa_app.pipeline.writing import NothingWritten, Written
 
@@ -54,6 +54,7 @@ UNREAD = "This asks about the collection of studies itself, in a way that is not
 IN_ENGLISH = "The studies kept here are in English; a question in English finds more."
 BY_WORDS_ALONE = "Only the words of the question could be searched for just now, not its meaning; asking again in a while may find more."
 
+MOST_RELATED = 6  # topics offered beside an answer
 Refuse = Callable[[Retrieved, Corpus], Answer]
 
 
@@ -183,12 +184,12 @@ class Ending:
         return Answer(
             question=self.question,
             outcome=outcome,
-            understanding=understanding_of(self.query, retrieved.linked if retrieved else ()),
+            query=self.query,
             scope=self.scope,
             policy=self.policy,
             corpus_version=self.facts.version,
             found=retrieved.found if retrieved else None,
-            related=related_concepts(self.query, self.facts.concept_index.by_id) if retrieved else (),
+            related=related_concepts(self.query, self.facts) if retrieved else (),
             linked=retrieved.linked_leg if retrieved else None,
             signals=Signals(retrieved.signals | {"answerable": retrieved.answerable}) if retrieved else None,
             timings_ms=self.clock.spent,
@@ -229,6 +230,11 @@ class Ending:
         text = " ".join(getattr(sentence, "text", "") for sentence in sentences)
         found = {m.concept.concept_id: m.concept for m in self.facts.concept_index.find(text)}
         return tuple(c for pk, c in found.items() if c.definition and pk not in asked)
+
+
+def related_concepts(query: Query, facts: CorpusFacts) -> tuple[Concept, ...]:
+    """Return the first neighbours of the concepts that the question names."""
+    return neighbours(query.concepts, facts.concept_index.by_id)[:MOST_RELATED]
 
 
 def _in_words(missing: tuple[str, ...]) -> str:

@@ -31,7 +31,6 @@ from qa_app.pipeline.reranking import rerank
 from qa_app.pipeline.retrieval import Retrieved, cited_studies, fuse, hits_by_id, load_passages, load_pool
 from qa_app.pipeline.selection import Scope
 from qa_app.pipeline.text import stem_set
-from qa_app.pipeline.understanding import understanding_of
 from qa_app.pipeline.verdict import names_matter, read_polarity, verdict
 
 STANCES: Mapping[Lean | None, Stance] = {
@@ -92,11 +91,9 @@ def gather(
     texts = [sentence for q in composed.quotations for sentence in q.sentences] + [study.title for study in quoted]
     chosen = Evidence(
         question=question,
-        understanding=understanding_of(query, retrieved.linked),
+        query=query,
         passages=_shown(kept, composed, policy),
         left_out=ranked.left_out,
-        findings=tuple(f for f in facts.findings if f.study_id in {study.study_id for study in quoted}),
-        citable=retrieved.chances,
         agreement=_agreement(matter, facts),
         draft=composed.draft(),
         headline_study=composed.headline.study_id,
@@ -160,7 +157,7 @@ def rank_by_relevance(passages: Sequence[Passage], retrieved: Retrieved) -> tupl
     return tuple(sorted(rows, key=lambda row: (-row.score, row.passage.passage_id)))
 
 
-def headline(query: Query, facts: CorpusFacts, gathered: Gathered, retrieved: Retrieved) -> Headline:
+def headline(query: Query, facts: CorpusFacts, gathered: Gathered) -> Headline:
     """Return the headline: the composed sentence with its verdict and the counts of studies on the same matter."""
     quotation = gathered.composition.headline
     passage = quotation.passage
@@ -259,7 +256,7 @@ def _agreement(findings: Sequence[Finding], facts: CorpusFacts) -> Agreement | N
     if outcome is None:
         return None
     stances = [StudyStance(f.study_id, STANCES.get(f.lean, Stance.UNCLEAR), (f,)) for f in findings]
-    return Agreement(outcome, None, tuple(stances))
+    return Agreement(outcome, tuple(stances))
 
 
 def _shown(ranked: Sequence[Candidate], composed: Composition, policy: Policy) -> tuple[Candidate, ...]:

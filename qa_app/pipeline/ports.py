@@ -12,10 +12,11 @@ from corpus_app.records import Collection, Concept, Finding, Found, Passage, Stu
 from qa_app.pipeline.agreement import FindingConcepts
 from qa_app.pipeline.concepts import ConceptIndex
 from qa_app.pipeline.policy import Policy
+from qa_app.pipeline.query import Query
 from qa_app.pipeline.question.people import PeopleIndex
 from qa_app.pipeline.question.safety import SafetyLexicon
 from qa_app.pipeline.question.sources import SourceIndex
-from qa_app.pipeline.records import Candidate, Draft, Evidence, Generator, Headline, Sentence, Understanding
+from qa_app.pipeline.records import Candidate, Draft, Evidence, Generator, Headline, Sentence
 from qa_app.pipeline.strength import StudySize
 
 Vector = Sequence[float]
@@ -127,7 +128,7 @@ class Progress(Protocol):
         """A stage has finished; where it runs again it is told again, with all the time that it has taken."""
         ...
 
-    def evidence(self, passages: Sequence[Candidate], understanding: Understanding) -> None:
+    def evidence(self, passages: Sequence[Candidate], query: Query) -> None:
         """What the answer is written from, in rank order; of a refusal, what came nearest."""
         ...
 
@@ -155,7 +156,7 @@ class Unwatched:
     def stage(self, name: str, milliseconds: float) -> None:
         return None
 
-    def evidence(self, passages: Sequence[Candidate], understanding: Understanding) -> None:
+    def evidence(self, passages: Sequence[Candidate], query: Query) -> None:
         return None
 
     def headline(self, headline: Headline, introduced: Mapping[int, Study]) -> None:

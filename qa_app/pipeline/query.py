@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from corpus_app.records import Concept, Section
-from qa_app.pipeline.question.sources import NamedSources
-from qa_app.pipeline.records import Number, Population
+from corpus_app.records import AgeGroup, Concept, Section, Sex, TrainingStatus
 
 
 class Intent(StrEnum):
@@ -21,6 +19,36 @@ class Intent(StrEnum):
     WHAT = "what"
     LIST = "list"
     CLAIM = "claim"
+
+
+@dataclass(frozen=True, slots=True)
+class Population:
+    """The people a question is about; what it does not say is empty."""
+
+    age_groups: tuple[AgeGroup, ...] = ()
+    training: tuple[TrainingStatus, ...] = ()
+    sexes: tuple[Sex, ...] = ()
+
+    @property
+    def is_named(self) -> bool:
+        return bool(self.age_groups or self.training or self.sexes)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedSources:
+    """The studies that a question names, and the names that match none."""
+
+    studies: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    """As written in the question."""
+    names: tuple[str, ...] = ()
+    """Of the studies found, as written."""
+    rest: str = ""
+    """The question without the names."""
+
+    @property
+    def is_named(self) -> bool:
+        return bool(self.studies or self.unknown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +79,9 @@ class Query:
     condition: tuple[str, ...] = ()
     people: tuple[str, ...] = ()
     """Concept ids of the groups of people that it names."""
-    population: Population = field(default_factory=Population)
-    numbers: tuple[Number, ...] = ()
+    population: Population = Population()
+    numbers: tuple[str, ...] = ()
+    """Digits with a point, each with its unit as written: "1.6 g/kg"."""
     sources: NamedSources = field(default_factory=NamedSources)
     sections: tuple[Section, ...] = ()
     """Sections that the question aims at."""
@@ -62,9 +91,16 @@ class Query:
     """Words as typed, and the word of the corpus in their place."""
     is_comparison: bool = False
     """Whether it sets two things against each other."""
+    linked: tuple[Concept, ...] = ()
+    """Neighbouring concepts that a second pass searched for."""
 
     @property
     def formulations(self) -> tuple[str, ...]:
-        """Return the ways in which its meaning is looked up: the ask, its content words, the ask with names of concepts."""
+        """Return what to compare by meaning: the ask, its content words, and the ask with the names of its concepts."""
         names = " ".join(concept.name for concept in (*self.concepts, *self.unstudied))
         return (self.ask, self.keywords or self.ask, f"{self.ask} {names}".strip())
+
+    @property
+    def also_searched(self) -> tuple[str, ...]:
+        """Return the words searched for beside the reader's own: corrections and neighbouring concepts."""
+        return tuple(dict.fromkeys((*(meant for _, meant in self.corrections), *(c.name for c in self.linked))))

@@ -6,22 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from corpus_app.records import (
-    AgeGroup,
-    Collection,
-    Concept,
-    Finding,
-    Found,
-    Hit,
-    Hits,
-    Leg,
-    Passage,
-    Section,
-    Sex,
-    Study,
-    TrainingStatus,
-)
+from corpus_app.records import Concept, Finding, Found, Hit, Leg, Passage, Study
 from qa_app.pipeline.policy import Policy
+from qa_app.pipeline.query import Query
 
 
 class Mode(StrEnum):
@@ -110,80 +97,6 @@ class Declined:
 
 
 @dataclass(frozen=True, slots=True)
-class Population:
-    """Whom a question is about; what it does not say is empty."""
-
-    age_groups: tuple[AgeGroup, ...] = ()
-    training: tuple[TrainingStatus, ...] = ()
-    sexes: tuple[Sex, ...] = ()
-
-    @property
-    def is_named(self) -> bool:
-        return bool(self.age_groups or self.training or self.sexes)
-
-
-@dataclass(frozen=True, slots=True)
-class Number:
-    """A number that a question names: `value` as digits with a point, `unit` as written, lower case, or empty."""
-
-    value: str
-    unit: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.value} {self.unit}".strip()
-
-
-@dataclass(frozen=True, slots=True)
-class NamedSource:
-    """A publication that a question names; what it does not name is empty or None."""
-
-    author: str = ""
-    year: int | None = None
-    doi: str = ""
-    pmid: str = ""
-    title: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Understanding:
-    """What the question asks for."""
-
-    intents: tuple[str, ...]
-    target_sections: tuple[Section, ...]
-    concepts: tuple[Concept, ...]
-    collection: str | None
-    """Detected from keywords and concepts; None where no collection stands out."""
-    terms: tuple[str, ...]
-    """Stems of the question's content words, in order, without repeats."""
-    core: str = ""
-    """What it asks in the end, where a heading or statements stand before that; empty where the whole text asks."""
-    asks_for_figures: bool = False
-    corrections: tuple[tuple[str, str], ...] = ()
-    """Words as typed that the corpus does not know, and the word of the corpus that each is close to."""
-    population: Population = Population()
-    numbers: tuple[Number, ...] = ()
-    linked: tuple[Concept, ...] = ()
-    """Concepts one hop away that a second pass searched for."""
-    unstudied: tuple[Concept, ...] = ()
-    """Concepts that the question names and no published study is about; they are not among `concepts`."""
-    ask: str = ""
-    """The question apart from the story around it; empty where the two were not told apart."""
-    intent: str = ""
-    """The kind of question: yes_no, which, how_many, how, why, what, list or claim; empty where it is not known."""
-    intervention: tuple[Concept, ...] = ()
-    comparator: tuple[Concept, ...] = ()
-    outcome: tuple[Concept, ...] = ()
-    language: str = ""
-    """Code of the question's language (ISO 639-1); empty where it is not known."""
-    sources: tuple[NamedSource, ...] = ()
-
-    @property
-    def also_searched(self) -> tuple[str, ...]:
-        """What is searched beside the question's own words."""
-        return tuple(dict.fromkeys((*(meant for _, meant in self.corrections), *(c.name for c in self.linked))))
-
-
-@dataclass(frozen=True, slots=True)
 class Because:
     """One step of ranking and what it did to a passage."""
 
@@ -236,22 +149,11 @@ class StudyStance:
 
 
 @dataclass(frozen=True, slots=True)
-class PopulationSplit:
-    """Studies of one group of people, which stand elsewhere than those of another."""
-
-    population: str
-    studies: tuple[StudyStance, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Agreement:
     """Where the studies of the evidence stand, each counted once."""
 
     outcome: Concept
-    subject: Concept | None
-    """What the question asks about the outcome; None where it names no concept."""
     studies: tuple[StudyStance, ...]
-    by_population: tuple[PopulationSplit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,13 +161,9 @@ class Evidence:
     """The frozen context that summary and answer are both written from; never empty."""
 
     question: Question
-    understanding: Understanding
+    query: Query
     passages: tuple[Candidate, ...]
     left_out: tuple[LeftOut, ...] = ()
-    findings: tuple[Finding, ...] = ()
-    """What the studies of these passages found, as their curators recorded it."""
-    citable: Mapping[str, float] | None = None
-    """Studies that bear on the question well enough to be quoted, each with the chance that it does; None for all."""
     agreement: Agreement | None = None
     draft: Draft | None = None
     """The sentences that selection chose; None where a writer chooses."""
@@ -279,12 +177,6 @@ class Evidence:
     @property
     def studies(self) -> tuple[Study, ...]:
         return tuple({c.passage.study.study_id: c.passage.study for c in self.passages}.values())
-
-    @property
-    def leading_study(self) -> str:
-        """The first that may be quoted; the first of all where none may."""
-        ids = [c.passage.study.study_id for c in self.passages]
-        return next((i for i in ids if self.citable is None or i in self.citable), ids[0])
 
 
 class InsufficientEvidence(Exception):
@@ -482,7 +374,7 @@ class Answer:
     question: Question
     outcome: Outcome
     message: str | None
-    understanding: Understanding
+    query: Query
     scope: Scope
     summary: tuple[Sentence, ...]
     answer: tuple[Sentence, ...]
@@ -520,11 +412,3 @@ class Answer:
             raise ValueError("An answer carries confidence; a refusal carries none, nor does one that only counts.")
         if not self.outcome.is_answer and (self.summary or self.answer or self.citations):
             raise ValueError("A refusal carries no sentence and no citation.")
-
-
-__all__ = [
-    "Agreement", "Answer", "Attempt", "Because", "Candidate", "Citation", "Collection", "Concept", "Confidence", "Declined", "Draft",
-    "DraftSentence", "Evidence", "Finding", "Found", "Generator", "Hit", "Hits", "InsufficientEvidence", "LeftOut",
-    "LeftOutReason", "Leg", "Mode", "Number", "Outcome", "Overview", "Passage", "Population", "PopulationSplit", "Question", "Scope", "Section", "Sentence",
-    "SentenceKind", "Signals", "Span", "Stance", "Study", "StudyStance", "Understanding", "Verdict",
-]  # fmt: skip

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from corpus_app.records import Concept, Found, Hit, Hits, Leg, Passage, StudyScores
 from qa_app.pipeline import answerability, relevance
 from qa_app.pipeline.clock import Clock
+from qa_app.pipeline.concepts import neighbours
 from qa_app.pipeline.learned import Logistic
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import Corpus, CorpusFacts, LegFailed, Vector
@@ -103,7 +104,7 @@ def retrieve(
     Raises DatabaseError.
     """
     found = _retrieve_once(query, corpus, facts, models, policy, clock, collection)
-    linked = _neighbours(query, facts) if policy.has_second_pass and not found.is_answerable else ()
+    linked = _linked_concepts(query, facts) if policy.has_second_pass and not found.is_answerable else ()
     if not linked:
         return found
     names = " ".join(concept.name for concept in linked)
@@ -114,13 +115,11 @@ def retrieve(
     return replace(best, linked=linked, linked_leg=further.found.lexical)
 
 
-def _neighbours(query: Query, facts: CorpusFacts) -> tuple[Concept, ...]:
+def _linked_concepts(query: Query, facts: CorpusFacts) -> tuple[Concept, ...]:
     """Return studied concepts one hop from those of the question; a concept with many neighbours leads nowhere."""
-    by_id = facts.concept_index.by_id
-    named = {concept.concept_id for concept in query.concepts}
     narrow = [concept for concept in query.concepts if len(concept.neighbours) <= MOST_NEIGHBOURS]
-    near = dict.fromkeys(n for concept in narrow for n in concept.neighbours if n in by_id and n not in named)
-    return tuple(by_id[n] for n in near if len(by_id[n].neighbours) <= MOST_NEIGHBOURS)[:MOST_LINKED]
+    near = neighbours(narrow, facts.concept_index.by_id)
+    return tuple(c for c in near if len(c.neighbours) <= MOST_NEIGHBOURS and c not in query.concepts)[:MOST_LINKED]
 
 
 def _retrieve_once(

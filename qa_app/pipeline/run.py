@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
+from corpus_app.records import Concept
 from qa_app.pipeline import endings, evidence, writing
 from qa_app.pipeline.clock import Clock
 from qa_app.pipeline.policy import Policy
@@ -15,26 +16,15 @@ from qa_app.pipeline.question import about_corpus, safety
 from qa_app.pipeline.question.follow_up import names_nothing
 from qa_app.pipeline.question.parse import parse
 from qa_app.pipeline.question.safety_model import SafetyClassifier
-from qa_app.pipeline.records import (
-    Answer,
-    Candidate,
-    Concept,
-    Declined,
-    Evidence,
-    InsufficientEvidence,
-    Question,
-    Scope,
-    Understanding,
-)
+from qa_app.pipeline.records import Answer, Candidate, Declined, Evidence, InsufficientEvidence, Question, Scope
 from qa_app.pipeline.retrieval import Models, Retrieved, retrieve_scoped
-from qa_app.pipeline.understanding import related_concepts, understanding_of
 
 
 @dataclass(frozen=True, slots=True)
 class Searched:
     """The ranked passages of a question, without an answer."""
 
-    understanding: Understanding
+    query: Query
     retrieved: Retrieved
     ranked: tuple[Candidate, ...]
     scope: Scope
@@ -54,7 +44,7 @@ class Engine:
         corpus: Corpus,
         writers: Sequence[Writer],
         today: date,
-        reviewed: Callable[[Declined], Declined] | None = None,
+        reviewed: Callable[[Declined], Declined] = lambda declined: declined,
         keep: Callable[[Evidence], None] | None = None,
         progress: Progress | None = None,
         limit: Limit | None = None,
@@ -66,13 +56,13 @@ class Engine:
         with corpus.snapshot():
             with clock("understand"):
                 facts = corpus.facts()
-                query = self._parse(question, corpus, facts)
+                query = parse_question(question.searched, corpus, facts)
             ending = endings.Ending(question, query, facts, self.policy, clock)
             with clock("scope"):
                 declined = self._declined(question, corpus, facts)
-                rows = None if declined else self._about_corpus(question, facts, today)
+                rows = None if declined else _read_about_corpus(question, facts, today)
             if declined is not None:
-                return ending.shown(ending.guardrail(reviewed(declined) if reviewed else declined))
+                return ending.shown(ending.guardrail(reviewed(declined)))
             if rows is not None:
                 return ending.shown(ending.about_corpus(rows))
             if query.sources.unknown and not query.sources.studies:
@@ -80,6 +70,7 @@ class Engine:
             retrieved, ending.scope = retrieve_scoped(
                 query, corpus, facts, self.models, self.policy, clock, question.collection
             )
+            query = ending.query = replace(query, linked=retrieved.linked)
             refusal = self._refusal(query, retrieved, ending)
             if refusal is not None:
                 return ending.shown(refusal(retrieved, corpus))
@@ -89,8 +80,8 @@ class Engine:
                 return ending.shown(ending.insufficient(retrieved, corpus))
         if keep:
             keep(gathered.evidence)
-        headline = evidence.headline(query, facts, gathered, retrieved)
-        progress.evidence(gathered.evidence.passages, gathered.evidence.understanding)
+        headline = evidence.headline(query, facts, gathered)
+        progress.evidence(gathered.evidence.passages, query)
         progress.headline(headline, {1: gathered.leading_study})
         try:
             written = writing.write(writers, gathered.evidence, self.policy, clock)
@@ -109,25 +100,14 @@ class Engine:
             if declined is not None:
                 return declined
             with clock("understand"):
-                query = self._parse(question, corpus, facts)
+                query = parse_question(question.searched, corpus, facts)
             retrieved, scope = retrieve_scoped(
                 query, corpus, facts, self.models, self.policy, clock, question.collection
             )
             with clock("rerank" if reranker else "rank"):
                 ranked = evidence.rank_all(question, query, facts, retrieved, corpus, self.policy, reranker)
-        understanding = understanding_of(query, retrieved.linked)
-        return Searched(understanding, retrieved, ranked, scope, related_concepts(query, facts.concept_index.by_id))
-
-    def _parse(self, question: Question, corpus: Corpus, facts: CorpusFacts) -> Query:
-        return parse(
-            question.searched,
-            concepts=facts.concept_index,
-            vocabulary=facts.vocabulary,
-            is_word=corpus.is_word,
-            collections=facts.collections,
-            references=facts.sources,
-            people=facts.people,
-        )
+        query = replace(query, linked=retrieved.linked)
+        return Searched(query, retrieved, ranked, scope, endings.related_concepts(query, facts))
 
     def _declined(self, question: Question, corpus: Corpus, facts: CorpusFacts) -> Declined | None:
         vector = None
@@ -138,20 +118,6 @@ class Engine:
                 vector = None
         return safety.check(question.searched, vector, facts.safety, self.classifier)
 
-    def _about_corpus(
-        self, question: Question, facts: CorpusFacts, today: date
-    ) -> about_corpus.CorpusAnswer | about_corpus.CorpusQuestionUnread | None:
-        read = about_corpus.read(
-            question.searched,
-            studies=tuple(s for s in facts.studies.values() if question.collection in (None, s.collection)),
-            concepts=facts.concepts,
-            collections=facts.collections,
-            changed_at=facts.changed_at,
-            today=today,
-            sources=facts.sources,
-        )
-        return None if isinstance(read, about_corpus.NotAboutCorpus) else read
-
     def _refusal(self, query: Query, retrieved: Retrieved, ending: endings.Ending) -> endings.Refuse | None:
         """Return how to refuse; None where the question is to be answered."""
         if names_nothing(query) and ending.question.understood_as is None:
@@ -161,3 +127,30 @@ class Engine:
         is_named = bool(query.concepts or query.unstudied)
         is_near = is_named or retrieved.signals["best_passage_cosine"] >= self.policy.in_scope_from
         return ending.insufficient if is_near else ending.out_of_scope
+
+
+def parse_question(text: str, corpus: Corpus, facts: CorpusFacts) -> Query:
+    """Parse a normalised question with what the corpus knows."""
+    return parse(
+        text,
+        concepts=facts.concept_index,
+        vocabulary=facts.vocabulary,
+        is_word=corpus.is_word,
+        collections=facts.collections,
+        references=facts.sources,
+        people=facts.people,
+    )
+
+
+def _read_about_corpus(
+    question: Question, facts: CorpusFacts, today: date
+) -> about_corpus.CorpusAnswer | about_corpus.CorpusQuestionUnread | None:
+    return about_corpus.read(
+        question.searched,
+        studies=tuple(facts.studies.values()),
+        concepts=facts.concepts,
+        collections=facts.collections,
+        changed_at=facts.changed_at,
+        today=today,
+        sources=facts.sources,
+    )

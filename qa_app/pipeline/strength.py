@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from corpus_app.records import AgeGroup, Design, Finding, Lean, Notice, Sex, Study, TrainingStatus
 from qa_app.pipeline.agreement import REVIEWS, is_conflicting, weigh
-from qa_app.pipeline.records import EvidenceStrength, Population, StrengthLevel, StrengthReason
+from qa_app.pipeline.query import Population
+from qa_app.pipeline.records import EvidenceStrength, StrengthLevel, StrengthReason
 
 LEVELS = (StrengthLevel.VERY_LOW, StrengthLevel.LOW, StrengthLevel.MODERATE, StrengthLevel.HIGH)
 FEW_STUDIES = 5  # fewer trials than this are few; a judgement

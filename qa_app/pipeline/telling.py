@@ -37,7 +37,7 @@ class Telling:
 def tell_whole(answer: Answer, progress: Progress) -> None:
     """An answer that was there at once: a refusal with what came nearest, or one counted from rows."""
     if answer.evidence:
-        progress.evidence(answer.evidence, answer.understanding)
+        progress.evidence(answer.evidence, answer.query)
     studies = {citation.index: citation.study for citation in answer.citations}
     for part, sentences in (("summary", answer.summary), ("answer", answer.answer)):
         for index, sentence in enumerate(sentences):

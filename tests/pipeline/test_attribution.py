@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from corpus_app.records import AgeGroup, Design, Sex, TrainingStatus
 from qa_app.pipeline.attribution import attributed, attribution, besides, describe, names_its_study, spoken, surname
-from qa_app.pipeline.records import Population, Sentence, SentenceKind, Span, Verdict
+from qa_app.pipeline.query import Population
+from qa_app.pipeline.records import Sentence, SentenceKind, Span, Verdict
 from tests.pipeline.values import make_candidate, make_evidence, make_study
 
 STUDIES = (

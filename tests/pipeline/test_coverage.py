@@ -8,8 +8,7 @@ from corpus_app.records import AgeGroup, Sex, TrainingStatus
 from qa_app.pipeline import confidence
 from qa_app.pipeline.coverage import missing_parts
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.query import Query
-from qa_app.pipeline.records import Population
+from qa_app.pipeline.query import Population, Query
 from tests.pipeline.values import make_concept, make_query, make_study
 
 POLICY = Policy()

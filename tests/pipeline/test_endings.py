@@ -143,7 +143,7 @@ def test_a_part_that_nothing_quoted_is_about_is_named(question: str, missing: st
 def test_a_misspelt_word_is_searched_as_it_was_meant_and_both_are_told() -> None:
     answer = ask("How many sets for musle growth?")
 
-    assert ("musle", "muscle") in answer.understanding.corrections
+    assert ("musle", "muscle") in answer.query.corrections
     assert answer.citations[0].study.study_id == VOLUME
 
 
@@ -152,7 +152,7 @@ def test_a_beginner_is_given_the_terms_that_the_question_did_not_use() -> None:
 
     assert intermediate.definitions == ()
     assert beginner.definitions
-    asked = {concept.concept_id for concept in beginner.understanding.concepts}
+    asked = {concept.concept_id for concept in beginner.query.concepts}
     assert not asked & {concept.concept_id for concept in beginner.definitions}
     assert all(concept.definition for concept in beginner.definitions)
 
@@ -161,7 +161,7 @@ def test_concepts_next_to_those_of_the_question_are_offered() -> None:
     answer = ask("does creatine help depression?")
 
     assert answer.related
-    assert not {c.concept_id for c in answer.related} & {c.concept_id for c in answer.understanding.concepts}
+    assert not {c.concept_id for c in answer.related} & {c.concept_id for c in answer.query.concepts}
 
 
 @pytest.mark.parametrize(

@@ -96,10 +96,10 @@ def test_neighbouring_concepts_are_searched_in_the_second_where_little_was_found
 
     alone, second = ask(question, PRESETS["default"]), ask(question, PRESETS["seed-001"])
 
-    assert (alone.linked, alone.understanding.linked) == (None, ())
+    assert (alone.linked, alone.query.linked) == (None, ())
     assert second.linked is not None
-    assert second.understanding.linked
-    assert second.understanding.also_searched
+    assert second.query.linked
+    assert second.query.also_searched
 
 
 def test_sections_that_the_question_aims_at_come_up_in_the_third() -> None:

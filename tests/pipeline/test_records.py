@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 
-from qa_app.pipeline import records
 from qa_app.pipeline.policy import DEFAULT
 from qa_app.pipeline.records import Answer, Confidence, InsufficientEvidence, Outcome, Scope
-from qa_app.pipeline.understanding import understanding_of
 from qa_app.pipeline.writer import EXTRACTIVE
 from tests.pipeline.values import make_candidate, make_evidence, make_query, make_question
 
@@ -17,7 +15,7 @@ from tests.pipeline.values import make_candidate, make_evidence, make_query, mak
 def make_answer(**changes: Any) -> Answer:
     values: dict[str, Any] = {
         "question": make_question(), "outcome": Outcome.INSUFFICIENT_EVIDENCE, "message": "No.",
-        "understanding": understanding_of(make_query()), "scope": Scope.GLOBAL, "summary": (), "answer": (),
+        "query": make_query(), "scope": Scope.GLOBAL, "summary": (), "answer": (),
         "citations": (), "confidence": None, "evidence": (), "left_out": (), "generator": EXTRACTIVE,
         "policy": DEFAULT, "corpus_version": 1,
     }  # fmt: skip
@@ -52,7 +50,3 @@ def test_studies_of_the_evidence_are_named_once_in_rank_order() -> None:
     evidence = make_evidence(*(make_candidate(study=study) for study in "BAB"))
 
     assert [study.study_id for study in evidence.studies] == ["B", "A"]
-
-
-def test_everything_that_is_exported_exists() -> None:
-    assert all(hasattr(records, name) for name in records.__all__)

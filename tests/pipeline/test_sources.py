@@ -120,10 +120,6 @@ def test_the_rest_is_the_question_without_the_names(question: str, rest: str) ->
     assert find_sources(question, STUDIES).rest == rest
 
 
-def test_years_of_sources_are_no_ends_of_ranges() -> None:
-    assert find_sources("the 2017 review, not since 2019 or from 2010 to 2012", STUDIES).years == (2017,)
-
-
 @pytest.mark.parametrize("name", LISTS)
 def test_each_list_has_an_example_and_a_counterexample(name: str) -> None:
     row = LISTS[name]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from corpus_app.records import AgeGroup, Design, Direction, Finding, Lean, Notice, Sex, Status, Study, TrainingStatus
-from qa_app.pipeline.records import Population
+from qa_app.pipeline.query import Population
 from qa_app.pipeline.strength import START, StudySize, grade
 
 REVIEW = Study(

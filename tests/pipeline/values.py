@@ -16,7 +16,6 @@ from qa_app.pipeline.query import Intent, Query
 from qa_app.pipeline.records import Candidate, Evidence, Mode, Question
 from qa_app.pipeline.selection import Scope
 from qa_app.pipeline.text import clean, content_stems, content_words
-from qa_app.pipeline.understanding import understanding_of
 from tests.fakes import WordHashEncoder
 
 ASKED = "How many weekly sets build muscle?"
@@ -107,7 +106,7 @@ def make_evidence(
 ) -> Evidence:
     """Return evidence of these candidates; further changes go to the Query."""
     asked = make_question(question, mode=mode)
-    return Evidence(asked, understanding_of(make_query(question, **changes)), candidates)
+    return Evidence(asked, make_query(question, **changes), candidates)
 
 
 def make_scores(

@@ -16,6 +16,7 @@ from django.test import Client
 from django.utils.translation import override
 
 from corpus_app import curation
+from corpus_app.records import Study
 from inform_site import assistants
 from qa_app import answering, asking, exporting, proving, reading, streaming
 from qa_app.management.commands.ask import Command
@@ -23,7 +24,7 @@ from qa_app.models import Answer, AnswerSentence
 from qa_app.payload import Payload
 from qa_app.pipeline import strength
 from qa_app.pipeline.ports import Unwatched
-from qa_app.pipeline.records import Headline, HeadlineVerdict, Mode, Outcome, Question, Study
+from qa_app.pipeline.records import Headline, HeadlineVerdict, Mode, Outcome, Question
 from qa_app.templatetags import strength_words
 from tests.qa.answers import NEAR, make_answer, store_answer
 from tests.qa.conftest import ASKED

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from corpus_app import search
-from qa_app import engines, relevance_fit, safety_fit, support_fit
+from qa_app import relevance_fit, safety_fit, support_fit
 from qa_app.backends.corpus import SearchedCorpus
 from qa_app.backends.judge import entailment_judge
 from qa_app.pipeline import learned, relevance
@@ -22,6 +22,7 @@ from qa_app.pipeline.question.safety import SafetyLexicon
 from qa_app.pipeline.question.safety_model import FILE, SafetyClassifier
 from qa_app.pipeline.relevance import Vocabulary
 from qa_app.pipeline.retrieval import encode
+from qa_app.pipeline.run import parse_question
 from qa_app.pipeline.text import clean
 from qa_app.relevance_fit import Labelled
 
@@ -99,7 +100,7 @@ class Command(BaseCommand):
                 self.stderr.write(f"\r{path.stem}: {number} of {len(rows)}", ending="")
             with search.snapshot():
                 facts = corpus.facts()
-                query = engines.parse_question(clean(row["question"]), corpus, facts)
+                query = parse_question(clean(row["question"]), corpus, facts)
                 vectors = encode(query, corpus)
                 scores = corpus.score_studies(query.text, vectors, collection=None, limit=policy.candidates)
                 found = corpus.find(query.text, vectors[0], collection=None, limit=200, error=None)

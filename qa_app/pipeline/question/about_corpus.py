@@ -15,9 +15,10 @@ from pathlib import Path
 
 from corpus_app.records import Collection, Concept, Notice, Reference, Study
 from qa_app.pipeline.lexicon import PhraseIndex, words_of
+from qa_app.pipeline.query import NamedSources
 from qa_app.pipeline.question import about_sentences as write
 from qa_app.pipeline.question.about_filters import PEOPLE, Filters, Found, read_filters
-from qa_app.pipeline.question.sources import NamedSources, SourceIndex, find_sources
+from qa_app.pipeline.question.sources import SourceIndex, find_sources
 from qa_app.pipeline.records import Overview, Sentence
 
 LISTED = 12  # studies that an answer names; the corpus page has them all
@@ -62,11 +63,6 @@ EXAMPLES = (
 _LEXICON = PhraseIndex.compile(
     [tomllib.loads((Path(__file__).parents[2] / "lexicon" / "about_corpus.toml").read_text("utf-8"))]
 )
-
-
-@dataclass(frozen=True, slots=True)
-class NotAboutCorpus:
-    """The question asks what studies found, or nothing that the corpus's rows tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +119,13 @@ def read(
     changed_at: datetime | None,
     today: date,
     sources: SourceIndex | None = None,
-) -> NotAboutCorpus | CorpusAnswer | CorpusQuestionUnread:
-    """Answer a question about the corpus from its rows, or say that it is none or cannot be read.
+) -> CorpusAnswer | CorpusQuestionUnread | None:
+    """Answer a question about the corpus from its rows, or say that it cannot be read; None for any other question.
 
     `sources` indexes the same studies; it is built where it is not given.
     """
     if not _can_be_about_corpus(_LEXICON.find(words_of(question))):
-        return NotAboutCorpus()
+        return None
     published = [study for study in studies if study.notice is not Notice.RETRACTED]
     sources = sources or SourceIndex.build([_reference(study) for study in studies])
     named = find_sources(question, sources, prefer_first_author=False)
@@ -140,14 +136,14 @@ def read(
     )
     ask = _ask(words, found, _with_sources(filters, named), read_places)
     if _asks_for_findings(ask, words):
-        return NotAboutCorpus()
+        return None
     if ask.fact is not None:
         return _answer_fact(ask.fact, published, changed_at)
     if _is_readable(ask, named):
         return _answer(ask, studies, published, concepts, collections)
     if _is_about_holdings(ask):
         return CorpusQuestionUnread(words=ask.unread)
-    return NotAboutCorpus()
+    return None
 
 
 # --- Reading ------------------------------------------------------------------------------------------------------------

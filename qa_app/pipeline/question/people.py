@@ -10,9 +10,17 @@ from enum import StrEnum
 from typing import Any
 
 from corpus_app.records import AgeGroup, Sex, TrainingStatus
-from qa_app.pipeline.lexicon import LANGUAGE_FOLDER, SENTENCE_END, PhraseIndex, Span, Word, placed_words, value_of
-from qa_app.pipeline.question.numbers import UNIT_WORDS
-from qa_app.pipeline.records import Population
+from qa_app.pipeline.lexicon import (
+    LANGUAGE_FOLDER,
+    SENTENCE_END,
+    UNIT_OF,
+    PhraseIndex,
+    Span,
+    Word,
+    placed_words,
+    value_of,
+)
+from qa_app.pipeline.query import Population
 from qa_app.pipeline.text import WORD, folded
 
 COLUMNS: Mapping[str, type[StrEnum]] = {"age_group": AgeGroup, "training_status": TrainingStatus, "sex": Sex}
@@ -120,7 +128,7 @@ def _continues_number(text: str, words: Sequence[Word], end: int) -> bool:
 def _has_unit(rest: str) -> bool:
     """Return whether the text after a number begins with its unit."""
     word = WORD.match(rest.lstrip(" -"))
-    return rest.lstrip().startswith(("%", "°")) or (word is not None and folded(word[0]) in UNIT_WORDS)
+    return rest.lstrip().startswith(("%", "°")) or (word is not None and folded(word[0]) in UNIT_OF)
 
 
 def _place(words: Sequence[Word], span: Span) -> Span:

@@ -10,6 +10,7 @@ from typing import TypeVar
 from rapidfuzz import fuzz
 
 from corpus_app.records import Reference
+from qa_app.pipeline.query import NamedSources
 from qa_app.pipeline.question.authors import (
     AuthorIndex,
     held_mentions,
@@ -27,7 +28,6 @@ from qa_app.pipeline.question.source_words import (
     Token,
     is_in_titles,
     normal_words,
-    publication_years,
     tokenise,
 )
 
@@ -42,25 +42,6 @@ _DOI = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:\s*)?\b(10\.\d{4,9}/[^\s\
 _PMID = re.compile(r"\bPMID:?\s*(\d{4,9})\b", re.IGNORECASE)
 _QUOTED = re.compile(r"[\"“”]([^\"“”]{12,})[\"“”]")
 _BEFORE_CUT = re.compile(r"(?:\b(?:by|from|of|according to|in)\s+)?(?:the\s+)?[(\[]?$", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class NamedSources:
-    """The studies that a question names, and the names that match none."""
-
-    studies: tuple[str, ...] = ()
-    unknown: tuple[str, ...] = ()
-    """As written in the question."""
-    names: tuple[str, ...] = ()
-    """Of the studies found, as written."""
-    years: tuple[int, ...] = ()
-    """Publication years the question names; not the ends of a range."""
-    rest: str = ""
-    """The question without the names."""
-
-    @property
-    def is_named(self) -> bool:
-        return bool(self.studies or self.unknown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +83,6 @@ def find_sources(
         studies=_once(study_id for _, _, ids in named for study_id in ids),
         unknown=_once(written for _, written, ids in named if not ids),
         names=_once(written for _, written, ids in named if ids and written),
-        years=_once(publication_years(tokens).values()),
         rest=_without(text, [span for span, _, _ in named]),
     )
 
