@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from functools import lru_cache
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from corpus_app.records import Finding, Leg, Study
+from corpus_app.records import Lean, Leg, Study
 from qa_app.pipeline import citations
 from qa_app.pipeline.query import Intent, Query
 from qa_app.pipeline.records import (
@@ -29,8 +29,6 @@ from qa_app.pipeline.records import (
     Sentence,
     SentenceKind,
     Span,
-    Stance,
-    StudyStance,
 )
 from qa_app.pipeline.text import highlights, stems
 
@@ -88,6 +86,12 @@ def of_answer(
     }
 
 
+STANCES: Mapping[Lean | None, str] = {
+    Lean.YES: "favours",
+    Lean.NO_CLEAR_DIFFERENCE: "no_difference",
+    Lean.NO: "against",
+}
+"""What a study found on the outcome; any other lean is `unclear`."""
 _ORDER = {
     key: place
     for place, key in enumerate(
@@ -183,7 +187,7 @@ def _understood(answer: Answer) -> Payload:
         },
         "numbers": list(query.numbers),
         "asks_for_figures": query.intent is Intent.HOW_MANY,
-        "signals": {} if answer.signals is None else {k: round(v, 4) for k, v in answer.signals.values.items()},
+        "signals": {} if answer.signals is None else {k: round(v, 4) for k, v in answer.signals.items()},
     }
 
 
@@ -200,7 +204,7 @@ def part(sentences: tuple[Sentence, ...]) -> Payload:
                 "support_level": sentence.support_level,
                 "kind": sentence.kind.value,
                 "paragraph": sentence.paragraph,
-                "support": _support(sentence.support, sentence.counted) + _counted_studies(sentence),
+                "support": _support(sentence.support) + _counted_studies(sentence),
             }
             for sentence in sentences
         ],
@@ -216,17 +220,14 @@ def headline_row(headline: Headline) -> Payload:
         "studies_against": headline.studies_against,
         "studies_without_difference": headline.studies_without_difference,
         "citations": list(headline.citations),
-        "kind": (SentenceKind.COUNT if headline.counted else SentenceKind.QUOTE).value,
-        "support": _support(headline.support, headline.counted),
+        "kind": SentenceKind.QUOTE.value,
+        "support": _support(headline.support),
     }
 
 
-def _support(spans: Iterable[Span], counted: Iterable[Finding]) -> list[Payload]:
-    """The words behind a sentence, or each counted study with its findings in the place of words."""
-    by_study: dict[str, list[int]] = {}
-    for finding in counted:
-        by_study.setdefault(finding.study_id, []).append(finding.finding_id)
-    rows: list[Payload] = [
+def _support(spans: Iterable[Span]) -> list[Payload]:
+    """Return the words behind a sentence."""
+    return [
         {
             "passage_id": span.passage_id,
             "passage_version": span.passage_version,
@@ -237,7 +238,6 @@ def _support(spans: Iterable[Span], counted: Iterable[Finding]) -> list[Payload]
         }
         for span in spans
     ]
-    return rows + [{"study_id": study_id, "finding_ids": ids} for study_id, ids in by_study.items()]
 
 
 def _strength(strength: EvidenceStrength | None) -> Payload | None:
@@ -373,20 +373,15 @@ def _agreement(agreement: Agreement | None) -> Payload | None:
         "outcome_concept": agreement.outcome.concept_id,
         "outcome_name": agreement.outcome.name,
         "subject_concept": None,
-        **_by_stance(agreement.studies),
+        **{
+            stance: [
+                {"study_id": finding.study_id, "finding_id": finding.finding_id, "statement": finding.statement}
+                for finding in agreement.findings
+                if STANCES.get(finding.lean, "unclear") == stance
+            ]
+            for stance in (*STANCES.values(), "unclear")
+        },
         "by_population": [],
-    }
-
-
-def _by_stance(rows: tuple[StudyStance, ...]) -> Payload:
-    return {
-        stance.value: [
-            {"study_id": row.study_id, "finding_id": finding.finding_id, "statement": finding.statement}
-            for row in rows
-            if row.stance is stance
-            for finding in row.findings
-        ]
-        for stance in Stance
     }
 
 

@@ -17,7 +17,7 @@ from corpus_app import search, trial
 from corpus_app.trial import BadBenchmark as BadBenchmark  # callers catch it by this door
 from qa_app.measures import bootstrap_interval, mean, percentile, share
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.question.ask import find_ask, find_focus
+from qa_app.pipeline.question.wording import find_ask, find_focus
 from qa_app.pipeline.retrieval import fuse
 from qa_app.pipeline.text import clean
 

@@ -29,7 +29,6 @@ from qa_app.pipeline.records import (
     Outcome,
     Question,
     Scope,
-    Signals,
 )
 from qa_app.pipeline.retrieval import Retrieved, fuse, hits_by_id, nearest_questions
 from qa_app.pipeline.telling import tell_whole
@@ -191,7 +190,7 @@ class Ending:
             found=retrieved.found if retrieved else None,
             related=related_concepts(self.query, self.facts) if retrieved else (),
             linked=retrieved.linked_leg if retrieved else None,
-            signals=Signals(retrieved.signals | {"answerable": retrieved.answerable}) if retrieved else None,
+            signals=retrieved.signals | {"answerable": retrieved.answerable} if retrieved else None,
             timings_ms=self.clock.spent,
             **(base | fields),  # type: ignore[arg-type]  # checked by the record itself
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from corpus_app.records import Finding, Hit, Lean, Passage, Study, Wanted
+from corpus_app.records import Finding, Hit, Passage, Study, Wanted
 from qa_app.pipeline import agreement, strength
 from qa_app.pipeline.agreement import FindingConcepts
 from qa_app.pipeline.composition import Composition, compose
@@ -24,8 +24,6 @@ from qa_app.pipeline.records import (
     HeadlineVerdict,
     Question,
     Span,
-    Stance,
-    StudyStance,
 )
 from qa_app.pipeline.reranking import rerank
 from qa_app.pipeline.retrieval import Retrieved, cited_studies, fuse, hits_by_id, load_passages, load_pool
@@ -33,11 +31,6 @@ from qa_app.pipeline.selection import Scope
 from qa_app.pipeline.text import stem_set
 from qa_app.pipeline.verdict import names_matter, read_polarity, verdict
 
-STANCES: Mapping[Lean | None, Stance] = {
-    Lean.YES: Stance.FAVOURS,
-    Lean.NO: Stance.AGAINST,
-    Lean.NO_CLEAR_DIFFERENCE: Stance.NO_DIFFERENCE,
-}
 LEANING = frozenset({Intent.YES_NO, Intent.CLAIM, Intent.WHICH})
 """Intents whose verdict says where a finding leans; it may only say so of what was asked."""
 LESS_THAN_ANY_HIT = Hit(0, 0.0, None)
@@ -255,8 +248,7 @@ def _agreement(findings: Sequence[Finding], facts: CorpusFacts) -> Agreement | N
     outcome = next((concept for concept in facts.concepts if concept.concept_id in outcome_ids), None)
     if outcome is None:
         return None
-    stances = [StudyStance(f.study_id, STANCES.get(f.lean, Stance.UNCLEAR), (f,)) for f in findings]
-    return Agreement(outcome, tuple(stances))
+    return Agreement(outcome, tuple(findings))
 
 
 def _shown(ranked: Sequence[Candidate], composed: Composition, policy: Policy) -> tuple[Candidate, ...]:

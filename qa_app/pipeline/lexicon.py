@@ -9,8 +9,8 @@ words in lower case, without apostrophes and hyphens. Inside a phrase:
     {kin}       any phrase of the list "kin", which must be plain phrases alone
     .           where a sentence begins or ends
 
-An entry may also be a table `{all = ["chest", "pain"], within = 6}`: phrases of one sentence with at most so many words between
-them, in either order. Only whole words match, and of the phrases that begin at one word the longest.
+An entry may also be a table `{all = ["chest", "pain"], within = 6}`: phrases of one sentence with at most so many words
+between them, in either order. Only whole words match, and of the phrases that begin at one word the longest.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ LANGUAGE_FOLDER = Path(__file__).parents[1] / "lexicon"
 SENTENCE_END = "."
 SENTENCE_MARKS = frozenset(".?!;\n")
 
-Tables = Mapping[str, Mapping[str, Any]]
+Table = Mapping[str, Any]
+"""A parsed lexicon file."""
+Tables = Mapping[str, Table]
 """Parsed lexicon files by name."""
 Span = tuple[int, int]
 """The first word and the one after the last."""
@@ -47,15 +49,14 @@ class LexiconError(ValueError):
     """A word list that cannot be compiled; the message names the list."""
 
 
-def read_tables(folder: Path) -> dict[str, Mapping[str, Any]]:
+def read_tables(folder: Path) -> dict[str, Table]:
     """Parse every TOML file of a folder, by file name without its ending; a missing folder gives none."""
     return {path.stem: tomllib.loads(path.read_text("utf-8")) for path in sorted(folder.glob("*.toml"))}
 
 
-def words_of(text: str) -> tuple[str, ...]:
-    """Split a text into folded words, figures and sentence ends (first and last, too), without apostrophes and hyphens."""
-    found = (".", *_TOKEN.findall(folded(text).replace("'", "")), ".")
-    return tuple(SENTENCE_END if word in SENTENCE_MARKS else word for word in found)
+def language_table(name: str) -> Table:
+    """Parse one file of the language's lexicon."""
+    return tomllib.loads((LANGUAGE_FOLDER / f"{name}.toml").read_text("utf-8"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +68,21 @@ class Word:
     end: int
 
 
+def words_of(text: str) -> tuple[str, ...]:
+    """Split a text into folded words, figures and sentence ends (first and last, too), without apostrophes."""
+    found = _TOKEN.findall(folded(text).replace("'", ""))
+    return (SENTENCE_END, *(SENTENCE_END if word in SENTENCE_MARKS else word for word in found), SENTENCE_END)
+
+
 def placed_words(text: str) -> tuple[Word, ...]:
     """Split a text as `words_of` does, with the place of each word; the outer sentence ends are empty."""
-    words = [Word(".", 0, 0)]
-    for match in _PLACED.finditer(text):
-        folded_word = folded(match[0]).replace("'", "")
-        words.append(Word(SENTENCE_END if folded_word in SENTENCE_MARKS else folded_word, *match.span()))
-    return (*words, Word(SENTENCE_END, len(text), len(text)))
+    found = ((folded(match[0]).replace("'", ""), match.span()) for match in _PLACED.finditer(text))
+    words = (Word(SENTENCE_END if word in SENTENCE_MARKS else word, *span) for word, span in found)
+    return (Word(SENTENCE_END, 0, 0), *words, Word(SENTENCE_END, len(text), len(text)))
 
 
-NUMERALS: Mapping[str, int] = tomllib.loads((LANGUAGE_FOLDER / "numerals.toml").read_text("utf-8"))["numerals"]
-UNITS: Mapping[str, Sequence[str]] = tomllib.loads((LANGUAGE_FOLDER / "units.toml").read_text("utf-8"))["units"]
+NUMERALS: Mapping[str, int] = language_table("numerals")["numerals"]
+UNITS: Mapping[str, Sequence[str]] = language_table("units")["units"]
 UNIT_OF = {folded(written): unit for unit, spellings in UNITS.items() for written in spellings}
 """The plain name of each way to write a unit."""
 
@@ -131,37 +136,36 @@ def _fits(pattern: str, word: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Near:
-    name: str
-    parts: tuple[str, ...]
-    within: int
-
-
-@dataclass(frozen=True, slots=True)
 class PhraseIndex:
     """Compiled word lists; `find` reads a text once for all of them."""
 
     root: _Node
     parts: Mapping[str, _Node]
     """The phrases of each list that others refer to."""
-    nears: tuple[_Near, ...]
+    nears: tuple[tuple[str, tuple[str, ...], int], ...]
+    """Name, names of the parts, and the most words between them, of each entry with several phrases."""
     names: frozenset[str]
     vocabulary: frozenset[str]
 
     @classmethod
-    def compile(cls, tables: Iterable[Mapping[str, Any]]) -> PhraseIndex:
+    def of_language(cls, *names: str) -> PhraseIndex:
+        """Compile files of the language's lexicon."""
+        return cls.compile(map(language_table, names))
+
+    @classmethod
+    def compile(cls, tables: Iterable[Table]) -> PhraseIndex:
         """Compile the lists of all tables; lists of one name are joined. Raises LexiconError."""
         lists = _joined(tables)
-        root, parts, nears, vocabulary = _Node(), dict[str, _Node](), list[_Near](), set[str]()
+        root, parts, nears, vocabulary = _Node(), dict[str, _Node](), [], set[str]()
         for name, rows in lists.items():
             for number, entry in enumerate(rows["phrases"]):
-                phrases = (entry,) if isinstance(entry, str) else tuple(entry["all"])
+                phrases = _phrases(entry)
                 keys = [name] if isinstance(entry, str) else [f"{name}/{number}/{n}" for n in range(len(phrases))]
                 for key, phrase in zip(keys, phrases, strict=True):
                     root.add(phrase, key)
                     vocabulary.update(phrase.split())
                 if not isinstance(entry, str):
-                    nears.append(_Near(name, tuple(keys), entry["within"]))
+                    nears.append((name, tuple(keys), entry["within"]))
             for phrase in rows["except"]:
                 root.add(phrase, f"{name}/except")
         for name in _referred(lists):
@@ -172,20 +176,18 @@ class PhraseIndex:
 
     def find(self, words: Sequence[str]) -> dict[str, tuple[Span, ...]]:
         """Return the spans of each list that occurs in the words, in order."""
-        begun: dict[str, list[Span]] = {}
+        found: dict[str, dict[int, int]] = {}
         ends: _Ends = {}
         for start in range(len(words)):
             for name, end in self._walk(self.root, words, start, ends):
-                begun.setdefault(name, []).append((start, end))
-        found = {name: _longest(spans) for name, spans in begun.items()}
-        for near in self.nears:
-            parts = [found.get(part, []) for part in near.parts]
-            found.setdefault(near.name, []).extend(near_spans(words, parts, near.within))
-        return {
-            name: spans
-            for name, all_spans in found.items()
-            if name in self.names and (spans := _uncovered(all_spans, found.get(f"{name}/except", ())))
-        }
+                longest = found.setdefault(name, {})
+                longest[start] = max(end, longest.get(start, 0))
+        spans = {name: list(longest.items()) for name, longest in found.items()}
+        for name, keys, within in self.nears:
+            near = near_spans(words, [spans.get(key, ()) for key in keys], within)
+            spans.setdefault(name, []).extend(near)
+        uncovered = {name: _uncovered(spans[name], spans.get(f"{name}/except", ())) for name in spans}
+        return {name: own for name, own in uncovered.items() if own and name in self.names}
 
     def _walk(self, root: _Node, words: Sequence[str], start: int, ends: _Ends) -> Iterator[tuple[str, int]]:
         """Yield the names of the phrases that begin here, each with where it ends."""
@@ -205,12 +207,7 @@ class PhraseIndex:
                 reached += [(after, end) for end in ends[name, position]]
 
 
-def _longest(spans: Iterable[Span]) -> list[Span]:
-    return list(dict(sorted(spans)).items())
-
-
-def _uncovered(spans: Iterable[Span], exceptions: Iterable[Span]) -> tuple[Span, ...]:
-    covers = tuple(exceptions)
+def _uncovered(spans: Iterable[Span], covers: Sequence[Span]) -> tuple[Span, ...]:
     return tuple(sorted({(s, e) for s, e in spans if not any(a <= s and e <= b for a, b in covers)}))
 
 
@@ -230,42 +227,38 @@ def near_spans(words: Sequence[str], parts: Sequence[Sequence[Span]], within: in
 # --- Reading lists -----------------------------------------------------------------------------------------------------
 
 
-def _joined(tables: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, list[Any]]]:
+def _joined(tables: Iterable[Table]) -> dict[str, dict[str, list[Any]]]:
     lists: dict[str, dict[str, list[Any]]] = {}
-    for table in tables:
-        for name, rows in table.get("lists", {}).items():
-            if unknown := set(rows) - {"phrases", "except"}:
-                raise LexiconError(f"The list {name!r} has unknown keys: {', '.join(sorted(unknown))}")
-            joined = lists.setdefault(name, {"phrases": [], "except": []})
-            joined["phrases"] += rows.get("phrases", [])
-            joined["except"] += rows.get("except", [])
+    for name, rows in (item for table in tables for item in table.get("lists", {}).items()):
+        if unknown := set(rows) - {"phrases", "except"}:
+            raise LexiconError(f"The list {name!r} has unknown keys: {', '.join(sorted(unknown))}")
+        joined = lists.setdefault(name, {"phrases": [], "except": []})
+        joined["phrases"] += rows.get("phrases", [])
+        joined["except"] += rows.get("except", [])
     return lists
+
+
+def _phrases(entry: str | Table) -> Sequence[str]:
+    return (entry,) if isinstance(entry, str) else entry["all"]
 
 
 def _referred(lists: Mapping[str, Mapping[str, list[Any]]]) -> list[str]:
     """Return the lists that phrases refer to, after checking every phrase. Raises LexiconError."""
-    references: dict[str, set[str]] = {}
+    references: dict[str, set[str]] = {name: set() for name in lists}
     for name, rows in lists.items():
-        entries = [*rows["phrases"], *rows["except"]]
-        phrases = [part for entry in entries for part in ([entry] if isinstance(entry, str) else entry["all"])]
-        for phrase in phrases:
-            tokens = [token.removesuffix("?") for token in _TOKENS_OF_PHRASE.findall(phrase)]
+        for phrase in (phrase for entry in (*rows["phrases"], *rows["except"]) for phrase in _phrases(entry)):
             if not _PHRASE.fullmatch(phrase) or phrase != folded(phrase):
                 raise LexiconError(f"The list {name!r} has a phrase that cannot be read: {phrase!r}")
-            references.setdefault(name, set()).update(token[1:-1] for token in tokens if token[0] == "{")
-    for name, others in references.items():
-        for other in others:
-            if (
-                other not in lists
-                or lists[other]["except"]
-                or not all(isinstance(p, str) for p in lists[other]["phrases"])
-            ):
-                raise LexiconError(
-                    f"The list {name!r} refers to {other!r}, which is missing or has more than plain phrases"
-                )
+            tokens = [token.removesuffix("?") for token in _TOKENS_OF_PHRASE.findall(phrase)]
+            references[name].update(token[1:-1] for token in tokens if token[0] == "{")
+    for name, other in ((name, other) for name, others in references.items() for other in others):
+        rows = lists.get(other, {"phrases": [None], "except": []})
+        if rows["except"] or not all(isinstance(phrase, str) for phrase in rows["phrases"]):
+            raise LexiconError(
+                f"The list {name!r} refers to {other!r}, which is missing or has more than plain phrases"
+            )
     try:
-        return list(
-            TopologicalSorter({name: references[name] for name in set().union(*references.values())}).static_order()
-        )
+        named = set().union(*references.values())
+        return list(TopologicalSorter({name: references[name] for name in named}).static_order())
     except CycleError as error:
         raise LexiconError(f"Lists refer to each other in a circle: {error.args[1]}") from error

@@ -1,7 +1,6 @@
-"""Hold every number that steers an answer, and the presets that rank passages as the documents describe.
+"""Hold the weights, budgets and thresholds of an answer, and the presets that rank passages as the documents describe.
 
-What is learned lies in model files with their cut-offs; the numbers here are weights of the selection objective, budgets of
-words, and the figures that the documents name.
+What is learned lies in model files with their cut-offs.
 """
 
 from __future__ import annotations
@@ -111,54 +110,35 @@ class BadPolicy(ValueError):
 
 
 DEFAULT = Policy()
-PRESETS: Mapping[str, Policy] = {
-    preset.name: preset
-    for preset in (
-        DEFAULT,
-        # 0.4 TF-IDF and 0.6 meaning; the newer study where relevance is comparable; the reader's mode counts.
-        Policy(
-            "seed-000",
-            Order.SCORE,
-            Lexical.TFIDF,
-            lexical_weight=0.4,
-            evidence_passages=5,
-            recency_band=0.02,
-            mode_weight=0.05,
-        ),
-        # Twelve passages by meaning and twelve by words, of the collection first; neighbouring concepts count a little and are
-        # searched for where little was found; five are kept.
-        Policy(
-            "seed-001",
-            Order.SCORE,
-            scope_detected=True,
-            has_second_pass=True,
-            lexical_weight=0.4,
-            pool=12,
-            evidence_passages=5,
-            neighbour_weight=0.1,
-        ),
-        # A pool of forty by meaning; sections aimed at count double, related ones 1.3 times; five from different places.
-        Policy(
-            "seed-002",
-            Order.SCORE,
-            lexical_weight=0.0,
-            pool=40,
-            evidence_passages=5,
-            section_exact=2.0,
-            section_related=1.3,
-        ),
-        # The 24 nearest, the question's words first and distance second, none farther than 1.5; five are kept.
-        Policy("seed-004", Order.KEYWORD_HITS, lexical_weight=0.0, pool=24, evidence_passages=5, distance_gate=1.5),
-    )
-}
+_IN_SCORES = Policy(order=Order.SCORE, evidence_passages=5)
+_PRESETS = (
+    DEFAULT,
+    # 0.4 TF-IDF and 0.6 meaning; the newer study where relevance is comparable; the reader's mode counts.
+    replace(
+        _IN_SCORES, name="seed-000", lexical=Lexical.TFIDF, lexical_weight=0.4, recency_band=0.02, mode_weight=0.05
+    ),
+    # Twelve passages by meaning and twelve by words, of the collection first; neighbouring concepts count a little and are
+    # searched for where little was found.
+    replace(
+        _IN_SCORES, name="seed-001", scope_detected=True, has_second_pass=True, lexical_weight=0.4, pool=12,
+        neighbour_weight=0.1,
+    ),
+    # A pool of forty by meaning; sections aimed at count double, related ones 1.3 times; five from different places.
+    replace(_IN_SCORES, name="seed-002", lexical_weight=0.0, pool=40, section_exact=2.0, section_related=1.3),
+    # The 24 nearest, the question's words first and distance second, none farther than 1.5.
+    replace(
+        _IN_SCORES, name="seed-004", order=Order.KEYWORD_HITS, lexical_weight=0.0, pool=24, distance_gate=1.5
+    ),
+)  # fmt: skip
+PRESETS: Mapping[str, Policy] = {preset.name: preset for preset in _PRESETS}
 _POSITIVE = frozenset({"pool", "candidates", "evidence_passages", "cited_studies"})
 _BOOLEANS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
 
 def read(text: str) -> Policy:
     """Return a preset with figures changed in it: "seed-002, evidence_passages=8". Raises BadPolicy."""
-    preset, *changes = [part for part in re.split(r"[\s,]+", text) if part] or [DEFAULT.name]
-    return named(DEFAULT.name, (preset, *changes)) if "=" in preset else named(preset, changes)
+    parts = [part for part in re.split(r"[\s,]+", text) if part]
+    return named(DEFAULT.name, parts) if not parts or "=" in parts[0] else named(parts[0], parts[1:])
 
 
 def named(preset: str, changes: Iterable[str] = ()) -> Policy:
@@ -168,8 +148,7 @@ def named(preset: str, changes: Iterable[str] = ()) -> Policy:
     chosen = PRESETS[preset]
     kinds = {f.name: type(getattr(chosen, f.name)) for f in fields(Policy) if f.name != "name"}
     figures: dict[str, Any] = {}
-    for change in changes:
-        name, _, value = change.partition("=")
+    for name, _, value in (change.partition("=") for change in changes):
         if name not in kinds:
             raise BadPolicy(f"{name!r} is no figure of the policy; there are {', '.join(kinds)}.")
         figures[name] = _figure(name, kinds[name], value)

@@ -1,4 +1,7 @@
-"""What the engine asks of the corpus. Everything read inside one `snapshot` belongs to one corpus version."""
+"""Define what the engine asks of the corpus, of writers, of rerankers, and of whoever watches.
+
+Everything read inside one `snapshot` belongs to one corpus version.
+"""
 
 from __future__ import annotations
 
@@ -52,15 +55,12 @@ class Corpus(Protocol):
 
     def is_word(self, word: str) -> bool:
         """Tell whether the language has this word."""
-        ...
 
     def encode(self, texts: Sequence[str]) -> tuple[Vector, ...]:
         """Return the unit vector of each text. Raises LegFailed where no encoder can be had."""
-        ...
 
     def mean(self, vectors: Sequence[Vector]) -> Vector:
         """Return the unit vector of the mean of vectors that `encode` gave."""
-        ...
 
     def score_studies(
         self, text: str, vectors: Sequence[Vector], *, collection: str | None, limit: int
@@ -69,101 +69,98 @@ class Corpus(Protocol):
 
         `vectors` are those of the question's formulations, the main one first; without any, words alone decide.
         """
-        ...
 
     def find(self, text: str, vector: Vector | None, *, collection: str | None, limit: int, error: str | None) -> Found:
         """Return the best passages of both halves with their exact scores."""
-        ...
 
     def load(self, passage_ids: Sequence[int]) -> tuple[Passage, ...]: ...
 
     def passages_among(self, study_ids: Sequence[str], passage_ids: Sequence[int]) -> tuple[Passage, ...]:
         """Return the passages of these studies that are among these ids."""
-        ...
 
     def plain_passages(self, study_ids: Sequence[str]) -> tuple[Passage, ...]:
         """Return the plain sentences of these studies as passages."""
-        ...
+
+
+class LegFailed(Exception):
+    """One half of the search cannot run; the message is for a reader."""
 
 
 class Writer(Protocol):
+    """Writes summary and answer from evidence; `name` is shown in `generator.name`."""
+
     @property
-    def name(self) -> str:
-        """As it stands in `generator.name`."""
-        ...
+    def name(self) -> str: ...
 
     def write(self, evidence: Evidence, policy: Policy) -> tuple[Draft, Generator]:
-        """Summary and answer from the evidence alone.
+        """Return a draft. Raises InsufficientEvidence where there is nothing to write, WriterFailed for a fault."""
 
-        Raises InsufficientEvidence where it does not answer, WriterFailed where the writer itself is at fault.
-        """
-        ...
+
+class WriterFailed(Exception):
+    """A writer gave nothing that can be used; another may try.
+
+    `reason` is a short code; `is_final` says that the same writer need not be asked again for this question. `received` and
+    `generator` say what came all the same, and what it took.
+    """
+
+    def __init__(
+        self, message: str, *, reason: str = "unavailable", is_final: bool = False, generator: Generator | None = None,
+        received: Mapping[str, str] | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(message)
+        self.reason, self.is_final = reason, is_final
+        self.generator, self.received = generator, received or {}
 
 
 class Reranker(Protocol):
-    """A model that reads question and passage together."""
+    """A model that reads question and passage together; `name` is shown in the `because` of what it moved."""
 
     @property
-    def name(self) -> str:
-        """As it stands in the `because` of what it moved."""
-        ...
+    def name(self) -> str: ...
 
     def prepare(self) -> None:
-        """Loads what it needs before the first question. Raises RerankerFailed."""
-        ...
+        """Load the model before the first question. Raises RerankerFailed."""
 
     def scores(self, question: str, passages: Sequence[Passage], *, seconds: float) -> Sequence[float]:
-        """One score a passage, the higher the better. Raises RerankerFailed, at the latest after `seconds`."""
-        ...
+        """Score each passage, the higher the better. Raises RerankerFailed, at the latest after `seconds`."""
+
+
+class RerankerFailed(Exception):
+    """No order can be had of the model; the message, for a reader, says why."""
 
 
 class Progress(Protocol):
-    """Told how an answer comes along; asked whether anybody still waits for it."""
+    """Receives the parts of an answer as they become final."""
 
     def is_abandoned(self) -> bool:
-        """Whether nobody waits any more: the work then stops at the next stage with Abandoned."""
-        ...
+        """Tell whether nobody waits any more: the work then stops at the next stage with Abandoned."""
 
     def stage(self, name: str, milliseconds: float) -> None:
-        """A stage has finished; where it runs again it is told again, with all the time that it has taken."""
-        ...
+        """Report a finished stage; one that runs again is reported again, with all its time."""
 
     def evidence(self, passages: Sequence[Candidate], query: Query) -> None:
-        """What the answer is written from, in rank order; of a refusal, what came nearest."""
-        ...
+        """Report the passages that the answer is written from, or those nearest to a refused question, in rank order."""
 
     def headline(self, headline: Headline, introduced: Mapping[int, Study]) -> None:
-        """Report the final headline, once and before any sentence.
-
-        `introduced` are the studies that it cites, by their numbers.
-        """
-        ...
+        """Report the headline, before any sentence, with the studies that it cites, by their numbers."""
 
     def sentence(self, part: str, index: int, sentence: Sentence, introduced: Mapping[int, Study]) -> None:
-        """A sentence that is certain to stand in the answer: verified, numbered, at this place of its part.
-
-        `introduced` are the studies that it is the first to cite, by their numbers.
-        """
-        ...
+        """Report a verified, numbered sentence at its final place, with the studies that it is the first to cite."""
 
 
 class Unwatched:
-    """Nobody is told, and nobody leaves."""
+    """Receives nothing, and always waits."""
 
     def is_abandoned(self) -> bool:
         return False
 
-    def stage(self, name: str, milliseconds: float) -> None:
-        return None
+    def stage(self, name: str, milliseconds: float) -> None: ...
 
-    def evidence(self, passages: Sequence[Candidate], query: Query) -> None:
-        return None
+    def evidence(self, passages: Sequence[Candidate], query: Query) -> None: ...
 
-    def headline(self, headline: Headline, introduced: Mapping[int, Study]) -> None:
-        return None
+    def headline(self, headline: Headline, introduced: Mapping[int, Study]) -> None: ...
 
-    def sentence(self, part: str, index: int, sentence: Sentence, introduced: Mapping[int, Study]) -> None:
-        return None
+    def sentence(self, part: str, index: int, sentence: Sentence, introduced: Mapping[int, Study]) -> None: ...
 
 
 class Abandoned(Exception):
@@ -171,47 +168,18 @@ class Abandoned(Exception):
 
 
 class Limit(Protocol):
-    """How long an answer may take."""
+    """Limits the time that an answer may take."""
 
     def require(self) -> None:
-        """Raises OutOfTime where it has taken longer."""
-        ...
+        """Return while there is time left. Raises OutOfTime."""
 
 
 class OutOfTime(Exception):
-    """The answer took longer than one may; it is not made, and nothing of it is kept."""
+    """The answer took too long; it is not made, and nothing of it is stored."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = round(seconds)
         super().__init__(
-            f"This took longer than {self.seconds} seconds and was given up; nothing of it is kept. Please try again in a while."
+            f"This took longer than {self.seconds} seconds and was given up; nothing of it is kept. "
+            "Please try again in a while."
         )
-
-
-class RerankerFailed(Exception):
-    """No order can be had of the model; the message, for a reader, says why. The built-in order stands."""
-
-
-class WriterFailed(Exception):
-    """A writer gave nothing that can be used; another may try.
-
-    `reason` is a short code; `is_final` says that the same writer need not be asked again for this question. What was
-    received all the same, and what it took, stay with it.
-    """
-
-    def __init__(
-        self,
-        message: str,
-        *,
-        reason: str = "unavailable",
-        is_final: bool = False,
-        generator: Generator | None = None,
-        received: Mapping[str, str] | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.reason, self.is_final = reason, is_final
-        self.generator, self.received = generator, received or {}
-
-
-class LegFailed(Exception):
-    """One half of the search cannot run; the message is for a reader."""

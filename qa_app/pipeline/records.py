@@ -54,11 +54,7 @@ class Verdict(StrEnum):
 
 class LeftOutReason(StrEnum):
     DUPLICATE_LOCATION = "duplicate_location"
-    NEAR_DUPLICATE = "near_duplicate"
-    HANGS = "hangs"
-    STUDY_CAP = "study_cap"
     BELOW_THRESHOLD = "below_threshold"
-    BUDGET = "budget"
     UNSUPPORTED = "unsupported"
     NUMBER_MISMATCH = "number_mismatch"
     DIRECTION_MISMATCH = "direction_mismatch"
@@ -131,29 +127,12 @@ class LeftOut:
     study_id: str | None = None
 
 
-class Stance(StrEnum):
-    """Where a study stands on the outcome asked for."""
-
-    FAVOURS = "favours"
-    NO_DIFFERENCE = "no_difference"
-    AGAINST = "against"
-    UNCLEAR = "unclear"
-
-
-@dataclass(frozen=True, slots=True)
-class StudyStance:
-    study_id: str
-    stance: Stance
-    findings: tuple[Finding, ...]
-    """Those on the matter; the stance is read from them."""
-
-
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Where the studies of the evidence stand, each counted once."""
+    """What the studies of the evidence found on one outcome, each study counted once."""
 
     outcome: Concept
-    studies: tuple[StudyStance, ...]
+    findings: tuple[Finding, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,8 +233,6 @@ class Sentence:
     kind: SentenceKind
     support: tuple[Span, ...]
     paragraph: int = 0
-    counted: tuple[Finding, ...] = ()
-    """The findings that a counted sentence rests on, in the place of spans."""
     counted_studies: tuple[str, ...] = ()
     """Ids of the studies that a sentence about the corpus itself counts."""
     attribution: str = ""
@@ -264,7 +241,7 @@ class Sentence:
     @property
     def study_ids(self) -> tuple[str, ...]:
         """The studies behind it, each once."""
-        return tuple(dict.fromkeys((*(s.study_id for s in self.support), *(f.study_id for f in self.counted))))
+        return tuple(dict.fromkeys(span.study_id for span in self.support))
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,13 +272,6 @@ class Confidence:
     calibration: str
 
 
-@dataclass(frozen=True, slots=True)
-class Signals:
-    """What the search showed, on raw scales that compare across questions."""
-
-    values: Mapping[str, float]
-
-
 class HeadlineVerdict(StrEnum):
     """The shape of the short answer that a headline gives."""
 
@@ -326,12 +296,9 @@ class Headline:
     """None where the polarity of the question is not certain."""
     citations: tuple[int, ...]
     support: tuple[Span, ...]
-    """Empty where the headline rests on counted findings."""
     studies_for: int | None = None
     studies_against: int | None = None
     studies_without_difference: int | None = None
-    counted: tuple[Finding, ...] = ()
-    """The findings that a counted headline rests on, in the place of spans."""
 
 
 class StrengthLevel(StrEnum):
@@ -387,7 +354,8 @@ class Answer:
     corpus_version: int
     found: Found | None = None
     related: tuple[Concept, ...] = ()
-    signals: Signals | None = None
+    signals: Mapping[str, float] | None = None
+    """What the search showed, on scales that compare across questions."""
     linked: Leg | None = None
     """The second pass; None where there was none."""
     ranked: int = 0

@@ -12,7 +12,7 @@ from corpus_app.records import Collection, Concept
 from qa_app.pipeline.concepts import ConceptIndex
 from qa_app.pipeline.lexicon import words_of
 from qa_app.pipeline.question.follow_up import is_fragment
-from qa_app.pipeline.question.sections import find_collection
+from qa_app.pipeline.question.wording import find_collection
 from tests.pipeline.test_parse import read
 from tests.pipeline.values import make_concept
 

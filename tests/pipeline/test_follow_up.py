@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qa_app.pipeline.lexicon import words_of
-from qa_app.pipeline.question import named_text
+from qa_app.pipeline.question import follow_up
 from qa_app.pipeline.question.follow_up import follow, names_nothing
 from qa_app.pipeline.text import clean, words
 from tests.pipeline.test_parse import GOLDEN, INDEX, LANGUAGE, PEOPLE, read
@@ -145,5 +145,5 @@ EXAMPLES = tomllib.loads((LANGUAGE / "follow_up.toml").read_text("utf-8"))["exam
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_each_cue_catches_its_example(name: str) -> None:
-    assert name in named_text._PHRASES.find(words_of(EXAMPLES[name]["catches"]))
-    assert name not in named_text._PHRASES.find(words_of(EXAMPLES[name]["misses"]))
+    assert name in follow_up._PHRASES.find(words_of(EXAMPLES[name]["catches"]))
+    assert name not in follow_up._PHRASES.find(words_of(EXAMPLES[name]["misses"]))

@@ -17,9 +17,9 @@ from corpus_app.records import AgeGroup, Collection, Concept, Section, Sex, Trai
 from qa_app.pipeline.concepts import ConceptIndex
 from qa_app.pipeline.lexicon import placed_words, words_of
 from qa_app.pipeline.query import Intent, Query
-from qa_app.pipeline.question.ask import find_ask
 from qa_app.pipeline.question.parse import parse
 from qa_app.pipeline.question.people import PeopleIndex
+from qa_app.pipeline.question.wording import find_ask
 from qa_app.pipeline.text import clean
 
 ROOT = Path(__file__).resolve().parents[2]

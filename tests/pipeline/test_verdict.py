@@ -7,7 +7,7 @@ import pytest
 from corpus_app.records import Direction, Finding, Lean, Wanted
 from qa_app.pipeline.agreement import FindingConcepts
 from qa_app.pipeline.lexicon import LANGUAGE_FOLDER, PhraseIndex, words_of
-from qa_app.pipeline.question.intent import read_intent
+from qa_app.pipeline.question.wording import read_intent
 from qa_app.pipeline.verdict import names_matter, read_polarity, verdict
 
 UP, DOWN = Direction.INCREASE, Direction.DECREASE

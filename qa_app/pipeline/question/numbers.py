@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Sequence
 
-from qa_app.pipeline.lexicon import LANGUAGE_FOLDER, UNIT_OF, Span
+from qa_app.pipeline.lexicon import UNIT_OF, Span, language_table
 from qa_app.pipeline.text import folded
-
-_TABLE = tomllib.loads((LANGUAGE_FOLDER / "units.toml").read_text("utf-8"))
 
 _UNIT = "|".join(re.escape(written) for written in sorted(UNIT_OF, key=len, reverse=True))
 _FIGURE = r"\d{1,3}(?:,\d{3})+|\d+(?:[.,]\d+)?"
 _NUMBER = re.compile(rf"(?<![\w.,])({_FIGURE})(?:[ -]?((?:{_UNIT})(?:/(?:kg|{_UNIT}))*)(?!\w))?(?!\d)")
-_LABELLED = re.compile(rf"\b(?:{'|'.join(_TABLE['labels']['words'])}) (\d+)")
+_LABELLED = re.compile(rf"\b(?:{'|'.join(language_table('units')['labels']['words'])}) (\d+)")
 _RANGE = re.compile(rf"\s*(?:-|–|to)\s*(?={_FIGURE})")
 AMOUNT = re.compile(rf"(\d+)({_UNIT})")
 
 
 def find_numbers(text: str, *, besides: Sequence[Span] = ()) -> tuple[str, ...]:
     """Return the numbers of a text, each once, in order; those that begin inside one of the spans are no amounts."""
-    said = folded(text)
-    spans = [*besides, *(match.span(1) for match in _LABELLED.finditer(said))]
+    plain = folded(text)
+    spans = [*besides, *(match.span(1) for match in _LABELLED.finditer(plain))]
     found: list[str] = []
     unit = ""
-    for match in reversed(list(_NUMBER.finditer(said))):
-        is_range = not match[2] and _RANGE.match(said, match.end())
-        unit = match[2] or (unit if is_range else "")
+    for match in reversed(list(_NUMBER.finditer(plain))):
+        unit = match[2] or (unit if _RANGE.match(plain, match.end()) else "")
         if not any(start <= match.start() < end for start, end in spans):
             found.append(f"{_digits(match[1])} {unit}".strip())
     return tuple(dict.fromkeys(reversed(found)))

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import takewhile
 
 from corpus_app.records import Collection, Reference
 from qa_app.pipeline.concepts import ConceptIndex, Mention
-from qa_app.pipeline.lexicon import placed_words
+from qa_app.pipeline.lexicon import SENTENCE_END, PhraseIndex, Word, placed_words
 from qa_app.pipeline.query import Query
-from qa_app.pipeline.question.ask import find_ask, find_focus
-from qa_app.pipeline.question.comparison import find_comparators
-from qa_app.pipeline.question.intent import read_intent
-from qa_app.pipeline.question.language import ENGLISH, guess_language
+from qa_app.pipeline.question import wording
 from qa_app.pipeline.question.numbers import find_numbers
 from qa_app.pipeline.question.people import PeopleIndex, population_of, spell_signs
-from qa_app.pipeline.question.sections import find_collection, find_sections
 from qa_app.pipeline.question.sources import SourceIndex, find_sources
 from qa_app.pipeline.question.spelling import find_corrections
-from qa_app.pipeline.text import clean, content_stems, content_words, corrected
+from qa_app.pipeline.text import EMPTY_WORDS, clean, content_stems, content_words, corrected, stem
+
+NEAR = 3  # words between a mark of comparison and what it sets against each other
+_PHRASES = PhraseIndex.of_language("slots")
 
 
 def parse(
@@ -34,11 +34,10 @@ def parse(
     text = clean(text)
     sources = find_sources(text, references)
     words = [word.text for word in placed_words(text)]
-    language = guess_language(words, lambda word: word in vocabulary or word in concepts.words or is_word(word))
-    is_english = language == ENGLISH
-    corrections = (
-        find_corrections(sources.rest, concepts=concepts, vocabulary=vocabulary, is_word=is_word) if is_english else ()
-    )
+    language = wording.guess_language(words, lambda w: w in vocabulary or w in concepts.words or is_word(w))
+    corrections: tuple[tuple[str, str], ...] = ()
+    if language == wording.ENGLISH:
+        corrections = find_corrections(sources.rest, concepts=concepts, vocabulary=vocabulary, is_word=is_word)
     text, rest = corrected(text, corrections), corrected(sources.rest, corrections)
     spelt = spell_signs(rest)
     placed = placed_words(spelt)
@@ -47,43 +46,68 @@ def parse(
     ages = [(group.start, group.end) for group in groups if group.is_age]
     mentions = [m for m in concepts.find(spelt) if not any(start < m.start < end for start, end in ages)]
     named = tuple({mention.concept.concept_id: mention.concept for mention in mentions}.values())
-    comparators, is_comparison = find_comparators(placed, mentions)
-    slots = _fill_slots(mentions, comparators)
-    ask = find_ask(text)
+    comparators, is_comparison = _find_comparators(placed, mentions)
+    ask = wording.find_ask(text)
     return Query(
         text=text,
         ask=ask,
-        focus=find_focus(ask),
+        focus=wording.find_focus(ask),
         language=language,
-        intent=read_intent(ask),
+        intent=wording.read_intent(ask),
         keywords=" ".join(content_words(text)),
         terms=content_stems(rest),
         concepts=tuple(concept for concept in named if concept.is_studied),
         unstudied=tuple(concept for concept in named if not concept.is_studied),
-        intervention=slots["intervention"],
-        comparator=slots["comparator"],
-        outcome=slots["outcome"],
-        condition=slots["condition"],
-        people=slots["people"],
         population=population_of(groups),
         numbers=find_numbers(spelt, besides=[*ages, *((m.start, m.end) for m in mentions)]),
         sources=sources,
-        sections=find_sections(words),
-        collection=find_collection(words, [c for c in named if c.is_studied], collections),
+        sections=wording.find_sections(words),
+        collection=wording.find_collection(words, [c for c in named if c.is_studied], collections),
         corrections=corrections,
         is_comparison=is_comparison,
+        **_fill_slots(mentions, comparators),
     )
 
 
 def _fill_slots(mentions: Sequence[Mention], comparators: Sequence[Mention]) -> dict[str, tuple[str, ...]]:
     """Return concept ids by slot; what is compared with is no intervention unless it is named as one, too."""
-    slots: dict[str, list[str]] = {
-        name: [] for name in ("intervention", "comparator", "outcome", "condition", "people", "")
+    slots: dict[str, dict[str, None]] = {
+        name: {} for name in ("intervention", "comparator", "outcome", "condition", "people")
     }
     for mention in mentions:
-        if mention not in comparators:
-            slots[mention.slot].append(mention.concept.concept_id)
+        if mention.slot and mention not in comparators:
+            slots[mention.slot][mention.concept.concept_id] = None
     for mention in comparators:
         if mention.concept.concept_id not in slots["intervention"]:
-            slots["comparator"].append(mention.concept.concept_id)
-    return {name: tuple(dict.fromkeys(ids)) for name, ids in slots.items()}
+            slots["comparator"][mention.concept.concept_id] = None
+    return {name: tuple(ids) for name, ids in slots.items()}
+
+
+def _find_comparators(words: Sequence[Word], mentions: Sequence[Mention]) -> tuple[tuple[Mention, ...], bool]:
+    """Return the interventions that others are compared with, and whether the question compares at all."""
+    marks = _PHRASES.find([word.text for word in words])
+    tried = [mention for mention in mentions if mention.slot == "intervention"]
+    against = marks.get("compare.against", ())
+    found = {mention for _, end in against for mention in _within(_until_end(words[end : end + NEAR]), tried)}
+    is_choice = False
+    for start, end in marks.get("compare.or", ()):
+        one, other = _until_end(words[max(0, start - NEAR) : start][::-1])[::-1], _until_end(words[end : end + NEAR])
+        sides = _within(one, tried)[-1:], _within(other, tried)[:1]
+        if all(sides) and sides[0][0].concept != sides[1][0].concept:
+            found.add(sides[1][0])
+        is_choice = is_choice or all(sides) or not _content(one).isdisjoint(_content(other))
+    is_comparison = bool(found or is_choice or against or marks.get("compare.between"))
+    return tuple(mention for mention in tried if mention in found), is_comparison
+
+
+def _until_end(words: Sequence[Word]) -> list[Word]:
+    return list(takewhile(lambda word: word.text != SENTENCE_END, words))
+
+
+def _within(words: Sequence[Word], tried: Sequence[Mention]) -> list[Mention]:
+    """Return the mentions that share code points with these words."""
+    return [m for m in tried if words and m.start < words[-1].end and words[0].start < m.end]
+
+
+def _content(words: Sequence[Word]) -> set[str]:
+    return {stem(word.text) for word in words if word.text not in EMPTY_WORDS}

@@ -1,22 +1,21 @@
-"""Find the people a question is about: the words of the corpus for them, and ages as English tells them."""
+"""Find the people a question is about: the corpus's words for them, and ages as English states them."""
 
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from corpus_app.records import AgeGroup, Sex, TrainingStatus
 from qa_app.pipeline.lexicon import (
-    LANGUAGE_FOLDER,
     SENTENCE_END,
     UNIT_OF,
     PhraseIndex,
     Span,
+    Table,
     Word,
+    language_table,
     placed_words,
     value_of,
 )
@@ -27,9 +26,8 @@ COLUMNS: Mapping[str, type[StrEnum]] = {"age_group": AgeGroup, "training_status"
 """Columns of a study's population; the lists of the subject's lexicon are named COLUMN.VALUE."""
 OLDEST = 110  # years
 
-_TABLE = tomllib.loads((LANGUAGE_FOLDER / "years_of_age.toml").read_text("utf-8"))
-_AGES = PhraseIndex.compile([_TABLE])
-_DECADES: Mapping[str, int] = _TABLE["decades"]
+_AGES = PhraseIndex.of_language("years_of_age")
+_DECADES: Mapping[str, int] = language_table("years_of_age")["decades"]
 _RANGE = re.compile(r"\s*(?:-|–|±|or|to)\s*\d[\d.,]*")
 """A second figure, whose unit is that of the first: "60 or 80 %", "70 ± 5 kg"."""
 _PLUS = re.compile(r"(?<=\d) ?\+")
@@ -38,7 +36,7 @@ _BEYOND = re.compile(r"[>≥]=? ?(?=\d)")
 
 @dataclass(frozen=True, slots=True)
 class PeopleMention:
-    """Where a text says whom it is about: code points, `end` exclusive."""
+    """A mention of people, and its place in the text: code points, `end` exclusive."""
 
     start: int
     end: int
@@ -57,7 +55,7 @@ class PeopleIndex:
     """Age groups that count for somebody from this age on, the oldest first."""
 
     @classmethod
-    def build(cls, table: Mapping[str, Any]) -> PeopleIndex:
+    def build(cls, table: Table) -> PeopleIndex:
         """Compile the corpus's list `people`; an empty one finds nobody. Raises LexiconError."""
         ages = sorted(((row["from"], tuple(row["groups"])) for row in table.get("ages", ())), reverse=True)
         return cls(PhraseIndex.compile([table]), tuple(ages))
@@ -82,19 +80,17 @@ class PeopleIndex:
             for first, end in spans if name.startswith("ages.") else ():
                 if kind in {"bare", "under"} and _continues_number(text, words, end):
                     continue
-                years = [value for value in map(_years, texts[first:end]) if value is not None]
-                groups = [group for age in years for group in self._groups(age - (kind == "under"))]
+                years = [value - (kind == "under") for value in map(_years, texts[first:end]) if value is not None]
+                groups = tuple(dict.fromkeys(group for age in years for group in self._groups(age)))
                 if groups:
-                    yield PeopleMention(
-                        *_place(words, (first, end)), "age_group", tuple(dict.fromkeys(groups)), is_age=True
-                    )
+                    yield PeopleMention(*_place(words, (first, end)), "age_group", groups, is_age=True)
 
     def _groups(self, years: int) -> tuple[str, ...]:
         return next((groups for age, groups in self.ages if age <= years <= OLDEST), ())
 
 
 def population_of(mentions: Iterable[PeopleMention]) -> Population:
-    """Return whom the mentions are about, each value once, in the order of the columns' values."""
+    """Return the people that the mentions are about, each value once, in the order of the columns' values."""
     values = {(mention.column, value) for mention in mentions for value in mention.values}
     return Population(
         tuple(group for group in AgeGroup if ("age_group", group.value) in values),
@@ -114,19 +110,16 @@ def _years(word: str) -> int | None:
 
 
 def _continues_number(text: str, words: Sequence[Word], end: int) -> bool:
-    """Return whether a unit or another number follows at once, so that the number is no age."""
+    """Tell whether a unit or another number follows at once, so that the number is no age."""
     after = words[end - 1].end
     if second := _RANGE.match(text, after):
         return _has_unit(text[second.end() :])
-    if _has_unit(text[after:]):
-        return True
-    if end == len(words) or words[end].start - after > 1:
-        return False
-    return value_of(words[end].text) is not None
+    is_adjacent = end < len(words) and words[end].start - after <= 1
+    return _has_unit(text[after:]) or (is_adjacent and value_of(words[end].text) is not None)
 
 
 def _has_unit(rest: str) -> bool:
-    """Return whether the text after a number begins with its unit."""
+    """Tell whether the text after a number begins with its unit."""
     word = WORD.match(rest.lstrip(" -"))
     return rest.lstrip().startswith(("%", "°")) or (word is not None and folded(word[0]) in UNIT_OF)
 

@@ -7,28 +7,29 @@ misses. Both are data: the lexicon files of the language and of the corpus, and 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from qa_app.pipeline.lexicon import (
-    LANGUAGE_FOLDER,
     LexiconError,
     PhraseIndex,
     Span,
+    Table,
     Tables,
+    language_table,
     near_spans,
-    read_tables,
     words_of,
 )
 from qa_app.pipeline.question.safety_model import SafetyClassifier
+from qa_app.pipeline.question.spelling import Spelling
 from qa_app.pipeline.records import Declined, Outcome
-from qa_app.pipeline.spelling import Spelling
 
 LANGUAGE_FILES = ("asking", "age", "crisis")
 URGENT = frozenset({"crisis", "emergency"})
 """Routes on which the list alone decides, however long the question."""
 LONG_QUESTION = 60
 """Words above which phrases meet by chance: there the classifier, if any, decides all routes but the urgent ones."""
+_CONDITIONS = {"every": (), "near": (), "within": 0, "unless": ()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +52,20 @@ def with_instead(message: str, instead: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What must and must not occur in a question of a route; the names are those of lists."""
+    """Names of lists that must and must not occur in a question of a route."""
 
     route: str
-    every: tuple[tuple[str, ...], ...]
-    """Of each group at least one list occurs."""
-    near: tuple[tuple[str, ...], ...]
-    """One list of each group occurs within `within` words of the others, in one sentence."""
-    within: int
-    unless: tuple[str, ...]
     example: str
     counterexample: str
+    every: Sequence[Sequence[str]]
+    """Of each group at least one list occurs."""
+    near: Sequence[Sequence[str]]
+    """One list of each group occurs within `within` words of the others, in one sentence."""
+    within: int
+    unless: Sequence[str]
 
     def matches(self, words: Sequence[str], found: Mapping[str, Sequence[Span]]) -> bool:
-        """Return whether the rule catches a question with these phrases."""
+        """Tell whether the rule catches a question with these phrases."""
         if any(name in found for name in self.unless):
             return False
         if not all(any(name in found for name in group) for group in self.every):
@@ -85,31 +86,17 @@ class SafetyLexicon:
     @classmethod
     def build(cls, corpus: Tables | None = None) -> SafetyLexicon:
         """Compile the package's lists with those of a corpus (parsed files by name). Raises LexiconError."""
-        language = read_tables(LANGUAGE_FOLDER)
-        tables = [
-            *(language[name] for name in LANGUAGE_FILES),
-            *([corpus["safety"]] if corpus and "safety" in corpus else []),
-        ]
+        tables = [*map(language_table, LANGUAGE_FILES), (corpus or {}).get("safety", {})]
         index = PhraseIndex.compile(tables)
-        routes = {
-            row["name"]: Route(row["name"], row["message"], row.get("instead", "")) for row in _rows(tables, "routes")
-        }
-        rules = tuple(_rule(row, index.names, routes) for row in _rows(tables, "rules"))
-        order = list(routes)
-        return cls(
-            routes=routes,
-            rules=tuple(sorted(rules, key=lambda rule: order.index(rule.route))),
-            index=index,
-            spelling=Spelling.build(_rows(tables, "misspelt"), index.vocabulary),
-        )
+        rows = _rows(tables, "routes")
+        routes = {row["name"]: Route(row["name"], row["message"], row.get("instead", "")) for row in rows}
+        rules = [_rule(row, index.names, routes) for row in _rows(tables, "rules")]
+        rules.sort(key=lambda rule: list(routes).index(rule.route))
+        return cls(routes, tuple(rules), index, Spelling.build(_rows(tables, "misspelt"), index.vocabulary))
 
     def words(self, question: str) -> tuple[str, ...]:
         """Return the normalised words of a question, with slips in words that matter corrected."""
         return tuple(map(self.spelling.corrected, words_of(question)))
-
-    def route_of(self, words: Sequence[str], found: Mapping[str, Sequence[Span]]) -> str | None:
-        """Return the first route with a matching rule; None where the list declines nothing."""
-        return next((rule.route for rule in self.rules if rule.matches(words, found)), None)
 
 
 def check(
@@ -127,37 +114,29 @@ def routes_of(
     """Return the route by the list and the route by the classifier, each None where it declines nothing."""
     words = lexicon.words(question)
     found = lexicon.index.find(words)
-    listed = lexicon.route_of(words, found)
+    listed = next((rule.route for rule in lexicon.rules if rule.matches(words, found)), None)
     if classifier is None or vector is None:
         return listed, None
-    chances = classifier.probabilities(vector, words, found)
     if listed not in URGENT and len(words) > LONG_QUESTION:
         listed = None
-    learned = classifier.route_of(chances)
+    learned = classifier.route_of(classifier.probabilities(vector, words, found))
     return listed, learned if learned in lexicon.routes else None
 
 
-def _rows(tables: Iterable[Mapping[str, Any]], key: str) -> list[Any]:
+def _rows(tables: Iterable[Table], key: str) -> list[Any]:
     return [row for table in tables for row in table.get(key, ())]
 
 
-def _rule(row: Mapping[str, Any], lists: frozenset[str], routes: Mapping[str, Route]) -> Rule:
+def _rule(row: Table, lists: frozenset[str], routes: Mapping[str, Route]) -> Rule:
     if missing := {"route", "example", "counterexample"} - set(row):
         raise LexiconError(f"A safety rule lacks {', '.join(sorted(missing))}: {dict(row)}")
-    rule = Rule(
-        route=row["route"],
-        every=tuple(tuple(group) for group in row.get("every", ())),
-        near=tuple(tuple(group) for group in row.get("near", ())),
-        within=row.get("within", 0),
-        unless=tuple(row.get("unless", ())),
-        example=row["example"],
-        counterexample=row["counterexample"],
-    )
-    named = {name for group in (*rule.every, *rule.near) for name in group} | set(rule.unless)
+    if unknown := set(row) - {field.name for field in fields(Rule)}:
+        raise LexiconError(f"A safety rule has unknown keys: {', '.join(sorted(unknown))}")
+    rule = Rule(**(_CONDITIONS | row))
+    named = {name for group in (*rule.every, *rule.near, rule.unless) for name in group}
     if unknown := named - lists:
-        raise LexiconError(
-            f"A rule of the route {rule.route!r} names lists that do not exist: {', '.join(sorted(unknown))}"
-        )
+        names = ", ".join(sorted(unknown))
+        raise LexiconError(f"A rule of the route {rule.route!r} names lists that do not exist: {names}")
     if rule.route not in routes or not (rule.every or rule.near):
         raise LexiconError(f"A safety rule has no condition or an unknown route: {rule.route!r}")
     return rule

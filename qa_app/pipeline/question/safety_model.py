@@ -18,11 +18,7 @@ Array = NDArray[np.float64]
 
 FILE = "safety.json"
 BUCKETS = 512
-VECTOR_SCALE, LIST_SCALE, WORD_SCALE = (
-    5.0,
-    1.0,
-    2.0,
-)  # relative penalty of the three groups; cross-validated on the fitting half
+VECTOR_SCALE, LIST_SCALE, WORD_SCALE = 5.0, 1.0, 2.0  # penalties of the groups, cross-validated on the fitting half
 
 
 def features(vector: Sequence[float], words: Sequence[str], found: Collection[str], lists: Sequence[str]) -> Array:
@@ -48,9 +44,7 @@ class SafetyClassifier:
     @classmethod
     def load(cls, path: Path) -> SafetyClassifier | None:
         """Read a model file; None where the encoder has none. Raises ValueError when the file is broken."""
-        if not path.is_file():
-            return None
-        return cls.from_row(json.loads(path.read_text("utf-8")))
+        return cls.from_row(json.loads(path.read_text("utf-8"))) if path.is_file() else None
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> SafetyClassifier:
@@ -58,13 +52,7 @@ class SafetyClassifier:
         weights, intercepts = np.array(row["weights"], dtype=np.float64), np.array(row["intercepts"], dtype=np.float64)
         if weights.shape[1:] != intercepts.shape or len(intercepts) != len(row["routes"]) + 1:
             raise ValueError("The safety model's weights do not fit its routes")
-        return cls(
-            routes=tuple(row["routes"]),
-            lists=tuple(row["lists"]),
-            intercepts=intercepts,
-            weights=weights,
-            thresholds=row["thresholds"],
-        )
+        return cls(tuple(row["routes"]), tuple(row["lists"]), intercepts, weights, row["thresholds"])
 
     def probabilities(self, vector: Sequence[float], words: Sequence[str], found: Collection[str]) -> Array:
         """Return the chance of "none" and of each route; they sum to 1."""

@@ -1,9 +1,10 @@
-"""Correct misspelt words of a question by the words of the corpus."""
+"""Correct misspelt words: of a question by the words of the corpus, of the safety lists by one letter."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
@@ -40,7 +41,7 @@ def _corrections(
         elif _is_short_unit(word, vocabulary) and not is_word(word):
             yield word, UNIT_OF[word]
         elif _is_unknown(word, concepts, vocabulary):
-            meant = _nearest(word, [*_near(word, vocabulary), *_near(word, concepts.words)], concepts, vocabulary)
+            meant = _nearest(word, concepts, vocabulary)
             if meant and (not is_word(word) or _american(word) == _american(meant)):
                 yield word, meant
 
@@ -61,33 +62,30 @@ def _is_short_unit(word: str, vocabulary: Mapping[str, int]) -> bool:
     return 1 < len(word) < len(plain) and word not in vocabulary and plain in vocabulary
 
 
-def _slips(word: str) -> int:
-    return 1 if len(word) < LONG else 2
-
-
-def _near(word: str, known: Mapping[str, int] | frozenset[str]) -> list[str]:
-    """Return known words of about the same length with the same first letter."""
-    first, size, slips = word[0], len(word), _slips(word)
-    return [k for k in known if k[0] == first and len(k) >= SHORTEST and abs(len(k) - size) <= slips]
-
-
-def _nearest(word: str, known: Sequence[str], concepts: ConceptIndex, vocabulary: Mapping[str, int]) -> str | None:
-    """Return the nearest word; of several a word of a concept's name, then the most frequent one.
+def _nearest(word: str, concepts: ConceptIndex, vocabulary: Mapping[str, int]) -> str | None:
+    """Return the nearest known word; of several a word of a concept's name, then the most frequent one.
 
     Other words of the corpus have too many neighbours: they need the same letters, one missing, doubled or swapped.
     """
-    near = process.extract(word, known, scorer=OSA.distance, score_cutoff=_slips(word), limit=None)
-    near = [row for row in near if _is_slip(word, row[0], row[0] in concepts.words)]
-    if not near:
-        return None
-    return min(near, key=lambda row: (row[1], row[0] not in concepts.words, -vocabulary.get(row[0], 0), row[0]))[0]
+    slips = 1 if len(word) < LONG else 2
+    alike = [
+        known
+        for known in (*vocabulary, *concepts.words)
+        if known[0] == word[0] and len(known) >= SHORTEST and abs(len(known) - len(word)) <= slips
+    ]
+    near = process.extract(word, alike, scorer=OSA.distance, score_cutoff=slips, limit=None)
+    fitting = [
+        (slip, k not in concepts.words, -vocabulary.get(k, 0), k) for k, slip, _ in near if _is_slip(word, k, concepts)
+    ]
+    return min(fitting)[-1] if fitting else None
 
 
-def _is_slip(word: str, known: str, is_name: bool) -> bool:
-    """Return whether a word may be a slip of the pen for a known one, not another form or a word of its own."""
+def _is_slip(word: str, known: str, concepts: ConceptIndex) -> bool:
+    """Tell whether a word may be a slip of the pen for a known one, not another form or a word of its own."""
     is_inflection = word == known[:-1] or (word[:-1] == known[:-1] and word.endswith(INFLECTIONS))
     has_same_letters = len(word) != len(known) or sorted(word) == sorted(known)
-    return not is_inflection and (is_name or (has_same_letters and OSA.distance(word, known) == 1))
+    is_close = known in concepts.words or (has_same_letters and OSA.distance(word, known) == 1)
+    return is_close and not is_inflection
 
 
 def _american(word: str) -> str:
@@ -95,3 +93,28 @@ def _american(word: str) -> str:
     for british, american in _BRITISH:
         word = re.sub(british, american, word)
     return word
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """Words that are often misspelt, by what is left of each without one letter (symmetric deletes, Garbe 2012)."""
+
+    meant: Mapping[str, str]
+    known: frozenset[str]
+
+    @classmethod
+    def build(cls, words: Iterable[str], known: Iterable[str]) -> Spelling:
+        """Index the words; `known` words are never corrected."""
+        rows = sorted(words, reverse=True)
+        return cls({short: word for word in rows for short in _deletes(word)}, frozenset((*rows, *known)))
+
+    def corrected(self, word: str) -> str:
+        """Return the listed word that is one letter too many, too few, wrong or swapped away; else the word itself."""
+        if len(word) < SHORTEST or word in self.known:
+            return word
+        near = (self.meant.get(short) for short in _deletes(word))
+        return next((m for m in near if m and m[0] == word[0] and abs(len(m) - len(word)) < 2), word)
+
+
+def _deletes(word: str) -> Sequence[str]:
+    return [word, *(word[:n] + word[n + 1 :] for n in range(len(word)))]
