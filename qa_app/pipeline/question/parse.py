@@ -47,6 +47,7 @@ def parse(
     mentions = [m for m in concepts.find(spelt) if not any(start < m.start < end for start, end in ages)]
     named = tuple({mention.concept.concept_id: mention.concept for mention in mentions}.values())
     comparators, is_comparison = _find_comparators(placed, mentions)
+    slots = _fill_slots(mentions, comparators)
     ask = wording.find_ask(text)
     return Query(
         text=text,
@@ -65,7 +66,11 @@ def parse(
         collection=wording.find_collection(words, [c for c in named if c.is_studied], collections),
         corrections=corrections,
         is_comparison=is_comparison,
-        **_fill_slots(mentions, comparators),
+        intervention=slots["intervention"],
+        comparator=slots["comparator"],
+        outcome=slots["outcome"],
+        condition=slots["condition"],
+        people=slots["people"],
     )
 
 

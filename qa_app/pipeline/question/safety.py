@@ -132,7 +132,7 @@ def _rule(row: Table, lists: frozenset[str], routes: Mapping[str, Route]) -> Rul
         raise LexiconError(f"A safety rule lacks {', '.join(sorted(missing))}: {dict(row)}")
     if unknown := set(row) - {field.name for field in fields(Rule)}:
         raise LexiconError(f"A safety rule has unknown keys: {', '.join(sorted(unknown))}")
-    rule = Rule(**(_CONDITIONS | row))
+    rule = Rule(**{**_CONDITIONS, **row})
     named = {name for group in (*rule.every, *rule.near, rule.unless) for name in group}
     if unknown := named - lists:
         names = ", ".join(sorted(unknown))

@@ -10,25 +10,23 @@ from typing import TypeVar
 from rapidfuzz import fuzz
 
 from corpus_app.records import Reference
+from qa_app.pipeline.lexicon import Span
 from qa_app.pipeline.query import NamedSources
 from qa_app.pipeline.question.authors import (
-    AuthorIndex,
-    held_mentions,
-    index_authors,
-    merge_mentions,
-    studies_of,
-    unknown_mentions,
-    write_mention,
-)
-from qa_app.pipeline.question.source_words import (
     ACRONYM,
     INITIALS,
     WORDS,
-    Span,
+    AuthorIndex,
     Token,
+    index_authors,
     is_in_titles,
+    known_mentions,
+    merge_mentions,
     normal_words,
+    studies_of,
     tokenise,
+    unknown_mentions,
+    write_mention,
 )
 
 T = TypeVar("T")
@@ -74,7 +72,7 @@ def find_sources(
     index = known.authors
     named = [*_identifiers(text, known.studies), *_titles(text, known)]
     tokens = tokenise(text, [span for span, _, _ in named])
-    for mention in merge_mentions([*held_mentions(tokens, index), *unknown_mentions(tokens, index)], tokens):
+    for mention in merge_mentions([*known_mentions(tokens, index), *unknown_mentions(tokens, index)], tokens):
         written, span = write_mention(mention, tokens, text)
         named.append((span, written, studies_of(mention, index, prefer_first=prefer_first_author)))
     if not any(ids for _, _, ids in named):
