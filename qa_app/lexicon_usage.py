@@ -19,8 +19,10 @@ READ_IN_PASSAGES = frozenset({"connectives"})
 """Files whose phrases are looked for in passages, not in questions."""
 SETTINGS = frozenset({"ages", "examples", "facts", "misspelt", "names", "routes", "rules", "sections", "slots"})
 """Tables that hold no words to look for."""
-STEMMED = "generic"
-"""The list whose words match every form of themselves."""
+STEMMED = frozenset({"generic", "issued", "says", "statement", "study"})
+"""Lists whose words match every form of themselves."""
+ENDINGS, UNITS = ", endings", "units, "
+"""How names of lists of endings end, and those of units begin."""
 SHORTEST_ENDED = 7  # letters of a word whose ending counts
 
 _WORD = re.compile(r"\d+|[^\W\d_]+|%")
@@ -41,17 +43,19 @@ class Entry:
 
 
 def read_texts(path: Path) -> tuple[list[str], list[str]]:
-    """Return the questions of a file of JSON lines, or the passages of a study file. Raises ValueError naming the line."""
+    """Return the questions and the passages of a file of JSON lines or of a study. Raises ValueError naming the line."""
     if path.suffix == ".json":
         return [], [passage["text"] for passage in json.loads(path.read_text("utf-8"))["passages"]]
     questions: list[str] = []
+    passages: list[str] = []
     for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
         try:
             row = json.loads(line) if line.strip() else {}
         except ValueError as error:
             raise ValueError(f"{path}, line {number}: {error}") from error
         questions += [row[name] for name in ("question", "before") if row.get(name)]
-    return questions, []
+        passages += [row["passage"]] if row.get("passage") else []
+    return questions, passages
 
 
 def count_usage(tables: Tables, questions: Sequence[str], passages: Sequence[str] = ()) -> dict[Entry, int]:
@@ -101,7 +105,7 @@ def _words(file: str, table: Mapping[str, Any]) -> Iterator[Entry]:
             if isinstance(value, int):
                 yield Entry(file, name, key)
             elif isinstance(value, list):
-                label = {"words": name, "endings": f"{name}, endings"}.get(key, f"{name}, {key}")
+                label = {"words": name, "endings": f"{name}{ENDINGS}"}.get(key, f"{name}, {key}")
                 yield from (Entry(file, label, word) for word in value)
 
 
@@ -119,21 +123,22 @@ def _count_phrases(
 
 
 def _count_words(entries: Sequence[Entry], texts: Iterable[str]) -> dict[Entry, int]:
-    hits: Counter[str] = Counter()
-    stems: Counter[str] = Counter()
-    ends: Counter[str] = Counter()
-    endings = tuple({entry.text for entry in entries if entry.name.endswith(", endings")})
+    """Count the texts with each word: as it is, in any form, in the plural, or as the ending of a long word."""
+    counts: Counter[Entry] = Counter()
     for text in texts if entries else ():
-        words = set(_WORD.findall(folded(text).replace("'", "")))
-        hits.update(words)
-        stems.update({stem(word) for word in words})
-        long_words = [word for word in words if len(word) >= SHORTEST_ENDED]
-        ends.update(ending for ending in endings if any(word.endswith(ending) for word in long_words))
-    return {
-        entry: ends[entry.text]
-        if entry.name.endswith(", endings")
-        else stems[stem(entry.text)]
-        if entry.name == STEMMED
-        else hits[folded(entry.text)]
-        for entry in entries
-    }
+        said = folded(text).replace("'", "")
+        words = frozenset(_WORD.findall(said))
+        stems = frozenset(map(stem, words))
+        counts.update(entry for entry in entries if _occurs(entry, said, words, stems))
+    return {entry: counts[entry] for entry in entries}
+
+
+def _occurs(entry: Entry, said: str, words: frozenset[str], stems: frozenset[str]) -> bool:
+    text = folded(entry.text)
+    if entry.name.endswith(ENDINGS):
+        return any(len(word) >= SHORTEST_ENDED and word.endswith(text) for word in words)
+    if entry.name in STEMMED:
+        return stem(text) in stems
+    if "." in text:
+        return f" {text}." in f" {said}"
+    return text in words or (entry.name.startswith(UNITS) and f"{text}s" in words)

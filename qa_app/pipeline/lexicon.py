@@ -83,8 +83,13 @@ def placed_words(text: str) -> tuple[Word, ...]:
 
 NUMERALS: Mapping[str, int] = language_table("numerals")["numerals"]
 UNITS: Mapping[str, Sequence[str]] = language_table("units")["units"]
-UNIT_OF = {folded(written): unit for unit, spellings in UNITS.items() for written in spellings}
-"""The plain name of each way to write a unit."""
+UNIT_OF = {
+    folded(f"{written}{ending}"): unit
+    for unit, spellings in UNITS.items()
+    for written in spellings
+    for ending in (("", "s") if len(written) > 1 else ("",))
+}
+"""The plain name of each way to write a unit, also in the plural."""
 
 
 def value_of(word: str) -> float | None:

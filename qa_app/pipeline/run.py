@@ -147,9 +147,10 @@ def _read_about_corpus(
 ) -> about_corpus.CorpusAnswer | about_corpus.CorpusQuestionUnread | None:
     return about_corpus.read(
         question.searched,
-        studies=tuple(facts.studies.values()),
+        studies=tuple(s for s in facts.studies.values() if question.collection in (None, s.collection)),
         concepts=facts.concepts,
         collections=facts.collections,
+        people=facts.people,
         changed_at=facts.changed_at,
         today=today,
         sources=facts.sources,

@@ -15,6 +15,8 @@ from corpus_app.records import AgeGroup, Collection, Concept, Design, Notice, Se
 from qa_app.pipeline.question import about_corpus
 from qa_app.pipeline.question.about_corpus import CorpusAnswer, CorpusQuestionUnread
 from qa_app.pipeline.question.about_sentences import FACTS
+from qa_app.pipeline.question.people import PeopleIndex
+from tests.pipeline.rows import read_rows
 
 ROOT = Path(__file__).resolve().parents[2]
 ROWS = [json.loads(path.read_text("utf-8")) for path in sorted((ROOT / "corpus" / "studies").glob("*.json"))]
@@ -26,8 +28,9 @@ CONCEPTS = [
     for c in GRAPH["concepts"]
 ]
 COLLECTIONS = [Collection(c["id"], c["name"], c["description"], tuple(c["keywords"])) for c in GRAPH["collections"]]
-CASES = [json.loads(line) for line in (ROOT / "tests" / "data" / "about_corpus.jsonl").read_text("utf-8").splitlines()]
+CASES = read_rows("about_corpus")
 LEXICON = tomllib.loads((ROOT / "qa_app" / "lexicon" / "about_corpus.toml").read_text("utf-8"))
+PEOPLE = PeopleIndex.build(tomllib.loads((ROOT / "corpus" / "lexicon" / "people.toml").read_text("utf-8")))
 CHANGED = datetime(2025, 11, 3, tzinfo=UTC)
 
 
@@ -63,6 +66,7 @@ def read(question: str, studies: list[Study] = STUDIES) -> CorpusAnswer | Corpus
         studies=studies,
         concepts=CONCEPTS,
         collections=COLLECTIONS,
+        people=PEOPLE,
         changed_at=CHANGED,
         today=date(2025, 11, 25),
     )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,6 +14,7 @@ from qa_app.pipeline.lexicon import words_of
 from qa_app.pipeline.question import follow_up
 from qa_app.pipeline.question.follow_up import follow, names_nothing
 from qa_app.pipeline.text import clean, words
+from tests.pipeline.rows import read_rows
 from tests.pipeline.test_parse import GOLDEN, INDEX, LANGUAGE, PEOPLE, read
 
 PROTEIN = "How much protein do older adults need to keep their muscle?"
@@ -27,62 +30,13 @@ def meaning(question: str, before: str) -> str | None:
     return follow(clean(question), clean(before), INDEX, PEOPLE)
 
 
-@pytest.mark.parametrize(
-    ("question", "before", "meant"),
-    [
-        ("What about women?", PROTEIN, "What about women: how much protein do women need to keep their muscle?"),
-        ("what about creatine?", PROTEIN, "what about creatine: how much creatine do older adults need to keep their muscle?"),
-        ("And for older adults?", SETS, "And for older adults: how many sets per week for muscle growth?"),
-        ("and strength?", SETS, "and strength: how many sets per week for strength?"),
-        ("beginners?", PROTEIN, "beginners: how much protein do beginners need to keep their muscle?"),
-        ("and without weights?", PROTEIN, f"and without weights: {PROTEIN[0].lower()}{PROTEIN[1:]}"),
-        ("same for athletes?", "Is one set enough?", "same for athletes: is one set enough?"),
-        ("how many sets?", "Does lifting change lean mass in older women?", "how many sets (lean mass, older women)?"),
-        ("is it safe?", "Is creatine good for strength?", "is it safe (creatine)?"),
-        ("any side effects?", "Is creatine good for strength?", "any side effects (creatine)?"),
-        ("And how much should I take a day?", "Is creatine any good?", "And how much should I take a day (creatine)?"),
-        ("when should I take it?", "how much should I take (creatine)?", "when should I take it (creatine)?"),
-        ("what dose?", "Does omega-3 help older adults?", "what dose (omega-3, older adults)?"),
-        ("how long until she notices something?", "She is frail. Can she build strength?", "how long until she notices something (frail, build strength)?"),
-        ("should she eat more protein too?", "Is it safe for my frail mother?", "should she eat more protein too (frail, mother)?"),
-        ("why?", "how much (protein powder, older adults)?", "why (protein, older adults)?"),
-        ("what if I am over 70?", FAILURE, "what if I am over 70 (train to failure)?"),
-        ("does it work for women?", FAILURE, "does it work for women (train to failure)?"),
-        ("would it work without them?", "Do cuffs with light weights build muscle?", "would it work without them (light weights, build muscle)?"),
-        ("Why?", "What is the best day to begin?", "Why: what is the best day to begin?"),
-        ("und im Alter?", "Wie viel Eiweiß braucht man?", "und im Alter: wie viel Eiweiß braucht man?"),
-    ],
-)  # fmt: skip
-def test_it_is_understood_after_the_question_before(question: str, before: str, meant: str) -> None:
-    assert meaning(question, before) == meant
+@pytest.mark.parametrize("row", read_rows("follow_ups"), ids=lambda row: row["question"])
+def test_a_follow_up_is_understood_after_the_question_before_and_nothing_else_is(row: Mapping[str, Any]) -> None:
+    assert meaning(row["question"], row["before"]) == row["meant"]
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "What about protein after training for muscle growth in older adults?",
-        "Is it safe to take creatine?",
-        "Is it better to train in the morning?",
-        "How many sets per week for muscle growth?",
-        "How often should I stretch?",
-        "If I train twice a day, will I grow more?",
-        "if i lift every day do i need rest days?",
-        "if a woman lifts will she get bulky?",
-        "If my knees hurt should I squat?",
-        "even if I take creatine I don't grow",
-        "What should older people eat?",
-        "Should men and women eat the same?",
-        "Is drinking bad for you?",
-        "My grandma is 82, can she still lift?",
-        "What is hypertrophy?",
-        "creatine",
-        "And how much protein do older adults need?",
-        "",
-        "?",
-    ],
-)
-def test_a_question_of_its_own_is_left_alone(question: str) -> None:
-    assert meaning(question, PROTEIN) is None
+def test_nothing_follows_without_words() -> None:
+    assert meaning("", PROTEIN) is None
 
 
 @pytest.mark.parametrize("before", [PROTEIN, SETS, FAILURE])

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_app.records import AgeGroup, Collection, Concept, Section, Sex, TrainingStatus
+from corpus_app.records import Collection, Concept, Section
 from qa_app.pipeline.concepts import ConceptIndex
 from qa_app.pipeline.lexicon import PhraseIndex, placed_words, words_of
 from qa_app.pipeline.query import Intent, Query
@@ -21,6 +21,7 @@ from qa_app.pipeline.question.parse import parse
 from qa_app.pipeline.question.people import PeopleIndex
 from qa_app.pipeline.question.wording import find_ask
 from qa_app.pipeline.text import clean
+from tests.pipeline.rows import read_rows
 
 ROOT = Path(__file__).resolve().parents[2]
 LANGUAGE = ROOT / "qa_app" / "lexicon"
@@ -94,50 +95,13 @@ def test_what_no_study_is_about_is_told_apart() -> None:
     assert [concept.concept_id for concept in query.concepts] == ["creatine", "muscle-strength"]
 
 
-@pytest.mark.parametrize(
-    ("question", "ages", "training", "sexes"),
-    [
-        ("Can a 72 year old lift?", {AgeGroup.OLDER_ADULTS}, set(), set()),
-        ("i'm in my 70s", {AgeGroup.OLDER_ADULTS}, set(), set()),
-        ("strength training after the age of 65", {AgeGroup.OLDER_ADULTS}, set(), set()),
-        ("aged 65+", {AgeGroup.OLDER_ADULTS}, set(), set()),
-        ("adults ≥60 y", {AgeGroup.OLDER_ADULTS}, set(), set()),
-        ("my dad (79) falls", {AgeGroup.OLDER_ADULTS}, set(), {Sex.MALE}),
-        ("my son is 8", {AgeGroup.YOUTH}, set(), {Sex.MALE}),
-        (
-            "52, female, new to the gym",
-            {AgeGroup.OLDER_ADULTS, AgeGroup.ADULTS},
-            {TrainingStatus.UNTRAINED},
-            {Sex.FEMALE},
-        ),
-        ("Should a session last over 60 minutes?", set(), set(), set()),
-        ("rest 70 s or 90 s?", set(), set(), set()),
-        ("is lifting at 60 or 80% of 1rm better?", set(), set(), set()),
-        ("at 70 ± 5% of the maximum", set(), set(), set()),
-        ("isokinetic strength at 60°/s", set(), set(), set()),
-        ("over 65 to 70 reps", set(), set(), set()),
-        ("my dad is 14 stone and diabetic", set(), set(), {Sex.MALE}),
-        ("my mum is 5 foot 2 and has weak bones", set(), set(), {Sex.FEMALE}),
-        ("my mum is 70 or 71", {AgeGroup.OLDER_ADULTS}, set(), {Sex.FEMALE}),
-        ("i am 65 and 80 kg", {AgeGroup.OLDER_ADULTS}, set(), set()),
-        ("is a 12 year old hip replacement safe?", set(), set(), set()),
-        ("in resistance-trained men", set(), {TrainingStatus.TRAINED}, {Sex.MALE}),
-        ("how often is a muscle trained?", set(), set(), set()),
-        ("bench over 60 kg", set(), set(), set()),
-        ("young vs old", {AgeGroup.ADULTS, AgeGroup.OLDER_ADULTS}, set(), set()),
-        ("my 70 year old mum had surgery, can she lift", {AgeGroup.OLDER_ADULTS}, set(), {Sex.FEMALE}),
-        ("does it work for 14 year old girls?", {AgeGroup.YOUTH}, set(), {Sex.FEMALE}),
-        ("I have two kids and no time", set(), set(), set()),
-        ("women who have lifted for years", set(), {TrainingStatus.TRAINED}, {Sex.FEMALE}),
-        ("older studies on tempo", set(), set(), set()),
-    ],
-)
-def test_whom_a_question_is_about_is_read(
-    question: str, ages: set[AgeGroup], training: set[TrainingStatus], sexes: set[Sex]
-) -> None:
-    people = read(question).population
+@pytest.mark.parametrize("row", read_rows("people"), ids=lambda row: row["question"])
+def test_whom_a_question_is_about_is_read(row: Mapping[str, Any]) -> None:
+    people = read(row["question"]).population
 
-    assert (set(people.age_groups), set(people.training), set(people.sexes)) == (ages, training, sexes)
+    assert set(people.age_groups) == set(row["ages"])
+    assert set(people.training) == set(row["training"])
+    assert set(people.sexes) == set(row["sexes"])
 
 
 @pytest.mark.parametrize("question", ["Can a 72 year old woman lift?", "untrained men over 60"])
@@ -176,22 +140,9 @@ def test_misspelt_words_are_corrected(question: str, corrections: set[tuple[str,
     assert set(read(question).corrections) == corrections
 
 
-@pytest.mark.parametrize(
-    ("question", "language"),
-    [
-        ("Is creatine safe?", "en"),
-        ("creatine strength", "en"),
-        ("Wie viel Eiweiß braucht man im Alter?", "de"),
-        ("La créatine est-elle dangereuse pour les reins ?", "fr"),
-        ("¿Cuánta proteína necesito al día?", "es"),
-        ("Quante proteine per un anziano che si allena?", "it"),
-        ("quanto tempo de descanso entre as séries para ganhar força?", "pt"),
-        ("Hoeveel eiwit heb ik nodig na het trainen?", "nl"),
-        ("protein pro kg", "en"),
-    ],
-)
-def test_the_language_is_recognised(question: str, language: str) -> None:
-    assert read(question).language == language
+@pytest.mark.parametrize("row", read_rows("languages"), ids=lambda row: row["question"])
+def test_the_language_is_recognised(row: Mapping[str, Any]) -> None:
+    assert read(row["question"]).language == row["language"]
 
 
 @pytest.mark.parametrize("question", [q for q in GOLDEN if "ß" not in q])
@@ -199,24 +150,9 @@ def test_no_english_golden_question_is_taken_for_another_language(question: str)
     assert read(question).language == "en"
 
 
-STORY = (
-    "I am 60 and have been training at the gym near my office for about ten years now, mostly machines. "
-    "My doctor is sceptical of it all and told me to walk instead. "
-)
-
-
-@pytest.mark.parametrize(
-    ("text", "ask"),
-    [
-        (f"{STORY}Is lifting safe at my age?", "Is lifting safe at my age?"),
-        (f"{STORY}Is it so?", "My doctor is sceptical of it all and told me to walk instead. Is it so?"),
-        (f"{STORY}I wonder how much protein I need.", "I wonder how much protein I need."),
-        (f"{STORY}Thanks in advance.", f"{STORY}Thanks in advance."),
-        ("I am 60. Is lifting safe?", "I am 60. Is lifting safe?"),
-    ],
-)
-def test_what_is_asked_is_told_from_the_story(text: str, ask: str) -> None:
-    assert find_ask(text) == ask
+@pytest.mark.parametrize("row", read_rows("asks"), ids=lambda row: row["ask"])
+def test_what_is_asked_is_told_from_the_story(row: Mapping[str, Any]) -> None:
+    assert find_ask(row["question"]) == row["ask"]
 
 
 @pytest.mark.parametrize(

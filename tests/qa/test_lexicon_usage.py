@@ -21,7 +21,8 @@ TABLES: Tables = {
         "generic": {"words": ["risk", "dose"]},
         "nl": {"words": ["het"], "endings": ["heid"]},
         "units": {"g": ["g", "gram"]},
-        "decades": {"sixties": 60},
+        "numerals": {"sixty": 60},
+        "abbreviations": {"words": ["e.g"]},
         "examples": {"gain": {"catches": "It grew."}},
     },
     "connectives": {"lists": {"qualifies": {"phrases": [". however"]}}},
@@ -41,7 +42,7 @@ def hits(*questions: str, passages: tuple[str, ...] = ()) -> dict[str, int]:
         ("extra muscle?", {"extra", "{more} muscle"}),
         ("risks of dosing", {"risk", "dose"}),
         ("is het een waarheid", {"het", "heid"}),
-        ("5g in my sixties", {"g", "sixties"}),
+        ("5g or 9 grams, e.g. at sixty", {"g", "gram", "sixty", "e.g"}),
         ("however", set()),
         ("lean", set()),
     ],
@@ -64,16 +65,19 @@ def test_the_report_names_what_is_unused_and_counts_safety_apart() -> None:
     assert lines[:2] == ["small, gain: {more} muscle", "small, gain, except: grow up"]
     assert "crisis, harm: harm" not in lines
     assert [line.split()[-2:] for line in lines if line.startswith(("all", "crisis"))] == [
-        ["13", "10"], ["1", "1"], ["1", "1"],
+        ["14", "11"], ["1", "1"], ["1", "1"],
     ]  # fmt: skip
 
 
 def test_questions_and_passages_are_read_from_files(tmp_path: Path) -> None:
     labels, study = tmp_path / "labels.jsonl", tmp_path / "S001.json"
-    labels.write_text('{"question": "and women?", "before": "Is it safe?"}\n\n{"id": 1}\n', "utf-8")
+    labels.write_text('{"question": "and women?", "before": "Is it safe?"}\n\n{"passage": "It fell."}\n', "utf-8")
     study.write_text(json.dumps({"passages": [{"section": "results", "text": "It grew."}]}), "utf-8")
 
-    assert (read_texts(labels), read_texts(study)) == ((["and women?", "Is it safe?"], []), ([], ["It grew."]))
+    assert (read_texts(labels), read_texts(study)) == (
+        (["and women?", "Is it safe?"], ["It fell."]),
+        ([], ["It grew."]),
+    )
 
 
 def test_the_command_prints_the_report_and_names_a_bad_line(tmp_path: Path) -> None:

@@ -6,20 +6,20 @@ each of its words is read. One with a word for the holdings that cannot be read 
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from pathlib import Path
 
 from corpus_app.records import Collection, Concept, Notice, Reference, Study
-from qa_app.pipeline.lexicon import PhraseIndex, words_of
+from qa_app.pipeline.lexicon import PhraseIndex, placed_words, words_of
 from qa_app.pipeline.query import NamedSources
 from qa_app.pipeline.question import about_sentences as write
 from qa_app.pipeline.question.about_filters import PEOPLE, Filters, Found, read_filters
+from qa_app.pipeline.question.people import PeopleIndex, spell_signs
 from qa_app.pipeline.question.sources import SourceIndex, find_sources
 from qa_app.pipeline.records import Overview, Sentence
+from qa_app.pipeline.text import EMPTY_WORDS
 
 LISTED = 12  # studies that an answer names; the corpus page has them all
 MOST_UNREAD_OF_FACT = 3  # words of a question about the site that need not be read
@@ -39,6 +39,8 @@ WISHES = (
     "list",
 )
 """In the order in which they win over each other."""
+NARROWING_WISHES = {"notice": ("notice.",), "peer": ("design.preprint", "design.thesis")}
+"""Lists that narrow and are wishes, too: by wish, how their names begin."""
 BARE_WISHES = frozenset({"timeline", "newest", "oldest", "count", "list_all"})
 """Wishes that are about the corpus without a word for the holdings, if every word is read."""
 PAYLOAD_WISH = {
@@ -60,9 +62,7 @@ EXAMPLES = (
     "What topics do you cover?",
 )
 
-_LEXICON = PhraseIndex.compile(
-    [tomllib.loads((Path(__file__).parents[2] / "lexicon" / "about_corpus.toml").read_text("utf-8"))]
-)
+_LEXICON = PhraseIndex.of_language("about_corpus")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +116,7 @@ def read(
     studies: Sequence[Study],
     concepts: Sequence[Concept],
     collections: Sequence[Collection],
+    people: PeopleIndex,
     changed_at: datetime | None,
     today: date,
     sources: SourceIndex | None = None,
@@ -129,10 +130,12 @@ def read(
     published = [study for study in studies if study.notice is not Notice.RETRACTED]
     sources = sources or SourceIndex.build([_reference(study) for study in studies])
     named = find_sources(question, sources, prefer_first_author=False)
-    words = words_of(named.rest)
+    rest = spell_signs(named.rest)
+    placed = placed_words(rest)
+    words = [word.text for word in placed]
     found = _LEXICON.find(words)
     filters, read_places = read_filters(
-        words, found, studies=published, concepts=concepts, collections=collections, today=today
+        placed, found, people.find(rest), studies=published, concepts=concepts, collections=collections, today=today
     )
     ask = _ask(words, found, _with_sources(filters, named), read_places)
     if _asks_for_findings(ask, words):
@@ -151,7 +154,7 @@ def read(
 
 def _can_be_about_corpus(found: Found) -> bool:
     subjects = ("item", "trials", "reviews", "place", "possession", "yours", "here", "summaries")
-    is_design = any(name.startswith(("design.", "wish.peer", "wish.notice")) for name in found)
+    is_design = any(name.startswith(("design.", "notice.", "wish.peer", "wish.notice")) for name in found)
     return any(found.get(name) for name in subjects) or is_design or any(_is_fact(name, found) for name in FACTS)
 
 
@@ -162,11 +165,16 @@ def _is_fact(name: str, found: Found) -> bool:
 def _ask(words: Sequence[str], found: Found, filters: Filters, read_places: frozenset[int]) -> _Ask:
     ends = frozenset(n for n, word in enumerate(words) if not word[0].isalnum())
     known = {n for name, spans in found.items() if name != "finding" for start, end in spans for n in range(start, end)}
+    known |= {n for n, word in enumerate(words) if word in EMPTY_WORDS}
     unread = tuple(word for n, word in enumerate(words) if n not in known | ends | read_places)
-    wish = next((wish for wish in WISHES if found.get(f"wish.{wish}")), None)
+    wish = next((wish for wish in WISHES if _is_wished(wish, found)), None)
     facts = [name for name in FACTS if _is_fact(name, found) and (name != "method" or wish in {None, "list"})]
     is_fact = bool(facts) and len(unread) <= MOST_UNREAD_OF_FACT and not filters.topics
     return _Ask(wish, facts[0] if is_fact else None, filters, unread, found)
+
+
+def _is_wished(wish: str, found: Found) -> bool:
+    return any(name == f"wish.{wish}" or name.startswith(NARROWING_WISHES.get(wish, ())) for name in found)
 
 
 def _with_sources(filters: Filters, named: NamedSources) -> Filters:
@@ -196,7 +204,7 @@ def _is_readable(ask: _Ask, named: NamedSources) -> bool:
     """Whether the question has all that an answer needs."""
     if (ask.names_holdings or ask.has("here")) and named.is_named and (ask.names_studies or not ask.unread):
         return True
-    if ask.unread or (ask.wish is None and not ask.has("possession", "here")):
+    if ask.unread or (ask.wish is None and not ask.has("possession", "yours", "here", "exists")):
         return False
     if ask.names_holdings or ask.has("here"):
         return ask.names_studies or ask.has("evidence") or ask.wish not in {None, "list"}
@@ -209,7 +217,9 @@ def _is_readable(ask: _Ask, named: NamedSources) -> bool:
 def _is_about_holdings(ask: _Ask) -> bool:
     """Whether the question asks for holdings, though not in words that were read."""
     if ask.names_holdings:
-        return ask.names_studies or ask.wish not in {None, "list", "list_all", "overview"}
+        return ask.names_studies or (
+            ask.has("place", "yours") and ask.wish not in {None, "list", "list_all", "overview"}
+        )
     return ask.has("here") and ask.names_studies and ask.wish is not None
 
 
@@ -283,7 +293,11 @@ def _answer(
 
 def _shares(filters: Filters, published: Sequence[Study], names: Mapping[str, str]) -> list[Sentence]:
     """Relate the designs to the same studies of any design, else the people to those of any people, else all to all."""
-    asked = ("design",) if "design" in filters.values else tuple(facet for facet in PEOPLE if facet in filters.values)
+    asked = (
+        ("design",)
+        if "design" in filters.values
+        else tuple(facet for facet in PEOPLE.values() if facet in filters.values)
+    )
     rest = {facet: values for facet, values in filters.values.items() if facet not in asked}
     base = replace(filters, values=rest) if asked else Filters()
     whole = [study for study in published if base.accepts(study)]

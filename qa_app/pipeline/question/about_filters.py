@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from corpus_app.records import Collection, Concept, Design, Study
-from qa_app.pipeline.lexicon import Span, value_of, words_of
+from qa_app.pipeline.lexicon import Span, Word, value_of, words_of
+from qa_app.pipeline.question.people import PeopleMention
 from qa_app.pipeline.text import stem
 
 COLUMNS: Mapping[str, Callable[[Study], str]] = {
@@ -20,12 +21,15 @@ COLUMNS: Mapping[str, Callable[[Study], str]] = {
     "notice": lambda study: study.notice,
 }
 """Facets of the corpus page; the lists of the lexicon are named FACET.VALUE."""
-PEOPLE = ("age", "sex", "training")
+PEOPLE = {"age_group": "age", "sex": "sex", "training_status": "training"}
+"""Facets by the columns of a study's population."""
 DESIGN_GROUPS = {
     "reviews": tuple(design.value for design in Design if design.value.endswith(("review", "meta_analysis"))),
     "trials": tuple(design.value for design in Design if design.value.endswith("trial")),
 }
-FEW_YEARS = {"few": 5, "couple": 2, "decade": 10}
+MARKERS = ("item", "wish.", "place", "possession")
+"""How lists begin whose words name no topic."""
+FEW_YEARS = {"few": 5, "decade": 10}
 SMALL_WORDS = frozenset({"of", "the", "and", "in", "for", "de", "del", "a"})
 SHORTEST_ACRONYM = 3  # letters of a journal's initials
 
@@ -93,8 +97,9 @@ class Filters:
 
 
 def read_filters(
-    words: Sequence[str],
+    placed: Sequence[Word],
     found: Found,
+    people: Sequence[PeopleMention],
     *,
     studies: Sequence[Study],
     concepts: Sequence[Concept],
@@ -102,17 +107,17 @@ def read_filters(
     today: date,
 ) -> tuple[Filters, frozenset[int]]:
     """Return the filters the words name, and the positions of the words that were read for them."""
+    words = [word.text for word in placed]
     taken: set[int] = set()
     journals = _match(words, taken, _journal_names(studies))
     named_collections = _match(words, taken, _collection_names(collections))
-    values = _column_values(found, taken)
+    values = _column_values(found, taken) | _people_values(placed, people, taken)
     if named_collections:
         values["collection"] = _once(slug for slug, _ in named_collections)
     first, last = _years(words, found, taken, today)
-    markers = ("item", "wish.", "place", "possession")
-    blocked = [n for name in found if name.startswith(markers) for span in found[name] for n in range(*span)]
+    markers = [n for name in found if name.startswith(MARKERS) or name.endswith(".asks") for n in _places(found[name])]
     by_id = {concept.concept_id: concept for concept in concepts}
-    topics = _match(words, taken, _concept_names(concepts), blocked=frozenset(blocked), key=stem)
+    topics = _match(words, taken, _concept_names(concepts), blocked=frozenset(markers), key=stem)
     filters = Filters(
         values=values,
         journals=_once(journal for journal, _ in journals),
@@ -121,6 +126,10 @@ def read_filters(
         last_year=last,
     )
     return filters, frozenset(taken)
+
+
+def _places(spans: Iterable[Span]) -> Iterable[int]:
+    return (n for span in spans for n in range(*span))
 
 
 def _once(values: Iterable[str]) -> tuple[str, ...]:
@@ -147,6 +156,21 @@ def _column_values(found: Found, taken: set[int]) -> dict[str, tuple[str, ...]]:
             )
     read.sort(key=lambda row: row[0])
     return {facet: _once(v for _, f, v in read if f == facet) for facet in _once(f for _, f, _ in read)}
+
+
+def _people_values(
+    placed: Sequence[Word], people: Sequence[PeopleMention], taken: set[int]
+) -> dict[str, tuple[str, ...]]:
+    """Return by facet whom the words name; words of a journal or a design name nobody."""
+    values: dict[str, tuple[str, ...]] = {}
+    free = frozenset(range(len(placed))) - taken
+    for mention in (mention for mention in people if not mention.is_implied):
+        own = {n for n, word in enumerate(placed) if word.text.isalnum() and mention.start <= word.start < mention.end}
+        if own <= free:
+            taken |= own
+            facet = PEOPLE[mention.column]
+            values[facet] = _once((*values.get(facet, ()), *mention.values))
+    return values
 
 
 # --- Names from the rows ------------------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ def design_name(design: str, number: int) -> str:
 def describe(filters: Filters, collections: Mapping[str, str]) -> str:
     """Say in words which studies the filters select; empty for all. Takes the names of collections by slug."""
     values, people = filters.values, _TEXTS["names"]["people"]
-    groups = [" or ".join(people[value] for value in values[facet]) for facet in PEOPLE if facet in values]
+    groups = [" or ".join(people[value] for value in values[facet]) for facet in PEOPLE.values() if facet in values]
     topics = [" or ".join(concept.name for concept in topic.concepts) for topic in filters.topics]
     parts = [
         ("", " or ", [design_name(value, 2) for value in values.get("design", ())]),

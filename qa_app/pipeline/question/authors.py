@@ -11,12 +11,18 @@ from itertools import pairwise
 
 from corpus_app.records import Reference
 from qa_app.pipeline.lexicon import Span, language_table
+from qa_app.pipeline.text import EMPTY_WORDS, stem
 
 YEAR_GAP = 4  # words between a name and its year
 SHORT_NAME = 4  # letters; a shorter name counts only with a capital, one of this length in lower case only beside a cue
 JOINING = frozenset({"and", "et"})
 PARTICLES = frozenset({"dos", "de", "da", "van", "von", "del"})
-WORDS: Mapping[str, frozenset[str]] = {name: frozenset(t["words"]) for name, t in language_table("sources").items()}
+_WITH_EMPTY_WORDS = frozenset({"ordinary", "not_names"})
+WORDS: Mapping[str, frozenset[str]] = {
+    name: frozenset(table["words"]) | (EMPTY_WORDS if name in _WITH_EMPTY_WORDS else frozenset())
+    for name, table in language_table("sources").items()
+}
+_STEMS = {name: frozenset(map(stem, WORDS[name])) for name in ("study", "says", "statement", "issued")}
 YEAR = re.compile(r"(?:19|20)\d\d")
 POSSESSIVE = re.compile(r"['’]s?$")
 INITIALS = re.compile(r"\s+[A-Z][A-Z.\-]{0,5}$")
@@ -71,8 +77,17 @@ def _norms(tokens: Sequence[Token], start: int, end: int) -> list[str]:
     return [token.norm for token in tokens[max(0, start) : max(0, end)]]
 
 
+def is_cue(word: str, *lists: str) -> bool:
+    """Tell whether some form of a word is in one of the lists "study", "says", "statement" and "issued"."""
+    return any(stem(word) in _STEMS[name] for name in lists)
+
+
 def _is_study_or_year(word: str) -> bool:
-    return word in WORDS["study"] or YEAR.fullmatch(word) is not None
+    return is_cue(word, "study") or YEAR.fullmatch(word) is not None
+
+
+def _is_publication(word: str) -> bool:
+    return is_cue(word, "study") or word in WORDS["thing"]
 
 
 def _has_et_al(tokens: Sequence[Token], start: int = 0, end: int | None = None) -> bool:
@@ -161,13 +176,13 @@ def _has_adjacent_cue(tokens: Sequence[Token], start: int, end: int, *, is_capit
     return (
         _has_et_al(tokens, end, end + 2)
         or _is_study_or_year(following)
-        or following in WORDS["says"]
+        or is_cue(following, "says")
         or (following == "and" and any(YEAR.fullmatch(word) for word in _norms(tokens, end + 2, end + 4)))
         or (tokens[end - 1].is_possessive and any(map(_is_study_or_year, after)))
         or before == ["according", "to"]
         or (before[-1:] == ["by"] and is_capital)
-        or (before[-1:] == ["from"] and before[0] in WORDS["study"] | WORDS["thing"])
-        or (before[-1:] == ["did"] and not WORDS["says"].isdisjoint(after))
+        or (before[-1:] == ["from"] and _is_publication(before[0]))
+        or (before[-1:] == ["did"] and any(is_cue(word, "says") for word in after))
     )
 
 
@@ -203,8 +218,8 @@ def _has_source_cue(tokens: Sequence[Token], place: int, index: AuthorIndex) -> 
     before, after = _norms(tokens, place - 4, place), _norms(tokens, place + 1, place + 3)
     following = after[0] if after else ""
     is_cited = YEAR.fullmatch(following) is not None
-    is_by = before[-1:] == ["by"] and not (WORDS["study"] | WORDS["thing"]).isdisjoint(before)
-    is_possessive = tokens[place].is_possessive and following in WORDS["study"]
+    is_by = before[-1:] == ["by"] and any(map(_is_publication, before))
+    is_possessive = tokens[place].is_possessive and is_cue(following, "study")
     return is_cited or is_by or is_possessive or before[-2:] == ["according", "to"] or _is_of_pair(tokens, place, index)
 
 
@@ -222,8 +237,8 @@ def _is_of_pair(tokens: Sequence[Token], place: int, index: AuthorIndex) -> bool
 def _pair_is_cited(tokens: Sequence[Token], first: int) -> bool:
     """Tell whether "X and Y" is followed by a year or soon by a kind of study, or is after "the study by"."""
     before, after = _norms(tokens, first - 4, first), _norms(tokens, first + 3, first + 6)
-    is_by = before[-1:] == ["by"] and not WORDS["study"].isdisjoint(before)
-    return is_by or bool(after and (YEAR.fullmatch(after[0]) or not WORDS["study"].isdisjoint(after)))
+    is_by = before[-1:] == ["by"] and any(is_cue(word, "study") for word in before)
+    return is_by or bool(after and (YEAR.fullmatch(after[0]) or any(is_cue(word, "study") for word in after)))
 
 
 def merge_mentions(mentions: Iterable[Mention], tokens: Sequence[Token]) -> list[Mention]:

@@ -23,11 +23,12 @@ from qa_app.pipeline.query import Population
 from qa_app.pipeline.text import WORD, folded
 
 COLUMNS: Mapping[str, type[StrEnum]] = {"age_group": AgeGroup, "training_status": TrainingStatus, "sex": Sex}
-"""Columns of a study's population; the lists of the subject's lexicon are named COLUMN.VALUE."""
+"""Columns of a study's population; the lists of the subject's lexicon are named COLUMN.VALUE or COLUMN.VALUE.implied."""
+IMPLIED = "implied"
 OLDEST = 110  # years
 
 _AGES = PhraseIndex.of_language("years_of_age")
-_DECADES: Mapping[str, int] = language_table("years_of_age")["decades"]
+_DECADES = {word: 20 + 10 * n for n, word in enumerate(language_table("years_of_age")["lists"]["decade"]["phrases"])}
 _RANGE = re.compile(r"\s*(?:-|–|±|or|to)\s*\d[\d.,]*")
 """A second figure, whose unit is that of the first: "60 or 80 %", "70 ± 5 kg"."""
 _PLUS = re.compile(r"(?<=\d) ?\+")
@@ -44,6 +45,8 @@ class PeopleMention:
     values: tuple[str, ...]
     is_age: bool = False
     """Whether it is an age in years."""
+    is_implied: bool = False
+    """Whether the words name something else that only such people have ("menopause")."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +69,10 @@ class PeopleIndex:
         texts = [word.text for word in words]
         found = []
         for name, spans in self.phrases.find(texts).items():
-            column, _, value = name.partition(".")
+            column, *rest = name.split(".")
             if column in COLUMNS:
-                found += [PeopleMention(*_place(words, span), column, (value,)) for span in spans]
+                implied = rest[1:] == [IMPLIED]
+                found += [PeopleMention(*_place(words, s), column, (rest[0],), is_implied=implied) for s in spans]
         if self.ages:
             found += self._ages(text, words)
         return tuple(sorted(found, key=lambda mention: (mention.start, mention.end)))

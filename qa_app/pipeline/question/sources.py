@@ -19,6 +19,7 @@ from qa_app.pipeline.question.authors import (
     AuthorIndex,
     Token,
     index_authors,
+    is_cue,
     is_in_titles,
     known_mentions,
     merge_mentions,
@@ -136,9 +137,9 @@ def _organisations(tokens: Sequence[Token], studies: Sequence[Reference]) -> Ite
     """Yield organisations by their initials or full names: authors, or issuers that a title names."""
     for place, token in enumerate(tokens):
         near = {t.norm for t in tokens[max(0, place - CUE_GAP) : place + CUE_GAP + 1]}
-        if ACRONYM.fullmatch(token.text) and near & WORDS["statement"]:
+        if ACRONYM.fullmatch(token.text) and any(is_cue(word, "statement") for word in near):
             ids = [s.study_id for s in studies if _names_organisation(s, token.text)]
-            is_issuer = bool({t.norm for t in tokens[place + 1 : place + 2]} & WORDS["issued"])
+            is_issuer = any(is_cue(t.norm, "issued") for t in tokens[place + 1 : place + 2])
             if ids or (is_issuer and not is_in_titles(token.norm, studies)):
                 yield (token.start, token.end), token.text, ids
     for start, end in _capital_runs(tokens):
@@ -159,7 +160,7 @@ def _names_organisation(study: Reference, acronym: str) -> bool:
         return True
     words = re.findall(r"\w+", study.title)
     beside = [w.casefold() for n, word in enumerate(words) if word == acronym for w in words[n + 1 : n + 3]]
-    return not WORDS["issued"].isdisjoint(beside)
+    return any(is_cue(word, "issued") for word in beside)
 
 
 def _initials(name: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from corpus_app.records import Collection, Concept, Section
 from qa_app.pipeline.lexicon import SENTENCE_END, PhraseIndex, language_table, words_of
 from qa_app.pipeline.query import Intent
-from qa_app.pipeline.text import content_stems
+from qa_app.pipeline.text import EMPTY_WORDS, content_stems
 
 # --- The ask -----------------------------------------------------------------------------------------------------------
 
@@ -116,7 +116,7 @@ def _spaced(keyword: str) -> str:
 ENGLISH = "en"
 FEWEST_HITS = 2
 SHORTEST_ENDED = 7  # letters of a word whose ending counts
-_LANGUAGES = language_table("languages")
+_LANGUAGES = {ENGLISH: {"words": EMPTY_WORDS}, **language_table("languages")}
 
 
 def guess_language(words: Sequence[str], is_known: Callable[[str], bool]) -> str:
