@@ -63,8 +63,7 @@ class Policy:
     near_from: float = 0.4  # cosine from which a curated question is offered as near
     missing_idf_share: float = 0.17  # share of the question's IDF from which an uncovered word is a missing part
 
-    # The selection objective.
-    sentence_weight: float = 1.0  # cosine of the sentence to the question
+    # The selection objective: the cosine of the sentence to the question has the weight 1.
     passage_weight: float = 0.3  # cosine of its passage
     term_weight: float = 0.3  # share of the question's IDF in it
     role_weight: float = 0.35  # rhetorical role or section, 0 to 1

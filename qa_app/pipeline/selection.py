@@ -72,7 +72,7 @@ def relevance(option: Quotation, scope: Scope, policy: Policy) -> float:
     role = ROLE_VALUES.get(sentence.role, ROLES[section])
     if section in scope.query.sections:
         role = 1.0
-    score = policy.sentence_weight * option.cosine(scope.vector)
+    score = option.cosine(scope.vector)
     score += policy.passage_weight * scope.passage_cosines.get(option.passage.passage_id, 0.0)
     score += policy.term_weight * _share(option.terms, scope.idf)
     score += policy.role_weight * role * (1.0 if sentence.self_containedness is None else sentence.self_containedness)
