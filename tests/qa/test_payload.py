@@ -19,7 +19,6 @@ from qa_app.pipeline.records import (
     Outcome,
     Scope,
     SentenceKind,
-    Stance,
     StrengthLevel,
     Verdict,
 )
@@ -51,7 +50,10 @@ HEADLINE = {
     "kind": {"quote", "count"},
     "support": [(SPAN, COUNTED)],
 }
-STANDS = {stance.value: [{"study_id": str, "finding_id": int, "statement": str}] for stance in Stance}
+STANDS = {
+    stance: [{"study_id": str, "finding_id": int, "statement": str}]
+    for stance in ("favours", "no_difference", "against", "unclear")
+}
 PART = {
     "text": str,
     "sentences": [

@@ -13,7 +13,7 @@ from transformers import BertConfig, BertForSequenceClassification, BertTokenize
 
 from qa_app import support_fit
 from qa_app.backends.judge import entailment_judge
-from qa_app.pipeline.verification.support import from_json, read_signals
+from qa_app.pipeline.verification.support import Support, read_signals
 from tests.pipeline import values
 
 SENTENCES = values.SENTENCES[:10]
@@ -41,7 +41,7 @@ def test_the_fit_tells_supported_claims_from_others(claims: Path, tmp_path: Path
     support, figures = support_fit.fit(claims)
     support_fit.write(support, tmp_path / "s.json")
 
-    assert from_json(json.loads((tmp_path / "s.json").read_text())) == support
+    assert Support(**json.loads((tmp_path / "s.json").read_text())) == support
     assert {name: row["n"] for name, row in figures.items()} == {"one": 20, "two": 20}
     assert figures["one"]["auroc"]["mean"] == 1.0
     assert support.score(read_signals(SENTENCES[0], SENTENCES, support)) > 0.5
