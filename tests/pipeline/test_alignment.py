@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qa_app.pipeline.records import LeftOutReason
-from qa_app.pipeline.verification.alignment import Fit, fit
-from qa_app.pipeline.verification.reading import Kind, kind_of, read
+from qa_app.pipeline.verification.alignment import Fit, fit, window
+from qa_app.pipeline.verification.lexicon import Kind, kind_of
+from qa_app.pipeline.verification.reading import read
 from tests.pipeline.values import SENTENCES
 
 NUMBER, DIRECTION = LeftOutReason.NUMBER_MISMATCH, LeftOutReason.DIRECTION_MISMATCH
@@ -17,7 +18,8 @@ UNSUPPORTED = LeftOutReason.UNSUPPORTED
 
 
 def laid(claim: str, *source: str) -> Fit:
-    return fit(read(claim), *map(read, source))
+    tokens = [read(sentence) for sentence in source]
+    return fit(read(claim), tokens[0] if len(tokens) == 1 else window(*tokens))
 
 
 def keys(text: str) -> list[str]:
@@ -129,6 +131,7 @@ def test_any_figures_can_be_read(text: str) -> None:
         ("placebo", Kind.GROUP),
         ("may", Kind.HEDGE),
         ("most", Kind.DIRECTION),
+        ("several", Kind.QUANTIFIER),
         ("muscle", Kind.WORD),
     ],
 )
@@ -256,6 +259,10 @@ def test_what_differs_falls_and_says_why(claim: str, source: str, reason: LeftOu
 )
 def test_pieces_of_two_sentences_are_not_spliced(claim: str) -> None:
     assert laid(claim, "Creatine did not increase strength.", "Protein increased lean mass of old men.").reason
+
+
+def test_a_window_of_one_sentence_is_the_sentence() -> None:
+    assert window(read("Strength rose."), ()) == read("Strength rose.")
 
 
 @given(st.sampled_from(SENTENCES), st.data())

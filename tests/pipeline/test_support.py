@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qa_app.pipeline.verification.reading import read
-from qa_app.pipeline.verification.support import FITTED, SIGNALS, Support, is_negated, read_signals, reverses
+from qa_app.pipeline.verification.support import FITTED, SIGNALS, Support, is_negated, read_signals, turns
 from tests.pipeline.values import SENTENCES
 
 FLAT = Support(0.0, {}, {}, {}, 1, {}, "nothing")
@@ -40,9 +40,10 @@ def test_nothing_to_compare_is_no_error(claim: str, evidence: tuple[str, ...]) -
 
 @given(st.sampled_from(SENTENCES) | st.text(max_size=60), st.lists(st.sampled_from(SENTENCES), max_size=4))
 def test_the_fitted_score_is_a_chance_and_more_evidence_takes_no_word_away(claim: str, evidence: list[str]) -> None:
-    fewer, more = read_signals(claim, evidence[:1], FITTED), read_signals(claim, evidence, FITTED)
+    support = FITTED
+    fewer, more = read_signals(claim, evidence[:1], support), read_signals(claim, evidence, support)
 
-    assert 0 < FITTED.score(more) < 1
+    assert 0 < support.score(more) < 1
     assert more["union_recall"] >= fewer["union_recall"]
 
 
@@ -77,4 +78,4 @@ def test_two_negations_are_none() -> None:
     ],
 )
 def test_a_claim_turns_where_the_source_points_only_the_other_way(claim: str, source: str, turned: bool) -> None:
-    assert reverses(read(claim), read(source)) is turned
+    assert turns(read(claim), read(source)) is turned

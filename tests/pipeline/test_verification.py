@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qa_app.pipeline.policy import DEFAULT, Policy
+from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.records import DraftSentence, LeftOut, LeftOutReason, Sentence, SentenceKind, Verdict
-from qa_app.pipeline.verification import Judge, find_span, verify
+from qa_app.pipeline.verification import Judge, find_span, lay, verify
 from tests.pipeline.values import TEXTS, make_candidate, make_evidence, make_passage
 
 SAFE = "No trial found that creatine harms the kidneys. It was safe. It was safe in older adults, too."
@@ -151,7 +151,7 @@ def judged(
     text: str,
     *sources: str,
     cites: int = 1,
-    policy: Policy = DEFAULT,
+    policy: Policy | None = None,
     judge: Judge | None = None,
     question: str = "is creatine safe?",
 ) -> tuple[tuple[Sentence, ...], tuple[LeftOut, ...]]:
@@ -228,6 +228,7 @@ def test_a_near_quote_is_laid_on_every_cited_passage_that_says_it() -> None:
 
 
 def test_too_few_words_are_no_near_quote() -> None:
+    assert lay("Heavy loads.", make_passage(LOADS)) is None
     assert judged("Heavy loads.", LOADS)[0] == ()
 
 
@@ -334,3 +335,24 @@ def test_nothing_leaves_that_is_neither_in_a_cited_passage_nor_graded(text: str,
     assert kept or fallen
     for sentence in kept:
         assert all(text[span.start : span.end] == span.quote for span in sentence.support)
+
+
+@pytest.mark.parametrize(
+    ("source", "claim"),
+    [
+        ("Fat mass changed by −3.4 to −1.2 kg.", "Fat mass changed by −3.4."),
+        ("Strength rose by 10 percent to 12 percent in the trained men.", "Strength rose by 10 percent."),
+        ("Strength changed little (95% CI −3.4, −1.2) in men.", "Strength changed little (95% CI −3.4 to 1.2) in men."),
+        ("The programme lasted 8-week to 12-week.", "The programme lasted 8-week."),
+        (
+            "In the trained group, glucose rose by 5 µmol/l.",
+            "In the trained group, glucose rose by 5 mmol/l after training.",
+        ),
+        ("In men, peak power rose to 900 kW with training.", "Peak power rose to 900 W in men after training."),
+        ("Muscle growth rose in mice after training.", "Muscle growth rose in monkeys after resistance training."),
+    ],
+)
+def test_another_range_unit_or_population_is_never_supported(source: str, claim: str) -> None:
+    kept, _ = judged(claim, source)
+
+    assert kept == ()

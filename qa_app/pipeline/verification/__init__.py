@@ -1,13 +1,13 @@
-"""Verify drafted sentences: each leaves only with the exact words of a source behind it."""
+"""Verification: a sentence leaves only with the exact words behind it."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from corpus_app.records import Passage
-from qa_app.pipeline.policy import DEFAULT, Policy
+from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.records import (
     DraftSentence,
     Evidence,
@@ -21,117 +21,106 @@ from qa_app.pipeline.records import (
 from qa_app.pipeline.text import content_stems, stem_set
 from qa_app.pipeline.verification import alignment, support
 from qa_app.pipeline.verification.alignment import Fit
-from qa_app.pipeline.verification.reading import Kind, Token, read
-from qa_app.pipeline.verification.support import FITTED
+from qa_app.pipeline.verification.lexicon import Kind
+from qa_app.pipeline.verification.reading import Token, read
 
 Judge = Callable[[str, Sequence[str]], float]
-"""Chance from 0 to 1 that the sentences (second) support the claim (first). Whatever it raises counts as no support."""
+"""Chance from 0 to 1 that the sentences (second) bear out the claim (first). Whatever it raises counts as no support."""
 
-_SHORTEST = 3  # tokens of a statement
+_SHORTEST = 3  # tokens; fewer than these are no statement
 _MARKUP = frozenset("<>[]{}|`\\*_#?!@$^~=&")
-_KNOWN_MARKS = frozenset("≤≥±≈×·⋅∙⁻−⁰¹²³⁴⁵⁶⁷⁸⁹‐‑‒–—―‘’“”…")  # compared by `reading`, or without meaning
+_READ_MARKS = frozenset("≤≥±≈×·⋅∙⁻−⁰¹²³⁴⁵⁶⁷⁸⁹‐‑‒–—―‘’“”…")  # those that `reading` compares, or that say nothing
 _SENTENCES_TRIED = 2  # of a passage: those that share most words with the claim, alone and with a neighbour
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
-    """What becomes of one drafted sentence: the sentence to show, and why it is not the drafted one."""
+class Judged:
+    """One drafted sentence: what is kept of it, or why not."""
 
-    sentence: Sentence | None
+    kept: Sentence | None
     reason: LeftOutReason | None = None
     detail: str = ""
 
 
 def verify(
-    drafted: Sequence[DraftSentence], evidence: Evidence, *, policy: Policy = DEFAULT, judge: Judge | None = None
+    drafted: Sequence[DraftSentence], evidence: Evidence, *, policy: Policy | None = None, judge: Judge | None = None
 ) -> tuple[tuple[Sentence, ...], tuple[LeftOut, ...]]:
-    """Return the sentences that their passages support, with the words behind them, and the others with the reason.
+    """The sentences that the passages they cite bear out, with the words behind them; the others with the reason.
 
-    Verbatim sentences are supported. What is cut down or joined must agree in every figure, direction, negation and group.
-    A free paraphrase needs the fitted score, and the judge's too where there is one; a weak one is replaced by the sentence
-    nearest to it, if that answers the question.
+    Verbatim sentences stand as they are. What is cut down or set side by side must agree in every figure, direction, negation and group.
+    A free paraphrase needs the fitted score, and the judge's too where there is one; a weak one gives way to the sentence it
+    is nearest to, if that answers the question.
     """
-    verified: list[Sentence] = []
-    left_out: list[LeftOut] = []
-    texts = {sentence.text for sentence in drafted}
-    for draft in drafted:
-        outcome = _check(draft, evidence, policy, judge)
-        if outcome.sentence is not None and (outcome.reason is None or outcome.sentence.text not in texts):
-            verified.append(outcome.sentence)
-            texts.add(outcome.sentence.text)
-        if outcome.reason is not None:
-            left_out.append(LeftOut("sentence", outcome.reason, outcome.detail, None, draft.text))
-    return tuple(verified), tuple(left_out)
+    policy = policy or Policy()
+    kept: list[Sentence] = []
+    fallen: list[LeftOut] = []
+    quoted = {sentence.text for sentence in drafted}
+    for sentence in drafted:
+        judged = _judge(sentence, evidence, policy, judge)
+        if judged.kept is not None and (judged.reason is None or judged.kept.text not in quoted):
+            kept.append(judged.kept)
+            quoted.add(judged.kept.text)
+        if judged.reason is not None:
+            fallen.append(LeftOut("sentence", judged.reason, judged.detail, None, sentence.text))
+    return tuple(kept), tuple(fallen)
 
 
 def find_span(text: str, passage: Passage) -> Span | None:
-    """Find a text in a passage as whole sentences; None where it is not there.
+    """Where the text stands in the passage as whole sentences; None where it does not.
 
-    A part of a sentence is no support: "creatine harms the kidneys" also stands in "no trial found that creatine harms
-    the kidneys".
+    A part of a sentence is no support: "creatine harms the kidneys" also stands in "no trial found that creatine harms the kidneys".
     """
     starts = {sentence.start for sentence in passage.sentences}
     ends = {sentence.end for sentence in passage.sentences}
     place = passage.text.find(text) if text else -1
     while place >= 0:
-        if place in starts and place + len(text) in ends:
-            return _span(passage, place, place + len(text))
+        end = place + len(text)
+        if place in starts and end in ends:
+            return Span(passage.passage_id, passage.version, passage.study.study_id, place, end, text)
         place = passage.text.find(text, place + 1)
     return None
 
 
-def _span(passage: Passage, start: int, end: int) -> Span:
-    quote = passage.text[start:end]
-    return Span(passage.passage_id, passage.version, passage.study.study_id, start, end, quote)
-
-
-def _check(draft: DraftSentence, evidence: Evidence, policy: Policy, judge: Judge | None) -> Check:
+def _judge(sentence: DraftSentence, evidence: Evidence, policy: Policy, judge: Judge | None) -> Judged:
     passages = {candidate.passage.passage_id: candidate.passage for candidate in evidence.passages}
-    cited = [passages[i] for i in dict.fromkeys(draft.passage_ids) if i in passages]
+    cited = [passages[i] for i in dict.fromkeys(sentence.passage_ids) if i in passages]
     if not cited:
-        return Check(None, LeftOutReason.UNKNOWN_CITATION, "it cites no passage of the evidence")
-    spans = tuple(span for passage in cited if (span := find_span(draft.text, passage)) is not None)
+        return Judged(None, LeftOutReason.UNKNOWN_CITATION, "it cites no passage of the evidence")
+    spans = tuple(span for passage in cited if (span := find_span(sentence.text, passage)) is not None)
     if spans:
-        return Check(_sentence(draft, Verdict.VERBATIM, "high", SentenceKind.QUOTE, spans))
-    claim = read(draft.text)
-    fits = [found for passage in cited if (found := align(draft.text, claim, passage)) is not None]
-    near = tuple(span for fit, span in fits if fit.reason is None)
+        return Judged(_kept(sentence, Verdict.VERBATIM, "high", SentenceKind.QUOTE, spans))
+    claim = read(sentence.text)
+    laid = [found for passage in cited if (found := lay(sentence.text, passage)) is not None]
+    near = tuple(span for fit, span in laid if fit.reason is None)
     if near:
-        return Check(_sentence(draft, Verdict.SUPPORTED, "high", SentenceKind.NEAR_QUOTE, near))
-    closest = max((fit for fit, _ in fits), key=lambda fit: fit.coverage, default=Fit(0.0, None))
+        return Judged(_kept(sentence, Verdict.SUPPORTED, "high", SentenceKind.NEAR_QUOTE, near))
+    own = max((fit.coverage for fit, _ in laid), default=0.0)
     for passage in passages.values():
-        if passage not in cited:
-            other = align(draft.text, claim, passage)
-            is_nearer = other is not None and other[0].is_near and other[0].coverage > closest.coverage
-            if is_nearer or find_span(draft.text, passage):
-                return Check(None, LeftOutReason.UNSUPPORTED, "its words stand in a passage that it does not cite")
-    if closest.is_near:
-        words = ", ".join(dict.fromkeys(closest.words))
-        return Check(None, closest.reason, f"it differs from its source in: {words}")
-    return _check_paraphrase(draft, claim, cited, evidence, policy, judge)
+        if passage in cited:
+            continue
+        other = lay(sentence.text, passage)
+        if find_span(sentence.text, passage) or (other and other[0].is_near and other[0].coverage > own):
+            return Judged(None, LeftOutReason.UNSUPPORTED, "its words stand in a passage that it does not cite")
+    closest = max((fit for fit, _ in laid), key=lambda fit: fit.coverage, default=None)
+    if closest is not None and closest.is_near:
+        return Judged(None, closest.reason, _differs(closest))
+    return _paraphrase(sentence, claim, cited, evidence, policy, judge)
 
 
-def _sentence(
-    draft: DraftSentence, verdict: Verdict, level: str, kind: SentenceKind, spans: tuple[Span, ...]
-) -> Sentence:
-    return Sentence(draft.text, (), verdict, level, kind, spans, draft.paragraph)
-
-
-# --- Near quotations ---------------------------------------------------------------------------------------------------
-
-
-def align(text: str, claim: Sequence[Token], passage: Passage) -> tuple[Fit, Span] | None:
-    """Align a text with the sentence, or two neighbouring ones, that it fits best; None where it says too little."""
+def lay(text: str, passage: Passage) -> tuple[Fit, Span] | None:
+    """The text on the sentence, or the two neighbouring ones, of the passage that it fits best; None for one that says too little."""
+    claim = read(text)
     if len(claim) < _SHORTEST:
         return None
     best: tuple[Fit, Span] | None = None
-    for places in _stretches(text, passage):
-        span = _span(passage, passage.sentences[places[0]].start, passage.sentences[places[-1]].end)
-        fit = alignment.fit(
-            claim, *(read(passage.text[s.start : s.end]) for s in (passage.sentences[n] for n in places))
-        )
-        if fit.reason is None and _foreign_marks(text, span.quote):
+    for first, last in _stretches(text, passage):
+        start, end = passage.sentences[first].start, passage.sentences[last].end
+        quote = passage.text[start:end]
+        source = [read(passage.text[s.start : s.end]) for s in passage.sentences[first : last + 1]]
+        fit = alignment.fit(claim, source[0] if first == last else alignment.window(*source))
+        if fit.reason is None and _foreign_marks(text, quote):
             fit = Fit(fit.coverage, LeftOutReason.UNSUPPORTED, ("marks that the source lacks",))
+        span = Span(passage.passage_id, passage.version, passage.study.study_id, start, end, quote)
         if best is None or (fit.reason is None, fit.coverage) > (best[0].reason is None, best[0].coverage):
             best = fit, span
         if fit.reason is None:
@@ -140,54 +129,67 @@ def align(text: str, claim: Sequence[Token], passage: Passage) -> tuple[Fit, Spa
 
 
 def _foreign_marks(text: str, source: str) -> set[str]:
-    """Return markup, and signs that no comparison of words notices: "10 ‰" for "10", "gain ↓" for "gain"."""
-    new = set(unicodedata.normalize("NFC", text)) - set(source) - _KNOWN_MARKS
-    return {
-        mark
-        for mark in new
-        if mark in _MARKUP or not (mark.isascii() or unicodedata.category(mark) in {"Lu", "Ll", "Lo", "Zs"})
-    }
+    """Markup, and signs that no reading of the words would notice: "10 ‰" for "10", "gain ↓" for "gain", letters struck through."""
+    known = set(source) | _READ_MARKS
+    return {mark for mark in set(unicodedata.normalize("NFC", text)) - known if mark in _MARKUP or not _is_plain(mark)}
 
 
-def _stretches(text: str, passage: Passage) -> list[tuple[int, ...]]:
-    """Return the places of the sentences that share most words with the text: alone, then with a neighbour."""
-    wanted = set(text.lower().split())
-    shared = [len(wanted & set(passage.text[s.start : s.end].lower().split())) for s in passage.sentences]
+def _is_plain(mark: str) -> bool:
+    return mark.isascii() or unicodedata.category(mark) in {"Lu", "Ll", "Lo", "Zs"}
+
+
+def _stretches(text: str, passage: Passage) -> list[tuple[int, int]]:
+    """The sentences (first, last) that share most words with the text: alone, then with a neighbour."""
+    wanted = frozenset(text.lower().split())
+    shared = [len(wanted & _split(passage.text[s.start : s.end])) for s in passage.sentences]
     alone = sorted(range(len(shared)), key=lambda n: (-shared[n], n))[:_SENTENCES_TRIED]
     pairs = {(n, n + 1) for place in alone for n in (place - 1, place) if 0 <= n < len(shared) - 1}
-    return [*((n,) for n in alone), *sorted(pairs, key=lambda p: (-shared[p[0]] - shared[p[1]], p))]
+    return [*((n, n) for n in alone), *sorted(pairs, key=lambda p: (-shared[p[0]] - shared[p[1]], p))]
 
 
-# --- Free paraphrases --------------------------------------------------------------------------------------------------
+def _split(text: str) -> frozenset[str]:
+    return frozenset(text.lower().split())
 
 
-def _check_paraphrase(
-    draft: DraftSentence, claim: Sequence[Token], cited: Sequence[Passage], evidence: Evidence, policy: Policy,
+# --- Free paraphrase ------------------------------------------------------------------------------------------------------
+
+
+def _paraphrase(
+    sentence: DraftSentence,
+    claim: Sequence[Token],
+    cited: Sequence[Passage],
+    evidence: Evidence,
+    policy: Policy,
     judge: Judge | None,
-) -> Check:  # fmt: skip
-    nearest = _nearest_sentences(draft.text, cited)
-    source = nearest[0].quote
-    reason = _contradiction(claim, read(source), cited)
+) -> Judged:
+    best = _closest(sentence.text, cited)
+    words = [span.quote for span in best]
+    reason = _contradicted(claim, words, cited)
     if reason is not None:
-        return Check(None, reason, "it says otherwise than the sentences nearest to it")
+        return Judged(None, reason, "it says otherwise than the sentences nearest to it")
     texts = [passage.text[s.start : s.end] for passage in cited for s in passage.sentences]
-    chance = _chance(draft.text, texts, judge)
-    is_statement = len(claim) >= _SHORTEST and not _foreign_marks(draft.text, "".join(texts))
-    if is_statement and chance >= policy.support_medium:
+    chance = _chance(sentence.text, texts, judge)
+    if (
+        len(claim) >= _SHORTEST
+        and chance >= policy.support_medium
+        and not _foreign_marks(sentence.text, "".join(texts))
+    ):
         is_high = chance >= policy.support_high
         verdict, level = (Verdict.SUPPORTED, "high") if is_high else (Verdict.WEAK, "medium")
-        return Check(_sentence(draft, verdict, level, SentenceKind.PARAPHRASE, nearest))
+        return Judged(_kept(sentence, verdict, level, SentenceKind.PARAPHRASE, best))
     detail = "the passages it cites bear it out too weakly"
-    terms, own = set(evidence.query.terms), stem_set(source)
-    answers = bool(terms) and len(terms & own) >= policy.quote_answers_from * len(terms)
-    if not answers or len(set(content_stems(draft.text)) & own) < _SHORTEST:
-        return Check(None, LeftOutReason.UNSUPPORTED, detail)
-    quote = Sentence(source, (), Verdict.VERBATIM, "high", SentenceKind.QUOTE, nearest[:1], draft.paragraph)
-    return Check(quote, LeftOutReason.UNSUPPORTED, f"{detail}; the source's own words stand in its place")
+    terms = set(evidence.query.terms)
+    answers = bool(terms) and len(terms & stem_set(words[0])) >= policy.quote_answers_from * len(terms)
+    shared = len(set(content_stems(sentence.text)) & stem_set(words[0]))
+    if not answers or shared < _SHORTEST:
+        return Judged(None, LeftOutReason.UNSUPPORTED, detail)
+    quote = Sentence(words[0], (), Verdict.VERBATIM, "high", SentenceKind.QUOTE, best[:1], sentence.paragraph)
+    return Judged(quote, LeftOutReason.UNSUPPORTED, f"{detail}; the source's own words stand in its place")
 
 
 def _chance(claim: str, texts: Sequence[str], judge: Judge | None) -> float:
-    chance = FITTED.score(support.read_signals(claim, texts, FITTED))
+    fitted = support.FITTED
+    chance = fitted.score(support.read_signals(claim, texts, fitted))
     if judge is None:
         return chance
     try:
@@ -196,43 +198,61 @@ def _chance(claim: str, texts: Sequence[str], judge: Judge | None) -> float:
         return 0.0
 
 
-def _nearest_sentences(text: str, cited: Sequence[Passage], most: int = 2) -> tuple[Span, ...]:
-    """Return the sentences with most of the text's rare words, the best first; each passage's best at most once."""
-    wanted = {s: FITTED.rarity(s) for s in content_stems(text)}
-    found: list[tuple[float, Span]] = []
+def _closest(text: str, cited: Sequence[Passage], most: int = 2) -> tuple[Span, ...]:
+    """The sentences that hold most of the claim's rare words, the best first; each cited passage's best at most once."""
+    fitted = support.FITTED
+    wanted = {s: fitted.rarity(s) for s in content_stems(text)}
+    found = []
     for passage in cited:
-        spans = [_span(passage, s.start, s.end) for s in passage.sentences]
-        stems = [stem_set(span.quote) for span in spans]
-        shared = [sum(value for s, value in wanted.items() if s in own) for own in stems]
-        found.append(max(zip(shared, spans, strict=True), key=lambda pair: pair[0]))
+        places = [passage.text[s.start : s.end] for s in passage.sentences]
+        held = [sum(value for s, value in wanted.items() if s in stem_set(place)) for place in places]
+        best = max(range(len(places)), key=lambda n: (held[n], -n))
+        at = passage.sentences[best]
+        span = Span(passage.passage_id, passage.version, passage.study.study_id, at.start, at.end, places[best])
+        found.append((held[best], span))
     found.sort(key=lambda pair: -pair[0])
     return tuple(span for value, span in found[:most] if value >= found[0][0] / 2)
 
 
-def _contradiction(claim: Sequence[Token], nearest: Sequence[Token], cited: Sequence[Passage]) -> LeftOutReason | None:
-    """Return why a paraphrase contradicts its sources: a figure or group of its own, or a finding turned round."""
-    figures = list(_figures(claim))
-    if figures and not any(_is_subsequence(figures, _figures(read(passage.text))) for passage in cited):
+def _contradicted(claim: Sequence[Token], words: Sequence[str], cited: Sequence[Passage]) -> LeftOutReason | None:
+    """What a paraphrase may not do: bring a figure, a group or a population of its own, or turn a finding round."""
+    sources = [read(text) for text in words]
+    figures = _figures(claim)
+    if figures and not any(_in_order(figures, _figures(read(passage.text))) for passage in cited):
         return LeftOutReason.NUMBER_MISMATCH
+    nearest = sources[0]
     if support.is_negated(claim) != support.is_negated(nearest):
         return LeftOutReason.NEGATION_MISMATCH
-    if support.reverses(claim, nearest):
+    if support.turns(claim, nearest):
         return LeftOutReason.DIRECTION_MISMATCH
-    known = {token.key for passage in cited for token in read(f"{passage.heading}. {passage.text}")}
-    if any(token.kind in {Kind.POPULATION, Kind.GROUP} and token.key not in known for token in claim):
+    held = {token.key for passage in cited for token in read(f"{passage.heading}. {passage.text}")}
+    if any(token.kind in {Kind.POPULATION, Kind.GROUP} and token.key not in held for token in claim):
         return LeftOutReason.POPULATION_MISMATCH
     return None
 
 
-def _figures(tokens: Sequence[Token]) -> Iterable[str]:
-    """Yield the numbers with their comparator and unit, in order."""
-    nothing = Token("", Kind.WORD)
-    for before, token, after in zip([nothing, *tokens], tokens, [*tokens[1:], nothing], strict=False):
-        if token.kind is Kind.NUMBER:
-            sign = before.key if before.kind is Kind.COMPARATOR else ""
-            yield f"{sign} {token.key} {after.key if after.kind is Kind.UNIT else ''}"
+def _figures(tokens: Sequence[Token]) -> list[str]:
+    """Numbers with their sign, comparator and unit, in order."""
+    figures = []
+    for place, token in enumerate(tokens):
+        if token.kind is not Kind.NUMBER:
+            continue
+        before = tokens[place - 1].key if place and tokens[place - 1].kind is Kind.COMPARATOR else ""
+        after = tokens[place + 1].key if place + 1 < len(tokens) and tokens[place + 1].kind is Kind.UNIT else ""
+        figures.append(f"{before} {token.key} {after}")
+    return figures
 
 
-def _is_subsequence(wanted: Sequence[str], found: Iterable[str]) -> bool:
+def _in_order(wanted: Sequence[str], found: Sequence[str]) -> bool:
     rest = iter(found)
     return all(figure in rest for figure in wanted)
+
+
+def _kept(
+    sentence: DraftSentence, verdict: Verdict, level: str, kind: SentenceKind, spans: tuple[Span, ...]
+) -> Sentence:
+    return Sentence(sentence.text, (), verdict, level, kind, spans, sentence.paragraph)
+
+
+def _differs(fit: Fit) -> str:
+    return f"it differs from its source in: {', '.join(dict.fromkeys(fit.words))}"

@@ -1,36 +1,35 @@
-"""Tell whether a sentence is what its source says, cut down or joined, with nothing that matters added or lost."""
+"""Whether a sentence is what a source says, cut down or set side by side, with nothing that matters put in, left out or moved."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise
 
 from qa_app.pipeline.records import LeftOutReason
 from qa_app.pipeline.text import stem
-from qa_app.pipeline.verification.reading import LISTS, RANGE_MARK, Kind, Token
+from qa_app.pipeline.verification.lexicon import DOUBTS, MODALS, PLAIN_JOINTS, SIGNIFICANCE, SUBORDINATORS, Kind
+from qa_app.pipeline.verification.reading import RANGE_MARK, Token
 
-NEAR_FROM = 0.55  # share of a sentence's tokens in order in the source, from which it counts as the source's words
-SIGNIFICANCE = stem("significant")
+BREAK = "¶"  # in the gap of the first token of a window's second sentence
+NEAR_FROM = (
+    0.55  # share of a sentence's tokens that stand in order in the source, from which it counts as the source's words
+)
 _FIGURES = frozenset({Kind.NUMBER, Kind.UNIT, Kind.COMPARATOR})
 _TURNING = frozenset({Kind.NEGATION, Kind.DIRECTION, Kind.POPULATION, Kind.GROUP, Kind.RESTRICTION, Kind.HEDGE})
 _NOT_LAST = frozenset({Kind.PLACE, Kind.JOINT, Kind.RESTRICTION, Kind.COMPARATOR})
-_PLAIN_JOINTS = LISTS["joint"] - {"or", "plus"}  # that join two statements and claim no more
 _SENTENCE_NEGATIONS = frozenset("not no nor neither never none hardly scarcely barely nobody nothing".split())
-_SUBORDINATORS = frozenset("although though while whereas despite because since as given after before when".split())
+_BLOCKS_HEAD = frozenset("if unless whether neither".split())
 _FEW = frozenset("few fewer little some rarely seldom".split())
-_SEPARATORS = frozenset(",;:()[]—")
+_NEGATIVE = ("un", "in")  # of one word alone: "with unchanged intensity, ..."
+_SEPARATES = frozenset(",;:()[]—¶")
 _REASONS = (
-    (_FIGURES, LeftOutReason.NUMBER_MISMATCH),
+    (frozenset(_FIGURES), LeftOutReason.NUMBER_MISMATCH),
     (frozenset({Kind.NEGATION}), LeftOutReason.NEGATION_MISMATCH),
     (frozenset({Kind.DIRECTION}), LeftOutReason.DIRECTION_MISMATCH),
     (frozenset({Kind.POPULATION, Kind.GROUP}), LeftOutReason.POPULATION_MISMATCH),
 )
-Pair = tuple[int, int]
-"""The place of a token in the sentence, and in the source."""
-Cut = tuple[Sequence[Token], bool]
-"""Tokens of the source that the sentence leaves out, and whether it may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,92 +41,131 @@ class Fit:
     reason: LeftOutReason | None
     """Why it is not what the source says; None where it is."""
     words: tuple[str, ...] = ()
-    """The words that differ."""
+    """Those that make the difference."""
 
     @property
     def is_near(self) -> bool:
         return self.coverage >= NEAR_FROM
 
 
-def fit(claim: Sequence[Token], first: Sequence[Token], second: Sequence[Token] = ()) -> Fit:
-    """Compare a sentence with one sentence of a source, or with two neighbouring ones."""
-    source = (*first, *second)
-    matcher = SequenceMatcher(None, [t.key for t in claim], [t.key for t in source], autojunk=False)
-    pairs = [(block.a + n, block.b + n) for block in matcher.get_matching_blocks() for n in range(block.size)]
+def fit(claim: Sequence[Token], source: Sequence[Token]) -> Fit:
+    """The claim against one sentence, or two neighbouring ones with a BREAK between them."""
+    if not claim:
+        return Fit(0.0, LeftOutReason.UNSUPPORTED)
+    pairs = _aligned(claim, source)
+    coverage = len(pairs) / len(claim)
     if not pairs:
         return Fit(0.0, LeftOutReason.UNSUPPORTED)
-    cuts = _cuts(claim, source, len(first), pairs)
-    different = _added(claim, len(first), pairs) or next((cut for cut, is_harmless in cuts if not is_harmless), ())
-    reason = _reason(different) if different else None
-    return Fit(len(pairs) / len(claim), reason, tuple(token.word for token in different))
+    added = _added(claim, source, pairs)
+    if added:
+        return Fit(coverage, _reason(added), tuple(token.word for token in added))
+    for dropped, is_harmless in _dropped(claim, source, pairs):
+        if not is_harmless:
+            return Fit(coverage, _reason(dropped), tuple(token.word for token in dropped))
+    return Fit(coverage, None)
 
 
-def _added(claim: Sequence[Token], border: int, pairs: Sequence[Pair]) -> Sequence[Token]:
-    """Return the tokens that the source lacks, but for a plain joint where two pieces meet."""
+def window(first: Sequence[Token], second: Sequence[Token]) -> tuple[Token, ...]:
+    """Two neighbouring sentences as one stretch."""
+    if not second:
+        return tuple(first)
+    head = second[0]
+    opening = Token(head.key, head.kind, BREAK + head.gap, head.word, head.reported, head.opens)
+    return (*first, opening, *second[1:])
+
+
+def _aligned(claim: Sequence[Token], source: Sequence[Token]) -> list[tuple[int, int]]:
+    matcher = SequenceMatcher(None, [t.key for t in claim], [t.key for t in source], autojunk=False)
+    return [(block.a + n, block.b + n) for block in matcher.get_matching_blocks() for n in range(block.size)]
+
+
+def _added(claim: Sequence[Token], source: Sequence[Token], pairs: Sequence[tuple[int, int]]) -> list[Token]:
+    """The claim's tokens that the source lacks, but for a plain joint where two pieces meet."""
     places = dict(pairs)
     added = []
     for place, token in enumerate(claim):
-        if place in places or token.kind is Kind.ASIDE:
+        if place in places:
             continue
         before, after = places.get(place - 1), places.get(place + 1)
-        is_joint = before is not None and after is not None and (after > before + 1 or after == border)
-        if not (is_joint and token.word in _PLAIN_JOINTS):
+        joins = before is not None and after is not None and (after > before + 1 or BREAK in source[after].gap)
+        if not (joins and token.word in PLAIN_JOINTS and token.kind is Kind.JOINT) and token.kind is not Kind.ASIDE:
             added.append(token)
     return added
 
 
-def _cuts(claim: Sequence[Token], source: Sequence[Token], border: int, pairs: Sequence[Pair]) -> Iterator[Cut]:
-    """Yield what the sentence leaves out; the second sentence of the source begins at `border`."""
+def _dropped(
+    claim: Sequence[Token], source: Sequence[Token], pairs: Sequence[tuple[int, int]]
+) -> Iterable[tuple[list[Token], bool]]:
+    """Each stretch that the claim leaves out, and whether it may be left out."""
     first, last = pairs[0][1], pairs[-1][1]
-    yield from _head(source, border if first >= border else 0, first)
-    for left, right in pairwise(pairs):
-        before, after = left[1], right[1]
-        if before < border <= after:
-            has_room = min(sum(p <= left for p in pairs), sum(p >= right for p in pairs)) >= 3
-            yield source[before + 1 : after] or source[after : after + 1], has_room and _is_joined(claim, left, right)
-            yield from _tail(source, before, border)
-            yield from _head(source, border, after)
+    yield from _head(source, _sentence_start(source, first), first)
+    for (left, before), (right, after) in pairwise(pairs):
+        breaks = [place for place in range(before + 1, after + 1) if BREAK in source[place].gap]
+        if breaks:
+            yield from _joined(claim, source, (left, before), (right, after), breaks[0], pairs)
         elif after > before + 1:
-            yield source[before + 1 : after], _is_inner_harmless(source, before, after)
-    yield from _tail(source, last, len(source) if last >= border else border)
+            yield list(source[before + 1 : after]), _is_inner_harmless(source, before, after)
+    yield from _tail(source, last, _sentence_end(source, last))
 
 
-def _is_joined(claim: Sequence[Token], left: Pair, right: Pair) -> bool:
-    """Tell whether a mark or a joint stands between two sentences set side by side."""
+def _sentence_start(source: Sequence[Token], place: int) -> int:
+    return max((p for p in range(place + 1) if BREAK in source[p].gap), default=0)
+
+
+def _sentence_end(source: Sequence[Token], place: int) -> int:
+    return min((p for p in range(place + 1, len(source)) if BREAK in source[p].gap), default=len(source))
+
+
+def _joined(
+    claim: Sequence[Token],
+    source: Sequence[Token],
+    left: tuple[int, int],
+    right: tuple[int, int],
+    cut: int,
+    pairs: Sequence[tuple[int, int]],
+) -> Iterable[tuple[list[Token], bool]]:
+    """Two sentences set side by side: each piece whole enough to stand, and a mark or a plain joint between them."""
     between = claim[left[0] + 1 : right[0]]
-    gap = "".join(token.gap for token in (*between, claim[right[0]]))
-    return any(t.kind is Kind.JOINT for t in between) or any(mark in gap for mark in (*",;:.—", "- "))
+    gap = claim[right[0]].gap + "".join(token.gap for token in between)
+    has_joint = (
+        any(token.kind is Kind.JOINT for token in between) or any(mark in gap for mark in ",;:.—") or "- " in gap
+    )
+    pieces = sum(p[1] <= left[1] for p in pairs), sum(p[1] >= right[1] for p in pairs)
+    whole = list(source[left[1] + 1 : right[1]])
+    yield whole or [source[right[1]]], has_joint and min(pieces) >= 3
+    yield from _tail(source, left[1], cut)
+    yield from _head(source, cut, right[1])
 
 
-def _head(source: Sequence[Token], start: int, first: int) -> Iterator[Cut]:
-    """Yield what stands before the first word kept: a phrase up to a comma, a joint, or "we found that"."""
+def _head(source: Sequence[Token], start: int, first: int) -> Iterable[tuple[list[Token], bool]]:
+    """What stands before the first word kept: a phrase up to a comma, a joint, or "we found that"."""
     if first > start:
-        yield source[start:first], _is_head_harmless(source[start:first], source[first])
+        dropped = list(source[start:first])
+        yield dropped, _is_head_harmless(dropped, source[first])
 
 
 def _is_head_harmless(dropped: Sequence[Token], kept: Token) -> bool:
-    if all(t.kind is Kind.ASIDE or t.word in _PLAIN_JOINTS for t in dropped):
+    if all(t.kind is Kind.ASIDE or (t.kind is Kind.JOINT and t.word in PLAIN_JOINTS) for t in dropped):
         return True
-    if {kept.word, dropped[-1].word} & {"or", "nor"} or _is_listed([*dropped, kept], len(dropped)):
+    if {kept.word, dropped[-1].word} & {"or", "nor"}:
         return False
-    if any(t.word in LISTS["doubt"] | {"if", "unless", "whether", "neither"} for t in dropped):
+    if any(t.word in _BLOCKS_HEAD | DOUBTS for t in dropped) or _is_listed([*dropped, kept], len(dropped)):
         return False
     is_clause = dropped[-1].kind is Kind.JOINT or kept.kind is Kind.JOINT or ";" in kept.gap
-    is_apart = is_clause or not _SEPARATORS.isdisjoint(kept.gap)
+    is_apart = is_clause or bool(_SEPARATES & set(kept.gap))
     stands_alone = is_apart and not kept.opens and kept.kind is not Kind.PLACE
-    # A negation within one word concerns that word alone: "with unchanged diet, ..."
-    if any(t.kind is Kind.NEGATION and not (stands_alone and t.word.startswith(("un", "in"))) for t in dropped):
-        is_opened = dropped[0].word in _SUBORDINATORS or dropped[0].word == "without"
-        return is_apart and (is_clause or is_opened or _is_statement(dropped, kept))
+    if any(t.kind is Kind.NEGATION and not (stands_alone and t.word.startswith(_NEGATIVE)) for t in dropped):
+        opens_apart = dropped[0].word in SUBORDINATORS or dropped[0].word == "without"
+        return is_apart and (is_clause or opens_apart or _is_statement(dropped, kept))
     if kept.reported:
         return not any(t.kind in {Kind.HEDGE, Kind.RESTRICTION} or _says_few(t) for t in dropped)
     return is_apart
 
 
 def _is_listed(tokens: Sequence[Token], place: int) -> bool:
-    """Tell whether a cut before `place` parts figures that belong together: "31 | and 101", "12 | kg", "12, | 14"."""
+    """Whether a cut before `place` parts figures that belong together: "31 | and 101", "12 | kg", "12, | 14 and 16"."""
     before, after = tokens[place - 1], tokens[place]
-    if set("([;" + RANGE_MARK) & set(after.gap):
+    if set("([;") & set(after.gap) or RANGE_MARK in after.gap:
         return False
     if after.kind is Kind.JOINT and "," not in after.gap and place + 1 < len(tokens):
         return before.kind in _FIGURES and tokens[place + 1].kind is Kind.NUMBER
@@ -139,34 +177,35 @@ def _is_listed(tokens: Sequence[Token], place: int) -> bool:
 
 
 def _is_statement(dropped: Sequence[Token], kept: Token) -> bool:
-    """Tell whether what is cut off says something of its own and ends at its comma: "Diet was not controlled, ..."."""
+    """Whether what is cut off says something of its own and is over at its comma: "Diet was not controlled, ..."."""
     if kept.opens or kept.kind in {Kind.PLACE, Kind.DIRECTION}:
         return False
+    denied = [n for n, t in enumerate(dropped) if t.kind is Kind.NEGATION]
     return all(
-        token.word == "not" and 0 < n < len(dropped) - 1 and _SEPARATORS.isdisjoint(dropped[n + 1].gap)
-        for n, token in enumerate(dropped)
-        if token.kind is Kind.NEGATION
+        dropped[n].word == "not" and 0 < n < len(dropped) - 1 and not _SEPARATES & set(dropped[n + 1].gap)
+        for n in denied
     )
 
 
-def _tail(source: Sequence[Token], last: int, end: int) -> Iterator[Cut]:
-    """Yield what stands behind the last word kept: a phrase from a comma, a joint or a preposition on."""
+def _tail(source: Sequence[Token], last: int, end: int) -> Iterable[tuple[list[Token], bool]]:
+    """What stands behind the last word kept: a phrase from a comma, a joint or a preposition on."""
     if end > last + 1:
-        yield source[last + 1 : end], _is_tail_harmless(source[last], source[last + 1 : end])
+        dropped = list(source[last + 1 : end])
+        yield dropped, _is_tail_harmless(source[last], dropped)
 
 
 def _is_tail_harmless(kept: Token, dropped: Sequence[Token]) -> bool:
     head = dropped[0]
-    is_apart = not _SEPARATORS.isdisjoint(head.gap)
+    is_apart = bool(_SEPARATES & set(head.gap))
     if all(t.kind is Kind.ASIDE for t in dropped):
         return True
-    if not is_apart and (kept.kind in _NOT_LAST or kept.word in LISTS["modal"] | _SENTENCE_NEGATIONS):
+    if _is_listed([kept, *dropped], 1) or (
+        not is_apart and (kept.kind in _NOT_LAST or kept.word in MODALS | _SENTENCE_NEGATIONS)
+    ):
         return False
-    if _is_listed([kept, *dropped], 1):
+    if ";" not in head.gap and (_is_restricted(dropped) or any(t.word in DOUBTS for t in dropped)):
         return False
-    if ";" not in head.gap and (_is_restricted(dropped) or any(t.word in LISTS["doubt"] for t in dropped)):
-        return False
-    if head.kind is Kind.PLACE and any(map(_says_few, dropped[1:2])):
+    if head.kind is Kind.PLACE and any(_says_few(t) for t in dropped[1:2]):
         return False  # "in few trials", "in 0 of 12 trials"
     negated = [place for place, t in enumerate(dropped) if t.word in _SENTENCE_NEGATIONS]
     if negated and not _is_negation_apart(dropped, negated[0], is_apart=is_apart):
@@ -180,62 +219,68 @@ def _says_few(token: Token) -> bool:
 
 
 def _is_restricted(dropped: Sequence[Token]) -> bool:
-    """Tell whether a tail begins with a condition: "if ...", ", but only in men" (not: ", and only three trials")."""
+    """Whether a tail begins with a condition: "if ...", ", but only in men" (not: ", and only three trials ...")."""
     for place, token in enumerate(dropped[:3]):
-        if token.kind is Kind.RESTRICTION and token.word != "whether":
-            is_count = token.word == "only" and dropped[0].kind is not Kind.PLACE and 0 < place < len(dropped) - 1
-            if not is_count or dropped[place + 1].kind is Kind.PLACE:
-                return True
+        if token.kind is not Kind.RESTRICTION or token.word == "whether":
+            continue
+        follows = dropped[place + 1] if place + 1 < len(dropped) else None
+        is_count = token.word == "only" and dropped[0].kind is not Kind.PLACE and place > 0
+        is_count = is_count and follows is not None and follows.kind is not Kind.PLACE
+        if not is_count:
+            return True
     return False
 
 
 def _is_negation_apart(dropped: Sequence[Token], place: int, *, is_apart: bool) -> bool:
-    """Tell whether the first negation of a tail belongs to the tail alone: a clause, or ", with no change in ..."."""
+    """Whether the first negation of a tail belongs to the tail alone: a clause of its own, or ", with no change in ..."."""
     head = dropped[0]
-    if head.word in {"but", "although", "though", "yet"} and _is_on_significance(dropped):
+    if head.word in {"but", "although", "though", "yet"} and any(stem(t.word) in SIGNIFICANCE for t in dropped):
         return False  # "rose, but not significantly" does not say that it rose
-    if place == 1 and head.word == "with":
+    if dropped[place - 1].word == "with" and place == 1:
         return True
-    if place == 1 and head.kind is Kind.JOINT:
-        is_elsewhere = len(dropped) > 2 and dropped[2].kind is Kind.PLACE  # ", but not in women"
+    if head.kind is Kind.JOINT and place == 1:
+        is_elsewhere = len(dropped) > place + 1 and dropped[place + 1].kind is Kind.PLACE  # ", but not in women"
         return is_apart and (dropped[1].word in {"no", "none"} or is_elsewhere)
     if head.kind is Kind.JOINT or ";" in head.gap:
         return True
     return any(t.opens for t in dropped[: place + 1]) or (head.kind is Kind.PLACE and place > 2)
 
 
-def _is_on_significance(tokens: Sequence[Token]) -> bool:
-    return any(stem(token.word) == SIGNIFICANCE for token in tokens)
-
-
 def _is_inner_harmless(source: Sequence[Token], before: int, after: int) -> bool:
-    """Tell whether asides, brackets, or what stands between two commas may go.
+    """Asides, brackets, and what stands between two commas, as long as it turns nothing.
 
     Where the words around a gap repeat, it may as well begin earlier or later: "unfolded (and freed) and moved".
     """
     places = [(before, after)]
-    while places[-1][0] > 0 and source[places[-1][0]].key == source[places[-1][1] - 1].key:
-        places.append((places[-1][0] - 1, places[-1][1] - 1))
-    places.append((before, after))
-    while places[-1][1] + 1 < len(source) and source[places[-1][0] + 1].key == source[places[-1][1]].key:
-        places.append((places[-1][0] + 1, places[-1][1] + 1))
-    return any(_can_go(source[first + 1 : last], source[last].gap) for first, last in places)
+    while before > 0 and source[before].key == source[after - 1].key:
+        before, after = before - 1, after - 1
+        places.append((before, after))
+    before, after = places[0]
+    while after + 1 < len(source) and source[before + 1].key == source[after].key:
+        before, after = before + 1, after + 1
+        places.append((before, after))
+    return any(_may_go(source[first + 1 : last], source[last].gap) for first, last in places)
 
 
-def _can_go(dropped: Sequence[Token], closing: str) -> bool:
+def _may_go(dropped: Sequence[Token], closing: str) -> bool:
     if all(token.kind is Kind.ASIDE for token in dropped):
         return True
     opening = dropped[0].gap
+    denied = [place for place, t in enumerate(dropped) if t.kind is Kind.NEGATION]
     if ("(" in opening and ")" in closing) or ("[" in opening and "]" in closing):
-        is_negated = any(token.kind is Kind.NEGATION for token in dropped)
-        return not is_negated or (dropped[0].kind is not Kind.NEGATION and not _is_on_significance(dropped))
-    is_between = all(set(",—") & set(gap) for gap in (opening, closing)) or (" - " in opening and " - " in closing)
+        return not denied or (denied[0] > 0 and not any(stem(t.word) in SIGNIFICANCE for t in dropped))
+    is_between = (bool(set(",—") & set(opening)) and bool(set(",—") & set(closing))) or (
+        " - " in opening and " - " in closing
+    )
     return is_between and not any(t.kind in _TURNING for t in dropped)
 
 
 def _reason(tokens: Sequence[Token]) -> LeftOutReason:
-    """Return the reason by the kinds of the words that differ, figures first."""
+    """By the kinds of the words that differ, figures first."""
+    kinds = {token.kind for token in tokens}
     if any(character.isdigit() for token in tokens for character in token.key):
         return LeftOutReason.NUMBER_MISMATCH
-    kinds = {token.kind for token in tokens}
-    return next((reason for these, reason in _REASONS if kinds & these), LeftOutReason.UNSUPPORTED)
+    for these, reason in _REASONS:
+        if kinds & these:
+            return reason
+    return LeftOutReason.UNSUPPORTED

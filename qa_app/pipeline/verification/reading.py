@@ -1,40 +1,34 @@
-"""Read a sentence as tokens that compare by meaning: "twelve per cent" as "12%", "1.2 g·kg⁻¹" as "1.2 g per kg"."""
+"""A sentence as tokens that compare by what they say: "twelve per cent" and "12%", "1.2 g·kg⁻¹" and "1.2 g per kg" read alike."""
 
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from enum import StrEnum
-from pathlib import Path
 
-from qa_app.pipeline.lexicon import NUMERALS, UNIT_OF
 from qa_app.pipeline.text import clean, folded, stem
-
-
-class Kind(StrEnum):
-    """What a token says."""
-
-    WORD = "word"
-    NUMBER = "number"
-    UNIT = "unit"
-    COMPARATOR = "comparator"
-    NEGATION = "negation"
-    DIRECTION = "direction"
-    POPULATION = "population"
-    GROUP = "group"
-    HEDGE = "hedge"
-    RESTRICTION = "restriction"
-    JOINT = "joint"
-    PLACE = "place"
-    ASIDE = "aside"
+from qa_app.pipeline.verification.lexicon import (
+    ADVERBIAL_TIMES,
+    EMPTY,
+    ONES,
+    ORDINALS,
+    PARTS,
+    REPORTED,
+    SAME,
+    SCALES,
+    SHORT_UNITS,
+    TENS,
+    TIMES,
+    UNITS,
+    Kind,
+    kind_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word, number, unit or sign; `key` is what compares, `gap` the marks between it and the token before."""
+    """`key` is what compares; `gap` the marks between it and the token before."""
 
     key: str
     kind: Kind
@@ -46,169 +40,255 @@ class Token:
     """Whether a relative word ("which", "who") stands right before."""
 
 
-# --- Word lists --------------------------------------------------------------------------------------------------------
-
-_TABLE = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
-LISTS: Mapping[str, frozenset[str]] = {name: frozenset(words.split()) for name, words in _TABLE["words"].items()} | {
-    name: frozenset(map(stem, words.split())) for name, words in _TABLE["stems"].items()
-}
-"""Words by what they do; `population` and what follows it are stems."""
-_KINDS_OF_WORDS = ("aside", "hedge", "place", "joint", "restriction", "negation")
-_BY_WORD = dict.fromkeys(LISTS["modal"], Kind.HEDGE) | {w: Kind(kind) for kind in _KINDS_OF_WORDS for w in LISTS[kind]}
-_BY_STEM = (
-    dict.fromkeys(LISTS["group"], Kind.GROUP)
-    | dict.fromkeys(LISTS["rising"] | LISTS["falling"] | LISTS["level"], Kind.DIRECTION)
-    | dict.fromkeys(LISTS["population"], Kind.POPULATION)
-)
-_SAME = {word: key for key, words in _TABLE["same"].items() for word in words.split()}
-_SCALES: Mapping[str, int] = _TABLE["numbers"]["scales"]
-_PARTS = frozenset(_TABLE["numbers"]["parts"].split())
-_UNITS = {written: unit for written, unit in UNIT_OF.items() if unit not in {"studies", "people"}} | {
-    word: unit for unit, words in _TABLE["units"].items() for word in (unit, *words.split())
-}
-_TIMES = frozenset({"seconds", "minutes", "hours", "days", "weeks", "months", "years", "sessions"})
-
-
-def kind_of(word: str) -> Kind:
-    """Return the kind of a folded word that is neither number nor unit."""
-    return _BY_WORD.get(word) or _BY_STEM.get(stem(word), Kind.WORD)
-
-
-# --- Rewriting ---------------------------------------------------------------------------------------------------------
-
-PER, RANGE = "/", "–"
+PER = "per"
+RANGE = "to"
 RANGE_MARK = "\u2025"  # in the gap of a number: "from" or "between" stood before it
 _DASHES = re.compile("[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]")
 _POWER = re.compile("(?<=[0-9])(?=[\u2070\u00b9\u00b2\u00b3\u2074-\u2079\u207b])")  # 10⁶ is not 106
 _NITRIC_OXIDE = re.compile(r"(?<![A-Z] )\bNO\b(?! [A-Z]{2})")
-
-
-def _any_of(words: Iterable[str]) -> str:
-    return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
-
-
-_UNIT, _NUMERAL, _TIME = _any_of(_UNITS), _any_of(NUMERALS), _any_of(w for w, u in _UNITS.items() if u in _TIMES)
-_SPELT = re.compile(rf"\b(?:{_NUMERAL})(?:[ -](?:{_NUMERAL}|{_any_of(_SCALES)}))*\b")
-_AHEAD = r"(?=[~<>≤≥±]?\s*[-+]?\.?\d)"
-_RANGES = re.compile(
-    rf"(?P<start>\b(?:from|between) )?(?P<low>\d[\d.,]*|\.\d+)(?: ?(?P<unit>%|(?:{_UNIT})\b))?"
-    rf"(?: to | ?- ?|(?P<and> and )){_AHEAD}(?=(?P<high>[~<>≤≥±]? ?[\d.,]+)(?P<same> ?(?P=unit))?)"
-)
-_SIGNS = tuple(
-    (re.compile(pattern), sign)
-    for pattern, sign in (
-        (r"n't\b|\bcan ?not\b", " not "),
-        (r"'s\b", ""),
-        (r"s'(?=\s)", "s"),
-        (r"\bper ?cents?\b|\bpercents?\b|\bpct\b", " % "),
-        (r"\+ ?/ ?-|\bplus or minus\b", "±"),
-        (r"<=|=<", "≤"),
-        (r">=|=>", "≥"),
-        (r"(?<=\d)[·∙⋅](?=\d)", "."),
-        (rf"(?<=[a-z%1])[ ·∙⋅*.]?\b({_UNIT}|m2)\^?-1\b", rf" {PER} \1"),
-        (rf"\bper (?=(?:{_UNIT})\b)|(?<=\w) (?:an?|each|every) (?=(?:{_TIME})\b)", f" {PER} "),
-        (r"\b(hour|week|month|year)ly\b", rf"{PER} \1"),
-        (r"\bdaily\b", f"{PER} day"),
-        (r"\b(?:at least|no(?:t)? (?:less|fewer) than|(?:a )?minimum of)\b", " ≥ "),
-        (r"\b(?:at (?:the )?most|no(?:t)? more than|(?:a )?maximum of|up to)\b", " ≤ "),
-        (rf"\b(?:(?:more|greater|higher) than|over|above|exceeding|in excess of) {_AHEAD}", " > "),
-        (rf"\b(?:(?:less|fewer|lower) than|below|under) {_AHEAD}", " < "),
-        (rf"\b(?:about|approximately|around|roughly|circa|ca\.?|approx\.?|some) {_AHEAD}", " ~ "),
-    )
-)
-
-
-def _rewritten(text: str) -> str:
-    """Write numbers, units and comparisons with signs."""
-    cleaned = _NITRIC_OXIDE.sub("nitricoxide", clean(_POWER.sub("^", text)))
-    plain = _SPELT.sub(_in_digits, _DASHES.sub("-", folded(cleaned)))
-    for pattern, sign in _SIGNS:
-        plain = pattern.sub(sign, plain)
-    return _RANGES.sub(_as_range, plain)
-
-
-def _in_digits(match: re.Match[str]) -> str:
-    """Write a run of number words in digits: "two thousand five hundred" as 2500, "zero five" as two numbers."""
-    numbers, total, current, last = list[int](), 0, 0, None
-    for word in re.split("[ -]", match[0]):
-        if word in _SCALES:
-            current = max(current, 1) * _SCALES[word]
-            total, current = (total, current) if word == "hundred" else (total + current, 0)
-            last = None
-            continue
-        value = NUMERALS[word]
-        if last is not None and (last < 20 or last % 10 or value > 9):
-            numbers.append(total + current)
-            total = current = 0
-        current, last = current + value, value
-    return " ".join(map(str, [*numbers, total + current]))
-
-
-def _as_range(match: re.Match[str]) -> str:
-    """Write "from 10% to 12%" as "10–12%"; "and" joins only after "between"."""
-    if match["and"] and match["start"] != "between ":
-        return match[0]
-    unit = "" if match["same"] or not match["unit"] else f" {match['unit']}"
-    return f"{RANGE_MARK if match['start'] else ''}{match['low']}{unit} {RANGE} "
-
-
-# --- Tokens ------------------------------------------------------------------------------------------------------------
-
+_REWRITTEN = (
+    (re.compile(r"n't\b"), " not "),
+    (re.compile(r"\bcan ?not\b"), " not "),
+    (re.compile(r"'s\b|s'(?=\s)"), lambda match: "s" if match.group().startswith("s") else ""),
+    (re.compile(r"\bper ?cents?\b|\bpercents?\b|\bpct\b"), " % "),
+    (re.compile(r"\+ ?/ ?-|\bplus or minus\b"), "±"),
+    (re.compile(r"<=|=<"), "≤"),
+    (re.compile(r">=|=>"), "≥"),
+    (re.compile(r"(?<=\d)[·∙⋅](?=\d)"), "."),
+    # "kg-1", "kg^-1" behind another unit: per kg
+    (re.compile(r"(?<=[a-z%1])[ ·∙⋅*.]?\b(kg|g|mg|d|day|wk|week|min|h|s|l|ml|dl|m2|year|yr)\^?-1\b"), r"/\1"),
+    (re.compile(r"\b(?:at least|no less than|not less than|no fewer than|not fewer than|a minimum of|minimum of)\b"), " ≥ "),
+    (re.compile(r"\b(?:at most|at the most|no more than|not more than|a maximum of|maximum of|up to)\b"), " ≤ "),
+)  # fmt: skip
+_NUMBER_WORD = "|".join(sorted((*ONES, *TENS, *SCALES), key=len, reverse=True))
+_BEFORE_NUMBER = rf"(?=\s*[-+]?(?:\d|\.\d|(?:{_NUMBER_WORD})\b))"
+_COMPARED = (
+    (re.compile(rf"\b(?:more|greater|higher) than{_BEFORE_NUMBER}|\b(?:over|above|exceeding|in excess of){_BEFORE_NUMBER}"), " > "),
+    (re.compile(rf"\b(?:less|fewer|lower) than{_BEFORE_NUMBER}|\b(?:below|under){_BEFORE_NUMBER}"), " < "),
+    (re.compile(rf"\b(?:about|approximately|around|roughly|circa|ca\.?|approx\.?|some){_BEFORE_NUMBER}"), " ~ "),
+)  # fmt: skip
 _TOKEN = re.compile(
     r"(?P<number>\d{1,3}(?:[, ]\d{3})+(?:\.\d+)?(?![\d,])|\d+(?:\.\d+)?(?:,\d{1,2}(?![\d,]))?|\.\d+)"
-    r"|(?P<sign>[%<>≤≥±~≈×/–])"
+    r"|(?P<sign>[%<>≤≥±~≈×/])"
     r"|(?P<word>[^\W\d_]+(?:'[^\W\d_]+)?(?:\d[^\W_]*)?)"
 )
+_SIGNS = {"≈": "~"}
 
 
 def read(text: str) -> tuple[Token, ...]:
-    """Return the tokens of a text, in order; words that only serve the grammar are left out."""
-    return tuple(_tokens(_rewritten(text)))
+    """The tokens of a text, in order; words that only serve the grammar are left out."""
+    return tuple(_finish(_joined(list(_raw(_rewritten(text))))))
 
 
-def _tokens(text: str) -> Iterator[Token]:
-    """Words of grammar leave their gap, and a mark of what they opened, to the token after them."""
-    gap, reported, opens, words, last = "", False, False, ["", ""], Token("", Kind.WORD)
+def _rewritten(text: str) -> str:
+    cleaned = _NITRIC_OXIDE.sub("nitricoxide", clean(_POWER.sub("^", text)))
+    plain = _DASHES.sub("-", folded(cleaned))
+    for pattern, by in (*_REWRITTEN, *_COMPARED):
+        plain = pattern.sub(by, plain)
+    return plain
+
+
+def _raw(text: str) -> Iterator[Token]:
+    """Tokens one by one; a number keeps its sign when the dash before it can be nothing else."""
     end = 0
     for match in _TOKEN.finditer(text):
-        word, between, end = match[0], text[end : match.start()], match.end()
-        gap += between
-        if word in LISTS["empty"]:
-            # "to show that" names an aim and no finding
-            reported |= word == "that" and stem(words[-1]) in LISTS["reported"] and words[-2] != "to"
-            opens |= word in {"which", "who", "whom", "whose", "that"}
-            words.append(word)
-            continue
-        key, kind = _number(word, text, match.start()) if match["number"] else _sign_or_word(word, last)
-        if key.startswith("-"):
-            gap = gap.removesuffix("-")
-        last = Token(key, kind, gap, word, reported, opens)
-        yield last
-        gap, reported, opens = "", False, False
-        words.append(word)
+        gap, word = text[end : match.start()], match.group()
+        before = text[:end]
+        end = match.end()
+        if match["number"]:
+            negative = gap.endswith("-") and (
+                gap[:-1].endswith((" ", "(", "[", "=", "+")) or not before or before[-1] in "<>≤≥~"
+            )
+            if negative and gap.strip() == "-" and before.rstrip()[-1:].isdigit():
+                negative = False  # "10 -12" is a range
+            yield Token(_value(word, negative=negative), Kind.NUMBER, gap[:-1] if negative else gap, word)
+        elif match["sign"]:
+            key = _SIGNS.get(word, word)
+            yield Token(key, Kind.UNIT if key == "%" else Kind.COMPARATOR, gap, word)
+        else:
+            yield Token(word, Kind.WORD, gap, word)
 
 
-def _number(word: str, text: str, start: int) -> tuple[str, Kind]:
-    """Give equal numbers one key. A dash before it is a sign where it can be nothing else."""
-    before = text[:start]
-    is_negative = before.endswith("-") and (before == "-" or before[-2] in " ([=+<>≤≥~–")
+def _value(word: str, *, negative: bool) -> str:
+    """Numbers that are equal get one key; one with a needless zero before it is none that anybody writes, and stands for itself."""
     plain = re.sub(r"[, ](?=\d{3}(?:\D|\Z))", "", word).replace(",", ".")
-    if not re.match(r"0\d", plain):  # a needless zero before it: no number that anybody writes
-        plain = f"{Decimal(plain if plain.count('.') < 2 else plain.replace('.', '')).normalize():f}"
-    return ("-" + plain if is_negative else plain), Kind.NUMBER
+    if re.match(r"0\d", plain):
+        return f"-{plain}" if negative else plain
+    value = Decimal(plain if plain.count(".") < 2 else plain.replace(".", ""))
+    return _spelt(-value if negative else value)
 
 
-def _sign_or_word(word: str, last: Token) -> tuple[str, Kind]:
-    if not word[0].isalpha():
-        return {"≈": "~"}.get(word, word), Kind.UNIT if word == "%" else Kind.COMPARATOR
-    is_measured = last.kind is Kind.NUMBER or last.key == PER
-    if word in _UNITS and (is_measured or (len(word) > 1 and word != "second")):
-        return f"u:{_UNITS[word]}", Kind.UNIT
-    if word in _PARTS:
-        return stem(word), Kind.NUMBER
+def _spelt(value: Decimal) -> str:
+    return f"{value.normalize():f}"
+
+
+def _joined(raw: list[Token]) -> Iterator[Token]:
+    """Words for numbers, units, "per" and ranges made one."""
+    numbered = list(_number_words(raw))
+    united = list(_units(numbered))
+    ranged = list(_ranges(united))
+    for place, token in enumerate(ranged):
+        follows = ranged[place + 1] if place + 1 < len(ranged) else None
+        is_doubled = (
+            token.kind is Kind.UNIT
+            and follows is not None
+            and follows.key == RANGE
+            and place + 3 < len(ranged)
+            and ranged[place + 3].key == token.key
+        )
+        if not is_doubled:  # "10% to 12%" reads as "10-12%"
+            yield token
+
+
+def _number_words(tokens: list[Token]) -> Iterator[Token]:
+    place = 0
+    while place < len(tokens):
+        token = tokens[place]
+        taken, value = _number_at(tokens, place)
+        if taken:
+            yield Token(_spelt(Decimal(value)), Kind.NUMBER, token.gap, token.word)
+            place += taken
+            continue
+        if token.word in ORDINALS and token.word != "second":
+            token = replace(token, key=f"#{ORDINALS[token.word]}", kind=Kind.NUMBER)
+        elif token.word in PARTS:
+            token = replace(token, key=stem(token.word), kind=Kind.NUMBER)
+        yield token
+        place += 1
+
+
+def _number_at(tokens: list[Token], place: int) -> tuple[int, int]:
+    """How many tokens from here spell one number, and which."""
+    total = current = taken = 0
+    while place + taken < len(tokens):
+        token = tokens[place + taken]
+        word = token.word
+        is_apart = taken > 0 and token.gap not in {" ", "-"}
+        if is_apart:
+            break
+        if word in SCALES and taken:
+            current = max(current, 1) * SCALES[word]
+            if SCALES[word] > 100:
+                total, current = total + current, 0
+        elif word in TENS and current % 100 == 0:
+            current += TENS[word]
+        elif word in ONES and (current % 100 == 0 or (current % 10 == 0 and ONES[word] < 10 and current % 100 > 10)):
+            if taken and tokens[place + taken - 1].word in ONES:
+                break
+            current += ONES[word]
+        else:
+            break
+        taken += 1
+    return taken, total + current
+
+
+def _units(tokens: list[Token]) -> Iterator[Token]:
+    before: Token | None = None
+    for place, token in enumerate(tokens):
+        follows = tokens[place + 1] if place + 1 < len(tokens) else None
+        if token.kind is Kind.WORD:
+            token = _unit(token, before)
+        if token.word in {"per", "/", "a", "an", "each", "every"} and follows is not None:
+            following = _unit(follows, Token(PER, Kind.COMPARATOR))
+            is_rate = following.kind is Kind.UNIT and (token.word in {"per", "/"} or following.key[2:] in TIMES)
+            if is_rate and before is not None and before.kind in {Kind.UNIT, Kind.NUMBER, Kind.WORD}:
+                token = replace(token, key=PER, kind=Kind.COMPARATOR)
+        if token.word in ADVERBIAL_TIMES:
+            yield replace(token, key=PER, kind=Kind.COMPARATOR)
+            token = Token(f"u:{ADVERBIAL_TIMES[token.word]}", Kind.UNIT, "", token.word)
+        yield token
+        before = token
+
+
+def _unit(token: Token, before: Token | None) -> Token:
+    """The token as a unit where it can be one."""
+    is_behind = before is not None and ((before.kind is Kind.NUMBER and before.key[0] != "#") or before.key == PER)
+    if token.word == "second" and not is_behind:
+        return replace(token, key="#2", kind=Kind.NUMBER)
+    unit = UNITS.get(token.word) or (SHORT_UNITS.get(token.word) if is_behind else None)
+    return replace(token, key=f"u:{unit}", kind=Kind.UNIT) if unit else token
+
+
+def _ranges(tokens: list[Token]) -> Iterator[Token]:
+    """A dash, "to" or "between … and" from one number to the next become one sign; "from" before it goes."""
+    between, gap = False, ""
+    for place, read_token in enumerate(tokens):
+        token, gap = (replace(read_token, gap=gap + read_token.gap) if gap else read_token), ""
+        number = next(
+            (
+                p
+                for p in (place + 1, place + 2)
+                if p < len(tokens) and tokens[p].kind is Kind.NUMBER and _only_sign(tokens, place, p)
+            ),
+            None,
+        )
+        before = tokens[place - 1] if place else None
+        is_behind = before is not None and (
+            before.kind is Kind.NUMBER
+            or (before.kind is Kind.UNIT and place > 1 and tokens[place - 2].kind is Kind.NUMBER)
+        )
+        if token.word in {"from", "between"} and number == place + 1:
+            between = token.word == "between"
+            if _opens_range(tokens, place + 1, between=between):
+                gap = token.gap + RANGE_MARK
+                continue
+        if token.word == "to" and is_behind and number is not None:
+            yield Token(RANGE, Kind.COMPARATOR, "", "to")
+            continue
+        if token.word == "and" and between and is_behind and number == place + 1:
+            between = False
+            yield Token(RANGE, Kind.COMPARATOR, "", "and")
+            continue
+        if token.kind is Kind.NUMBER and is_behind and token.gap == "-":
+            yield Token(RANGE, Kind.COMPARATOR, "", "-")
+            yield replace(token, gap="")
+            continue
+        if token.kind is Kind.NUMBER and is_behind and token.gap in {" - ", " -"}:
+            yield Token(RANGE, Kind.COMPARATOR, "", "-")
+            yield replace(token, gap="")
+            continue
+        yield token
+
+
+def _only_sign(tokens: list[Token], place: int, number: int) -> bool:
+    return all(tokens[p].kind is Kind.COMPARATOR for p in range(place + 1, number))
+
+
+def _opens_range(tokens: list[Token], place: int, *, between: bool) -> bool:
+    """Whether a range follows from the number at `place`: "from 10 to 12", "between 10 % and 12 %"."""
+    joint = "and" if between else "to"
+    for at in (place + 1, place + 2):
+        if at + 1 < len(tokens) and tokens[at].word == joint and tokens[at + 1].kind is Kind.NUMBER:
+            return True
+        if at < len(tokens) and tokens[at].kind is not Kind.UNIT:
+            return False
+    return False
+
+
+def _finish(tokens: Iterable[Token]) -> Iterator[Token]:
+    """Kinds and keys of words; empty words leave their gap, and a mark of what they opened, to the next."""
+    gap, reported, opens, earlier, before = "", False, False, "", ""
+    for token in tokens:
+        gap += token.gap
+        if token.kind is Kind.WORD and token.word in EMPTY:
+            # "to show that" names an aim and no finding
+            reported = reported or (token.word == "that" and stem(before) in REPORTED and earlier != "to")
+            opens = opens or token.word in {"which", "who", "whom", "whose", "that"}
+            earlier, before = before, token.word
+            continue
+        if token.kind is Kind.WORD:
+            key, kind = _word(token.word)
+            token = Token(key, kind, gap, token.word, reported, opens)
+        else:
+            token = Token(token.key, token.kind, gap, token.word, reported, opens)
+        yield token
+        gap, reported, opens, earlier, before = "", False, False, before, token.word
+
+
+def _word(word: str) -> tuple[str, Kind]:
     kind = kind_of(word)
-    if word in _SAME:
-        return _SAME[word], kind
+    if word in SAME:
+        return SAME[word], kind
     if kind in {Kind.POPULATION, Kind.GROUP}:
         return _singular(word), kind  # "trained" and "training" share a stem
     return (stem(word) if word.isalpha() else word), kind
