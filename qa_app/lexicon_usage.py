@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from qa_app.pipeline.lexicon import PhraseIndex, Tables, words_of
+from qa_app.pipeline.question.wording import SHORTEST_ENDED
 from qa_app.pipeline.text import folded, stem
 
 SAFETY = frozenset({"safety", "crisis", "age", "asking"})
@@ -23,7 +24,6 @@ STEMMED = frozenset({"generic", "issued", "says", "statement", "study"})
 """Lists whose words match every form of themselves."""
 ENDINGS, UNITS = ", endings", "units, "
 """How names of lists of endings end, and those of units begin."""
-SHORTEST_ENDED = 7  # letters of a word whose ending counts
 
 _WORD = re.compile(r"\d+|[^\W\d_]+|%")
 
@@ -43,7 +43,7 @@ class Entry:
 
 
 def read_texts(path: Path) -> tuple[list[str], list[str]]:
-    """Return the questions and the passages of a file of JSON lines or of a study. Raises ValueError naming the line."""
+    """Return the questions and the passages of a file of JSON lines or of a study. Raises ValueError with the line."""
     if path.suffix == ".json":
         return [], [passage["text"] for passage in json.loads(path.read_text("utf-8"))["passages"]]
     questions: list[str] = []

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from corpus_app.records import Concept
 from qa_app.pipeline.lexicon import LANGUAGE_FOLDER, SENTENCE_END, Word, placed_words
-from qa_app.pipeline.text import EMPTY_WORDS, stem
+from qa_app.pipeline.text import EMPTY_WORDS, stem, stem_set
 
 MOST_FILLERS = 3  # words in a row
 SHORT_NAME = 2  # letters: such a name in capitals ("RT") is found in capitals only
@@ -21,6 +21,11 @@ FILLERS = frozenset(tomllib.loads((LANGUAGE_FOLDER / "slots.toml").read_text("ut
 def slot_of(concept: Concept) -> str:
     """Return the slot that the concept fills: people, intervention, outcome, condition or none (empty)."""
     return SLOTS.get(concept.kind, "intervention")
+
+
+def name_stems(concept: Concept) -> tuple[frozenset[str], ...]:
+    """Return the stems of each name of a concept that has words."""
+    return tuple(stems for name in (concept.name, *concept.aliases) if (stems := stem_set(name)))
 
 
 def neighbours(concepts: Sequence[Concept], by_id: Mapping[str, Concept]) -> tuple[Concept, ...]:

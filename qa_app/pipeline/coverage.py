@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from corpus_app.records import Concept, Study
+from corpus_app.records import Study
 from qa_app.pipeline.attribution import AGES, SEXES, TRAININGS
+from qa_app.pipeline.concepts import name_stems
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.query import Query
 from qa_app.pipeline.text import content_stems, stem_set, words
@@ -30,10 +31,9 @@ def missing_parts(
     nowhere in the cited studies. People asked about whom no cited study includes come last.
     """
     present = frozenset().union(*map(stem_set, cited_texts)) if cited_texts else frozenset()
-    concepts = [c.name for c in (*query.unstudied, *query.concepts) if not _is_named(c, present)]
-    named = frozenset().union(
-        *(stem_set(name) for c in (*query.unstudied, *query.concepts) for name in (c.name, *c.aliases))
-    )
+    asked = [(concept, name_stems(concept)) for concept in (*query.unstudied, *query.concepts)]
+    concepts = [concept.name for concept, names in asked if not any(name <= present for name in names)]
+    named = frozenset(stem for _, names in asked for name in names for stem in name)
     total = sum(idf.values())
     spelt = {stem: word for word in reversed(words(query.text)) for stem in content_stems(word)}
     lacking = sorted(
@@ -41,11 +41,6 @@ def missing_parts(
     )
     terms = [spelt[t] for t in lacking if total and idf[t] >= policy.missing_idf_share * total and t in spelt]
     return tuple(dict.fromkeys((*concepts, *terms)))[:MOST_MISSING] + _people(query, studies)
-
-
-def _is_named(concept: Concept, present: frozenset[str]) -> bool:
-    """Tell whether the words of any name of a concept are among these stems."""
-    return any(stem_set(name) <= present for name in (concept.name, *concept.aliases))
 
 
 def _people(query: Query, studies: Sequence[Study]) -> tuple[str, ...]:

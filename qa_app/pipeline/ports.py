@@ -99,8 +99,8 @@ class Writer(Protocol):
 class WriterFailed(Exception):
     """A writer gave nothing that can be used; another may try.
 
-    `reason` is a short code; `is_final` says that the same writer need not be asked again for this question. `received` and
-    `generator` say what came all the same, and what it took.
+    `reason` is a short code; `is_final` says that the same writer need not be asked again for this question.
+    `received` and `generator` say what came all the same, and what it took.
     """
 
     def __init__(
@@ -139,7 +139,7 @@ class Progress(Protocol):
         """Report a finished stage; one that runs again is reported again, with all its time."""
 
     def evidence(self, passages: Sequence[Candidate], query: Query) -> None:
-        """Report the passages that the answer is written from, or those nearest to a refused question, in rank order."""
+        """Report the passages that the answer is written from, or those nearest to a refused question, as ranked."""
 
     def headline(self, headline: Headline, introduced: Mapping[int, Study]) -> None:
         """Report the headline, before any sentence, with the studies that it cites, by their numbers."""

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from corpus_app.records import Concept, Study, StudyScores
+from corpus_app.records import Study, StudyScores
+from qa_app.pipeline.concepts import name_stems
 from qa_app.pipeline.learned import Logistic, Matrix
 from qa_app.pipeline.query import Query
-from qa_app.pipeline.text import stem, words
 
 SHORT_TEXTS = ("question", "plain", "statement", "title")
 """Kinds of short texts of a study; a corpus may have titles alone."""
@@ -81,7 +81,7 @@ def read_features(
     columns["coverage"] = np.array([_coverage(score.matched, vocabulary) for score in scores])
     columns["has_rarest"] = np.array([float(vocabulary.rarest in score.matched) for score in scores])
     columns["concept_share"] = np.array([_concept_share(query, studies[score.study_id]) for score in scores])
-    columns["unstudied_share"] = np.array([_unstudied_share(query, score.matched) for score in scores])
+    columns["unstudied_share"] = _unstudied_shares(query, [score.matched for score in scores])
     for name in [n for n in columns if "_cosine" in n or n.endswith(("_bm25", "_top3")) or n == "concept_share"]:
         values = columns[name]
         columns[f"{name}_gap"] = values - values.max() if len(values) else values
@@ -119,16 +119,15 @@ def _concept_share(query: Query, study: Study) -> float:
     return sum(c.rarity for c in named if c.concept_id in own) / total if total else 0.0
 
 
-def _unstudied_share(query: Query, matched: frozenset[str]) -> float:
-    """Return the share, by rarity, of the named concepts that no study is about and that this study's words do not name."""
+def _unstudied_shares(query: Query, matched: Sequence[frozenset[str]]) -> Matrix:
+    """Return for each study the share of the named concepts that no study is about and its words do not name.
+
+    Concepts count by rarity; `matched` are the question's lexemes in each study.
+    """
     total = sum(concept.rarity for concept in (*query.concepts, *query.unstudied))
-    unstudied = sum(concept.rarity for concept in query.unstudied if not _is_named(concept, matched))
-    return unstudied / total if total else 0.0
-
-
-def _is_named(concept: Concept, matched: frozenset[str]) -> bool:
-    names = ({stem(word) for word in words(name)} for name in (concept.name, *concept.aliases))
-    return any(name <= matched for name in names if name)
+    unstudied = [(concept.rarity / total if total else 0.0, name_stems(concept)) for concept in query.unstudied]
+    shares = [sum(share for share, names in unstudied if not any(name <= own for name in names)) for own in matched]
+    return np.array(shares, dtype=float)
 
 
 def rank(features: Features, models: Sequence[Logistic]) -> tuple[tuple[str, float], ...]:

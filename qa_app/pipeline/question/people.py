@@ -23,7 +23,7 @@ from qa_app.pipeline.query import Population
 from qa_app.pipeline.text import WORD, folded
 
 COLUMNS: Mapping[str, type[StrEnum]] = {"age_group": AgeGroup, "training_status": TrainingStatus, "sex": Sex}
-"""Columns of a study's population; the lists of the subject's lexicon are named COLUMN.VALUE or COLUMN.VALUE.implied."""
+"""Columns of a study's population. Lists of the subject's lexicon are named COLUMN.VALUE or COLUMN.VALUE.implied."""
 IMPLIED = "implied"
 OLDEST = 110  # years
 

@@ -10,7 +10,7 @@ from qa_app.pipeline.lexicon import SENTENCE_END, PhraseIndex, language_table, w
 from qa_app.pipeline.query import Intent
 from qa_app.pipeline.text import EMPTY_WORDS, content_stems
 
-# --- The ask -----------------------------------------------------------------------------------------------------------
+# --- The ask ----------------------------------------------------------------------------------------------------------
 
 SHORTEST_HEADING = 3  # words
 SHORT_TEXT = 30  # words up to which all of a text counts as its ask
@@ -53,7 +53,7 @@ def split_sentences(text: str) -> list[str]:
     return [*sentences, text[start:]] if start < len(text) else sentences
 
 
-# --- The kind of reply -------------------------------------------------------------------------------------------------
+# --- The kind of reply ------------------------------------------------------------------------------------------------
 
 INTENT_ORDER = (
     Intent.HOW_MANY, Intent.WHY, Intent.LIST, Intent.WHICH, Intent.HOW, Intent.YES_NO, Intent.WHAT,
@@ -79,7 +79,7 @@ def _after_sentences(words: Sequence[str]) -> set[int]:
     return {place + 1 for place, word in enumerate(words) if word == SENTENCE_END}
 
 
-# --- Sections and collection -------------------------------------------------------------------------------------------
+# --- Sections and collection ------------------------------------------------------------------------------------------
 
 WEAK = "weak_"
 LEAD = 1  # hits by which a collection has to lead
@@ -111,7 +111,7 @@ def _spaced(keyword: str) -> str:
     return f" {' '.join(word for word in words_of(keyword) if word != SENTENCE_END)} "
 
 
-# --- Language ----------------------------------------------------------------------------------------------------------
+# --- Language ---------------------------------------------------------------------------------------------------------
 
 ENGLISH = "en"
 FEWEST_HITS = 2
