@@ -116,8 +116,8 @@ _PRESETS = (
     replace(
         _IN_SCORES, name="seed-000", lexical=Lexical.TFIDF, lexical_weight=0.4, recency_band=0.02, mode_weight=0.05
     ),
-    # Twelve passages by meaning and twelve by words, of the collection first; neighbouring concepts count a little and are
-    # searched for where little was found.
+    # Twelve passages by meaning and twelve by words, of the collection first; neighbouring concepts count a little and
+    # are searched for where little was found.
     replace(
         _IN_SCORES, name="seed-001", scope_detected=True, has_second_pass=True, lexical_weight=0.4, pool=12,
         neighbour_weight=0.1,

@@ -28,7 +28,7 @@ MOST_LINKED = 4
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """The fitted models of one encoder by what they use: `meaning` or `words`, `_bare` for studies without curated texts."""
+    """The fitted models of one encoder: with `meaning` or by `words`, `_bare` for studies without curated texts."""
 
     relevance: Mapping[str, Logistic]
     answerability: Mapping[str, Logistic]
