@@ -111,7 +111,8 @@ def value_of(word: str) -> float | None:
 @dataclass(slots=True)
 class _Node:
     words: dict[str, _Node] = field(default_factory=dict)
-    patterns: dict[str, _Node] = field(default_factory=dict)
+    patterns: dict[str, dict[str, _Node]] = field(default_factory=dict)
+    """By their first character, which is `*` for an ending and `#` for a number."""
     lists: dict[str, _Node] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
 
@@ -126,8 +127,16 @@ class _Node:
     def child(self, token: str) -> _Node:
         if token[0] == "{":
             return self.lists.setdefault(token[1:-1], _Node())
-        children = self.patterns if "*" in token or token[0] == "#" else self.words
+        is_pattern = "*" in token or token[0] == "#"
+        children = self.patterns.setdefault(token[0], {}) if is_pattern else self.words
         return children.setdefault(token, _Node())
+
+    def after(self, word: str) -> list[_Node]:
+        """Return the nodes that are reached by this word."""
+        reached = [self.words[word]] if word in self.words else []
+        for first in {word[:1], "*", "#"} & self.patterns.keys():
+            reached += [node for pattern, node in self.patterns[first].items() if _fits(pattern, word)]
+        return reached
 
 
 def _fits(pattern: str, word: str) -> bool:
@@ -202,10 +211,7 @@ class PhraseIndex:
             yield from ((name, position) for name in node.names)
             if position == len(words):
                 continue
-            word = words[position]
-            if word in node.words:
-                reached.append((node.words[word], position + 1))
-            reached += [(after, position + 1) for pattern, after in node.patterns.items() if _fits(pattern, word)]
+            reached += [(after, position + 1) for after in node.after(words[position])]
             for name, after in node.lists.items():
                 if (name, position) not in ends:
                     ends[name, position] = {end for _, end in self._walk(self.parts[name], words, position, ends)}

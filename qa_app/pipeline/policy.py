@@ -54,7 +54,7 @@ class Policy:
     distance_gate: float = 0.0  # squared Euclidean distance of unit vectors beyond which a passage is out; 0: no gate
 
     # Evidence.
-    candidates: int = 50  # texts of each kind and half from which candidate studies are taken
+    candidates: int = 20  # texts of each kind and half from which candidate studies are taken
     evidence_passages: int = 12
     cited_studies: int = 5
     cited_from: float = 0.05  # chance that a study answers from which it may be cited
