@@ -35,7 +35,6 @@ Tables = Mapping[str, Table]
 """Parsed lexicon files by name."""
 Span = tuple[int, int]
 """The first word and the one after the last."""
-_Ends = dict[tuple[str, int], set[int]]
 
 _TOKENS_OF_PHRASE = re.compile(r"\{[^}]*\}\??|\S+")
 _PHRASE = re.compile(
@@ -131,6 +130,14 @@ class _Node:
         children = self.patterns.setdefault(token[0], {}) if is_pattern else self.words
         return children.setdefault(token, _Node())
 
+    def add_first_tokens(self, other: _Node, name: str) -> None:
+        """Give this name to the first words and patterns of another node; to this node itself where that begins with a list."""
+        patterns = (token for tokens in other.patterns.values() for token in tokens)
+        for token in (*other.words, *patterns):
+            self.child(token).names.add(name)
+        if other.lists:
+            self.names.add(name)
+
     def after(self, word: str) -> list[_Node]:
         """Return the nodes that are reached by this word."""
         reached = [self.words[word]] if word in self.words else []
@@ -156,6 +163,8 @@ class PhraseIndex:
     root: _Node
     parts: Mapping[str, _Node]
     """The phrases of each list that others refer to."""
+    openers: _Node
+    """The words and patterns that such lists begin with, each with the names of the lists."""
     nears: tuple[tuple[str, tuple[str, ...], int], ...]
     """Name, names of the parts, and the most words between them, of each entry with several phrases."""
     names: frozenset[str]
@@ -182,18 +191,20 @@ class PhraseIndex:
                     nears.append((name, tuple(keys), entry["within"]))
             for phrase in rows["except"]:
                 root.add(phrase, f"{name}/except")
+        openers = _Node()
         for name in _referred(lists):
             parts[name] = _Node()
             for phrase in lists[name]["phrases"]:
                 parts[name].add(phrase, name)
-        return cls(root, parts, tuple(nears), frozenset(lists), frozenset(vocabulary))
+            openers.add_first_tokens(parts[name], name)
+        return cls(root, parts, openers, tuple(nears), frozenset(lists), frozenset(vocabulary))
 
     def find(self, words: Sequence[str]) -> dict[str, tuple[Span, ...]]:
         """Return the spans of each list that occurs in the words, in order."""
         found: dict[str, dict[int, int]] = {}
-        ends: _Ends = {}
+        text = _Text(words, self.parts, [self._begun_by(word) for word in words])
         for start in range(len(words)):
-            for name, end in self._walk(self.root, words, start, ends):
+            for name, end in text.walk(self.root, start):
                 longest = found.setdefault(name, {})
                 longest[start] = max(end, longest.get(start, 0))
         spans = {name: list(longest.items()) for name, longest in found.items()}
@@ -203,19 +214,40 @@ class PhraseIndex:
         uncovered = {name: _uncovered(spans[name], spans.get(f"{name}/except", ())) for name in spans}
         return {name: own for name, own in uncovered.items() if own and name in self.names}
 
-    def _walk(self, root: _Node, words: Sequence[str], start: int, ends: _Ends) -> Iterator[tuple[str, int]]:
+    def _begun_by(self, word: str) -> frozenset[str]:
+        """Return the lists of which a phrase may begin with this word."""
+        return frozenset(name for opener in (self.openers, *self.openers.after(word)) for name in opener.names)
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """One text while it is read: what each list reaches from each place is found once."""
+
+    words: Sequence[str]
+    parts: Mapping[str, _Node]
+    begun: Sequence[frozenset[str]]
+    """The lists that may begin at each place."""
+    ends: dict[tuple[str, int], set[int]] = field(default_factory=dict)
+
+    def walk(self, root: _Node, start: int) -> Iterator[tuple[str, int]]:
         """Yield the names of the phrases that begin here, each with where it ends."""
         reached = [(root, start)]
         while reached:
             node, position = reached.pop()
             yield from ((name, position) for name in node.names)
-            if position == len(words):
+            if position == len(self.words):
                 continue
-            reached += [(after, position + 1) for after in node.after(words[position])]
-            for name, after in node.lists.items():
-                if (name, position) not in ends:
-                    ends[name, position] = {end for _, end in self._walk(self.parts[name], words, position, ends)}
-                reached += [(after, end) for end in ends[name, position]]
+            reached += [(after, position + 1) for after in node.after(self.words[position])]
+            if node.lists:
+                for name in node.lists.keys() & self.begun[position]:
+                    reached += [(node.lists[name], end) for end in self._ends(name, position)]
+
+    def _ends(self, name: str, position: int) -> set[int]:
+        """Return where the phrases of this list end that begin here."""
+        key = (name, position)
+        if key not in self.ends:
+            self.ends[key] = {end for _, end in self.walk(self.parts[name], position)}
+        return self.ends[key]
 
 
 def _uncovered(spans: Iterable[Span], covers: Sequence[Span]) -> tuple[Span, ...]:
