@@ -12,19 +12,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import groupby
-from types import ModuleType
 from typing import Any
 
 from django.contrib.postgres.aggregates import ArrayAgg
 from django.db import Error, connection, transaction
 from django.db.models import Count, Exists, F, OuterRef, Q
 
-from corpus_app import embedding, findings, passages, plain_sentences, records, study_texts
+from corpus_app import embedding, passages, plain_sentences, records, study_texts
 from corpus_app.embedding import metric
 from corpus_app.models import (
     ANN_EF,
-    Finding,
-    FindingVector,
     Passage,
     PassageQuerySet,
     PassageSentence,
@@ -95,7 +92,6 @@ def sync_study(study: Study) -> None:
         _cut_sentences(study.pk)
         _sync_vectors(study.pk)
         _sync_terms(study.pk)
-        findings.sync_study(study.pk)
         study_texts.sync([study.pk])
         # A curator's change gives passages that could not be indexed another chance.
         Passage.with_plain.filter(study=study, index_attempts__gt=0).update(index_attempts=0, index_error="")
@@ -202,7 +198,7 @@ def index_stale(
     deadline = None if seconds is None else time.monotonic() + seconds
     _prepare_encoder()
     study_texts.write_missing()
-    is_cut_short = not (_index_short(findings, deadline) and _index_short(study_texts, deadline))
+    is_cut_short = not _index_short(deadline)
     count = 0
     failed: list[int] = []
     while not is_cut_short and (works := _read(_waiting(embedding.active_name()).exclude(pk__in=[*but, *failed]))):
@@ -217,17 +213,17 @@ def index_stale(
     return Indexed(count, tuple(failed), is_cut_short)
 
 
-def _index_short(texts: ModuleType, deadline: float | None) -> bool:
-    """Embed what waits of `findings` or `study_texts`; return whether it came to the end in time.
+def _index_short(deadline: float | None) -> bool:
+    """Embed the short texts that wait; return whether it came to the end in time.
 
     They come before the passages: when the last passage has its new vector and search changes over, they are there.
     """
     failed: list[int] = []
     is_first = True
-    while texts.waiting(embedding.active_name()).exclude(pk__in=failed).exists():
+    while study_texts.waiting(embedding.active_name()).exclude(pk__in=failed).exists():
         if not is_first and deadline is not None and time.monotonic() >= deadline:
             return False
-        failed += texts.index_batch(embedding.get(), threads=embedding.THREADS, but=failed)
+        failed += study_texts.index_batch(embedding.get(), threads=embedding.THREADS, but=failed)
         is_first = False
     return True
 
@@ -239,7 +235,6 @@ def has_work(*, but: Sequence[int] = ()) -> bool:
     encoder = embedding.active_name()
     return (
         _waiting(encoder).exclude(pk__in=but).exists()
-        or findings.waiting(encoder).exists()
         or study_texts.waiting(encoder).exists()
         or study_texts.without_texts().exists()
     )
@@ -258,7 +253,6 @@ def drop_superseded() -> int:
 def _drop_others() -> int:
     """Those of the encoder that the desk wants to be able to go back to stay."""
     active, kept = embedding.active_name(), embedding.kept_name()
-    findings.drop_others(active, kept)
     study_texts.drop_others(active, kept)
     others = PassageVector.objects.exclude(encoder__in=[active, kept])
     if not others.exists():
@@ -272,7 +266,7 @@ def _drop_others() -> int:
 
 
 def embed_again(passages: PassageQuerySet) -> int:
-    """Has these passages, the findings and the short texts of their studies embedded anew; says how many passages.
+    """Has these passages and the short texts of their studies embedded anew; says how many passages.
 
     They stay found by their vectors until each is replaced: without those of its sentences a passage waits.
     """
@@ -283,7 +277,6 @@ def embed_again(passages: PassageQuerySet) -> int:
     )
     theirs.filter(index_attempts__gt=0).update(index_attempts=0, index_error="")
     studies = Study.objects.filter(passages__in=ids)
-    findings.forget(studies, embedding.active_name())
     study_texts.forget(studies, embedding.active_name())
     return len(ids)
 
@@ -291,17 +284,15 @@ def embed_again(passages: PassageQuerySet) -> int:
 def forgive() -> None:
     """Gives what could not be indexed another chance: another encoder may bear it."""
     Passage.with_plain.filter(index_attempts__gt=0).update(index_attempts=0, index_error="")
-    Finding.objects.filter(index_attempts__gt=0).update(index_attempts=0, index_error="")
     StudyText.objects.filter(index_attempts__gt=0).update(index_attempts=0, index_error="")
 
 
 @dataclass(frozen=True, slots=True)
 class EncoderState:
-    """How many passages, findings and short texts have vectors of an encoder, of those that are to have one."""
+    """How many passages and short texts have vectors of an encoder, of those that are to have one."""
 
     name: str
     passages: int
-    findings: int
     texts: int
     is_used: bool
     """Questions are compared by its vectors."""
@@ -314,7 +305,6 @@ class EncoderState:
 class State:
     encoders: tuple[EncoderState, ...]
     passages: int
-    findings: int
     texts: int
     waiting: int
     failed: int
@@ -326,8 +316,8 @@ def state(*, used: str) -> State:
     of_passages = dict(
         PassageVector.objects.filter(passage__in=_indexable()).order_by().values_list("encoder").annotate(n=Count("pk"))
     )
-    of_findings, of_texts = findings.counts(), study_texts.counts()
-    others = sorted({*of_passages, *of_findings, *of_texts})
+    of_texts = study_texts.counts()
+    others = sorted({*of_passages, *of_texts})
     names = dict.fromkeys((used, active, *([kept] if kept else []), *others))
     lacking = _lacking(active)
     failed = lacking.filter(index_attempts__gte=MAX_ATTEMPTS).count()
@@ -336,7 +326,6 @@ def state(*, used: str) -> State:
             EncoderState(
                 name=name,
                 passages=of_passages.get(name, 0),
-                findings=of_findings.get(name, 0),
                 texts=of_texts.get(name, 0),
                 is_used=name == used,
                 is_active=name == active,
@@ -345,7 +334,6 @@ def state(*, used: str) -> State:
             for name in names
         ),
         passages=_indexable().count(),
-        findings=findings.indexable().count(),
         texts=study_texts.indexable().count(),
         waiting=lacking.count() - failed,
         failed=failed,
@@ -359,13 +347,12 @@ def progress() -> Progress:
 
 
 def index_all(*, on_progress: Callable[[Progress], None] | None = None) -> Indexed:
-    """Embeds every finding, short text and passage anew, those given up included; search keeps the old vectors until each is replaced.
+    """Embeds every short text and passage anew, those given up included; search keeps the old vectors until each is replaced.
 
     Vectors of other encoders are dropped at the end.
     """
     _prepare_encoder()
-    findings.index_all(embedding.get(), threads=embedding.THREADS)  # first, as in `index_stale`
-    study_texts.index_all(embedding.get(), threads=embedding.THREADS)
+    study_texts.index_all(embedding.get(), threads=embedding.THREADS)  # first, as in `index_stale`
     Passage.with_plain.filter(index_attempts__gt=0).update(index_attempts=0, index_error="")
     waiting = list(_indexable().order_by("study", "position").values_list("pk", flat=True))
     count = 0
@@ -553,7 +540,7 @@ def _note_failure(work: _Work, error: Exception) -> None:
 
 
 _ANALYSED = (
-    PassageVector, PassageTerm, PassageSentence, FindingVector, StudyText, StudyTextVector, StudyTextTerm, Passage, Study,
+    PassageVector, PassageTerm, PassageSentence, StudyText, StudyTextVector, StudyTextTerm, Passage, Study,
 )  # fmt: skip
 
 
@@ -682,13 +669,6 @@ _ROWS = """
     vector AS (SELECT * FROM corpus_app_passagevector),
     sentence AS (SELECT * FROM corpus_app_passagesentence),
     term AS (SELECT * FROM corpus_app_passageterm),
-    finding AS (
-        SELECT f.*, s.study_id || ' finding ' || (f.position + 1) AS label,
-               s.status = 'published' AND s.notice <> 'retracted' AS searchable, s.status <> 'withdrawn' AS indexable
-        FROM corpus_app_finding f
-        JOIN corpus_app_study s ON s.id = f.study_id
-    ),
-    finding_vector AS (SELECT * FROM corpus_app_findingvector),
     short AS (
         SELECT t.*, s.collection_id, s.study_id || ' text ' || (t.position + 1) AS label,
                s.status = 'published' AND s.notice <> 'retracted' AS searchable, s.status <> 'withdrawn' AS indexable
@@ -727,15 +707,6 @@ _FAULTS = {
     "searchable, but a sentence has no vector of the encoder in use": """
         SELECT DISTINCT label FROM passage JOIN sentence ON passage_id = passage.id
         WHERE searchable AND encoder <> %(encoder)s AND kept_encoder <> %(encoder)s""",
-    "it could not be indexed": """
-        SELECT label || ' (' || index_error || ')' FROM finding WHERE index_attempts > 0 AND indexable""",
-    "it is searchable, but without a vector of its present words": """
-        SELECT label FROM finding WHERE searchable AND NOT EXISTS (
-            SELECT FROM finding_vector
-            WHERE finding_id = finding.id AND encoder = %(encoder)s AND finding_vector.content_hash = finding.content_hash)""",
-    "it has a vector of former words": """
-        SELECT label FROM finding JOIN finding_vector ON finding_id = finding.id
-        WHERE finding_vector.content_hash <> finding.content_hash""",
     "not searchable, but has terms": """
         SELECT DISTINCT label FROM passage JOIN term ON passage_id = passage.id
         WHERE NOT searchable
@@ -805,7 +776,6 @@ def counts() -> dict[str, int]:
         "passages": Passage.objects.count(),
         "searchable": Passage.objects.searchable().count(),
         "vectors": PassageVector.objects.count(),
-        "finding vectors": FindingVector.objects.count(),
         "short texts": StudyText.objects.count(),
         "short text vectors": StudyTextVector.objects.count(),
         "sentences": PassageSentence.objects.count(),

@@ -1,14 +1,13 @@
 """The two legs of a search, by words and by meaning, in one snapshot.
 
 PostgreSQL scores every candidate of both legs and hands over ids and scores as arrays; the best are picked from them here,
-which takes a fraction of what sorting and joining thousands of rows takes there. While it looks the words up, the question
-is encoded here.
+which takes a fraction of what sorting and joining thousands of rows takes there.
 """
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,25 +39,20 @@ class QuestionVector(tuple[float, ...]):
     encoder: str
 
 
-Encode = Callable[[], tuple[Sequence[float] | None, str | None]]
-"""What gives the question's vector; or None, and why there is none."""
-
-
 def find(
     text: str,
-    encode: Encode,
+    vector: Sequence[float] | None,
     *,
     encoder: str,
     collection: str | None,
     limit: int,
-    is_one_view: bool,
+    dense_error: str | None = None,
     k1: float = K1,
     b: float = B,
 ) -> records.Found:
-    """The best `limit` passages of each leg, as `search.find` says; `encoder` names that of a vector that does not know its own.
+    """Return the best `limit` passages by words and by meaning, as `search.find` says.
 
-    `is_one_view` says whether all statements of the open transaction see the corpus as it was at one moment. Where they do
-    not, one statement does it all; where no transaction is open, the statements have one of their own.
+    `encoder` names that of a vector that does not know its own. Raises DatabaseError where both halves fail.
     """
     parameters = {
         **lexeme_parameters(text),
@@ -69,13 +63,10 @@ def find(
         "b": b,
         **_corpus.known(),
     }
-    is_exact = _corpus.passages <= models.ANN_FROM or not _has_ann(encoder, collection)
-    if is_exact and (is_one_view or not connection.in_atomic_block):
-        return _find_in_turn(parameters, encode, limit)
-    vector, dense_error = encode()
     if vector is None:
         return _find_by_words(parameters, limit, dense_error)
-    dense = _exact(parameters, vector) if is_exact else _approximate(parameters, vector)
+    is_approximate = _corpus.passages > models.ANN_FROM and _has_ann(encoder, collection)
+    dense = _approximate(parameters, vector) if is_approximate else _exact(parameters, vector)
     try:
         return _found(_run(_LEXICAL, dense, parameters), limit)
     except DatabaseError:
@@ -85,26 +76,6 @@ def find(
 def lexeme_parameters(text: str) -> dict[str, Any]:
     """Return the parameters of a statement that reads a question's words."""
     return {"text": text, "k3": K3, "config": TEXT_SEARCH_CONFIG}
-
-
-def _find_in_turn(parameters: dict[str, Any], encode: Encode, limit: int) -> records.Found:
-    """The words are sent first: the question is encoded while they are looked up."""
-    encoded = None
-    try:
-        with wire.together(settings=_EXACT_SETTINGS, is_planned_once=True) as send:
-            words = send(_whole(_LEXICAL, _NO_DENSE, parameters), parameters)
-            vector, dense_error = encoded = encode()
-            if vector is not None:
-                dense = _exact(parameters, vector)
-                meaning = send(_in_collection("WITH" + dense + _MEANING, parameters), parameters)
-    except DatabaseError:
-        vector, _ = encoded or encode()
-        if vector is None:
-            raise
-        return _find_with_one_leg(parameters, _exact(parameters, vector), limit)
-    if vector is None:
-        return _found(wire.row_of(words), limit, dense_error=dense_error or NO_VECTOR)
-    return _found((*wire.row_of(words)[:-1], *wire.row_of(meaning)), limit)
 
 
 def _find_by_words(parameters: dict[str, Any], limit: int, why: str | None) -> records.Found:
@@ -262,10 +233,6 @@ _BOTH = """
     CROSS JOIN (SELECT string_agg(int8send(passage_id) || float8send(bm25), '') FROM lexical) AS words
     CROSS JOIN (SELECT string_agg(int8send(passage_id) || float4send(cosine::float4), '') FROM dense) AS meaning
 """
-# Products of half vectors and of vectors are worked out in four bytes; as eight they only take longer to be sent.
-_MEANING = """
-    SELECT string_agg(int8send(passage_id) || float4send(cosine::float4), '') FROM dense
-"""
 # To start a helper or a compiler takes longer than the whole search, and to plan it nearly as long: the exact search is
 # planned once a connection. The approximate one is planned each time, for its indexes hold for one encoder and collection.
 _SETTINGS = {"max_parallel_workers_per_gather": "0", "jit": "off"}
@@ -292,54 +259,6 @@ def _whole(lexical: str, dense: str, parameters: dict[str, Any]) -> str:
 
 def _in_collection(statement: str, parameters: dict[str, Any]) -> str:
     return statement.replace("{in_collection}", "" if parameters["collection"] is None else _IN_COLLECTION)
-
-
-# --- What the studies found ---------------------------------------------------------------------------------------------
-
-# Study by study: the planner thinks that hardly any finding has the hash of its vector, and would compare all with all.
-_NEAR_FINDINGS = """
-    WITH found AS MATERIALIZED (
-        SELECT study_id AS id, array_agg(id ORDER BY id) AS passage_ids
-        FROM corpus_app_passage WHERE id = ANY(%(passages)s::bigint[])
-        GROUP BY study_id
-    )
-    SELECT s.study_id, near.number, near.cosine, near.said, near.is_asked, found.passage_ids
-    FROM found
-    JOIN corpus_app_study s ON s.id = found.id AND s.status = 'published' AND s.notice <> 'retracted'
-    CROSS JOIN LATERAL (
-        SELECT number, cosine, max(cosine) FILTER (WHERE position = 0) OVER () AS said,
-               bool_or(position > 0) OVER () AS is_asked
-        FROM (
-            SELECT f.position + 1 AS number, v.position, -(v.vector <#> %(vector)s::vector) AS cosine
-            FROM corpus_app_finding f
-            JOIN corpus_app_findingvector v
-                ON v.finding_id = f.id AND v.encoder = %(encoder)s AND v.content_hash = f.content_hash
-            WHERE f.study_id = s.id AND NOT f.is_unconfirmed
-        ) AS compared
-        ORDER BY cosine DESC, number
-        LIMIT 1
-    ) AS near
-    ORDER BY s.study_id
-"""
-
-
-def near_findings(
-    vector: Sequence[float], passage_ids: Sequence[int], *, encoder: str
-) -> tuple[records.NearFinding, ...]:
-    """As `search.near_findings` says. Raises DatabaseError."""
-    parameters = {"passages": wire.Ids(passage_ids), "vector": wire.Packed(vector, ">f4"), "encoder": encoder}
-    with wire.together(settings=_EXACT_SETTINGS, is_planned_once=True) as send:
-        cursor = send(_NEAR_FINDINGS, parameters)
-    return tuple(
-        records.NearFinding(
-            study_id,
-            number,
-            round(cosine, records.COSINE_DECIMALS),
-            tuple(ids.tolist()),
-            round(said, records.COSINE_DECIMALS) if is_asked else None,
-        )
-        for study_id, number, cosine, said, is_asked, ids in cursor.fetchall()
-    )
 
 
 # --- Picking the best ---------------------------------------------------------------------------------------------------

@@ -523,13 +523,6 @@ class Finding(models.Model):
         default=False,
         help_text="Its figures stand in no passage: answers neither count nor quote it until this is taken away.",
     )
-    content_hash = models.GeneratedField(
-        expression=WordsHash("intervention", "comparator", "outcome", "statement", models.Value("\x1f"), "asked_as"),
-        output_field=models.CharField(max_length=32),
-        db_persist=True,
-    )
-    index_attempts = models.PositiveSmallIntegerField(default=0, editable=False)
-    index_error = models.TextField(blank=True, editable=False, help_text="Why the finding could not be indexed.")
 
     class Meta:
         ordering = ["study", "position"]
@@ -706,27 +699,6 @@ class ImportItem(models.Model):
 
     def __str__(self) -> str:
         return f"{self.study_key} {self.title}".strip()
-
-
-class FindingVector(models.Model):
-    """A vector of a finding: of what was compared, the outcome and the statement in one text, or of a question it is asked for by.
-
-    Goes with its finding.
-    """
-
-    finding = models.ForeignKey(Finding, on_delete=models.CASCADE, related_name="vectors")
-    position = models.PositiveSmallIntegerField(default=0, help_text="0 for what it says, then its questions from 1.")
-    encoder = models.CharField(max_length=200)
-    content_hash = models.CharField(max_length=32)
-    vector = VectorField()
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["finding", "encoder", "position"], name="finding_vector_once_per_text")
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.finding_id} {self.encoder}"
 
 
 class ShortLexemes(models.Func):

@@ -351,21 +351,6 @@ COSINE_DECIMALS = 6  # whoever compares: what lies beyond follows the order of t
 
 
 @dataclass(frozen=True, slots=True)
-class NearFinding:
-    """The finding of a study that comes closest to a question."""
-
-    study_id: str
-    number: int
-    """Its place in the study, from 1."""
-    cosine: float
-    """Of what it says, or of a question that readers ask for it by, whichever is closer."""
-    passage_ids: tuple[int, ...]
-    """Which of the passages asked about are the study's."""
-    said: float | None = None
-    """The closest that what the study's findings say comes, their questions left aside; None where none has a question."""
-
-
-@dataclass(frozen=True, slots=True)
 class ShortText:
     """A text of a study that a question was compared with, and what it belongs to."""
 

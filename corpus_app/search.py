@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db import DatabaseError, connection, transaction
+from django.db import connection, transaction
 from django.db.models import Count, OuterRef, Q
 
 from corpus_app import embedding, legs, models, quality, records, study_scores, wire
@@ -99,13 +99,6 @@ def encode_questions(texts: Sequence[str]) -> list[legs.QuestionVector]:
     return _encoded(embedding.get(encoder_name()), texts)
 
 
-def begin_questions(texts: Sequence[str]) -> Callable[[], list[legs.QuestionVector]]:
-    """Start encoding several questions; what is returned waits for their vectors. Raises EncoderUnavailable."""
-    encoder = embedding.get(encoder_name())
-    begun = embedding.begin(encoder, texts)
-    return lambda: [_vector(encoder, row) for row in begun()]
-
-
 def _encoded(encoder: embedding.Encoder, texts: Sequence[str]) -> list[legs.QuestionVector]:
     return [_vector(encoder, row) for row in encoder.encode(texts, threads=embedding.THREADS)]
 
@@ -152,13 +145,11 @@ def snapshot(*, milliseconds: int | None = None) -> Iterator[None]:
                 cursor.execute(wire.CUT_OFF, [str(milliseconds)])
         version = _snapshot_version.set(_read_version() if is_inner else _open_view(milliseconds))
         encoder = _snapshot_encoder.set([])
-        one_view = _is_one_view.set(not is_inner)
         try:
             yield
         finally:
             _snapshot_version.reset(version)
             _snapshot_encoder.reset(encoder)
-            _is_one_view.reset(one_view)
 
 
 def _open_view(milliseconds: int | None) -> Version:
@@ -168,7 +159,6 @@ def _open_view(milliseconds: int | None) -> Version:
 
 
 _snapshot_version: ContextVar[Version | None] = ContextVar("snapshot_version", default=None)
-_is_one_view: ContextVar[bool] = ContextVar("is_one_view", default=False)
 _snapshot_encoder: ContextVar[list[str] | None] = ContextVar("snapshot_encoder", default=None)  # empty until asked for
 
 
@@ -188,29 +178,13 @@ def find(
     a leg that fails is named in the result, and the other still answers. `k1` and `b` are those of BM25: the lower, the less it
     counts how often a word stands in a passage, and how long that is. Raises DatabaseError where both fail.
     """
-    return find_while(text, lambda: (vector, dense_error), collection=collection, limit=limit, k1=k1, b=b)
-
-
-def find_while(
-    text: str,
-    encode: legs.Encode,
-    *,
-    collection: str | None = None,
-    limit: int = 200,
-    k1: float = legs.K1,
-    b: float = legs.B,
-) -> records.Found:
-    """The same, where the vector is not there yet: `encode` is called for it while the words are looked up.
-
-    It gives None, and why, where there is none.
-    """
     return legs.find(
         text,
-        encode,
+        vector,
         encoder=encoder_name(),
         collection=collection,
         limit=limit,
-        is_one_view=_is_one_view.get(),
+        dense_error=dense_error,
         k1=k1,
         b=b,
     )
@@ -228,11 +202,6 @@ def score_studies(
     first = next(iter(vectors), None)
     encoder = first.encoder if isinstance(first, legs.QuestionVector) else encoder_name()
     return study_scores.score(text, vectors, encoder=encoder, collection=collection, limit=limit)
-
-
-def term_statistics(text: str) -> tuple[tuple[str, int], ...]:
-    """Return the lexemes of a text, and in how many searchable passages each of them stands. Raises DatabaseError."""
-    return study_scores.term_statistics(text)
 
 
 # --- Passages and studies ---------------------------------------------------------------------------------------------
@@ -264,11 +233,6 @@ def plain_passages(study_ids: Sequence[str]) -> tuple[records.Passage, ...]:
     for passage in _passages(_PLAIN_OF_STUDIES, list(dict.fromkeys(study_ids))):
         own[passage.study.study_id].append(passage)
     return tuple(passage for study_id in dict.fromkeys(study_ids) for passage in own[study_id])
-
-
-def searchable_passages() -> tuple[records.Passage, ...]:
-    """All ordinary ones, in the order of their ids."""
-    return _passages(_SEARCHABLE, None)
 
 
 def find_passage(passage_id: int) -> records.Passage | None:
@@ -352,20 +316,6 @@ _FINDINGS = """
 """
 
 
-def near_findings(vector: Sequence[float], passage_ids: Sequence[int]) -> tuple[records.NearFinding, ...]:
-    """Of each study that one of these passages is from, the finding that comes closest to the question.
-
-    Studies none of whose findings has a vector yet are left out, as are those that are not searchable. Where the comparison
-    fails there are none: the passages still answer.
-    """
-    encoder = vector.encoder if isinstance(vector, legs.QuestionVector) else encoder_name()
-    try:
-        return legs.near_findings(vector, passage_ids, encoder=encoder)
-    except DatabaseError as error:
-        logger.warning("Findings could not be compared: %s", error)
-        return ()
-
-
 _FINDING_FIELDS = ("intervention", "comparator", "outcome", "direction", "statement", "plain", "lean")
 
 
@@ -436,7 +386,6 @@ _PASSAGES = """
     WHERE s.status = 'published'
 """
 _SEARCHABLE_AMONG = "AND s.notice <> 'retracted' AND p.id = ANY(%s)"
-_SEARCHABLE = "AND s.notice <> 'retracted' AND p.kind <> 'plain' AND %s::int IS NULL ORDER BY p.id"
 _WITH_ID = "AND p.id = %s"
 _OF_STUDY = "AND p.kind <> 'plain' AND s.study_id = %s ORDER BY p.position"
 _OF_STUDIES_AMONG = """

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from django.db import connection
 from numpy.typing import NDArray
 
 from corpus_app import legs, models, records, wire
@@ -157,13 +156,6 @@ class _Counts:
     @property
     def has_many_passages(self) -> bool:
         return self.passages > models.ANN_FROM and self.has_passage_index
-
-
-def term_statistics(text: str) -> tuple[tuple[str, int], ...]:
-    """Return the question's lexemes, and in how many searchable ordinary passages each of them stands. Raises DatabaseError."""
-    with connection.cursor() as cursor:
-        cursor.execute(_TERM_STATISTICS, legs.lexeme_parameters(text))
-        return tuple(cursor.fetchall())
 
 
 # --- Picking the best ---------------------------------------------------------------------------------------------------
@@ -356,11 +348,6 @@ _MATCHED = """
         JOIN corpus_app_passage p ON p.id = t.passage_id
     )
     SELECT study_id, array_agg(DISTINCT lexeme) FROM places WHERE study_id = ANY(%(studies)s::bigint[]) GROUP BY study_id
-""".replace("{with_question}", _QUESTION)
-_TERM_STATISTICS = """
-    {with_question}
-    SELECT lexeme, (SELECT count(*) FROM corpus_app_passageterm t WHERE t.lexeme = question.lexeme)
-    FROM question ORDER BY lexeme
 """.replace("{with_question}", _QUESTION)
 # Planned once a connection; what an approximate index is to answer is planned each time, for its indexes hold for one encoder.
 _SETTINGS = {"max_parallel_workers_per_gather": "0", "jit": "off", "plan_cache_mode": "force_generic_plan"}

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from corpus_app.models import Passage as searchable
 from corpus_app.records import (
     AgeGroup,
     Design,
@@ -28,7 +29,6 @@ from corpus_app.records import (
     Study,
     TrainingStatus,
 )
-from corpus_app.search import searchable_passages as searchable
 from qa_app.measures import wilson_interval
 from qa_app.pipeline.query import Intent, Query
 from qa_app.pipeline.records import Candidate, DraftSentence, Evidence, LeftOut, Question

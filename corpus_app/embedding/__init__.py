@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 
 from django.conf import settings
 
@@ -79,13 +78,6 @@ def get(name: str = "") -> Encoder:
         if _loaded is None or _loaded.name != name:
             _loaded = _load(name)
         return _loaded
-
-
-def begin(encoder: Encoder, texts: Sequence[str]) -> Callable[[], Matrix]:
-    """Begins to encode beside what the caller does next, where that changes no vector; what it gives waits for the rows."""
-    if isinstance(encoder, compressed.Int8Encoder):
-        return encoder.begin(texts)
-    return partial(encoder.encode, texts, threads=THREADS)
 
 
 def original_of(encoder: Encoder) -> Encoder:

@@ -117,19 +117,6 @@ def test_two_records_of_one_study_join_their_questions() -> None:
 
 
 @pytest.mark.django_db
-def test_a_line_that_moves_from_the_statement_to_the_questions_changes_the_words() -> None:
-    study = Study.objects.get(pk=make_study().pk)
-    first, second = (
-        make_finding(study, statement="a\nb", asked_as="c"),
-        make_finding(study, statement="a", asked_as="b\nc"),
-    )
-
-    hashes = set(Finding.objects.filter(pk__in=[first.pk, second.pk]).values_list("content_hash", flat=True))
-
-    assert len(hashes) == 2
-
-
-@pytest.mark.django_db
 def test_a_finding_that_says_what_it_said_keeps_its_row() -> None:
     make_study(study_id="A")
 

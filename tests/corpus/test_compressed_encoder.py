@@ -119,62 +119,6 @@ def test_several_at_once_get_the_vectors_that_they_get_alone(model: str) -> None
         assert np.array_equal(rows, np.vstack([alone[place % len(TEXTS)]] * 2))
 
 
-def test_what_was_begun_has_the_vectors_that_it_has_alone(model: str) -> None:
-    embedding.prepare(titles=TITLES, texts=TEXTS)
-    encoder = embedding.get()
-    alone = np.concatenate([encoder.encode([text]) for text in TEXTS])
-
-    first, second = (
-        embedding.begin(encoder, TEXTS),
-        embedding.begin(encoder, TEXTS[:1]),
-    )  # the kept thread has one of them
-
-    assert second().tobytes() == alone[:1].tobytes()
-    assert first().tobytes() == alone.tobytes()
-    assert embedding.begin(encoder, [])().shape == (0, encoder.dimensions)
-
-
-def test_several_may_have_begun_at_once(model: str) -> None:
-    embedding.prepare(titles=TITLES, texts=TEXTS)
-    encoder = embedding.get()
-    alone = np.concatenate([encoder.encode([text]) for text in TEXTS])
-
-    with ThreadPoolExecutor(4) as readers:
-        found = list(readers.map(lambda _: embedding.begin(encoder, TEXTS)(), range(40)))
-
-    assert {rows.tobytes() for rows in found} == {alone.tobytes()}
-
-
-def test_what_was_begun_and_left_does_not_keep_the_thread(model: str) -> None:
-    embedding.prepare(titles=TITLES, texts=TEXTS)
-    encoder: Any = embedding.get()
-
-    for _ in range(3):
-        embedding.begin(encoder, TEXTS)
-        encoder._thread().submit(lambda: None).result()
-
-    assert not encoder._is_busy.locked()
-
-
-def test_without_another_thread_one_does_all_and_the_next_is_asked_again(
-    model: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    embedding.prepare(titles=TITLES, texts=TEXTS)
-    encoder: Any = embedding.get()
-    expected = np.concatenate([encoder.encode([text]) for text in TEXTS])
-
-    def refuse(thread: threading.Thread) -> None:
-        raise RuntimeError("can't start new thread")
-
-    with monkeypatch.context() as crowded:
-        crowded.setattr(threading.Thread, "start", refuse)
-        assert encoder.encode(TEXTS, threads=2).tobytes() == expected.tobytes()
-
-    for _ in range(3):
-        assert encoder.begin(TEXTS)().tobytes() == expected.tobytes()
-    assert not encoder._is_busy.locked()
-
-
 def test_what_fails_in_one_of_the_threads_fails_the_call(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     embedding.prepare(titles=TITLES, texts=TEXTS)
     encoder: Any = embedding.get()
@@ -188,9 +132,6 @@ def test_what_fails_in_one_of_the_threads_fails_the_call(model: str, monkeypatch
     for threads in (1, 2, 9):
         with pytest.raises(ValueError, match="squat"):
             encoder.encode(["squat", "squat"], threads=threads)
-    begun = encoder.begin(["squat"])
-    with pytest.raises(ValueError, match="squat"):
-        begun()
     assert encoder.encode([], threads=2).shape == (0, encoder.dimensions)
 
 

@@ -96,12 +96,6 @@ def twin_vector() -> None:
         )
 
 
-def twin_finding_vector() -> None:
-    finding = make_finding(make_study())
-    for _ in range(2):
-        models.FindingVector.objects.create(finding=finding, encoder="e", content_hash="h", vector=[1.0])
-
-
 def twin_term() -> None:
     term = PassageTerm.objects.filter(passage=make_passage()).first()
     assert term
@@ -245,7 +239,6 @@ BREACHES: dict[str, Callable[[], object]] = {
     "study_concept_once": twin_study_concept,
     "finding_position_unique": twin_finding,
     "finding_direction_known": unknown_direction,
-    "finding_vector_once_per_text": twin_finding_vector,
     "finding_lean_known": lambda: make_finding(make_study(), lean="maybe"),
     "passage_of_finding_is_plain": passage_of_a_finding,
     "study_text_kind_known": lambda: short_text(kind="rumour"),
@@ -336,12 +329,11 @@ def test_lexemes_weigh_the_heading_and_fold_what_readers_do_not_type() -> None:
     assert "'zerowidth'" in lexemes
 
 
-@pytest.mark.parametrize("model", [PassageVector, models.FindingVector])
-def test_vectors_lie_in_the_row(model: type[models.PassageVector | models.FindingVector]) -> None:
+def test_vectors_lie_in_the_row() -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT attstorage FROM pg_attribute WHERE attrelid = %s::regclass AND attname = 'vector'",
-            [model._meta.db_table],
+            [PassageVector._meta.db_table],
         )
         assert cursor.fetchone() == ("p",)
 

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from corpus_app import curation, embedding, indexing, search, tasks
 from corpus_app.embedding import chosen, metric
-from corpus_app.models import CorpusEvent, FindingVector, Passage, PassageSentence, PassageVector
+from corpus_app.models import CorpusEvent, Passage, PassageSentence, PassageVector
 from tests.builders import make_curator, make_finding, make_study
 from tests.fakes import WordHashEncoder
 
@@ -50,8 +50,6 @@ def question(text: str) -> tuple[str, list[int], list[bool]]:
         vector = search.encode_question(text)
         found = [hit for hit in search.find(text, vector).hits if hit.cosine is not None]
         passages = search.load_passages([hit.passage_id for hit in found])
-        near = search.near_findings(vector, [hit.passage_id for hit in found])
-    assert len(near) == len(TEXTS)
     sentences = [s.vector is not None and len(s.vector) == len(vector) for p in passages for s in p.sentences]
     return vector.encoder, sorted(hit.passage_id for hit in found), sentences
 
@@ -109,7 +107,6 @@ def test_the_former_vectors_go_when_an_administrator_says_so(indexed: list[Passa
     curation.drop_former_vectors(by=None, by_name="tests")
 
     assert set(PassageVector.objects.values_list("encoder", flat=True)) == {NEW}
-    assert set(FindingVector.objects.values_list("encoder", flat=True)) == {NEW}
     assert not PassageSentence.objects.exclude(kept_encoder="").exists()
     with pytest.raises(curation.CannotChangeEncoder, match="No former vectors"):
         curation.drop_former_vectors(by=None, by_name="tests")

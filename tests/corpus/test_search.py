@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
 import bm25s
@@ -303,107 +301,6 @@ def test_when_both_legs_fail_so_does_the_search(monkeypatch: pytest.MonkeyPatch)
         find("squats")
 
 
-# --- The words first, the question encoded meanwhile
-
-
-def in_turn(text: str, *, encode: Callable[[], object] = lambda: None) -> records.Found:
-    """Found with a vector that is made while the words are looked up."""
-
-    def vector() -> tuple[Sequence[float], None]:
-        encode()
-        return search.encode_question(text), None
-
-    return search.find_while(text, vector)
-
-
-@pytest.mark.django_db(transaction=True)
-def test_legs_that_are_asked_in_turn_find_what_one_statement_finds() -> None:
-    for text in (SQUATS, PRESSES, PROTEIN):
-        make_study(texts=(text,))
-    indexing.index_stale()
-
-    with transaction.atomic():  # which sees each statement's own moment, so that one statement has to do
-        at_once = find("squats or protein?")
-    with search.snapshot():
-        in_snapshot = in_turn("squats or protein?")
-
-    assert len(at_once.hits) == 3
-    assert in_snapshot == in_turn("squats or protein?") == at_once
-
-
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("view", [search.snapshot, nullcontext])
-def test_what_changes_while_the_question_is_encoded_changes_neither_leg(
-    view: Callable[[], AbstractContextManager[None]],
-) -> None:
-    make_study(texts=(SQUATS,))
-    indexing.index_stale()
-
-    def change() -> None:
-        other = connection.copy()
-        try:
-            with other.cursor() as cursor:
-                cursor.execute("UPDATE corpus_app_passagevector SET searchable = false")
-                cursor.execute("DELETE FROM corpus_app_passageterm")
-        finally:
-            other.close()
-
-    with view():
-        found = in_turn("squats", encode=change)
-
-    assert [(hit.bm25 > 0, hit.cosine is not None) for hit in found.hits] == [(True, True)]
-    assert in_turn("squats").hits == ()
-
-
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("view", [search.snapshot, nullcontext])
-@pytest.mark.parametrize(
-    ("leg", "table", "left"),
-    [
-        ("_LEXICAL", "corpus_app_passageterm", ("The search by words failed.", None)),
-        ("_DENSE", "corpus_app_passagevector", (None, "The search by meaning failed.")),
-    ],
-)
-def test_a_leg_that_fails_in_its_turn_leaves_the_other_and_the_snapshot(
-    monkeypatch: pytest.MonkeyPatch,
-    view: Callable[[], AbstractContextManager[None]],
-    leg: str,
-    table: str,
-    left: tuple[str | None, str | None],
-) -> None:
-    make_study(texts=(SQUATS,))
-    indexing.index_stale()
-
-    with view():
-        whole = in_turn("squats")
-        with monkeypatch.context() as broken:
-            broken.setattr(legs, leg, getattr(legs, leg).replace(table, "no_such_table"))
-            found = in_turn("squats")
-        again = in_turn("squats")
-
-    assert (found.lexical.error, found.dense.error) == left
-    assert len(found.hits) == 1
-    assert again == whole
-
-
-@pytest.mark.django_db(transaction=True)
-def test_an_encoder_that_cannot_be_had_leaves_the_words_and_one_that_breaks_leaves_the_connection() -> None:
-    make_study(texts=(SQUATS,))
-
-    def broken() -> tuple[None, str]:
-        raise RuntimeError("broken")
-
-    with search.snapshot():
-        found = search.find_while("squats", lambda: (None, "The encoder is not installed."))
-        with pytest.raises(RuntimeError, match="broken"):
-            search.find_while("squats", broken)
-        again = search.find("squats", None)
-
-    assert [hit.cosine for hit in found.hits] == [None]
-    assert found.dense.error == "The encoder is not installed."
-    assert again.hits == found.hits
-
-
 # --- One snapshot
 
 
@@ -519,15 +416,6 @@ def test_ids_of_any_size_and_scores_of_eight_and_four_bytes_arrive_as_they_were_
     assert words.scores.tolist() == scores
     assert meaning.scores.tolist() == [float(np.float32(score)) for score in scores]
     assert (len(nothing.ids), nothing.highest) == (0, 0.0)
-
-
-def test_questions_begun_ahead_have_the_vectors_of_questions_encoded_at_once(encoder: WordHashEncoder) -> None:
-    asked = ["How many sets?", "Does protein help?"]
-
-    begun = search.begin_questions(asked)()
-
-    assert begun == search.encode_questions(asked)
-    assert {vector.encoder for vector in begun} == {encoder.name}
 
 
 def test_no_passages_are_no_passages() -> None:

@@ -133,20 +133,6 @@ def test_each_encoder_searches_its_own_vectors() -> None:
     assert find("squats") == before
 
 
-def test_an_error_while_encoding_is_that_of_the_search() -> None:
-    publish(SQUATS)
-    times: list[int] = []
-
-    def fail() -> Any:
-        times.append(1)
-        raise ValueError("No such thing.")
-
-    with search.snapshot(), pytest.raises(ValueError, match="No such thing"):
-        search.find_while("squats", fail)
-
-    assert times == [1]
-
-
 def test_passages_without_words_are_compared_by_meaning() -> None:
     publish("Of the and.", title="The")
 

@@ -72,7 +72,7 @@ def test_bm25_is_that_of_the_texts_of_a_kind(corpus: list[Study]) -> None:
     lengths = [length for _, lexeme, _, length in rows if lexeme == ""]
     mean, total = sum(lengths) / len(lengths), len(lengths)
     wanted: dict[int, float] = {}
-    asked = {lexeme for lexeme, _ in search.term_statistics(QUESTION)}
+    asked = {lexeme for lexeme, _ in search.find(QUESTION, None).document_frequency}
     for lexeme in asked:
         own = [row for row in rows if row[1] == lexeme]
         idf = math.log(1 + (total - len(own) + 0.5) / (len(own) + 0.5))
@@ -176,10 +176,6 @@ def test_an_approximate_index_finds_the_same_in_a_corpus_that_is_small(
     assert ask() == exact
     assert ask("protein", limit=1) == one
     assert set(ask(collection="training")) == set(exact)
-
-
-def test_term_statistics_are_those_of_the_search_for_passages(corpus: list[Study]) -> None:
-    assert search.term_statistics(QUESTION) == search.find(QUESTION, None).document_frequency
 
 
 # --- Three best and matched words ----------------------------------------------------------------------------------------

@@ -66,9 +66,9 @@ class Command(BaseCommand):
 
 
 def encode_and_search(question: str) -> object:
-    """As an answer does it, the opening of its snapshot included: the question is encoded while its words are looked up."""
+    """Encode and search as an answer does, the opening of its snapshot included."""
     with search.snapshot():
-        return search.find_while(question, lambda: (search.encode_question(question), None))
+        return search.find(question, search.encode_question(question))
 
 
 def interleaved(
