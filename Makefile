@@ -41,7 +41,7 @@ calibrate: setup ## fit relevance, answerability and lead (READERS: a file of la
 	    exec $(PYTHON) manage.py calibrate relevance $(if $(READERS),--readers "$(READERS)")
 
 bench: setup ## time the encoder and the search
-	@exec $(PYTHON) manage.py bench
+	@exec $(PYTHON) -m lab bench
 
 screenshots: setup ## take a picture of every page, phone and desk, light and dark, to docs/screenshots
 	@exec $(PYTHON) -m pytest -q -p no:randomly tests/browser/screenshots.py $(ARGS)

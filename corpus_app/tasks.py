@@ -9,8 +9,8 @@ from celery import shared_task
 from django.conf import settings
 from django.utils import timezone
 
-from corpus_app import gate, indexing
-from corpus_app.curation import jobs
+from corpus_app import indexing
+from corpus_app.curation import gate, jobs
 from corpus_app.embedding import EncoderUnavailable
 
 logger = logging.getLogger(__name__)

@@ -3,7 +3,7 @@
 from django.urls import include, path, register_converter
 from django.urls.converters import StringConverter
 
-from corpus_app import feeds, views
+from corpus_app.public import feeds, views
 
 
 class StudyId(StringConverter):

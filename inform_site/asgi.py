@@ -20,7 +20,7 @@ application = beside(guarded(site))
 def _warm_up() -> None:
     """Loads the models beside the start, so that the first question does not wait for them."""
     from corpus_app import search
-    from qa_app import answering
+    from qa_app.answers import answering
     from qa_app.pipeline.ports import RerankerFailed
 
     try:

@@ -13,7 +13,7 @@ from django.views.defaults import permission_denied
 from inform_site.api import problems
 from inform_site.api.middleware import is_of_api
 from inform_site.language import is_of_desk
-from qa_app import views
+from qa_app import pages
 
 NOTHING_HERE = "There is nothing at this address. The addresses there are stand at /api/v1/docs/."
 NOT_PERMITTED = "You may not do this."
@@ -24,7 +24,7 @@ FAILED = "Something failed here, and it has been noted. Please try again in a wh
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     if is_of_api(request):
         return problems.plain(HTTPStatus.BAD_REQUEST, "malformed", UNREADABLE)
-    return views.bad_request(request, exception)
+    return pages.bad_request(request, exception)
 
 
 def not_permitted(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
@@ -39,10 +39,10 @@ def not_permitted(request: HttpRequest, exception: Exception | None = None) -> H
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     if is_of_api(request):
         return problems.plain(HTTPStatus.NOT_FOUND, "not-found", NOTHING_HERE)
-    return views.not_found(request, exception)
+    return pages.not_found(request, exception)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     if is_of_api(request):
         return problems.plain(HTTPStatus.INTERNAL_SERVER_ERROR, "failed", FAILED)
-    return views.server_error(request)
+    return pages.server_error(request)

@@ -289,19 +289,19 @@ CACHES: dict[str, dict[str, Any]] = {
 # --- Curating ------------------------------------------------------------------------------------------------------------
 
 # What curators are told of before they take words away: callables of study ids (see corpus_app.impact).
-IMPACT_PROVIDERS = ["qa_app.impact.of_sources"]
+IMPACT_PROVIDERS = ["qa_app.answers.impact.of_sources"]
 # What may keep a study from being published: callables of study ids that give reasons.
-PUBLISH_CHECKS = ["qa_app.golden.regressions"] if read(_env.bool, "INFORM_GOLDEN_GUARD", False) else []
+PUBLISH_CHECKS = ["qa_app.evaluation.golden_runs.regressions"] if read(_env.bool, "INFORM_GOLDEN_GUARD", False) else []
 # Where words of no concept are looked for beside the passages: callables that give questions and how often each was asked.
-QUESTION_SOURCES = ["qa_app.gaps.asked"]
+QUESTION_SOURCES = ["qa_app.feedback.gaps.asked"]
 # Who counts the answers that quote a study: a callable of study ids; empty for nobody.
-CITED_BY = "qa_app.impact.count_answers"
+CITED_BY = "qa_app.answers.impact.count_answers"
 # Who knows the answered questions that curators approved for other readers, of a study that the answer cites and of a topic
 # that the question names: callables of its id; empty for nobody.
-QUESTIONS_CITING = "qa_app.listed.citing"
-QUESTIONS_ABOUT = "qa_app.listed.about"
+QUESTIONS_CITING = "qa_app.answers.listed.citing"
+QUESTIONS_ABOUT = "qa_app.answers.listed.about"
 # What the curators' front page shows: callables of the signed-in person.
-DASHBOARD_PROVIDERS = ["corpus_app.admin.dashboard.panels", "qa_app.admin.dashboard.panels"]
+DASHBOARD_PROVIDERS = ["corpus_app.desk.dashboard.panels", "qa_app.desk.dashboard.panels"]
 # How many days the file of an import is kept after it ended; what was read from it stays.
 IMPORT_FILES_DAYS = read(read_positive, "INFORM_IMPORT_FILES_DAYS", 90)
 # The largest file that programs may send to be imported, in millions of bytes; 50 is the most that is read.
@@ -309,7 +309,7 @@ IMPORT_MEGABYTES = read(read_positive, "INFORM_IMPORT_MEGABYTES", 50)
 # Whether a study is published only by a reviewer who neither handed it over nor changed it since.
 REVIEW_REQUIRED = read(_env.bool, "INFORM_REVIEW_REQUIRED", False)
 
-# Where a DOI and a PMID are looked up, and nowhere else (corpus_app/lookup.py).
+# Where a DOI and a PMID are looked up, and nowhere else (corpus_app/curation/lookup.py).
 CROSSREF_URL = read(read_address, "CROSSREF_URL", "https://api.crossref.org")
 PUBMED_URL = read(read_address, "PUBMED_URL", "https://eutils.ncbi.nlm.nih.gov/entrez/eutils")
 LOOKUP_CONTACT = read(_env.str, "LOOKUP_CONTACT", "")

@@ -8,7 +8,9 @@ from celery import shared_task
 from django.utils import timezone
 
 from corpus_app import search
-from qa_app import contexts, gaps, golden
+from qa_app.answers import contexts
+from qa_app.evaluation import golden_runs
+from qa_app.feedback import gaps
 from qa_app.models import SentQuestion
 
 logger = logging.getLogger(__name__)
@@ -27,8 +29,8 @@ def tend_gaps() -> None:
 @shared_task(name="qa_app.tasks.evaluate_golden")
 def evaluate_golden() -> None:
     """Carries out the evaluation runs that wait, one after the other."""
-    while (run := golden.take_up()) is not None:
-        golden.carry_out(run)
+    while (run := golden_runs.take_up()) is not None:
+        golden_runs.carry_out(run)
 
 
 @shared_task(name="qa_app.tasks.forget_contexts")

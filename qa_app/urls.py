@@ -3,7 +3,7 @@
 from django.urls import include, path, register_converter
 from django.urls.converters import StringConverter
 
-from qa_app import views
+from qa_app import pages
 
 
 class AnswerId(StringConverter):
@@ -18,19 +18,19 @@ register_converter(AnswerId, "answer_id")
 register_converter(Part, "part")
 
 urlpatterns = [
-    path("", views.ask, name="ask"),
-    path("suggest/", views.suggest, name="suggest"),
-    path("how-it-works/", views.how_it_works, name="how_it_works"),
-    path("history/", views.history, name="history"),
-    path("compare/", views.compare, name="compare"),
-    path("answers/<answer_id:answer_id>/", views.answer, name="answer"),
+    path("", pages.ask, name="ask"),
+    path("suggest/", pages.suggest, name="suggest"),
+    path("how-it-works/", pages.how_it_works, name="how_it_works"),
+    path("history/", pages.history, name="history"),
+    path("compare/", pages.compare, name="compare"),
+    path("answers/<answer_id:answer_id>/", pages.answer, name="answer"),
     path(
         "answers/<answer_id:answer_id>/citations/<part:part>/<int:sentence>/<int:index>/",
-        views.citation,
+        pages.citation,
         name="citation",
     ),
-    path("answers/<answer_id:answer_id>/again/", views.again, name="again"),
-    path("answers/<answer_id:answer_id>/feedback/", views.feedback, name="feedback"),
-    path("answers/<answer_id:answer_id>/export/<str:suffix>", views.export, name="export"),
+    path("answers/<answer_id:answer_id>/again/", pages.again, name="again"),
+    path("answers/<answer_id:answer_id>/feedback/", pages.feedback, name="feedback"),
+    path("answers/<answer_id:answer_id>/export/<str:suffix>", pages.export, name="export"),
     path("", include("qa_app.api.urls")),
 ]

@@ -66,7 +66,7 @@ def test_what_goes_through_the_doors_is_noted() -> None:
     from django.contrib.auth.models import User
 
     from inform_site.clients import keys
-    from qa_app import asking
+    from qa_app.answers import asking
 
     User(username="a").set_password("quite-a-long-password")
     asking.check(question="How many noted sets per week?", mode="beginner", collection=None, writer="auto", parent=None)

@@ -76,7 +76,7 @@ def watch() -> None:
     from django.contrib.auth.base_user import AbstractBaseUser
 
     from inform_site.clients import keys
-    from qa_app import asking
+    from qa_app.answers import asking
 
     draw = keys._draw
 

@@ -10,9 +10,10 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from corpus_app import browsing, changes, search
+from corpus_app import search
 from corpus_app.api import parameters, shapes
 from corpus_app.api.resources import FIELDS, Resource, existing, is_id
+from corpus_app.public import browsing, changes
 
 TAG = ["Corpus"]
 VERSIONS, MOST_VERSIONS = 50, 100

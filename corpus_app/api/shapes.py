@@ -17,7 +17,8 @@ from rest_framework.fields import (
     ListField,
 )
 
-from corpus_app import changes, records
+from corpus_app import records
+from corpus_app.public import changes
 from corpus_app.templatetags.corpus_words import web_address
 
 if TYPE_CHECKING:  # generic for the type checker alone

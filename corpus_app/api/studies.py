@@ -9,9 +9,10 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from corpus_app import browsing, records, search, selection
+from corpus_app import records, search
 from corpus_app.api import parameters, shapes
 from corpus_app.api.resources import FIELDS, Resource, existing, is_id
+from corpus_app.public import browsing, selection
 
 FILTERS = ("q", *selection.FACETS, "from", "to", "sort")
 TAG = ["Corpus"]

@@ -14,12 +14,12 @@ from django.db import connection, transaction
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
+from common.waking import wake
 from corpus_app import indexing, search
 from corpus_app.curation import broken
 from corpus_app.models import CorpusEvent, CorpusVersion, Passage, QualityWaiver, Study
 from corpus_app.quality import Finding
 from corpus_app.records import Status
-from corpus_app.waking import wake
 
 INDEX_TASK = "corpus_app.tasks.index_stale_passages"
 UNLOCKED_CHECKS = 2  # how often checks are asked without the lock before they are asked under it

@@ -9,7 +9,8 @@ from datetime import datetime
 
 from django.contrib.auth.models import User
 
-from corpus_app import gate, quality
+from corpus_app import quality
+from corpus_app.curation import gate
 from corpus_app.models import Passage, QualityWaiver, Study
 from corpus_app.quality import Finding, Severity
 

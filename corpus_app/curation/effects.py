@@ -8,7 +8,8 @@ from dataclasses import replace
 from django.db.models import Count
 from django.db.models.functions import Lower
 
-from corpus_app import gate, sources
+from corpus_app import sources
+from corpus_app.curation import gate
 from corpus_app.curation.exporting import draft_of
 from corpus_app.models import Concept, ImportItem, ImportJob, Study
 from corpus_app.records import Notice

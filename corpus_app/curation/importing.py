@@ -15,8 +15,7 @@ from django.contrib.auth.models import User
 from django.db import DataError, IntegrityError, transaction
 from django.db.models.functions import Lower
 
-from corpus_app import gate
-from corpus_app.curation import rows
+from corpus_app.curation import gate, rows
 from corpus_app.curation.acts import Act, BrokenText, act, wake_indexing
 from corpus_app.curation.entries import save_concept
 from corpus_app.curation.exporting import vocabulary_now

@@ -19,8 +19,9 @@ from django.db import Error, InterfaceError, OperationalError, connection, trans
 from django.db.models import Q
 from django.utils import timezone
 
-from corpus_app import lookup, sources
-from corpus_app.curation import effects, importing, items
+from common.waking import wake
+from corpus_app import sources
+from corpus_app.curation import effects, importing, items, lookup
 from corpus_app.curation.acts import CurationError, wake_indexing
 from corpus_app.curation.effects import CHOOSABLE as CHOOSABLE
 from corpus_app.curation.effects import CHOSEN
@@ -29,7 +30,6 @@ from corpus_app.curation.items import options_of
 from corpus_app.models import Collection, ImportItem, ImportJob
 from corpus_app.sources import Intake, Item, Reading, Source, Weight, keeping
 from corpus_app.sources.bibliography import Record, items_of
-from corpus_app.waking import wake
 
 TASK = "corpus_app.tasks.carry_on_imports"
 TURN = 7_301_005  # an advisory lock: one process carries imports on at a time

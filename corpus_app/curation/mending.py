@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 from django.contrib.auth.models import User
 
-from corpus_app import gate, quality
-from corpus_app.curation import rows, studies
+from corpus_app import quality
+from corpus_app.curation import gate, rows, studies
 from corpus_app.curation.acts import CurationError, ReasonMissing, act
-from corpus_app.gate import Held
+from corpus_app.curation.gate import Held
 from corpus_app.models import Passage, QualityWaiver
 
 

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from django.contrib.auth.models import User
 
-from corpus_app import gate
-from corpus_app.curation import rows, studies
+from corpus_app.curation import gate, rows, studies
 from corpus_app.curation.acts import CurationError, ReasonMissing, act
 from corpus_app.curation.exporting import draft_of
 from corpus_app.models import Passage, Study

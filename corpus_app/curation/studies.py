@@ -9,13 +9,12 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 
-from corpus_app import gate
-from corpus_app.curation import rows
+from corpus_app.curation import gate, rows
 from corpus_app.curation.acts import Act, EditConflict, NotDeletable, NotPublishable, ReasonMissing, act
 from corpus_app.models import Collection, CorpusEvent, Passage, Study, StudyComment
 from corpus_app.records import Notice, Status
-from corpus_app.retractions import Match, is_news
 from corpus_app.sources import FindingDraft, normal_doi
+from corpus_app.sources.retractions import Match, is_news
 
 EDITABLE = (
     "title",

@@ -42,7 +42,7 @@ def is_of_api(request: HttpRequest) -> bool:
 class RequestId:
     """Gives every request an id, in the response and in the log, and logs one line: never a query, a body or a key.
 
-    Where the settings want it, the response says how long it took to make: for `manage.py bench_site`, not for readers.
+    Where the settings want it, the response says how long it took to make: for `python -m lab bench_site`, not for readers.
     """
 
     def __init__(self, get_response: Handler) -> None:

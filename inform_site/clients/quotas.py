@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 
-from corpus_app import wire
+from common import pipelining
 from inform_site.clients.limits import Limits
 from inform_site.clients.models import ApiKey, QuotaCounter
 
@@ -43,7 +43,7 @@ def take(client: str, quota: str, allowed: Limits, *, now: datetime) -> Taken:
             "client": client, "quota": quota, "minute": minute, "day": day,
             "per_minute": allowed.per_minute, "per_day": allowed.per_day,
         }  # fmt: skip
-        used = wire.first_row(_TAKE, parameters)
+        used = pipelining.first_row(_TAKE, parameters)
     is_granted = used is not None
     in_minute, in_day = used or _used(client, quota, minute, day)
     seconds_of_minute, seconds_of_day = _seconds(minute + MINUTE - now), _seconds(day + DAY - now)

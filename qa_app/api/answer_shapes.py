@@ -8,9 +8,10 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema_field
 from rest_framework.fields import BooleanField, CharField, ChoiceField, DateTimeField, IntegerField, ListField
 
-from qa_app import asking, exporting
+from qa_app.answers import exporting
 from qa_app.api import shapes
 from qa_app.api.shapes import Shape, texts
+from qa_app.feedback import ratings
 
 
 class OwnAnswer(Shape):
@@ -43,8 +44,8 @@ class Replay(Shape):
 
 class FeedbackRequest(Shape):
     helpful = BooleanField()
-    reasons = ListField(child=ChoiceField(choices=[code for code, _ in asking.feedback_reasons()]), required=False, allow_null=True)  # fmt: skip
-    words = CharField(required=False, allow_null=True, allow_blank=True, max_length=asking.LONGEST_FEEDBACK)
+    reasons = ListField(child=ChoiceField(choices=[code for code, _ in ratings.feedback_reasons()]), required=False, allow_null=True)  # fmt: skip
+    words = CharField(required=False, allow_null=True, allow_blank=True, max_length=ratings.LONGEST_FEEDBACK)
     amends = CharField(required=False, allow_null=True, help_text="Id of the feedback that this takes the place of.")
 
 

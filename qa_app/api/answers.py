@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
-from qa_app import asking, rationing, sent
+from qa_app.answers import asking, idempotency, quota
 from qa_app.api import answer_shapes, shapes
 from qa_app.api.files import exported
 from qa_app.models import Answer
@@ -78,7 +78,7 @@ class AnswersView(TimedView):
         make_pages: Any = api_settings.DEFAULT_PAGINATION_CLASS
         pages: CursorPagination = make_pages()
         pages.ordering = ("-created_at", "id")
-        rows = pages.paginate_queryset(sent.own(client_of(request)), request, view=self)
+        rows = pages.paginate_queryset(idempotency.own(client_of(request)), request, view=self)
         return pages.get_paginated_response([_listed(answer) for answer in rows or ()])
 
     @extend_schema(
@@ -91,18 +91,18 @@ class AnswersView(TimedView):
         wanted = arguments(request.data)
         key = _idempotency_key(request)
         try:
-            payload, is_new = sent.ask(
+            payload, is_new = idempotency.ask(
                 wanted,
                 client=client_of(request),
                 is_listed=request.auth is not None,
                 idempotency_key=key,
-                allowance=rationing.allowance(request._request),
+                allowance=quota.allowance(request._request),
             )
         except asking.BadInput as bad:
             raise invalid(bad) from bad
-        except sent.OtherQuestion as error:
+        except idempotency.OtherQuestion as error:
             raise OtherQuestion from error
-        except sent.StillAnswering as error:
+        except idempotency.StillAnswering as error:
             raise StillAnswering from error
         except asking.ModelQuotaUsedUp as used_up:
             raise ModelUsedUp(used_up) from used_up

@@ -12,9 +12,10 @@ from rest_framework import exceptions, generics
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from qa_app import gaps, golden
 from qa_app.api import desk_shapes
 from qa_app.api.answers import refuse_unknown
+from qa_app.evaluation import golden_runs
+from qa_app.feedback import gaps
 from qa_app.models import EvaluationRun, Gap, GoldenQuestion
 
 if TYPE_CHECKING:  # generic for the type checker alone
@@ -180,10 +181,10 @@ class RunsView(DeskView):
     def post(self, request: Request) -> Response:
         refuse_unknown(request.data if isinstance(request.data, dict) else {}, ())
         try:
-            run = golden.order_run(by=cast(User, request.user))
-        except golden.NothingToAsk as nothing:
+            run = golden_runs.order_run(by=cast(User, request.user))
+        except golden_runs.NothingToAsk as nothing:
             raise NotPossible(str(nothing)) from nothing
-        golden.wake()
+        golden_runs.wake()
         headers = {"Location": f"/api/v1/desk/evaluation-runs/{run.pk}"}
         return Response(desk_shapes.Run(run).data, status=202, headers=headers)
 

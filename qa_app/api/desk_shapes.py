@@ -8,8 +8,9 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.fields import BooleanField, CharField, ChoiceField, DateTimeField, IntegerField
 
-from qa_app import gaps, models
+from qa_app import models
 from qa_app.api.shapes import MODES, OUTCOMES, Shape, texts
+from qa_app.feedback import gaps
 
 
 class ListedGap(Shape):

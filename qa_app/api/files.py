@@ -8,9 +8,9 @@ from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from qa_app import exporting, proving
+from qa_app.answers import bundles, exporting
+from qa_app.answers.exporting import Export
 from qa_app.api import answer_shapes as shapes
-from qa_app.exporting import Export
 
 FRESH = {"Cache-Control": "private, no-cache"}  # words may be withdrawn: a copy is asked for again before it is shown
 
@@ -37,7 +37,7 @@ class BundleView(APIView):
         tags=["Questions"], responses=shapes.BUNDLE,
     )  # fmt: skip
     def get(self, request: Request, answer_id: str) -> HttpResponse:
-        return _file(proving.bundle(answer_id))
+        return _file(bundles.bundle(answer_id))
 
 
 def exported(request: Request, answer_id: str) -> HttpResponse:

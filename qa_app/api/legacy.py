@@ -11,7 +11,7 @@ from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from qa_app import asking, legacy, rationing, sent
+from qa_app.answers import asking, idempotency, legacy, quota
 from qa_app.api import legacy_shapes as shapes
 from qa_app.api.answers import ModelUsedUp, TimedView, client_of, refuse_unknown
 
@@ -90,7 +90,7 @@ class PartView(LegacyView):
                 request_id, self.part, "selected_chunks is empty, so there is nothing to write from."
             )
         try:
-            allowance = rationing.allowance(request._request)
+            allowance = quota.allowance(request._request)
             return Response(
                 legacy.write(request_id, self.part, writer=_writer(body.get("use_llm")), allowance=allowance)
             )
@@ -121,14 +121,14 @@ def _asked(door: Callable[..., dict[str, Any]], request: Request) -> dict[str, A
     arguments["question"] = body["query"]
     arguments["writer"] = _writer(body.get("use_llm"))
     try:
-        answered = door(**arguments, allowance=rationing.allowance(request._request))
+        answered = door(**arguments, allowance=quota.allowance(request._request))
     except asking.BadQuestion as bad:
         field = next((theirs for theirs, ours in QUESTION_FIELDS.items() if ours == bad.field), bad.field)
         raise _invalid(field, bad.code, bad.detail) from bad
     except asking.ModelQuotaUsedUp as used_up:
         raise ModelUsedUp(used_up) from used_up
     if request.auth is not None:
-        sent.note(answered["answer_id"], client=client_of(request))
+        idempotency.note(answered["answer_id"], client=client_of(request))
     return answered
 
 

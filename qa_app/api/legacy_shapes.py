@@ -15,7 +15,7 @@ from rest_framework.fields import (
     ListField,
 )
 
-from qa_app import asking
+from qa_app.answers import asking
 from qa_app.api import shapes
 from qa_app.api.shapes import Shape, texts
 

@@ -12,9 +12,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from qa_app import asking, proving
+from qa_app.answers import bundles
 from qa_app.api import answer_shapes as shapes
 from qa_app.api.answers import TimedView, invalid, refuse_unknown
+from qa_app.feedback import ratings
 
 FEEDBACK_FIELDS = ("helpful", "reasons", "words", "amends")
 SALT = "qa_app.api.feedback"
@@ -38,8 +39,8 @@ class ReplayView(TimedView):
         """Makes the answer again, as it was made then, and says what comes out otherwise; nothing is stored."""
         refuse_unknown(request.data if isinstance(request.data, dict) else {}, ())
         try:
-            replay = proving.replay(answer_id)
-        except proving.CannotReplay as cannot:
+            replay = bundles.replay(answer_id)
+        except bundles.CannotReplay as cannot:
             raise CannotReplay(str(cannot)) from cannot
         if replay is None:
             raise Http404("There is no answer with this id.")
@@ -62,14 +63,14 @@ class FeedbackView(APIView):
         sent = {name: value for name, value in body.items() if value is not None}
         amends = _amended(answer_id, sent.get("amends"))
         try:
-            given = asking.give_feedback(
+            given = ratings.give_feedback(
                 answer_id,
                 is_helpful=sent.get("helpful"),
                 reasons=sent.get("reasons", []),
                 said=sent.get("words", ""),
                 amends=amends,
             )
-        except asking.BadFeedback as bad:
+        except ratings.BadFeedback as bad:
             raise invalid(bad) from bad
         if given is None:
             raise Http404("There is no answer with this id.")
@@ -92,7 +93,7 @@ def _amended(answer_id: str, token: object) -> int | None:
         named, key = signing.loads(token, salt=SALT) if isinstance(token, str) else (None, 0)
     except signing.BadSignature:
         named, key = None, 0
-    if named != answer_id or asking.find_feedback(answer_id, key) is None:
+    if named != answer_id or ratings.find_feedback(answer_id, key) is None:
         words = "Send the id that your feedback on this answer was given, or leave it out."
         raise exceptions.ValidationError({"amends": [exceptions.ErrorDetail(words, code="unknown")]})
     return int(key)

@@ -9,7 +9,7 @@ from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from qa_app import asking
+from qa_app.answers import asking
 from qa_app.api import shapes
 from qa_app.api.answers import TimedView, invalid, refuse_unknown
 

@@ -19,7 +19,7 @@ from rest_framework.fields import (
     ListField,
 )
 
-from qa_app import asking
+from qa_app.answers import asking
 
 if TYPE_CHECKING:  # generic for the type checker alone
     Shape = serializers.Serializer[Any]

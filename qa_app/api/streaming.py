@@ -16,7 +16,7 @@ from rest_framework.request import Request
 from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
-from qa_app import asking, rationing, sent, streaming
+from qa_app.answers import asking, idempotency, quota, streaming
 from qa_app.api import answers, shapes
 
 EVENTS = "text/event-stream"
@@ -89,9 +89,9 @@ class StreamView(APIView):
             events = streaming.open_stream(
                 **arguments,
                 last_event_id=last_event_id,
-                allowance=rationing.allowance(request._request),
-                admit=partial(rationing.seconds_to_wait, request._request, "ask") if last_event_id else None,
-                on_stored=partial(sent.note, client=answers.client_of(request)) if request.auth else None,
+                allowance=quota.allowance(request._request),
+                admit=partial(quota.seconds_to_wait, request._request, "ask") if last_event_id else None,
+                on_stored=partial(idempotency.note, client=answers.client_of(request)) if request.auth else None,
             )
         except asking.BadInput as bad:
             raise answers.invalid(bad) from bad

@@ -7,7 +7,7 @@ Two releases may have given one label to different figures: then the later one's
 import django.db.models.deletion
 from django.db import migrations, models
 
-from qa_app import packing
+from qa_app.answers import packing
 
 FORWARD = """
     SET CONSTRAINTS ALL IMMEDIATE;

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from qa_app import stemming
+from qa_app.lexicon import stemming
 
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 

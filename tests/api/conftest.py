@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.test import Client
 
-from corpus_app import waking
+from common import waking
 from inform_site.api import access
 from inform_site.clients import keys
 from tests.builders import make_collection, make_curator

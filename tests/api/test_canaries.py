@@ -26,7 +26,7 @@ from inform_site import assistants
 from inform_site.clients.keys import Made
 from inform_site.intake import guarded
 from inform_site.serving import make_site
-from qa_app import asking
+from qa_app.answers import asking
 from tests.api.conftest import V1
 from tests.builders import make_collection, make_concept, make_finding
 from tests.live import serving

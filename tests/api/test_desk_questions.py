@@ -12,7 +12,8 @@ from django.http import HttpResponse
 from django.test import Client
 
 from inform_site.clients.keys import Made
-from qa_app import asking, tasks
+from qa_app import tasks
+from qa_app.answers import asking
 from qa_app.models import EvaluationRun, Gap, GoldenQuestion
 from tests.api.conftest import V1, body, get, post, problem
 from tests.builders import make_curator

@@ -30,7 +30,10 @@ from corpus_app.curation import jobs
 from corpus_app.models import ImportItem, Passage
 from inform_site.clients.keys import Made
 from inform_site.clients.limits import Limits
-from qa_app import asking, gaps, golden, tasks
+from qa_app import tasks
+from qa_app.answers import asking
+from qa_app.evaluation import golden_runs
+from qa_app.feedback import gaps
 from qa_app.models import Answer, Gap, GoldenQuestion
 from tests.api.conftest import body, post
 from tests.api.test_matrix import TABLE
@@ -64,7 +67,7 @@ def known(library: tuple[str, ...]) -> Known:
     asking.ask(question=UNANSWERED)
     gap = Gap.objects.get()
     GoldenQuestion.objects.create(key="lay-1", question=ASKED, mode="beginner", kind="lay", relevant={"T-SETS": 2})
-    run = golden.order_run(by=None)
+    run = golden_runs.order_run(by=None)
     tasks.evaluate_golden()
     imports = [jobs.order(RIS.encode(), file_name="refs.ris", by=None) for _ in range(2)]
     while job := jobs.find_work():

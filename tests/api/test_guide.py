@@ -33,7 +33,7 @@ from inform_site.clients import keys
 from inform_site.clients.limits import Limits, read_limits
 from inform_site.clients.models import Scope
 from inform_site.serving import make_site
-from qa_app import asking, exporting, streaming
+from qa_app.answers import asking, exporting, streaming
 from qa_app.models import Answer
 from tests.fakes import WordHashEncoder
 from tests.live import serving

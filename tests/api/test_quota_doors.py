@@ -24,7 +24,7 @@ from inform_site.clients.limits import Limits
 from inform_site.clients.models import QuotaCounter
 from inform_site.management.commands import up
 from inform_site.serving import make_site
-from qa_app import asking, streaming
+from qa_app.answers import asking, streaming
 from qa_app.models import Answer
 from tests.api.conftest import NOON, V1
 from tests.live import serving

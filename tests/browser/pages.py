@@ -22,7 +22,8 @@ from corpus_app import curation
 from corpus_app.curation import jobs
 from corpus_app.models import Concept, CorpusEvent, ImportItem, ImportJob, Passage, Study
 from inform_site import errors
-from qa_app import asking, views
+from qa_app import pages
+from qa_app.answers import asking
 from qa_app.models import EvaluationRun, Feedback, Gap, GoldenQuestion, SafetyReply
 from tests.browser.site import (
     COUNTED,
@@ -477,7 +478,7 @@ PUBLIC: dict[str, Place] = {
     "missing": _path("/nothing", status=404),
     "bad request": _failure(400, errors.bad_request),
     "page out of date": _failure(403, csrf_failure),
-    "too many questions": _failure(429, lambda request: views.too_many(request, seconds=3_000)),
+    "too many questions": _failure(429, lambda request: pages.too_many(request, seconds=3_000)),
     "failure": _failure(500, errors.server_error),
     "documentation of the API": _path("/api/v1/docs/", rules=OF_SWAGGER, then=wait_for_swagger),
 }

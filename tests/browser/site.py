@@ -9,7 +9,7 @@ from typing import Any
 from django.utils import timezone
 from playwright.sync_api import Page, Route
 
-from qa_app import asking
+from qa_app.answers import asking
 from qa_app.models import Answer
 from tests.builders import make_policy
 from tests.qa.payloads import make_payload

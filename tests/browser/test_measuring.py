@@ -1,4 +1,4 @@
-"""`manage.py bench_site` times a site from outside, as its clients do."""
+"""`python -m lab bench_site` times a site from outside, as its clients do."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MEASURED = (
 
 
 def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "manage.py", "bench_site", *arguments]
+    command = [sys.executable, "-m", "lab", "bench_site", *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 

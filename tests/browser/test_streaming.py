@@ -11,7 +11,7 @@ import pytest
 from django.conf import settings as django_settings
 from playwright.sync_api import Page, Route, expect
 
-from qa_app import answering, streaming
+from qa_app.answers import answering, streaming
 from tests.browser.conftest import Watch
 from tests.browser.site import MEANT, SETS, STREAM, WOMEN, Site, cut_short, payload_of
 from tests.doubles.model_server import WRITES, Asked, draft, serving

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from corpus_app import changes, curation, sources
-from corpus_app.admin.base import QuestionsForm
+from corpus_app import curation, sources
 from corpus_app.curation.merging import merge
-from corpus_app.models import CorpusEvent, Finding, Study
+from corpus_app.desk.base import QuestionsForm
+from corpus_app.models import CorpusEvent, Finding
+from corpus_app.public import changes
 from corpus_app.records import QUESTION_LETTERS, Direction
 from corpus_app.sources import FindingDraft
-from tests.builders import make_finding, make_study
+from tests.builders import make_study
 
 CORPUS = Path(__file__).resolve().parents[2] / "corpus"
 STUDIES = [json.loads(path.read_text("utf-8")) for path in sorted((CORPUS / "studies").glob("*.json"))]

@@ -17,9 +17,10 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_app import browsing, changes, curation, search, selection
+from corpus_app import curation, search
 from corpus_app.models import ConceptRelation, ConceptRelationStudy, Study
-from corpus_app.selection import Selection
+from corpus_app.public import browsing, changes, selection
+from corpus_app.public.selection import Selection
 from tests.builders import make_collection, make_concept, make_curator, make_finding, make_study
 from tests.fakes import WordHashEncoder
 

@@ -503,7 +503,7 @@ def test_broken_queue_neither_breaks_nor_delays_saving(
         raise ConnectionRefusedError("no broker")
 
     monkeypatch.setattr(celery.current_app, "send_task", refuse)
-    caplog.set_level("DEBUG", logger="corpus_app.waking")
+    caplog.set_level("DEBUG", logger="common.waking")
     curation.wake_indexing()
     assert "index_stale_passages runs on schedule" in caplog.text
 

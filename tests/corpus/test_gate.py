@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from corpus_app import curation, gate, quality, sources
+from corpus_app import curation, quality, sources
+from corpus_app.curation import gate
 from corpus_app.models import CorpusEvent, Passage, QualityWaiver, Study
 from tests.builders import make_curator, make_study
 

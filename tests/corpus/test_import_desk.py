@@ -17,9 +17,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from corpus_app import curation, gate, lookup, sources, waking
-from corpus_app.admin import merging
-from corpus_app.curation import jobs
+from common import waking
+from corpus_app import curation, sources
+from corpus_app.curation import gate, jobs, lookup
+from corpus_app.desk import merging
 from corpus_app.models import CorpusEvent, ImportItem, ImportJob, Passage, QualityWaiver, Study
 from tests.builders import make_collection, make_concept, make_curator, make_finding, make_study
 from tests.corpus.test_gate import BROKEN

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from django.db import connection, transaction
 
-from corpus_app import embedding, indexing, legs, passages, search
+from corpus_app import embedding, indexing, passages, search
 from corpus_app.embedding import Matrix
 from corpus_app.models import Passage, PassageSentence, PassageTerm, PassageVector, Study, StudyText
 from corpus_app.records import TextKind
+from corpus_app.search import hybrid
 from tests.builders import make_collection, make_passage, make_study
 from tests.fakes import WordHashEncoder
 
@@ -519,8 +520,8 @@ def test_a_large_corpus_is_searched_by_the_index(
 
     monkeypatch.setattr("corpus_app.models.ANN_FROM", 100)
     ran = []
-    run = legs._run
-    monkeypatch.setattr(legs, "_run", lambda *args: (ran.append(args), run(*args))[1])
+    run = hybrid._run
+    monkeypatch.setattr(hybrid, "_run", lambda *args: (ran.append(args), run(*args))[1])
     near = search.find("text 1234", vector, **options)
 
     assert "opposite" in ran[0][2]

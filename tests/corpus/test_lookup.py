@@ -11,7 +11,7 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from corpus_app.lookup import MAX_REPLY_BYTES, LookupFailed, Services, look_up, services
+from corpus_app.curation.lookup import MAX_REPLY_BYTES, LookupFailed, Services, look_up, services
 from corpus_app.records import Notice, Section
 from corpus_app.sources import Intake
 

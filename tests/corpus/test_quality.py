@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpus_app import quality, sources
-from corpus_app.quality import Kind, Lexicon, Severity, check, mended, planting
+from corpus_app.quality import Kind, Lexicon, Severity, check, mended
+from lab import planting
 
 STARTER = Path(__file__).resolve().parents[2] / "corpus"
 
@@ -151,11 +152,11 @@ def test_hostile_text_is_checked_in_linear_time() -> None:
         check(text)  # an hour, were a pattern quadratic
 
 
-def test_evaluate_quality_prints_and_writes_its_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_quality_command_prints_and_writes_its_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "articles").mkdir()
     (tmp_path / "articles/a.ris").write_text("TY  - JOUR\nTI  - T\nAB  - Strength rose by 5 kg in men.\nER  -\n")
 
-    call_command("evaluate_quality", plants=26, seed=3, articles=tmp_path / "articles", out=tmp_path / "out.json")
+    call_command("quality", plants=26, seed=3, articles=tmp_path / "articles", out=tmp_path / "out.json")
 
     figures = json.loads((tmp_path / "out.json").read_text())
     assert (figures["planted"], figures["clean_passages"]) == (26, 823)
@@ -163,9 +164,9 @@ def test_evaluate_quality_prints_and_writes_its_figures(tmp_path: Path, capsys: 
     assert "of 26 planted defects" in capsys.readouterr().out
 
 
-def test_evaluate_quality_names_a_folder_that_is_not_there(tmp_path: Path) -> None:
+def test_quality_command_names_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="does not exist"):
-        call_command("evaluate_quality", corpus=tmp_path / "nowhere")
+        call_command("quality", corpus=tmp_path / "nowhere")
 
 
 def test_words_of_the_corpus_are_no_defects() -> None:

@@ -13,10 +13,11 @@ from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_app import curation, retractions
+from corpus_app import curation
 from corpus_app.models import CorpusEvent, CorpusVersion, PassageTerm, Study
 from corpus_app.records import Notice
-from corpus_app.retractions import BadList, Entry, Match
+from corpus_app.sources import retractions
+from corpus_app.sources.retractions import BadList, Entry, Match
 from tests.builders import make_curator, make_study
 
 WATCH = """Record ID,Title,Reason,RetractionDate,RetractionDOI,OriginalPaperDOI,OriginalPaperPubMedID,RetractionNature

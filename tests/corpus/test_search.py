@@ -9,8 +9,10 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
-from corpus_app import curation, embedding, indexing, legs, records, search, wire
+from common import pipelining
+from corpus_app import curation, embedding, indexing, records, search
 from corpus_app.models import Concept, ConceptRelation, ConceptRelationStudy, CorpusVersion, Passage, PassageTerm, Study
+from corpus_app.search import hybrid
 from tests.builders import make_collection, make_concept, make_finding, make_passage, make_study
 from tests.fakes import WordHashEncoder
 
@@ -37,7 +39,7 @@ def bm25(found: records.Found) -> dict[int, float]:
 # --- The lexical leg
 
 
-def oracle(question: dict[str, int], *, k1: float = legs.K1, b: float = legs.B) -> dict[int, float]:
+def oracle(question: dict[str, int], *, k1: float = hybrid.K1, b: float = hybrid.B) -> dict[int, float]:
     """BM25 by bm25s over the lexemes that PostgreSQL made of each passage, each as often as the question repeats it."""
     documents: dict[int, list[str]] = {}
     for pk, lexeme, frequency in PassageTerm.objects.exclude(lexeme="").values_list("passage", "lexeme", "frequency"):
@@ -45,14 +47,14 @@ def oracle(question: dict[str, int], *, k1: float = legs.K1, b: float = legs.B) 
     retriever = bm25s.BM25(method="lucene", k1=k1, b=b)
     retriever.index(list(documents.values()), show_progress=False)
     scores = sum(
-        (legs.K3 + 1) * times / (legs.K3 + times) * retriever.get_scores([lexeme])
+        (hybrid.K3 + 1) * times / (hybrid.K3 + times) * retriever.get_scores([lexeme])
         for lexeme, times in question.items()
         if lexeme in retriever.vocab_dict
     )
     return {pk: float(score) for pk, score in zip(documents, scores, strict=True) if score > 0}
 
 
-@pytest.mark.parametrize(("k1", "b"), [(legs.K1, legs.B), (0.7, 0.6)])
+@pytest.mark.parametrize(("k1", "b"), [(hybrid.K1, hybrid.B), (0.7, 0.6)])
 @pytest.mark.parametrize("seed", range(5))
 def test_bm25_is_that_of_the_reference_on_the_same_lexemes(seed: int, k1: float, b: float) -> None:
     dice = random.Random(seed)
@@ -235,8 +237,8 @@ def test_what_is_known_of_one_version_is_not_used_for_another(monkeypatch: pytes
     indexing.index_stale()
     new_version()
     truth = find("squats for strength")
-    of_another = replace(legs._corpus, number=legs._corpus.number + 1, passages=9_999, mean_length=1.0)
-    monkeypatch.setattr(legs, "_corpus", of_another)
+    of_another = replace(hybrid._corpus, number=hybrid._corpus.number + 1, passages=9_999, mean_length=1.0)
+    monkeypatch.setattr(hybrid, "_corpus", of_another)
 
     assert find("squats for strength") == truth
 
@@ -271,7 +273,7 @@ def test_without_a_vector_the_words_still_answer_and_the_reason_is_told() -> Non
 def test_a_lexical_leg_that_fails_leaves_the_dense_one(monkeypatch: pytest.MonkeyPatch) -> None:
     make_study(texts=(SQUATS,))
     indexing.index_stale()
-    monkeypatch.setattr(legs, "_LEXICAL", legs._LEXICAL.replace("corpus_app_passageterm", "no_such_table"))
+    monkeypatch.setattr(hybrid, "_LEXICAL", hybrid._LEXICAL.replace("corpus_app_passageterm", "no_such_table"))
 
     with search.snapshot():
         found = find("squats")
@@ -284,7 +286,7 @@ def test_a_lexical_leg_that_fails_leaves_the_dense_one(monkeypatch: pytest.Monke
 def test_a_dense_leg_that_fails_leaves_the_lexical_one(monkeypatch: pytest.MonkeyPatch) -> None:
     make_study(texts=(SQUATS,))
     indexing.index_stale()
-    monkeypatch.setattr(legs, "_DENSE", legs._DENSE.replace("corpus_app_passagevector", "no_such_table"))
+    monkeypatch.setattr(hybrid, "_DENSE", hybrid._DENSE.replace("corpus_app_passagevector", "no_such_table"))
 
     found = find("squats")
 
@@ -294,8 +296,8 @@ def test_a_dense_leg_that_fails_leaves_the_lexical_one(monkeypatch: pytest.Monke
 
 
 def test_when_both_legs_fail_so_does_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(legs, "_LEXICAL", legs._LEXICAL.replace("corpus_app_passageterm", "no_such_table"))
-    monkeypatch.setattr(legs, "_DENSE", legs._DENSE.replace("corpus_app_passagevector", "no_such_table"))
+    monkeypatch.setattr(hybrid, "_LEXICAL", hybrid._LEXICAL.replace("corpus_app_passageterm", "no_such_table"))
+    monkeypatch.setattr(hybrid, "_DENSE", hybrid._DENSE.replace("corpus_app_passagevector", "no_such_table"))
 
     with pytest.raises(DatabaseError):
         find("squats")
@@ -387,18 +389,18 @@ def test_a_passage_that_waits_is_read_again_until_its_sentences_have_vectors(enc
 
 @pytest.mark.parametrize("ids", [[], [7], [-1, 0, 2**63 - 1, -(2**63)], list(range(1_000, 0, -3))])
 def test_ids_arrive_in_the_database_as_they_were_sent(ids: list[int]) -> None:
-    with wire.together(settings={"jit": "off"}, is_planned_once=True) as send:
+    with pipelining.together(settings={"jit": "off"}, is_planned_once=True) as send:
         cursor = send(
             "SELECT cardinality(sent), sent = %(written)s::bigint[] FROM (SELECT %(ids)s::bigint[]) AS s (sent)",
-            {"ids": wire.Ids(ids), "written": ids},
+            {"ids": pipelining.Ids(ids), "written": ids},
         )
 
-    assert wire.row_of(cursor) == (len(ids), True)
+    assert pipelining.row_of(cursor) == (len(ids), True)
 
 
 def test_ids_of_any_size_and_scores_of_eight_and_four_bytes_arrive_as_they_were_sent() -> None:
     ids, scores = [1, 2**31, 2**63 - 1, 5], [0.1, -1.0, 1 / 3, 0.0]
-    with wire.together(settings={"jit": "off"}, is_planned_once=True) as send:
+    with pipelining.together(settings={"jit": "off"}, is_planned_once=True) as send:
         cursor = send(
             """
             SELECT string_agg(int8send(id) || float8send(score), ''), string_agg(int8send(id) || float4send(score::float4), ''),
@@ -408,9 +410,9 @@ def test_ids_of_any_size_and_scores_of_eight_and_four_bytes_arrive_as_they_were_
             {"ids": ids, "scores": scores},
         )
 
-    whole, short, none = wire.row_of(cursor)
+    whole, short, none = pipelining.row_of(cursor)
     words, meaning, nothing = (
-        legs._Scored.of(whole, legs.WEIGHTS), legs._Scored.of(short, legs.COSINES), legs._Scored.of(none, legs.COSINES)
+        hybrid._Scored.of(whole, hybrid.WEIGHTS), hybrid._Scored.of(short, hybrid.COSINES), hybrid._Scored.of(none, hybrid.COSINES)
     )  # fmt: skip
     assert words.ids.tolist() == meaning.ids.tolist() == ids
     assert words.scores.tolist() == scores

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from django.db import connection, transaction
 
-from corpus_app import curation, indexing, legs, models, search
+from corpus_app import curation, indexing, models, search
 from corpus_app.models import Passage, PassageVector, Study, StudyText, StudyTextTerm, StudyTextVector
 from corpus_app.records import Direction, StudyScores, TextKind
+from corpus_app.search import hybrid
+from corpus_app.search.study_scores import Rows
 from corpus_app.sources import FindingDraft
-from corpus_app.study_scores import Rows
 from tests.builders import make_collection, make_study
 from tests.fakes import WordHashEncoder
 
@@ -77,7 +78,7 @@ def test_bm25_is_that_of_the_texts_of_a_kind(corpus: list[Study]) -> None:
         own = [row for row in rows if row[1] == lexeme]
         idf = math.log(1 + (total - len(own) + 0.5) / (len(own) + 0.5))
         for text, _, frequency, length in own:
-            norm = legs.K1 * (1 - legs.B + legs.B * length / mean)
+            norm = hybrid.K1 * (1 - hybrid.B + hybrid.B * length / mean)
             wanted[text] = wanted.get(text, 0.0) + idf * frequency / (frequency + norm)
 
     found = ask()

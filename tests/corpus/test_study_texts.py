@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from django.db import connection
 
-from corpus_app import curation, embedding, indexing, study_texts
+from corpus_app import curation, embedding, indexing
 from corpus_app.embedding import Matrix, metric
+from corpus_app.indexing import study_texts
 from corpus_app.models import Passage, PassageQuerySet, Study, StudyText, StudyTextTerm, StudyTextVector
 from corpus_app.records import Direction
 from corpus_app.sources import FindingDraft

@@ -8,10 +8,9 @@ from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_app import terms
-from corpus_app.admin import graph
+from corpus_app.desk import graph, terms
+from corpus_app.desk.terms import Term
 from corpus_app.models import Concept, ConceptAlias, ConceptRelation, ConceptRelationStudy, CorpusEvent
-from corpus_app.terms import Term
 from tests.builders import make_concept, make_curator, make_study
 
 OCCLUSION = "Blood flow restriction raised the quadriceps thickness of trained men."

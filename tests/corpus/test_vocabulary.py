@@ -6,8 +6,9 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from corpus_app import passages, vocabulary
+from corpus_app import passages
 from corpus_app.models import Passage, Study
+from corpus_app.search import vocabulary
 from tests.builders import make_study
 
 pytestmark = pytest.mark.django_db

@@ -13,7 +13,7 @@ from typing import Any
 
 from corpus_app import quality, records
 from corpus_app.passages import split_sentences
-from qa_app import engines
+from qa_app.answers import engines
 from qa_app.pipeline.concepts import ConceptIndex
 from qa_app.pipeline.learned import DEFAULT_ENCODER
 from qa_app.pipeline.policy import DEFAULT, Policy

@@ -11,9 +11,9 @@ import pytest
 
 from corpus_app import curation, embedding, indexing, search
 from corpus_app.models import Finding, Passage, Study
-from qa_app import answering, asking
+from qa_app.answers import answering, asking
+from qa_app.answers.payload import Payload
 from qa_app.models import Answer, AnswerSentence
-from qa_app.payload import Payload
 from qa_app.pipeline.ports import Unwatched
 from qa_app.pipeline.records import InsufficientEvidence, Mode, Question
 from qa_app.pipeline.text import clean

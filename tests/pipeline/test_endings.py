@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from corpus_app import curation, records
 from corpus_app.models import Passage, Study
-from qa_app import answering, engines
-from qa_app.backends.corpus import SearchedCorpus
+from qa_app.answers import answering, engines
+from qa_app.answers.corpus import SearchedCorpus
 from qa_app.pipeline.policy import DEFAULT, Policy
 from qa_app.pipeline.ports import Abandoned, OutOfTime, Unwatched, Writer
 from qa_app.pipeline.records import (

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from qa_app import engines
+from qa_app.answers import engines
 from qa_app.pipeline import learned
 from qa_app.pipeline.learned import BadModel, Logistic
 

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import pytest
 
-from qa_app import answering, engines
-from qa_app.backends.corpus import SearchedCorpus
+from qa_app.answers import answering, engines
+from qa_app.answers.corpus import SearchedCorpus
 from qa_app.pipeline.clock import Clock
 from qa_app.pipeline.policy import PRESETS, Order, Policy
 from qa_app.pipeline.records import Answer, Candidate, Declined, Mode, Question

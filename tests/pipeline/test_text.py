@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from qa_app import stemming
+from qa_app.lexicon import stemming
 from qa_app.pipeline.text import clean, content_stems, folded, highlights, jaccard, stem, stems, words
 
 # Everything a string can hold, lone surrogates, controls and unassigned code points included; odd ones are drawn often.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from corpus_app.records import AgeGroup, Section
-from qa_app import payload
+from qa_app.answers import payload
 from qa_app.pipeline.concepts import neighbours
 from qa_app.pipeline.query import Intent, NamedSources, Population
 from tests.pipeline.test_records import make_answer

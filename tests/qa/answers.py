@@ -7,8 +7,8 @@ from typing import Any
 
 from django.utils import timezone
 
-from qa_app import answering
-from qa_app.payload import Payload
+from qa_app.answers import answering
+from qa_app.answers.payload import Payload
 from qa_app.pipeline.records import (
     Answer,
     EvidenceStrength,

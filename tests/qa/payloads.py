@@ -6,8 +6,8 @@ import copy
 from contextlib import nullcontext
 from typing import Any
 
-from qa_app import asking, overview
-from qa_app.payload import with_added
+from qa_app.answers import asking, overview
+from qa_app.answers.payload import with_added
 
 WEEKLY = "Across 15 trials, at least 10 weekly sets per muscle seem necessary to maximise growth. Few sets still build muscle."
 QUOTE = "Few sets still build muscle."

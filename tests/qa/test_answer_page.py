@@ -14,7 +14,7 @@ from django.utils import timezone
 from corpus_app import curation
 from corpus_app.models import Study
 from corpus_app.records import Design, Notice, Reference
-from qa_app import asking, overview, reading, renewing
+from qa_app.answers import asking, overview, presentation, renewing
 from qa_app.models import Answer, Feedback
 from tests.builders import make_concept, make_finding, make_policy, make_study
 from tests.qa.conftest import ASKED
@@ -341,7 +341,7 @@ def test_a_hard_term_is_explained_where_it_stands_first_and_only_there() -> None
     }
     payload = make_payload(summary=told, definitions=[term], evidence=rows)
 
-    page = reading.read(payload, {"growth": ("muscle growth", "hypertrophie", "hyper")})
+    page = presentation.read(payload, {"growth": ("muscle growth", "hypertrophie", "hyper")})
 
     first, second = page.summary[0]
     assert [(words.text, words.term) for words in first.words] == [("Hypertrophies", term), (" differ.", None)]
@@ -354,7 +354,7 @@ def test_a_term_inside_a_longer_one_or_inside_a_word_is_left_alone() -> None:
     rows = [make_evidence(1, text="Volume load is no overload.")]
     told = {"text": "", "sentences": [make_sentence(rows[0], rows[0]["text"])]}
 
-    page = reading.read(make_payload(summary=told, definitions=[short, long], evidence=rows))
+    page = presentation.read(make_payload(summary=told, definitions=[short, long], evidence=rows))
 
     (sentence,) = page.summary[0]
     assert [words.text for words in sentence.words if words.term] == ["Volume load"]

@@ -11,9 +11,9 @@ from django.test import Client
 
 from corpus_app import curation, embedding, search
 from corpus_app.models import Study
-from qa_app import answering, asking
+from qa_app.answers import answering, asking
+from qa_app.answers.payload import Payload
 from qa_app.models import Answer, AnswerCitation, AnswerSentence
-from qa_app.payload import Payload
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import WriterFailed
 from qa_app.pipeline.records import Draft, DraftSentence, Evidence, Generator

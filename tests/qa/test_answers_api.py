@@ -21,7 +21,8 @@ from django.utils import timezone
 
 from corpus_app import curation
 from inform_site.clients import keys
-from qa_app import asking, exporting, sent, tasks
+from qa_app import tasks
+from qa_app.answers import asking, exporting, idempotency
 from qa_app.models import Answer, Feedback, SentQuestion, StoredPolicy
 from tests.qa.conftest import ASKED
 from tests.qa.test_exporting import CSL
@@ -141,7 +142,7 @@ def test_a_question_that_is_being_answered_waits() -> None:
 @LIBRARY
 def test_one_that_was_broken_off_is_answered_anew() -> None:
     ask(**once("k-1"))
-    SentQuestion.objects.update(answer=None, sent_at=timezone.now() - sent.PATIENCE - timedelta(seconds=1))
+    SentQuestion.objects.update(answer=None, sent_at=timezone.now() - idempotency.PATIENCE - timedelta(seconds=1))
 
     again = ask(**once("k-1"))
 

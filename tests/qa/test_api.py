@@ -13,7 +13,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from corpus_app import curation, search
 from inform_site.api.bodies import BodyLimit
-from qa_app import asking
+from qa_app.answers import asking
 from qa_app.api.answers import AnswersView
 from qa_app.models import Answer
 from tests.qa.conftest import ASKED

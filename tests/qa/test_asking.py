@@ -12,10 +12,10 @@ from django.contrib.auth.models import User
 from corpus_app import curation, embedding, indexing, search
 from corpus_app.embedding import EncoderUnavailable
 from corpus_app.models import Passage
-from qa_app import asking, examples
-from qa_app.asking import BadQuestion
+from qa_app.answers import asking, examples, redaction
+from qa_app.answers.asking import BadQuestion
+from qa_app.answers.payload import Payload
 from qa_app.models import Answer
-from qa_app.payload import Payload
 from tests.builders import make_collection, make_study
 from tests.fakes import WordHashEncoder
 from tests.qa.conftest import ASKED, PROTEIN, SETS
@@ -243,7 +243,7 @@ def test_a_withdrawn_study_leaves_no_word_in_the_answers_that_cited_it(answered:
     kept = json.dumps(body | {"question": ""}, ensure_ascii=False)
     for words in (*SETS.split(". "), answered["citations"][0]["title"], "Example", "10.1000/test"):
         assert words not in kept
-    assert {s["text"] for s in body["summary"]["sentences"]} == {asking.WITHDRAWN}
+    assert {s["text"] for s in body["summary"]["sentences"]} == {redaction.WITHDRAWN}
     assert (body["citations"][0]["status"], body["citations"][0]["index"]) == ("withdrawn", 1)
     assert ("T-SETS", "withdrawn") in notices(answered)
 
@@ -256,9 +256,7 @@ def test_what_a_withdrawn_study_found_is_gone_from_the_agreement(answered: Paylo
     splits = [{"population": "older", **sides}, {"population": "younger", **alone}]
     curation.withdraw(["T-SETS"], reason="faulty", **BY)
 
-    body = asking.beside_present_corpus(
-        answered | {"agreement": {"outcome_name": "growth", **sides, "by_population": splits}}
-    )
+    body = redaction.redact(answered | {"agreement": {"outcome_name": "growth", **sides, "by_population": splits}})
 
     left = {"favours": [kept], "no_difference": [], "against": [], "unclear": []}
     assert {name: body["agreement"][name] for name in left} == left

@@ -16,7 +16,7 @@ from inform_site import assistants
 from inform_site.clients import keys
 from inform_site.clients.limits import Limits
 from inform_site.serving import make_site
-from qa_app import asking
+from qa_app.answers import asking
 from qa_app.models import Answer
 from tests.live import serving
 from tests.qa.conftest import ASKED, CANARY, DRAFT

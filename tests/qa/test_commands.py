@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from qa_app import asking
+from qa_app.answers import asking
 from qa_app.models import Answer
 from tests.qa.conftest import ASKED, PLAIN_SETS
 from tests.qa.test_evaluation import ROW, write_rows

@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 
 from corpus_app import curation
-from qa_app import asking
-from qa_app.comparing import compare
+from qa_app.answers import asking
+from qa_app.answers.comparing import compare
 from qa_app.models import Answer
 from tests.qa.conftest import ASKED, SETS
 from tests.qa.payloads import QUOTE, WEEKLY, make_citation, make_evidence, make_payload, make_refusal, make_sentence

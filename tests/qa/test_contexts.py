@@ -12,8 +12,9 @@ from django.utils import timezone
 
 from corpus_app import curation
 from corpus_app.models import Passage, Study
-from qa_app import answering, asking, contexts, tasks
-from qa_app.keeping import NotReadable, freeze, thaw
+from qa_app import tasks
+from qa_app.answers import answering, asking, contexts
+from qa_app.answers.serialization import NotReadable, freeze, thaw
 from qa_app.models import EvidenceContext
 from qa_app.pipeline.policy import PRESETS, Policy
 from qa_app.pipeline.records import Evidence, Question

@@ -12,7 +12,10 @@ from django.utils import timezone
 from corpus_app import curation
 from corpus_app.models import Passage, Study
 from corpus_app.records import Figure
-from qa_app import asking, golden, tasks
+from qa_app import tasks
+from qa_app.answers import asking
+from qa_app.evaluation import golden_runs
+from qa_app.feedback import ratings
 from qa_app.models import Answer, EvaluationRun, GoldenQuestion
 from tests.builders import make_curator, make_study
 from tests.qa.conftest import ASKED, UNANSWERED
@@ -48,9 +51,9 @@ def test_the_corpus_is_counted(client: Client) -> None:
 
 def test_what_was_asked_is_counted(client: Client) -> None:
     body, *_ = [asking.ask(question=question) for question in (ASKED, ASKED, UNANSWERED)]
-    asking.give_feedback(body["id"], is_helpful=False)
+    ratings.give_feedback(body["id"], is_helpful=False)
     GoldenQuestion.objects.create(key="g", question=ASKED, mode="beginner", kind="x", relevant={"T-SETS": 2})
-    golden.order_run(by=None)
+    golden_runs.order_run(by=None)
     tasks.evaluate_golden()
 
     shown = front(client)
@@ -110,7 +113,7 @@ def test_a_run_that_failed_is_counted(client: Client) -> None:
 def test_every_other_number_leads_to_a_page(client: Client) -> None:
     body = asking.ask(question=ASKED)
     asking.ask(question=UNANSWERED)
-    asking.give_feedback(body["id"], is_helpful=False)
+    ratings.give_feedback(body["id"], is_helpful=False)
     shown = front(client)
 
     for title in ("Asked most in the last 30 days", "Unanswered, most asked first", "Answers that did not help"):

@@ -14,8 +14,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from corpus_app import curation, indexing, search
-from qa_app import asking, gaps, golden, tasks
-from qa_app.evaluation import BadGolden
+from qa_app import tasks
+from qa_app.answers import asking
+from qa_app.evaluation import golden_runs
+from qa_app.evaluation.golden_set import BadGolden
+from qa_app.feedback import gaps, ratings
 from qa_app.models import Answer, EvaluationRun, Feedback, Gap, GoldenQuestion
 from tests.builders import make_concept, make_curator, make_study
 from tests.corpus.test_admin import form_of
@@ -212,8 +215,8 @@ def test_gathering_anew_opens_nothing() -> None:
 
 @pytest.mark.django_db
 def test_a_file_is_brought_in_once_and_kept_up_to_date(tmp_path: Path) -> None:
-    assert golden.bring_in(golden_file(tmp_path, GOLDEN, UNKNOWN)) == (2, 0)
-    assert golden.bring_in(golden_file(tmp_path, GOLDEN, UNKNOWN | {"mode": "intermediate"})) == (0, 1)
+    assert golden_runs.bring_in(golden_file(tmp_path, GOLDEN, UNKNOWN)) == (2, 0)
+    assert golden_runs.bring_in(golden_file(tmp_path, GOLDEN, UNKNOWN | {"mode": "intermediate"})) == (0, 1)
 
     assert GoldenQuestion.objects.get(key="g-1").as_row() == GOLDEN
 
@@ -221,7 +224,7 @@ def test_a_file_is_brought_in_once_and_kept_up_to_date(tmp_path: Path) -> None:
 @pytest.mark.django_db
 def test_a_bad_line_keeps_the_whole_file_out(tmp_path: Path) -> None:
     with pytest.raises(BadGolden, match=":2: question is missing"):
-        golden.bring_in(golden_file(tmp_path, GOLDEN, {"id": "g-2"}))
+        golden_runs.bring_in(golden_file(tmp_path, GOLDEN, {"id": "g-2"}))
 
     assert not GoldenQuestion.objects.exists()
 
@@ -277,7 +280,7 @@ def test_grades_are_one_or_two(client: Client, relevant: str) -> None:
 @pytest.mark.django_db
 def test_a_question_is_edited_in_words_and_saved_as_it_was(client: Client, tmp_path: Path) -> None:
     points = [{"text": "Ten sets [a week]. Or more", "studies": ["T-SETS", "S2"]}, {"text": "Few do", "studies": []}]
-    golden.bring_in(golden_file(tmp_path, GOLDEN | {"kind": "of_a_file", "answer_points": points}))
+    golden_runs.bring_in(golden_file(tmp_path, GOLDEN | {"kind": "of_a_file", "answer_points": points}))
     question = GoldenQuestion.objects.get()
     before = question.as_row()
     client.force_login(make_curator())
@@ -300,7 +303,7 @@ def test_a_question_is_edited_in_words_and_saved_as_it_was(client: Client, tmp_p
 
 @pytest.mark.usefixtures("library")
 def test_a_run_is_ordered_at_the_desk_and_carried_out_by_a_worker(client: Client, tmp_path: Path) -> None:
-    golden.bring_in(golden_file(tmp_path, GOLDEN, UNKNOWN))
+    golden_runs.bring_in(golden_file(tmp_path, GOLDEN, UNKNOWN))
     client.force_login(make_curator())
 
     client.post(reverse("admin:qa_app_evaluationrun_start"))
@@ -315,11 +318,11 @@ def test_a_run_is_ordered_at_the_desk_and_carried_out_by_a_worker(client: Client
 
 @pytest.mark.usefixtures("library")
 def test_what_flips_from_run_to_run_is_named(client: Client, tmp_path: Path) -> None:
-    golden.bring_in(golden_file(tmp_path, GOLDEN))
-    golden.order_run(by=None)
+    golden_runs.bring_in(golden_file(tmp_path, GOLDEN))
+    golden_runs.order_run(by=None)
     tasks.evaluate_golden()
     curation.withdraw(["T-SETS"], by=None, by_name="tests", reason="A test.")
-    golden.order_run(by=None)
+    golden_runs.order_run(by=None)
     tasks.evaluate_golden()
     client.force_login(make_curator())
 
@@ -332,17 +335,17 @@ def test_what_flips_from_run_to_run_is_named(client: Client, tmp_path: Path) -> 
     assert f'<a href="{reverse("admin:qa_app_goldenquestion_changelist")}?q=g-1">g-1</a>' in page
     assert "100.0 %" in listed
     assert "<polyline" not in listed  # two runs make a slope that says nothing
-    golden.order_run(by=None)
+    golden_runs.order_run(by=None)
     tasks.evaluate_golden()
     assert "<polyline" in client.get(reverse("admin:qa_app_evaluationrun_changelist")).content.decode()
 
 
 @pytest.mark.usefixtures("library")
 def test_a_run_whose_worker_was_killed_is_taken_up_again(tmp_path: Path) -> None:
-    golden.bring_in(golden_file(tmp_path, GOLDEN))
-    run = golden.order_run(by=None)
-    assert golden.take_up() == run
-    assert golden.take_up() is None
+    golden_runs.bring_in(golden_file(tmp_path, GOLDEN))
+    run = golden_runs.order_run(by=None)
+    assert golden_runs.take_up() == run
+    assert golden_runs.take_up() is None
 
     EvaluationRun.objects.update(beat_at=timezone.now() - timedelta(minutes=3))
     tasks.evaluate_golden()
@@ -353,13 +356,13 @@ def test_a_run_whose_worker_was_killed_is_taken_up_again(tmp_path: Path) -> None
 
 @pytest.mark.usefixtures("library")
 def test_a_fault_ends_the_run_with_its_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    golden.bring_in(golden_file(tmp_path, GOLDEN))
-    run = golden.order_run(by=None)
+    golden_runs.bring_in(golden_file(tmp_path, GOLDEN))
+    run = golden_runs.order_run(by=None)
 
     def fail(*args: Any, **options: Any) -> None:
         raise RuntimeError("the disk is on fire")
 
-    monkeypatch.setattr("qa_app.evaluation.evaluate", fail)
+    monkeypatch.setattr("qa_app.evaluation.golden_set.evaluate", fail)
     with pytest.raises(RuntimeError):
         tasks.evaluate_golden()
 
@@ -382,15 +385,15 @@ def test_no_run_without_questions(client: Client) -> None:
 
 @pytest.fixture
 def guarded(settings: Any, library: tuple[str, ...], tmp_path: Path) -> None:
-    settings.PUBLISH_CHECKS = ["qa_app.golden.regressions"]
-    golden.bring_in(golden_file(tmp_path, GOLDEN, UNKNOWN))
+    settings.PUBLISH_CHECKS = ["qa_app.evaluation.golden_runs.regressions"]
+    golden_runs.bring_in(golden_file(tmp_path, GOLDEN, UNKNOWN))
 
 
 @pytest.mark.usefixtures("guarded")
 def test_a_study_that_breaks_a_golden_question_is_not_published() -> None:
     study = make_sauna_study()
     indexing.index_stale()
-    golden.order_run(by=None)
+    golden_runs.order_run(by=None)
     tasks.evaluate_golden()
     search._kept.clear()  # the check is the first to read the corpus
 
@@ -405,7 +408,7 @@ def test_a_study_that_breaks_a_golden_question_is_not_published() -> None:
 
 @pytest.mark.usefixtures("guarded")
 def test_a_study_that_breaks_nothing_is_published() -> None:
-    golden.order_run(by=None)
+    golden_runs.order_run(by=None)
     tasks.evaluate_golden()
     study = make_study(texts=("Shoes with thick soles are warm.",), status="draft")
     indexing.index_stale()
@@ -427,7 +430,7 @@ def test_without_a_run_there_is_nothing_to_compare_with() -> None:
 def test_answers_and_feedback_are_read_at_the_desk(client: Client) -> None:
     client.force_login(make_curator())
     body = asking.ask(question=ASKED)
-    asking.give_feedback(body["id"], is_helpful=False, reasons=["wrong"], said="<b>Not</b> so.")
+    ratings.give_feedback(body["id"], is_helpful=False, reasons=["wrong"], said="<b>Not</b> so.")
 
     answers = client.get(reverse("admin:qa_app_answer_change", args=[body["id"]])).content.decode()
     listed = client.get(reverse("admin:qa_app_feedback_changelist")).content.decode()

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpus_app.records import Passage
-from qa_app.backends.drafts import NOT_FOUND, Part, Unreadable, clean_sentence, read_part
 from qa_app.pipeline.orders import gives_orders, visible
+from qa_app.writers.drafts import NOT_FOUND, Part, Unreadable, clean_sentence, read_part
 from tests.pipeline.values import make_passage
 
 QUESTION = "Do few sets build muscle?"

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from corpus_app.records import Hit
-from qa_app import answering, asking
-from qa_app.evaluation import (
+from qa_app.answers import answering
+from qa_app.evaluation import golden_set
+from qa_app.evaluation.golden_set import (
     BadGolden,
     Golden,
     Result,
@@ -247,7 +248,7 @@ def test_times_are_not_compared() -> None:
 
 
 def test_the_door_names_what_the_command_catches() -> None:
-    assert asking.BadGolden is BadGolden
+    assert golden_set.BadGolden is BadGolden
 
 
 def test_pairs_are_two_wordings_that_end_alike_and_cite_the_same_main_studies() -> None:

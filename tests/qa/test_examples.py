@@ -9,7 +9,7 @@ from django.test import Client
 
 from corpus_app import curation, search
 from corpus_app.records import Notice
-from qa_app import examples
+from qa_app.answers import examples
 from tests.builders import make_collection, make_concept, make_finding, make_study
 from tests.fakes import WordHashEncoder
 

@@ -18,7 +18,7 @@ from markdown_it import MarkdownIt
 from corpus_app import curation
 from corpus_app.models import Finding, Study
 from corpus_app.sources.values import bare_cell
-from qa_app import asking, evidence_table, exporting
+from qa_app.answers import asking, evidence_table, exporting
 from tests.builders import make_finding
 from tests.qa.conftest import ASKED, PLAIN_SETS, SETS, UNANSWERED
 from tests.qa.csl import CSL

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qa_app import fitting
-from qa_app.measures import auroc, calibration_error, reliability
+from qa_app.evaluation import fitting
+from qa_app.evaluation.measures import auroc, calibration_error, reliability
 
 chances = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60)
 

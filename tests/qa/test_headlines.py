@@ -18,10 +18,10 @@ from django.utils.translation import override
 from corpus_app import curation
 from corpus_app.records import Study
 from inform_site import assistants
-from qa_app import answering, asking, exporting, proving, reading, streaming
+from qa_app.answers import answering, asking, bundles, exporting, presentation, redaction, streaming
+from qa_app.answers.payload import Payload
 from qa_app.management.commands.ask import Command
 from qa_app.models import Answer, AnswerSentence
-from qa_app.payload import Payload
 from qa_app.pipeline import strength
 from qa_app.pipeline.ports import Unwatched
 from qa_app.pipeline.records import Headline, HeadlineVerdict, Mode, Outcome, Question
@@ -103,7 +103,7 @@ def test_an_answer_of_a_former_release_reads_with_empty_fields(client: Client) -
     assert [body[name] for name in NEW] == [None, None, [], []]
     assert body["understood"]["sources"] == []
     assert client.get(body["url"]).status_code == 200
-    assert proving.bundle(old["id"])
+    assert bundles.bundle(old["id"])
     assert "Strength of the evidence" not in markdown(body) + terminal(body)
 
 
@@ -216,7 +216,7 @@ def test_a_withdrawn_study_takes_its_headline_along(client: Client) -> None:
     read = asking.find_answer(body["id"])
 
     assert read
-    assert (read["headline"]["text"], read["headline"]["verdict"], read["headline"]["studies_for"]) == (asking.WITHDRAWN, None, None)  # fmt: skip
+    assert (read["headline"]["text"], read["headline"]["verdict"], read["headline"]["studies_for"]) == (redaction.WITHDRAWN, None, None)  # fmt: skip
     shown = page_of(client, body).partition('<template id="making')[0]
     assert body["headline"]["text"] not in shown
     assert 'class="chip' not in shown
@@ -278,16 +278,16 @@ def test_two_answers_are_compared_by_headline_verdict_and_strength(client: Clien
 
 def test_a_bundle_proves_the_headline(tmp_path: Any) -> None:
     body = store_answer()
-    made = proving.bundle(body["id"])
+    made = bundles.bundle(body["id"])
     assert made
     (tmp_path / "bundle.zip").write_bytes(made.content)
 
     done = subprocess.run(
-        [sys.executable, "-I", "qa_app/bundled/verify.py", tmp_path / "bundle.zip"], capture_output=True, text=True, check=False
+        [sys.executable, "-I", "qa_app/answers/bundled/verify.py", tmp_path / "bundle.zip"], capture_output=True, text=True, check=False
     )  # fmt: skip
 
     assert (done.returncode, done.stdout[:11]) == (0, "All is well")
-    spans = list(proving._spans(body))
+    spans = list(bundles._spans(body))
     assert spans[0]["part"] == "headline"
 
 
@@ -331,7 +331,7 @@ def test_the_earlier_addresses_keep_their_shapes(client: Client) -> None:
 
 
 def test_a_page_without_a_headline_has_none() -> None:
-    assert reading.headline(asking.ask(question=UNKNOWN)) is None
+    assert presentation.headline(asking.ask(question=UNKNOWN)) is None
 
 
 def test_every_reason_for_a_strength_is_told_in_german() -> None:

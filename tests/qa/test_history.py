@@ -9,8 +9,8 @@ import pytest
 from django.core import signing
 from django.test import Client
 
-from qa_app import asking
-from qa_app.views.history import COOKIE, MOST_KEPT
+from qa_app.answers import asking
+from qa_app.pages.history import COOKIE, MOST_KEPT
 from tests.qa.conftest import ASKED
 
 pytestmark = pytest.mark.usefixtures("library")

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from corpus_app import curation, impact
 from corpus_app.models import Passage, Study
-from qa_app import asking
+from qa_app.answers import asking
 from qa_app.models import GoldenQuestion
 from tests.builders import make_curator
 from tests.qa.conftest import ASKED, PROTEIN

@@ -14,7 +14,8 @@ from django.db import connection
 from django.utils import timezone
 
 from corpus_app import curation
-from qa_app import answering, asking, replaying, storing
+from qa_app.answers import answering, asking, replaying, storing
+from qa_app.feedback import ratings
 from qa_app.models import Answer, Feedback, Gap, StoredPolicy, question_key
 from tests.builders import make_policy
 from tests.qa.conftest import ASKED, UNANSWERED
@@ -138,7 +139,7 @@ def test_no_answer_no_replay() -> None:
 def test_feedback_is_kept_with_its_reasons_in_their_order() -> None:
     body = asking.ask(question=ASKED)
 
-    kept = asking.give_feedback(body["id"], is_helpful=False, reasons=["hard", "wrong", "hard"], said="  Too short. ")
+    kept = ratings.give_feedback(body["id"], is_helpful=False, reasons=["hard", "wrong", "hard"], said="  Too short. ")
 
     assert kept is not None
     kept.refresh_from_db()
@@ -164,8 +165,8 @@ def test_feedback_is_kept_with_its_reasons_in_their_order() -> None:
 def test_feedback_that_cannot_be_kept_says_what_to_do(given: dict[str, object], field: str) -> None:
     body = asking.ask(question=ASKED)
 
-    with pytest.raises(asking.BadFeedback) as refused:
-        asking.give_feedback(body["id"], **given)  # type: ignore[arg-type]
+    with pytest.raises(ratings.BadFeedback) as refused:
+        ratings.give_feedback(body["id"], **given)  # type: ignore[arg-type]
 
     assert refused.value.field == field
     assert not Feedback.objects.exists()
@@ -174,7 +175,7 @@ def test_feedback_that_cannot_be_kept_says_what_to_do(given: dict[str, object], 
 @pytest.mark.django_db
 @pytest.mark.parametrize("answer_id", ["nobody", "a\0b", "\ud800"])
 def test_feedback_on_nothing_is_nothing(answer_id: str) -> None:
-    assert asking.give_feedback(answer_id, is_helpful=True) is None
+    assert ratings.give_feedback(answer_id, is_helpful=True) is None
 
 
 # --- Gaps ------------------------------------------------------------------------------------------------------------------

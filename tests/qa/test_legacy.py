@@ -19,7 +19,7 @@ from django.utils import timezone
 from corpus_app import curation, indexing
 from corpus_app.models import Study
 from inform_site.clients.limits import Limits
-from qa_app import answering, legacy
+from qa_app.answers import answering, legacy
 from qa_app.models import Answer, EvidenceContext
 from qa_app.pipeline import policy
 from tests.fakes import WordHashEncoder

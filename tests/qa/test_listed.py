@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from corpus_app import curation
 from corpus_app.records import Notice
-from qa_app import asking, listed
+from qa_app.answers import asking, listed
 from qa_app.models import Answer, Listing
 from tests.builders import make_curator
 from tests.qa.conftest import ASKED, UNANSWERED

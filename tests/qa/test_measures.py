@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qa_app.measures import bootstrap_interval, mean, ndcg, percentile, recall, share, wilson_interval
+from qa_app.evaluation.measures import bootstrap_interval, mean, ndcg, percentile, recall, share, wilson_interval
 
 studies = st.lists(st.sampled_from("ABCDEFGH"), unique=True)
 grades = st.dictionaries(st.sampled_from("ABCDEFGH"), st.integers(0, 2))

@@ -14,7 +14,8 @@ from django.db import connection, transaction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qa_app.backends.model_server import (
+from qa_app.models import ModelSpend
+from qa_app.writers.model_server import (
     Breaker,
     Deadline,
     Dialect,
@@ -25,8 +26,7 @@ from qa_app.backends.model_server import (
     ServerFailed,
     ServerSettings,
 )
-from qa_app.backends.spending import DailyBudget
-from qa_app.models import ModelSpend
+from qa_app.writers.spending import DailyBudget
 from tests.doubles.model_server import Asked, ModelDouble, serving
 
 MESSAGES = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Say yes as JSON."}]

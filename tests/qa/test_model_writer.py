@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from qa_app.backends.model_server import Deadline, ModelServer, ServerSettings
-from qa_app.backends.model_writer import PROMPT, RETRIED, ModelWriter, prompt_name
 from qa_app.pipeline.policy import DEFAULT
 from qa_app.pipeline.ports import Writer
 from qa_app.pipeline.records import Answer, LeftOutReason, Mode, Question
 from qa_app.pipeline.writer import ExtractiveWriter
+from qa_app.writers.model_server import Deadline, ModelServer, ServerSettings
+from qa_app.writers.model_writer import PROMPT, RETRIED, ModelWriter, prompt_name
 from tests.doubles.model_server import INVENTED, ModelDouble, serving
 from tests.pipeline.fake_corpus import FakeCorpus, eager_engine, starter_corpus
 

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from corpus_app import curation
-from qa_app import asking, replaying
+from qa_app.answers import asking, replaying
 from qa_app.models import Answer
 from tests.qa.conftest import DRAFT
 from tests.qa.test_payload import SHAPE, faults

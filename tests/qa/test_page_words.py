@@ -7,7 +7,7 @@ from django.template.defaultfilters import floatformat
 from django.utils import translation
 
 from corpus_app.templatetags import corpus_words
-from qa_app.reading import Piece, Words
+from qa_app.answers.presentation import Piece, Words
 from qa_app.templatetags import answer_words
 
 TERM = {"id": "few", "name": "few sets", "definition": "Up to four."}

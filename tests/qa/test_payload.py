@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from corpus_app.records import Design, Notice, PassageKind, Section, Status
-from qa_app import asking, payload
+from qa_app.answers import asking, payload
 from qa_app.pipeline.citations import parse_markers
 from qa_app.pipeline.records import (
     HeadlineVerdict,

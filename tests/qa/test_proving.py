@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from corpus_app import curation
-from qa_app import asking, proving
+from qa_app.answers import asking, bundles
 from tests.qa.conftest import ASKED
 
 pytestmark = pytest.mark.usefixtures("library")
@@ -24,7 +24,7 @@ PROTEIN_ASKED = "How much protein do older adults need to keep lean mass?"
 
 
 def bundle(question: str = ASKED) -> bytes:
-    made = proving.bundle(asking.ask(question=question)["id"])
+    made = bundles.bundle(asking.ask(question=question)["id"])
     assert made
     return made.content
 
@@ -88,7 +88,7 @@ def test_it_holds_as_a_zip_too(tmp_path: Path) -> None:
 
 def test_it_proves_every_quote_of_the_answer(tmp_path: Path) -> None:
     answer = asking.ask(question=ASKED)
-    made = proving.bundle(answer["id"])
+    made = bundles.bundle(answer["id"])
     assert made
     folder = unpacked(made.content, tmp_path)
 
@@ -104,7 +104,7 @@ def test_it_proves_every_quote_of_the_answer(tmp_path: Path) -> None:
 def test_the_same_answer_is_the_same_bytes() -> None:
     answer = asking.ask(question=ASKED)
 
-    first, second = proving.bundle(answer["id"]), proving.bundle(answer["id"])
+    first, second = bundles.bundle(answer["id"]), bundles.bundle(answer["id"])
 
     assert first == second
     assert first
@@ -171,7 +171,7 @@ def test_what_cannot_be_read_is_no_proof(name: str, tmp_path: Path) -> None:
 def test_nothing_of_a_withdrawn_study_is_in_it(tmp_path: Path) -> None:
     answer = asking.ask(question=ASKED)
     curation.withdraw(["T-SETS"], reason="A test.", by=None, by_name="tests")
-    made = proving.bundle(answer["id"])
+    made = bundles.bundle(answer["id"])
     assert made
     folder = unpacked(made.content, tmp_path)
 
@@ -181,4 +181,4 @@ def test_nothing_of_a_withdrawn_study_is_in_it(tmp_path: Path) -> None:
 
 
 def test_there_is_none_of_an_unknown_answer() -> None:
-    assert proving.bundle("nobody") is None
+    assert bundles.bundle("nobody") is None

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from qa_app.evaluation.reader_figures import Result, corpus_report, failed, figures, measure, report, worse
+from qa_app.evaluation.reader_labels import Expect, LabelledPoint, ReaderQuestion
 from qa_app.pipeline.records import HeadlineVerdict, Mode
-from qa_app.reader_figures import Result, corpus_report, failed, figures, measure, report, worse
-from qa_app.reader_labels import Expect, LabelledPoint, ReaderQuestion
 
 
 def make_question(expect: str = "answer", **changes: Any) -> ReaderQuestion:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from qa_app.evaluation.reader_labels import BadLabels, Expect, LabelledPoint, read_labels
 from qa_app.pipeline.records import HeadlineVerdict, Mode
-from qa_app.reader_labels import BadLabels, Expect, LabelledPoint, read_labels
 from tests.qa.test_evaluation import write_rows
 
 LABELS: dict[str, Any] = {"id": "r-1", "question": "Do more sets build more muscle?", "expect": "answer"}

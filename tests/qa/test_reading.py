@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qa_app import reading
+from qa_app.answers import presentation
 from tests.qa.payloads import (
     PROTEIN,
     QUOTE,
@@ -18,18 +18,18 @@ from tests.qa.payloads import (
 
 
 def test_cut_gives_back_the_text() -> None:
-    pieces = reading.cut("0123456789", [[6, 8], [2, 4], [3, 5]])
+    pieces = presentation.cut("0123456789", [[6, 8], [2, 4], [3, 5]])
 
     assert "".join(piece.text for piece in pieces) == "0123456789"
     assert [piece.text for piece in pieces if piece.marked] == ["23", "4", "67"]
 
 
 def test_cut_ignores_spans_outside_the_text() -> None:
-    assert reading.cut("abc", [[5, 9], [2, 2], [-4, 0]]) == (reading.Piece("abc", marked=False),)
+    assert presentation.cut("abc", [[5, 9], [2, 2], [-4, 0]]) == (presentation.Piece("abc", marked=False),)
 
 
 def test_quote_marks_exactly_the_stored_words_by_code_points() -> None:
-    quote = reading.find_quote(make_payload(), part="answer", number=2, index=2)
+    quote = presentation.find_quote(make_payload(), part="answer", number=2, index=2)
 
     assert quote is not None
     (passage,) = quote.passages
@@ -38,19 +38,19 @@ def test_quote_marks_exactly_the_stored_words_by_code_points() -> None:
 
 
 def test_quote_shows_the_kept_words_when_the_passage_was_not_kept() -> None:
-    quote = reading.find_quote(make_payload(evidence=[]), part="answer", number=1, index=1)
+    quote = presentation.find_quote(make_payload(evidence=[]), part="answer", number=1, index=1)
 
     assert quote is not None
-    assert quote.passages[0].pieces == (reading.Piece(QUOTE, marked=True),)
+    assert quote.passages[0].pieces == (presentation.Piece(QUOTE, marked=True),)
 
 
 def test_there_is_no_quote_for_a_marker_that_is_not_there() -> None:
     payload = make_payload()
 
-    assert reading.find_quote(payload, part="answer", number=1, index=2) is None
-    assert reading.find_quote(payload, part="answer", number=3, index=1) is None
-    assert reading.find_quote(payload, part="answer", number=0, index=1) is None
-    assert reading.find_quote(payload, part="title", number=1, index=1) is None
+    assert presentation.find_quote(payload, part="answer", number=1, index=2) is None
+    assert presentation.find_quote(payload, part="answer", number=3, index=1) is None
+    assert presentation.find_quote(payload, part="answer", number=0, index=1) is None
+    assert presentation.find_quote(payload, part="title", number=1, index=1) is None
 
 
 def test_a_counted_sentence_opens_the_findings_of_the_study() -> None:
@@ -75,14 +75,14 @@ def test_a_counted_sentence_opens_the_findings_of_the_study() -> None:
         },
     )
 
-    quote = reading.find_quote(payload, part="answer", number=1, index=1)
+    quote = presentation.find_quote(payload, part="answer", number=1, index=1)
 
     assert quote is not None
     assert [statement.text for statement in quote.statements] == ["More sets, more growth."]
 
 
 def test_paragraphs_follow_the_sentences_key() -> None:
-    page = reading.read(make_payload())
+    page = presentation.read(make_payload())
 
     assert [len(paragraph) for paragraph in page.answer] == [1, 1]
 
@@ -92,7 +92,7 @@ def test_sentences_of_a_withdrawn_study_lose_words_and_markers() -> None:
     payload = make_payload(citations=[gone, make_citation(2)])
     payload["answer"]["sentences"][0]["attribution"] = "Example and Sample (2017)"
 
-    page = reading.read(payload)
+    page = presentation.read(payload)
 
     first = page.answer[0][0]
     assert (first.text, first.attribution, first.markers) == ("A source was withdrawn.", "", ())
@@ -108,14 +108,14 @@ def test_a_sentence_keeps_the_marker_of_the_source_that_remains() -> None:
         citations=[make_citation(1, status="withdrawn"), make_citation(2)],
     )
 
-    assert reading.read(payload).answer[0][0].markers == (2,)
+    assert presentation.read(payload).answer[0][0].markers == (2,)
 
 
 def test_an_answer_that_only_repeats_the_summary_is_not_shown_twice() -> None:
     sentence = make_sentence(make_evidence(1), QUOTE, (1,))
     told = {"text": "", "sentences": [sentence]}
 
-    page = reading.read(make_payload(summary=told, answer=told, citations=[make_citation(1)]))
+    page = presentation.read(make_payload(summary=told, answer=told, citations=[make_citation(1)]))
 
     assert (len(page.summary), page.answer) == (1, ())
 
@@ -130,7 +130,7 @@ def test_banners_come_gravest_first_and_once_a_study() -> None:
         {"study_id": "T004", "kind": "withdrawn", "at": None},
     ]
 
-    page = reading.read(make_payload(notices=notices))
+    page = presentation.read(make_payload(notices=notices))
 
     assert [banner.kind for banner in page.banners] == ["retracted", "withdrawn", "passage_changed"]
     assert (page.banners[1].count, page.banners[1].title, page.banners[1].study_id) == (2, "", None)
@@ -140,8 +140,8 @@ def test_banners_come_gravest_first_and_once_a_study() -> None:
 def test_only_the_edited_passage_counts_as_changed() -> None:
     notice = {"study_id": "T001", "kind": "passage_changed", "passage_id": 999, "at": None}
 
-    other = reading.find_quote(make_payload(notices=[notice]), part="answer", number=1, index=1)
-    same = reading.find_quote(
+    other = presentation.find_quote(make_payload(notices=[notice]), part="answer", number=1, index=1)
+    same = presentation.find_quote(
         make_payload(notices=[notice | {"passage_id": 900_000_001}]), part="answer", number=1, index=1
     )
 
@@ -152,7 +152,7 @@ def test_only_the_edited_passage_counts_as_changed() -> None:
 
 
 def test_five_passages_are_shown_and_the_rest_folded() -> None:
-    page = reading.read(make_payload())
+    page = presentation.read(make_payload())
 
     assert (len(page.top_passages), len(page.more_passages)) == (5, 2)
 
@@ -160,7 +160,7 @@ def test_five_passages_are_shown_and_the_rest_folded() -> None:
 def test_what_was_left_out_is_counted_by_reason() -> None:
     row = {"what": "passage", "reason": "study_cap", "detail": "", "passage_id": 9, "study_id": "T001"}
 
-    page = reading.read(make_payload(left_out=[row, row]))
+    page = presentation.read(make_payload(left_out=[row, row]))
 
     assert [(group.what, group.reason, group.count) for group in page.left_out] == [("passage", "study_cap", 2)]
 
@@ -168,7 +168,9 @@ def test_what_was_left_out_is_counted_by_reason() -> None:
 def test_a_question_turned_away_at_the_door_was_not_searched_for() -> None:
     idle = {"ok": True, "candidates": 0, "error": None}
 
-    page = reading.read(make_refusal("guardrail", evidence=[], legs={"lexical": idle, "dense": idle, "linked": idle}))
+    page = presentation.read(
+        make_refusal("guardrail", evidence=[], legs={"lexical": idle, "dense": idle, "linked": idle})
+    )
 
     assert page.is_refusal
     assert not page.was_searched
@@ -188,7 +190,7 @@ def test_a_question_turned_away_at_the_door_was_not_searched_for() -> None:
 def test_an_answer_tells_which_cited_sources_it_has_lost(kinds: dict[str, str], lost: str) -> None:
     notices = [{"study_id": study_id, "kind": kind, "at": None} for study_id, kind in kinds.items()]
 
-    assert reading.read(make_payload(notices=notices)).lost == lost
+    assert presentation.read(make_payload(notices=notices)).lost == lost
 
 
 @pytest.mark.parametrize(
@@ -206,7 +208,7 @@ def test_a_sentence_is_retracted_when_no_other_source_is_left(
     said = {"text": "", "sentences": [make_sentence(make_evidence(1), WEEKLY, (1, 2))]}
     cited = [make_citation(1, **first), make_citation(2, **second)]
 
-    page = reading.read(make_payload(summary=said, citations=cited))
+    page = presentation.read(make_payload(summary=said, citations=cited))
 
     assert page.summary[0][0].is_retracted is is_retracted
 
@@ -214,9 +216,9 @@ def test_a_sentence_is_retracted_when_no_other_source_is_left(
 def test_a_refusal_whose_passages_were_all_withdrawn_has_lost_them() -> None:
     gone = {"study_id": "T001", "kind": "withdrawn", "at": None}
 
-    assert reading.read(make_refusal(evidence=[], notices=[gone])).has_lost_passages
-    assert not reading.read(make_refusal(evidence=[])).has_lost_passages
-    assert not reading.read(make_refusal(notices=[gone])).has_lost_passages  # those of other studies are left
+    assert presentation.read(make_refusal(evidence=[], notices=[gone])).has_lost_passages
+    assert not presentation.read(make_refusal(evidence=[])).has_lost_passages
+    assert not presentation.read(make_refusal(notices=[gone])).has_lost_passages  # those of other studies are left
 
 
 def test_a_removed_passage_is_told_from_an_edited_one() -> None:
@@ -224,11 +226,11 @@ def test_a_removed_passage_is_told_from_an_edited_one() -> None:
     gone = {"study_id": "T001", "kind": "passage_changed", "passage_id": 900_000_001, "gone": True, "at": None}
     payload = make_payload(notices=[edited, gone])
 
-    quote = reading.find_quote(payload, part="answer", number=1, index=1)
+    quote = presentation.find_quote(payload, part="answer", number=1, index=1)
 
     assert quote is not None
     assert (quote.passages[0].has_changed, quote.passages[0].is_gone) == (True, True)
-    assert [banner.is_gone for banner in reading.read(payload).banners] == [False, True]
+    assert [banner.is_gone for banner in presentation.read(payload).banners] == [False, True]
 
 
 def test_legs_and_timings_keep_their_order_whatever_the_payload_does_to_it() -> None:
@@ -238,7 +240,7 @@ def test_legs_and_timings_keep_their_order_whatever_the_payload_does_to_it() -> 
         timings_ms={"rank": 0.8, "dense": None, "scope": 0.1, "lexical": 3.0, "total": 4.0},
     )
 
-    page = reading.read(payload)
+    page = presentation.read(payload)
 
     assert [name for name, _ in page.legs] == ["lexical", "dense", "linked"]
     assert page.timings == (("scope", 0.1), ("lexical", 3.0), ("rank", 0.8))

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from qa_app import relevance_fit
+from qa_app.evaluation import relevance_fit
+from qa_app.evaluation.relevance_fit import FOLDS, HeldOut, Labelled
 from qa_app.pipeline import relevance
 from qa_app.pipeline.relevance import Vocabulary, read_features
-from qa_app.relevance_fit import FOLDS, HeldOut, Labelled
 from tests.pipeline.values import make_query, make_scores, make_study
 
 STUDIES = {name: make_study(name) for name in "ABC"}

@@ -13,12 +13,12 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from corpus_app.records import Hit
-from qa_app import answering
-from qa_app.backends.model_server import ModelServer, ServerSettings
-from qa_app.backends.reranking import CrossEncoderReranker, ModelReranker
+from qa_app.answers import answering
 from qa_app.pipeline.ports import RerankerFailed
 from qa_app.pipeline.records import Candidate
 from qa_app.pipeline.reranking import rerank
+from qa_app.writers.model_server import ModelServer, ServerSettings
+from qa_app.writers.reranking import CrossEncoderReranker, ModelReranker
 from tests.pipeline.values import make_passage
 
 PASSAGES = [

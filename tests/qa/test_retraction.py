@@ -11,7 +11,7 @@ from django.test import Client
 
 from corpus_app import curation, indexing, search
 from corpus_app.models import CorpusVersion
-from qa_app import asking
+from qa_app.answers import asking
 from qa_app.models import Answer, AnswerCitation
 from tests.builders import make_finding, make_study
 from tests.qa.conftest import ASKED

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from qa_app import safety_fit
+from qa_app.evaluation import safety_fit
 from qa_app.pipeline.question.safety import SafetyLexicon
 from qa_app.pipeline.question.safety_model import SafetyClassifier
 

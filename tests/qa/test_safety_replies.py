@@ -17,7 +17,7 @@ from django.test import Client
 from django.urls import reverse
 
 from corpus_app import curation
-from qa_app import asking
+from qa_app.answers import asking
 from qa_app.models import Answer, SafetyReply
 from qa_app.pipeline.lexicon import read_tables
 from qa_app.pipeline.question.safety import Route, SafetyLexicon

@@ -22,11 +22,11 @@ import pytest
 from corpus_app.passages import split_sentences
 from corpus_app.records import Passage
 from corpus_app.records import Sentence as PassageSentence
-from qa_app.backends.model_server import Deadline, ModelServer, ServerSettings
-from qa_app.backends.model_writer import ModelWriter
 from qa_app.pipeline.records import Answer, Question, Sentence, SentenceKind
 from qa_app.pipeline.text import clean
 from qa_app.pipeline.writer import ExtractiveWriter
+from qa_app.writers.model_server import Deadline, ModelServer, ServerSettings
+from qa_app.writers.model_writer import ModelWriter
 from tests.doubles.model_server import BEHAVIOURS, CONTENTS, FAULTS, INVENTED, WRITES, ModelDouble, serving
 from tests.pipeline.fake_corpus import FakeCorpus, eager_engine, starter_corpus
 

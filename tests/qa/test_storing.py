@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_app.models import Passage
-from qa_app import asking, packing, proving, storing
+from qa_app.answers import asking, bundles, packing, storing
 from qa_app.models import Answer, StoredPassage, StoredPolicy
 from tests.qa.answers import store_answer
 from tests.qa.conftest import ASKED
@@ -108,7 +108,7 @@ def test_words_outlive_the_passage_they_were_quoted_from() -> None:
     assert kept
     assert [row["text"] for row in kept["evidence"]] == [row["text"] for row in body["evidence"]]
     assert kept["summary"] == body["summary"]
-    assert proving.bundle(body["id"])
+    assert bundles.bundle(body["id"])
 
 
 @pytest.mark.usefixtures("library")

@@ -19,7 +19,7 @@ from django.test import Client
 
 from corpus_app import curation
 from inform_site.serving import make_site
-from qa_app import answering, asking, streaming
+from qa_app.answers import answering, asking, redaction, streaming
 from qa_app.models import Answer
 from tests.asgi import LONG, Connection, Event, posting
 from tests.doubles.model_server import WRITES, Asked, draft, serving
@@ -309,9 +309,9 @@ def test_words_that_were_withdrawn_since_are_not_told_again() -> None:
     again = stream({"question": ASKED}, last_event_id=first.id)
 
     require_whole_now = told(again, "sentence")
-    assert all(row["text"] == asking.WITHDRAWN for row in require_whole_now if row["support"] == [])
+    assert all(row["text"] == redaction.WITHDRAWN for row in require_whole_now if row["support"] == [])
     assert cited not in {row["study_id"] for row in told(again, "retrieval")[0]["evidence"]}
-    assert [row["text"] for row in require_whole_now].count(asking.WITHDRAWN) >= 1
+    assert [row["text"] for row in require_whole_now].count(redaction.WITHDRAWN) >= 1
 
 
 def test_whoever_lost_the_line_goes_on_with_the_answer_in_the_making(model: SlowModel) -> None:

@@ -11,7 +11,8 @@ from django.utils import timezone
 from corpus_app import curation, search
 from corpus_app.records import Notice
 from inform_site.clients.limits import Limits
-from qa_app import asking, listed, suggesting
+from qa_app.answers import asking, listed
+from qa_app.feedback import suggestions
 from tests.builders import make_concept, make_curator, make_study
 from tests.qa.conftest import ASKED
 
@@ -34,7 +35,7 @@ def publish(study_id: str, **changes: Any) -> None:
 
 def test_a_topic_is_found_by_its_name_and_by_its_other_names() -> None:
     assert ("topic", SETS_TOPIC) in offered("training vol")
-    (found,) = (one for one in suggesting.suggest("weekly se") if one.kind == "topic")
+    (found,) = (one for one in suggestions.suggest("weekly se") if one.kind == "topic")
 
     assert (found.question, found.also) == (SETS_TOPIC, "weekly sets")
 
@@ -62,7 +63,7 @@ def test_every_word_counts_and_only_the_last_one_may_be_unfinished() -> None:
     ["", "  ", "t", "how many of the", "?!", "\0", "\ud800", "“”", "%", "training " * 40, "weekly sets\0" * 999],
 )
 def test_what_names_nothing_is_offered_nothing(typed: str) -> None:
-    assert suggesting.suggest(typed) == ()
+    assert suggestions.suggest(typed) == ()
 
 
 def test_a_question_answered_before_is_offered_once_a_curator_approved_it() -> None:
@@ -103,7 +104,7 @@ def test_few_are_offered_and_of_no_kind_too_many() -> None:
     for number in range(9):
         publish(f"T-MANY{number}", title=f"Kettlebells, part {number}")
 
-    assert len(offered("kettlebells")) == suggesting.MOST_OF_A_KIND
+    assert len(offered("kettlebells")) == suggestions.MOST_OF_A_KIND
 
 
 def test_it_is_read_only_and_asked_for_anew_each_time() -> None:

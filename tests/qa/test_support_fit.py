@@ -11,9 +11,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
 
-from qa_app import support_fit
-from qa_app.backends.judge import entailment_judge
+from qa_app.evaluation import support_fit
 from qa_app.pipeline.verification.support import Support, read_signals
+from qa_app.writers.judge import entailment_judge
 from tests.pipeline import values
 
 SENTENCES = values.SENTENCES[:10]

@@ -12,7 +12,7 @@ from django.urls import reverse
 from corpus_app import curation
 from corpus_app.apps import READERS
 from corpus_app.models import Passage
-from qa_app import asking, taken_back
+from qa_app.answers import asking, retracted
 from qa_app.models import Answer
 from tests.builders import make_curator
 from tests.qa.conftest import ASKED
@@ -44,14 +44,14 @@ def listed(client: Client, **query: str) -> set[str]:
 @pytest.mark.parametrize("loss", ["retract", "withdraw"])
 def test_an_answer_that_lost_a_source_is_listed_until_its_question_is_asked_again(curator: User, loss: str) -> None:
     body = asking.ask(question=ASKED)
-    assert not taken_back.to_ask_again().exists()
+    assert not retracted.to_ask_again().exists()
     retract(curator) if loss == "retract" else curation.withdraw(["T-SETS"], by=curator, reason="A test.")
 
-    assert [answer.pk for answer in taken_back.to_ask_again()] == [body["id"]]
+    assert [answer.pk for answer in retracted.to_ask_again()] == [body["id"]]
     asking.ask_again(body["id"])
 
-    assert not taken_back.to_ask_again().exists()
-    assert [answer.pk for answer in taken_back.lost()] == [body["id"]]
+    assert not retracted.to_ask_again().exists()
+    assert [answer.pk for answer in retracted.lost()] == [body["id"]]
 
 
 def test_the_same_question_in_another_mode_is_another(curator: User) -> None:
@@ -60,7 +60,7 @@ def test_the_same_question_in_another_mode_is_another(curator: User) -> None:
 
     asking.ask(question=ASKED, mode="intermediate")
 
-    assert [answer.pk for answer in taken_back.to_ask_again()] == [body["id"]]
+    assert [answer.pk for answer in retracted.to_ask_again()] == [body["id"]]
 
 
 def test_corrected_studies_and_changed_words_have_lists_of_their_own(client: Client, curator: User) -> None:
@@ -105,7 +105,7 @@ def test_a_desk_reader_asks_nothing_again(client: Client) -> None:
 
 
 def test_at_most_twenty_are_asked_again_at_once(client: Client, curator: User, monkeypatch: Any) -> None:
-    monkeypatch.setattr("qa_app.admin.asked.MOST_ASKED", 1)
+    monkeypatch.setattr("qa_app.desk.asked.MOST_ASKED", 1)
     ids = [asking.ask(question=question)["id"] for question in (ASKED, f"{ASKED} Really?")]
 
     told = text_of(client.post(reverse(LIST), {"action": "ask_again", "_selected_action": ids}, follow=True))

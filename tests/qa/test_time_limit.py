@@ -15,15 +15,14 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from psycopg.errors import QueryCanceled
 
-from corpus_app import wire
-from qa_app import asking
-from qa_app.backends import time_limit
-from qa_app.backends.corpus import SearchedCorpus
-from qa_app.backends.records import Deadline
-from qa_app.backends.time_limit import TimeLimit, limited
+from common import pipelining
+from qa_app.answers import asking, time_limit
+from qa_app.answers.corpus import SearchedCorpus
+from qa_app.answers.time_limit import TimeLimit, limited
 from qa_app.models import Answer, AnswerSentence, EvidenceContext, Gap, SentQuestion
 from qa_app.pipeline.clock import Clock
 from qa_app.pipeline.ports import OutOfTime
+from qa_app.writers.records import Deadline
 from tests.qa.conftest import ASKED
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("library")]
@@ -89,7 +88,7 @@ def test_nor_does_one_go_on_that_is_sent_past_django_in_a_snapshot() -> None:
     corpus = SearchedCorpus(TimeLimit(SHORT, Deadline.after(SHORT)))
 
     with pytest.raises(OperationalError) as cut_off, corpus.snapshot():
-        wire.first_row("SELECT pg_sleep(60)", {})
+        pipelining.first_row("SELECT pg_sleep(60)", {})
 
     assert isinstance(cut_off.value.__cause__, QueryCanceled)
     assert statement_timeout() == "0"

@@ -15,7 +15,7 @@ from django.utils import translation
 
 from corpus_app.records import Design
 from corpus_app.templatetags import corpus_words, language
-from qa_app import comparing
+from qa_app.answers import comparing
 from qa_app.pipeline import attribution, confidence, endings
 from qa_app.pipeline.lexicon import read_tables
 from qa_app.pipeline.policy import DEFAULT

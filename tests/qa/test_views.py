@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from corpus_app import records, search
 from inform_site import errors
-from qa_app import asking
+from qa_app.answers import asking
 from qa_app.models import Answer
 from tests.builders import make_policy, make_study
 from tests.qa.payloads import (

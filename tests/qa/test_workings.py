@@ -12,7 +12,8 @@ from django.test import Client, override_settings
 from django.utils import timezone
 
 from corpus_app import search
-from qa_app import answering, asking, engines, workings
+from qa_app.answers import answering, asking, engines
+from qa_app.evaluation import workings
 from qa_app.models import EvaluationRun
 from qa_app.pipeline.learned import DEFAULT_ENCODER
 from qa_app.pipeline.policy import Policy, read
@@ -122,7 +123,7 @@ def test_the_last_test_is_told_without_its_questions(django_user_model: type[Use
 
 
 def test_the_door_gives_what_the_page_tells() -> None:
-    told = asking.how_it_works()
+    told = workings.how_it_works()
 
     assert told["longest_question"] == asking.LONGEST_QUESTION
     assert told["encoder"] == search.encoder_name()

@@ -12,7 +12,7 @@ from django.core.management import call_command
 from django.test import Client
 from pytest_django import Settings
 
-from qa_app import answering, asking, replaying
+from qa_app.answers import answering, asking, replaying
 from qa_app.models import Answer, ModelSpend
 from tests.doubles.model_server import ModelDouble, serving
 from tests.qa.conftest import ASKED

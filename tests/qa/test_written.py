@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from qa_app import asking
-from qa_app.admin import written
+from qa_app.answers import asking
+from qa_app.desk import written
 from qa_app.pipeline.policy import DEFAULT
 from qa_app.pipeline.records import Verdict
 from tests.builders import make_superuser

@@ -6,7 +6,7 @@ import pytest
 
 from corpus_app import embedding, indexing
 from corpus_app.models import CorpusLexicon
-from qa_app import asking
+from qa_app.answers import asking
 from tests.builders import make_collection, make_finding, make_study
 from tests.pipeline.corpora import CORPUS, FITTED
 from tests.spec.render import DOCUMENT, render

@@ -15,12 +15,12 @@ from rest_framework.parsers import BaseParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from corpus_app import curation, previewing
+from corpus_app import curation
 from corpus_app.api import parameters
 from corpus_app.api.desk import bodies, shapes
 from corpus_app.api.desk.base import TAG, DeskView, NotPossible, key_of, person, sent
 from corpus_app.api.shapes import Beside
-from corpus_app.curation import effects, jobs
+from corpus_app.curation import effects, jobs, previewing
 from corpus_app.models import ImportItem, ImportJob
 
 FILE = "file"

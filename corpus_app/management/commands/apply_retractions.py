@@ -7,8 +7,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from corpus_app import curation, retractions
+from corpus_app import curation
 from corpus_app.models import Study
+from corpus_app.sources import retractions
 
 
 class Command(BaseCommand):

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from django.core.management.base import BaseCommand, CommandError
 
-from corpus_app import embedding, study_texts
+from corpus_app import embedding
 from corpus_app.embedding import metric
+from corpus_app.indexing import study_texts
 
 
 class Command(BaseCommand):

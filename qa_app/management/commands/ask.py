@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from qa_app import asking, reading
+from qa_app.answers import asking, presentation
 from qa_app.pipeline.attribution import spoken
 from qa_app.pipeline.citations import with_markers
 from qa_app.templatetags import answer_words
@@ -86,19 +86,19 @@ class Command(BaseCommand):
         self.stdout.write(self.style.HTTP_INFO(f"{payload['url']}  corpus version {payload['corpus_version']}"))
 
     def headline(self, payload: dict[str, Any]) -> None:
-        if headline := reading.headline(payload):
+        if headline := presentation.headline(payload):
             verdict = f"{answer_words.verdict_words(headline.verdict)}. " if headline.verdict else ""
             markers = "".join(f" [{index}]" for index in headline.sentence.markers)
             self.paragraph(f"{verdict}{headline.sentence.text}{markers}", style=self.style.MIGRATE_HEADING)
             if headline.counts:
                 self.paragraph(", ".join(answer_words.side_words(side, n) for side, n in headline.counts) + ".")
-        if payload["outcome"] == "partial" and (missing := reading.missing_parts(payload)):
+        if payload["outcome"] == "partial" and (missing := presentation.missing_parts(payload)):
             self.paragraph(f"Nothing quoted here speaks of: {', '.join(missing)}.")
 
     def near(self, questions: list[dict[str, Any]]) -> None:
         if questions:
             self.heading("The studies also answer")
-            for near in questions[: reading.NEAR_QUESTIONS_SHOWN]:
+            for near in questions[: presentation.NEAR_QUESTIONS_SHOWN]:
                 self.paragraph(near["question"], first="  - ", indent="    ", after=False)
             self.stdout.write("\n")
 

@@ -11,9 +11,9 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from corpus_app import search
-from qa_app import relevance_fit, safety_fit, support_fit
-from qa_app.backends.corpus import SearchedCorpus
-from qa_app.backends.judge import entailment_judge
+from qa_app.answers.corpus import SearchedCorpus
+from qa_app.evaluation import relevance_fit, safety_fit, support_fit
+from qa_app.evaluation.relevance_fit import Labelled
 from qa_app.pipeline import learned, relevance
 from qa_app.pipeline.learned import FOLDER
 from qa_app.pipeline.lexicon import read_tables
@@ -24,7 +24,7 @@ from qa_app.pipeline.relevance import Vocabulary
 from qa_app.pipeline.retrieval import encode
 from qa_app.pipeline.run import parse_question
 from qa_app.pipeline.text import clean
-from qa_app.relevance_fit import Labelled
+from qa_app.writers.judge import entailment_judge
 
 GOLDEN = ("golden_dev.jsonl", "golden_more.jsonl")
 

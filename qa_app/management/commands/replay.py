@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from qa_app.replaying import CannotReplay, replay
+from qa_app.answers.replaying import CannotReplay, replay
 
 
 class Command(BaseCommand):

@@ -1,0 +1,19 @@
+"""The curators' desk. Every button calls `curation`; nothing is saved here."""
+
+from corpus_app.desk.concepts import CollectionAdmin, ConceptAdmin, ConceptRelationAdmin
+from corpus_app.desk.events import CorpusEventAdmin
+from corpus_app.desk.imports import ImportJobAdmin
+from corpus_app.desk.passages import PassageAdmin
+from corpus_app.desk.people import PersonAdmin
+from corpus_app.desk.studies import StudyAdmin
+
+__all__ = [
+    "CollectionAdmin",
+    "ConceptAdmin",
+    "ConceptRelationAdmin",
+    "CorpusEventAdmin",
+    "ImportJobAdmin",
+    "PassageAdmin",
+    "PersonAdmin",
+    "StudyAdmin",
+]

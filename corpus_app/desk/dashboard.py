@@ -1,0 +1,93 @@
+"""What the corpus holds and what waits there, for the curators' front page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import urlencode
+
+from django.contrib.auth.models import User
+from django.db.models import Count, F
+from django.urls import reverse
+from django.utils.text import capfirst
+
+from corpus_app.curation import gate
+from corpus_app.desk.index_state import FAILED, WAITING, in_state
+from corpus_app.models import Collection, ImportJob, Passage, Study
+from corpus_app.records import NEEDED, NOTHING, Design, Figure, Notice, Panel, Status
+from corpus_app.templatetags.corpus_words import design_words
+
+YEARS_SHOWN = 12
+NOTICES = {
+    Notice.RETRACTED: "Retracted studies",
+    Notice.EXPRESSION_OF_CONCERN: "Studies of concern",
+    Notice.CORRECTED: "Corrected studies",
+}
+LEAST = {
+    Status.DRAFT: "Drafts",
+    Status.IN_REVIEW: "In review",
+    Status.PUBLISHED: "Published",
+    Status.WITHDRAWN: "Withdrawn",
+}
+
+
+def panels(by: User) -> Iterator[Panel]:
+    """For those who may see studies; nothing for anybody else."""
+    if not by.has_perm("corpus_app.view_study"):
+        return
+    yield Panel("Studies", tuple(_by_status()))
+    yield Panel(NEEDED, tuple(_care()), empty=NOTHING, is_work=True)
+    yield Panel("Collections", tuple(_by_collection()), as_bars=True)
+    yield Panel("Designs", tuple(_by("design", dict.fromkeys(Design))), as_bars=True)
+    yield Panel("Years", tuple(_by_year()), as_bars=True)
+
+
+def studies(**query: str | int) -> str:
+    return f"{reverse('admin:corpus_app_study_changelist')}?{urlencode(query)}"
+
+
+def _by_status() -> Iterator[Figure]:
+    counts = dict(Study.objects.order_by().values_list("status").annotate(n=Count("pk")))
+    for status, label in LEAST.items():
+        yield Figure(label, counts.get(status.value, 0), studies(status__exact=status.value))
+
+
+def _care() -> Iterator[Figure]:
+    waiting = Study.objects.filter(status=Status.IN_REVIEW).count()
+    yield Figure("Studies to review", waiting, studies(status__exact=Status.IN_REVIEW.value), needs_care=True)
+    lacking = {state: in_state(Passage.objects.order_by(), state).count() for state in (WAITING, FAILED)}
+    passages = reverse("admin:corpus_app_passage_changelist")
+    yield Figure("Passages not indexed yet", lacking[WAITING], f"{passages}?indexed={WAITING}")
+    yield Figure("Passages that could not be indexed", lacking[FAILED], f"{passages}?indexed={FAILED}", True)
+    yield Figure("Passages with broken text", gate.known_open().count(), f"{passages}?text=open", True)
+    imports = reverse("admin:corpus_app_importjob_changelist")
+    jobs = dict(ImportJob.objects.order_by().values_list("status").annotate(n=Count("pk")))
+    for status, needs_care in ((ImportJob.Status.PREVIEWED, False), (ImportJob.Status.FAILED, True)):
+        label = "Imports waiting for a choice" if status is ImportJob.Status.PREVIEWED else "Imports that failed"
+        yield Figure(label, jobs.get(status.value, 0), f"{imports}?status__exact={status.value}", needs_care)
+    marked = dict(Study.objects.order_by().values_list("notice").annotate(n=Count("pk")))
+    for notice in NOTICES:
+        yield Figure(NOTICES[notice], marked.get(notice.value, 0), studies(notice__exact=notice.value))
+
+
+def _by_collection() -> Iterator[Figure]:
+    for collection in Collection.objects.annotate(n=Count("studies")):
+        yield Figure(collection.name, collection.n, studies(collection__slug__exact=collection.pk))
+
+
+def _by(field: str, values: dict[Design, None]) -> Iterator[Figure]:
+    counts = dict(Study.objects.order_by().values_list(field).annotate(n=Count("pk")))
+    for value in sorted(values, key=lambda value: (-counts.get(value.value, 0), value.value)):
+        if n := counts.get(value.value):
+            yield Figure(capfirst(design_words(value)), n, studies(**{f"{field}__exact": value.value}))
+
+
+def _by_year() -> Iterator[Figure]:
+    counted = Study.objects.order_by(F("year").desc(nulls_last=True)).values_list("year").annotate(n=Count("pk"))
+    years = {year: n for year, n in counted if year is not None}
+    newest = list(years)[:YEARS_SHOWN]
+    for year in newest:
+        yield Figure(str(year), years[year], studies(year=year))
+    if earlier := sum(n for year, n in years.items() if year not in newest):
+        yield Figure(f"Before {newest[-1]}", earlier, studies(year__lt=newest[-1]))
+    if unknown := sum(n for year, n in counted if year is None):
+        yield Figure("Without a year", unknown, studies(year__isnull=True))

@@ -1,0 +1,57 @@
+"""Which encoder search compares by, how far a change of it is, and the buttons that change it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+
+from corpus_app import curation, embedding, indexing, search
+from corpus_app.desk.base import curator
+from corpus_app.models import Study
+
+PERMISSION = "corpus_app.manage_vectors"
+
+
+def encoder(model_admin: admin.ModelAdmin[Study], request: HttpRequest) -> HttpResponse:
+    """GET shows the state; POST of `do` changes it: `change` to `name`, `drop`, or `again`."""
+    if not request.user.has_perm(PERMISSION):
+        raise PermissionDenied
+    used = search.encoder_name()
+    if request.method == "POST":
+        return _do(request, used)
+    state = indexing.state(used=used)
+    active = next(row for row in state.encoders if row.is_active)
+    context: dict[str, Any] = {
+        **model_admin.admin_site.each_context(request),
+        "title": "Encoder and vectors",
+        "opts": model_admin.opts,
+        "state": state,
+        "active": active,
+        "used": used,
+        "kept": embedding.kept_name(),
+        "is_changing": used != active.name,
+        "done": state.passages - state.waiting - state.failed,
+        "on_offer": [name for name in embedding.on_offer() if name not in (active.name, embedding.kept_name())],
+    }
+    return TemplateResponse(request, "admin/corpus_app/study/encoder.html", context)
+
+
+def _do(request: HttpRequest, used: str) -> HttpResponse:
+    by, what = curator(request), request.POST.get("do")
+    try:
+        if what == "change":
+            curation.change_encoder(request.POST.get("name", ""), used=used, by=by)
+            messages.success(request, "The change has begun. Search goes on as before until it is complete.")
+        elif what == "drop":
+            curation.drop_former_vectors(by=by)
+            messages.success(request, "The former vectors are gone.")
+        elif what == "again":
+            asked = curation.embed_again(by=by)
+            messages.success(request, f"{asked} passages will be embedded again, one after the other.")
+    except curation.CurationError as error:
+        messages.error(request, str(error))
+    return HttpResponseRedirect(request.path)

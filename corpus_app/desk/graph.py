@@ -1,0 +1,147 @@
+"""A concept's neighbours as a picture without script, and the words of the corpus that belong to no concept."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.module_loading import import_string
+from django.utils.text import slugify
+
+from corpus_app import curation
+from corpus_app.desk import terms
+from corpus_app.desk.base import FORESEEN, curator, reasons
+from corpus_app.models import Concept, ConceptAlias, ConceptRelation, Passage, Study
+
+WIDTH, HEIGHT = 720, 420
+MOST_DRAWN = 14
+LONGEST_LABEL = 24
+PASSAGES_READ = 3_000  # of a larger corpus, evenly picked: reading them takes about a second
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    concept: Concept
+    relation: str
+    key: int
+    """Of the relation."""
+    studies: int
+    is_outward: bool
+    x: float
+    y: float
+
+    @property
+    def label(self) -> str:
+        return shortened(self.concept.name)
+
+    @property
+    def address(self) -> str:
+        return reverse("admin:corpus_app_concept_change", args=[self.concept.pk])
+
+    @property
+    def middle(self) -> tuple[float, float]:
+        """Where the relation is named, nearer to the neighbour than to the crowd around the concept."""
+        return round(WIDTH / 2 + 0.6 * (self.x - WIDTH / 2), 1), round(HEIGHT / 2 + 0.6 * (self.y - HEIGHT / 2), 1)
+
+
+def neighbours(concept: Concept) -> list[Neighbour]:
+    """Those with the most studies behind them first, on an ellipse around the concept."""
+    found: list[tuple[Concept, ConceptRelation, bool, int]] = []
+    for side, is_outward in (("source", True), ("target", False)):
+        rows = ConceptRelation.objects.filter(**{side: concept}).select_related("source", "target")
+        for counted in rows.annotate(n_studies=Count("conceptrelationstudy")):
+            other = counted.target if is_outward else counted.source
+            found.append((other, counted, is_outward, counted.n_studies))
+    found.sort(key=lambda entry: (-entry[3], entry[0].name, entry[1].pk))
+    drawn = min(len(found), MOST_DRAWN)
+    told = []
+    for place, (other, row, is_outward, n) in enumerate(found):
+        angle = 2 * math.pi * place / max(1, drawn) - math.pi / 2
+        x, y = WIDTH / 2 + 0.37 * WIDTH * math.cos(angle), HEIGHT / 2 + 0.42 * HEIGHT * math.sin(angle)
+        told.append(Neighbour(other, row.relation.replace("_", " "), row.pk, n, is_outward, round(x, 1), round(y, 1)))
+    return told
+
+
+def picture(concept: Concept) -> dict[str, Any]:
+    all_of_them = neighbours(concept)
+    return {
+        "width": WIDTH,
+        "height": HEIGHT,
+        "label": shortened(concept.name),
+        "drawn": all_of_them[:MOST_DRAWN],
+        "listed": all_of_them,
+    }
+
+
+def shortened(words: str) -> str:
+    return words if len(words) <= LONGEST_LABEL else f"{words[: LONGEST_LABEL - 1].rstrip()}…"
+
+
+# --- Words of no concept --------------------------------------------------------------------------------------------------
+
+
+def unmapped_terms(model_admin: admin.ModelAdmin[Concept], request: HttpRequest) -> HttpResponse:
+    """GET lists them; POST makes those chosen (`term`) aliases of a concept (`concept`)."""
+    may_change = model_admin.has_change_permission(request)
+    if not model_admin.has_view_permission(request):
+        raise PermissionDenied
+    if request.method == "POST":
+        if not may_change:
+            raise PermissionDenied
+        return _make_aliases(request)
+    names = [*Concept.objects.values_list("name", flat=True), *ConceptAlias.objects.values_list("name", flat=True)]
+    authors = Study.objects.values_list("authors", flat=True)
+    people = {part for listed in authors for author in listed for part in author.split()[:-1]}  # as Family AB
+    found = terms.unmapped(_passages(), asked(), names, people=people)
+    add, listed = reverse("admin:corpus_app_concept_add"), reverse("admin:corpus_app_passage_changelist")
+    context = {
+        **model_admin.admin_site.each_context(request),
+        "title": "Words that belong to no concept",
+        "opts": model_admin.opts,
+        "terms": [(term, slugify(term.words)[:80]) for term in found],
+        "add": add,
+        "passages": listed,
+        "concepts": Concept.objects.order_by("name").values_list("pk", "name") if may_change else (),
+        "may_add": model_admin.has_add_permission(request),
+    }
+    return TemplateResponse(request, "admin/corpus_app/concept/terms.html", context)
+
+
+def _passages() -> Iterable[str]:
+    rows = Passage.objects.searchable()
+    return rows.order_by("content_hash", "pk").values_list("text", flat=True)[:PASSAGES_READ]
+
+
+def asked() -> Iterable[tuple[str, int]]:
+    """Questions and how often each was asked, from those that settings name."""
+    for name in settings.QUESTION_SOURCES:
+        yield from import_string(name)()
+
+
+def _make_aliases(request: HttpRequest) -> HttpResponse:
+    concept = Concept.objects.filter(pk=request.POST.get("concept", "").replace("\0", "")).first()
+    chosen = [words.strip() for words in request.POST.getlist("term") if words.strip()]
+    if concept is None or not chosen:
+        messages.error(request, "Choose words and the concept that they mean.")
+        return HttpResponseRedirect(request.path)
+    try:
+        with curation.act(by=curator(request)):
+            for words in chosen:
+                alias = ConceptAlias(concept=concept, name=words)
+                alias.full_clean(exclude=["position"])
+                curation.save_entry(alias, by=curator(request))
+    except FORESEEN as error:
+        for reason in reasons(error):
+            messages.error(request, reason)
+    else:
+        messages.success(request, f"{concept.name} is now also known as {', '.join(chosen)}.")
+    return HttpResponseRedirect(request.path)

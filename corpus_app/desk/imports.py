@@ -1,0 +1,324 @@
+"""Bringing studies in: a file, a text or a look-up; then what it would do; then what it did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import path, reverse
+from django.utils.text import capfirst
+
+from corpus_app import sources
+from corpus_app.curation import effects, jobs, lookup, previewing
+from corpus_app.curation.history import Piece, compare
+from corpus_app.desk.base import FORESEEN, DeskAdmin, curator, reasons
+from corpus_app.models import Collection, ImportItem, ImportJob
+from corpus_app.records import Design
+from corpus_app.sources import Source, keeping
+from corpus_app.sources.intake import MAX_BYTES
+from corpus_app.templatetags.corpus_words import design_words
+
+PER_PAGE = 25
+MOST_PROBLEMS = 200  # shown; the report has them all
+LONGEST_TEXT = 200_000  # characters of a text in the form
+REFRESH_SECONDS = 2
+
+
+class BringInForm(forms.Form):
+    file = forms.FileField(
+        label="A file",
+        required=False,
+        help_text="RIS, NBIB, BibTeX, EndNote or PubMed XML, JATS XML, CSV, JSON, BEIR, or a zip of these. "
+        "Of a PDF the text is put into the form below, for you to mend.",
+    )
+    lookup = forms.CharField(
+        label="Or a DOI or PMID",
+        required=False,
+        max_length=300,
+        widget=forms.TextInput(attrs={"size": 50}),
+        help_text="Looked up at Crossref or PubMed.",
+    )
+    text = forms.CharField(
+        label="Or a text",
+        required=False,
+        max_length=LONGEST_TEXT,
+        widget=forms.Textarea(attrs={"rows": 8, "cols": 80}),
+        help_text="References in one of the formats above, or the words of a study with headings on lines of their own.",
+    )
+    title = forms.CharField(
+        label="Title of the text",
+        required=False,
+        max_length=1000,
+        widget=forms.TextInput(attrs={"size": 60}),
+        help_text="For the words of a study only.",
+    )
+
+    def clean_file(self) -> Any:
+        file = self.cleaned_data["file"]
+        if file and file.size > MAX_BYTES:
+            raise ValidationError(f"The file is larger than {MAX_BYTES // 1_000_000} MB: split it.")
+        return file
+
+    def clean_lookup(self) -> str:
+        value: str = self.cleaned_data["lookup"].strip()
+        if value and (fault := lookup.lookup_fault(value)):
+            raise ValidationError(fault)
+        return value
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        if self.errors:
+            return cleaned
+        given = [name for name in ("file", "lookup", "text") if cleaned.get(name)]
+        if len(given) != 1:
+            raise ValidationError("Give one of the three: a file, a DOI or PMID, or a text.")
+        if given == ["text"] and not cleaned["title"] and not _is_format(cleaned["text"]):
+            self.add_error("title", "Say the title of the study that these words are from.")
+        return cleaned
+
+
+def _is_format(text: str) -> bool:
+    return bool(sources.name_of(Source("text", text.encode())))
+
+
+class ConfirmForm(forms.Form):
+    collection = forms.ChoiceField(required=False, help_text="For studies whose file names none.")
+    design = forms.ChoiceField(
+        required=False,
+        choices=[("", "Leave as other"), *((design.value, capfirst(design_words(design.value))) for design in Design)],
+        help_text="For studies whose source tells none.",
+    )
+    submit = forms.BooleanField(label="Hand them over for review", required=False)
+    publish = forms.BooleanField(
+        label="Publish them",
+        required=False,
+        help_text="Those only that nothing stands in the way of. Studies that are published already are changed only with this.",
+    )
+
+    def __init__(self, *args: Any, may_publish: bool, **options: Any) -> None:
+        super().__init__(*args, **options)
+        collections = Collection.objects.values_list("slug", "name")
+        field: Any = self.fields["collection"]
+        field.choices = [("", "Choose a collection"), *collections]
+        if not may_publish:
+            del self.fields["publish"]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A line with its differences word by word."""
+
+    line: previewing.Line
+    differences: tuple[tuple[str, tuple[Piece, ...]], ...]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.line, name)
+
+
+@admin.register(ImportJob)
+class ImportJobAdmin(DeskAdmin):
+    list_display = ("file_name", "asked_by_name", "asked_at", "format", "status", "progress")
+    list_filter = ("status",)
+    list_per_page = 50
+    show_full_result_count = False
+    ordering = ("-id",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ImportJob]:
+        found: QuerySet[ImportJob] = super().get_queryset(request).defer("content", "problems")
+        return found
+
+    @admin.display(description="how far")
+    def progress(self, job: ImportJob) -> str:
+        return f"{job.done:,} of {job.total:,}" if job.total else "–"
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False  # a job is looked at and confirmed on a page of its own
+
+    def get_urls(self) -> list[Any]:
+        report = path(
+            "<int:key>/report.csv", self.admin_site.admin_view(self.report), name="corpus_app_importjob_report"
+        )
+        file = path("<int:key>/file", self.admin_site.admin_view(self.file), name="corpus_app_importjob_file")
+        return [report, file, *super().get_urls()]
+
+    # --- Asking
+
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        is_sent = request.method == "POST"
+        form = BringInForm(request.POST, request.FILES) if is_sent else BringInForm(initial=_asked_again(request))
+        if is_sent and form.is_valid():
+            ordered = self._order(request, form)
+            if isinstance(ordered, ImportJob):
+                jobs.wake_worker()
+                return HttpResponseRedirect(reverse("admin:corpus_app_importjob_change", args=[ordered.pk]))
+            form = ordered
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "Bring studies in",
+            "opts": self.opts,
+            "form": form,
+        }
+        return TemplateResponse(request, "admin/corpus_app/importjob/bring_in.html", context)
+
+    def _order(self, request: HttpRequest, form: BringInForm) -> ImportJob | BringInForm:
+        """A job; or, where the file is a PDF, the form with its text."""
+        by, asked = curator(request), form.cleaned_data
+        if value := asked["lookup"]:
+            return jobs.order(value.encode(), file_name=value, by=by, way=ImportJob.Way.LOOKUP)
+        if text := asked["text"]:
+            options = {} if _is_format(text) else {"title": asked["title"].strip()}
+            return jobs.order(text.encode(), file_name="Pasted text", by=by, way=ImportJob.Way.TEXT, options=options)
+        file = asked["file"]
+        content = file.read()
+        if content[:1024].lstrip().startswith(b"%PDF-"):
+            return self._pdf(request, form, Source(file.name, content))
+        return jobs.order(content, file_name=file.name, by=by)
+
+    def _pdf(self, request: HttpRequest, form: BringInForm, source: Source) -> BringInForm:
+        try:
+            read = sources.text_of_pdf(source)
+        except sources.Refused as refused:
+            form.add_error("file", f"{source.name} {refused}")
+            return form
+        text = "\n\n".join(read.pages)
+        if len(text) > LONGEST_TEXT:
+            text = text[:LONGEST_TEXT]
+            messages.warning(request, f"The text is long: its first {LONGEST_TEXT:,} characters stand in the form.")
+        if read.left_out:
+            messages.warning(request, f"The last {read.left_out} pages were not read.")
+        messages.info(
+            request, "The text of the PDF stands in the form: mend it, leave out what is no study, and send it."
+        )
+        return BringInForm(initial={"text": text, "title": read.title})
+
+    # --- Looking and choosing
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        job = self.get_object(request, object_id)
+        if job is None:
+            raise Http404
+        if not self.has_view_permission(request, job):
+            raise PermissionDenied
+        may_act = request.user.has_perm("corpus_app.change_importjob")
+        may_publish = request.user.has_perm("corpus_app.publish_study")
+        form = ConfirmForm(request.POST if request.method == "POST" else None, may_publish=may_publish)
+        if request.method == "POST":
+            if not may_act:
+                raise PermissionDenied
+            if response := self._act(request, job, form):
+                return response
+        is_working = job.status in jobs.TO_READ | jobs.TO_DO
+        found = job.items.none() if is_working else job.items.all()
+        wanted = request.GET.get("effect", "")
+        wanted = wanted if wanted in ImportItem.Effect.values else ""
+        found = found.filter(effect=wanted) if wanted else found
+        page = Paginator(found, PER_PAGE).get_page(request.GET.get("p"))
+        counts = {} if is_working else effects.counted(job)
+        problems = [keeping.problem_of(kept) for kept in job.problems[:MOST_PROBLEMS]]
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"Import of {job.file_name}",
+            "opts": self.opts,
+            "job": job,
+            "has_file": ImportJob.objects.filter(pk=job.pk).exclude(content=b"").exists(),
+            "page": page,
+            "lines": list(_lines(list(page), job)),
+            "effects": [(e.value, e.label, n) for e, n in counts.items()],
+            "outcomes": list(_outcomes(job)),
+            "is_all_here": {*counts} == {ImportItem.Effect.SAME},
+            "wanted": wanted,
+            "chosen": job.items.filter(chosen=True).count() if job.status == "previewed" else 0,
+            "problems": problems,
+            "refresh_seconds": REFRESH_SECONDS if is_working else None,
+            "form": form if may_act else None,
+        }
+        return TemplateResponse(request, "admin/corpus_app/importjob/job.html", context)
+
+    def _act(self, request: HttpRequest, job: ImportJob, form: ConfirmForm) -> HttpResponse | None:
+        """What a button of the preview asks for; None where the form has to be shown again."""
+        verb = request.POST.get("verb", "")
+        try:
+            if verb in {"all", "none"}:
+                jobs.choose_all(job, is_chosen=verb == "all")
+            elif verb in {"save", "confirm"}:
+                jobs.choose(job, among=_keys(request, "among"), chosen=_keys(request, "items"))
+            if verb == "leave":
+                jobs.leave(job)
+            if verb == "confirm":
+                if not form.is_valid():
+                    return None
+                asked = form.cleaned_data
+                options = jobs.Options(
+                    collection=asked["collection"],
+                    design=asked["design"],
+                    submit=asked["submit"],
+                    publish=asked.get("publish", False),
+                    title=job.options.get("title", ""),
+                )
+                jobs.confirm(job, options, by=curator(request))
+                jobs.wake_worker()
+        except FORESEEN as error:
+            for reason in reasons(error):
+                messages.error(request, reason)
+        page = request.POST.get("p", "")
+        query = f"?p={page}" if verb != "confirm" and page.isdecimal() else ""
+        return HttpResponseRedirect(f"{request.path}{query}")
+
+    # --- Taking away
+
+    def report(self, request: HttpRequest, key: int) -> HttpResponse:
+        job = self._job(request, key)
+        return _attached(previewing.report(job), f"import-{job.pk}.csv", "text/csv")
+
+    def file(self, request: HttpRequest, key: int) -> HttpResponse:
+        job = self._job(request, key)
+        if not job.content:
+            raise Http404("The file of this import is kept no longer.")
+        return _attached(bytes(job.content), f"import-{job.pk}.bin", "application/octet-stream")
+
+    def _job(self, request: HttpRequest, key: int) -> ImportJob:
+        job = self.get_object(request, str(key))
+        if job is None:
+            raise Http404
+        if not self.has_view_permission(request, job):
+            raise PermissionDenied
+        found: ImportJob = job
+        return found
+
+
+def _asked_again(request: HttpRequest) -> dict[str, str]:
+    """What an address puts into the form: a DOI or PMID whose look-up failed."""
+    return {"lookup": request.GET.get("lookup", "")[:300]}
+
+
+def _outcomes(job: ImportJob) -> Iterator[tuple[str, int]]:
+    """What came of the items of an import that ended, in words."""
+    counted = job.report.get("outcomes", {})
+    for outcome in ImportItem.Outcome:
+        if number := counted.get(outcome.value):
+            yield str(outcome.label), number
+
+
+def _keys(request: HttpRequest, name: str) -> list[int]:
+    return [int(key) for key in request.POST.getlist(name) if key.isdecimal() and len(key) < 19]
+
+
+def _attached(content: bytes, name: str, kind: str) -> HttpResponse:
+    return HttpResponse(content, content_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+
+
+def _lines(items: Sequence[ImportItem], job: ImportJob) -> Iterator[Shown]:
+    for line in previewing.lines(items, job.problems, with_differences=job.status == ImportJob.Status.PREVIEWED):
+        yield Shown(line, tuple((d.field, tuple(compare(d.before, d.after))) for d in line.differences))

@@ -1,0 +1,480 @@
+"""Studies with their passages, findings and concepts on one page."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, cast
+from urllib.parse import urlencode
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import ValidationError
+from django.db.models import F, Func, QuerySet, TextField, Value
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import path, reverse
+from django.utils.text import capfirst
+
+from corpus_app import curation, impact
+from corpus_app.curation import history
+from corpus_app.desk import comments, encoder, exports, merging, retractions, state, text_quality
+from corpus_app.desk.base import (
+    InlineFormSet,
+    LabelledTabularInline,
+    LinesField,
+    QuestionsForm,
+    SeenField,
+    StackedInline,
+    WordsFilter,
+    curator,
+    mend_posted,
+    save_entries,
+)
+from corpus_app.desk.history import HistoryMixin
+from corpus_app.desk.index_state import in_words, with_index_counts, with_index_state
+from corpus_app.models import CorpusEvent, Finding, Passage, Study, StudyConcept
+from corpus_app.records import Design, Notice, Status
+from corpus_app.templatetags.corpus_words import design_words
+
+_TEXT = re.compile(r"passages-\d+-text$")
+PASSAGE_FIELDS = ("section", "kind", "page", "text", "asked_as")
+
+
+def design_in_words(design: str) -> str:
+    return str(capfirst(design_words(design)))
+
+
+class StudyForm(QuestionsForm):
+    url = forms.URLField(
+        label="URL",
+        max_length=1000,
+        required=False,
+        assume_scheme="https",
+        widget=forms.URLInput(attrs={"class": "vURLField"}),
+    )
+    authors = LinesField(max_length=200, help_text="One on each line, as Family AB.")
+    seen_version = SeenField()
+
+    class Meta:
+        model = Study
+        fields = [name for name in curation.EDITABLE if name != "derived_numbers"]
+        labels = {
+            "peer_reviewed": "Peer reviewed",
+            "duration_weeks_min": "Shortest duration (weeks)",
+            "duration_weeks_max": "Longest duration (weeks)",
+            "source_ref": "Row in the source list",
+        }
+        widgets = {
+            "title": forms.Textarea(attrs={"rows": 2, "cols": 90}),
+            "population": forms.Textarea(attrs={"rows": 2, "cols": 90}),
+            "takeaway": forms.Textarea(attrs={"rows": 2, "cols": 90}),
+            "asked_as": forms.Textarea(attrs={"rows": 4, "cols": 90}),
+            "curator_notes": forms.Textarea(attrs={"rows": 4, "cols": 90}),
+            "status_reason": forms.Textarea(attrs={"rows": 2, "cols": 90}),
+        }
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields["seen_version"].initial = self.instance.version
+        if design := cast(Any, self.fields.get("design")):
+            design.choices = [
+                ("", "Choose a design"),
+                *((value.value, design_in_words(value.value)) for value in Design),
+            ]
+
+    def clean_authors(self) -> list[str]:
+        return curation.sound_authors(self.cleaned_data["authors"])
+
+    def clean_study_id(self) -> str:
+        study_id: str = self.cleaned_data["study_id"]
+        try:
+            curation.check_new_study_id(study_id)
+        except ValidationError as error:
+            raise ValidationError(error.messages) from None
+        return study_id
+
+    def clean_doi(self) -> str | None:
+        return curation.sound_doi(self.cleaned_data["doi"])
+
+    def clean_pmid(self) -> str | None:
+        return curation.sound_pmid(self.cleaned_data["pmid"])
+
+    def clean_url(self) -> str | None:
+        return curation.sound_url(self.cleaned_data["url"])
+
+    def clean(self) -> dict[str, Any]:
+        """Locks the study until it is saved, so that what was seen cannot change between the check and the save."""
+        cleaned = super().clean()
+        if self.instance.pk is None:
+            return cleaned
+        stored = Study.objects.select_for_update(no_key=True).filter(pk=self.instance.pk).first()
+        if stored and cleaned.get("seen_version") != str(stored.version):
+            self.add_error(None, str(curation.EditConflict("this study")))
+        return cleaned
+
+
+class PassageInlineForm(QuestionsForm):
+    order = forms.IntegerField(
+        min_value=1,
+        required=False,
+        widget=forms.NumberInput(attrs={"class": "vIntegerField"}),
+    )
+
+    class Meta:
+        model = Passage
+        fields = PASSAGE_FIELDS
+        widgets = {
+            "text": forms.Textarea(attrs={"rows": 6, "cols": 90}),
+            "asked_as": forms.Textarea(attrs={"rows": 2, "cols": 90}),
+        }
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if self.instance.pk:
+            self.fields["order"].initial = self.instance.position + 1
+        else:
+            self.fields["order"].help_text = "Empty: at the end."
+
+
+class PassageFormSet(InlineFormSet):
+    def clean(self) -> None:
+        super().clean()
+        kept = [form for form in self.forms if form.instance.pk or form.has_changed()]
+        kept = [form for form in kept if not form.cleaned_data.get("DELETE")] if self.is_bound else kept
+        if self.instance.pk and self.instance.status == Status.PUBLISHED and not kept:
+            raise ValidationError(str(curation.LastPassage()))
+
+
+class PassageInline(StackedInline):
+    model = Passage
+    form = PassageInlineForm
+    formset = PassageFormSet
+    fields = (("order", "section", "kind", "page"), "text", "asked_as", "is_indexed")
+    readonly_fields = ("is_indexed",)
+    ordering = ("position",)
+    extra = 0
+    show_change_link = True
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Passage]:
+        return with_index_state(super().get_queryset(request)).select_related("study", "check_of_text")
+
+    @admin.display(description="indexed")
+    def is_indexed(self, passage: Passage) -> str:
+        return in_words(passage) if passage.pk else "–"
+
+
+class FindingInline(StackedInline):
+    model = Finding
+    form = QuestionsForm
+    fields = (
+        "statement",
+        ("intervention", "comparator"),
+        ("outcome", "direction"),
+        "plain",
+        ("lean", "is_unconfirmed"),
+        "asked_as",
+    )
+    ordering = ("position",)
+    extra = 0
+    classes = ("collapse",)
+
+    def formfield_for_dbfield(self, db_field: Any, request: Any, **options: Any) -> Any:
+        if db_field.name not in {"direction", "lean", "is_unconfirmed"}:
+            rows, cols = {"asked_as": (4, 90), "plain": (2, 90)}.get(db_field.name, (2, 40))
+            options["widget"] = forms.Textarea(attrs={"rows": rows, "cols": cols})
+        return super().formfield_for_dbfield(db_field, request, **options)
+
+
+class StudyConceptInline(LabelledTabularInline):
+    model = StudyConcept
+    fields = ("concept",)
+    autocomplete_fields = ("concept",)
+    ordering = ("position",)
+    extra = 0
+    classes = ("collapse",)
+    verbose_name = "concept"
+    verbose_name_plural = "concepts"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[StudyConcept]:
+        return super().get_queryset(request).select_related("concept")
+
+
+class DesignFilter(WordsFilter):
+    words = staticmethod(design_in_words)
+
+
+@admin.register(Study)
+class StudyAdmin(HistoryMixin):
+    form = StudyForm
+    list_display = ("study_id", "title", "state", "indexed", "year", "kind")
+    list_display_links = ("study_id", "title")
+    list_filter = ("status", "notice", "collection", ("design", DesignFilter), "peer_reviewed", "year")
+    list_select_related = ("collection",)
+    search_fields = ("study_id", "title", "authors_in_a_line", "doi", "journal")
+    search_help_text = "Words of the title, an author, the journal, a DOI or a study’s id."
+    ordering = ("study_id",)
+    inlines = (PassageInline, FindingInline, StudyConceptInline)
+    actions = (
+        "submit_studies",
+        "send_studies_back",
+        "publish_studies",
+        "withdraw_studies",
+        "set_notice_of_studies",
+        "export_studies",
+        "merge_studies",
+        "embed_studies_again",
+    )
+    autocomplete_fields = ()
+    fieldsets = (
+        (None, {"fields": ("study_id", "title", "authors", ("year", "journal"), ("doi", "pmid"), "url", "collection")}),
+        ("State", {"fields": ("status", "status_reason", "notice", "notice_reason", "state_changed_at")}),
+        (
+            "Design and population",
+            {
+                "fields": (
+                    ("design", "peer_reviewed"),
+                    "population",
+                    ("training_status", "age_group", "sex"),
+                    ("n_studies", "n_participants"),
+                    ("duration_weeks_min", "duration_weeks_max"),
+                )
+            },
+        ),
+        ("In plain words", {"fields": ("takeaway", "asked_as")}),
+        ("Notes", {"fields": ("curator_notes", ("licence", "source_ref"), "seen_version")}),
+    )
+    readonly_fields = ("status", "notice", "notice_reason", "state_changed_at")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Study]:
+        authors = Func(F("authors"), Value("; "), function="array_to_string", output_field=TextField())
+        studies: QuerySet[Study] = with_index_counts(super().get_queryset(request)).annotate(authors_in_a_line=authors)
+        return studies
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Study | None = None) -> tuple[str, ...]:
+        fixed: tuple[str, ...] = self.readonly_fields
+        if obj is None:
+            return fixed
+        if obj.status in {Status.PUBLISHED, Status.WITHDRAWN}:
+            fixed += ("status_reason",)
+        return (*fixed, "study_id")
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:
+        if not change:
+            options["fields"] = ["study_id", *self.form.Meta.fields]
+        return super().get_form(request, obj, change=change, **options)
+
+    @admin.display(description="status", ordering="status")
+    def state(self, study: Study) -> str:
+        """With its notice, where it has one."""
+        notice = "" if study.notice == Notice.NONE else f", {study.get_notice_display().lower()}"
+        return f"{study.get_status_display()}{notice}"
+
+    @admin.display(description="design", ordering="design")
+    def kind(self, study: Study) -> str:
+        return design_in_words(study.design)
+
+    @admin.display(description="indexed", ordering="n_passages")
+    def indexed(self, study: Any) -> str:
+        failed = f", {study.n_failed} failed" if study.n_failed else ""
+        return f"{study.n_indexed} of {study.n_passages}{failed}"
+
+    def view_on_site(self, obj: Study) -> str | None:
+        return obj.get_absolute_url() if obj.status == Status.PUBLISHED else None
+
+    def events_of(self, obj: Study) -> QuerySet[CorpusEvent]:
+        return history.of_study(obj)
+
+    # --- Saving
+
+    def changeform_view(self, request: HttpRequest, object_id: str | None = None, *args: Any, **options: Any) -> Any:
+        mend_posted(request, _texts_as_kept(request))
+        return super().changeform_view(request, object_id, *args, **options)
+
+    def curate(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        by = curator(request)
+        if change:
+            values = {name: form.cleaned_data[name] for name in form.changed_data if name in curation.EDITABLE}
+            curation.revise_study(form.instance.study_id, by=by, **values)
+        else:
+            values = {name: value for name, value in form.cleaned_data.items() if name in curation.EDITABLE}
+            created = curation.create_study(form.cleaned_data["study_id"], by=by, **values)
+            form.instance.pk = created.pk
+            form.instance._state.adding = False
+        for formset in formsets:
+            if formset.model is Passage:
+                _save_passages(request, form.instance, formset)
+            else:
+                save_entries(request, formset)
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        may = {
+            "may_set_notice": self.has_notice_permission(request),
+            "may_import": request.user.has_perm("corpus_app.add_importjob"),
+            "may_merge": merging.may_merge(request),
+            "may_embed": self.has_embed_permission(request),
+        }
+        page: HttpResponse = super().changelist_view(request, extra_context={**(extra_context or {}), **may})
+        return page
+
+    def delete_model(self, request: HttpRequest, obj: Study) -> None:
+        curation.delete_study(obj.study_id, by=curator(request))
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """The studies with their passages: what is derived from them goes with them unmentioned."""
+        studies = list(objs)
+        published = [study for study in studies if study.status == Status.PUBLISHED]
+        protected = [f"{study} (published: withdraw it first)" for study in published]
+        protected += [
+            f"{study} ({found.headline}: withdraw it instead, so that they keep their place)"
+            for study in studies
+            for found in impact.of([study.study_id])
+            if found.keeps
+        ]
+        counts = {"studies": len(studies), "passages": Passage.objects.filter(study__in=studies).count()}
+        return [str(study) for study in studies], counts, set(), protected
+
+    # --- Publish, withdraw, notice
+
+    def get_urls(self) -> list[Any]:
+        address = path(
+            "state/<slug:verb>/", self.admin_site.admin_view(self.change_state), name="corpus_app_study_state"
+        )
+        talk = path(
+            "<path:object_id>/comments/", self.admin_site.admin_view(self.comments), name="corpus_app_study_comments"
+        )
+        lists = path(
+            "retractions/", self.admin_site.admin_view(self.retraction_list), name="corpus_app_study_retractions"
+        )
+        out = path("export/", self.admin_site.admin_view(self.export), name="corpus_app_study_export")
+        twins = path("duplicates/", self.admin_site.admin_view(self.duplicates), name="corpus_app_study_duplicates")
+        one = path("merge/", self.admin_site.admin_view(self.merge), name="corpus_app_study_merge")
+        text = path(
+            "<path:object_id>/quality/", self.admin_site.admin_view(self.quality), name="corpus_app_study_quality"
+        )
+        vectors = path("encoder/", self.admin_site.admin_view(self.encoder), name="corpus_app_encoder")
+        return [address, talk, lists, out, twins, one, text, vectors, *super().get_urls()]
+
+    def export(self, request: HttpRequest) -> HttpResponse:
+        return exports.export(self, request)
+
+    def duplicates(self, request: HttpRequest) -> HttpResponse:
+        return merging.duplicates(self, request)
+
+    def merge(self, request: HttpRequest) -> HttpResponse:
+        return merging.merge(self, request)
+
+    def quality(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        return text_quality.act(self, request, object_id)
+
+    def encoder(self, request: HttpRequest) -> HttpResponse:
+        return encoder.encoder(self, request)
+
+    def retraction_list(self, request: HttpRequest) -> HttpResponse:
+        return retractions.retraction_list(self, request)
+
+    def comments(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        return comments.comments(self, request, object_id)
+
+    def change_state(self, request: HttpRequest, verb: str) -> HttpResponse:
+        return state.change_state(self, request, verb)
+
+    def has_publish_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm(state.PUBLISH.permission)
+
+    def has_embed_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm(encoder.PERMISSION)
+
+    @admin.action(description="Embed again", permissions=["embed"])
+    def embed_studies_again(self, request: HttpRequest, queryset: QuerySet[Study]) -> None:
+        studies = list(queryset.values_list("study_id", flat=True))
+        asked = curation.embed_again(studies=studies, by=curator(request))
+        self.message_user(request, f"{asked} passages will be embedded again.", messages.SUCCESS)
+
+    def has_notice_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm(state.NOTICE.permission)
+
+    @admin.action(description="Hand over for review", permissions=["change"])
+    def submit_studies(self, request: HttpRequest, queryset: QuerySet[Study]) -> HttpResponse:
+        return state.ask_or_do(self, request, state.SUBMIT, list(queryset), is_confirmed=False)
+
+    @admin.action(description="Send back to draft", permissions=["publish"])
+    def send_studies_back(self, request: HttpRequest, queryset: QuerySet[Study]) -> HttpResponse:
+        return state.ask_or_do(self, request, state.SEND_BACK, list(queryset), is_confirmed=False)
+
+    @admin.action(description="Publish", permissions=["publish"])
+    def publish_studies(self, request: HttpRequest, queryset: QuerySet[Study]) -> HttpResponse:
+        return state.ask_or_do(self, request, state.PUBLISH, list(queryset), is_confirmed=False)
+
+    @admin.action(description="Withdraw", permissions=["publish"])
+    def withdraw_studies(self, request: HttpRequest, queryset: QuerySet[Study]) -> HttpResponse:
+        return state.ask_or_do(self, request, state.WITHDRAW, list(queryset), is_confirmed=False)
+
+    @admin.action(description="Set notice", permissions=["notice"])
+    def set_notice_of_studies(self, request: HttpRequest, queryset: QuerySet[Study]) -> HttpResponse:
+        return state.ask_or_do(self, request, state.NOTICE, list(queryset), is_confirmed=False)
+
+    @admin.action(description="Export", permissions=["view"])
+    def export_studies(self, request: HttpRequest, queryset: QuerySet[Study]) -> HttpResponse:
+        return exports.ask(self, request, list(queryset.values_list("pk", flat=True)))
+
+    @admin.action(description="Merge two into one", permissions=["publish"])
+    def merge_studies(self, request: HttpRequest, queryset: QuerySet[Study]) -> HttpResponse | None:
+        chosen = list(queryset.order_by("study_id").values_list("study_id", flat=True)[:3])
+        if len(chosen) != 2:
+            self.message_user(request, "Choose two studies to merge.", messages.ERROR)
+            return None
+        keep, other = merging.to_keep(*chosen)
+        query = urlencode({"keep": keep, "other": other})
+        return HttpResponseRedirect(f"{reverse('admin:corpus_app_study_merge')}?{query}")
+
+    def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any) -> Any:
+        context["may_publish"] = self.has_publish_permission(request)
+        context["may_set_notice"] = self.has_notice_permission(request)
+        context["may_submit"] = bool(context.get("original")) and self.has_change_permission(request)
+        if original := context.get("original"):
+            context["comments_said"] = original.comments.count()
+            context["impacts"] = impact.of([original.study_id])
+            context |= text_quality.context(request, _passages_shown(context, original), back="study")
+        return super().render_change_form(request, context, *args, **options)
+
+
+def _passages_shown(context: dict[str, Any], study: Study) -> list[Passage]:
+    """The passages as the page has loaded them already, else from the database."""
+    for inline in context.get("inline_admin_formsets", ()):
+        if inline.formset.model is Passage:
+            return [form.instance for form in inline.formset.initial_forms]
+    return list(study.passages.select_related("check_of_text"))
+
+
+def _texts_as_kept(request: HttpRequest) -> dict[str, str]:
+    """Of the passages that were posted, by the name of their field; empty for a new one."""
+    posted = {name: request.POST.get(name.replace("-text", "-id"), "") for name in request.POST if _TEXT.match(name)}
+    keys = [key for key in posted.values() if key.isdecimal() and len(key) < 19]
+    kept = {str(pk): text for pk, text in Passage.objects.filter(pk__in=keys).values_list("pk", "text")}
+    return {name: kept.get(key, "") for name, key in posted.items()}
+
+
+def _save_passages(request: HttpRequest, study: Study, formset: Any) -> None:
+    by = curator(request)
+    formset.save(commit=False)
+    for passage in formset.deleted_objects:
+        curation.remove_passage(passage.pk, by=by)
+    for passage, fields in formset.changed_objects:
+        values = {name: getattr(passage, name) for name in PASSAGE_FIELDS if name in fields}
+        if values:
+            curation.revise_passage(passage.pk, by=by, **values)
+    for passage in formset.new_objects:
+        values = {name: getattr(passage, name) for name in PASSAGE_FIELDS}
+        added = curation.add_passage(study.study_id, by=by, **values)
+        passage.pk, passage.position = added.pk, added.position
+    curation.arrange_passages(study.study_id, _wanted_order(formset), by=by)
+
+
+def _wanted_order(formset: Any) -> list[int]:
+    """Passages by the numbers given; one that was given the place of another comes before it, one without comes last."""
+    forms = [form for form in formset.forms if form.instance.pk and form not in formset.deleted_forms]
+
+    def place(form: Any) -> tuple[float, bool]:
+        order = form.cleaned_data.get("order")
+        return (order or float("inf"), "order" not in form.changed_data)
+
+    return [form.instance.pk for form in sorted(forms, key=place)]

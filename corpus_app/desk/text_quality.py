@@ -1,0 +1,91 @@
+"""What the text-quality gate found, on the pages of studies and passages: where, the mend, and the buttons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+
+from corpus_app import curation
+from corpus_app.curation import gate
+from corpus_app.curation.gate import Held
+from corpus_app.desk.base import FORESEEN, curator, reasons
+from corpus_app.models import Passage, Study
+
+AROUND = 60  # characters shown before and after a finding
+MEND, WAIVE = "corpus_app.change_passage", "corpus_app.add_qualitywaiver"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    passage: int
+    number: int
+    held: Held
+    before: str
+    after: str
+
+    @property
+    def kind(self) -> str:
+        return self.held.finding.kind.replace("_", " ")
+
+
+def context(request: HttpRequest, passages: Sequence[Passage], *, back: str) -> dict[str, Any]:
+    """What the page's section needs; `back` is where its buttons lead."""
+    shown = list(_shown(passages))
+    return {
+        "quality_shown": shown,
+        "quality_open": sum(row.held.is_open for row in shown),
+        "quality_mendable": sum(row.held.finding.mend is not None and not row.held.waived for row in shown),
+        "quality_back": back,
+        "may_mend": request.user.has_perm(MEND),
+        "may_waive": request.user.has_perm(WAIVE),
+    }
+
+
+def _shown(passages: Sequence[Passage]) -> Iterator[Shown]:
+    found = gate.findings_in(passages)
+    for passage in sorted(passages, key=lambda passage: passage.position):
+        for held in found.get(passage.pk, ()):
+            start, end = held.finding.start, held.finding.end
+            before, after = passage.text[max(0, start - AROUND) : start], passage.text[end : end + AROUND]
+            yield Shown(passage.pk, passage.position + 1, held, before, after)
+
+
+def act(model_admin: admin.ModelAdmin[Study], request: HttpRequest, object_id: str) -> HttpResponse:
+    """POST from that section: mend one finding or all of the study, or let one stand."""
+    study = model_admin.get_object(request, object_id)
+    if study is None or request.method != "POST":
+        raise Http404
+    verb = request.POST.get("verb", "")
+    if not request.user.has_perm(WAIVE if verb == "waive" else MEND):
+        raise PermissionDenied
+    try:
+        messages.success(request, _do(request, study, verb))
+    except FORESEEN as error:
+        for reason in reasons(error):
+            messages.error(request, reason)
+    key = request.POST.get("passage", "")
+    if request.POST.get("back") == "passage" and key.isdecimal():
+        return HttpResponseRedirect(reverse("admin:corpus_app_passage_change", args=[key]))
+    return HttpResponseRedirect(reverse("admin:corpus_app_study_change", args=[study.pk]))
+
+
+def _do(request: HttpRequest, study: Study, verb: str) -> str:
+    by = curator(request)
+    if verb == "mend_all":
+        changed = curation.mend_study(study.study_id, by=by)
+        return f"Corrected {changed} passage{'' if changed == 1 else 's'}. Read them once more."
+    key = request.POST.get("passage", "")
+    passage = study.passages.filter(pk=key).first() if key.isdecimal() and len(key) < 19 else None
+    if passage is None or verb not in {"mend", "waive"}:
+        raise Http404
+    if verb == "mend":
+        curation.mend(passage.pk, [request.POST.get("finding", "")], by=by)
+        return f"Corrected in passage {passage.position + 1}."
+    curation.waive(passage.pk, request.POST.get("finding", ""), reason=request.POST.get("reason", ""), by=by)
+    return f"It stays as it is in passage {passage.position + 1}, as long as its words stay as they are."

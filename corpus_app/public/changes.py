@@ -1,0 +1,204 @@
+"""What has changed in the corpus, as readers could notice it: never a draft, nor who did it or what curators said of it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+
+from corpus_app import records, search
+from corpus_app.public.shelf import shelf
+from corpus_app.records import Notice, Status
+
+KINDS = ("published", "withdrawn", "revised", "corrected", "expression_of_concern", "retracted", "cleared")
+VERSIONS_SHOWN = 60  # of the corpus, on the page of changes
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What became of some studies at once, as a reader could notice it."""
+
+    kind: str
+    """One of KINDS; cleared is one of such a notice."""
+    at: datetime
+    version: int
+    studies: tuple[records.Study, ...]
+    """Those still published; none of withdrawn ones, which are only counted."""
+    count: int
+
+    @property
+    def key(self) -> str:
+        return f"{self.version}-{self.kind}"
+
+
+def latest() -> tuple[Change, ...]:
+    """What happened to published studies lately, newest first. Of one that has left the public only that one did."""
+    return search.once_per_version(_latest)
+
+
+@dataclass(frozen=True, slots=True)
+class Since:
+    """What changed after a version, oldest first, up to some version."""
+
+    changes: tuple[Change, ...]
+    upto: int
+    """The last version looked at."""
+    has_more: bool
+
+
+def since(version: int, *, versions: int) -> Since:
+    """What happened after `version`, of the next so many versions in which something happened."""
+    numbers = _read_versions(version, versions + 1)
+    looked_at = numbers[:versions]
+    if not looked_at:
+        return Since((), max(version, search.corpus_version()), has_more=False)
+    events = _read_events(_BETWEEN, actions=_actions(), first=looked_at[0], last=looked_at[-1])
+    keys = sorted({event.study_id for event in events})
+    states = _read_events(_OF_STUDIES, actions=list(_STATES), studies=keys)
+    present = {shelved.study.study_id: shelved.study for shelved in shelf()}
+    grouped = _grouped(events, states=states, present=present)
+    has_more = len(numbers) > versions
+    return Since(grouped[::-1], looked_at[-1] if has_more else search.corpus_version(), has_more)
+
+
+def _read_versions(after: int, most: int) -> list[int]:
+    with connection.cursor() as cursor:
+        cursor.execute(_VERSIONS, {"actions": _actions(), "after": after, "most": most})
+        return [number for (number,) in cursor.fetchall()]
+
+
+def of_study(study: records.Study) -> tuple[Change, ...]:
+    """What happened to this published study while it was public, newest first."""
+    events = _read_events(_OF_STUDY, actions=_actions(), study=study.study_id)
+    return _grouped(events, states=events, present={study.study_id: study})
+
+
+REVISIONS = (
+    "revise_study", "revise_passage", "add_passage", "remove_passage", "set_findings", "add_finding", "revise_finding",
+    "delete_finding", "import_changes",
+)  # fmt: skip
+UNSEEN = frozenset({"curator_notes", "asked_as", "status_reason", "derived_numbers", "source_ref", "status", "notice", "notice_reason", "import_hash"})  # fmt: skip
+_STATES = ("publish", "withdraw", "set_notice", "import_changes", "delete_study")
+_EVENTS = """
+    SELECT id, at, action, study_key, corpus_version_id,
+           detail -> 'changes' -> 'status' ->> 'after', detail -> 'changes' -> 'notice' ->> 'after',
+           CASE WHEN jsonb_typeof(detail -> 'changes') = 'object'
+                THEN ARRAY(SELECT jsonb_object_keys(detail -> 'changes')) ELSE '{}' END,
+           CASE WHEN jsonb_typeof(detail -> 'passages') = 'array' THEN jsonb_array_length(detail -> 'passages') ELSE 0 END
+    FROM corpus_app_corpusevent
+    WHERE action = ANY(%(actions)s) AND study_key <> '' AND {which}
+    ORDER BY id
+"""
+_LATEST = """
+    corpus_version_id IN (
+        SELECT DISTINCT corpus_version_id FROM corpus_app_corpusevent
+        WHERE action = ANY(%(actions)s) AND corpus_version_id IS NOT NULL
+        ORDER BY corpus_version_id DESC LIMIT %(versions)s
+    )
+"""
+_BETWEEN = "corpus_version_id BETWEEN %(first)s AND %(last)s"
+_VERSIONS = """
+    SELECT DISTINCT corpus_version_id FROM corpus_app_corpusevent
+    WHERE action = ANY(%(actions)s) AND corpus_version_id > %(after)s ORDER BY corpus_version_id LIMIT %(most)s
+"""
+_OF_STUDY = "study_key = %(study)s"
+_OF_STUDIES = "study_key = ANY(%(studies)s)"
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    id: int
+    at: datetime
+    action: str
+    study_id: str
+    version: int | None
+    status: str | None
+    notice: str | None
+    changed: Sequence[str]
+    passages: int
+
+    @property
+    def kinds(self) -> Iterator[str]:
+        """What a reader of a published study would notice of it."""
+        if self.action == "publish" or (self.status == Status.PUBLISHED):
+            yield "published"
+        if self.action == "withdraw" or (self.action == "import_changes" and self.status == Status.WITHDRAWN):
+            yield "withdrawn"
+        if self.notice is not None:
+            yield "cleared" if self.notice == Notice.NONE else self.notice
+        if self.action in REVISIONS and (self.passages or not self.changed or set(self.changed) - UNSEEN):
+            yield "revised"
+
+
+def _latest() -> tuple[Change, ...]:
+    events = _read_events(_LATEST, actions=_actions(), versions=VERSIONS_SHOWN)
+    keys = sorted({event.study_id for event in events})
+    states = _read_events(_OF_STUDIES, actions=list(_STATES), studies=keys)
+    return _grouped(events, states=states, present={shelved.study.study_id: shelved.study for shelved in shelf()})
+
+
+def _actions() -> list[str]:
+    return sorted({*REVISIONS, *_STATES})
+
+
+def _grouped(
+    events: Iterable[_Event], *, states: Sequence[_Event], present: Mapping[str, records.Study]
+) -> tuple[Change, ...]:
+    """Events of one version and kind as one change. `states` say when each study was public, `present` which are now."""
+    public = _public_spans(states)
+    deleted = {event.study_id: event.id for event in states if event.action == "delete_study"}
+    grouped: dict[tuple[int, str], dict[str, _Event]] = defaultdict(dict)
+    for event in events:
+        if event.version is None or not _was_public(public.get(event.study_id, ()), event.id):
+            continue
+        kinds = list(event.kinds)
+        if "published" in kinds or "withdrawn" in kinds:
+            kinds = [kind for kind in kinds if kind in {"published", "withdrawn"}]
+        for kind in kinds:
+            # of one that was deleted, another may bear the name now
+            is_named = event.study_id in present and event.id > deleted.get(event.study_id, 0)
+            if kind == "withdrawn" or is_named:
+                grouped[event.version, kind][event.study_id] = event
+    return tuple(
+        Change(
+            kind=kind,
+            at=max(event.at for event in group.values()),
+            version=version,
+            studies=() if kind == "withdrawn" else tuple(present[study_id] for study_id in sorted(group)),
+            count=len(group),
+        )
+        for (version, kind), group in sorted(
+            grouped.items(), key=lambda item: (item[0][0], max(event.id for event in item[1].values())), reverse=True
+        )
+    )
+
+
+def _read_events(which: str, **parameters: Any) -> list[_Event]:
+    with connection.cursor() as cursor:
+        cursor.execute(_EVENTS.replace("{which}", which), parameters)
+        return [_Event(*row) for row in cursor.fetchall()]
+
+
+_Span = tuple[int, int | None]
+
+
+def _public_spans(states: Iterable[_Event]) -> Mapping[str, tuple[_Span, ...]]:
+    """From which event to which (None: until now) each study was public."""
+    spans: dict[str, list[_Span]] = defaultdict(list)
+    for event in states:
+        kinds = set(event.kinds)
+        own = spans[event.study_id]
+        is_open = bool(own) and own[-1][1] is None
+        if "published" in kinds and not is_open:
+            own.append((event.id, None))
+        elif "withdrawn" in kinds and is_open:
+            own[-1] = (own[-1][0], event.id)
+    return {study_id: tuple(own) for study_id, own in spans.items()}
+
+
+def _was_public(spans: Sequence[_Span], event_id: int) -> bool:
+    return any(first <= event_id and (last is None or event_id <= last) for first, last in spans)

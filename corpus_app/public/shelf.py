@@ -1,0 +1,48 @@
+"""The published studies as lists show them: read once for each version of the corpus."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from corpus_app import records, search
+from corpus_app.public.selection import Selection
+
+
+@dataclass(frozen=True, slots=True)
+class Shelved:
+    """A published study as lists show it."""
+
+    pk: int
+    study: records.Study
+
+    def values(self, facet: str) -> tuple[str, ...]:
+        study = self.study
+        if facet == "topic":
+            return study.concepts
+        value = {
+            "collection": study.collection,
+            "design": study.design,
+            "age": study.age_group,
+            "sex": study.sex,
+            "training": study.training_status,
+            "notice": study.notice,
+        }[facet]
+        return (str(value),)
+
+    def fits(self, facet: str, wanted: frozenset[str]) -> bool:
+        return not wanted or not wanted.isdisjoint(self.values(facet))
+
+    def fits_years(self, selection: Selection) -> bool:
+        year = self.study.year
+        if year is None:
+            return not selection.has_years
+        return (selection.first_year or year) <= year <= (selection.last_year or year)
+
+
+def shelf() -> tuple[Shelved, ...]:
+    """All published studies, retracted ones included, in the order of their ids."""
+    return search.once_per_version(_read_shelf)
+
+
+def _read_shelf() -> tuple[Shelved, ...]:
+    return tuple(Shelved(pk, study) for pk, study in search.published_studies())

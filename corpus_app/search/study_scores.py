@@ -1,0 +1,359 @@
+"""How well the texts of each study match a question: BM25 and cosine over titles, statements, plain sentences, questions and passages.
+
+PostgreSQL scores the texts and sends ids and scores packed; the best of each study and kind are picked from them here. BM25 has the
+form that `legs` gives it, with the statistics of the texts of one kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from common import pipelining
+from corpus_app import models, records
+from corpus_app.embedding import metric
+from corpus_app.models import ANN_EF, PassageVector, StudyTextVector
+from corpus_app.records import ShortText, StudyScores, TextKind, TextScore
+from corpus_app.search import hybrid
+
+PASSAGE = "passage"
+KINDS = (*(kind.value for kind in TextKind), PASSAGE)
+"""Each kind stands for itself by its place here while scores are on their way."""
+PASSAGE_CODE = KINDS.index(PASSAGE)
+
+DECIMALS = records.COSINE_DECIMALS  # of scores: the order in which rows are added up cannot decide between equals
+
+_SENT = np.dtype([("text", ">i8"), ("study", ">i8"), ("kind", ">i4"), ("score", ">f8")])
+
+
+def score(
+    text: str, vectors: Sequence[Sequence[float]], *, encoder: str, collection: str | None, limit: int
+) -> tuple[StudyScores, ...]:
+    """Return the scores of every study of which a text is among the best `limit` of its kind, by words or by meaning.
+
+    `vectors` are those of the question's formulations; the first decides which texts are near, and without any no cosine
+    is given. All maxima of each kind are exact. The order is that of the studies' ids. Raises DatabaseError.
+    """
+    parameters = {
+        **hybrid.lexeme_parameters(text),
+        "k1": hybrid.K1,
+        "b": hybrid.B,
+        "collection": collection,
+        "limit": limit,
+        "encoder": encoder,
+        "space": metric.space(encoder),
+    }
+    for place, vector in enumerate(vectors):
+        parameters[f"vector{place}"] = pipelining.Packed(vector, ">f2")
+        parameters[f"projected{place}"] = pipelining.Packed(metric.project(encoder, vector)[0].tolist(), ">f2")
+    with pipelining.together(settings=_SETTINGS, is_planned_once=True) as send:
+        asked = _Asked(send, parameters, len(vectors), len(vectors[0]) if vectors else 0)
+        words, count = asked.words()
+        meaning, best_by_meaning = asked.meaning(count, words)
+        studies = np.union1d(words.studies_of_best(limit), best_by_meaning)
+        best_words, best_meaning = words.best_of(studies), meaning[0].best_of(studies)
+        others = tuple(rows.best_of(studies) for rows in meaning[1:])
+        texts, names = asked.descriptions(best_words, best_meaning, studies)
+        matched = asked.matched(studies)
+    top3 = meaning[0].means_of_best(studies)
+    return tuple(_scores(best_words, best_meaning, others, top3, texts, names, matched))
+
+
+class _Asked:
+    """The statements of one question, in the transaction that `send` belongs to."""
+
+    def __init__(self, send: pipelining.Send, parameters: dict[str, Any], formulations: int, dimensions: int) -> None:
+        self._send = send
+        self._parameters = parameters
+        self._formulations = formulations
+        self._dimensions = dimensions
+
+    def words(self) -> tuple[Rows, _Counts]:
+        """Return the BM25 of every text that has a word of the question, and how many texts there are."""
+        own = {"text_index": StudyTextVector.ann_index(self._parameters["space"], TextKind.QUESTION)}
+        own |= {"passage_index": PassageVector.ann_index(self._parameters["encoder"], self._parameters["collection"])}
+        sent, *counts = pipelining.row_of(self._send(self._in_collection(_WORDS), self._parameters | own))
+        return Rows.of(sent), _Counts(*counts)
+
+    def meaning(self, count: _Counts, words: Rows) -> tuple[tuple[Rows, ...], NDArray[np.int64]]:
+        """Return cosines of each formulation, of all texts or at least of all candidates.
+
+        Beside them the studies of the best texts by the first formulation.
+        """
+        if not self._formulations:
+            return (Rows.of(None),), np.empty(0, np.int64)
+        limit, has_index = self._parameters["limit"], count.has_many_texts or count.has_many_passages
+        if has_index:
+            self._send(_ANN_SETTINGS, {})
+        rows = self._cosines(
+            _NEAREST_TEXTS if count.has_many_texts else _TEXT_VECTORS,
+            _NEAREST_PASSAGES if count.has_many_passages else _PASSAGE_VECTORS,
+        )
+        best = rows[0].studies_of_best(limit)
+        if has_index:
+            candidates = np.union1d(best, words.studies_of_best(limit))
+            own = {"studies": pipelining.Ids(candidates.tolist())}
+            parts = [
+                f"{vectors} AND {table}.study_id = ANY(%(studies)s::bigint[])"
+                for vectors, table in ((_TEXT_VECTORS, "v"), (_PASSAGE_VECTORS, "p"))
+            ]
+            rows = self._cosines(*parts, **own)
+        return rows, best
+
+    def _cosines(self, *vectors: str, **own: Any) -> tuple[Rows, ...]:
+        """Compare the formulations with the vectors that these queries give."""
+        places = range(self._formulations)
+        parts = " UNION ALL ".join(f"({part})" for part in vectors)
+        statement = self._in_collection(_COSINES.replace("{vectors}", parts))
+        for mark, form in (
+            ("{scores}", "-(vector <#> asked{n}) AS score{n}"),
+            ("{packed}", "float8send(score{n})"),
+            ("{projected}", "%(projected{n})s::halfvec AS asked{n}"),
+            ("{plain}", "%(vector{n})s::halfvec AS asked{n}"),
+        ):
+            joint = " || " if mark == "{packed}" else ", "
+            statement = statement.replace(mark, joint.join(form.replace("{n}", str(place)) for place in places))
+        statement = statement.replace("{dimensions}", str(self._dimensions))
+        sent = pipelining.row_of(self._send(statement, self._parameters | own))[0]
+        return Rows.of_formulations(sent, self._formulations)
+
+    def _in_collection(self, statement: str) -> str:
+        is_all = self._parameters["collection"] is None
+        return statement.replace("{in_collection}", "" if is_all else "AND v.collection_id = %(collection)s")
+
+    def matched(self, studies: NDArray[np.int64]) -> dict[int, frozenset[str]]:
+        """Return the question's lexemes that stand somewhere in each study."""
+        sent = self._send(_MATCHED, self._parameters | {"studies": pipelining.Ids(studies.tolist())})
+        return {study: frozenset(lexemes) for study, lexemes in sent.fetchall()}
+
+    def descriptions(
+        self, by_words: Rows, by_meaning: Rows, studies: NDArray[np.int64]
+    ) -> tuple[dict[int, ShortText], dict[int, tuple[str, bool]]]:
+        """Return what the best short texts belong to, and by study its own id and whether it is curated."""
+        wanted = np.union1d(*(rows.text[rows.kind != PASSAGE_CODE] for rows in (by_words, by_meaning)))
+        texts = self._send(_TEXTS, {"texts": pipelining.Ids(wanted.tolist())})
+        names = self._send(_STUDIES, {"studies": pipelining.Ids(studies.tolist())})
+        described = {
+            pk: ShortText(kind, pk, finding_id, passage_id, words)
+            for pk, kind, finding_id, passage_id, words in texts.fetchall()
+        }
+        return described, {pk: (study_id, is_curated) for pk, study_id, is_curated in names.fetchall()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    texts: int
+    passages: int
+    has_text_index: bool
+    has_passage_index: bool
+
+    @property
+    def has_many_texts(self) -> bool:
+        return self.texts > models.ANN_FROM and self.has_text_index
+
+    @property
+    def has_many_passages(self) -> bool:
+        return self.passages > models.ANN_FROM and self.has_passage_index
+
+
+# --- Picking the best ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Scored texts, column by column."""
+
+    text: NDArray[np.int64]
+    study: NDArray[np.int64]
+    kind: NDArray[np.int64]
+    score: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, sent: bytes | None) -> Rows:
+        rows = np.frombuffer(sent or b"", _SENT)
+        return cls(
+            rows["text"].astype(np.int64),
+            rows["study"].astype(np.int64),
+            rows["kind"].astype(np.int64),
+            rows["score"].astype(np.float64).round(DECIMALS),
+        )
+
+    @classmethod
+    def of_formulations(cls, sent: bytes | None, count: int) -> tuple[Rows, ...]:
+        """Return the rows once for each formulation, with its scores."""
+        kind = np.dtype([("text", ">i8"), ("study", ">i8"), ("kind", ">i4"), ("scores", ">f8", (count,))])
+        rows = np.frombuffer(sent or b"", kind)
+        text, study, code = (rows[name].astype(np.int64) for name in ("text", "study", "kind"))
+        scores = rows["scores"].astype(np.float64).round(DECIMALS).reshape(-1, count)
+        return tuple(cls(text, study, code, scores[:, place]) for place in range(count))
+
+    def __getitem__(self, places: NDArray[Any]) -> Rows:
+        return Rows(self.text[places], self.study[places], self.kind[places], self.score[places])
+
+    def studies_of_best(self, limit: int) -> NDArray[np.int64]:
+        """Return the studies of the highest `limit` rows of each kind, and of those that equal the last of them."""
+        best = [np.empty(0, np.int64)]
+        for kind in range(len(KINDS)):
+            own = np.flatnonzero(self.kind == kind)
+            if len(own) > limit:
+                lowest = np.partition(self.score[own], len(own) - limit)[len(own) - limit]
+                own = own[self.score[own] >= lowest]
+            best.append(self.study[own])
+        return np.unique(np.concatenate(best))
+
+    def best_of(self, studies: NDArray[np.int64]) -> Rows:
+        """Return the highest row of each of these studies and each kind; of equals that with the lowest id."""
+        own = self[np.isin(self.study, studies)]
+        group = own.study * len(KINDS) + own.kind
+        order = np.lexsort((own.text, -own.score, group))
+        return own[order[np.unique(group[order], return_index=True)[1]]]
+
+    def means_of_best(self, studies: NDArray[np.int64], most: int = 3) -> dict[tuple[int, int], float]:
+        """Return the mean of the highest `most` scores by study and kind, where there are so many."""
+        own = self[np.isin(self.study, studies)]
+        group = own.study * len(KINDS) + own.kind
+        own = own[np.lexsort((-own.score, group))]
+        groups, starts, counts = np.unique(np.sort(group), return_index=True, return_counts=True)
+        enough = counts >= most
+        places = starts[enough, None] + np.arange(most)
+        means = own.score[places].mean(axis=1).tolist()
+        keys = (divmod(key, len(KINDS)) for key in groups[enough].tolist())
+        return dict(zip(keys, means, strict=True))
+
+
+def _scores(
+    by_words: Rows,
+    by_meaning: Rows,
+    others: Sequence[Rows],
+    top3: dict[tuple[int, int], float],
+    texts: dict[int, ShortText],
+    names: dict[int, tuple[str, bool]],
+    matched: dict[int, frozenset[str]],
+) -> Iterator[StudyScores]:
+    found: dict[int, dict[str, TextScore]] = {study: {} for study in names}
+    cosines, words = _by_study(by_meaning), _by_study(by_words)
+    further = [_by_study(rows) for rows in others]
+    for study, kind in sorted(cosines.keys() | words.keys()):
+        near_text, cosine = cosines.get((study, kind), (None, None))
+        word_text, bm25 = words.get((study, kind), (None, 0.0))
+        found[study][KINDS[kind]] = TextScore(
+            bm25,
+            cosine,
+            by_words=_described(word_text, kind, texts),
+            by_meaning=_described(near_text, kind, texts),
+            top3=top3.get((study, kind)),
+            others=tuple(own[study, kind][1] for own in further if (study, kind) in own),
+        )
+    for study, (study_id, is_curated) in sorted(names.items(), key=lambda item: item[1]):
+        yield StudyScores(study_id, found[study], matched.get(study, frozenset()), is_curated=is_curated)
+
+
+def _by_study(rows: Rows) -> dict[tuple[int, int], tuple[int, float]]:
+    """Return text and score of each study and kind."""
+    columns = (column.tolist() for column in (rows.study, rows.kind, rows.text, rows.score))
+    return {(study, kind): (text, score) for study, kind, text, score in zip(*columns, strict=True)}
+
+
+def _described(text: int | None, kind: int, texts: dict[int, ShortText]) -> ShortText | None:
+    if text is None:
+        return None
+    return ShortText(PASSAGE, None, passage_id=text) if kind == PASSAGE_CODE else texts[text]
+
+
+# --- The statements -----------------------------------------------------------------------------------------------------
+
+_CODE = "CASE kind " + " ".join(f"WHEN '{kind}' THEN {code}" for code, kind in enumerate(KINDS)) + " END"
+_PACKED_ROW = "int8send(text_id) || int8send(study_id) || int4send({code}) || ".replace("{code}", _CODE)
+_PACKED = f"string_agg({_PACKED_ROW} float8send(score), '')"
+_QUESTION = """
+    WITH question AS MATERIALIZED ({question})
+""".replace("{question}", hybrid.QUESTION)
+# The rows of the empty lexeme give the number of texts and their lengths.
+_WORDS = """
+    {with_question},
+    terms AS NOT MATERIALIZED (
+        SELECT text_id, study_id, collection_id, kind::text, lexeme, frequency, length FROM corpus_app_studytextterm
+        UNION ALL
+        SELECT passage_id, NULL, collection_id, 'passage', lexeme, frequency, length FROM corpus_app_passageterm
+    ),
+    corpus AS MATERIALIZED (
+        SELECT kind, count(*) AS texts, avg(length) AS mean FROM terms WHERE lexeme = '' GROUP BY kind
+    ),
+    rarity AS MATERIALIZED (
+        SELECT question.lexeme, kind, %(k1)s::float8 * (1 - %(b)s::float8) AS base,
+               %(k1)s::float8 * %(b)s::float8 / coalesce(nullif(mean, 0), 1) AS per_length,
+               weight * ln(1 + (texts - texts_with + 0.5::float8) / (texts_with + 0.5::float8)) AS idf
+        FROM question CROSS JOIN corpus CROSS JOIN LATERAL (
+            SELECT count(*) AS texts_with FROM terms t WHERE t.lexeme = question.lexeme AND t.kind = corpus.kind
+        ) AS counted
+    ),
+    matched AS (
+        SELECT text_id, study_id, kind, sum(idf * frequency / (frequency + base + per_length * length)) AS score
+        FROM rarity CROSS JOIN LATERAL (
+            SELECT text_id, study_id, frequency, length FROM terms v
+            WHERE v.lexeme = rarity.lexeme AND v.kind = rarity.kind {in_collection}
+            OFFSET 0 -- looked up lexeme by lexeme: the planner would read all postings
+        ) AS posting
+        GROUP BY text_id, study_id, kind
+    ),
+    scored AS (
+        SELECT text_id, coalesce(matched.study_id, p.study_id) AS study_id, matched.kind, score
+        FROM matched LEFT JOIN corpus_app_passage p ON p.id = matched.text_id AND matched.kind = 'passage'
+    )
+    SELECT (SELECT {packed} FROM scored),
+           (SELECT coalesce(sum(texts) FILTER (WHERE kind <> 'passage'), 0)::bigint FROM corpus),
+           (SELECT coalesce(sum(texts) FILTER (WHERE kind = 'passage'), 0)::bigint FROM corpus),
+           EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(%(text_index)s) AND indisvalid),
+           EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(%(passage_index)s) AND indisvalid)
+""".replace("{packed}", _PACKED).replace("{with_question}", _QUESTION)
+# One score, one vector asked for and one projected vector a formulation are written in their places.
+_COSINES = """
+    SELECT string_agg({row} {packed}, '') FROM (
+        SELECT text_id, study_id, kind, {scores} FROM ({vectors}) AS compared
+    ) AS scored
+""".replace("{row}", _PACKED_ROW)
+_TEXT_VECTORS = """
+    SELECT text_id, study_id, kind, vector, {projected} FROM corpus_app_studytextvector v
+    WHERE encoder = %(space)s AND searchable {in_collection}
+"""
+_PASSAGE_VECTORS = """
+    SELECT passage_id AS text_id, p.study_id, 'passage' AS kind, vector, {plain}
+    FROM corpus_app_passagevector v JOIN corpus_app_passage p ON p.id = v.passage_id
+    WHERE encoder = %(encoder)s AND searchable {in_collection}
+"""
+_NEAREST = "ORDER BY vector::halfvec({dimensions}) <#> %({asked}0)s::halfvec LIMIT %(limit)s"
+_NEAREST_BY_METRIC, _NEAREST_BY_MEANING = (
+    _NEAREST.replace("{asked}", "projected"),
+    _NEAREST.replace("{asked}", "vector"),
+)
+_NEAREST_TEXTS = " UNION ALL ".join(f"({_TEXT_VECTORS} AND kind = '{kind}' {_NEAREST_BY_METRIC})" for kind in TextKind)
+_NEAREST_PASSAGES = f"{_PASSAGE_VECTORS} {_NEAREST_BY_MEANING}"
+_TEXTS = """
+    SELECT id, kind, finding_id, passage_id, CASE kind WHEN 'question' THEN text ELSE '' END
+    FROM corpus_app_studytext WHERE id = ANY(%(texts)s::bigint[])
+"""
+_STUDIES = """
+    SELECT id, study_id,
+           EXISTS (SELECT FROM corpus_app_studytext t WHERE t.study_id = s.id AND t.kind IN ('question', 'plain'))
+    FROM corpus_app_study s WHERE id = ANY(%(studies)s::bigint[])
+"""
+_MATCHED = """
+    {with_question},
+    places AS (
+        SELECT t.study_id, t.lexeme FROM corpus_app_studytextterm t JOIN question USING (lexeme)
+        UNION ALL
+        SELECT p.study_id, t.lexeme FROM corpus_app_passageterm t JOIN question USING (lexeme)
+        JOIN corpus_app_passage p ON p.id = t.passage_id
+    )
+    SELECT study_id, array_agg(DISTINCT lexeme) FROM places WHERE study_id = ANY(%(studies)s::bigint[]) GROUP BY study_id
+""".replace("{with_question}", _QUESTION)
+# Planned once a connection; what an approximate index is to answer is planned each time, for its indexes hold for one encoder.
+_SETTINGS = {"max_parallel_workers_per_gather": "0", "jit": "off", "plan_cache_mode": "force_generic_plan"}
+_ANN_SETTINGS = f"""
+    SELECT set_config('plan_cache_mode', 'force_custom_plan', true), set_config('hnsw.ef_search', '{ANN_EF}', true),
+           set_config('hnsw.iterative_scan', 'strict_order', true)
+"""

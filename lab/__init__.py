@@ -1,0 +1,1 @@
+"""Benchmarks, mutations and generators: they measure the product, which never imports them."""

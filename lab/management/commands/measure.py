@@ -1,0 +1,216 @@
+"""Measure retrieval, verification, other corpora and word lists, and write sheets for blind judges."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from lab import edited_sentences, foreign_corpus, judging, lexicon_usage, retrieval
+from qa_app.evaluation import golden_set
+from qa_app.management.commands.evaluate import share_of, write
+from qa_app.pipeline import policy as policies
+from qa_app.pipeline.lexicon import LANGUAGE_FOLDER, read_tables
+from qa_app.pipeline.policy import PRESETS
+
+
+class Command(BaseCommand):
+    help = "Measures parts of the system apart, and prints the figures."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        kinds = parser.add_subparsers(dest="what", required=True)
+        bench = kinds.add_parser("retrieval", help="a BEIR folder, in a throw-away database beside the live one")
+        bench.add_argument("--corpus", type=Path, required=True, help="folder of corpus, queries and qrels")
+        bench.add_argument("--preset", default="default", help=f"the policy to measure: {', '.join(PRESETS)}")
+        bench.add_argument(
+            "--set", action="append", default=[], metavar="NAME=VALUE", dest="changes", help="another figure in it"
+        )
+        bench.add_argument(
+            "--legs",
+            default=",".join(retrieval.DEFAULT_LEGS),
+            help=f"some of {', '.join(retrieval.Leg)}, commas between",
+        )
+        bench.add_argument("--limit-queries", type=int, metavar="N", help="only N of the questions, drawn by lot")
+        bench.add_argument("--json", type=Path, dest="out", help="write the figures here")
+        bench.add_argument("--run", type=Path, dest="trec", help="write TREC runs here, and one beside it a leg")
+        points = kinds.add_parser("points", help="which answer points of golden questions the answers make")
+        points.add_argument("file", type=Path, help="questions with answer points, one JSON object a line")
+        points.add_argument("--json", type=Path, dest="out", help="write the figures here")
+        blind = kinds.add_parser("blind", help="answers beside plain lists of passages, for readers who judge blindly")
+        blind.add_argument("file", type=Path, help="questions with labels, one JSON object a line")
+        blind.add_argument("--out", type=Path, required=True, help="the sheet; its key goes beside it as .key.json")
+        blind.add_argument("--n", type=int, default=40, help="questions (default 40)")
+        blind.add_argument("--seed", type=int, default=1, help="of the lot that draws questions and order (default 1)")
+
+        edited = kinds.add_parser(
+            "verification", help="edited sentences of the live corpus, and of abstracts in a file"
+        )
+        edited.add_argument("--abstracts", type=Path, action="append", default=[], help="abstracts as SciFact has them")
+        edited.add_argument("--n", type=int, default=5_000, help="how many sentences in all (default 5,000)")
+        edited.add_argument("--seed", type=int, default=1, help="draws other sentences")
+        edited.add_argument("--json", type=Path, dest="out", help="write the figures here, with every wrong verdict")
+
+        lexica = kinds.add_parser("lexica", help="in how many labelled questions each entry of the word lists occurs")
+        lexica.add_argument(
+            "files",
+            type=Path,
+            nargs="*",
+            help="questions, one JSON object a line, and study files (default: the project's)",
+        )
+        lexica.add_argument("--library", type=Path, default=settings.BASE_DIR / "corpus", help="the corpus folder")
+        corpus = kinds.add_parser("corpus", help="a corpus folder and its questions, in a throw-away database")
+        corpus.add_argument("folder", type=Path, help="folder of studies/, concepts.json and questions.jsonl")
+        for parser_of_policy in (bench, corpus):
+            parser_of_policy.add_argument(
+                "--set", action="append", default=[], metavar="NAME=VALUE", dest="changes", help="another figure in it"
+            )
+        corpus.add_argument("--json", type=Path, dest="out", help="write the figures and a row a question here")
+        corpus.add_argument("--preset", help=f"instead of the site's policy: {', '.join(PRESETS)}")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        what = options["what"]
+        if what == "points":
+            self.points(options["file"], options["out"])
+        elif what == "blind":
+            self.blind(options["file"], options["out"], n=options["n"], seed=options["seed"])
+        elif what == "corpus":
+            self.corpus(**{k: options[k] for k in ("folder", "out", "preset", "changes")})
+        elif what == "lexica":
+            self.lexica(options["files"], options["library"])
+        elif what == "verification":
+            self.verification(options["abstracts"], options["n"], options["seed"], options["out"])
+        else:
+            self.retrieval(
+                **{k: options[k] for k in ("corpus", "preset", "changes", "legs", "limit_queries", "out", "trec")}
+            )
+
+    def progress(self, what: str, done: int, total: int = 0) -> None:
+        if self.stderr.isatty():
+            self.stderr.write(f"\r\033[K{what} {done}{f' of {total}' if total else ''} ", ending="")
+            self.stderr.flush()
+
+    # --- Answers ------------------------------------------------------------------------------------------------------
+
+    def points(self, file: Path, out: Path | None) -> None:
+        try:
+            figures = judging.measure_points(file, on_progress=lambda done: self.progress("questions", done))
+        except (OSError, golden_set.BadGolden) as error:
+            raise CommandError(str(error)) from error
+        for kind, shares in figures["by kind"].items():
+            told = ", ".join(f"{name} {figure['share']:.0%}" for name, figure in shares.items())
+            self.stdout.write(f"{kind} ({shares['at best']['n']} points): {told}.")
+        for which in ("points of answered questions", "points of all questions"):
+            for name, figure in figures[which].items():
+                self.stdout.write(f"{which}, {name}: {share_of(figure)}.")
+        write(figures, out)
+
+    def blind(self, file: Path, out: Path, *, n: int, seed: int) -> None:
+        try:
+            sheet, key = judging.blind_sheet(
+                file, n=n, seed=seed, on_progress=lambda done: self.progress("questions", done)
+            )
+            out.write_text(sheet, encoding="utf-8")
+            out.with_suffix(".key.json").write_text(json.dumps(key, indent=1) + "\n", encoding="utf-8")
+        except (OSError, golden_set.BadGolden) as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(f"{out}: {len(key)} questions; the key is {out.with_suffix('.key.json')}.")
+
+    def corpus(self, *, folder: Path, out: Path | None, preset: str | None, changes: list[str]) -> None:
+        try:
+            report = foreign_corpus.evaluate_corpus(
+                folder, preset=preset, changes=changes, cache=settings.DATA_DIR / "cache", report=self.progress
+            )
+        except (OSError, ValueError) as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(foreign_corpus.corpus_text(report))
+        write(report, out)
+
+    # --- Word lists ---------------------------------------------------------------------------------------------------
+
+    def lexica(self, files: list[Path], library: Path) -> None:
+        folder = settings.BASE_DIR / "tests" / "data"
+        paths = files or [*library.glob("golden_*.jsonl"), *folder.glob("*.jsonl"), *library.glob("studies/*.json")]
+        try:
+            texts = [lexicon_usage.read_texts(path) for path in paths]
+            tables = read_tables(LANGUAGE_FOLDER) | read_tables(library / "lexicon")
+        except (OSError, ValueError) as error:
+            raise CommandError(str(error)) from error
+        questions, passages = ([text for pair in texts for text in pair[place]] for place in (0, 1))
+        self.stdout.write(lexicon_usage.usage_text(lexicon_usage.count_usage(tables, questions, passages)))
+
+    # --- Retrieval ----------------------------------------------------------------------------------------------------
+
+    def retrieval(
+        self, *, corpus: Path, preset: str, changes: list[str], legs: str, limit_queries: int | None, out: Path | None,
+        trec: Path | None,
+    ) -> None:  # fmt: skip
+        if limit_queries is not None and limit_queries < 1:
+            raise CommandError("--limit-queries must be 1 or more.")
+        try:
+            done = retrieval.run(
+                corpus,
+                chosen=retrieval.legs(legs),
+                policy=policies.named(preset, changes),
+                limit=limit_queries,
+                cache=settings.DATA_DIR / "cache",
+                report=self.progress,
+            )
+            figures = retrieval.figures(done)
+            self.show_legs(figures)
+            write(figures, out)
+            for path in retrieval.write_runs(done, trec) if trec else ():
+                self.stdout.write(f"{path}")
+        except (OSError, retrieval.BadBenchmark, retrieval.BadOption, policies.BadPolicy) as error:
+            raise CommandError(str(error)) from error
+
+    def show_legs(self, figures: dict[str, Any]) -> None:
+        self.stdout.write(
+            f"\n{figures['corpus']}: {figures['questions']} questions, {figures['documents']} documents, "
+            f"{figures['encoder']}, policy {figures['policy']}. In brackets 95 % intervals over the questions."
+        )
+        self.stdout.write(
+            f"{'':14}"
+            + "".join(f"{name:>24}" for name in retrieval.MEASURES)
+            + f"{'empty':>8}{'p50 ms':>9}{'p95 ms':>9}"
+        )
+        for leg, row in figures["legs"].items():
+            times = row["milliseconds"]
+            self.stdout.write(
+                f"{leg:14}" + "".join(f"{spell(row[name]):>24}" for name in retrieval.MEASURES)
+                + f"{row['no candidates']:>8.1%}{times['p50']:>9.1f}{times['p95']:>9.1f}"
+            )  # fmt: skip
+        for difference, row in figures["differences"].items():
+            self.stdout.write(f"{difference:28} ndcg@10 {spell(row['ndcg@10'], '+')}")
+        times = figures["encoding milliseconds"]
+        self.stdout.write(
+            f"Encoding a question, included where a leg needs it: p50 {times['p50']:.1f}, p95 {times['p95']:.1f} ms."
+        )
+        if figures["judgments of unknown documents"]:
+            self.stdout.write(
+                f"{figures['judgments of unknown documents']} judgments are of documents that are not there."
+            )
+
+    # --- Verification -------------------------------------------------------------------------------------------------
+
+    def verification(self, abstracts: list[Path], n: int, seed: int, out: Path | None) -> None:
+        try:
+            figures = edited_sentences.evaluate(abstracts, n=n, seed=seed, report=lambda name: self.progress(name, 0))
+        except (OSError, ValueError, KeyError) as error:
+            raise CommandError(str(error)) from error
+        for name, row in figures.items():
+            self.stdout.write(f"\n{name}: {row['n']} sentences")
+            for kind, row_of_kind in row["kinds"].items():
+                what = "kept" if "kept" in row_of_kind else "caught"
+                low, high = row_of_kind["interval"]
+                self.stdout.write(
+                    f"  {kind:12} {what:6} {row_of_kind[what]:7.2%} of {row_of_kind['n']} (95 %: {low:.2%} to {high:.2%})"
+                )
+        write(figures, out)
+
+
+def spell(figure: dict[str, Any], sign: str = "") -> str:
+    low, high = figure["interval"]
+    return f"{figure['mean']:{sign}.4f} [{low:{sign}.3f}, {high:{sign}.3f}]"

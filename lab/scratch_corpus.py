@@ -1,0 +1,537 @@
+"""A corpus for measuring: benchmark documents in a throw-away database beside the live one, which is never touched.
+
+Each document becomes a published study with one passage. Rankings that serve comparison only are here too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import random
+import re
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import psycopg
+from django.contrib.contenttypes.models import ContentType
+from django.core.management import call_command
+from django.db import connection, transaction
+from django.utils import timezone
+from psycopg import sql
+
+from corpus_app import embedding, indexing, passages, records
+from corpus_app.models import (
+    TEXT_SEARCH_CONFIG,
+    Collection,
+    Concept,
+    ConceptAlias,
+    ConceptRelation,
+    ConceptRelationStudy,
+    CorpusEvent,
+    CorpusVersion,
+    Finding,
+    ImportItem,
+    ImportJob,
+    Passage,
+    PassageVector,
+    SearchText,
+    Study,
+    StudyConcept,
+)
+from corpus_app.sources import PassageDraft, StudyDraft, keeping
+from lab.beir import BadBenchmark as BadBenchmark
+from lab.beir import Benchmark as Benchmark
+from lab.beir import Document
+from lab.beir import read as read
+
+T = TypeVar("T")
+
+PREFIX = "inform_trial_"
+MAKING = 7_301_003  # the advisory lock of whoever makes or sweeps away throw-away databases
+COLLECTION = "benchmark"
+LIBRARY = "library"  # the folder of the cache for our own corpus
+LONGEST_TITLE = 1000  # characters, as the tables have it
+ROWS_AT_ONCE = 500
+ENCODED_AT_ONCE = 64
+VECTORS, DIGESTS = "vectors.f32", "digests.txt"  # of a cache, in its folder
+DIGEST_ROW = 65  # bytes: a SHA-256 in hexadecimal and the end of the line
+KEPT_AT_ONCE = 256  # vectors between two writes: a second or two of encoding
+
+Report = Callable[[str, int, int], None]
+"""What is being done, how much of it is done, and how much there is."""
+
+
+# --- The database -----------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def throwaway_database() -> Iterator[str]:
+    """Django's connection leads to an empty database of the same server, with our tables, which is dropped at the end.
+
+    What a killed process of the same live database left behind is dropped first: one that nobody is connected to.
+    """
+    live = connection.settings_dict["NAME"]
+    with _server() as server:
+        prefix = prefix_of_live(server)
+        name = f"{prefix}{secrets.token_hex(6)}"
+        with _making(server):
+            _sweep(server, prefix)
+            server.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(sql.Identifier(name)))
+            try:
+                _lead_to(name)
+                connection.ensure_connection()
+            except BaseException:
+                _drop(server, name, live=live)
+                raise
+        try:
+            call_command("migrate", verbosity=0, interactive=False)
+            yield name
+        finally:
+            _drop(server, name, live=live)
+
+
+def _lead_to(name: str) -> None:
+    connection.close()
+    connection.close_pool()  # type: ignore[attr-defined]  # PostgreSQL's has it
+    connection.settings_dict["NAME"] = name
+
+
+def _drop(server: psycopg.Connection, name: str, *, live: str) -> None:
+    _lead_to(live)
+    ContentType.objects.clear_cache()  # those were the other database's
+    server.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+@contextmanager
+def _server() -> Iterator[psycopg.Connection]:
+    """A connection of our own to the server, by way of the live database, in which nothing is written."""
+    parameters = {k: v for k, v in connection.get_connection_params().items() if k not in {"cursor_factory", "context"}}
+    with psycopg.connect(**parameters, autocommit=True) as server:
+        yield server
+
+
+def prefix_of_live(server: psycopg.Connection) -> str:
+    """How the names of the live database's throw-away ones begin.
+
+    Another live database of the same server has its own: the lock holds within one database only.
+    """
+    [(oid,)] = server.execute("SELECT oid FROM pg_database WHERE datname = current_database()").fetchall()
+    return f"{PREFIX}{oid}_"
+
+
+@contextmanager
+def _making(server: psycopg.Connection) -> Iterator[None]:
+    server.execute("SELECT pg_advisory_lock(%s)", [MAKING])
+    try:
+        yield
+    finally:
+        server.execute("SELECT pg_advisory_unlock(%s)", [MAKING])
+
+
+def _sweep(server: psycopg.Connection, prefix: str) -> None:
+    """Ours are connected to as soon as they are made, under the same lock: one that is not was left behind."""
+    left = server.execute(
+        """SELECT datname FROM pg_database d WHERE starts_with(datname, %s)
+           AND NOT EXISTS (SELECT FROM pg_stat_activity WHERE datid = d.oid)""",
+        [prefix],
+    ).fetchall()
+    for (name,) in left:
+        with suppress(psycopg.Error):  # somebody else's, or in use after all
+            server.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(sql.Identifier(name)))
+
+
+# --- What is in it ----------------------------------------------------------------------------------------------------
+
+
+def fill(benchmark: Benchmark, *, cache: Path, with_sentences: bool, report: Report) -> dict[int, str]:
+    """Writes and indexes the documents; gives the document of each passage. Only a full ranking needs `with_sentences`.
+
+    Vectors come from `cache` where they were made before. A document without words is left out: nothing could find it.
+    """
+    present = [document for document in benchmark.documents if (document.text or document.title).strip()]
+    rows = _write(present, report)
+    with _cached(cache, benchmark.digest) as encoder, embedding.use(encoder):
+        _embed(rows, encoder, report)
+        if with_sentences:
+            _embed_sentences(report)
+    CorpusVersion.objects.create(
+        number=1, at=timezone.now(), summary=benchmark.name
+    )  # what is read once per version is
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE" if connection.in_atomic_block else "VACUUM ANALYZE")
+    return {row.pk: document.id for row, document in zip(rows, present, strict=True)}
+
+
+@contextmanager
+def library(folder: Path, encoder: str, *, cache: Path, report: Report) -> Iterator[None]:
+    """A corpus folder in a throw-away database: imported, published and indexed by this encoder, which stays in use.
+
+    What is published depends on the files alone, never on the live rows. Raises EncoderUnavailable.
+    """
+    with (
+        throwaway_database(),
+        _cached(cache, LIBRARY, encoder) as keeping,
+        embedding.use(keeping),
+    ):
+        call_command("import_corpus", folder, publish=True, stdout=io.StringIO(), stderr=io.StringIO())
+        indexing.index_all(on_progress=lambda progress: report(encoder, progress.done, progress.total))
+        yield
+
+
+def _write(documents: Sequence[Document], report: Report) -> list[Passage]:
+    collection = Collection.objects.create(slug=COLLECTION, name="Benchmark")
+    rows: list[Passage] = []
+    for batch in _batches(documents, ROWS_AT_ONCE):
+        rows += _write_batch(batch, collection, written=len(rows))
+        report("documents", len(rows), len(documents))
+    return rows
+
+
+@transaction.atomic
+def _write_batch(documents: Sequence[Document], collection: Collection, *, written: int) -> list[Passage]:
+    """All passages begin in the first study, so that they are derived from in one go, and move to their own."""
+    studies = Study.objects.bulk_create(
+        Study(
+            study_id=f"D{number:07}",
+            title=document.title[:LONGEST_TITLE].strip() or "Untitled",
+            design=records.Design.NARRATIVE_REVIEW.value,
+            collection=collection,
+            status=records.Status.PUBLISHED.value,
+        )
+        for number, document in enumerate(documents, start=written + 1)
+    )
+    rows = Passage.objects.bulk_create(
+        _passage(studies[0], document, position=position) for position, document in enumerate(documents)
+    )
+    indexing.sync_study(studies[0])
+    for row, study in zip(rows, studies, strict=True):
+        row.study, row.position = study, 0
+    Passage.objects.bulk_update(rows, ["study", "position"])
+    return rows
+
+
+def _batches(rows: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    return (rows[start : start + size] for start in range(0, len(rows), size))
+
+
+def _passage(study: Study, document: Document, *, position: int) -> Passage:
+    """A document without a title has no heading; one without a text is its title."""
+    heading = document.title[:LONGEST_TITLE].strip() if document.text.strip() else ""
+    text = document.text if document.text.strip() else document.title
+    return Passage(
+        study=study,
+        position=position,
+        section=records.Section.ABSTRACT.value,
+        heading=heading,
+        text=text,
+        content_hash=passages.content_hash(heading=heading, text=text),
+    )
+
+
+def _embed(rows: Sequence[Passage], encoder: KeptEncoder, report: Report) -> None:
+    """Straight into the table: the worker's way encodes each sentence too, which the legs have no use for."""
+    done = 0
+    for batch in _batches(rows, ENCODED_AT_ONCE):
+        vectors = encoder.encode(
+            [indexing.embedded_text(row.heading, row.text) for row in batch], threads=embedding.THREADS
+        )
+        PassageVector.objects.bulk_create(
+            PassageVector(
+                passage=row,
+                collection_id=COLLECTION,
+                encoder=encoder.name,
+                content_hash=row.content_hash,
+                searchable=True,
+                vector=vector,
+            )
+            for row, vector in zip(batch, vectors, strict=True)
+        )
+        done += len(batch)
+        report("vectors", done, len(rows))
+
+
+def _embed_sentences(report: Report) -> None:
+    """The worker's way, which finds the passages whose sentences have no vectors yet."""
+    indexing.index_all(on_progress=lambda progress: report("sentences", progress.done, progress.total))
+
+
+# --- A crowd of made-up studies ---------------------------------------------------------------------------------------
+
+WORDS_OF_A_PASSAGE = 60
+STUDIES_AT_ONCE = 50
+DIMENSIONS = 384
+SHARE_INDEXED = 0.95
+
+
+@transaction.atomic
+def crowd(*, studies: int, passages_each: int, seed: int = 1, report: Report) -> tuple[str, ...]:
+    """Writes so many published studies of made-up words, with concepts, findings and history: for measuring the desk.
+
+    A twentieth of the passages waits to be indexed. Vectors are random. Gives the studies' ids.
+    """
+    lot = random.Random(seed)  # noqa: S311  # no secret
+    words = [
+        "".join(lot.choice("bdfgklmnprst") + lot.choice("aeiou") for _ in range(lot.randint(2, 4)))
+        for _ in range(4_000)
+    ]
+    shelves = [Collection.objects.create(slug=f"crowd-{n}", name=f"Crowd {n}", position=n) for n in range(8)]
+    concepts = [
+        Concept(concept_id=f"crowd-{n}", name=f"{word} {n}", kind=f"kind {n % 7}") for n, word in enumerate(words[:300])
+    ]
+    Concept.objects.bulk_create(concepts)
+    ConceptAlias.objects.bulk_create(
+        ConceptAlias(concept=concept, name=f"{lot.choice(words)} {n}-{k}", position=k)
+        for n, concept in enumerate(concepts)
+        for k in range(4)
+    )
+    relations = ConceptRelation.objects.bulk_create(
+        ConceptRelation(source=concept, relation="affects", target=concepts[n - k - 1], position=n)
+        for n, concept in enumerate(concepts)
+        for k in range(2)
+    )
+    written: list[Study] = []
+    numbers = np.random.default_rng(seed)
+    for start in range(0, studies, STUDIES_AT_ONCE):
+        batch = range(start, min(start + STUDIES_AT_ONCE, studies))
+        written += _write_crowd([lot.choice(shelves) for _ in batch], start, passages_each, words, lot, numbers)
+        report("studies", len(written), studies)
+    StudyConcept.objects.bulk_create(
+        StudyConcept(study=study, concept=concept, position=k)
+        for study in written
+        for k, concept in enumerate(lot.sample(concepts, 3))
+    )
+    ConceptRelationStudy.objects.bulk_create(
+        ConceptRelationStudy(relation=relation, study=study, position=k)
+        for relation in relations
+        for k, study in enumerate(lot.sample(written, min(3, len(written))))
+    )
+    version = CorpusVersion.objects.create(number=1, at=timezone.now(), summary="crowd")
+    CorpusEvent.objects.bulk_create(
+        (
+            CorpusEvent(
+                at=version.at, actor_name="crowd", action="revise_passage", study_key=study.study_id, reason="Made up.",
+                detail={"changes": {"text": {"before": "one", "after": "two"}}}, corpus_version=version,
+            )
+            for study in written
+            for _ in range(passages_each)
+        ),
+        batch_size=2_000,
+    )  # fmt: skip
+    return tuple(study.study_id for study in written)
+
+
+def crowd_imports(study_ids: Sequence[str], *, imports: int, items: int) -> int:
+    """Ended imports, and one that waits for a choice among so many changes to these studies: its key."""
+    now = timezone.now()
+    kept = {"asked_by_name": "crowd", "asked_at": now, "content": b"x" * 10_000, "content_hash": "0" * 64}
+    ImportJob.objects.bulk_create(
+        ImportJob(file_name=f"{n}.ris", status="done", finished_at=now, **kept) for n in range(imports)
+    )
+    waiting = ImportJob.objects.create(file_name="crowd.ris", status="previewed", total=items, **kept)
+    text = PassageDraft(records.Section.RESULTS, "Another text than the study has.")
+    ImportItem.objects.bulk_create(
+        (
+            ImportItem(
+                job=waiting, position=n, kind="study", study_key=study_ids[n % len(study_ids)], title=f"Title {n}",
+                effect="changes", n_passages=1, chosen=True, draft=keeping.values_of(_draft(study_ids, n, text)),
+            )
+            for n in range(items)
+        ),
+        batch_size=1_000,
+    )  # fmt: skip
+    return waiting.pk
+
+
+def _draft(study_ids: Sequence[str], number: int, text: PassageDraft) -> StudyDraft:
+    return StudyDraft(
+        study_id=study_ids[number % len(study_ids)], title=f"Title {number}", authors=("Crowd A",),
+        design=records.Design.OTHER, peer_reviewed=True, collection="crowd-0", status=records.Status.PUBLISHED,
+        passages=(text,),
+    )  # fmt: skip
+
+
+def _write_crowd(
+    shelves: Sequence[Collection],
+    start: int,
+    passages_each: int,
+    words: Sequence[str],
+    lot: random.Random,
+    numbers: np.random.Generator,
+) -> list[Study]:
+    """A batch of studies. All passages begin in the first one, so that they are derived from in one go, and move to their own."""
+    designs, sections = tuple(records.Design), tuple(records.Section)
+    studies = Study.objects.bulk_create(
+        Study(
+            study_id=f"X{start + n:06}",
+            title=" ".join(lot.choices(words, k=12)).capitalize(),
+            authors=[f"{lot.choice(words).capitalize()} A" for _ in range(4)],
+            year=lot.randint(1990, 2025),
+            design=lot.choice(designs).value,
+            collection=shelf,
+            status=records.Status.PUBLISHED.value,
+        )
+        for n, shelf in enumerate(shelves)
+    )
+    rows = []
+    for position in range(len(studies) * passages_each):
+        text = f"{' '.join(lot.choices(words, k=WORDS_OF_A_PASSAGE)).capitalize()}."
+        row = _passage(studies[0], Document("", studies[position // passages_each].title, text), position=position)
+        row.section = lot.choice(sections).value
+        rows.append(row)
+    Passage.objects.bulk_create(rows)
+    indexing.sync_study(studies[0])
+    for position, row in enumerate(rows):
+        row.study, row.position = studies[position // passages_each], position % passages_each
+    Passage.objects.bulk_update(rows, ["study", "position"])
+    vectors = numbers.standard_normal((len(rows), DIMENSIONS))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    PassageVector.objects.bulk_create(
+        PassageVector(
+            passage=row,
+            collection=row.study.collection,
+            encoder=embedding.active_name(),
+            content_hash=row.content_hash,
+            searchable=True,
+            vector=vector,
+        )
+        for row, vector in zip(rows, vectors, strict=True)
+        if lot.random() < SHARE_INDEXED
+    )
+    Finding.objects.bulk_create(
+        Finding(
+            study=study,
+            position=position,
+            intervention=lot.choice(words),
+            outcome=lot.choice(words),
+            direction=records.Direction.NO_DIFFERENCE.value,
+            statement=" ".join(lot.choices(words, k=15)),
+        )
+        for study in studies
+        for position in range(3)
+    )
+    return studies
+
+
+# --- Vectors made before ----------------------------------------------------------------------------------------------
+
+
+class KeptEncoder:
+    """The encoder in use, with every vector it ever made for this corpus.
+
+    Vectors are written as they are made, so that work that was killed is taken up where it stopped.
+    """
+
+    def __init__(self, encoder: embedding.Encoder, folder: Path) -> None:
+        self.name = encoder.name
+        self.dimensions = encoder.dimensions
+        self._encoder = encoder
+        self._folder = folder
+        self._kept: dict[str, embedding.Matrix] = {}
+        self._unwritten: list[str] = []
+        self._read()
+
+    def encode(self, texts: Sequence[str], *, threads: int = 1) -> embedding.Matrix:
+        keys = [_digest(text) for text in texts]
+        new = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._kept}
+        if new:
+            made = self._encoder.encode(list(new.values()), threads=threads)
+            self._kept |= dict(zip(new, made, strict=True))
+            self._unwritten += new
+            if len(self._unwritten) >= KEPT_AT_ONCE:
+                self.write()
+        return np.array([self._kept[key] for key in keys], dtype=np.float32).reshape(len(keys), self.dimensions)
+
+    def write(self) -> None:
+        """Adds what is new to the files: one vector a row, and the digests of the texts in the same order."""
+        if not self._unwritten:
+            return
+        self._folder.mkdir(parents=True, exist_ok=True)
+        with (self._folder / VECTORS).open("ab") as vectors:
+            vectors.write(np.array([self._kept[key] for key in self._unwritten], dtype=np.float32).tobytes())
+        with (self._folder / DIGESTS).open("a", encoding="ascii") as digests:
+            digests.writelines(f"{key}\n" for key in self._unwritten)
+        self._unwritten.clear()
+
+    def _read(self) -> None:
+        """What was kept before. A row without its digest, or half a row, is what a killed process left: cut off and made anew."""
+        vectors, digests = self._folder / VECTORS, self._folder / DIGESTS
+        row = self.dimensions * np.dtype(np.float32).itemsize
+        with suppress(FileNotFoundError):
+            keys = digests.read_bytes()[: digests.stat().st_size // DIGEST_ROW * DIGEST_ROW].decode("ascii").split()
+            n = min(len(keys), vectors.stat().st_size // row)
+            os.truncate(vectors, n * row)
+            os.truncate(digests, n * DIGEST_ROW)
+            rows = np.fromfile(vectors, dtype=np.float32).reshape(n, self.dimensions)
+            self._kept = dict(zip(keys[:n], rows, strict=True))
+
+
+@contextmanager
+def _cached(cache: Path, digest: str, name: str = "") -> Iterator[KeptEncoder]:
+    encoder = embedding.get(name)
+    keeping = KeptEncoder(encoder, cache / re.sub(r"[^\w.@+-]+", "_", encoder.name) / digest[:16])
+    try:
+        yield keeping
+    finally:
+        keeping.write()
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+# --- Rankings for comparison only -------------------------------------------------------------------------------------
+
+_QUESTION = f"to_tsvector('{TEXT_SEARCH_CONFIG}', {SearchText.template % {'expressions': '%(text)s::text'}})"
+# Any of the question's words, as PostgreSQL ranks them. Equal weights and normalisation 1 do best of its settings.
+_TS_RANK = """
+    WITH question AS MATERIALIZED (
+        SELECT string_agg(quote_literal(lexeme), ' | ')::tsquery AS query FROM unnest(tsvector_to_array({question})) AS lexeme
+    )
+    SELECT p.id, ts_rank('{1,1,1,1}', p.lexemes, query, 1) AS score
+    FROM question JOIN corpus_app_passage p ON p.lexemes @@ query
+    ORDER BY score DESC, p.id LIMIT %(limit)s
+""".replace("{question}", _QUESTION)
+# (1 + ln tf) x ln(N / df), cosine. The lengths of the passages are worked out once, by `prepare_comparison`.
+_LENGTHS = """
+    CREATE TABLE trial_rarity AS
+        SELECT lexeme, ln((SELECT count(*) FROM corpus_app_passageterm WHERE lexeme = '')::float8 / count(*)) AS idf
+        FROM corpus_app_passageterm WHERE lexeme <> '' GROUP BY lexeme;
+    CREATE TABLE trial_length AS
+        SELECT passage_id, sqrt(sum(((1 + ln(frequency)) * idf) ^ 2)) AS length
+        FROM corpus_app_passageterm JOIN trial_rarity USING (lexeme) GROUP BY passage_id;
+    ALTER TABLE trial_rarity ADD PRIMARY KEY (lexeme);
+    ALTER TABLE trial_length ADD PRIMARY KEY (passage_id);
+    ANALYZE trial_rarity, trial_length;
+"""
+_TFIDF = """
+    SELECT passage_id, sum((1 + ln(frequency)) * idf * idf) / nullif(max(trial_length.length), 0) AS score
+    FROM unnest(tsvector_to_array({question})) AS lexeme
+    JOIN trial_rarity USING (lexeme) JOIN corpus_app_passageterm USING (lexeme) JOIN trial_length USING (passage_id)
+    GROUP BY passage_id ORDER BY score DESC NULLS LAST, passage_id LIMIT %(limit)s
+""".replace("{question}", _QUESTION)
+
+
+def prepare_comparison() -> None:
+    """What `tfidf` needs beside the tables. In a throw-away database only."""
+    with connection.cursor() as cursor:
+        cursor.execute(_LENGTHS)
+
+
+def ts_rank(text: str, *, limit: int) -> tuple[tuple[int, float], ...]:
+    """Passages and their scores by PostgreSQL's own ranking, best first."""
+    return _ranked(_TS_RANK, text, limit)
+
+
+def tfidf(text: str, *, limit: int) -> tuple[tuple[int, float], ...]:
+    return _ranked(_TFIDF, text, limit)
+
+
+def _ranked(query: str, text: str, limit: int) -> tuple[tuple[int, float], ...]:
+    with connection.cursor() as cursor:
+        cursor.execute(query, {"text": text, "limit": limit})
+        return tuple((pk, float(score or 0.0)) for pk, score in cursor.fetchall())

@@ -1,0 +1,1 @@
+"""Answers: make, store, stream, replay and export them."""

@@ -1,0 +1,394 @@
+"""From a checked question to a stored answer."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import secrets
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, replace
+from datetime import datetime
+from functools import cache, lru_cache
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import orjson
+from django.conf import settings
+from django.db import DatabaseError, connection, transaction
+from django.urls import reverse
+from django.utils import timezone
+
+from corpus_app import search
+from qa_app.answers import engines, packing, payload
+from qa_app.answers.corpus import SearchedCorpus
+from qa_app.answers.time_limit import TimeLimit
+from qa_app.models import Answer, Gap, SafetyReply
+from qa_app.pipeline import policy as policies
+from qa_app.pipeline.policy import Policy
+from qa_app.pipeline.ports import Progress, Reranker, Writer
+from qa_app.pipeline.question import follow_up, safety
+from qa_app.pipeline.question.safety import Route
+from qa_app.pipeline.records import Answer as Answered
+from qa_app.pipeline.records import (
+    Attempt,
+    Declined,
+    Evidence,
+    Outcome,
+    Question,
+    SentenceKind,
+    Verdict,
+)
+from qa_app.pipeline.run import parse_question
+from qa_app.pipeline.writer import EXTRACTIVE, ExtractiveWriter
+from qa_app.pipeline.writing import PARTS
+from qa_app.writers.model_server import Deadline, ModelServer, Price, ServerSettings, Waiting
+from qa_app.writers.model_writer import ModelWriter
+from qa_app.writers.rationed import Allowance, RationedWriter
+from qa_app.writers.reranking import CrossEncoderReranker, ModelReranker
+from qa_app.writers.spending import DailyBudget
+
+ID_BYTES = 17  # an address that cannot be guessed: more than 128 random bits, whatever is drawn anew
+logger = logging.getLogger(__name__)
+POLICY = policies.read(settings.INFORM_POLICY)  # once; the settings have refused what cannot be read
+FILED = frozenset(outcome for outcome in Outcome if not outcome.is_answer or outcome is Outcome.PARTIAL)
+"""Outcomes that leave a question, or a part of it, for curators to fill."""
+
+
+def answer(
+    question: Question,
+    *,
+    writer: str,
+    parent: str | None,
+    now: datetime,
+    policy: Policy = POLICY,
+    allowance: Allowance | None = None,
+    limit: TimeLimit | None = None,
+) -> payload.Payload:
+    """Runs the pipeline, stores what it gave and returns it as clients see it. Raises ModelQuotaUsedUp, OutOfTime."""
+    start = perf_counter()
+    made = make(question, writer=writer, policy=policy, allowance=allowance, limit=limit)
+    return store(made, parent=parent, now=now, started=start, limit=limit)
+
+
+def make(
+    question: Question,
+    *,
+    writer: str,
+    policy: Policy = POLICY,
+    keep: Callable[[Evidence], None] | None = None,
+    progress: Progress | None = None,
+    waiting: Waiting | None = None,
+    allowance: Allowance | None = None,
+    limit: TimeLimit | None = None,
+) -> Answered:
+    """The answer, not yet stored. `keep` is given the evidence that it is written from, where there is any.
+
+    Raises Abandoned, at its next stage, once those who are told of its progress have left; ModelQuotaUsedUp, OutOfTime.
+    """
+    answered = engines.engine(policy).answer(
+        question,
+        corpus=SearchedCorpus(limit),
+        writers=writers(writer, waiting=waiting, allowance=allowance),
+        today=timezone.localdate(),
+        reviewed=reviewed,
+        keep=keep,
+        progress=progress,
+        limit=limit,
+        reranker=reranker(waiting),
+    )
+    return _with_missing_model(answered, writer)
+
+
+def warm_up() -> None:
+    """Read what the engine knows of the corpus and its models, so that the first question does not wait for them."""
+    try:
+        SearchedCorpus().facts()
+        engines.engine(POLICY)
+    except DatabaseError as error:  # no database yet: the first question will tell
+        logger.warning("The corpus could not be read ahead: %s", error)
+    finally:
+        if not connection.in_atomic_block:
+            connection.close()  # of the thread that warms up
+
+
+def follow(question: str, before: str) -> str | None:
+    """Return what a follow-up means after the question before; None where it stands alone."""
+    facts = SearchedCorpus().facts()
+    return follow_up.follow(question, before, facts.concept_index, facts.people)
+
+
+def is_fragment(question: str) -> bool:
+    """Tell whether a question is a few words that name nothing."""
+    corpus = SearchedCorpus()
+    return follow_up.is_fragment(parse_question(question, corpus, corpus.facts()))
+
+
+def is_declined(question: str) -> bool:
+    """Tell whether a question gets a fixed reply by the reviewed list."""
+    return safety.check(question, None, SearchedCorpus().facts().safety, None) is not None
+
+
+def safety_routes() -> Mapping[str, Route]:
+    """Return the routes of the language and of the corpus, by name."""
+    return SearchedCorpus().facts().safety.routes
+
+
+def _with_missing_model(answered: Answered, writer: str) -> Answered:
+    """Return the answer with who wrote instead, where a model was asked for and none is configured."""
+    if writer != "llm" or model_server() is not None or not answered.outcome.is_answer:
+        return answered
+    instead = replace(answered.generator, fallback_from="llm", fallback_reason="not_configured")
+    return replace(answered, generator=instead)
+
+
+def reviewed(declined: Declined) -> Declined:
+    """With the words that curators have approved for its route; as built in where there are none."""
+    reply = SafetyReply.objects.find_approved(declined.route)
+    return replace(declined, message=reply.message, version=reply.version) if reply else declined
+
+
+def reranker(waiting: Waiting | None = None) -> Reranker | None:
+    """The model that reads question and passage together, made once; None where none is configured."""
+    kind, _, model = settings.INFORM_RERANKER.partition(":")
+    if kind == "cross-encoder":
+        return _cross_encoder(model.strip())
+    server = model_server() if kind == "llm" else None
+    return ModelReranker(server, waiting) if server else None
+
+
+@cache
+def _cross_encoder(model: str) -> Reranker:
+    return CrossEncoderReranker(model)
+
+
+def writers(
+    wanted: str,
+    parts: tuple[str, ...] = PARTS,
+    waiting: Waiting | None = None,
+    allowance: Allowance | None = None,
+) -> tuple[Writer, ...]:
+    """Who writes, and who steps in. The model writes when one is configured, unless the extractive writer was asked for.
+
+    Only these parts are asked of a model; the extractive writer hands over both at once. Without an `allowance` nobody counts.
+    """
+    server = None if wanted == "extractive" else model_server()
+    extractive: Writer = ExtractiveWriter()
+    if server is None:
+        return (extractive,)
+    deadline = Deadline.after(settings.OPENAI_TIMEOUT_SECONDS, waiting=waiting)
+    strict = ModelWriter(server, deadline, is_strict=True, parts=parts)
+    models: list[Writer] = [ModelWriter(server, deadline, parts=parts), strict]
+    if allowance is not None:
+        models = [RationedWriter(model, allowance, is_named=wanted == "llm") for model in models]
+    return (*models, extractive)
+
+
+def model_server() -> ModelServer | None:
+    """The process's one door to the language model; None where none is configured."""
+    if not settings.OPENAI_MODEL:
+        return None
+    return _model_server(
+        ServerSettings(
+            model=settings.OPENAI_MODEL,
+            api_key=settings.OPENAI_API_KEY,
+            base_url=settings.OPENAI_BASE_URL,
+            price=Price(settings.OPENAI_PRICE_PROMPT, settings.OPENAI_PRICE_REPLY),
+            reply_tokens=settings.OPENAI_REPLY_TOKENS,
+            breaker_failures=settings.OPENAI_BREAKER_FAILURES,
+            breaker_pause_seconds=settings.OPENAI_BREAKER_PAUSE_SECONDS,
+        ),
+        settings.OPENAI_DAILY_LIMIT,
+    )
+
+
+@cache
+def _model_server(chosen: ServerSettings, daily_limit: float) -> ModelServer:
+    return ModelServer(chosen, budget=DailyBudget(daily_limit))
+
+
+def store(
+    answered: Answered,
+    *,
+    parent: str | None,
+    now: datetime,
+    started: float | None = None,
+    files_gap: bool = True,
+    request_id: uuid.UUID | None = None,
+    limit: TimeLimit | None = None,
+) -> payload.Payload:
+    """Writes the answer with its sentences and citations in one transaction; a refusal files its question as a gap.
+
+    A `request_id` that was handed out before is kept; else one is made. Raises OutOfTime where the limit is over.
+    """
+    milliseconds_left = limit.milliseconds_left if limit else None
+    answer_id, request_id = new_id(), request_id or uuid.uuid4()
+    body = payload.of_answer(
+        answered,
+        answer_id=answer_id,
+        url=reverse("answer", args=[answer_id]),
+        request_id=str(request_id),
+        parent=parent,
+        encoder=search.encoder_name(),
+        created_at=now.isoformat(timespec="seconds"),
+    )
+    writing = perf_counter()
+    with transaction.atomic():
+        with search.sending() as send:
+            if milliseconds_left is not None:
+                send(search.CUT_OFF, [str(milliseconds_left)])
+            # The sentences come first, their answer last (the database checks at commit), so that its payload holds the time
+            # they took. While the database is at work, what comes next is made ready here.
+            sentences = send(_STORE_SENTENCES, [answer_id, *_sentence_rows(body)])
+            body = payload.in_contract_order(body)
+            send(_STORE_POLICY, [answered.policy.label, _policy(answered.policy)])
+            drafts = [_draft(attempt) for attempt in answered.attempts]
+            drafts = packing.pack_drafts(drafts, body, writer=EXTRACTIVE.name)
+            sentences.fetchall()
+            end = perf_counter()
+            body["timings_ms"] = payload.in_contract_order(
+                body["timings_ms"]
+                | {
+                    "store": _milliseconds(writing, end),
+                    "total": _milliseconds(writing if started is None else started, end),
+                }
+            )
+            row = Answer(
+                id=answer_id,
+                request_id=request_id,
+                question=answered.question.text,
+                mode=answered.question.mode.value,
+                collection=answered.question.collection,
+                outcome=answered.outcome.value,
+                corpus_version=answered.corpus_version,
+                policy_id=answered.policy.label,
+                engine=engine(),
+                parent_id=parent,
+                created_at=now,
+            )
+            row.payload, passages = packing.pack(body)
+            stored = [
+                {"digest": key} | passages[key] for key in sorted(passages)
+            ]  # in one order: nobody waits in a ring
+            send(_STORE_PASSAGES, [_json(stored)])
+            send(_STORE_ANSWER, [*(getattr(row, name) for name in _PLAIN), _json(row.payload), _json(drafts)])
+        if files_gap and answered.outcome in FILED:
+            Gap.objects.file(row, missing=list(answered.missing))
+    return body
+
+
+def _json(value: Any) -> str:
+    return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
+
+
+@lru_cache(maxsize=8)
+def _policy(policy: Policy) -> str:
+    return _json(policy.values())
+
+
+@cache
+def engine() -> str:
+    """What makes answers, as a hash of its code: the same engine, policy and corpus version give the same bytes."""
+    digest = hashlib.sha256()
+    folders = ("pipeline", "lexicon", "fitted")
+    for path in sorted(path for folder in folders for path in (Path(__file__).parents[1] / folder).glob("**/*.*")):
+        if path.suffix in {".py", ".toml", ".json"}:
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _draft(attempt: Attempt) -> dict[str, Any]:
+    """An attempt as it is kept: who wrote, the draft as received, and the verdict on each of its sentences."""
+    draft = attempt.draft
+    return {
+        "writer": attempt.generator.name,
+        "generator": asdict(attempt.generator),
+        "failure": attempt.failure,
+        **{
+            part: [asdict(sentence) | {"text": payload.keepable(sentence.text)} for sentence in sentences]
+            for part, sentences in (("summary", draft.summary), ("answer", draft.answer))
+        },
+        "dropped": [asdict(entry) | {"text": payload.keepable(entry.text or "")} for entry in draft.dropped],
+        "verdicts": list(attempt.verdicts),
+        "received": {part: payload.keepable(text) for part, text in draft.received.items()},
+        "labels": dict(draft.labels),
+    }
+
+
+def _sentence_rows(body: payload.Payload) -> list[str]:
+    """The sentences of an answer and the spans that they quote, as `_STORE_SENTENCES` takes them: two arrays of objects, as JSON."""
+    sentences = [(part, n, s) for part in ("summary", "answer") for n, s in enumerate(body[part]["sentences"])]
+    if headline := body["headline"]:
+        verdict = Verdict.VERBATIM if headline["kind"] == SentenceKind.QUOTE else Verdict.COUNTED
+        sentences.insert(0, ("headline", 0, headline | {"verdict": verdict.value}))
+    quoted = [(part, n, span) for part, n, s in sentences for span in s["support"] if "finding_ids" not in span]
+    index_of = {citation["study_id"]: citation["index"] for citation in body["citations"]}
+    rows = [
+        {"part": part, "position": n, "text": s["text"], "kind": s["kind"], "verdict": s["verdict"]}
+        for part, n, s in sentences
+    ]
+    spans = [
+        {"part": part, "position": n, "place": place, "index": index_of[span["study_id"]]}
+        | {column: span[name] for column, name in _SPAN.items()}
+        for place, (part, n, span) in enumerate(quoted)
+    ]
+    return [_json(rows), _json(spans)]
+
+
+_SPAN = {
+    "study_key": "study_id",
+    "passage_key": "passage_id",
+    "passage_version": "passage_version",
+    "start": "start",
+    "end": "end",
+    "quote": "quote",
+}
+"""Columns of a citation, and what the payload calls them."""
+# One statement: the ORM would take longer to write two than PostgreSQL takes for both. A passage or study deleted since it
+# was read keeps its words here, without a link.
+_STORE_SENTENCES = """
+    WITH sentence AS (
+        INSERT INTO qa_app_answersentence (answer_id, part, position, text, kind, verdict)
+        SELECT %s, row.* FROM jsonb_to_recordset(%s::jsonb) AS row (part text, position int, text text, kind text, verdict text)
+        RETURNING id, part, position
+    )
+    INSERT INTO qa_app_answercitation
+        (sentence_id, index, study_id, study_key, passage_id, passage_key, passage_version, start, "end", quote)
+    SELECT sentence.id, row.index, study.study_id, row.study_key, passage.id, row.passage_key, row.passage_version,
+           row.start, row.end, row.quote
+    FROM jsonb_to_recordset(%s::jsonb) AS row (
+        part text, position int, place int, index int, study_key text, passage_key bigint, passage_version int, start int, "end" int, quote text
+    )
+    JOIN sentence USING (part, position)
+    {still_there}
+    ORDER BY row.place
+    RETURNING id
+""".replace("{still_there}", search.STILL_THERE)
+_STORE_POLICY = """
+    INSERT INTO qa_app_storedpolicy (label, "values") VALUES (%s, %s::jsonb) ON CONFLICT (label) DO NOTHING
+"""
+_STORE_PASSAGES = """
+    INSERT INTO qa_app_storedpassage (digest, passage_id, passage_version, study_id, title, section, kind, text)
+    SELECT row.* FROM jsonb_to_recordset(%s::jsonb) AS row (
+        digest text, passage_id bigint, passage_version int, study_id text, title text, section text, kind text, text text
+    )
+    ON CONFLICT (digest) DO NOTHING
+"""
+_PLAIN = "id request_id question mode collection outcome corpus_version policy_id engine parent_id created_at".split()
+_STORE_ANSWER = """
+    INSERT INTO qa_app_answer
+        (id, request_id, question, mode, collection, outcome, corpus_version, policy_id, engine, parent_id, created_at, payload, drafts)
+    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s::jsonb, %s::jsonb)
+"""
+
+
+def new_id() -> str:
+    """Url-safe and random; not beginning with a dash, which a command line would take for an option."""
+    while (drawn := secrets.token_urlsafe(ID_BYTES)).startswith("-"):
+        pass
+    return drawn
+
+
+def _milliseconds(start: float, end: float) -> float:
+    return round(1000 * (end - start), 3)

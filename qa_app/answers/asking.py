@@ -1,0 +1,319 @@
+"""The door for questions: ask one, or read an answer again beside the present corpus."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from django.db import IntegrityError
+from django.utils import timezone
+from django.utils.translation import gettext_noop as N_
+
+from corpus_app import search
+from qa_app.answers import answering, contexts, engines, passage_search, redaction, storing
+from qa_app.answers.contexts import ExpiredContext as ExpiredContext
+from qa_app.answers.contexts import Opened, WrittenPart
+from qa_app.answers.contexts import UnknownContext as UnknownContext
+from qa_app.answers.examples import shown as fitting_examples
+from qa_app.answers.payload import Payload
+from qa_app.answers.renewing import Changes, changes_between
+from qa_app.answers.time_limit import limited
+from qa_app.models import Answer, question_key
+from qa_app.pipeline.policy import BadPolicy as BadPolicy
+from qa_app.pipeline.policy import Policy
+from qa_app.pipeline.policy import read as read_policy
+from qa_app.pipeline.ports import OutOfTime as OutOfTime
+from qa_app.pipeline.question import follow_up
+from qa_app.pipeline.records import InsufficientEvidence as InsufficientEvidence
+from qa_app.pipeline.records import Mode, Outcome, Question
+from qa_app.pipeline.text import clean
+from qa_app.writers.rationed import Allowance as Allowance
+from qa_app.writers.rationed import ModelQuotaUsedUp as ModelQuotaUsedUp
+
+LONGEST_QUESTION = 2_000  # characters
+MOST_PASSAGES = 12  # of evidence that a question may be answered from, and their studies
+MOST_STUDIES = 12
+MOST_STEPS_BACK = 5  # of follow-ups that named nothing and found no answer
+MOST_FOUND = 50  # passages of a search: what fusion hands on
+WRITERS = ("auto", "extractive", "llm")
+NOT_DECODED = "\ufffd"  # what a form holds in place of bytes that are not UTF-8
+snapshot = search.snapshot  # what is read inside is all of one moment
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class BadInput(ValueError):
+    """What cannot be taken: which field, a short code, and what to do, in words for a reader."""
+
+    def __init__(self, field: str, code: str, words: str, **figures: int | str) -> None:
+        """`words` may be translated by a page; `figures` are what they leave open, as `%(name)s`."""
+        self.field, self.code, self.words, self.figures = field, code, words, figures
+        told = {name: f"{figure:,}" if isinstance(figure, int) else figure for name, figure in figures.items()}
+        self.detail = words % told if told else words
+        super().__init__(self.detail)
+
+
+class BadQuestion(BadInput):
+    """A question that cannot be asked."""
+
+
+def ask(
+    *,
+    question: str,
+    mode: str | None = None,
+    collection: str | None = None,
+    writer: str = "auto",
+    parent: str | None = None,
+    now: datetime | None = None,
+    preset: str | None = None,
+    most_passages: object = None,
+    most_studies: object = None,
+    keeps_evidence: bool = False,
+    allowance: Allowance | None = None,
+) -> Payload:
+    """Answers a question and keeps the answer. Raises BadQuestion, before any model runs, BadPolicy, ModelQuotaUsedUp, OutOfTime.
+
+    A question that follows another (`parent`) keeps its mode and collection, unless told otherwise, and its subject.
+    A `preset` (with figures changed in it, see `policy.read`) takes the place of the site's own policy. `most_passages` and
+    `most_studies` change how much evidence is read for this question. With `keeps_evidence` the evidence stays open under
+    the answer's request id, so that `write_part` can write from it again. An `allowance` says whether a model may write;
+    where it may not, the extractive writer does, unless the model was asked for by name.
+    """
+    policy = answering.POLICY if preset is None else read_policy(preset)
+    policy = _with_budget(policy, most_passages=most_passages, most_studies=most_studies)
+    checked = check(question=question, mode=mode, collection=collection, writer=writer, parent=parent)
+    now = now or timezone.now()
+    answer = contexts.answer if keeps_evidence else answering.answer
+    with limited() as limit:
+        try:
+            return answer(
+                checked, writer=writer, parent=parent, now=now, policy=policy, allowance=allowance, limit=limit
+            )
+        except IntegrityError:
+            # A source was deleted between reading and storing: once more, without it.
+            return answer(
+                checked, writer=writer, parent=parent, now=now, policy=policy, allowance=allowance, limit=limit
+            )
+
+
+def _with_budget(policy: Policy, *, most_passages: object, most_studies: object) -> Policy:
+    """The policy with these figures in it; None leaves one as it is. Raises BadQuestion."""
+    if most_passages is None and most_studies is None:
+        return policy
+    return replace(
+        policy,
+        evidence_passages=_budget("most_passages", most_passages, policy.evidence_passages, MOST_PASSAGES),
+        cited_studies=_budget("most_studies", most_studies, policy.cited_studies, MOST_STUDIES),
+    )
+
+
+def _budget(field: str, wanted: object, usual: int, most: int) -> int:
+    if wanted is None:
+        return usual
+    if isinstance(wanted, bool) or not isinstance(wanted, int) or not 1 <= wanted <= most:
+        raise BadQuestion(field, "out_of_range", f"Send a whole number from 1 to {most}.")
+    return wanted
+
+
+def ask_again(answer_id: str, *, now: datetime | None = None, allowance: Allowance | None = None) -> Payload | None:
+    """Asks an answer's question once more, of the corpus as it is now; None where there is no such answer.
+
+    In its collection, while there is one, and following the same answer. Raises BadQuestion, OutOfTime.
+    """
+    row = Answer.objects.filter(pk=answer_id).first() if is_storable(answer_id) else None
+    if row is None:
+        return None
+    kept = row.collection if row.collection in {c.slug for c in search.collections()} else None
+    parent = row.parent_id if row.payload.get("understood_as") else None  # asked by itself, it followed nothing
+    return ask(question=row.question, mode=row.mode, collection=kept, parent=parent, now=now, allowance=allowance)
+
+
+def have_one_engine(*answer_ids: str) -> bool:
+    """Tell whether one engine made all of these stored answers."""
+    return Answer.objects.filter(pk__in=answer_ids).values("engine").distinct().count() <= 1
+
+
+def find_changes(payload: Payload, since: str) -> Changes | None:
+    """What an answer says otherwise than an earlier one; None unless that one is there and answers the same question."""
+    before = find_answer(since) if since != payload["id"] else None
+    if before is None or _asked(before) != _asked(payload):
+        return None
+    return changes_between(before, payload)
+
+
+def _asked(body: Payload) -> str:
+    """The same for answers to the same question."""
+    return question_key(body.get("understood_as") or body["question"])
+
+
+def find_passages(
+    *, question: str, mode: str = Mode.BEGINNER.value, collection: str | None = None, limit: object = 20
+) -> Payload:
+    """The passages nearest to a question, without an answer. Raises BadQuestion, before any model runs, and OutOfTime."""
+    checked = check(question=question, mode=mode, collection=collection, writer="auto", parent=None)
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MOST_FOUND:
+        raise BadQuestion("limit", "unknown", f"Send a whole number from 1 to {MOST_FOUND}.")
+    with limited() as time_limit:
+        return passage_search.find(checked, limit=limit, time_limit=time_limit)
+
+
+def open_context(
+    *, question: str, mode: str = Mode.BEGINNER.value, collection: str | None = None, now: datetime | None = None
+) -> Opened:
+    """Searches and freezes the evidence of a question, for its parts to be written one by one. Raises BadQuestion."""
+    checked = check(question=question, mode=mode, collection=collection, writer="auto", parent=None)
+    return contexts.open_context(checked, now=now or timezone.now())
+
+
+def write_part(
+    request_id: str,
+    part: contexts.Part,
+    *,
+    writer: str = "auto",
+    now: datetime | None = None,
+    allowance: Allowance | None = None,
+) -> WrittenPart:
+    """Summary or answer from frozen evidence.
+
+    Raises UnknownContext, ExpiredContext, InsufficientEvidence, ModelQuotaUsedUp, OutOfTime.
+    """
+    now = now or timezone.now()
+    with limited() as limit:
+        return contexts.write_part(request_id, part, writer=writer, now=now, allowance=allowance, limit=limit)
+
+
+def check(*, question: object, mode: object, collection: object, writer: object, parent: object) -> Question:
+    """The question, fit to be searched; what a follow-up leaves unsaid is its parent's. Raises BadQuestion."""
+    text = _checked_text(question)
+    before = _find_parent(parent)
+    if mode is None:
+        mode = before.mode if before else Mode.BEGINNER.value
+    if mode not in [m.value for m in Mode]:
+        modes = " or ".join(m.value for m in Mode)
+        raise BadQuestion("mode", "unknown", N_("Choose a mode: %(modes)s."), modes=modes)
+    if writer not in WRITERS:
+        raise BadQuestion("writer", "unknown", f"Choose a writer: {', '.join(WRITERS)}.")
+    chosen = before.collection if collection is None and before else collection
+    slugs = [c.slug for c in search.collections()] if chosen is not None else []
+    if collection is not None and collection not in slugs:
+        raise BadQuestion(
+            "collection",
+            "unknown",
+            N_("There is no such collection. Choose one of %(slugs)s, or none."),
+            slugs=", ".join(slugs),
+        )
+    if collection is None and chosen in slugs:
+        collection = chosen
+    asked = _searchable(text)
+    meant = _meant(asked, before) if before else None
+    return Question(
+        text=text,
+        searched=_searchable(meant) if meant else asked,
+        mode=Mode(mode),
+        collection=collection if isinstance(collection, str) else None,
+        understood_as=meant,
+    )
+
+
+def _searchable(text: str) -> str:
+    return clean(text)[:LONGEST_QUESTION]  # one character may become eighteen: no model sees more than was allowed
+
+
+def _find_parent(parent: object) -> Answer | None:
+    if parent is None:
+        return None
+    row = Answer.objects.filter(pk=parent).first() if isinstance(parent, str) and is_storable(parent) else None
+    if row is None:
+        raise BadQuestion("parent", "unknown", N_("There is no answer with this id to follow."))
+    return row
+
+
+def _meant(asked: str, before: Answer) -> str | None:
+    """What a follow-up means; None where it stands alone, and where its own words get a fixed reply as they are."""
+    if answering.is_declined(asked):
+        return None
+    before = _with_a_subject(before)
+    subject = follow_up.standalone(clean(before.question), before.payload.get("understood_as"))
+    return answering.follow(asked, subject)
+
+
+def _with_a_subject(before: Answer) -> Answer:
+    """Return the answer before; where its question named nothing and found no answer, the one that it followed."""
+    for _ in range(MOST_STEPS_BACK):
+        is_joined = before.parent_id is None or before.payload.get("understood_as") is not None
+        if is_joined or Outcome(before.outcome).is_answer or not answering.is_fragment(clean(before.question)):
+            break
+        before = before.parent or before
+    return before
+
+
+def _checked_text(question: object) -> str:
+    if not isinstance(question, str):
+        raise BadQuestion("question", "not_text", N_("Send the question as text."))
+    if len(question) > 4 * LONGEST_QUESTION or len(text := question.strip()) > LONGEST_QUESTION:
+        raise BadQuestion(
+            "question",
+            "too_long",
+            N_("The question is longer than %(most)s characters. Please shorten it."),
+            most=LONGEST_QUESTION,
+        )
+    if not is_storable(text) or NOT_DECODED in text:
+        raise BadQuestion(
+            "question", "not_text", N_("The question holds characters that are not text. Please type it again.")
+        )
+    if not clean(text):
+        raise BadQuestion("question", "blank", N_("Please type a question."))
+    return text
+
+
+def is_storable(text: str) -> bool:
+    return "\0" not in text and _SURROGATE.search(text) is None
+
+
+def writer() -> dict[str, str | None]:
+    """Who writes by default: `name`, and of a language model its `model` and its `circuit` (closed, open, half_open)."""
+    server = answering.model_server()
+    if server is None:
+        return {"name": "extractive", "model": None, "circuit": None}
+    return {"name": "llm", "model": server.model, "circuit": server.breaker.state}
+
+
+def calibration_trouble() -> str | None:
+    """Why fitted models cannot be used, and more is refused meanwhile; None where all is well."""
+    return engines.model_trouble()
+
+
+def examples() -> list[str]:
+    """Questions to show what can be asked: the present corpus is about them."""
+    return list(fitting_examples())
+
+
+def front_page() -> dict[str, Any]:
+    """Figures of the corpus: `studies`, `passages`, `collections` with their counts, `corpus_version`."""
+    return search.corpus_figures()
+
+
+def offered_collections() -> dict[str, Any]:
+    """`collections` that a question can be asked of: slug, name and description, without counts."""
+    rows = search.collections()
+    return {"collections": [{"slug": c.slug, "name": c.name, "description": c.description} for c in rows]}
+
+
+def find_answer(answer_id: str) -> Payload | None:
+    """The answer as it was given, marked with what has become of its sources; None where there is none.
+
+    Of a study that has left the public only "A source was withdrawn." remains.
+    """
+    if not is_storable(answer_id):
+        return None
+    with search.snapshot():
+        found = Answer.objects.filter(pk=answer_id).order_by().values_list("payload", flat=True)
+        return next((redaction.redact_now(storing.whole(stored)) for stored in found), None)
+
+
+def find_by_request(request_id: uuid.UUID) -> Payload | None:
+    """The same, by the id of its evidence, which a stream knows before the answer is there."""
+    row = Answer.objects.filter(request_id=request_id).first()
+    return None if row is None else redaction.redact(storing.whole(row.payload))

@@ -1,0 +1,186 @@
+"""Two answers side by side: which studies and sentences only one of them has, and how sure each is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_noop as N_
+
+from qa_app.answers import presentation
+from qa_app.templatetags import answer_words
+
+Payload = Mapping[str, Any]
+
+ENDS = {
+    "answered": N_("is answered"),
+    "partial": N_("is answered in part"),
+    "conflicting": N_("finds studies that disagree"),
+    "insufficient_evidence": N_("finds no answer in the studies"),
+    "out_of_scope": N_("lies outside the studies"),
+    "guardrail": N_("is not answered from studies"),
+}
+SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[\"“(]?[A-Z])")
+"""What is quoted in one piece may be several sentences. A cut too many does no harm: both answers are cut alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A sentence of an answer."""
+
+    text: str
+    markers: tuple[int, ...]
+    """Of the piece that it ends; none for a sentence inside a piece."""
+    is_shared: bool
+    """Whether the other answer says it, too, word for word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    index: int
+    study_id: str
+    title: str
+    year: int | None
+    is_shared: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    name: str
+    """A or B; also the anchor."""
+    answer: Payload
+    headline: tuple[Line, ...]
+    """One line, or none."""
+    verdict: str
+    counts: tuple[tuple[str, int], ...]
+    summary: tuple[Line, ...]
+    lines: tuple[Line, ...]
+    """Of the longer text, without what the summary says already."""
+    sources: tuple[Source, ...]
+    withdrawn: int
+    """Sources that are not named any more."""
+    missing: tuple[str, ...] = ()
+    """Parts of the question that the answer's message does not name already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    sides: tuple[Side, Side]
+    differences: tuple[str, ...]
+    """In words, the weightiest first; one that says so where there is none."""
+    is_same_question: bool
+
+
+def compare(first: Payload, second: Payload, *, is_same_engine: bool = True) -> Comparison:
+    """Return what tells two answers apart: their payloads beside the present corpus, and whether one engine made both."""
+    sides = _side("A", first, second), _side("B", second, first)
+    same = (
+        gettext("They say the same, from the same studies.")
+        if first["citations"]
+        else gettext("Both end without an answer.")
+    )
+    differences = _differences(*sides)
+    if not is_same_engine:
+        differences.append(gettext("They were made by different engines: the same studies may be put in other words."))
+    return Comparison(
+        sides=sides,
+        differences=tuple(differences) or (same,),
+        is_same_question=_asked(first) == _asked(second),
+    )
+
+
+def _side(name: str, mine: Payload, other: Payload) -> Side:
+    said = {text for part in ("summary", "answer") for text in _sentences(other[part]["sentences"])}
+    headline, opposite = presentation.headline(mine), presentation.headline(other)
+    is_shared = bool(headline and opposite and headline.sentence.text == opposite.sentence.text)
+    cited = {row["study_id"] for row in other["citations"]}
+    short = set(_sentences(mine["summary"]["sentences"]))
+    public = [row for row in mine["citations"] if row["status"] != "withdrawn"]
+
+    return Side(
+        name=name,
+        answer=mine,
+        headline=(Line(headline.sentence.text, headline.sentence.markers, is_shared),) if headline else (),
+        verdict=headline.verdict if headline else "",
+        counts=headline.counts if headline else (),
+        summary=tuple(_lines(mine["summary"]["sentences"], said)),
+        lines=tuple(_lines([row for row in mine["answer"]["sentences"] if not short.issuperset(_cut(row))], said)),
+        sources=tuple(
+            Source(row["index"], row["study_id"], row["title"], row["year"], row["study_id"] in cited) for row in public
+        ),
+        withdrawn=len(mine["citations"]) - len(public),
+        missing=presentation.missing_parts(mine),
+    )
+
+
+def _lines(rows: Iterable[Payload], said: set[str]) -> Iterator[Line]:
+    for row in rows:
+        *inside, last = _cut(row)
+        for text in inside:
+            yield Line(text, (), text in said)
+        yield Line(last, tuple(row["citations"]), last in said)
+
+
+def _sentences(rows: Iterable[Payload]) -> Iterator[str]:
+    for row in rows:
+        yield from _cut(row)
+
+
+def _cut(row: Payload) -> list[str]:
+    return SENTENCE_END.split(row["text"])
+
+
+def _asked(answer: Payload) -> str:
+    return " ".join((answer.get("understood_as") or answer["question"]).casefold().split())
+
+
+def _differences(a: Side, b: Side) -> list[str]:
+    """Outcome, studies, sentences, confidence, and what they were made with."""
+    found: list[str] = []
+    if a.answer["outcome"] != b.answer["outcome"]:
+        found.append(gettext("They end differently: A %(a)s, B %(b)s.") % {"a": _outcome(a), "b": _outcome(b)})
+    shared = sum(source.is_shared for source in a.sources)
+    only_a, only_b = len(a.sources) - shared, len(b.sources) - shared
+    if only_a or only_b:
+        words = gettext("Studies: none is cited by both, %(a)s only by A, %(b)s only by B.")
+        if shared:
+            words = ngettext(
+                "Studies: %(shared)s is cited by both, %(a)s only by A, %(b)s only by B.",
+                "Studies: %(shared)s are cited by both, %(a)s only by A, %(b)s only by B.",
+                shared,
+            )
+        found.append(words % {"shared": shared, "a": only_a, "b": only_b})
+    new_a, new_b = _own(a), _own(b)
+    if new_a or new_b:
+        found.append(gettext("Sentences: %(a)s only in A, %(b)s only in B.") % {"a": new_a, "b": new_b})
+    if a.verdict and b.verdict and a.verdict != b.verdict:
+        verdicts = {"a": answer_words.verdict_words(a.verdict), "b": answer_words.verdict_words(b.verdict)}
+        found.append(gettext("Verdicts: A says “%(a)s”, B says “%(b)s”.") % verdicts)
+    strong_a, strong_b = (side.answer.get("evidence_strength") for side in (a, b))
+    if strong_a and strong_b and strong_a["level"] != strong_b["level"]:
+        words = gettext("Strength of the evidence: %(a)s for A, %(b)s for B.")
+        found.append(
+            words
+            % {side: answer_words.strength_words(row["level"]) for side, row in (("a", strong_a), ("b", strong_b))}
+        )
+    sure_a, sure_b = a.answer["confidence"], b.answer["confidence"]
+    if sure_a and sure_b and sure_a["score"] != sure_b["score"]:
+        words = gettext("Chance that it fits the question: %(a)s of 100 for A, %(b)s for B.")
+        found.append(words % {"a": sure_a["score"], "b": sure_b["score"]})
+    if a.answer["corpus_version"] != b.answer["corpus_version"]:
+        newer = "A" if a.answer["corpus_version"] > b.answer["corpus_version"] else "B"
+        found.append(gettext("%(name)s was made from a newer state of the studies.") % {"name": newer})
+    return found
+
+
+def _own(side: Side) -> int:
+    """Sentences that only this side says, each counted once."""
+    lines = (*side.headline, *side.summary, *side.lines)
+    return len({line.text for line in lines if not line.is_shared})
+
+
+def _outcome(side: Side) -> str:
+    return gettext(ENDS[side.answer["outcome"]])

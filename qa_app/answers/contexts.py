@@ -1,0 +1,212 @@
+"""Evidence frozen under a request id: summary and answer are written from the same passages, whenever they are asked for."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from time import perf_counter
+from typing import Literal
+
+from django.conf import settings
+from django.db import transaction
+
+from corpus_app import search
+from corpus_app.records import Notice, Status
+from qa_app.answers import answering, payload
+from qa_app.answers.serialization import NotReadable, freeze, thaw
+from qa_app.answers.time_limit import TimeLimit
+from qa_app.models import EvidenceContext
+from qa_app.pipeline import citations, writing
+from qa_app.pipeline.attribution import attributed
+from qa_app.pipeline.clock import Clock
+from qa_app.pipeline.policy import Policy
+from qa_app.pipeline.records import Candidate, Evidence, InsufficientEvidence, Outcome, Question
+from qa_app.writers.rationed import Allowance
+
+Part = Literal["summary", "answer"]
+
+
+class UnknownContext(LookupError):
+    """No evidence was ever frozen under this id, or it was forgotten long ago."""
+
+
+class ExpiredContext(LookupError):
+    """The evidence of this id is kept no longer: ask the question again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What was found for a question, before anything is written."""
+
+    request_id: str
+    outcome: str
+    message: str | None
+    evidence: list[payload.Payload]
+    """The passages as the contract describes them; those that came nearest, for a refusal."""
+    expires_at: datetime
+    timings_ms: Mapping[str, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenPart:
+    """One part, verified, with its own numbering of the studies it cites."""
+
+    question: str
+    part: payload.Payload
+    citations: list[payload.Payload]
+    generator: payload.Payload
+    evidence: list[payload.Payload]
+    timings_ms: Mapping[str, float | None]
+
+
+def open_context(question: Question, *, now: datetime) -> Opened:
+    """Searches, freezes what is to be written from, and hands out the id that it is kept under."""
+    composed: list[Evidence] = []
+    answered = answering.make(question, writer="extractive", keep=composed.append)
+    outcome = Outcome.ANSWERED if answered.outcome.is_answer else answered.outcome
+    row = _keep(
+        uuid.uuid4(), question, composed[0] if composed and answered.outcome.is_answer else None, answered.policy, now,
+        outcome=outcome.value, message=answered.message, corpus_version=answered.corpus_version,
+    )  # fmt: skip
+    return Opened(
+        request_id=str(row.request_id),
+        outcome=outcome.value,
+        message=None if answered.outcome.is_answer else answered.message,
+        evidence=payload.evidence_rows(answered.evidence, answered.query),
+        expires_at=row.expires_at,
+        timings_ms=answered.timings_ms,
+    )
+
+
+def answer(
+    question: Question,
+    *,
+    writer: str,
+    parent: str | None,
+    now: datetime,
+    policy: Policy = answering.POLICY,
+    allowance: Allowance | None = None,
+    limit: TimeLimit | None = None,
+) -> payload.Payload:
+    """As `answering.answer`, and the evidence stays open under the answer's request id."""
+    start = perf_counter()
+    evidence: list[Evidence] = []
+    answered = answering.make(
+        question, writer=writer, policy=policy, keep=evidence.append, allowance=allowance, limit=limit
+    )
+    with transaction.atomic():
+        body = answering.store(answered, parent=parent, now=now, started=start, limit=limit)
+        _keep(
+            uuid.UUID(body["request_id"]),
+            question,
+            evidence[0] if evidence and answered.outcome.is_answer else None,
+            answered.policy,
+            now,
+            outcome=Outcome.ANSWERED.value if answered.outcome.is_answer else answered.outcome.value,
+            message=answered.message,
+            corpus_version=answered.corpus_version,
+        )
+    return body
+
+
+def _keep(
+    request_id: uuid.UUID, question: Question, evidence: Evidence | None, policy: Policy, now: datetime, *,
+    outcome: str, message: str | None, corpus_version: int,
+) -> EvidenceContext:  # fmt: skip
+    return EvidenceContext.objects.create(
+        request_id=request_id,
+        question=question.text,
+        outcome=outcome,
+        message=message or "",
+        evidence=None if evidence is None else freeze(evidence),
+        corpus_version=corpus_version,
+        policy=policy.values(),
+        created_at=now,
+        expires_at=now + timedelta(seconds=settings.CONTEXT_SECONDS),
+    )
+
+
+def write_part(
+    request_id: str,
+    part: Part,
+    *,
+    writer: str,
+    now: datetime,
+    allowance: Allowance | None = None,
+    limit: TimeLimit | None = None,
+) -> WrittenPart:
+    """Writes one part from the frozen evidence, what has left the public since taken out.
+
+    Raises UnknownContext, ExpiredContext, InsufficientEvidence where there is nothing to write from, ModelQuotaUsedUp, OutOfTime.
+    """
+    row = _find(request_id, now)
+    if row.evidence is None:
+        raise InsufficientEvidence(row.message or "The studies kept here do not answer this question.")
+    try:
+        evidence, policy = thaw(Evidence, row.evidence), thaw(Policy, row.policy)
+    except NotReadable as error:  # frozen by a release that is no longer running
+        raise ExpiredContext from error
+    evidence = _still_public(evidence)
+    clock = Clock(limit=limit)
+    writers = answering.writers(writer, (part,), allowance=allowance)
+    written = writing.write(writers, evidence, policy, clock, (part,))
+    sentences = written.summary if part == "summary" else written.answer
+    numbers = citations.number_studies(sentences, evidence)
+    if not numbers:
+        raise InsufficientEvidence("No sentence could be verified.")
+    return WrittenPart(
+        question=row.question,
+        part=payload.part(attributed(citations.numbered(sentences, numbers), evidence)),
+        citations=payload.citation_rows(citations.citations(numbers, evidence)),
+        generator=payload.generator_row(written.generator),
+        evidence=payload.evidence_rows(evidence.passages, evidence.query),
+        timings_ms=clock.spent,
+    )
+
+
+def _find(request_id: str, now: datetime) -> EvidenceContext:
+    try:
+        key = uuid.UUID(request_id)
+    except (ValueError, AttributeError, TypeError) as error:
+        raise UnknownContext from error
+    row = EvidenceContext.objects.filter(pk=key).first()
+    if row is None:
+        raise UnknownContext
+    if row.expires_at <= now:
+        raise ExpiredContext
+    return row
+
+
+def _still_public(evidence: Evidence) -> Evidence:
+    """Without studies withdrawn, retracted or deleted since, and without passages edited since.
+
+    Raises InsufficientEvidence where nothing is left.
+    """
+    studies, passages = search.states(
+        [study.study_id for study in evidence.studies], [c.passage.passage_id for c in evidence.passages]
+    )
+
+    def stands(candidate: Candidate) -> bool:
+        study, passage = studies.get(candidate.passage.study.study_id), passages.get(candidate.passage.passage_id)
+        return (
+            study is not None
+            and study.status is Status.PUBLISHED
+            and study.notice is not Notice.RETRACTED
+            and passage is not None
+            and passage.version == candidate.passage.version
+        )
+
+    kept = tuple(candidate for candidate in evidence.passages if stands(candidate))
+    return replace(
+        evidence,
+        passages=kept,
+        agreement=evidence.agreement if len(kept) == len(evidence.passages) else None,
+    )
+
+
+def forget(now: datetime) -> int:
+    """Deletes contexts that expired a day ago and more (until then their id says "expired", not "unknown"); how many."""
+    deleted, _ = EvidenceContext.objects.filter(expires_at__lt=now - timedelta(days=1)).delete()
+    return deleted

@@ -1,0 +1,98 @@
+"""The real corpus behind the pipeline's port."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+
+from django.db import DatabaseError
+
+from corpus_app import search
+from corpus_app.records import Found, Passage, StudyScores
+from qa_app.answers.time_limit import TimeLimit
+from qa_app.pipeline.agreement import build_alias_index, map_finding
+from qa_app.pipeline.concepts import ConceptIndex
+from qa_app.pipeline.ports import CorpusFacts, LegFailed, Vector
+from qa_app.pipeline.question.people import PeopleIndex
+from qa_app.pipeline.question.safety import SafetyLexicon
+from qa_app.pipeline.question.sources import SourceIndex
+from qa_app.pipeline.strength import StudySize
+
+logger = logging.getLogger(__name__)
+
+
+class SearchedCorpus:
+    """The corpus by its reading door; what is read in a snapshot takes no longer than the limit leaves."""
+
+    def __init__(self, limit: TimeLimit | None = None) -> None:
+        self._limit = limit
+        self._vectors: dict[str, Vector] = {}
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        return search.snapshot(milliseconds=self._limit.milliseconds_left if self._limit else None)
+
+    def facts(self) -> CorpusFacts:
+        return search.once_per_version(_read_facts)
+
+    def is_word(self, word: str) -> bool:
+        return search.is_word(word)
+
+    def encode(self, texts: Sequence[str]) -> tuple[Vector, ...]:
+        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]  # of one question many are the same
+        if new:
+            try:
+                self._vectors.update(zip(new, search.encode_questions(new), strict=True))
+            except search.EncoderUnavailable as error:
+                raise LegFailed(str(error)) from error
+        return tuple(self._vectors[text] for text in texts)
+
+    def mean(self, vectors: Sequence[Vector]) -> Vector:
+        return search.mean_vector(vectors)
+
+    def score_studies(
+        self, text: str, vectors: Sequence[Vector], *, collection: str | None, limit: int
+    ) -> tuple[StudyScores, ...]:
+        try:
+            return search.score_studies(text, vectors, collection=collection, limit=limit)
+        except DatabaseError as error:
+            if not vectors:
+                raise
+            logger.warning("Studies are ranked by words alone, for their vectors cannot be compared: %s", error)
+            return search.score_studies(text, (), collection=collection, limit=limit)
+
+    def find(self, text: str, vector: Vector | None, *, collection: str | None, limit: int, error: str | None) -> Found:
+        return search.find(text, vector, collection=collection, limit=limit, dense_error=error)
+
+    def load(self, passage_ids: Sequence[int]) -> tuple[Passage, ...]:
+        return search.load_passages(passage_ids)
+
+    def passages_among(self, study_ids: Sequence[str], passage_ids: Sequence[int]) -> tuple[Passage, ...]:
+        return search.passages_among(study_ids, passage_ids)
+
+    def plain_passages(self, study_ids: Sequence[str]) -> tuple[Passage, ...]:
+        return search.plain_passages(study_ids)
+
+
+def _read_facts() -> CorpusFacts:
+    studies = {study.study_id: study for _, study in search.published_studies()}
+    references = search.references(list(studies))
+    concepts = search.concepts()
+    findings = search.findings(list(studies))
+    aliases = build_alias_index(concepts)
+    lexicons = search.lexicons()
+    return CorpusFacts(
+        version=search.corpus_version(),
+        studies=studies,
+        sources=SourceIndex.build(references),
+        collections=search.collections(),
+        concepts=concepts,
+        concept_index=ConceptIndex.build(concepts),
+        people=PeopleIndex.build(lexicons.get("people", {})),
+        safety=SafetyLexicon.build(lexicons),
+        findings=findings,
+        finding_concepts={finding.finding_id: map_finding(finding, aliases) for finding in findings},
+        sizes={r.study_id: StudySize(r.participants, r.included_studies) for r in references},
+        vocabulary=search.vocabulary(),
+        changed_at=search.corpus_changed_at(),
+    )

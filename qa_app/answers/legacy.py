@@ -1,0 +1,147 @@
+"""Answers in the shapes of the systems that this one unites (docs/legacy.md): the same content under their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from corpus_app import search
+from corpus_app.records import Reference
+from qa_app.answers import asking, presentation
+from qa_app.answers.contexts import Part
+
+Payload = Mapping[str, Any]
+Body = dict[str, Any]
+
+INSUFFICIENT = "Based on the available sources, there is insufficient evidence to answer this question."
+NO_ANSWER = "RAG_NO_ANSWER"
+TOP_PASSAGES = 5
+RETRIEVAL = ("scope", "understand", "encode", "lexical", "dense", "linked", "rank", "rerank")  # stages, of `timings_ms`
+
+
+def ask(**arguments: Any) -> Body:
+    """What /ask gives: `answer`, who wrote it, its studies and how sure it is. Raises BadQuestion."""
+    payload = asking.ask(**arguments)
+    return {
+        "query": payload["question"],
+        "mode": payload["mode"],
+        "answer": _whole(payload),
+        "backend": payload["generator"]["name"],
+        "citations": [{name: row[name] for name in ("index", "study_id", "title")} for row in payload["citations"]],
+        "studies": payload["citations"],
+        **_judged(payload),
+        "answer_id": payload["id"],
+        "url": payload["url"],
+    }
+
+
+def search_and_write(**arguments: Any) -> Body:
+    """What /api/unified-search and /explain-research give; the request id stays live for the parts. Raises BadQuestion."""
+    payload = asking.ask(**arguments, keeps_evidence=True)
+    refused = _refused(payload)
+    evidence = [] if refused else payload["evidence"]
+    known = _references(evidence, payload["citations"])
+    spent = payload["timings_ms"]
+    together = spent.get("answer")  # where one pass made both, its time is both's
+    return {
+        "success": True,
+        "request_id": payload["request_id"],
+        "query": payload["question"],
+        "summary": refused or payload["summary"]["text"],
+        "answer": refused or payload["answer"]["text"],
+        "citations": [_citation(row, known) for row in payload["citations"]],
+        "retrieval_latency_ms": _sum(spent.get(stage) for stage in RETRIEVAL),
+        "summary_latency_ms": _sum([spent.get("summary") or together, spent.get("verify")]),
+        "answer_latency_ms": _sum([together, spent.get("verify")]),
+        "total_chunks": len(evidence),
+        "chunks_used_summary": len(evidence),
+        "chunks_used_answer": len(evidence),
+        "selected_chunks": [_chunk(row, known) for row in evidence],
+        **_judged(payload),
+        "answer_id": payload["id"],
+        "url": payload["url"],
+    }
+
+
+def write(request_id: str, part: Part, *, writer: str, allowance: asking.Allowance | None = None) -> Body:
+    """What /api/quick-summary and /api/detailed-answer give.
+
+    Raises UnknownContext, ExpiredContext, InsufficientEvidence, ModelQuotaUsedUp.
+    """
+    written = asking.write_part(request_id, part, writer=writer, allowance=allowance)
+    known = _references(written.evidence, written.citations)
+    return {
+        "success": True,
+        "request_id": request_id,
+        "query": written.question,
+        part: written.part["text"],
+        "citations": [_citation(row, known) for row in written.citations],
+        f"{part}_latency_ms": _sum([written.timings_ms.get(part) or written.timings_ms.get("answer"), written.timings_ms.get("verify")]),
+        "total_chunks": len(written.evidence),
+        f"chunks_used_{part}": len(written.evidence),
+        "selected_chunks": [_chunk(row, known) for row in written.evidence],
+        "sources_used": [row["study_id"] for row in written.citations],
+        "top_passages": _top(written.evidence),
+        "code": None,
+        "backend": written.generator["name"],
+    }  # fmt: skip
+
+
+def _judged(payload: Payload) -> Body:
+    """How sure the answer is, what it rests on, and why there is none."""
+    confidence = payload["confidence"]
+    return {
+        "confidence": None if confidence is None else {"value": confidence["score"], "label": confidence["label"]},
+        "sources_used": [row["study_id"] for row in payload["citations"]],
+        "top_passages": _top(payload["evidence"]),
+        "outcome": payload["outcome"],
+        "code": payload["code"],
+        "message": payload["message"],
+    }
+
+
+def _refused(payload: Payload) -> str:
+    """What stands in an answer's place; empty where there is an answer."""
+    if payload["outcome"] not in presentation.REFUSALS:
+        return ""
+    return INSUFFICIENT if payload["code"] == NO_ANSWER else str(payload["message"])
+
+
+def _whole(payload: Payload) -> str:
+    """Summary and answer in one: the answer goes on where the summary ends."""
+    adds = [] if presentation.adds_nothing(payload) else [payload["answer"]["text"]]
+    return _refused(payload) or "\n\n".join([payload["summary"]["text"], *adds])
+
+
+def _references(*rows: Iterable[Payload]) -> dict[str, Reference]:
+    wanted = dict.fromkeys(row["study_id"] for some in rows for row in some)
+    return {study.study_id: study for study in search.references(list(wanted))}
+
+
+def _citation(row: Payload, known: Mapping[str, Reference]) -> Body:
+    fields = ("index", "study_id", "title", "authors", "year", "journal", "url", "notice")
+    return {name: row[name] for name in fields} | {"pmidOrDoi": _identifier(known.get(row["study_id"]))}
+
+
+def _chunk(row: Payload, known: Mapping[str, Reference]) -> Body:
+    return {
+        "id": row["passage_id"],
+        "title": row["title"],
+        "pmidOrDoi": _identifier(known.get(row["study_id"])),
+        "section": row["section"],
+        "text": row["text"],
+    }
+
+
+def _identifier(study: Reference | None) -> str | None:
+    return (study.pmid or study.doi) if study else None
+
+
+def _top(evidence: Iterable[Payload]) -> list[Body]:
+    """The passages that came first; beside a refusal those that came nearest, which are no answer."""
+    fields = ("rank", "study_id", "title", "section", "text", "distance", "confidence", "keyword_hits", "highlights")
+    return [{"id": row["passage_id"]} | {name: row[name] for name in fields} for row in list(evidence)[:TOP_PASSAGES]]
+
+
+def _sum(milliseconds: Iterable[float | None]) -> float:
+    return round(sum(spent for spent in milliseconds if spent), 3)

@@ -1,0 +1,34 @@
+"""How much may be asked: whoever counts is named in the settings (`QUOTA`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.utils.module_loading import import_string
+from django.utils.translation import gettext, ngettext
+
+from qa_app.answers import asking
+
+
+def seconds_to_wait(request: HttpRequest, quota: str) -> int:
+    """Counts one request of this sender on a quota (`ask`, `model`); 0 where there was room for it."""
+    if not settings.QUOTA:
+        return 0
+    count: Callable[[HttpRequest, str], int] = import_string(settings.QUOTA)
+    return count(request, quota)
+
+
+def allowance(request: HttpRequest) -> asking.Allowance:
+    """Whether a model may write the answer to this request, counted where one begins to."""
+    return asking.Allowance(lambda: seconds_to_wait(request, "model"))
+
+
+def in_words(seconds: int) -> str:
+    """About how long, for a reader: `40 seconds`, `12 minutes`, `3 hours`."""
+    if seconds >= 7_200:
+        return gettext("%(n)s hours") % {"n": -(-seconds // 3_600)}
+    if seconds >= 120:
+        return gettext("%(n)s minutes") % {"n": -(-seconds // 60)}
+    return ngettext("%(n)s second", "%(n)s seconds", seconds) % {"n": seconds}

@@ -1,0 +1,156 @@
+"""Mark a stored answer with what has become of its sources, and hide the words of those that were withdrawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import deepcopy
+
+from django.db import connection
+
+from corpus_app import search
+from corpus_app.records import Notice, PassageState, Status, StudyState
+from qa_app.answers.payload import Payload, in_contract_order
+from qa_app.pipeline.citations import with_markers
+
+STANCES = ("favours", "no_difference", "against", "unclear")
+WITHDRAWN = "A source was withdrawn."
+NAMELESS: Payload = {
+    "title": WITHDRAWN, "authors": [], "year": None, "journal": None, "doi": None, "url": None, "population": "",
+}  # fmt: skip
+
+
+def redact(stored: Payload) -> Payload:
+    """A stored payload with `notices` filled, citations' status and notice as they are now, and withdrawn words hidden.
+
+    All of one moment: a retraction marks every place of an answer at once.
+    """
+    with search.snapshot():
+        return redact_now(deepcopy(stored))
+
+
+def redact_now(body: Payload) -> Payload:
+    cited = {c["study_id"] for c in body["citations"]}
+    used = cited | {e["study_id"] for e in body["evidence"]}
+    named = used | _counted(body) | {o.get("study_id") for o in body["left_out"]} - {None}
+    quoted = _passages_used(body)
+    studies, passages = search.states(named, quoted)
+    hidden = {s for s in named if s not in studies or studies[s].status is not Status.PUBLISHED}
+    hidden |= _deleted(body, used - cited, {quoted[pk][0] for pk in passages})
+    _hide(body, hidden)
+    for citation in body["citations"]:
+        state = studies.get(citation["study_id"])
+        if citation["study_id"] in hidden:
+            citation |= NAMELESS
+        citation["status"] = (Status.WITHDRAWN if citation["study_id"] in hidden else Status.PUBLISHED).value
+        citation["notice"] = state.notice.value if state else Notice.NONE.value
+    body["notices"] = [
+        *_study_notices(sorted(used), studies, hidden),
+        *_passage_notices(quoted, passages, hidden),
+        *_newer_corpus(body["corpus_version"]),
+    ]
+    return in_contract_order(body)
+
+
+def _counted(body: Payload) -> set[str]:
+    """Studies that a sentence about the corpus itself counts, cited or not."""
+    return {study_id for span in _support(body) for study_id in span.get("study_ids", ())}
+
+
+def _support(body: Payload) -> Iterator[Payload]:
+    """Yield every span and count behind the headline, then behind the sentences."""
+    told = [body["headline"]] if body["headline"] else []
+    for row in (*told, *(s for part in ("summary", "answer") for s in body[part]["sentences"])):
+        yield from row["support"]
+
+
+def _deleted(body: Payload, shown: set[str], remaining: set[str]) -> set[str]:
+    """Studies that were deleted since, also where another one has taken their name.
+
+    A citation of a deleted study has lost its link; one that was only shown has no passage left of those that were.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_UNLINKED, [body["id"]])
+        return {study_id for (study_id,) in cursor.fetchall()} | (shown - remaining)
+
+
+_UNLINKED = """
+    SELECT c.study_key FROM qa_app_answercitation c JOIN qa_app_answersentence s ON s.id = c.sentence_id
+    WHERE s.answer_id = %s AND c.study_id IS NULL
+"""
+
+
+def _passages_used(body: Payload) -> dict[int, tuple[str, int]]:
+    """Study and version of every passage that is quoted or shown, those quoted first."""
+    used: dict[int, tuple[str, int]] = {}
+    for row in (*(span for span in _support(body) if "finding_ids" not in span), *body["evidence"]):
+        used.setdefault(row["passage_id"], (row["study_id"], row["passage_version"]))
+    return used
+
+
+def _hide(body: Payload, hidden: set[str]) -> None:
+    """Takes every word of the hidden studies out of a payload."""
+    if not hidden:
+        return
+    if (headline := body["headline"]) and any(span.get("study_id") in hidden for span in headline["support"]):
+        counts = dict.fromkeys(("studies_for", "studies_against", "studies_without_difference"))
+        headline |= {"text": WITHDRAWN, "verdict": None, "support": []} | counts
+    for name in ("summary", "answer"):
+        sentences = body[name]["sentences"]
+        for sentence in sentences:
+            if any(span.get("study_id") in hidden for span in sentence["support"]):
+                sentence |= {"text": WITHDRAWN, "attribution": None, "support": []}
+            for span in sentence["support"]:
+                if "study_ids" in span:  # a count stays as it was; which studies it counted is told of the public ones
+                    span["study_ids"] = [study_id for study_id in span["study_ids"] if study_id not in hidden]
+        body[name]["text"] = with_markers((s["text"], s["citations"], s["paragraph"]) for s in sentences)
+    if agreement := body.get("agreement"):
+        _hide_stances(agreement, hidden)
+        for split in agreement["by_population"]:
+            _hide_stances(split, hidden)
+        agreement["by_population"] = [s for s in agreement["by_population"] if any(s[name] for name in STANCES)]
+    body["evidence"] = [entry for entry in body["evidence"] if entry["study_id"] not in hidden]
+    body["left_out"] = [
+        entry for entry in body["left_out"] if entry["what"] == "passage" and entry["study_id"] not in hidden
+    ]
+
+
+def _hide_stances(stances: Payload, hidden: set[str]) -> None:
+    for name in STANCES:
+        stances[name] = [row for row in stances[name] if row["study_id"] not in hidden]
+
+
+def _study_notices(used: list[str], studies: dict[str, StudyState], hidden: set[str]) -> list[Payload]:
+    notices = []
+    for study_id in used:
+        state = studies.get(study_id)
+        if study_id in hidden:
+            notices.append({"study_id": study_id, "kind": "withdrawn", "at": state.changed_at if state else None})
+        elif state and state.notice is not Notice.NONE:
+            notices.append({"study_id": study_id, "kind": state.notice.value, "at": state.changed_at})
+    return notices
+
+
+def _passage_notices(
+    quoted: dict[int, tuple[str, int]], passages: dict[int, PassageState], hidden: set[str]
+) -> list[Payload]:
+    """One notice for each passage that was edited or removed since the answer used it."""
+    notices = []
+    for passage_id, (study_id, version) in quoted.items():
+        state = passages.get(passage_id)
+        if study_id in hidden or (state is not None and state.version == version):
+            continue
+        notices.append(
+            {
+                "study_id": study_id,
+                "kind": "passage_changed",
+                "passage_id": passage_id,
+                "gone": state is None,
+                "at": state.changed_at if state else None,
+            }
+        )
+    return notices
+
+
+def _newer_corpus(version: int) -> list[Payload]:
+    now = search.corpus_version()
+    return [{"study_id": None, "kind": "newer_corpus", "at": None, "corpus_version": now}] if now > version else []

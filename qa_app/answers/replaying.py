@@ -1,0 +1,160 @@
+"""Whether a kept answer can be made again: the same engine, policy and corpus version give the same bytes."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils import timezone
+
+from corpus_app import search
+from qa_app.answers import answering, engines, payload, storing
+from qa_app.answers.corpus import SearchedCorpus
+from qa_app.answers.serialization import NotReadable, thaw
+from qa_app.answers.time_limit import TimeLimit
+from qa_app.models import Answer
+from qa_app.pipeline.policy import Policy
+from qa_app.pipeline.ports import Writer, WriterFailed
+from qa_app.pipeline.records import Answer as Made
+from qa_app.pipeline.records import Draft, Evidence, Generator, Mode, Question
+from qa_app.pipeline.text import clean
+from qa_app.pipeline.writer import EXTRACTIVE, ExtractiveWriter
+
+NOT_COMPARED = frozenset({"timings_ms", "notices"})  # of the moment, not of the answer
+
+
+class CannotReplay(Exception):
+    """The answer cannot be made again here; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """A kept answer beside the one that is made of it now."""
+
+    is_same: bool
+    """Byte for byte, but for times."""
+    changed: tuple[str, ...]
+    """What is not as it was then (engine, corpus, encoder), in words; empty where the bytes must be the same."""
+    differences: tuple[str, ...]
+    """Lines that are gone (-) and lines that are new (+), the outcome and each sentence a line."""
+
+
+class KeptWriter:
+    """In a writer's place: gives again what it gave in one attempt, or fails as it failed then."""
+
+    def __init__(self, kept: Mapping[str, Any]) -> None:
+        self.name = str(kept["writer"])
+        self._failure = kept["failure"]
+        self._generator: Generator = _read(Generator, kept["generator"])
+        parts = ("summary", "answer", "dropped", "received", "labels")
+        self._draft: Draft = _read(Draft, {part: kept[part] for part in parts})
+
+    def write(self, evidence: Evidence, policy: Policy) -> tuple[Draft, Generator]:
+        if self._failure:
+            raise WriterFailed(
+                "It gave nothing that was kept.",
+                reason=self._failure,
+                generator=self._generator,
+                received=self._draft.received,
+            )
+        return self._draft, self._generator
+
+
+def replay(answer_id: str, *, limit: TimeLimit | None = None) -> Replay | None:
+    """Makes a kept answer again, with its policy and, where a model wrote, with its drafts as they were received.
+
+    None where there is no such answer. Raises CannotReplay where its policy or draft belongs to another release, and OutOfTime.
+    """
+    row = Answer.objects.select_related("policy").filter(pk=answer_id).first()
+    if row is None:
+        return None
+    if row.engine != answering.engine():
+        raise CannotReplay("It was made by another engine than the one that runs here, so it cannot be made again.")
+    then = storing.whole(row.payload)
+    meant = then.get("understood_as")
+    searched = clean(meant or row.question)[:2_000]
+    question = Question(row.question, searched, Mode(row.mode), row.collection, understood_as=meant)
+    made = _make(row, question, _read(Policy, row.policy.values), limit)
+    now = payload.of_answer(
+        made,
+        answer_id=row.id,
+        url=then["url"],
+        request_id=then["request_id"],
+        parent=row.parent_id,
+        encoder=search.encoder_name(),
+        created_at=then["created_at"],
+    )
+    if then["generator"]["fallback_reason"] == "not_configured":  # as the site was then, not what a writer did
+        now["generator"] |= {name: then["generator"][name] for name in ("fallback_from", "fallback_reason")}
+    before, after = _comparable(then), _comparable(now)
+    return Replay(
+        is_same=_text(before) == _text(after),
+        changed=tuple(_changed(then, now)),
+        differences=() if _text(before) == _text(after) else _differences(before, after),
+    )
+
+
+def _make(row: Answer, question: Question, policy: Policy, limit: TimeLimit | None) -> Made:
+    """Answer the question again with the engine that answers by this policy, and with the drafts that were received."""
+    return engines.engine(policy).answer(
+        question,
+        corpus=SearchedCorpus(limit),
+        writers=(*_drafted(row), ExtractiveWriter()),
+        today=timezone.localdate(row.created_at),
+        reviewed=answering.reviewed,
+        limit=limit,
+        reranker=answering.reranker(),
+    )
+
+
+def _read(kind: type[Any], kept: Mapping[str, Any]) -> Any:
+    try:
+        return thaw(kind, kept)
+    except NotReadable as error:
+        raise CannotReplay(
+            f"It was made by a release whose {kind.__name__.lower()} this one does not know, so it cannot be made again."
+        ) from error
+
+
+def _drafted(row: Answer) -> tuple[Writer, ...]:
+    """Return the writers whose drafts are stored, attempt by attempt: a language model gives those again."""
+    return tuple(KeptWriter(attempt) for attempt in row.drafts if attempt["writer"] != EXTRACTIVE.name)
+
+
+def _changed(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """What differs between then and now among the things that make an answer."""
+    changed = []
+    if then["corpus_version"] != now["corpus_version"]:
+        changed.append(f"the corpus has gone from version {then['corpus_version']} to {now['corpus_version']}")
+    if then["encoder"] != now["encoder"]:
+        changed.append(f"the encoder was {then['encoder']} and is {now['encoder']}")
+    return changed
+
+
+def _comparable(body: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {name: value for name, value in body.items() if name not in NOT_COMPARED}
+    return payload.in_contract_order(json.loads(json.dumps(kept)))
+
+
+def _text(body: Mapping[str, Any]) -> str:
+    return json.dumps(body, ensure_ascii=False)
+
+
+def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:
+    lines = difflib.unified_diff(_lines(before), _lines(after), lineterm="", n=0)
+    return tuple(line for line in lines if not line.startswith(("---", "+++", "@@")))
+
+
+def _lines(body: Mapping[str, Any]) -> list[str]:
+    """What a reader would notice, a line each; then whatever else the answer holds."""
+    confidence = body["confidence"]
+    told = [f"outcome: {body['outcome']}"]
+    told += [f"confidence: {confidence['score']} ({confidence['label']})"] if confidence else []
+    told += [f"{part}: {s['text']}" for part in ("summary", "answer") for s in body[part]["sentences"]]
+    told += [f"source: {c['study_id']} {c['title']}" for c in body["citations"]]
+    told += [f"evidence: {e['study_id']} {e['section']}, passage {e['passage_id']}" for e in body["evidence"]]
+    rest = {name: value for name, value in body.items() if name not in {"summary", "answer", "citations", "evidence"}}
+    return told + [f"{name}: {_text({'': value})}" for name, value in rest.items()]

@@ -1,0 +1,23 @@
+"""Stored payloads with the passages that they share, as clients see them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from qa_app.answers import packing
+from qa_app.answers.payload import Payload, with_added
+from qa_app.models import Answer, StoredPassage
+
+
+def whole(stored: Mapping[str, Any]) -> Payload:
+    """Return a stored payload as clients see it; one of a former release with the fields that it lacks, empty."""
+    keys = packing.digests(stored)
+    rows = StoredPassage.objects.filter(digest__in=keys).values("digest", *packing.SHARED) if keys else ()
+    passages = {row["digest"]: {name: row[name] for name in packing.SHARED} for row in rows}
+    return with_added(packing.unpack(stored, passages))
+
+
+def drafts(answer: Answer) -> list[Payload]:
+    """Return an answer's drafts with all their words."""
+    return packing.unpack_drafts(answer.drafts, whole(answer.payload)) if answer.drafts else []

@@ -1,0 +1,406 @@
+"""Answers told while they are made: each event as soon as it is certain, to everybody who watches, and never twice.
+
+An answer is made in a thread of its own (there are few, and they are used again), and whoever watches waits in the event
+loop. When the last one has left, the work is given up: at its next stage, and with it what a language model was asked.
+An event's id is `<request id>.<number>.<standing>`: how many events were told, and how many of them stand in the answer
+(evidence, headline and sentences). By the first somebody who lost the line goes on with an answer in the making, by the second with
+the stored one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import threading
+import uuid
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from time import perf_counter
+
+from asgiref.sync import sync_to_async
+from django.db import IntegrityError, InterfaceError, OperationalError, connection, connections
+from django.utils import timezone
+
+from corpus_app.records import Study
+from qa_app.answers import answering, asking, payload
+from qa_app.answers.payload import Payload
+from qa_app.answers.time_limit import limited
+from qa_app.pipeline.ports import Abandoned
+from qa_app.pipeline.query import Query
+from qa_app.pipeline.records import Candidate, Citation, Headline, Question, Sentence
+from qa_app.writers.model_server import Waiting
+
+MOST_AT_WORK = 16  # answers of a process made at one time; further ones wait for their turn
+MOST_STREAMS = 64  # watched by a process; beyond that a client is asked to come back
+RETRY_SECONDS = 2
+HEARTBEAT_SECONDS = 10.0
+AWAY = "The database does not answer. Please try again in a few seconds."
+CHANGED = "The studies changed while this answer was made. Please ask again."
+FAILED = "Something failed here, and it has been noted. Please try again in a while."
+OTHER = "This event id belongs to another question. Send it with the question that it came from, or leave it out."
+USED_UP = "The questions that you may ask for now are used up. Try again in %d seconds."
+UNREADABLE = "This is no event id of an answer. Send the last one received as it came, or leave it out."
+_ID = re.compile(r"([0-9a-f]{32})\.(\d{1,6})\.(\d{1,6})")
+logger = logging.getLogger(__name__)
+
+
+class TooManyStreams(Exception):
+    """As many answers are being watched as this process can serve; another moment will do."""
+
+    retry_after_seconds = RETRY_SECONDS
+
+
+class QuotaUsedUp(Exception):
+    """It would be another answer, and there is no room for one."""
+
+    def __init__(self, retry_after_seconds: int) -> None:
+        super().__init__(USED_UP % retry_after_seconds)
+        self.retry_after_seconds = retry_after_seconds
+
+
+class OtherQuestion(Exception):
+    """The event id to go on from is that of another question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """`stage`, `retrieval`, `headline`, `sentence`, and at the end one `done` or `error` (whose data is `status`, `detail`, and a `code` where
+    the status does not say which)."""
+
+    id: str
+    name: str
+    data: Payload
+
+    @property
+    def is_last(self) -> bool:
+        return self.name in {"done", "error"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    question: Question
+    writer: str
+    parent: str | None
+    now: datetime
+    allowance: asking.Allowance | None
+    admit: Callable[[], int] | None
+    on_stored: Callable[[str], None] | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where somebody was when the line broke."""
+
+    key: uuid.UUID
+    number: int
+    standing: int
+
+
+def open_stream(
+    *,
+    question: str,
+    mode: str | None = None,
+    collection: str | None = None,
+    writer: str = "auto",
+    parent: str | None = None,
+    last_event_id: str | None = None,
+    now: datetime | None = None,
+    allowance: asking.Allowance | None = None,
+    admit: Callable[[], int] | None = None,
+    on_stored: Callable[[str], None] | None = None,
+) -> AsyncGenerator[Event | None]:
+    """The events of an answer, those after `last_event_id` where there is one; None where nothing happened for a while.
+
+    Where nothing is known of that id, the answer is made anew, under another one. `admit` counts an answer that is made, and
+    gives the seconds to wait where there is no room; None where it was counted before. `on_stored` is told the answer's id. Raises,
+    before anything is made, BadInput, OtherQuestion, TooManyStreams, QuotaUsedUp, and ModelQuotaUsedUp where a model was asked for
+    by name. To leave is to close the generator.
+    """
+    try:
+        checked = asking.check(question=question, mode=mode, collection=collection, writer=writer, parent=parent)
+        asked = _Asked(checked, writer, parent, now or timezone.now(), allowance, admit, on_stored)
+        return _open(asked, last_event_id)
+    finally:
+        _let_go()
+
+
+def _let_go() -> None:
+    """The stream may stay open for long, and needs no connection in this thread."""
+    if not connection.in_atomic_block:
+        connection.close()
+
+
+def _open(asked: _Asked, last_event_id: str | None) -> AsyncGenerator[Event | None]:
+    place = _read_id(last_event_id) if last_event_id else None
+    if place is not None:
+        making = _find_making(place.key)
+        if making is not None and not making.is_abandoned():
+            made_for = making.asked.question
+            _require_same(asked.question, made_for.text, made_for.mode, made_for.collection)
+            return _follow(asked, making, min(place.number, len(making.events)))  # nobody has had more than was told
+        stored = asking.find_by_request(place.key)
+        if stored is not None:
+            _require_same(asked.question, stored["question"], stored["mode"], stored["collection"])
+            standing = list(_standing(place.key, stored))
+            return _tell_again(standing[min(place.standing, len(standing) - 1) :])  # at least the last one
+    if _count_watched() >= MOST_STREAMS:
+        raise TooManyStreams
+    if asked.admit and (seconds := asked.admit()):
+        raise QuotaUsedUp(seconds)
+    if asked.allowance and asked.writer == "llm" and answering.model_server():
+        asked.allowance.require()  # while a status can still be sent
+    return _follow(asked)
+
+
+def _read_id(text: str) -> _Place:
+    found = _ID.fullmatch(text.strip())
+    if found is None:
+        raise asking.BadInput("Last-Event-ID", "unknown", UNREADABLE)
+    return _Place(uuid.UUID(found[1]), int(found[2]), int(found[3]))
+
+
+def _require_same(question: Question, text: str, mode: str, collection: str | None) -> None:
+    if (question.text, question.mode, question.collection) != (text, mode, collection):
+        raise OtherQuestion
+
+
+# --- Making ----------------------------------------------------------------------------------------------------------
+
+
+class Making:
+    """One answer in the making: told of its progress by the thread that works on it, watched from event loops."""
+
+    def __init__(self, asked: _Asked) -> None:
+        self.asked = asked
+        self.key = uuid.uuid4()
+        self.waiting = Waiting()
+        self.events: list[Event] = []
+        self._lock = threading.Lock()
+        self._watchers: list[_Watcher] = []
+        self._standing = 0
+        self._work: Future[None] | None = None
+
+    def join(self, watcher: _Watcher) -> bool:
+        """False where everybody has left before: it is being given up."""
+        with self._lock:
+            if self.waiting.is_over:
+                return False
+            self._watchers.append(watcher)
+            return True
+
+    def leave(self, watcher: _Watcher) -> None:
+        with self._lock:
+            self._watchers.remove(watcher)
+            if self._watchers:
+                return
+        self.waiting.leave()
+        if self._work is not None and self._work.cancel():  # its turn had not come
+            _forget(self)
+
+    def begin(self) -> None:
+        self._work = _threads.submit(self._make)
+
+    @property
+    def watched_by(self) -> int:
+        return len(self._watchers)
+
+    # What the pipeline tells, in the thread that works.
+
+    def is_abandoned(self) -> bool:
+        return self.waiting.is_over
+
+    def stage(self, name: str, milliseconds: float) -> None:
+        self._tell("stage", {"name": name, "ms": round(milliseconds, 3)})
+
+    def evidence(self, passages: Sequence[Candidate], query: Query) -> None:
+        self._standing += 1
+        self._tell(
+            "retrieval",
+            retrieval_row(
+                payload.evidence_rows(passages, query),
+                query.also_searched,
+                self.asked.question.understood_as,
+            ),
+        )
+
+    def headline(self, headline: Headline, introduced: Mapping[int, Study]) -> None:
+        self._standing += 1
+        self._tell("headline", payload.headline_row(headline) | {"sources": _sources(introduced)})
+
+    def sentence(self, part: str, index: int, sentence: Sentence, introduced: Mapping[int, Study]) -> None:
+        (row,) = payload.part((sentence,))["sentences"]
+        self._standing += 1
+        self._tell("sentence", sentence_row(part, index, row, _sources(introduced)))
+
+    def _make(self) -> None:
+        try:
+            self._tell("done", self._answer())
+        except Abandoned:
+            return
+        except asking.ModelQuotaUsedUp as used_up:
+            self._tell("error", {"status": 429, "detail": str(used_up)})
+        except asking.OutOfTime as late:
+            self._tell("error", {"status": 503, "code": "out_of_time", "detail": str(late)})
+        except (OperationalError, InterfaceError):
+            self._tell("error", {"status": 503, "detail": AWAY})
+        except IntegrityError:  # a source was deleted between reading and storing
+            self._tell("error", {"status": 503, "detail": CHANGED})
+        except Exception:
+            logger.exception("An answer could not be made")
+            self._tell("error", {"status": 500, "detail": FAILED})
+        finally:
+            _forget(self)
+            connections.close_all()
+
+    def _answer(self) -> Payload:
+        start = perf_counter()
+        asked = self.asked
+        with limited() as limit:
+            answered = answering.make(
+                asked.question,
+                writer=asked.writer,
+                progress=self,
+                waiting=self.waiting,
+                allowance=asked.allowance,
+                limit=limit,
+            )
+            if self.is_abandoned():
+                raise Abandoned
+            stored = answering.store(
+                answered, parent=asked.parent, now=asked.now, started=start, request_id=self.key, limit=limit
+            )
+        if asked.on_stored:
+            asked.on_stored(stored["id"])
+        return stored
+
+    def _tell(self, name: str, data: Payload) -> None:
+        with self._lock:
+            event = Event(_id(self.key, len(self.events) + 1, self._standing), name, payload.in_contract_order(data))
+            self.events.append(event)
+            for watcher in self._watchers:
+                watcher.wake()
+
+
+def _sources(introduced: Mapping[int, Study]) -> list[Payload]:
+    return payload.citation_rows(Citation(number, study) for number, study in introduced.items())
+
+
+class _Watcher:
+    """Somebody who waits in an event loop for what another thread tells."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._news = asyncio.Event()
+
+    def wake(self) -> None:
+        with suppress(RuntimeError):  # the loop has ended, and its watcher with it
+            self._loop.call_soon_threadsafe(self._news.set)
+
+    async def wait(self) -> bool:
+        """Whether there is news, or only the time of a heartbeat has passed."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(HEARTBEAT_SECONDS):
+                await self._news.wait()
+        has_news = self._news.is_set()
+        self._news.clear()
+        return has_news
+
+
+_threads = ThreadPoolExecutor(MOST_AT_WORK, thread_name_prefix="answer-stream")
+_makings: dict[uuid.UUID, Making] = {}
+_makings_lock = threading.Lock()
+
+
+def _find_making(key: uuid.UUID) -> Making | None:
+    with _makings_lock:
+        return _makings.get(key)
+
+
+def _forget(making: Making) -> None:
+    with _makings_lock:
+        _makings.pop(making.key, None)
+
+
+def _count_watched() -> int:
+    with _makings_lock:
+        return sum(making.watched_by for making in _makings.values())
+
+
+# --- Telling ---------------------------------------------------------------------------------------------------------
+
+
+async def _follow(asked: _Asked, making: Making | None = None, sent: int = 0) -> AsyncGenerator[Event | None]:
+    """What is told of an answer in the making, after the first `sent` events; of a new one, where it was given up."""
+    watcher = _Watcher()
+    if making is None or not making.join(watcher):
+        if making is not None and asked.admit and (seconds := await sync_to_async(_admit)(asked.admit)):
+            yield Event(_id(making.key, sent + 1, 0), "error", {"status": 429, "detail": USED_UP % seconds})
+            return
+        making, sent = Making(asked), 0
+        making.join(watcher)
+        with _makings_lock:
+            _makings[making.key] = making
+        making.begin()
+    try:
+        while True:
+            for event in making.events[sent:]:
+                sent += 1
+                yield event
+                if event.is_last:
+                    return
+            if len(making.events) <= sent and not await watcher.wait():
+                yield None
+    finally:
+        making.leave(watcher)
+
+
+def _admit(admit: Callable[[], int]) -> int:
+    try:
+        return admit()
+    finally:
+        _let_go()
+
+
+async def _tell_again(events: Sequence[Event]) -> AsyncGenerator[Event | None]:
+    for event in events:
+        yield event
+
+
+def _standing(key: uuid.UUID, stored: Payload) -> Iterator[Event]:
+    """The events of a stored answer that stand in it, and the last one."""
+    rows: list[tuple[str, Payload]] = []
+    if stored["evidence"] or stored["confidence"]:
+        rows.append(
+            ("retrieval", retrieval_row(stored["evidence"], stored["also_searched"], stored.get("understood_as")))
+        )
+    introduced: set[int] = set()
+    if stored.get("headline"):
+        introduced.update(stored["headline"]["citations"])
+        sources = [cited for cited in stored["citations"] if cited["index"] in introduced]
+        rows.append(("headline", stored["headline"] | {"sources": sources}))
+    for part in ("summary", "answer"):
+        for index, row in enumerate(stored[part]["sentences"]):
+            new = [n for n in row["citations"] if n not in introduced]
+            introduced.update(new)
+            sources = [cited for cited in stored["citations"] if cited["index"] in new]
+            rows.append(("sentence", sentence_row(part, index, row, sources)))
+    for number, (name, data) in enumerate(rows, start=1):
+        yield Event(_id(key, number, number), name, payload.in_contract_order(data))
+    yield Event(_id(key, len(rows) + 1, len(rows)), "done", stored)
+
+
+def retrieval_row(evidence: list[Payload], also_searched: Sequence[str], understood_as: str | None) -> Payload:
+    return {"understood_as": understood_as, "evidence": evidence, "also_searched": list(also_searched)}
+
+
+def sentence_row(part: str, index: int, row: Payload, sources: list[Payload]) -> Payload:
+    """A sentence of the answer with its place, and those studies that it is the first to cite."""
+    return {"part": part, "index": index, **row, "sources": sources}
+
+
+def _id(key: uuid.UUID, number: int, standing: int) -> str:
+    return f"{key.hex}.{number}.{standing}"

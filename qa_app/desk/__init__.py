@@ -1,0 +1,15 @@
+"""The desk for questions and answers: what was asked, what is missing, what readers thought, how well it goes."""
+
+from qa_app.desk.asked import AnswerAdmin, FeedbackAdmin
+from qa_app.desk.gaps import GapAdmin
+from qa_app.desk.golden import EvaluationRunAdmin, GoldenQuestionAdmin
+from qa_app.desk.safety_replies import SafetyReplyAdmin
+
+__all__ = [
+    "AnswerAdmin",
+    "EvaluationRunAdmin",
+    "FeedbackAdmin",
+    "GapAdmin",
+    "GoldenQuestionAdmin",
+    "SafetyReplyAdmin",
+]

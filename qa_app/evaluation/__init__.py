@@ -1,0 +1,1 @@
+"""Measure answers on labelled questions, and fit what is learned from them."""

@@ -1,0 +1,113 @@
+"""Describe how the site answers at this moment: the policy in force, the fitted models with their held-out figures, the writer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.conf import settings
+
+from corpus_app import search
+from qa_app.answers import answering, asking, engines
+from qa_app.evaluation.measures import wilson_interval
+from qa_app.models import EvaluationRun
+from qa_app.pipeline.learned import DEFAULT_ENCODER, BadModel, ModelFile
+from qa_app.pipeline.policy import Policy
+
+SIDE = 200  # of the diagram of confidence
+
+
+def describe() -> dict[str, Any]:
+    """Return everything that the page shows, read anew each time."""
+    encoder = search.encoder_name()
+    files, is_calibrated = _files(encoder)
+    mode = "meaning" if is_calibrated else "words"
+    return {
+        "policy": answering.POLICY.label,
+        "figures": figures(answering.POLICY),
+        "models": [_model(file, mode) for file in files.values()],
+        "by_meaning": is_calibrated,
+        "threshold": files["answerability"].models[mode].threshold,
+        "encoder": encoder,
+        "reranker": settings.INFORM_RERANKER,
+        "corpus": search.corpus_figures(),
+        "held_out": _held_out(files["lead"], mode) if is_calibrated else None,
+        "evaluation": _evaluation(),
+    }
+
+
+def figures(policy: Policy) -> dict[str, Any]:
+    """Return every number and choice of a policy by its name."""
+    return {name: value for name, value in policy.values().items() if name != "name"}
+
+
+def _files(encoder: str) -> tuple[Mapping[str, ModelFile], bool]:
+    try:
+        return engines.model_files(encoder), True
+    except BadModel:
+        return engines.model_files(DEFAULT_ENCODER), False
+
+
+def _model(file: ModelFile, mode: str) -> dict[str, Any]:
+    model = file.models[mode]
+    weights = sorted(zip(model.names, model.coefficients, strict=True), key=lambda pair: -abs(pair[1]))
+    return {
+        "name": file.kind,
+        "version": file.version,
+        "fitted_on": file.data,
+        "intercept": model.intercept,
+        "weights": weights,
+    }
+
+
+def _held_out(file: ModelFile, mode: str) -> dict[str, Any]:
+    """Return how the models did on questions that they had not seen, with a diagram of confidence where bins are known."""
+    own = dict(file.figures[mode])
+    return own | {"n": round(own["questions"]), "diagram": _diagram(own.get("bins", ()))}
+
+
+def _diagram(bins: Sequence[Mapping[str, float]]) -> list[dict[str, Any]]:
+    """Return chance given against share right, with 95 % intervals, as places in a square of SIDE with its origin above."""
+    points = []
+    for row in bins:
+        low, high = wilson_interval(round(row["n"] * row["was"]), round(row["n"]))
+        points.append(
+            {
+                "n": round(row["n"]),
+                "estimated": row["estimated"],
+                "was": row["was"],
+                "low": low,
+                "high": high,
+                "x": round(SIDE * row["estimated"], 1),
+                "y": round(SIDE * (1 - row["was"]), 1),
+                "y_low": round(SIDE * (1 - low), 1),
+                "y_high": round(SIDE * (1 - high), 1),
+            }
+        )
+    return points
+
+
+def _evaluation() -> dict[str, Any] | None:
+    """Return the curators' last finished run of their test questions: its main figures, never its questions."""
+    run = EvaluationRun.objects.filter(status=EvaluationRun.Status.DONE).defer("results").first()
+    if run is None:
+        return None
+    own = run.figures
+    return {
+        "at": run.finished_at or run.asked_at,
+        "total": run.total,
+        "corpus_version": run.corpus_version,
+        "policy": run.policy,
+        "answerable": own.get("answerable") or {},
+        "cites": (own.get("answered") or {}).get("cites a main study"),
+        "unsupported": own.get("unsupported sentences"),
+    }
+
+
+def how_it_works() -> dict[str, Any]:
+    """What steers answers at this moment, see `workings.describe`; with it the fixed limits and who writes."""
+    return describe() | {
+        "writer": asking.writer(),
+        "longest_question": asking.LONGEST_QUESTION,
+        "calibration_trouble": asking.calibration_trouble(),
+    }

@@ -1,0 +1,1 @@
+"""What readers leave behind: ratings, unanswered questions, and questions to suggest."""

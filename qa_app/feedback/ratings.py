@@ -1,0 +1,69 @@
+"""Keep what readers think of an answer."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.utils import timezone
+from django.utils.translation import gettext_noop as N_
+
+from qa_app.answers.asking import NOT_DECODED, BadInput, is_storable
+from qa_app.models import Answer, Feedback
+
+LONGEST_FEEDBACK = 1_000
+MOST_FEEDBACK = 50  # of an answer in a day, from new browsers
+
+
+class BadFeedback(BadInput):
+    """Feedback that cannot be kept."""
+
+
+def give_feedback(
+    answer_id: str,
+    *,
+    is_helpful: object,
+    reasons: object = (),
+    said: object = "",
+    amends: int | None = None,
+    now: datetime | None = None,
+) -> Feedback | None:
+    """Keeps what a reader thought of an answer; None where there is no such answer. Raises BadFeedback.
+
+    `amends` is the key of what the same reader has said of it before, which this takes the place of.
+    """
+    if not isinstance(is_helpful, bool):
+        raise BadFeedback("helpful", "not_boolean", N_("Say whether the answer helped: true or false."))
+    known = list(Feedback.Reason.values)
+    if not isinstance(reasons, list | tuple) or any(reason not in known for reason in reasons):
+        raise BadFeedback(
+            "reasons", "unknown", N_("Choose reasons from this list, or none: %(known)s."), known=", ".join(known)
+        )
+    if not isinstance(said, str) or not is_storable(said) or NOT_DECODED in said:
+        raise BadFeedback("words", "not_text", N_("Send your words as text."))
+    if len(said.strip()) > LONGEST_FEEDBACK:
+        raise BadFeedback("words", "too_long", N_("Please say it in %(most)s characters."), most=LONGEST_FEEDBACK)
+    answer = Answer.objects.filter(pk=answer_id).first() if is_storable(answer_id) else None
+    if answer is None:
+        return None
+    now = now or timezone.now()
+    given = Feedback.objects.filter(pk=amends, answer=answer).first() if amends else None
+    if given is None:
+        if Feedback.objects.filter(answer=answer, given_at__gt=now - timedelta(days=1)).count() >= MOST_FEEDBACK:
+            raise BadFeedback("answer", "too_many", N_("Many readers have told us about this answer today. Thank you."))
+        given = Feedback(answer=answer)
+    given.is_helpful = is_helpful
+    given.reasons = [reason for reason in known if reason in reasons]
+    given.words = said.strip()
+    given.given_at = now
+    given.save()
+    return given
+
+
+def find_feedback(answer_id: str, key: int) -> Feedback | None:
+    """What a reader said of this answer, by its key."""
+    return Feedback.objects.filter(pk=key, answer=answer_id).first()
+
+
+def feedback_reasons() -> list[tuple[str, str]]:
+    """Codes and words of what may be said for or against an answer."""
+    return [(code, str(words)) for code, words in Feedback.Reason.choices]

@@ -1,0 +1,1 @@
+"""Word lists of a language, and its stemmer."""

@@ -1,0 +1,27 @@
+"""The public pages: ask a question, read an answer, open the words behind a sentence, take it along as a file."""
+
+from qa_app.pages.answers import answer, citation, feedback
+from qa_app.pages.comparing import compare
+from qa_app.pages.errors import bad_request, not_found, server_error, too_many
+from qa_app.pages.explaining import how_it_works
+from qa_app.pages.exports import export
+from qa_app.pages.history import history
+from qa_app.pages.questions import again, ask
+from qa_app.pages.suggestions import suggest
+
+__all__ = [
+    "again",
+    "answer",
+    "ask",
+    "bad_request",
+    "citation",
+    "compare",
+    "export",
+    "feedback",
+    "history",
+    "how_it_works",
+    "not_found",
+    "server_error",
+    "suggest",
+    "too_many",
+]

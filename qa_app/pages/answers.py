@@ -1,0 +1,143 @@
+"""An answer at its address, the words behind each of its sentences, and what a reader may do with it."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from qa_app.answers import asking, history, overview, presentation
+from qa_app.feedback import ratings
+from qa_app.pages.caching import current, page_or_part
+from qa_app.pages.forms import FeedbackForm, QuestionForm
+from qa_app.pages.history import remember
+from qa_app.pages.overviews import overview_page
+
+EXPORTS = (("ris", "RIS"), ("bib", "BibTeX"), ("csl.json", "CSL-JSON"), ("md", "Markdown"))
+FEEDBACK_KEPT = 50  # answers that a browser can change its word about
+
+
+@current
+@page_or_part
+@require_safe
+def answer(request: HttpRequest, answer_id: str) -> HttpResponse:
+    with asking.snapshot():
+        response = answer_page(request, _get_payload(answer_id), since=request.GET.get("since", ""))
+    if request.headers.get("X-Asked-Here"):  # by our script, which was told the answer while it was made
+        remember(request, response, answer_id)
+    return response
+
+
+@current
+@page_or_part
+@require_safe
+def citation(request: HttpRequest, answer_id: str, part: str, sentence: int, index: int) -> HttpResponse:
+    """The passage behind marker `index` of a sentence (counted from 1): a page, or the panel's content for a script."""
+    payload = _get_payload(answer_id)
+    quote = presentation.find_quote(payload, part=part, number=sentence, index=index)
+    if quote is None:
+        raise Http404
+    context = {"answer": payload, "quote": quote}
+    if not request.headers.get("HX-Request"):
+        return render(request, "qa/citation.html", context)
+    response = render(request, "qa/_citation.html", context)
+    response["HX-Push-Url"] = "false"  # htmx 2.0.10 overlooks the attribute of this name on boosted links
+    return response
+
+
+@require_POST
+def feedback(request: HttpRequest, answer_id: str) -> HttpResponse:
+    """Keeps what this browser's reader thinks of an answer, once: said again, it takes the place of the first."""
+    form = FeedbackForm(request.POST)
+    key = form.give(answer_id, amends=_feedback_key(request, answer_id))
+    if key is None and not form.errors:
+        raise Http404
+    if key is not None:
+        kept = {name: value for name, value in _feedback_kept(request).items() if name != answer_id}
+        request.session["feedback"] = dict([*kept.items(), (answer_id, key)][-FEEDBACK_KEPT:])
+    status = HTTPStatus.BAD_REQUEST if form.errors else HTTPStatus.OK
+    if request.headers.get("HX-Request"):
+        context = {"answer": {"id": answer_id}} | _feedback(request, answer_id, form if form.errors else None)
+        return render(request, "qa/_feedback.html", context, status=status)
+    if form.errors:
+        return answer_page(request, _get_payload(answer_id), typed=form, status=status)
+    return _see(reverse("answer", args=[answer_id]) + "#feedback")
+
+
+def answer_page(
+    request: HttpRequest,
+    payload: dict[str, Any],
+    *,
+    since: str = "",
+    typed: FeedbackForm | None = None,
+    status: int = HTTPStatus.OK,
+) -> HttpResponse:
+    """The page of an answer; `since` names an earlier one that it is compared with."""
+    with asking.snapshot():
+        around = overview.of(payload)
+        changes = asking.find_changes(payload, since) if since else None
+        trail = history.trail(payload["id"]) if payload.get("parent") else []
+        shows_corpus = payload["outcome"] == "out_of_scope"
+        front = asking.front_page() if shows_corpus else asking.offered_collections()
+    page = presentation.read(payload, around.names)
+    kept = {"mode": payload["mode"], "collection": payload["collection"] or ""}
+    if page.is_refusal and payload["outcome"] != "guardrail":
+        kept["question"] = payload.get("understood_as") or payload["question"]  # to be put in other words
+    context = {
+        "answer": payload,
+        "page": page,
+        "around": around,
+        "changes": changes,
+        "counts": overview_page(payload),
+        "address": request.build_absolute_uri(reverse("answer", args=[payload["id"]])),
+        "exports": EXPORTS,
+        "form": QuestionForm(initial=kept),
+        "front": front,
+        "trail": trail,
+    } | _feedback(request, payload["id"], typed)
+    return render(request, "qa/answer.html", context, status=status)
+
+
+def _feedback(request: HttpRequest, answer_id: str, typed: FeedbackForm | None) -> dict[str, Any]:
+    """The form about an answer as it stands: what cannot be kept, else what this browser has said before."""
+    key = _feedback_key(request, answer_id)
+    given = ratings.find_feedback(answer_id, key) if key is not None else None
+    said: dict[str, Any] = {}
+    if typed is not None:
+        said = {
+            "helpful": typed["helpful"].value(),
+            "reasons": typed["reasons"].value(),
+            "words": typed["words"].value(),
+        }
+    elif given is not None:
+        said = {"helpful": "yes" if given.is_helpful else "no", "reasons": given.reasons, "words": given.words}
+    return {
+        "said": said,
+        "is_thanked": given is not None and typed is None,
+        "feedback_errors": [error for errors in typed.errors.values() for error in errors] if typed else [],
+        "reasons": ratings.feedback_reasons(),
+    }
+
+
+def _feedback_kept(request: HttpRequest) -> dict[str, int]:
+    kept = request.session.get("feedback")
+    return kept if isinstance(kept, dict) else {}
+
+
+def _feedback_key(request: HttpRequest, answer_id: str) -> int | None:
+    return _feedback_kept(request).get(answer_id)
+
+
+def _see(address: str) -> HttpResponse:
+    return HttpResponse(status=HTTPStatus.SEE_OTHER, headers={"Location": address})
+
+
+def _get_payload(answer_id: str) -> dict[str, Any]:
+    payload = asking.find_answer(answer_id)
+    if payload is None:
+        raise Http404
+    return payload

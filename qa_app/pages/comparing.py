@@ -1,0 +1,88 @@
+"""Two answers side by side, or one question in both modes."""
+
+from __future__ import annotations
+
+import re
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from qa_app.answers import asking, comparing, quota
+from qa_app.pages.caching import current, page_or_part
+from qa_app.pages.errors import too_many
+from qa_app.pages.forms import QuestionForm
+from qa_app.pages.history import remember
+from qa_app.pages.questions import put_off
+
+_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
+OTHER_MODE = {"beginner": "intermediate", "intermediate": "beginner"}
+
+
+@current
+@page_or_part
+@require_http_methods(["GET", "HEAD", "POST"])
+def compare(request: HttpRequest) -> HttpResponse:
+    """`?a=` and `?b=`: ids of answers, or their addresses. POST asks the question of `a` in the other mode first.
+
+    `?answer=` comes from a list where two are ticked, the first two of them count.
+    """
+    if request.method == "POST":
+        wait = quota.seconds_to_wait(request, "ask")
+        return too_many(request, seconds=wait) if wait else _in_both_modes(request)
+    if ticked := request.GET.getlist("answer"):
+        return _see(dict(zip("ab", ticked, strict=False)))
+    given = {side: request.GET.get(side, "").strip() for side in ("a", "b")}
+    found = {side: _find(text) for side, text in given.items()}
+    missing = [side.upper() for side, text in given.items() if text and found[side] is None]
+    context: dict[str, Any] = {"given": given, "missing": missing}
+    if found["a"] and found["b"]:
+        context["compared"] = comparing.compare(
+            found["a"], found["b"], is_same_engine=asking.have_one_engine(found["a"]["id"], found["b"]["id"])
+        )
+        context |= asking.offered_collections()
+    response = render(request, "qa/compare.html", context, status=HTTPStatus.NOT_FOUND if missing else HTTPStatus.OK)
+    if found["b"] and request.headers.get("X-Asked-Here"):  # by our script, which was told the answer while it was made
+        remember(request, response, found["b"]["id"])
+    return response
+
+
+def _in_both_modes(request: HttpRequest) -> HttpResponse:
+    first = _find(request.POST.get("a", ""))
+    if first is None:
+        raise Http404
+    try:
+        other = _asked_in(OTHER_MODE[first["mode"]], first, quota.allowance(request))
+    except asking.OutOfTime as late:
+        return put_off(request, QuestionForm({"question": first["question"]}), late)
+    response = _see({"a": first["id"], "b": other["id"]})
+    remember(request, response, other["id"])
+    return response
+
+
+def _see(sides: dict[str, str]) -> HttpResponse:
+    return HttpResponse(status=HTTPStatus.SEE_OTHER, headers={"Location": f"{reverse('compare')}?{urlencode(sides)}"})
+
+
+def _asked_in(mode: str, first: dict[str, Any], allowance: asking.Allowance) -> dict[str, Any]:
+    """The question of an answer in this mode: as it was asked, or by itself where its collection or parent is gone."""
+    try:
+        return asking.ask(
+            question=first["question"],
+            mode=mode,
+            collection=first["collection"],
+            parent=first.get("parent"),
+            allowance=allowance,
+        )
+    except asking.BadQuestion:
+        return asking.ask(question=first.get("understood_as") or first["question"], mode=mode, allowance=allowance)
+
+
+def _find(text: str) -> dict[str, Any] | None:
+    """The answer that an id, or an address that ends in one, names."""
+    answer_id = text.split("?")[0].split("#")[0].rstrip("/").rpartition("/")[2]
+    return asking.find_answer(answer_id) if _ID.fullmatch(answer_id) else None

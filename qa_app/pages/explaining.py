@@ -1,0 +1,17 @@
+"""How answers are made, as a page."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.cache import cache_control
+from django.views.decorators.http import require_safe
+
+from qa_app.evaluation import workings
+
+
+@cache_control(public=True, no_cache=True)
+@require_safe
+def how_it_works(request: HttpRequest) -> HttpResponse:
+    """How answers are made, with the figures that are in force now."""
+    return render(request, "qa/how_it_works.html", {"how": workings.how_it_works()})

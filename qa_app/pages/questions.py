@@ -1,0 +1,101 @@
+"""The front page: ask a question."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.utils.translation import gettext
+from django.views.decorators.http import require_http_methods, require_POST
+
+from qa_app.answers import asking, quota
+from qa_app.pages.answers import answer_page
+from qa_app.pages.caching import current, page_or_part
+from qa_app.pages.forms import QuestionForm
+from qa_app.pages.history import remember
+
+PAUSE_SECONDS = 5  # before what took too long is tried again
+
+
+@current
+@page_or_part
+@require_http_methods(["GET", "HEAD", "POST"])
+def ask(request: HttpRequest) -> HttpResponse:
+    if request.method != "POST":
+        return _ask_page(request, QuestionForm(initial=_prefilled(request)))
+    form = QuestionForm(request.POST)
+    if not form.can_be_asked():  # told at no cost: the page may have been counted already, when it tried to stream
+        return _ask_page(request, form, status=HTTPStatus.BAD_REQUEST)
+    if wait := quota.seconds_to_wait(request, "ask"):
+        return _too_many(request, form, wait)
+    try:
+        payload = form.ask(quota.allowance(request))
+    except asking.OutOfTime as late:
+        return put_off(request, form, late)
+    if payload is None:
+        return _ask_page(request, form, status=HTTPStatus.BAD_REQUEST)
+    address = reverse("answer", args=[payload["id"]])
+    if request.headers.get("HX-Request"):
+        response = answer_page(request, payload)
+        response["HX-Push-Url"] = address
+    else:
+        response = HttpResponse(status=HTTPStatus.SEE_OTHER, headers={"Location": address})
+    remember(request, response, payload["id"])
+    return response
+
+
+@require_POST
+def again(request: HttpRequest, answer_id: str) -> HttpResponse:
+    """Asks the question of an answer once more; the new one says what has changed."""
+    if wait := quota.seconds_to_wait(request, "ask"):
+        before = asking.find_answer(answer_id)
+        return _too_many(request, QuestionForm({"question": before["question"] if before else ""}), wait)
+    try:
+        payload = asking.ask_again(answer_id, allowance=quota.allowance(request))
+    except asking.OutOfTime as late:
+        before = asking.find_answer(answer_id)
+        return put_off(request, QuestionForm({"question": before["question"] if before else ""}), late)
+    if payload is None:
+        raise Http404
+    address = f"{reverse('answer', args=[payload['id']])}?{urlencode({'since': answer_id})}"
+    if request.headers.get("HX-Request"):
+        response = answer_page(request, payload, since=answer_id)
+        response["HX-Push-Url"] = address
+    else:
+        response = HttpResponse(status=HTTPStatus.SEE_OTHER, headers={"Location": address})
+    remember(request, response, payload["id"])
+    return response
+
+
+def put_off(request: HttpRequest, form: QuestionForm, late: asking.OutOfTime) -> HttpResponse:
+    """For whoever's question took too long: it stays in its box."""
+    words = gettext("This took longer than %(seconds)s seconds and was given up. Please ask again in a while.")
+    form.refuse(words % {"seconds": late.seconds})
+    response = _ask_page(request, form, status=HTTPStatus.SERVICE_UNAVAILABLE)
+    response["Retry-After"] = str(PAUSE_SECONDS)
+    return response
+
+
+def _too_many(request: HttpRequest, form: QuestionForm, wait: int) -> HttpResponse:
+    words = gettext("Too many questions from your address. Please ask again in %(wait)s.")
+    form.refuse(words % {"wait": quota.in_words(wait)})
+    response = _ask_page(request, form, status=HTTPStatus.TOO_MANY_REQUESTS)
+    response["Retry-After"] = str(wait)
+    return response
+
+
+def _prefilled(request: HttpRequest) -> dict[str, str]:
+    wanted = {"question": "q", "mode": "mode", "collection": "collection"}
+    return {field: request.GET.get(name, "") for field, name in wanted.items()}
+
+
+def _ask_page(request: HttpRequest, form: QuestionForm, status: int = HTTPStatus.OK) -> HttpResponse:
+    context = {"form": form, "front": asking.front_page(), "examples": asking.examples()}
+    if status != HTTPStatus.OK and request.headers.get("HX-Request"):
+        response = render(request, "qa/_form.html", context, status=status)
+        response["HX-Retarget"], response["HX-Reswap"] = "#ask-form", "outerHTML"
+        return response
+    return render(request, "qa/ask.html", context, status=status)

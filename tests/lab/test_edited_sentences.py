@@ -1,0 +1,117 @@
+"""Edited sentences: drawn the same from the same seed, edited as they say, and judged by what leaves."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from corpus_app.records import Passage
+from lab import edited_sentences
+from qa_app.pipeline.records import DraftSentence, Evidence, LeftOut, Sentence, SentenceKind, Verdict
+from qa_app.pipeline.verification import verify
+from tests.pipeline.values import make_passage
+
+TEXTS = (
+    "In a trial of 40 older men, heavy loads (80% of 1RM) raised leg strength by 12 to 15% after 12 weeks. "
+    "However, the placebo group did not gain more than 2 kg in the first month. "
+    "The authors concluded that strength fell in women without training at least 3 days per week.",
+    "Among 25 trained women, light loads lowered body fat by 1.5 kg (P < 0.05) over 8 weeks of training. "
+    "No change was seen in the control group, and protein intake was higher by 10 to 20 g per day in men. "
+    "Overall, creatine increased lean mass in patients with cancer, but it was not better than whey in athletes.",
+)
+
+
+def passages() -> tuple[Passage, ...]:
+    return tuple(make_passage(text, study=f"T{n}") for n, text in enumerate(TEXTS))
+
+
+def test_every_kind_is_made_and_the_same_seed_draws_the_same() -> None:
+    made = passages()
+
+    first, again, other = (edited_sentences.edit(made, each=6, seed=seed) for seed in (1, 1, 2))
+
+    assert first == again != other
+    assert [
+        sum(row.kind == kind for row in first) for kind in (*edited_sentences.MUTATIONS, *edited_sentences.FAITHFUL)
+    ] == [6] * 10
+    assert all(row.text not in row.passage.text for row in first if row.kind in edited_sentences.MUTATIONS)
+
+
+def test_the_verifier_catches_what_is_changed_and_keeps_what_is_not() -> None:
+    figures = edited_sentences.measure(edited_sentences.edit(passages(), each=12, seed=3), verify)
+
+    kinds = figures["kinds"]
+    assert {kind: kinds[kind]["caught"] for kind in edited_sentences.MUTATIONS} == dict.fromkeys(
+        edited_sentences.MUTATIONS, 1.0
+    )
+    assert kinds["verbatim"]["kept"] == 1.0
+    assert kinds["trimmed"]["n"] == 12
+
+
+def test_a_verifier_that_lets_everything_through_catches_nothing() -> None:
+    def gullible(
+        drafted: Sequence[DraftSentence], evidence: Evidence
+    ) -> tuple[tuple[Sentence, ...], tuple[LeftOut, ...]]:
+        return (Sentence(drafted[0].text, (), Verdict.SUPPORTED, "high", SentenceKind.PARAPHRASE, ()),), ()
+
+    rows = edited_sentences.edit(passages(), each=2, seed=1)
+
+    figures = edited_sentences.measure(rows, gullible)
+
+    assert {figures["kinds"][kind]["caught"] for kind in edited_sentences.MUTATIONS} == {0.0}
+    assert {figures["kinds"][kind]["kept"] for kind in edited_sentences.FAITHFUL} == {1.0}
+    assert len(figures["wrong"]) == 2 * len(edited_sentences.MUTATIONS)
+
+
+def test_too_few_sentences_are_an_error() -> None:
+    with pytest.raises(edited_sentences.TooFew, match="no passage"):
+        edited_sentences.edit((), each=1, seed=1)
+    with pytest.raises(edited_sentences.TooFew, match="number"):
+        edited_sentences.edit((make_passage("Sets matter."),), each=1, seed=1)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_abstracts_are_read_sentence_by_sentence(tmp_path: Path, packed: bool) -> None:
+    line = json.dumps({"doc_id": 7, "title": "Loads", "abstract": ["Loads raised strength. ", "Sleep did not change."]})
+    file = tmp_path / ("a.jsonl.gz" if packed else "a.jsonl")
+    file.write_bytes(gzip.compress(line.encode()) if packed else line.encode())
+
+    (passage,) = edited_sentences.read_abstracts(file)
+
+    assert [passage.text[s.start : s.end] for s in passage.sentences] == [
+        "Loads raised strength.",
+        "Sleep did not change.",
+    ]
+    assert (passage.study.study_id, passage.heading) == ("D7", "Loads")
+
+
+def test_the_command_measures_the_live_corpus_and_abstracts(
+    library: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(edited_sentences, "searchable", passages)
+    file = tmp_path / "a.jsonl"
+    rows = [{"doc_id": n, "title": "T", "abstract": text.split("~")} for n, text in enumerate(TEXTS)]
+    file.write_text(
+        "\n".join(
+            json.dumps(row | {"abstract": [s + "." for s in row["abstract"][0][:-1].split(". ")]}) for row in rows
+        )
+    )
+    out = tmp_path / "out.json"
+
+    call_command("measure", "verification", "--abstracts", str(file), "--n", "40", "--json", str(out))
+
+    figures = json.loads(out.read_text())
+    assert [row["n"] for row in figures.values()] == [20, 20]
+    assert "other study" in capsys.readouterr().out
+
+
+def test_the_command_says_what_it_lacks(library: tuple[str, ...], tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="Only"):
+        call_command("measure", "verification", "--n", "10")
+    with pytest.raises(CommandError):
+        call_command("measure", "verification", "--abstracts", str(tmp_path / "none.jsonl"))

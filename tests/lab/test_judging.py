@@ -1,0 +1,76 @@
+"""Answer points and the blind sheet, over the running system."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+from lab import judging
+from tests.qa.conftest import ASKED, SETS
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("library")]
+
+
+def rows(path: Path, *changes: dict[str, Any]) -> Path:
+    base = {
+        "id": "q", "question": ASKED, "mode": "beginner", "kind": "answerable_lay", "collection": None, "relevant": {"T-SETS": 2},
+        "sections": ["results"], "answer_points": [],
+    }  # fmt: skip
+    path.write_text("".join(json.dumps(base | change) + "\n" for change in changes), encoding="utf-8")
+    return path
+
+
+def points_of(tmp_path: Path, *points: tuple[str, str]) -> dict[str, Any]:
+    entries = [{"text": text, "studies": [study]} for text, study in points]
+    path = rows(tmp_path / "golden.jsonl", {"answer_points": entries})
+    return judging.measure_points(path, on_progress=lambda done: None)
+
+
+def test_points_are_counted_over_what_is_said(tmp_path: Path) -> None:
+    figures = points_of(
+        tmp_path,
+        ("Weekly sets increased growth", "T-SETS"),
+        ("Ten weekly sets increased growth more than five", "T-SETS"),
+        ("Twelve weekly sets increased growth more than five", "T-SETS"),
+        ("Weekly sets increased growth", "T-PROTEIN"),
+    )
+
+    made = figures["points of answered questions"]["one sentence"]
+    assert (made["n"], made["share"]) == (4, 2 / 4)
+    assert figures["by kind"]["answerable_lay"]["one sentence"] == made
+    assert [row["point"] for row in figures["missing"]] == [
+        "Twelve weekly sets increased growth more than five",
+        "Weekly sets increased growth",
+    ]
+
+
+def test_the_sheet_hides_which_text_is_the_answer_and_the_key_tells(tmp_path: Path) -> None:
+    path = rows(tmp_path / "golden.jsonl", *({"id": f"q-{n}"} for n in range(12)))
+
+    sheet, key = judging.blind_sheet(path, n=8, seed=1, on_progress=lambda done: None)
+
+    assert [row["number"] for row in key] == [str(n) for n in range(1, 9)]
+    assert {row["A"] for row in key} == {row["B"] for row in key} == {"answer", "passages"}
+    assert sheet.count("### A\n") == sheet.count("### B\n") == 8
+    assert SETS in sheet
+    assert "score" not in sheet
+    assert (sheet, key) == judging.blind_sheet(path, n=8, seed=1, on_progress=lambda done: None)
+    assert key != judging.blind_sheet(path, n=8, seed=2, on_progress=lambda done: None)[1]
+
+
+def test_the_commands_write_their_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = rows(
+        tmp_path / "golden.jsonl", {"answer_points": [{"text": "Sets increased growth", "studies": ["T-SETS"]}]}
+    )
+
+    call_command("measure", "points", str(path), "--json", str(tmp_path / "points.json"))
+    call_command("measure", "blind", str(path), "--out", str(tmp_path / "sheet.md"), "--n", "1")
+
+    assert json.loads((tmp_path / "points.json").read_text(encoding="utf-8"))["questions"] == 1
+    assert (tmp_path / "sheet.md").read_text(encoding="utf-8").startswith("# Two texts")
+    assert len(json.loads((tmp_path / "sheet.key.json").read_text(encoding="utf-8"))) == 1
+    assert "one sentence: 100.0% of 1" in capsys.readouterr().out

@@ -1,0 +1,79 @@
+"""Answer points: a fact counts as told where a sentence cites its study and carries its figures, or else its content."""
+
+from __future__ import annotations
+
+import pytest
+
+from lab.points import Point, Said, agrees, figures, is_covered, is_covered_by_the_letter, is_covered_together
+from qa_app.pipeline.concepts import ConceptIndex
+from tests.pipeline.values import make_concept
+
+CONCEPTS = ConceptIndex.build(
+    (
+        make_concept("muscle-hypertrophy", aliases=("muscle growth", "hypertrophy")),
+        make_concept("low-load", aliases=("light loads",)),
+    )
+)
+GROWTH = Point("Light loads gave muscle growth of 0.12 over 12 weeks", ("T001",))
+
+
+def says(text: str, *studies: str) -> Said:
+    return Said(text, studies or ("T001",))
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        (says("Hypertrophy with light loads was 0.12 after 12 weeks."), True),
+        (says("Hypertrophy with light loads was 0.121 after twelve weeks."), True),
+        (says("Hypertrophy with light loads was 0.21 after 12 weeks."), False),
+        (says("Hypertrophy with light loads was 0.12 after 21 weeks."), False),
+        (says("Hypertrophy with light loads was 0.12."), False),
+        (says("The session took 0.12 of an hour on 12 days."), False),
+        (says("Hypertrophy with light loads was 0.12 after 12 weeks.", "T002"), False),
+    ],
+)
+def test_a_point_with_figures_needs_them_all_from_its_own_study(sentence: Said, expected: bool) -> None:
+    assert is_covered(GROWTH, [sentence], CONCEPTS) is expected
+
+
+def test_a_point_without_figures_needs_half_of_its_content_under_any_name() -> None:
+    point = Point("Muscle growth was similar with light loads", ("T001",))
+
+    assert is_covered(point, [says("Hypertrophy was similar.")], CONCEPTS)
+    assert not is_covered(point, [says("Hypertrophy was larger with heavy weights.")], CONCEPTS)
+
+
+def test_figures_may_stand_in_two_sentences_of_one_study_only_where_both_are_read_together() -> None:
+    first, second = says("Light loads gave hypertrophy of 0.12."), says("The trial took 12 weeks.")
+
+    assert not is_covered(GROWTH, [first, second], CONCEPTS)
+    assert is_covered_together(GROWTH, [first, second], CONCEPTS)
+    assert not is_covered_together(GROWTH, [first, says("The trial took 12 weeks.", "T002")], CONCEPTS)
+
+
+def test_years_are_no_figures_and_words_are_numbers() -> None:
+    assert figures("In 2025, two sets of 1,200 kg gave 3.5 %") == ("1200", "3.5", "2")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "other", "expected"), [("20", "20.4", True), ("20", "20.9", False), ("0.30", "0.3", True)]
+)
+def test_numbers_agree_when_rounding_keeps_the_meaning(wanted: str, other: str, expected: bool) -> None:
+    assert agrees(wanted, other) is expected
+
+
+@pytest.mark.parametrize(
+    "text", ["in type 2 diabetes", "chest press 1RM", "the 95% CI is wide", "mTORC1 and VO2max", "phase 3 of it"]
+)
+def test_numbers_of_names_are_no_figures(text: str) -> None:
+    assert figures(text) == ()
+
+
+def test_by_the_letter_asks_for_the_citation_and_the_figures_alone() -> None:
+    sentence = says("The session took 0.12 of an hour on 12 days.")
+
+    assert is_covered_by_the_letter(GROWTH, [sentence])
+    assert is_covered_by_the_letter(Point("Muscle growth was similar", ("T001",)), [sentence])
+    assert not is_covered_by_the_letter(Point("Muscle growth was similar", ("T002",)), [sentence])
+    assert not is_covered_by_the_letter(GROWTH, [says("It took 12 days.")])
