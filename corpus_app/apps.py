@@ -4,9 +4,7 @@ from django.apps import AppConfig, apps
 from django.contrib.auth.management import create_permissions
 from django.db.models.signals import post_migrate
 
-READERS, CURATORS, REVIEWERS, ADMINISTRATORS = "Desk readers", "Curators", "Reviewers", "Administrators"
-ROLES = (READERS, CURATORS, REVIEWERS, ADMINISTRATORS)
-"""Groups of the desk; each may do all that the one before it may."""
+from corpus_app.roles import ADMINISTRATORS, CURATORS, READERS, REVIEWERS, ROLES, ROLES_OF_DJANGO
 
 CURATED_MODELS = (
     "study",
@@ -31,8 +29,6 @@ CURATE = frozenset({f"{act}_{model}" for model in CURATED_MODELS for act in ("ad
     "change_importjob",
     "add_qualitywaiver",
 }
-# Whoever else may sign in is the business of administrators; what Django itself keeps is named here.
-ROLES_OF_DJANGO = {"auth": {ADMINISTRATORS: frozenset({"view_user", "add_user", "change_user", "view_group"})}}
 
 
 class CorpusConfig(AppConfig):
@@ -46,7 +42,11 @@ class CorpusConfig(AppConfig):
     }
 
     def ready(self) -> None:
+        from corpus_app import hooks
+        from corpus_app.desk import dashboard
+
         post_migrate.connect(keep_roles, dispatch_uid="corpus_app.keep_roles")
+        hooks.dashboard_panels.append(dashboard.panels)
 
 
 def keep_roles(*, app_config: AppConfig, using: str, **options: Any) -> None:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, cast
 
-from django.conf import settings
 from django.contrib.admin import AdminSite
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
-from django.utils.module_loading import import_string
 
+from corpus_app import hooks
 from corpus_app.records import Panel
-
-Provider = Callable[[User], Iterable[Panel]]
 
 
 def _together(panels: Iterable[Panel]) -> Iterator[Panel]:
@@ -39,8 +36,9 @@ class InformAdminSite(AdminSite):
     index_template = "admin/front_page.html"
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
-        providers: list[Provider] = [import_string(name) for name in settings.DASHBOARD_PROVIDERS]
-        panels = list(_together(panel for provider in providers for panel in provider(cast(User, request.user))))
+        panels = list(
+            _together(panel for provider in hooks.dashboard_panels for panel in provider(cast(User, request.user)))
+        )
         panels.sort(
             key=lambda panel: (not panel.is_work, not any(figure.needs_care for figure in panel.figures), panel.as_bars)
         )  # work first

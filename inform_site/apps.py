@@ -6,3 +6,10 @@ from django.contrib.admin import apps
 class InformAdminConfig(apps.AdminConfig):
     default = False  # else Django would take it for the configuration of inform_site itself
     default_site = "inform_site.admin.InformAdminSite"
+
+    def ready(self) -> None:
+        from inform_site.api.access import seconds_to_wait
+        from qa_app import hooks
+
+        super().ready()
+        hooks.count_request = seconds_to_wait

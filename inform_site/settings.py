@@ -288,20 +288,8 @@ CACHES: dict[str, dict[str, Any]] = {
 
 # --- Curating ------------------------------------------------------------------------------------------------------------
 
-# What curators are told of before they take words away: callables of study ids (see corpus_app.impact).
-IMPACT_PROVIDERS = ["qa_app.answers.impact.of_sources"]
-# What may keep a study from being published: callables of study ids that give reasons.
-PUBLISH_CHECKS = ["qa_app.evaluation.golden_runs.regressions"] if read(_env.bool, "INFORM_GOLDEN_GUARD", False) else []
-# Where words of no concept are looked for beside the passages: callables that give questions and how often each was asked.
-QUESTION_SOURCES = ["qa_app.feedback.gaps.asked"]
-# Who counts the answers that quote a study: a callable of study ids; empty for nobody.
-CITED_BY = "qa_app.answers.impact.count_answers"
-# Who knows the answered questions that curators approved for other readers, of a study that the answer cites and of a topic
-# that the question names: callables of its id; empty for nobody.
-QUESTIONS_CITING = "qa_app.answers.listed.citing"
-QUESTIONS_ABOUT = "qa_app.answers.listed.about"
-# What the curators' front page shows: callables of the signed-in person.
-DASHBOARD_PROVIDERS = ["corpus_app.desk.dashboard.panels", "qa_app.desk.dashboard.panels"]
+# A study that breaks a golden question which the last run answered is not published.
+GOLDEN_GUARD = read(_env.bool, "INFORM_GOLDEN_GUARD", False)
 # How many days the file of an import is kept after it ended; what was read from it stays.
 IMPORT_FILES_DAYS = read(read_positive, "INFORM_IMPORT_FILES_DAYS", 90)
 # The largest file that programs may send to be imported, in millions of bytes; 50 is the most that is read.
@@ -468,8 +456,6 @@ KEY_QUOTAS = {
     "read": read(read_quota, "INFORM_KEY_READS", Limits(1_200, 200_000)),
     "write": read(read_quota, "INFORM_KEY_WRITES", Limits(120, 10_000)),
 }
-# Who counts what readers ask on pages: a callable of the request and the quota's name, which gives the seconds to wait.
-QUOTA = "inform_site.api.access.seconds_to_wait"
 
 # --- Safety ------------------------------------------------------------------------------------------------------------
 

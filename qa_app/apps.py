@@ -21,3 +21,21 @@ class QaConfig(AppConfig):
             | {f"{act}_goldenquestion" for act in ("add", "change", "delete")}
         ),
     }
+
+    def ready(self) -> None:
+        from django.conf import settings
+
+        from corpus_app import hooks
+        from qa_app.answers import impact, listed
+        from qa_app.desk import dashboard
+        from qa_app.evaluation import golden_runs
+        from qa_app.feedback import gaps
+
+        hooks.impact_providers.append(impact.of_sources)
+        hooks.citation_counters.append(impact.count_answers)
+        hooks.question_sources.append(gaps.asked)
+        hooks.answered_questions_citing.append(listed.citing)
+        hooks.answered_questions_about.append(listed.about)
+        hooks.dashboard_panels.append(dashboard.panels)
+        if settings.GOLDEN_GUARD:
+            hooks.publish_checks.append(golden_runs.regressions)

@@ -40,7 +40,7 @@ NEUTRAL = {
     "OPENAI_MODEL": "",
     "HF_HUB_OFFLINE": "1",
     "TOKENIZERS_PARALLELISM": "false",
-    "DJANGO_SETTINGS_MODULE": "inform_site.settings",
+    "DJANGO_SETTINGS_MODULE": "lab.settings",
 }
 IS_XDIST_WORKER = "PYTEST_XDIST_WORKER" in os.environ
 

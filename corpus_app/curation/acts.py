@@ -12,10 +12,9 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.utils import timezone
-from django.utils.module_loading import import_string
 
 from common.waking import wake
-from corpus_app import indexing, search
+from corpus_app import hooks, indexing, search
 from corpus_app.curation import broken
 from corpus_app.models import CorpusEvent, CorpusVersion, Passage, QualityWaiver, Study
 from corpus_app.quality import Finding
@@ -214,7 +213,7 @@ class Act:
         That can take them minutes, so the versions' lock is taken afterwards. Where another version has come in the meantime
         they are asked again; the last time under the lock, so that this ends.
         """
-        for _ in range(UNLOCKED_CHECKS if settings.PUBLISH_CHECKS else 0):
+        for _ in range(UNLOCKED_CHECKS if hooks.publish_checks else 0):
             seen = _last_version()
             self._check_published()
             with suppress(_Overtaken), transaction.atomic():  # a savepoint: undone, it gives the lock back
@@ -227,15 +226,15 @@ class Act:
         return version
 
     def _check_published(self) -> None:
-        """Asks those whom settings name whether what is published now may be. They see the corpus as it would be."""
+        """Raise NotPublishable where a publish check objects. The checks see the corpus as it would be."""
         new = [
             study.study_id
             for study in self._touched.values()
             if study.status == Status.PUBLISHED and study.pk not in self._published_before
         ]
         with search.without_version():
-            for name in settings.PUBLISH_CHECKS if new else ():
-                for reason in import_string(name)(new):
+            for check in hooks.publish_checks if new else ():
+                for reason in check(new):
                     raise NotPublishable(", ".join(new), reason)
 
     def _raise_version(self) -> CorpusVersion:

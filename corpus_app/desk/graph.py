@@ -7,17 +7,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from django.conf import settings
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
-from django.utils.module_loading import import_string
 from django.utils.text import slugify
 
-from corpus_app import curation
+from corpus_app import curation, hooks
 from corpus_app.desk import terms
 from corpus_app.desk.base import FORESEEN, curator, reasons
 from corpus_app.models import Concept, ConceptAlias, ConceptRelation, Passage, Study
@@ -122,9 +120,9 @@ def _passages() -> Iterable[str]:
 
 
 def asked() -> Iterable[tuple[str, int]]:
-    """Questions and how often each was asked, from those that settings name."""
-    for name in settings.QUESTION_SOURCES:
-        yield from import_string(name)()
+    """Yield questions and how often each was asked."""
+    for source in hooks.question_sources:
+        yield from source()
 
 
 def _make_aliases(request: HttpRequest) -> HttpResponse:

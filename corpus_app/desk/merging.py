@@ -13,7 +13,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from corpus_app import curation, impact, sources
+from corpus_app import curation, hooks, sources
 from corpus_app.curation.history import as_text
 from corpus_app.desk.base import FORESEEN, curator, reasons
 from corpus_app.models import Concept, Passage, Study
@@ -105,7 +105,7 @@ def merge(model_admin: admin.ModelAdmin[Study], request: HttpRequest) -> HttpRes
         "passages": _passages(keep, other),
         "said": said,
         "reason": request.POST.get("reason", ""),
-        "impacts": impact.of([other.study_id]),
+        "impacts": hooks.impacts([other.study_id]),
     }
     return TemplateResponse(request, "admin/corpus_app/study/merge.html", context)
 

@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 
-from corpus_app import curation, impact
+from corpus_app import curation, hooks
 from corpus_app.curation import gate, history
 from corpus_app.desk import encoder, text_quality
 from corpus_app.desk.base import QuestionsForm, SeenField, curator, mend_posted
@@ -146,7 +146,7 @@ class PassageAdmin(HistoryMixin):
 
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any) -> Any:
         if passage := context.get("original"):
-            context["impacts"] = impact.of([passage.study.study_id], [passage.pk])
+            context["impacts"] = hooks.impacts([passage.study.study_id], [passage.pk])
             context |= text_quality.context(request, [passage], back="passage")
         return super().render_change_form(request, context, *args, **options)
 

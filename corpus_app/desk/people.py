@@ -19,8 +19,8 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 
-from corpus_app.apps import ROLES, ROLES_OF_DJANGO
 from corpus_app.desk.base import OfNoneFilter, curator
+from corpus_app.roles import ROLES, ROLES_OF_DJANGO
 
 if TYPE_CHECKING:  # generic for the type checker alone
     DjangosUserAdmin = UserAdmin[User]

@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from corpus_app import curation, impact
+from corpus_app import curation, hooks
 from corpus_app.desk import state
 from corpus_app.desk.base import curator
 from corpus_app.models import Study
@@ -68,7 +68,7 @@ def _found(data: bytes) -> dict[str, Any]:
         "problems": reading.problems,
         "new": new,
         "known": len(rows) - len(new),
-        "impacts": impact.of([study.study_id for study, _ in new]) if new else (),
+        "impacts": hooks.impacts([study.study_id for study, _ in new]) if new else (),
         "found": signing.dumps(kept, salt=SALT, compress=True),
         "was_read": True,
     }

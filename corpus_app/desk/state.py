@@ -15,7 +15,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html
 
-from corpus_app import curation, impact
+from corpus_app import curation, hooks
 from corpus_app.desk.base import curator
 from corpus_app.models import Study
 from corpus_app.records import Notice, Status
@@ -159,7 +159,7 @@ def ask_or_do(
         "shown": affected[:MOST_SHOWN],
         "ids": ",".join(str(study.pk) for study in affected),
         "left": left,
-        "impacts": impact.of([study.study_id for study in affected]) if change in TAKING and affected else None,
+        "impacts": hooks.impacts([study.study_id for study in affected]) if change in TAKING and affected else None,
         "form": form,
     }
     return TemplateResponse(request, "admin/corpus_app/study/change_state.html", context)
@@ -225,7 +225,7 @@ def _do(
 
 def tell_what_rests_on(request: HttpRequest, studies: Sequence[str]) -> None:
     """After words were taken from readers: where what was made of them is listed, to be made again."""
-    for found in impact.of(list(studies)):
+    for found in hooks.impacts(list(studies)):
         if found.listed_at:
             words = '{}. <a href="{}">See which, and ask again</a>.'
             messages.info(request, format_html(words, found.headline, found.listed_at))

@@ -14,7 +14,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path, reverse
 from django.utils.text import capfirst
 
-from corpus_app import curation, impact
+from corpus_app import curation, hooks
 from corpus_app.curation import history
 from corpus_app.desk import comments, encoder, exports, merging, retractions, state, text_quality
 from corpus_app.desk.base import (
@@ -326,7 +326,7 @@ class StudyAdmin(HistoryMixin):
         protected += [
             f"{study} ({found.headline}: withdraw it instead, so that they keep their place)"
             for study in studies
-            for found in impact.of([study.study_id])
+            for found in hooks.impacts([study.study_id])
             if found.keeps
         ]
         counts = {"studies": len(studies), "passages": Passage.objects.filter(study__in=studies).count()}
@@ -432,7 +432,7 @@ class StudyAdmin(HistoryMixin):
         context["may_submit"] = bool(context.get("original")) and self.has_change_permission(request)
         if original := context.get("original"):
             context["comments_said"] = original.comments.count()
-            context["impacts"] = impact.of([original.study_id])
+            context["impacts"] = hooks.impacts([original.study_id])
             context |= text_quality.context(request, _passages_shown(context, original), back="study")
         return super().render_change_form(request, context, *args, **options)
 

@@ -8,18 +8,16 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.models import Q
 from django.utils import formats
-from django.utils.module_loading import import_string
 from django.utils.translation import gettext
 
-from corpus_app import models, records, search
+from corpus_app import hooks, models, records, search
 from corpus_app.models import TEXT_SEARCH_CONFIG, SearchText
 from corpus_app.public import changes
 from corpus_app.public.changes import Change
@@ -34,9 +32,6 @@ EXCERPT = "StartSel=\x02, StopSel=\x03, MaxWords=34, MinWords=20, MaxFragments=1
 
 UNSAID = frozenset({"not_reported", "not_applicable", "none"})
 OUTCOME = "outcome"  # the kind of concept that the facet of topics offers
-
-CitedBy = Callable[[Sequence[str]], Mapping[str, int]]
-Answered = Callable[[str], Sequence[records.AnsweredQuestion]]
 
 
 def known_values() -> Mapping[str, frozenset[str]]:
@@ -315,7 +310,7 @@ def find_study(study_id: str) -> StudyDetail | None:
         duration=_duration(*page.weeks),
         history=changes.of_study(page.study),
         cited_by=_cited_by(study_id),
-        answered=_answered(settings.QUESTIONS_CITING, study_id),
+        answered=[row for source in hooks.answered_questions_citing for row in source(study_id)],
     )
 
 
@@ -337,17 +332,8 @@ def _number(value: float | None) -> str:
 
 
 def _cited_by(study_id: str) -> int | None:
-    if not settings.CITED_BY:
-        return None
-    count: CitedBy = import_string(settings.CITED_BY)
-    return count([study_id]).get(study_id, 0)
-
-
-def _answered(known_by: str, of: str) -> Sequence[records.AnsweredQuestion]:
-    if not known_by:
-        return ()
-    answered: Answered = import_string(known_by)
-    return answered(of)
+    counts = [count([study_id]).get(study_id, 0) for count in hooks.citation_counters]
+    return sum(counts) if counts else None
 
 
 # --- Topics -----------------------------------------------------------------------------------------------------------
@@ -422,7 +408,7 @@ def find_topic(concept_id: str) -> TopicPage | None:
         neighbours=tuple(_neighbours(concept_id, known)),
         studies=studies,
         findings=_findings(topic.concept, studies),
-        answered=_answered(settings.QUESTIONS_ABOUT, concept_id),
+        answered=[row for source in hooks.answered_questions_about for row in source(concept_id)],
     )
 
 

@@ -1,6 +1,6 @@
 from django.apps import AppConfig
 
-from corpus_app.apps import ADMINISTRATORS
+from corpus_app.roles import ADMINISTRATORS
 
 
 class ClientsConfig(AppConfig):

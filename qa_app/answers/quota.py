@@ -1,23 +1,17 @@
-"""How much may be asked: whoever counts is named in the settings (`QUOTA`)."""
+"""How much may be asked, as the site counts it (`hooks.count_request`)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from django.conf import settings
 from django.http import HttpRequest
-from django.utils.module_loading import import_string
 from django.utils.translation import gettext, ngettext
 
+from qa_app import hooks
 from qa_app.answers import asking
 
 
 def seconds_to_wait(request: HttpRequest, quota: str) -> int:
     """Counts one request of this sender on a quota (`ask`, `model`); 0 where there was room for it."""
-    if not settings.QUOTA:
-        return 0
-    count: Callable[[HttpRequest, str], int] = import_string(settings.QUOTA)
-    return count(request, quota)
+    return hooks.count_request(request, quota) if hooks.count_request else 0
 
 
 def allowance(request: HttpRequest) -> asking.Allowance:

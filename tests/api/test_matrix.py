@@ -14,7 +14,7 @@ import yaml
 from django.contrib.auth.models import User
 from django.test import Client
 
-from corpus_app.apps import ADMINISTRATORS, CURATORS, READERS, REVIEWERS, ROLES
+from corpus_app.roles import ADMINISTRATORS, CURATORS, READERS, REVIEWERS, ROLES
 from inform_site.clients import keys
 from inform_site.clients.keys import Made
 from inform_site.clients.models import ApiKey, Scope

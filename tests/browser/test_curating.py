@@ -12,9 +12,9 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Browser, Page, expect
 
 from corpus_app import indexing
-from corpus_app.apps import CURATORS, REVIEWERS
 from corpus_app.curation import jobs
 from corpus_app.models import ImportJob, Study
+from corpus_app.roles import CURATORS, REVIEWERS
 from tests.browser.accessible import assert_accessible
 from tests.browser.conftest import Watch
 from tests.browser.site import Site

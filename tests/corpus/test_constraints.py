@@ -14,7 +14,6 @@ from django.db.models import ProtectedError
 from django.utils import timezone
 
 from corpus_app import models
-from corpus_app.apps import ROLES, ROLES_OF_DJANGO
 from corpus_app.models import (
     ConceptAlias,
     ConceptCollection,
@@ -33,6 +32,7 @@ from corpus_app.models import (
     StudyComment,
     StudyConcept,
 )
+from corpus_app.roles import ROLES, ROLES_OF_DJANGO
 from tests.builders import make_collection, make_concept, make_finding, make_passage, make_study
 
 pytestmark = pytest.mark.django_db

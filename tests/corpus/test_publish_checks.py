@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from threading import Thread
-from typing import Any
 
 import pytest
 from django.db import connection
 from django.utils import timezone
 
-from corpus_app import curation
+from corpus_app import curation, hooks
 from corpus_app.curation.acts import VERSION_LOCK
 from corpus_app.models import CorpusVersion, Study
 from tests.builders import make_study
@@ -59,12 +58,12 @@ def fresh() -> None:
     asked.clear()
 
 
-def check(settings: Any, name: str) -> None:
-    settings.PUBLISH_CHECKS = [f"{__name__}.{name}"]
+def check(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr(hooks, "publish_checks", [globals()[name]])
 
 
-def test_the_versions_are_free_while_the_questions_are_asked(settings: Any) -> None:
-    check(settings, "object_to_nothing")
+def test_the_versions_are_free_while_the_questions_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    check(monkeypatch, "object_to_nothing")
     study = make_study(status="draft")
 
     curation.publish([study.study_id], by=None, by_name="tests")
@@ -73,8 +72,8 @@ def test_the_versions_are_free_while_the_questions_are_asked(settings: Any) -> N
     assert CorpusVersion.objects.count() == 1
 
 
-def test_what_has_moved_on_in_the_meantime_is_asked_about_again(settings: Any) -> None:
-    check(settings, "object_while_others_publish")
+def test_what_has_moved_on_in_the_meantime_is_asked_about_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    check(monkeypatch, "object_while_others_publish")
     study, _ = make_study(status="draft"), make_study(study_id="T-OTHER", status="draft")
 
     with pytest.raises(curation.NotPublishable, match="the other one says the same"):

@@ -12,9 +12,9 @@ from django.test import Client
 from django.urls import reverse
 
 from corpus_app import curation
-from corpus_app.apps import ADMINISTRATORS, CURATORS, READERS, REVIEWERS, ROLES
 from corpus_app.curation import jobs
 from corpus_app.models import CorpusEvent, CorpusVersion, Study, StudyComment
+from corpus_app.roles import ADMINISTRATORS, CURATORS, READERS, REVIEWERS, ROLES
 from tests.builders import make_concept, make_curator, make_study, make_superuser
 
 pytestmark = pytest.mark.django_db

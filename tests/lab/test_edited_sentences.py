@@ -93,7 +93,7 @@ def test_abstracts_are_read_sentence_by_sentence(tmp_path: Path, packed: bool) -
 def test_the_command_measures_the_live_corpus_and_abstracts(
     library: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(edited_sentences, "searchable", passages)
+    monkeypatch.setattr(edited_sentences, "_searchable_passages", passages)
     file = tmp_path / "a.jsonl"
     rows = [{"doc_id": n, "title": "T", "abstract": text.split("~")} for n, text in enumerate(TEXTS)]
     file.write_text(

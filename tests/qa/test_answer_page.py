@@ -15,6 +15,7 @@ from corpus_app import curation
 from corpus_app.models import Study
 from corpus_app.records import Design, Notice, Reference
 from qa_app.answers import asking, overview, presentation, renewing
+from qa_app.feedback import ratings
 from qa_app.models import Answer, Feedback
 from tests.builders import make_concept, make_finding, make_policy, make_study
 from tests.qa.conftest import ASKED
@@ -454,7 +455,7 @@ def test_a_flood_of_feedback_ends_but_what_was_said_can_be_changed(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keep()
-    monkeypatch.setattr(asking, "MOST_FEEDBACK", 1)
+    monkeypatch.setattr(ratings, "MOST_FEEDBACK", 1)
     client.post("/answers/answer-one/feedback/", {"helpful": "yes"})
 
     assert Client().post("/answers/answer-one/feedback/", {"helpful": "no"}).status_code == 400

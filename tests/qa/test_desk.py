@@ -13,7 +13,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from corpus_app import curation, indexing, search
+from corpus_app import curation, hooks, indexing, search
 from qa_app import tasks
 from qa_app.answers import asking
 from qa_app.evaluation import golden_runs
@@ -384,8 +384,8 @@ def test_no_run_without_questions(client: Client) -> None:
 
 
 @pytest.fixture
-def guarded(settings: Any, library: tuple[str, ...], tmp_path: Path) -> None:
-    settings.PUBLISH_CHECKS = ["qa_app.evaluation.golden_runs.regressions"]
+def guarded(monkeypatch: pytest.MonkeyPatch, library: tuple[str, ...], tmp_path: Path) -> None:
+    monkeypatch.setattr(hooks, "publish_checks", [golden_runs.regressions])
     golden_runs.bring_in(golden_file(tmp_path, GOLDEN, UNKNOWN))
 
 

@@ -10,8 +10,8 @@ from django.test import Client
 from django.urls import reverse
 
 from corpus_app import curation
-from corpus_app.apps import READERS
 from corpus_app.models import Passage
+from corpus_app.roles import READERS
 from qa_app.answers import asking, retracted
 from qa_app.models import Answer
 from tests.builders import make_curator

@@ -63,10 +63,9 @@ class Command(BaseCommand):
         lexica.add_argument("--library", type=Path, default=settings.BASE_DIR / "corpus", help="the corpus folder")
         corpus = kinds.add_parser("corpus", help="a corpus folder and its questions, in a throw-away database")
         corpus.add_argument("folder", type=Path, help="folder of studies/, concepts.json and questions.jsonl")
-        for parser_of_policy in (bench, corpus):
-            parser_of_policy.add_argument(
-                "--set", action="append", default=[], metavar="NAME=VALUE", dest="changes", help="another figure in it"
-            )
+        corpus.add_argument(
+            "--set", action="append", default=[], metavar="NAME=VALUE", dest="changes", help="another figure in it"
+        )
         corpus.add_argument("--json", type=Path, dest="out", help="write the figures and a row a question here")
         corpus.add_argument("--preset", help=f"instead of the site's policy: {', '.join(PRESETS)}")
 

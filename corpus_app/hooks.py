@@ -1,0 +1,35 @@
+"""What other apps add to the corpus: typed registries that they fill when they start."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from django.contrib.auth.models import User
+
+from corpus_app.records import AnsweredQuestion, Impact, Panel
+
+impact_providers: list[Callable[[Sequence[str], Sequence[int] | None], Iterable[Impact]]] = []
+"""Name what depends on studies, or on some passages of them (None: on all), before a curator takes them away."""
+
+publish_checks: list[Callable[[Sequence[str]], Iterable[str]]] = []
+"""Give the reasons why studies may not be published; they see the corpus as it would be."""
+
+question_sources: list[Callable[[], Iterable[tuple[str, int]]]] = []
+"""Give questions and how often each was asked, to find words that belong to no concept."""
+
+citation_counters: list[Callable[[Sequence[str]], Mapping[str, int]]] = []
+"""Count the answers that quote each of these studies."""
+
+answered_questions_citing: list[Callable[[str], Iterable[AnsweredQuestion]]] = []
+"""List the public answered questions whose answer cites a study."""
+
+answered_questions_about: list[Callable[[str], Iterable[AnsweredQuestion]]] = []
+"""List the public answered questions that name a concept."""
+
+dashboard_panels: list[Callable[[User], Iterable[Panel]]] = []
+"""Give the panels of the curators' front page for the person who is signed in."""
+
+
+def impacts(study_ids: Sequence[str], passage_ids: Sequence[int] | None = None) -> tuple[Impact, ...]:
+    """Return everything that depends on these studies, or on these passages of them."""
+    return tuple(impact for provider in impact_providers for impact in provider(study_ids, passage_ids))

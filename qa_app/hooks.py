@@ -1,0 +1,10 @@
+"""What the site adds to the apps of questions and answers when it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.http import HttpRequest
+
+count_request: Callable[[HttpRequest, str], int] | None = None
+"""Count a request on a quota (`ask`, `model`, `suggest`); return the seconds to wait, 0 where there is room."""
