@@ -1,1 +1,1 @@
-"""Answers: make, store, stream, replay and export them."""
+"""Make, store, stream, replay and export answers."""

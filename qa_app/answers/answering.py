@@ -1,4 +1,4 @@
-"""From a checked question to a stored answer."""
+"""Run the pipeline for a checked question and store the answer."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ ID_BYTES = 17  # an address that cannot be guessed: more than 128 random bits, w
 logger = logging.getLogger(__name__)
 POLICY = policies.read(settings.INFORM_POLICY)  # once; the settings have refused what cannot be read
 FILED = frozenset(outcome for outcome in Outcome if not outcome.is_answer or outcome is Outcome.PARTIAL)
-"""Outcomes that leave a question, or a part of it, for curators to fill."""
+"""Outcomes that file the question, or a part of it, as a gap."""
 
 
 def answer(
@@ -66,7 +66,7 @@ def answer(
     allowance: Allowance | None = None,
     limit: TimeLimit | None = None,
 ) -> payload.Payload:
-    """Runs the pipeline, stores what it gave and returns it as clients see it. Raises ModelQuotaUsedUp, OutOfTime."""
+    """Run the pipeline and store the answer. Return its payload. Raises ModelQuotaUsedUp and OutOfTime."""
     start = perf_counter()
     made = make(question, writer=writer, policy=policy, allowance=allowance, limit=limit)
     return store(made, parent=parent, now=now, started=start, limit=limit)
@@ -83,9 +83,9 @@ def make(
     allowance: Allowance | None = None,
     limit: TimeLimit | None = None,
 ) -> Answered:
-    """The answer, not yet stored. `keep` is given the evidence that it is written from, where there is any.
+    """Return an answer, not yet stored; call `keep` with its evidence, where there is any.
 
-    Raises Abandoned, at its next stage, once those who are told of its progress have left; ModelQuotaUsedUp, OutOfTime.
+    Raises Abandoned (at the next stage, once every client has left), ModelQuotaUsedUp and OutOfTime.
     """
     answered = engines.engine(policy).answer(
         question,
@@ -102,7 +102,7 @@ def make(
 
 
 def warm_up() -> None:
-    """Read what the engine knows of the corpus and its models, so that the first question does not wait for them."""
+    """Load the corpus facts and the models, so that the first question does not wait for them."""
     try:
         SearchedCorpus().facts()
         engines.engine(POLICY)
@@ -114,29 +114,29 @@ def warm_up() -> None:
 
 
 def follow(question: str, before: str) -> str | None:
-    """Return what a follow-up means after the question before; None where it stands alone."""
+    """Return a follow-up as a full question; None where it needs no context."""
     facts = SearchedCorpus().facts()
     return follow_up.follow(question, before, facts.concept_index, facts.people)
 
 
 def is_fragment(question: str) -> bool:
-    """Tell whether a question is a few words that name nothing."""
+    """Return whether a question is a few words without a subject."""
     corpus = SearchedCorpus()
     return follow_up.is_fragment(parse_question(question, corpus, corpus.facts()))
 
 
 def is_declined(question: str) -> bool:
-    """Tell whether a question gets a fixed reply by the reviewed list."""
+    """Return whether a question gets a fixed safety reply."""
     return safety.check(question, None, SearchedCorpus().facts().safety, None) is not None
 
 
 def safety_routes() -> Mapping[str, Route]:
-    """Return the routes of the language and of the corpus, by name."""
+    """Return the safety routes by name."""
     return SearchedCorpus().facts().safety.routes
 
 
 def _with_missing_model(answered: Answered, writer: str) -> Answered:
-    """Return the answer with who wrote instead, where a model was asked for and none is configured."""
+    """Record that the extractive writer replaced a language model that is not configured."""
     if writer != "llm" or model_server() is not None or not answered.outcome.is_answer:
         return answered
     instead = replace(answered.generator, fallback_from="llm", fallback_reason="not_configured")
@@ -144,13 +144,13 @@ def _with_missing_model(answered: Answered, writer: str) -> Answered:
 
 
 def reviewed(declined: Declined) -> Declined:
-    """With the words that curators have approved for its route; as built in where there are none."""
+    """Return the declined question with the approved reply of its route, if there is one."""
     reply = SafetyReply.objects.find_approved(declined.route)
     return replace(declined, message=reply.message, version=reply.version) if reply else declined
 
 
 def reranker(waiting: Waiting | None = None) -> Reranker | None:
-    """The model that reads question and passage together, made once; None where none is configured."""
+    """Return the configured reranker; None where there is none."""
     kind, _, model = settings.INFORM_RERANKER.partition(":")
     if kind == "cross-encoder":
         return _cross_encoder(model.strip())
@@ -169,9 +169,9 @@ def writers(
     waiting: Waiting | None = None,
     allowance: Allowance | None = None,
 ) -> tuple[Writer, ...]:
-    """Who writes, and who steps in. The model writes when one is configured, unless the extractive writer was asked for.
+    """Return the writers in the order of fallback: a configured model first, the extractive writer last.
 
-    Only these parts are asked of a model; the extractive writer hands over both at once. Without an `allowance` nobody counts.
+    Only a model is limited to `parts`. Without an `allowance` no quota is counted.
     """
     server = None if wanted == "extractive" else model_server()
     extractive: Writer = ExtractiveWriter()
@@ -186,7 +186,7 @@ def writers(
 
 
 def model_server() -> ModelServer | None:
-    """The process's one door to the language model; None where none is configured."""
+    """Return the client of the language model, one a process; None where none is configured."""
     if not settings.OPENAI_MODEL:
         return None
     return _model_server(
@@ -218,9 +218,9 @@ def store(
     request_id: uuid.UUID | None = None,
     limit: TimeLimit | None = None,
 ) -> payload.Payload:
-    """Writes the answer with its sentences and citations in one transaction; a refusal files its question as a gap.
+    """Store an answer with its sentences and citations in one transaction; file a gap for a refusal.
 
-    A `request_id` that was handed out before is kept; else one is made. Raises OutOfTime where the limit is over.
+    Raises OutOfTime.
     """
     milliseconds_left = limit.milliseconds_left if limit else None
     answer_id, request_id = new_id(), request_id or uuid.uuid4()
@@ -289,7 +289,10 @@ def _policy(policy: Policy) -> str:
 
 @cache
 def engine() -> str:
-    """What makes answers, as a hash of its code: the same engine, policy and corpus version give the same bytes."""
+    """Return a hash of the code and models that make answers.
+
+    With the same hash, policy and corpus version an answer is the same, byte for byte.
+    """
     digest = hashlib.sha256()
     folders = ("pipeline", "lexicon", "fitted")
     for path in sorted(path for folder in folders for path in (Path(__file__).parents[1] / folder).glob("**/*.*")):
@@ -299,7 +302,7 @@ def engine() -> str:
 
 
 def _draft(attempt: Attempt) -> dict[str, Any]:
-    """An attempt as it is kept: who wrote, the draft as received, and the verdict on each of its sentences."""
+    """Serialize a writer's attempt: its draft as received and the verdict on each sentence."""
     draft = attempt.draft
     return {
         "writer": attempt.generator.name,
@@ -317,7 +320,7 @@ def _draft(attempt: Attempt) -> dict[str, Any]:
 
 
 def _sentence_rows(body: payload.Payload) -> list[str]:
-    """The sentences of an answer and the spans that they quote, as `_STORE_SENTENCES` takes them: two arrays of objects, as JSON."""
+    """Return the sentences and quoted spans as two JSON arrays, the parameters of `_STORE_SENTENCES`."""
     sentences = [(part, n, s) for part in ("summary", "answer") for n, s in enumerate(body[part]["sentences"])]
     if headline := body["headline"]:
         verdict = Verdict.VERBATIM if headline["kind"] == SentenceKind.QUOTE else Verdict.COUNTED
@@ -344,7 +347,7 @@ _SPAN = {
     "end": "end",
     "quote": "quote",
 }
-"""Columns of a citation, and what the payload calls them."""
+"""Citation columns and their payload keys."""
 # One statement: the ORM would take longer to write two than PostgreSQL takes for both. A passage or study deleted since it
 # was read keeps its words here, without a link.
 _STORE_SENTENCES = """
@@ -384,7 +387,7 @@ _STORE_ANSWER = """
 
 
 def new_id() -> str:
-    """Url-safe and random; not beginning with a dash, which a command line would take for an option."""
+    """Return a random URL-safe id that does not begin with a dash, which a command line would read as an option."""
     while (drawn := secrets.token_urlsafe(ID_BYTES)).startswith("-"):
         pass
     return drawn

@@ -1,4 +1,4 @@
-"""The door for questions: ask one, or read an answer again beside the present corpus."""
+"""The service that answers questions, searches passages and finds stored answers."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class BadInput(ValueError):
-    """What cannot be taken: which field, a short code, and what to do, in words for a reader."""
+    """A rejected input: the field, a short code and a message for the reader."""
 
     def __init__(self, field: str, code: str, words: str, **figures: int | str) -> None:
-        """`words` may be translated by a page; `figures` are what they leave open, as `%(name)s`."""
+        """Fill `message` (which a page may translate) with `params`, its `%(name)s` placeholders."""
         self.field, self.code, self.words, self.figures = field, code, words, figures
         told = {name: f"{figure:,}" if isinstance(figure, int) else figure for name, figure in figures.items()}
         self.detail = words % told if told else words
@@ -73,13 +73,13 @@ def ask(
     keeps_evidence: bool = False,
     allowance: Allowance | None = None,
 ) -> Payload:
-    """Answers a question and keeps the answer. Raises BadQuestion, before any model runs, BadPolicy, ModelQuotaUsedUp, OutOfTime.
+    """Answer a question and store the answer.
 
-    A question that follows another (`parent`) keeps its mode and collection, unless told otherwise, and its subject.
-    A `preset` (with figures changed in it, see `policy.read`) takes the place of the site's own policy. `most_passages` and
-    `most_studies` change how much evidence is read for this question. With `keeps_evidence` the evidence stays open under
-    the answer's request id, so that `write_part` can write from it again. An `allowance` says whether a model may write;
-    where it may not, the extractive writer does, unless the model was asked for by name.
+    A follow-up (`parent`) inherits the subject, mode and collection of its parent unless they are given.
+    `preset` replaces the site's policy; `most_passages` and `most_studies` limit the evidence for this question.
+    With `keeps_evidence`, `write_part` can write from the same evidence later, by the answer's request id.
+    `allowance` decides whether a language model may write; otherwise the extractive writer does.
+    Raises BadQuestion (before any model runs), BadPolicy, ModelQuotaUsedUp and OutOfTime.
     """
     policy = answering.POLICY if preset is None else read_policy(preset)
     policy = _with_budget(policy, most_passages=most_passages, most_studies=most_studies)
@@ -99,7 +99,7 @@ def ask(
 
 
 def _with_budget(policy: Policy, *, most_passages: object, most_studies: object) -> Policy:
-    """The policy with these figures in it; None leaves one as it is. Raises BadQuestion."""
+    """Return the policy with these limits; None leaves a limit unchanged. Raises BadQuestion."""
     if most_passages is None and most_studies is None:
         return policy
     return replace(
@@ -118,9 +118,9 @@ def _budget(field: str, wanted: object, usual: int, most: int) -> int:
 
 
 def ask_again(answer_id: str, *, now: datetime | None = None, allowance: Allowance | None = None) -> Payload | None:
-    """Asks an answer's question once more, of the corpus as it is now; None where there is no such answer.
+    """Ask a stored answer's question again, of the present corpus; None where there is no such answer.
 
-    In its collection, while there is one, and following the same answer. Raises BadQuestion, OutOfTime.
+    Raises BadQuestion and OutOfTime.
     """
     row = Answer.objects.filter(pk=answer_id).first() if is_storable(answer_id) else None
     if row is None:
@@ -131,12 +131,12 @@ def ask_again(answer_id: str, *, now: datetime | None = None, allowance: Allowan
 
 
 def have_one_engine(*answer_ids: str) -> bool:
-    """Tell whether one engine made all of these stored answers."""
+    """Return whether one engine version made all of these stored answers."""
     return Answer.objects.filter(pk__in=answer_ids).values("engine").distinct().count() <= 1
 
 
 def find_changes(payload: Payload, since: str) -> Changes | None:
-    """What an answer says otherwise than an earlier one; None unless that one is there and answers the same question."""
+    """Compare an answer with an earlier one; None unless both exist and answer the same question."""
     before = find_answer(since) if since != payload["id"] else None
     if before is None or _asked(before) != _asked(payload):
         return None
@@ -144,14 +144,17 @@ def find_changes(payload: Payload, since: str) -> Changes | None:
 
 
 def _asked(body: Payload) -> str:
-    """The same for answers to the same question."""
+    """Return a key that answers to the same question share."""
     return question_key(body.get("understood_as") or body["question"])
 
 
 def find_passages(
     *, question: str, mode: str = Mode.BEGINNER.value, collection: str | None = None, limit: object = 20
 ) -> Payload:
-    """The passages nearest to a question, without an answer. Raises BadQuestion, before any model runs, and OutOfTime."""
+    """Return the passages most relevant to a question, without an answer.
+
+    Raises BadQuestion (before any model runs) and OutOfTime.
+    """
     checked = check(question=question, mode=mode, collection=collection, writer="auto", parent=None)
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MOST_FOUND:
         raise BadQuestion("limit", "unknown", f"Send a whole number from 1 to {MOST_FOUND}.")
@@ -162,7 +165,7 @@ def find_passages(
 def open_context(
     *, question: str, mode: str = Mode.BEGINNER.value, collection: str | None = None, now: datetime | None = None
 ) -> Opened:
-    """Searches and freezes the evidence of a question, for its parts to be written one by one. Raises BadQuestion."""
+    """Retrieve and freeze the evidence for a question, so that its parts can be written later. Raises BadQuestion."""
     checked = check(question=question, mode=mode, collection=collection, writer="auto", parent=None)
     return contexts.open_context(checked, now=now or timezone.now())
 
@@ -175,9 +178,9 @@ def write_part(
     now: datetime | None = None,
     allowance: Allowance | None = None,
 ) -> WrittenPart:
-    """Summary or answer from frozen evidence.
+    """Write the summary or the answer from frozen evidence.
 
-    Raises UnknownContext, ExpiredContext, InsufficientEvidence, ModelQuotaUsedUp, OutOfTime.
+    Raises UnknownContext, ExpiredContext, InsufficientEvidence, ModelQuotaUsedUp and OutOfTime.
     """
     now = now or timezone.now()
     with limited() as limit:
@@ -185,7 +188,7 @@ def write_part(
 
 
 def check(*, question: object, mode: object, collection: object, writer: object, parent: object) -> Question:
-    """The question, fit to be searched; what a follow-up leaves unsaid is its parent's. Raises BadQuestion."""
+    """Validate the arguments and return the question; a follow-up inherits what it omits. Raises BadQuestion."""
     text = _checked_text(question)
     before = _find_parent(parent)
     if mode is None:
@@ -231,7 +234,7 @@ def _find_parent(parent: object) -> Answer | None:
 
 
 def _meant(asked: str, before: Answer) -> str | None:
-    """What a follow-up means; None where it stands alone, and where its own words get a fixed reply as they are."""
+    """Return the follow-up as a full question; None where it needs no context or gets a fixed reply."""
     if answering.is_declined(asked):
         return None
     before = _with_a_subject(before)
@@ -240,7 +243,7 @@ def _meant(asked: str, before: Answer) -> str | None:
 
 
 def _with_a_subject(before: Answer) -> Answer:
-    """Return the answer before; where its question named nothing and found no answer, the one that it followed."""
+    """Return the nearest answer in the chain of parents whose question has a subject or an answer."""
     for _ in range(MOST_STEPS_BACK):
         is_joined = before.parent_id is None or before.payload.get("understood_as") is not None
         if is_joined or Outcome(before.outcome).is_answer or not answering.is_fragment(clean(before.question)):
@@ -273,7 +276,7 @@ def is_storable(text: str) -> bool:
 
 
 def writer() -> dict[str, str | None]:
-    """Who writes by default: `name`, and of a language model its `model` and its `circuit` (closed, open, half_open)."""
+    """Return the default writer's `name`, and a language model's `model` and `circuit` (closed, open, half_open)."""
     server = answering.model_server()
     if server is None:
         return {"name": "extractive", "model": None, "circuit": None}
@@ -296,15 +299,15 @@ def front_page() -> dict[str, Any]:
 
 
 def offered_collections() -> dict[str, Any]:
-    """`collections` that a question can be asked of: slug, name and description, without counts."""
+    """Return the `collections` that a question can be limited to: slug, name and description."""
     rows = search.collections()
     return {"collections": [{"slug": c.slug, "name": c.name, "description": c.description} for c in rows]}
 
 
 def find_answer(answer_id: str) -> Payload | None:
-    """The answer as it was given, marked with what has become of its sources; None where there is none.
+    """Return a stored answer with the present state of its sources; None where there is none.
 
-    Of a study that has left the public only "A source was withdrawn." remains.
+    A withdrawn study's words are replaced by "A source was withdrawn."
     """
     if not is_storable(answer_id):
         return None
@@ -314,6 +317,6 @@ def find_answer(answer_id: str) -> Payload | None:
 
 
 def find_by_request(request_id: uuid.UUID) -> Payload | None:
-    """The same, by the id of its evidence, which a stream knows before the answer is there."""
+    """Return a stored answer by its request id, redacted; None where there is none."""
     row = Answer.objects.filter(request_id=request_id).first()
     return None if row is None else redaction.redact(storing.whole(row.payload))

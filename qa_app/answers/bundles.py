@@ -1,4 +1,4 @@
-"""What lets others check an answer: all that it rests on, in a zip that proves itself without this site; and making it again."""
+"""Evidence bundles that readers can verify without this site, and replays of stored answers."""
 
 from __future__ import annotations
 
@@ -35,10 +35,9 @@ _READABLE = 0o100644 << 16  # a plain file that its owner may write
 
 
 def bundle(answer_id: str) -> Export | None:
-    """The zip, or None where there is no such answer: the same bytes for as long as the corpus says the same.
+    """Return the answer's evidence bundle, a reproducible zip; None where there is no such answer.
 
-    It holds the answer as it reads now, nothing of a withdrawn study; the passages as they were quoted; each quote with its
-    place; a hash of every file; and a program that checks them.
+    The zip contains the answer as it reads now, its passages, the place of each quotation, hashes and a verifier.
     """
     payload = asking.find_answer(answer_id)
     if payload is None:
@@ -55,10 +54,10 @@ def bundle(answer_id: str) -> Export | None:
 
 
 def replay(answer_id: str) -> dict[str, Any] | None:
-    """Whether the answer can be made again: `is_same`, what has `changed` since, and the `differences`, line by line.
+    """Compare a stored answer with a fresh one: `is_same`, `changed` inputs and line `differences`.
 
-    Where a source was withdrawn the differences are None: they would quote it. None where there is no such answer. Raises
-    CannotReplay.
+    None where there is no such answer. `differences` is None where a source was withdrawn, which they would quote.
+    Raises CannotReplay.
     """
     shown = asking.find_answer(answer_id)
     with limited() as limit:
@@ -75,7 +74,7 @@ def replay(answer_id: str) -> dict[str, Any] | None:
 
 
 def _spans(payload: Payload) -> Iterator[dict[str, Any]]:
-    """Every quote and where it stands: sentences from 1 within their part, positions in code points, end exclusive."""
+    """Yield every quotation with its place: sentences from 1 within a part, code points, end exclusive."""
     for part in presentation.QUOTED:
         for number, sentence in enumerate(presentation.sentence_rows(payload, part), start=1):
             for row in sentence["support"]:
@@ -98,7 +97,7 @@ def _json(value: Any) -> bytes:
 
 
 def _zipped(files: Mapping[str, bytes]) -> bytes:
-    """Not compressed: what another release of a library packs would be other bytes."""
+    """Return the files as an uncompressed zip: another zlib release might compress to other bytes."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
         for name, content in sorted(files.items()):

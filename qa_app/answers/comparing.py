@@ -1,4 +1,4 @@
-"""Two answers side by side: which studies and sentences only one of them has, and how sure each is."""
+"""Compare two answers: which studies and sentences only one of them has, and how certain each is."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ENDS = {
     "guardrail": N_("is not answered from studies"),
 }
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[\"“(]?[A-Z])")
-"""What is quoted in one piece may be several sentences. A cut too many does no harm: both answers are cut alike."""
+"""Splits a quotation into sentences. A false split is harmless, since both answers are split alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +33,9 @@ class Line:
 
     text: str
     markers: tuple[int, ...]
-    """Of the piece that it ends; none for a sentence inside a piece."""
+    """Citation numbers; empty except at the end of a quotation."""
     is_shared: bool
-    """Whether the other answer says it, too, word for word."""
+    """Whether the other answer contains the same sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,29 +53,29 @@ class Side:
     """A or B; also the anchor."""
     answer: Payload
     headline: tuple[Line, ...]
-    """One line, or none."""
+    """At most one line."""
     verdict: str
     counts: tuple[tuple[str, int], ...]
     summary: tuple[Line, ...]
     lines: tuple[Line, ...]
-    """Of the longer text, without what the summary says already."""
+    """Sentences of the longer text that the summary does not contain."""
     sources: tuple[Source, ...]
     withdrawn: int
-    """Sources that are not named any more."""
+    """Number of withdrawn sources."""
     missing: tuple[str, ...] = ()
-    """Parts of the question that the answer's message does not name already."""
+    """Parts of the question without evidence that the answer's message does not name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
     sides: tuple[Side, Side]
     differences: tuple[str, ...]
-    """In words, the weightiest first; one that says so where there is none."""
+    """Messages, the most important first; never empty."""
     is_same_question: bool
 
 
 def compare(first: Payload, second: Payload, *, is_same_engine: bool = True) -> Comparison:
-    """Return what tells two answers apart: their payloads beside the present corpus, and whether one engine made both."""
+    """Compare the payloads of two answers. `is_same_engine` tells whether one engine made both."""
     sides = _side("A", first, second), _side("B", second, first)
     same = (
         gettext("They say the same, from the same studies.")
@@ -138,7 +138,7 @@ def _asked(answer: Payload) -> str:
 
 
 def _differences(a: Side, b: Side) -> list[str]:
-    """Outcome, studies, sentences, confidence, and what they were made with."""
+    """Describe differences in outcome, studies, sentences, certainty and corpus version."""
     found: list[str] = []
     if a.answer["outcome"] != b.answer["outcome"]:
         found.append(gettext("They end differently: A %(a)s, B %(b)s.") % {"a": _outcome(a), "b": _outcome(b)})
@@ -177,7 +177,7 @@ def _differences(a: Side, b: Side) -> list[str]:
 
 
 def _own(side: Side) -> int:
-    """Sentences that only this side says, each counted once."""
+    """Count the distinct sentences that only this side contains."""
     lines = (*side.headline, *side.summary, *side.lines)
     return len({line.text for line in lines if not line.is_shared})
 

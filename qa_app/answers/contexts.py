@@ -1,4 +1,4 @@
-"""Evidence frozen under a request id: summary and answer are written from the same passages, whenever they are asked for."""
+"""Evidence frozen under a request id, from which summary and answer can be written later."""
 
 from __future__ import annotations
 
@@ -29,29 +29,29 @@ Part = Literal["summary", "answer"]
 
 
 class UnknownContext(LookupError):
-    """No evidence was ever frozen under this id, or it was forgotten long ago."""
+    """The request id has no frozen evidence, or its evidence was deleted."""
 
 
 class ExpiredContext(LookupError):
-    """The evidence of this id is kept no longer: ask the question again."""
+    """The frozen evidence has expired; the question has to be asked again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """What was found for a question, before anything is written."""
+    """The evidence found for a question, before anything is written."""
 
     request_id: str
     outcome: str
     message: str | None
     evidence: list[payload.Payload]
-    """The passages as the contract describes them; those that came nearest, for a refusal."""
+    """Passages as documented in the contract; for a refusal, the nearest ones."""
     expires_at: datetime
     timings_ms: Mapping[str, float | None]
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenPart:
-    """One part, verified, with its own numbering of the studies it cites."""
+    """One verified part with its own citation numbers."""
 
     question: str
     part: payload.Payload
@@ -62,7 +62,7 @@ class WrittenPart:
 
 
 def open_context(question: Question, *, now: datetime) -> Opened:
-    """Searches, freezes what is to be written from, and hands out the id that it is kept under."""
+    """Retrieve and freeze the evidence for a question, and return its request id."""
     composed: list[Evidence] = []
     answered = answering.make(question, writer="extractive", keep=composed.append)
     outcome = Outcome.ANSWERED if answered.outcome.is_answer else answered.outcome
@@ -90,7 +90,7 @@ def answer(
     allowance: Allowance | None = None,
     limit: TimeLimit | None = None,
 ) -> payload.Payload:
-    """As `answering.answer`, and the evidence stays open under the answer's request id."""
+    """Answer a question as `answering.answer` does, and freeze its evidence under the answer's request id."""
     start = perf_counter()
     evidence: list[Evidence] = []
     answered = answering.make(
@@ -137,9 +137,9 @@ def write_part(
     allowance: Allowance | None = None,
     limit: TimeLimit | None = None,
 ) -> WrittenPart:
-    """Writes one part from the frozen evidence, what has left the public since taken out.
+    """Write one part from the frozen evidence, without sources that have been withdrawn since.
 
-    Raises UnknownContext, ExpiredContext, InsufficientEvidence where there is nothing to write from, ModelQuotaUsedUp, OutOfTime.
+    Raises UnknownContext, ExpiredContext, InsufficientEvidence, ModelQuotaUsedUp and OutOfTime.
     """
     row = _find(request_id, now)
     if row.evidence is None:
@@ -180,10 +180,7 @@ def _find(request_id: str, now: datetime) -> EvidenceContext:
 
 
 def _still_public(evidence: Evidence) -> Evidence:
-    """Without studies withdrawn, retracted or deleted since, and without passages edited since.
-
-    Raises InsufficientEvidence where nothing is left.
-    """
+    """Drop passages that were edited, and those of studies that were withdrawn, retracted or deleted."""
     studies, passages = search.states(
         [study.study_id for study in evidence.studies], [c.passage.passage_id for c in evidence.passages]
     )
@@ -207,6 +204,9 @@ def _still_public(evidence: Evidence) -> Evidence:
 
 
 def forget(now: datetime) -> int:
-    """Deletes contexts that expired a day ago and more (until then their id says "expired", not "unknown"); how many."""
+    """Delete contexts that expired a day ago or earlier and return their number.
+
+    Until then their id is reported as expired, not as unknown.
+    """
     deleted, _ = EvidenceContext.objects.filter(expires_at__lt=now - timedelta(days=1)).delete()
     return deleted

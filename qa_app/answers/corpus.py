@@ -1,4 +1,4 @@
-"""The real corpus behind the pipeline's port."""
+"""The pipeline's corpus port, implemented by the database."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 class SearchedCorpus:
-    """The corpus by its reading door; what is read in a snapshot takes no longer than the limit leaves."""
+    """The database corpus; statements of a snapshot stop at the time limit."""
 
     def __init__(self, limit: TimeLimit | None = None) -> None:
         self._limit = limit

@@ -20,14 +20,14 @@ KINDS = ("relevance", "answerability", "lead")
 
 
 def engine(policy: Policy) -> Engine:
-    """Return the engine for the encoder in use."""
+    """Return the engine for the configured encoder."""
     encoder = search.encoder_name()
     return Engine(models(encoder), classifier(encoder), policy)
 
 
 @lru_cache(maxsize=4)  # model files are read once a process: a millisecond each
 def models(encoder: str) -> Models:
-    """Return the encoder's models; those of the default encoder, by words alone, where it has none of its own."""
+    """Return the encoder's models; without any, those of the default encoder, marked as uncalibrated."""
     try:
         files = model_files(encoder)
         is_calibrated = True
@@ -39,12 +39,12 @@ def models(encoder: str) -> Models:
 
 
 def model_files(encoder: str) -> dict[str, ModelFile]:
-    """Read the encoder's model files, those of the site's own folder first. Raises BadModel."""
+    """Read the encoder's model files; files in settings.CALIBRATIONS take precedence. Raises BadModel."""
     return {kind: learned.read(_path(encoder, f"{kind}.json")) for kind in KINDS}
 
 
 def model_trouble() -> str | None:
-    """Say why the encoder in use has no models, in words for whoever runs the site; None where all is well."""
+    """Return why the configured encoder has no usable models, as a message for the operator; None where it has."""
     try:
         model_files(search.encoder_name())
     except BadModel as error:

@@ -1,4 +1,4 @@
-"""What the studies behind an answer found, a finding a row: the evidence table of a page and of a spreadsheet."""
+"""The evidence table of an answer: the findings of its studies, one a row."""
 
 from __future__ import annotations
 
@@ -14,19 +14,16 @@ Payload = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A cited study with one of its findings; None where none is recorded, or the study was retracted."""
+    """A cited study with one of its findings; None where none is recorded, or the study is retracted."""
 
     index: int
-    """The study's number in the answer."""
+    """The study's citation number."""
     study: Reference
     finding: Finding | None
 
 
 def rows(payload: Payload) -> tuple[Row, ...]:
-    """By the studies' numbers, their findings in the curator's order, both as they are now; nothing of a withdrawn study.
-
-    `payload` is one beside the present corpus (`asking.find_answer`).
-    """
+    """Return a redacted answer's public studies with their present findings, in the order of citation."""
     index_of = {c["study_id"]: c["index"] for c in payload["citations"] if c["status"] == "published"}
     found: dict[str, list[Finding]] = {}
     for finding in search.findings(list(index_of)):

@@ -1,4 +1,4 @@
-"""Example questions for the Ask page: the site's own where the corpus is about them, else made of what its studies found."""
+"""Example questions for the Ask page: curated ones that the corpus covers, then ones built from its findings."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ SINGULAR_ENDINGS = ("ss", "is", "us")  # stress, sepsis, thrombus: nouns that ta
 
 
 def shown() -> tuple[str, ...]:
-    """At most SHOWN questions that the present corpus is about; none where it has nothing to ask of."""
+    """Return at most SHOWN questions that the corpus covers."""
     return search.once_per_version(_read) if search.corpus_version() else ()
 
 
 def question_about(concept: Concept) -> str:
-    """A question that fits a concept of any kind."""
+    """Return a question that fits a concept of any kind."""
     return f"What do the studies say about {concept.name}?"
 
 
 def topics() -> tuple[Concept, ...]:
-    """The concepts that readers may see, see `search.topic_ids`."""
+    """Return the concepts that readers may see."""
     public = search.topic_ids()
     return tuple(concept for concept in search.concepts() if concept.concept_id in public)
 
 
 def citable_studies() -> tuple[Study, ...]:
-    """Those that a question may draw on: published, not retracted."""
+    """Return the studies that are published and not retracted."""
     return tuple(study for _, study in search.published_studies() if study.notice is not Notice.RETRACTED)
 
 
@@ -51,7 +51,7 @@ def _read() -> tuple[str, ...]:
 
 
 def _about_the_corpus(questions: Sequence[str], known: Sequence[Concept]) -> Iterator[str]:
-    """Those that name a topic, and of which every content word stands in the corpus."""
+    """Yield the questions that name a topic and whose content words all occur in the corpus."""
     wanted = {root for question in questions for root in content_stems(question)}
     beginnings = tuple({root[:3] for root in wanted})  # to stem a large vocabulary would take seconds
     said = {stem(word) for word in search.vocabulary() if word.startswith(beginnings)}
@@ -62,7 +62,7 @@ def _about_the_corpus(questions: Sequence[str], known: Sequence[Concept]) -> Ite
 
 
 def _of_findings(known: Sequence[Concept], studies: Sequence[Study]) -> Iterator[str]:
-    """What one concept does for another, most studies first: where a finding is of these two and nothing else."""
+    """Yield a question for each intervention and outcome, the most studied pairs first; no concept occurs twice."""
     index = ConceptIndex.build(known)
     pairs: Counter[tuple[str, str]] = Counter()
     found = search.findings([study.study_id for study in studies])
@@ -78,7 +78,7 @@ def _of_findings(known: Sequence[Concept], studies: Sequence[Study]) -> Iterator
 
 
 def _only_concept(text: str, index: ConceptIndex) -> Concept | None:
-    """Return the concept whose name this text is, whole."""
+    """Return the concept that this text names, if it is the whole text."""
     mentions = index.find(text)
     if len(mentions) != 1:
         return None

@@ -1,6 +1,6 @@
-"""An answer as a file: its sources for reference managers, its evidence table for spreadsheets, all of it as Markdown.
+"""Export an answer: citations for reference managers, the evidence table as CSV, everything as Markdown.
 
-Everything is as the corpus stands now: nothing of a withdrawn study is in any file, and notices are.
+Exports show the present corpus: withdrawn studies are left out and notices are included.
 """
 
 from __future__ import annotations
@@ -21,10 +21,12 @@ Payload = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Form:
+    """A file format."""
+
     suffix: str
     content_type: str
     write: Callable[[Payload, str], bytes]
-    """From the payload, and the address that the site is reached at."""
+    """Takes a payload and the site's address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,10 @@ class Export:
 
 
 def export(answer_id: str, form: str, *, site: str) -> Export | None:
-    """The file, or None where there is no such answer. `form` is a key of FORMS, `site` an address such as https://example.org/."""
+    """Return the answer as a file; None where there is no such answer.
+
+    `form` is a key of FORMS; `site` is an address such as https://example.org/.
+    """
     chosen = FORMS[form]
     with search.snapshot():
         payload = asking.find_answer(answer_id)
@@ -51,7 +56,7 @@ def export(answer_id: str, form: str, *, site: str) -> Export | None:
 
 
 def _sources(write: Callable[[Sequence[Reference]], bytes]) -> Callable[[Payload, str], bytes]:
-    """The studies that the answer cites, in the order of their numbers."""
+    """Return a writer of the studies that an answer cites, in the order of citation."""
 
     def written(payload: Payload, site: str) -> bytes:
         shown = [row["study_id"] for row in payload["citations"] if row["status"] == "published"]
@@ -187,7 +192,7 @@ _LIST_MARK = re.compile(r"^(\d+)([.)])|^([-+=])")
 
 
 def _plain(text: str) -> str:
-    """Text that Markdown shows as it is, on one line: no link, no list, no tag comes of it."""
+    """Escape Markdown and return the text on one line."""
     line = _MARKS.sub(r"\\\g<0>", " ".join(text.split()))
     return _LIST_MARK.sub(lambda found: f"{found[1]}\\{found[2]}" if found[1] else f"\\{found[3]}", line)
 

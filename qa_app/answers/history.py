@@ -1,4 +1,4 @@
-"""What was asked before: the way that led to a follow-up, and answers as a list tells of them."""
+"""Summaries of stored answers for lists, and the questions that a follow-up builds on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LONGEST_TRAIL = 4  # questions before a follow-up that its page shows
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A kept answer as a list tells of it."""
+    """A stored answer as a list shows it."""
 
     answer_id: str
     address: str
@@ -28,7 +28,7 @@ class Told:
 
 
 def told(answer_ids: Sequence[str]) -> list[Told]:
-    """These answers in the order given; one that there is not is passed over."""
+    """Return summaries of these answers in the order given; skip unknown ids."""
     rows = Answer.objects.filter(pk__in=answer_ids).annotate(understood_as=KeyTextTransform("understood_as", "payload"))
     fields = ("question", "understood_as", "outcome", "mode", "created_at")
     found = {row["pk"]: row for row in rows.values("pk", *fields)}
@@ -40,7 +40,7 @@ def told(answer_ids: Sequence[str]) -> list[Told]:
 
 
 def trail(answer_id: str) -> list[tuple[str, str]]:
-    """Address and question of the answers that this one follows, the first one first; at most `LONGEST_TRAIL`."""
+    """Return address and question of the answers before this follow-up, oldest first."""
     found: list[tuple[str, str]] = []
     row = Answer.objects.filter(pk=answer_id).select_related("__".join(["parent"] * LONGEST_TRAIL))
     before = row.only(*(f"{'__'.join(['parent'] * n)}__question" for n in range(1, LONGEST_TRAIL + 1))).first()

@@ -1,4 +1,4 @@
-"""Questions as programs send them: the same one sent twice is answered once, and a client finds its own again."""
+"""Idempotent questions of API clients, and the list of a client's own answers."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ PATIENCE = timedelta(minutes=5)  # an answer that takes longer was broken off
 
 
 class OtherQuestion(Exception):
-    """The client has sent another question with this key."""
+    """The client has used this key for another question."""
 
 
 class StillAnswering(Exception):
-    """The same question came with the same key a moment ago, and its answer is being made."""
+    """The same question with the same key is being answered."""
 
 
 def ask(
@@ -35,11 +35,10 @@ def ask(
     allowance: asking.Allowance | None = None,
     now: datetime | None = None,
 ) -> tuple[Payload, bool]:
-    """The answer, and whether it was made now; `arguments` are those of `asking.ask`.
+    """Return the answer and whether it is new; `arguments` are those of `asking.ask`.
 
-    With an `idempotency_key` the same client gets the same answer for a day, as it reads beside the present corpus. Of a
-    client that is not `is_listed` nothing is kept longer. Raises BadQuestion, ModelQuotaUsedUp, OtherQuestion,
-    StillAnswering.
+    A repeated `idempotency_key` returns the client's first answer for a day. `is_listed` adds it to the client's list.
+    Raises BadQuestion, ModelQuotaUsedUp, OtherQuestion and StillAnswering.
     """
     now = now or timezone.now()
     if idempotency_key is None:
@@ -61,12 +60,12 @@ def ask(
 
 
 def note(answer_id: str, *, client: str, now: datetime | None = None) -> None:
-    """Puts an answer on the client's list."""
+    """Add an answer to the client's list."""
     SentQuestion.objects.create(client=client, answer_id=answer_id, is_listed=True, sent_at=now or timezone.now())
 
 
 def _claim(client: str, key: str, digest: str, is_listed: bool, now: datetime) -> SentQuestion:
-    """The row of this key: a new one, or a finished one. Of several at once one gets it; the database sees to that."""
+    """Return the row of this key, new or finished; the database grants it to one of several requests."""
     SentQuestion.objects.filter(client=client).forget(now)
     row, is_new = SentQuestion.objects.get_or_create(
         client=client,
@@ -85,11 +84,11 @@ def _claim(client: str, key: str, digest: str, is_listed: bool, now: datetime) -
 
 
 def _mine(claim: SentQuestion) -> QuerySet[SentQuestion]:
-    """The row, unless another request has taken it over."""
+    """Return the row, unless another request has taken it over."""
     return SentQuestion.objects.filter(pk=claim.pk, answer=None, sent_at=claim.sent_at)
 
 
 def own(client: str) -> QuerySet[Answer]:
-    """The answers that a client has asked for, without what they hold."""
+    """Return the answers that a client has asked for, without payloads and drafts."""
     mine = Answer.objects.filter(sent_questions__client=client, sent_questions__is_listed=True)
     return mine.defer("payload", "drafts")

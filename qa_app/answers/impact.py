@@ -1,4 +1,4 @@
-"""What stored answers and golden questions rest on: told to curators before they take it away."""
+"""Stored answers and golden questions that depend on a study, shown to curators before they withdraw it."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ MAIN_SOURCE = 2  # the grade of a study that answers a golden question by itself
 
 
 def of_sources(study_ids: Sequence[str], passage_ids: Sequence[int] | None = None) -> Iterator[Impact]:
-    """Answers that quote these studies (or these passages of theirs), and golden questions that need them."""
+    """Yield the answers that quote these studies (or passages) and the golden questions that need them."""
     yield from _answers(study_ids, passage_ids)
     yield from _golden(study_ids)
 
 
 def count_answers(study_ids: Sequence[str]) -> dict[str, int]:
-    """How many stored answers quote each of these studies; one that none quotes is absent."""
+    """Count the stored answers that quote each study; studies without any are absent."""
     quoting = AnswerCitation.objects.filter(study_key__in=study_ids).order_by()  # an order would keep equals apart
     return dict(quoting.values_list("study_key").annotate(n=Count("sentence__answer", distinct=True)))
 
@@ -50,7 +50,7 @@ def _answers(study_ids: Sequence[str], passage_ids: Sequence[int] | None) -> Ite
 
 
 def _sentences(rows: QuerySet[AnswerSentence], answers: Sequence[Answer]) -> dict[str, int]:
-    """How many of these sentences each of the answers has; the headline's words are among the others."""
+    """Count these sentences for each answer, without headlines, which repeat another sentence."""
     counts = (
         rows.filter(answer__in=answers)
         .exclude(part="headline")

@@ -1,4 +1,4 @@
-"""Answers in the shapes of the systems that this one unites (docs/legacy.md): the same content under their names."""
+"""Answers in the response formats of the predecessor systems, see docs/legacy.md."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RETRIEVAL = ("scope", "understand", "encode", "lexical", "dense", "linked", "ran
 
 
 def ask(**arguments: Any) -> Body:
-    """What /ask gives: `answer`, who wrote it, its studies and how sure it is. Raises BadQuestion."""
+    """Return the body of /ask. Raises BadQuestion."""
     payload = asking.ask(**arguments)
     return {
         "query": payload["question"],
@@ -36,7 +36,10 @@ def ask(**arguments: Any) -> Body:
 
 
 def search_and_write(**arguments: Any) -> Body:
-    """What /api/unified-search and /explain-research give; the request id stays live for the parts. Raises BadQuestion."""
+    """Return the body of /api/unified-search and /explain-research; the request id serves for the parts.
+
+    Raises BadQuestion.
+    """
     payload = asking.ask(**arguments, keeps_evidence=True)
     refused = _refused(payload)
     evidence = [] if refused else payload["evidence"]
@@ -64,9 +67,9 @@ def search_and_write(**arguments: Any) -> Body:
 
 
 def write(request_id: str, part: Part, *, writer: str, allowance: asking.Allowance | None = None) -> Body:
-    """What /api/quick-summary and /api/detailed-answer give.
+    """Return the body of /api/quick-summary and /api/detailed-answer.
 
-    Raises UnknownContext, ExpiredContext, InsufficientEvidence, ModelQuotaUsedUp.
+    Raises UnknownContext, ExpiredContext, InsufficientEvidence and ModelQuotaUsedUp.
     """
     written = asking.write_part(request_id, part, writer=writer, allowance=allowance)
     known = _references(written.evidence, written.citations)
@@ -88,7 +91,7 @@ def write(request_id: str, part: Part, *, writer: str, allowance: asking.Allowan
 
 
 def _judged(payload: Payload) -> Body:
-    """How sure the answer is, what it rests on, and why there is none."""
+    """Return the confidence, the sources and the outcome."""
     confidence = payload["confidence"]
     return {
         "confidence": None if confidence is None else {"value": confidence["score"], "label": confidence["label"]},
@@ -101,14 +104,14 @@ def _judged(payload: Payload) -> Body:
 
 
 def _refused(payload: Payload) -> str:
-    """What stands in an answer's place; empty where there is an answer."""
+    """Return the text of a refusal; empty where there is an answer."""
     if payload["outcome"] not in presentation.REFUSALS:
         return ""
     return INSUFFICIENT if payload["code"] == NO_ANSWER else str(payload["message"])
 
 
 def _whole(payload: Payload) -> str:
-    """Summary and answer in one: the answer goes on where the summary ends."""
+    """Join summary and answer."""
     adds = [] if presentation.adds_nothing(payload) else [payload["answer"]["text"]]
     return _refused(payload) or "\n\n".join([payload["summary"]["text"], *adds])
 
@@ -138,7 +141,7 @@ def _identifier(study: Reference | None) -> str | None:
 
 
 def _top(evidence: Iterable[Payload]) -> list[Body]:
-    """The passages that came first; beside a refusal those that came nearest, which are no answer."""
+    """Return the first passages; for a refusal these are the nearest ones, which do not answer."""
     fields = ("rank", "study_id", "title", "section", "text", "distance", "confidence", "keyword_hits", "highlights")
     return [{"id": row["passage_id"]} | {name: row[name] for name in fields} for row in list(evidence)[:TOP_PASSAGES]]
 

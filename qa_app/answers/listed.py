@@ -1,4 +1,4 @@
-"""Questions that a curator approved for other readers to see. Nobody's question is shown to others without that."""
+"""Questions that a curator approved for the public list. No other question is shown to other readers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ANSWERS = tuple(outcome.value for outcome in Outcome if outcome.is_answer)
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A listed question with what it is found by."""
+    """A listed question with its search keys."""
 
     answer_id: str
     question: str
@@ -41,7 +41,7 @@ class Listed:
 
     @property
     def traits(self) -> frozenset[str]:
-        """Concepts and content words together; a concept is not taken for the word of the same letters."""
+        """Return concepts and content words; a prefix tells a concept from a word spelt alike."""
         return self.terms | {f"concept {concept}" for concept in self.concepts}
 
 
@@ -49,10 +49,7 @@ class Listed:
 
 
 def questions(is_wanted: Callable[[Listed], bool] = lambda _: True) -> tuple[Listed, ...]:
-    """Listed questions whose answers still stand on every study that they cite, newest first, each question once.
-
-    One that has lost a source (withdrawn, retracted) comes back by itself when the source does.
-    """
+    """Return listed questions whose cited studies are all public and not retracted, newest first, without duplicates."""
     with connection.cursor() as cursor:
         cursor.execute(_LISTED, [list(ANSWERS), MOST_READ])
         wanted = [one for row in cursor.fetchall() if is_wanted(one := _listed(*row))]
@@ -100,12 +97,12 @@ def _listed(
 
 
 def about(concept_id: str) -> Sequence[AnsweredQuestion]:
-    """Of the listed questions, the newest that name this concept."""
+    """Return the newest listed questions that name this concept."""
     return _for_the_corpus(questions(lambda one: concept_id in one.concepts))
 
 
 def citing(study_id: str) -> Sequence[AnsweredQuestion]:
-    """Of the listed questions, the newest whose answers cite this study."""
+    """Return the newest listed questions whose answers cite this study."""
     return _for_the_corpus(questions(lambda one: study_id in one.studies))
 
 
@@ -114,7 +111,7 @@ def _for_the_corpus(found: Iterable[Listed]) -> Sequence[AnsweredQuestion]:
 
 
 def similar_to(body: Mapping[str, Any], most: int = 5) -> tuple[Listed, ...]:
-    """Listed questions near the question of an answer (its payload), the nearest first; never the same question."""
+    """Return listed questions similar to that of an answer's payload, nearest first, without the same question."""
     understood = body.get("understood") or {}
     mine = frozenset(understood.get("terms", ())) | {f"concept {key}" for key in understood.get("concepts", ())}
     return _nearest(mine, besides=question_key(body.get("understood_as") or body["question"]), most=most)
@@ -136,7 +133,7 @@ def is_listed(answer_id: str) -> bool:
 
 
 def list_publicly(answer_ids: Iterable[str], *, by: User, now: datetime) -> list[Answer]:
-    """Lists the questions of these answers; gives those newly listed. A refusal and what is listed already are passed over."""
+    """Publish the questions of these answers and return the newly listed ones; refusals are skipped."""
     with transaction.atomic():
         rows = Answer.objects.select_for_update().filter(pk__in=list(answer_ids), outcome__in=ANSWERS)
         fresh = list(rows.exclude(listings__in=Listing.objects.filter(taken_off_at=None)).order_by("pk"))
@@ -159,7 +156,7 @@ def _listing(answer: Answer, *, by: User, now: datetime) -> Listing:
 
 
 def take_off(answer_ids: Iterable[str], *, by: User, now: datetime) -> list[Answer]:
-    """Takes the questions of these answers off the public list; gives those that were on it."""
+    """Remove the questions of these answers from the public list and return those that were on it."""
     with transaction.atomic():
         rows = Listing.objects.select_for_update().filter(answer__in=list(answer_ids), taken_off_at=None)
         gone = list(rows.select_related("answer").order_by("answer_id"))

@@ -1,6 +1,6 @@
-"""What stands around an answer: its studies side by side and year by year, its topics, questions near it; all as the corpus is now.
+"""The context of an answer: agreement of its studies, a timeline, topics and similar questions.
 
-What was found is taken from the stored answer, what is said of a study from the corpus; a study that has left the public is in neither.
+Findings come from the stored answer, study details from the present corpus. Withdrawn studies appear in neither.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ FEWEST_YEARS = 2  # studies of one year make no line
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A finding of a study: a row of the evidence table."""
+    """A row of the findings table."""
 
     study: Reference
     index: int | None
-    """The study's number in the answer; None for one that is evidence only."""
+    """The study's citation number; None for a study that is evidence only."""
     finding_id: int
     statement: str
     outcome: str
-    """What was measured; empty where the table is about one outcome."""
+    """The measured outcome; empty where the table covers one outcome."""
     direction: str
-    """The finding's own direction; where it stands in the corpus no more, where its study stood (one of STANCES)."""
+    """The finding's direction; if the finding was deleted, the stance stored in the answer (one of STANCES)."""
     is_stance: bool
-    """Whether that is where its study stood."""
+    """Whether `direction` is the stored stance."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A study in the picture of where the studies stand."""
+    """A study in the agreement chart."""
 
     study: Reference
     index: int | None
@@ -59,11 +59,13 @@ class Mark:
     """`review`, `trial` or `other`."""
     finding_id: int
     sentence: tuple[str, int] | None
-    """Part and number of the first sentence that cites it."""
+    """Part and number of the first sentence that cites the study."""
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
+    """The studies of one stance."""
+
     stance: str
     marks: tuple[Mark, ...]
     statements: tuple[str, ...]
@@ -71,7 +73,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A group of people that stands elsewhere than another."""
+    """A population whose studies disagree with those of another."""
 
     population: str
     sides: tuple[Side, ...]
@@ -79,19 +81,21 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Stand:
-    """Where the studies stand on the outcome asked for, each counted once."""
+    """The agreement of the studies on the outcome asked about; each study counts once."""
 
     outcome: str
     subject: str
-    """Whose benefit or disadvantage is meant; empty where none was found, or where the answer names no subject."""
+    """The intervention whose benefit or harm is meant; empty where the answer names none."""
     sides: tuple[Side, ...]
     splits: tuple[Split, ...]
     retracted: int
-    """Studies that were counted then, and are not any more."""
+    """Number of studies that were counted and have been retracted since."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dot:
+    """A study on the timeline."""
+
     study: Reference
     index: int | None
     x: float
@@ -100,13 +104,13 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """The studies of the evidence by year: a dot each, stacked where years are close."""
+    """The studies by year, one dot each, stacked where years are close."""
 
     dots: tuple[Dot, ...]
     ticks: tuple[tuple[int, float], ...]
-    """Years along the axis, with their places."""
+    """Years along the axis with their x positions."""
     years: tuple[tuple[int, tuple[Dot, ...]], ...]
-    """The same as a list, newest first."""
+    """Dots by year, newest first."""
     width: int
     height: int
     floor: int
@@ -114,6 +118,8 @@ class Timeline:
 
 @dataclass(frozen=True, slots=True)
 class Topic:
+    """A related concept."""
+
     concept_id: str
     name: str
     has_page: bool
@@ -121,20 +127,22 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
+    """The context of an answer."""
+
     rows: tuple[Row, ...]
     stand: Stand | None
     timeline: Timeline | None
     topics: tuple[Topic, ...]
     names: Mapping[str, tuple[str, ...]]
-    """By concept, all names of the terms that the answer explains."""
+    """All names of each concept that the answer defines."""
     titles: Mapping[str, str]
-    """Of the public studies that passages were left out of."""
+    """Titles of the public studies whose passages were left out."""
     questions: tuple[Listed, ...] = ()
-    """Questions near this one that curators approved for other readers."""
+    """Similar questions on the public list."""
 
 
 def of(payload: Payload) -> Overview:
-    """`payload` is one beside the present corpus (`asking.find_answer`)."""
+    """Return the overview of a redacted answer."""
     with search.snapshot():
         cited = {row["study_id"]: row["index"] for row in payload["citations"] if row["status"] == "published"}
         shown = list(dict.fromkeys((*cited, *(row["study_id"] for row in payload["evidence"]))))
@@ -156,7 +164,7 @@ def of(payload: Payload) -> Overview:
 
 
 def _rows(payload: Payload, cited: Mapping[str, int], known: Mapping[str, Reference]) -> Iterator[Row]:
-    """What was found on the outcome asked for; where no study measured one, all that the cited studies found."""
+    """Yield the findings on the outcome asked about; without any, all findings of the cited studies."""
     agreement = payload.get("agreement")
     told = [(row, stance) for stance in STANCES for row in agreement.get(stance) or ()] if agreement else []
     found = search.findings(sorted({row["study_id"] for row, _ in told} & known.keys()) if told else list(cited))
@@ -236,7 +244,7 @@ def _sides(
 
 
 def _sentences(payload: Payload) -> dict[int, tuple[str, int]]:
-    """By a study's number, the first sentence that cites it and still has its words."""
+    """Map citation numbers to the first sentence that cites them and was not withdrawn."""
     found: dict[int, tuple[str, int]] = {}
     for part in ("summary", "answer"):
         for number, row in enumerate(payload[part]["sentences"], start=1):
@@ -249,7 +257,7 @@ def _sentences(payload: Payload) -> dict[int, tuple[str, int]]:
 
 
 def draw_timeline(studies: Iterable[tuple[Reference, int | None]]) -> Timeline | None:
-    """None where fewer than two years are known."""
+    """Return the timeline; None where fewer than two years are known."""
     dated = sorted(
         ((study, index) for study, index in studies if study.year is not None),
         key=lambda row: (row[0].year, row[1] is None, row[1] or 0, row[0].study_id),
@@ -279,7 +287,7 @@ def draw_timeline(studies: Iterable[tuple[Reference, int | None]]) -> Timeline |
 
 
 def _levels(places: Sequence[float]) -> list[int]:
-    """For places in their order, the lowest level on which each has room."""
+    """Return for each x position, in ascending order, the lowest level on which its dot fits."""
     ends: list[float] = []
     levels = []
     for x in places:
@@ -290,7 +298,7 @@ def _levels(places: Sequence[float]) -> list[int]:
 
 
 def _ticks(first: int, last: int) -> tuple[tuple[int, float], ...]:
-    """The first and the last year, and between them as many round ones as have room."""
+    """Return the first and the last year, and round years between them, with their x positions."""
     step = next(step for step in (1, 2, 5, 10, 20, 50, 100, 10_000) if (last - first) / step <= 5)
     inner = [
         year for year in range(first - first % step + step, last, step) if min(year - first, last - year) * 2 >= step

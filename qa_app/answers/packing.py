@@ -1,7 +1,7 @@
-"""A payload without what is stored elsewhere or told by the rest of it, and back again without a loss.
+"""Compact payloads for storage, and restore them without loss.
 
-What an answer shares with others (its passages' texts, titles and places) is kept once, by the digest of its words. Lists of
-like rows become columns, in which a value that repeats stands once. A quotation is a place in a passage.
+Passage texts that answers share are stored once, by digest. Lists of similar rows become columns with distinct values.
+Quotations become offsets into a passage.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from qa_app.pipeline.citations import with_markers
 Payload = dict[str, Any]
 
 FORM = 1
-"""Of what `pack` makes; a payload without it is one as clients see it."""
+"""Version of the packed format; payloads without it are not packed."""
 SHARED = ("passage_id", "passage_version", "study_id", "title", "section", "kind", "text")
-"""Fields of an evidence row that say nothing about the question."""
+"""Evidence fields that do not depend on the question."""
 SPAN = frozenset({"passage_id", "passage_version", "study_id", "start", "end", "quote"})
 PARTS = ("summary", "answer")
 ABSENT = -1
-"""In place of a value's number, where a row lacks the field."""
+"""Marks a field that a row does not have."""
 DIGEST_BYTES = 16
 
 
 def pack(body: Mapping[str, Any]) -> tuple[Payload, dict[str, Payload]]:
-    """Return the payload as it is stored, and the passages it refers to, by their digests."""
+    """Return the packed payload and its passages by digest."""
     packed = dict(body)
     passages = {row["passage_id"]: row for row in body["evidence"]}
     shared = [{name: row[name] for name in SHARED} for row in body["evidence"]]
@@ -48,7 +48,7 @@ def pack(body: Mapping[str, Any]) -> tuple[Payload, dict[str, Payload]]:
 
 
 def unpack(packed: Mapping[str, Any], stored: Mapping[str, Mapping[str, Any]]) -> Payload:
-    """Return the payload as it was; `stored` holds the passages by their digests. One that is not packed stays as it is."""
+    """Restore a packed payload from its passages by digest; return other payloads unchanged."""
     body = deepcopy(dict(packed))
     if body.pop("packed", None) is None:
         return body
@@ -72,12 +72,12 @@ def unpack(packed: Mapping[str, Any], stored: Mapping[str, Mapping[str, Any]]) -
 
 
 def digests(packed: Mapping[str, Any]) -> list[str]:
-    """List the digests of the passages that a stored payload refers to."""
+    """Return the digests of the passages that a packed payload refers to."""
     return [row["stored"] for row in _rows(packed["evidence"])] if "packed" in packed else []
 
 
 def digest(row: Mapping[str, Any]) -> str:
-    """Return 22 url-safe characters that stand for these words and their place."""
+    """Return 22 URL-safe characters that identify a passage's words and place."""
     text = json.dumps([row[name] for name in SHARED], ensure_ascii=False)
     hashed = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).digest()
     return base64.urlsafe_b64encode(hashed).decode().rstrip("=")
@@ -96,7 +96,7 @@ def _text(sentences: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _packed_sentence(sentence: Mapping[str, Any], passages: Mapping[int, Payload]) -> Payload:
-    """Return the sentence with places for quotations, and without its text where that is what it quotes."""
+    """Replace quotations by offsets, and drop the text where it equals them."""
     packed = dict(sentence)
     packed["support"] = [_packed_span(span, passages) for span in sentence["support"]]
     if sentence["text"] == _quoted(sentence["support"]):
@@ -110,7 +110,7 @@ def _unpacked_sentence(sentence: Mapping[str, Any], passages: Mapping[int, Paylo
 
 
 def _quoted(support: Iterable[Mapping[str, Any]]) -> str | None:
-    """Return the quotations behind a sentence as one text; None for a sentence that counts."""
+    """Join the quotations of a sentence; None for a sentence that counts studies."""
     return " ".join(span["quote"] for span in support if "quote" in span) or None
 
 
@@ -134,7 +134,7 @@ def _span(row: Mapping[str, Any], start: int, end: int) -> Payload:
 
 
 def _columns(rows: Sequence[Mapping[str, Any]]) -> Payload:
-    """Return the rows field by field: `same` for all of them, as they are, or `of` these values by number."""
+    """Turn rows into columns: `same` for one constant, a plain list, or distinct values (`of`) with indexes (`at`)."""
     names = dict.fromkeys(name for row in rows for name in row)
     return {"rows": len(rows), "columns": {name: _column(name, rows) for name in names}}
 
@@ -151,7 +151,7 @@ def _column(name: str, rows: Sequence[Mapping[str, Any]]) -> Any:
 
 
 def _rows(table: Mapping[str, Any]) -> Iterator[Payload]:
-    """Yield the rows that `_columns` was given."""
+    """Yield the rows of a column table."""
     for place in range(table["rows"]):
         row = {}
         for name, column in table["columns"].items():
@@ -168,7 +168,7 @@ def _rows(table: Mapping[str, Any]) -> Iterator[Payload]:
 
 
 def pack_drafts(drafts: Sequence[Payload], body: Mapping[str, Any], *, writer: str) -> list[Payload]:
-    """Return the drafts; those of `writer` name the answer's own sentences by their numbers, in place of their words."""
+    """Replace sentences of `writer`'s drafts by their index, where the answer contains them."""
     return [_packed_draft(draft, body) if draft["writer"] == writer else draft for draft in drafts]
 
 
@@ -186,7 +186,7 @@ def _packed_draft(draft: Payload, body: Mapping[str, Any]) -> Payload:
 
 
 def unpack_drafts(drafts: Sequence[Mapping[str, Any]], body: Mapping[str, Any]) -> list[Payload]:
-    """Return the drafts with their words; `body` is the answer's payload as clients see it."""
+    """Restore packed drafts from the answer's payload."""
     return [
         {
             **draft,

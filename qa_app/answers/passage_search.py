@@ -1,4 +1,4 @@
-"""Search without an answer: the passages nearest to a question, and why they come in this order. Nothing is written or stored."""
+"""Search passages without answering. Nothing is stored."""
 
 from __future__ import annotations
 
@@ -14,10 +14,7 @@ from qa_app.pipeline.run import Searched
 
 
 def find(question: Question, *, limit: int, time_limit: TimeLimit | None = None) -> Payload:
-    """Return the best `limit` passages as the contract describes them; of a declined question its fixed reply alone.
-
-    Raises OutOfTime.
-    """
+    """Return the best `limit` passages, or the fixed reply to a declined question. Raises OutOfTime."""
     clock = Clock(limit=time_limit)
     engine = engines.engine(answering.POLICY)
     found = engine.search(question, corpus=SearchedCorpus(time_limit), clock=clock, reranker=answering.reranker())

@@ -1,4 +1,4 @@
-"""An answer as clients see it: docs/contract.md, field by field."""
+"""The public payload of an answer, as documented in docs/contract.md."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Payload = dict[str, Any]
 def of_answer(
     answer: Answer, *, answer_id: str, url: str, request_id: str, parent: str | None, encoder: str, created_at: str
 ) -> Payload:
-    """The public part of an answer; `notices` is empty until it is read again beside the present corpus."""
+    """Return the payload of an answer; `notices` stays empty until it is read against the present corpus."""
     return {
         "id": answer_id,
         "url": url,
@@ -91,7 +91,7 @@ STANCES: Mapping[Lean | None, str] = {
     Lean.NO_CLEAR_DIFFERENCE: "no_difference",
     Lean.NO: "against",
 }
-"""What a study found on the outcome; any other lean is `unclear`."""
+"""Stances of studies by the finding's lean; any other lean is `unclear`."""
 _ORDER = {
     key: place
     for place, key in enumerate(
@@ -109,12 +109,12 @@ _ORDER = {
 
 
 def keepable(text: str) -> str:
-    """What a model made up may hold what PostgreSQL cannot keep: NUL, and half a surrogate pair."""
+    """Replace characters that PostgreSQL cannot store: NUL and lone surrogates."""
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
 
 
 def in_contract_order(body: Payload) -> Payload:
-    """The payload with its keys in one order: the database keeps none, and an answer is to read the same twice."""
+    """Sort the keys of a payload as in the contract: jsonb does not preserve their order."""
     return {key: _inner_in_order(body[key]) for key in _in_order(tuple(body))}
 
 
@@ -137,7 +137,7 @@ def _in_order(keys: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _scope_in_words(answer: Answer) -> str | None:
-    """What a reader who chose a collection, or was led to one, has to know; None where everything was searched at once."""
+    """Return a note on where a question limited to a collection was searched; None where everything was."""
     if answer.scope is Scope.COLLECTION:
         return "Only this collection was searched."
     if answer.scope is not Scope.COLLECTION_THEN_GLOBAL:
@@ -148,20 +148,20 @@ def _scope_in_words(answer: Answer) -> str | None:
 
 
 ADDED: Payload = {"headline": None, "evidence_strength": None, "missing": [], "near_questions": []}
-"""Fields of the second edition, as they read in an answer of the first."""
+"""Fields added in the second edition of the contract, with their defaults."""
 ADDED_TO_UNDERSTOOD: Payload = {
     "ask": None, "intent": None, "intervention": [], "comparator": [], "outcome": [], "language": None, "sources": [],
 }  # fmt: skip
 
 
 def with_added(body: Payload) -> Payload:
-    """The payload with every field of the present contract: those that it lacks are null or empty."""
+    """Return a stored payload with the fields that later editions of the contract added."""
     understood = ADDED_TO_UNDERSTOOD | (body.get("understood") or {})
     return deepcopy(ADDED) | body | {"understood": deepcopy(understood)}
 
 
 def _understood(answer: Answer) -> Payload:
-    """Return what was read in the question, and the raw signals that decided whether it is answered."""
+    """Return the parsed query and the signals behind the decision to answer."""
     query = answer.query
     studied = {concept.concept_id for concept in query.concepts}
     return {
@@ -192,7 +192,7 @@ def _understood(answer: Answer) -> Payload:
 
 
 def part(sentences: tuple[Sentence, ...]) -> Payload:
-    """Summary or answer: its text with markers, and its sentences."""
+    """Return the summary or the answer: its text with citation markers and its sentences."""
     return {
         "text": citations.with_markers((s.text, s.citations, s.paragraph) for s in sentences),
         "sentences": [
@@ -212,7 +212,7 @@ def part(sentences: tuple[Sentence, ...]) -> Payload:
 
 
 def headline_row(headline: Headline) -> Payload:
-    """The line that answers, its verdict, and how many studies of the corpus found what."""
+    """Return the headline, its verdict and the number of studies by result."""
     return {
         "text": headline.text,
         "verdict": headline.verdict.value if headline.verdict else None,
@@ -226,7 +226,7 @@ def headline_row(headline: Headline) -> Payload:
 
 
 def _support(spans: Iterable[Span]) -> list[Payload]:
-    """Return the words behind a sentence."""
+    """Return the quoted spans of a sentence."""
     return [
         {
             "passage_id": span.passage_id,
@@ -248,13 +248,13 @@ def _strength(strength: EvidenceStrength | None) -> Payload | None:
 
 
 def _near_question(near: NearQuestion, mode: Mode) -> Payload:
-    """A curated question, and the address of the ask page with it in the box."""
+    """Return a curated question and the address of the ask page with it filled in."""
     asked = {"q": near.question} | ({} if mode is Mode.BEGINNER else {"mode": mode.value})
     return {"question": near.question, "url": f"{reverse('ask')}?{urlencode(asked)}"}
 
 
 def _counted_studies(sentence: Sentence) -> list[Payload]:
-    """Behind a sentence about the corpus itself: the studies counted; one that names a study rests on that one."""
+    """Return the studies that a sentence about the corpus counts."""
     if not sentence.counted_studies:
         return []
     named = {"study_id": sentence.counted_studies[0]} if sentence.citations else {}
@@ -274,7 +274,7 @@ def _overview(overview: Overview | None) -> Payload | None:
 
 
 def generator_row(generator: Generator) -> Payload:
-    """Who wrote, and at what cost."""
+    """Return who wrote the answer, and its cost."""
     return {
         "name": generator.name,
         "version": generator.version,
@@ -288,12 +288,12 @@ def generator_row(generator: Generator) -> Payload:
 
 
 def citation_rows(cited: Iterable[Citation]) -> list[Payload]:
-    """The studies cited, by their numbers."""
+    """Return the cited studies by citation number."""
     return [_citation(citation) for citation in cited]
 
 
 def evidence_rows(passages: Iterable[Candidate], query: Query) -> list[Payload]:
-    """The passages in rank order."""
+    """Return the passages in rank order."""
     return [_evidence(rank, candidate, query) for rank, candidate in enumerate(passages, start=1)]
 
 
@@ -317,7 +317,7 @@ def _citation(citation: Citation) -> Payload:
 
 
 def link(study: Study) -> str | None:
-    """Where the study can be read: its own address or its DOI's; never anything but http or https."""
+    """Return an http(s) address of the study, its own or its DOI's."""
     if study.url and study.url.lower().startswith(("https://", "http://")):
         return study.url
     return f"https://doi.org/{study.doi}" if study.doi else None
@@ -366,7 +366,7 @@ def _left_out(entry: LeftOut) -> Payload:
 
 
 def _agreement(agreement: Agreement | None) -> Payload | None:
-    """Return where each study leans; `subject_concept` and `by_population` are empty since version 2."""
+    """Return the findings by stance; `subject_concept` and `by_population` are empty since version 2."""
     if agreement is None:
         return None
     return {
@@ -386,7 +386,7 @@ def _agreement(agreement: Agreement | None) -> Payload | None:
 
 
 def _legs(answer: Answer) -> Payload:
-    """All three legs; the linked one searches on from neighbouring concepts where the others found little."""
+    """Return the three retrieval legs; the linked one runs where the others find little."""
     idle = Leg(True, 0)
     found = answer.found
     return {
@@ -397,5 +397,5 @@ def _legs(answer: Answer) -> Payload:
 
 
 def leg(went: Leg) -> Payload:
-    """How one half of the search went."""
+    """Return the status of one retrieval leg."""
     return {"ok": went.ok, "candidates": went.candidates, "error": went.error}

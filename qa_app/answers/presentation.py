@@ -1,4 +1,4 @@
-"""An answer's payload as a page shows it: paragraphs with their markers, passages cut at their marks, banners, what was left out."""
+"""Prepare an answer's payload for the answer page: paragraphs, marked passages, banners and omissions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PARTS = ("summary", "answer")
 QUOTED = ("headline", *PARTS)
 NEAR_QUESTIONS_SHOWN = 3
 SAID_VERDICTS = frozenset({"yes", "no", "no_clear_difference", "depends"})
-"""Verdicts that say more than that there is an answer."""
+"""Verdicts shown to readers."""
 COUNTED_SIDES = ("for", "against", "without_difference")
 PASSAGES_SHOWN = 5
 REFUSALS = frozenset({"insufficient_evidence", "out_of_scope", "guardrail"})
@@ -25,7 +25,7 @@ BANNER_ORDER = ("retracted", "expression_of_concern", "corrected", "withdrawn", 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A stretch of a passage, marked or not. Templates escape it like any other text."""
+    """A stretch of a passage, marked or not. Templates escape it like other text."""
 
     text: str
     marked: bool
@@ -33,7 +33,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A stretch of a sentence; `term` is the hard term that it is, to be explained here: a row of `definitions`."""
+    """A stretch of a sentence; `term` is its row of `definitions` if it is a difficult term."""
 
     text: str
     term: Mapping[str, Any] | None = None
@@ -41,18 +41,20 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
+    """A sentence with its citation markers."""
+
     number: int
-    """From 1, within its part; stands in the address of its citations."""
+    """From 1 within its part; part of the address of its citations."""
     text: str
     verdict: str
     markers: tuple[int, ...]
     is_withdrawn: bool
     is_retracted: bool = False
-    """Whether no source is left to it but retracted ones."""
+    """Whether all remaining sources are retracted."""
     words: tuple[Words, ...] = ()
-    """The text, cut where a hard term stands for the first time."""
+    """The text, split at the first occurrence of each difficult term."""
     attribution: str = ""
-    """Who says it, where the text does not."""
+    """Names the source where the text does not."""
 
     @property
     def is_weak(self) -> bool:
@@ -61,17 +63,19 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A passage as it was when the answer was made, cut at what is to be marked."""
+    """A passage as it was when the answer was made, split at highlights."""
 
     row: Mapping[str, Any]
     pieces: tuple[Piece, ...]
     has_changed: bool
     is_gone: bool
-    """Removed since; there is no present text to lead to."""
+    """Whether the passage was removed since."""
 
 
 @dataclass(frozen=True, slots=True)
 class Banner:
+    """A notice above the answer."""
+
     kind: str
     study_id: str | None
     title: str
@@ -82,12 +86,14 @@ class Banner:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
+    """Passages or sentences left out for one reason."""
+
     what: str
     reason: str
     count: int
     examples: tuple[str, ...]
     study_ids: tuple[str, ...]
-    """Whose passages they are, each study once."""
+    """Studies of the passages, without duplicates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +106,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """What a marker opens: the sentence, its study, and the words of the study that it rests on."""
+    """The sentence, study and passages that a citation marker opens."""
 
     index: int
     part: str
@@ -108,7 +114,7 @@ class Quote:
     citation: Mapping[str, Any]
     passages: tuple[Passage, ...]
     statements: tuple[Statement, ...]
-    """Findings that a counted sentence rests on, instead of a span."""
+    """Findings behind a sentence that counts studies and quotes none."""
 
     @property
     def is_withdrawn(self) -> bool:
@@ -117,17 +123,19 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """The line that an answer opens with."""
+    """The opening line of an answer."""
 
     sentence: Sentence
     verdict: str
-    """Empty where there is no plain yes, no, or anything between."""
+    """Empty where the evidence gives no plain yes or no."""
     counts: tuple[tuple[str, int], ...]
-    """Studies of the corpus by what they found: `for`, `against`, `without_difference`; empty where they are not mapped."""
+    """Number of studies by result (`for`, `against`, `without_difference`); empty where unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
+    """Everything that the answer page shows of a payload."""
+
     headline: Headline | None
     summary: tuple[tuple[Sentence, ...], ...]
     answer: tuple[tuple[Sentence, ...], ...]
@@ -139,21 +147,21 @@ class Page:
     left_out: tuple[LeftOut, ...]
     is_refusal: bool
     was_searched: bool
-    """False for a question that was turned away before any search."""
+    """False for a question that was declined before retrieval."""
     lost: str
-    """Which sources the answer has lost since: none (empty), `part`, `all_withdrawn`, or `all` of them, some retracted."""
+    """Cited sources lost since: empty, `part`, `all_withdrawn`, or `all` (some retracted)."""
     has_lost_passages: bool
-    """Whether a refusal showed nearest passages, and none of them is public any more."""
+    """Whether a refusal had nearest passages, of which none is public any more."""
     legs: tuple[tuple[str, Mapping[str, Any]], ...]
     timings: tuple[tuple[str, float], ...]
     near_questions: tuple[Mapping[str, Any], ...] = ()
-    """Questions near this one that the corpus answers."""
+    """Similar questions that the corpus answers."""
     missing: tuple[str, ...] = ()
-    """Parts of the question that nothing quoted speaks of, as far as the message does not name them."""
+    """Parts of the question without evidence that the message does not name."""
 
 
 def read(payload: Payload, names: Mapping[str, Sequence[str]] | None = None) -> Page:
-    """What the answer page shows of the payload alone. `names`: by concept, what the terms it defines are called, too."""
+    """Return the page of a payload. `names` maps concepts to all names of the terms that it defines."""
     glossary = _Glossary(payload.get("definitions") or (), names or {})
     passages = tuple(_evidence(payload))
     banners = tuple(_banners(payload))
@@ -184,7 +192,7 @@ def read(payload: Payload, names: Mapping[str, Sequence[str]] | None = None) -> 
 def _without_headline(
     paragraphs: tuple[tuple[Sentence, ...], ...], opening: Headline | None
 ) -> tuple[tuple[Sentence, ...], ...]:
-    """Leave out the sentence that the headline above shows already, and a paragraph that holds nothing else."""
+    """Drop the sentence that the headline repeats, and paragraphs that become empty."""
     if opening is None:
         return paragraphs
     shown = opening.sentence.text
@@ -193,7 +201,7 @@ def _without_headline(
 
 
 def headline(payload: Payload) -> Headline | None:
-    """Return the line that the answer opens with; one that lost its source has neither verdict nor counts."""
+    """Return the headline; without verdict and counts where its source is lost."""
     row = payload.get("headline")
     if not row:
         return None
@@ -209,24 +217,24 @@ def headline(payload: Payload) -> Headline | None:
 
 
 def missing_parts(payload: Payload) -> tuple[str, ...]:
-    """Return the missing parts of the question, where the answer's message does not name them already."""
+    """Return the parts of the question without evidence that the answer's message does not name."""
     missing = tuple(payload.get("missing") or ())
     return () if all(part in (payload["message"] or "") for part in missing) else missing
 
 
 def _near_questions(payload: Payload) -> tuple[Mapping[str, Any], ...]:
-    """None beside the fixed replies: what helps there is not another question."""
+    """Return similar questions; none beside a safety reply, where another question does not help."""
     near = () if payload["outcome"] == "guardrail" else payload.get("near_questions") or ()
     return tuple(near[:NEAR_QUESTIONS_SHOWN])
 
 
 def _in_order(row: Mapping[str, Any], order: tuple[str, ...]) -> tuple[tuple[str, Any], ...]:
-    """The entries that have a place in the order, in that order: a stored payload's keys may have lost theirs."""
+    """Return the entries named in `order`, in that order: jsonb does not preserve the order of keys."""
     return tuple((name, row[name]) for name in order if name in row)
 
 
 def _lost(payload: Payload) -> str:
-    """Which cited sources were withdrawn or retracted since; what was shown but not cited carries no sentence."""
+    """Return which cited sources were withdrawn or retracted since, see `Page.lost`."""
     cited = {row["study_id"] for row in payload["citations"]}
     retracted = {row["study_id"] for row in payload["notices"] if row["kind"] == "retracted"}
     withdrawn = cited & _withdrawn_studies(payload)
@@ -239,13 +247,13 @@ def _lost(payload: Payload) -> str:
 
 
 def adds_nothing(payload: Payload) -> bool:
-    """Whether the answer only says the summary again, as it does where there is little to say."""
+    """Return whether the answer only repeats the summary."""
     told = [row["text"] for row in payload["summary"]["sentences"]]
     return bool(told) and all(row["text"] in told for row in payload["answer"]["sentences"])
 
 
 def find_quote(payload: Payload, *, part: str, number: int, index: int) -> Quote | None:
-    """What marker `index` of sentence `number` (from 1) opens; None when there is no such marker."""
+    """Return what marker `index` of sentence `number` (from 1) opens; None where there is no such marker."""
     if part not in QUOTED:
         return None
     rows = sentence_rows(payload, part)
@@ -267,7 +275,7 @@ def find_quote(payload: Payload, *, part: str, number: int, index: int) -> Quote
 
 
 def sentence_rows(payload: Payload, part: str) -> list[Mapping[str, Any]]:
-    """The sentences of a part; of the headline, itself."""
+    """Return the sentences of a part; the headline is a part of one sentence."""
     if part != "headline":
         rows: list[Mapping[str, Any]] = payload[part]["sentences"]
         return rows
@@ -276,7 +284,7 @@ def sentence_rows(payload: Payload, part: str) -> list[Mapping[str, Any]]:
 
 
 def cut(text: str, spans: Iterable[Iterable[int]]) -> tuple[Piece, ...]:
-    """The text in pieces, those inside a span marked. Spans are code points, end exclusive; they may overlap."""
+    """Split the text at the spans and mark those inside. Spans are code points, end exclusive, and may overlap."""
     pieces: list[Piece] = []
     position = 0
     for start, end in sorted((int(start), int(end)) for start, end in spans):
@@ -293,7 +301,7 @@ def cut(text: str, spans: Iterable[Iterable[int]]) -> tuple[Piece, ...]:
 
 
 class _Glossary:
-    """Finds hard terms in the sentences of an answer, each where it stands first."""
+    """Finds each difficult term at its first occurrence in an answer."""
 
     def __init__(self, definitions: Iterable[Mapping[str, Any]], names: Mapping[str, Sequence[str]]) -> None:
         self._left = {row["id"]: (row, _whole_words((row["name"], *names.get(row["id"], ())))) for row in definitions}
@@ -319,7 +327,7 @@ class _Glossary:
 
 
 def _whole_words(names: Iterable[str]) -> re.Pattern[str]:
-    """The longest of these names, in either case, with or without the plural's s."""
+    """Return a pattern for the longest of these names, in either case, singular or plural."""
     ordered = sorted({name for name in names if name}, key=lambda name: (-len(name), name))
     return re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, ordered))})(?:e?s)?(?![\w-])", re.IGNORECASE)
 
@@ -363,7 +371,7 @@ def _withdrawn_studies(payload: Payload) -> set[str]:
 
 
 def _evidence(payload: Payload) -> Iterator[Passage]:
-    """The frozen passages in rank order, their words of the question marked; none of a withdrawn study."""
+    """Yield the passages of public studies in rank order, with the question's words marked."""
     hidden = _withdrawn_studies(payload)
     for row in payload["evidence"]:
         if row["study_id"] not in hidden:
@@ -371,7 +379,7 @@ def _evidence(payload: Payload) -> Iterator[Passage]:
 
 
 def _quoted(payload: Payload, support: list[Mapping[str, Any]]) -> Iterator[Passage]:
-    """Each passage behind a sentence once, the sentence's spans marked."""
+    """Yield each passage behind a sentence once, with the quoted spans marked."""
     evidence = {row["passage_id"]: row for row in payload["evidence"]}
     by_passage: dict[int, list[Mapping[str, Any]]] = {}
     for span in support:
@@ -412,7 +420,7 @@ def _statements(payload: Payload, support: list[Mapping[str, Any]], study_id: st
 
 
 def _banners(payload: Payload) -> Iterator[Banner]:
-    """One banner a study and kind (a passage edited and one removed are two), gravest first. Withdrawn studies are counted, never named."""
+    """Yield one banner for each study and kind, gravest first. Withdrawn studies are counted but not named."""
     titles = {row["study_id"]: row["title"] for row in (*payload["evidence"], *payload["citations"])}
     withdrawn = [row for row in payload["notices"] if row["kind"] == "withdrawn"]
     for kind in BANNER_ORDER:
@@ -430,7 +438,7 @@ def _banners(payload: Payload) -> Iterator[Banner]:
 
 
 def _left_out(payload: Payload) -> Iterator[LeftOut]:
-    """What was left out, counted by reason; sentences with their words."""
+    """Yield what was left out, counted by reason."""
     counts = Counter((row["what"], row["reason"]) for row in payload["left_out"])
     for (what, reason), count in sorted(counts.items(), key=lambda item: (item[0][0], -item[1], item[0][1])):
         rows = [row for row in payload["left_out"] if (row["what"], row["reason"]) == (what, reason)]

@@ -1,4 +1,4 @@
-"""Mark a stored answer with what has become of its sources, and hide the words of those that were withdrawn."""
+"""Update a stored answer with the present state of its sources, and hide the words of withdrawn studies."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ NAMELESS: Payload = {
 
 
 def redact(stored: Payload) -> Payload:
-    """A stored payload with `notices` filled, citations' status and notice as they are now, and withdrawn words hidden.
+    """Return a copy of the payload with present notices and statuses, and without the words of withdrawn studies.
 
-    All of one moment: a retraction marks every place of an answer at once.
+    One database snapshot makes all its marks consistent.
     """
     with search.snapshot():
         return redact_now(deepcopy(stored))
 
 
 def redact_now(body: Payload) -> Payload:
+    """Redact a payload in place, within a snapshot."""
     cited = {c["study_id"] for c in body["citations"]}
     used = cited | {e["study_id"] for e in body["evidence"]}
     named = used | _counted(body) | {o.get("study_id") for o in body["left_out"]} - {None}
@@ -52,21 +53,21 @@ def redact_now(body: Payload) -> Payload:
 
 
 def _counted(body: Payload) -> set[str]:
-    """Studies that a sentence about the corpus itself counts, cited or not."""
+    """Return the studies that sentences about the corpus count, cited or not."""
     return {study_id for span in _support(body) for study_id in span.get("study_ids", ())}
 
 
 def _support(body: Payload) -> Iterator[Payload]:
-    """Yield every span and count behind the headline, then behind the sentences."""
+    """Yield the spans and counts behind the headline and the sentences."""
     told = [body["headline"]] if body["headline"] else []
     for row in (*told, *(s for part in ("summary", "answer") for s in body[part]["sentences"])):
         yield from row["support"]
 
 
 def _deleted(body: Payload, shown: set[str], remaining: set[str]) -> set[str]:
-    """Studies that were deleted since, also where another one has taken their name.
+    """Return the studies that were deleted since, even if their id was reused.
 
-    A citation of a deleted study has lost its link; one that was only shown has no passage left of those that were.
+    A citation of a deleted study has lost its foreign key; a study that was only shown has none of its passages left.
     """
     with connection.cursor() as cursor:
         cursor.execute(_UNLINKED, [body["id"]])
@@ -80,7 +81,7 @@ _UNLINKED = """
 
 
 def _passages_used(body: Payload) -> dict[int, tuple[str, int]]:
-    """Study and version of every passage that is quoted or shown, those quoted first."""
+    """Map passages to study and version, quoted ones first."""
     used: dict[int, tuple[str, int]] = {}
     for row in (*(span for span in _support(body) if "finding_ids" not in span), *body["evidence"]):
         used.setdefault(row["passage_id"], (row["study_id"], row["passage_version"]))
@@ -88,7 +89,7 @@ def _passages_used(body: Payload) -> dict[int, tuple[str, int]]:
 
 
 def _hide(body: Payload, hidden: set[str]) -> None:
-    """Takes every word of the hidden studies out of a payload."""
+    """Remove all words of the hidden studies from a payload."""
     if not hidden:
         return
     if (headline := body["headline"]) and any(span.get("study_id") in hidden for span in headline["support"]):
@@ -133,7 +134,7 @@ def _study_notices(used: list[str], studies: dict[str, StudyState], hidden: set[
 def _passage_notices(
     quoted: dict[int, tuple[str, int]], passages: dict[int, PassageState], hidden: set[str]
 ) -> list[Payload]:
-    """One notice for each passage that was edited or removed since the answer used it."""
+    """Return a notice for each passage that was edited or removed since the answer used it."""
     notices = []
     for passage_id, (study_id, version) in quoted.items():
         state = passages.get(passage_id)

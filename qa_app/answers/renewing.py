@@ -1,4 +1,4 @@
-"""A question asked again: what the later answer has that the earlier had not, and what it has lost."""
+"""Compare an answer with a later one to the same question."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ Payload = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Study:
+    """A cited study."""
+
     study_id: str
     title: str
     year: int | None
@@ -18,15 +20,17 @@ class Study:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
+    """A sentence with its place."""
+
     part: str
     number: int
-    """From 1, within its part, in the answer that holds it."""
+    """From 1 within its part."""
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What differs from `before` to `after`; a pair is None where both are alike."""
+    """Differences between two answers; a pair is None where both are equal."""
 
     before: Payload
     after: Payload
@@ -36,15 +40,15 @@ class Changes:
     has_newer_corpus: bool
     studies_in: tuple[Study, ...]
     studies_out: tuple[Study, ...]
-    """Those that are public still."""
+    """Studies no longer cited that are still public."""
     studies_gone: int
-    """Studies that the earlier answer cited and that are no longer public."""
+    """Number of studies that the earlier answer cited and that are no longer public."""
     sentences_in: tuple[Sentence, ...]
     sentences_out: tuple[Sentence, ...]
 
     @property
     def is_same(self) -> bool:
-        """Whether a reader is told the same."""
+        """Return whether a reader sees no difference."""
         return not (
             self.outcome or self.confidence or self.studies_in or self.studies_out or self.studies_gone
             or self.sentences_in or self.sentences_out
@@ -52,7 +56,7 @@ class Changes:
 
 
 def changes_between(before: Payload, after: Payload) -> Changes:
-    """Both are payloads beside the present corpus: what is hidden in them stays hidden."""
+    """Compare two redacted payloads."""
     studies = {"before": _studies(before), "after": _studies(after)}
     told = {"before": _sentences(before), "after": _sentences(after)}
     confidence = (before["confidence"], after["confidence"])
@@ -85,7 +89,7 @@ def _studies(payload: Payload) -> dict[str, Study]:
 
 
 def _sentences(payload: Payload) -> dict[str, Sentence]:
-    """By their words, each once; those whose source was withdrawn have none."""
+    """Map texts to their first sentence; skip sentences of withdrawn sources."""
     found: dict[str, Sentence] = {}
     for part in ("summary", "answer"):
         for number, row in enumerate(payload[part]["sentences"], start=1):

@@ -1,4 +1,4 @@
-"""Whether a kept answer can be made again: the same engine, policy and corpus version give the same bytes."""
+"""Make stored answers again: the same engine, policy and corpus version must give the same bytes."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ NOT_COMPARED = frozenset({"timings_ms", "notices"})  # of the moment, not of the
 
 
 class CannotReplay(Exception):
-    """The answer cannot be made again here; the message says why."""
+    """The answer cannot be made again here; the message gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """A kept answer beside the one that is made of it now."""
+    """The comparison of a stored answer with one made now."""
 
     is_same: bool
-    """Byte for byte, but for times."""
+    """Whether both are equal byte for byte, except for times."""
     changed: tuple[str, ...]
-    """What is not as it was then (engine, corpus, encoder), in words; empty where the bytes must be the same."""
+    """Inputs (corpus, encoder) that changed since; empty where the bytes must be equal."""
     differences: tuple[str, ...]
-    """Lines that are gone (-) and lines that are new (+), the outcome and each sentence a line."""
+    """Removed (-) and added (+) lines; the outcome and each sentence are a line."""
 
 
 class KeptWriter:
-    """In a writer's place: gives again what it gave in one attempt, or fails as it failed then."""
+    """A writer that repeats the recorded draft, or failure, of a stored attempt."""
 
     def __init__(self, kept: Mapping[str, Any]) -> None:
         self.name = str(kept["writer"])
@@ -64,9 +64,10 @@ class KeptWriter:
 
 
 def replay(answer_id: str, *, limit: TimeLimit | None = None) -> Replay | None:
-    """Makes a kept answer again, with its policy and, where a model wrote, with its drafts as they were received.
+    """Make a stored answer again with its own policy and the stored drafts of a language model.
 
-    None where there is no such answer. Raises CannotReplay where its policy or draft belongs to another release, and OutOfTime.
+    None where there is no such answer. Raises CannotReplay when engine, policy or draft belong to another release;
+    OutOfTime.
     """
     row = Answer.objects.select_related("policy").filter(pk=answer_id).first()
     if row is None:
@@ -98,7 +99,7 @@ def replay(answer_id: str, *, limit: TimeLimit | None = None) -> Replay | None:
 
 
 def _make(row: Answer, question: Question, policy: Policy, limit: TimeLimit | None) -> Made:
-    """Answer the question again with the engine that answers by this policy, and with the drafts that were received."""
+    """Answer the question again from the stored drafts."""
     return engines.engine(policy).answer(
         question,
         corpus=SearchedCorpus(limit),
@@ -120,12 +121,12 @@ def _read(kind: type[Any], kept: Mapping[str, Any]) -> Any:
 
 
 def _drafted(row: Answer) -> tuple[Writer, ...]:
-    """Return the writers whose drafts are stored, attempt by attempt: a language model gives those again."""
+    """Return a writer for each stored attempt of a language model."""
     return tuple(KeptWriter(attempt) for attempt in row.drafts if attempt["writer"] != EXTRACTIVE.name)
 
 
 def _changed(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """What differs between then and now among the things that make an answer."""
+    """Describe the inputs that differ between then and now."""
     changed = []
     if then["corpus_version"] != now["corpus_version"]:
         changed.append(f"the corpus has gone from version {then['corpus_version']} to {now['corpus_version']}")
@@ -149,7 +150,7 @@ def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[s
 
 
 def _lines(body: Mapping[str, Any]) -> list[str]:
-    """What a reader would notice, a line each; then whatever else the answer holds."""
+    """Return what a reader notices, one line each, then the rest of the payload."""
     confidence = body["confidence"]
     told = [f"outcome: {body['outcome']}"]
     told += [f"confidence: {confidence['score']} ({confidence['label']})"] if confidence else []

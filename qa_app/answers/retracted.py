@@ -1,4 +1,4 @@
-"""Answers whose sources were taken back or changed since they were given, and whose questions nobody has asked again."""
+"""Queries for answers whose sources were withdrawn, retracted or changed since."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ CHANGED = Q(passage=None) | ~Q(passage__version=F("passage_version"))
 
 
 def quoting(study_ids: Collection[str]) -> QuerySet[Answer]:
-    """Answers that quote one of these studies."""
+    """Return the answers that quote one of these studies."""
     return _with(Q(study_key__in=study_ids))
 
 
 def lost() -> QuerySet[Answer]:
-    """Answers of which a source is no longer public, or was retracted."""
+    """Return the answers with a source that is retracted or no longer public."""
     return _with(LOST)
 
 
 def marked() -> QuerySet[Answer]:
-    """Answers of which a source was corrected, or is under an expression of concern."""
+    """Return the answers with a source that was corrected or is under an expression of concern."""
     return _with(MARKED)
 
 
 def changed() -> QuerySet[Answer]:
-    """Answers that quote a passage whose words were changed or removed since."""
+    """Return the answers that quote a passage which was edited or removed since."""
     return _with(CHANGED)
 
 
 def to_ask_again() -> QuerySet[Answer]:
-    """Those of the lost to whose question no later answer stands that has lost nothing."""
+    """Return the answers with lost sources whose question has no later answer with all its sources."""
     later = (
         Answer.objects.annotate(follows=_parent("parent_id"))
         .filter(question=OuterRef("question"), mode=OuterRef("mode"), created_at__gt=OuterRef("created_at"))
@@ -51,5 +51,5 @@ def _with(condition: Q) -> QuerySet[Answer]:
 
 
 def _parent(key: str | OuterRef) -> Coalesce:
-    """What an answer follows; empty where it stands alone, so that two of those are alike."""
+    """Return the parent's id as text; empty without a parent, so that NULLs compare equal."""
     return Coalesce(key, Value(""))

@@ -1,4 +1,4 @@
-"""Policies, drafts and evidence as they are kept, and back again as the values that they were."""
+"""Serialize policies, drafts and evidence to JSON and back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class NotReadable(ValueError):
-    """What was kept belongs to another release."""
+    """The stored value belongs to another release."""
 
 
 def _converter() -> cattrs.Converter:
@@ -28,12 +28,12 @@ _CONVERTER = _converter()
 
 
 def freeze(value: Any) -> Any:
-    """A frozen value as JSON can hold it."""
+    """Convert a value to JSON types."""
     return _CONVERTER.unstructure(value)
 
 
 def thaw(kind: type[T], kept: Mapping[str, Any]) -> T:
-    """A value of this kind as it was. Raises NotReadable."""
+    """Convert JSON types back to a value of this type. Raises NotReadable."""
     try:
         return _CONVERTER.structure(kept, kind)
     except (cattrs.BaseValidationError, ValueError, TypeError, KeyError) as error:

@@ -1,4 +1,4 @@
-"""Stored payloads with the passages that they share, as clients see them."""
+"""Read stored payloads with the passages that they share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from qa_app.models import Answer, StoredPassage
 
 
 def whole(stored: Mapping[str, Any]) -> Payload:
-    """Return a stored payload as clients see it; one of a former release with the fields that it lacks, empty."""
+    """Return a stored payload as clients see it; fields missing from an earlier release are empty."""
     keys = packing.digests(stored)
     rows = StoredPassage.objects.filter(digest__in=keys).values("digest", *packing.SHARED) if keys else ()
     passages = {row["digest"]: {name: row[name] for name in packing.SHARED} for row in rows}
@@ -19,5 +19,5 @@ def whole(stored: Mapping[str, Any]) -> Payload:
 
 
 def drafts(answer: Answer) -> list[Payload]:
-    """Return an answer's drafts with all their words."""
+    """Return the unpacked drafts of an answer."""
     return packing.unpack_drafts(answer.drafts, whole(answer.payload)) if answer.drafts else []

@@ -1,10 +1,9 @@
-"""Answers told while they are made: each event as soon as it is certain, to everybody who watches, and never twice.
+"""Stream an answer to its clients while it is made, and resume broken streams.
 
-An answer is made in a thread of its own (there are few, and they are used again), and whoever watches waits in the event
-loop. When the last one has left, the work is given up: at its next stage, and with it what a language model was asked.
-An event's id is `<request id>.<number>.<standing>`: how many events were told, and how many of them stand in the answer
-(evidence, headline and sentences). By the first somebody who lost the line goes on with an answer in the making, by the second with
-the stored one.
+A thread makes the answer; clients wait in the event loop. When the last client leaves, the answer is abandoned at its
+next stage. An event id is `<request id>.<number>.<stored>`: the number of events sent, and how many of them a stored
+answer can repeat (evidence, headline and sentences). A client resumes a running answer by the first number, a stored
+one by the second.
 """
 
 from __future__ import annotations
@@ -49,13 +48,13 @@ logger = logging.getLogger(__name__)
 
 
 class TooManyStreams(Exception):
-    """As many answers are being watched as this process can serve; another moment will do."""
+    """The process serves as many streams as it can; the client may retry soon."""
 
     retry_after_seconds = RETRY_SECONDS
 
 
 class QuotaUsedUp(Exception):
-    """It would be another answer, and there is no room for one."""
+    """The client has no quota for another answer."""
 
     def __init__(self, retry_after_seconds: int) -> None:
         super().__init__(USED_UP % retry_after_seconds)
@@ -63,13 +62,15 @@ class QuotaUsedUp(Exception):
 
 
 class OtherQuestion(Exception):
-    """The event id to go on from is that of another question."""
+    """The event id to resume from belongs to another question."""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """`stage`, `retrieval`, `headline`, `sentence`, and at the end one `done` or `error` (whose data is `status`, `detail`, and a `code` where
-    the status does not say which)."""
+    """A `stage`, `retrieval`, `headline` or `sentence`; the last one is `done` or `error`.
+
+    The data of an `error` are `status`, `detail` and, where the status is ambiguous, `code`.
+    """
 
     id: str
     name: str
@@ -93,7 +94,7 @@ class _Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where somebody was when the line broke."""
+    """The position from which a client resumes."""
 
     key: uuid.UUID
     number: int
@@ -113,12 +114,12 @@ def open_stream(
     admit: Callable[[], int] | None = None,
     on_stored: Callable[[str], None] | None = None,
 ) -> AsyncGenerator[Event | None]:
-    """The events of an answer, those after `last_event_id` where there is one; None where nothing happened for a while.
+    """Return the events of an answer, or those after `last_event_id`; None is a heartbeat.
 
-    Where nothing is known of that id, the answer is made anew, under another one. `admit` counts an answer that is made, and
-    gives the seconds to wait where there is no room; None where it was counted before. `on_stored` is told the answer's id. Raises,
-    before anything is made, BadInput, OtherQuestion, TooManyStreams, QuotaUsedUp, and ModelQuotaUsedUp where a model was asked for
-    by name. To leave is to close the generator.
+    An unknown `last_event_id` starts a new answer. `admit` counts a new answer and returns the seconds to wait, 0
+    where it
+    is allowed. `on_stored` receives the answer's id. Close the generator to leave.
+    Raises BadInput, OtherQuestion, TooManyStreams, QuotaUsedUp and ModelQuotaUsedUp before anything is made.
     """
     try:
         checked = asking.check(question=question, mode=mode, collection=collection, writer=writer, parent=parent)
@@ -129,7 +130,7 @@ def open_stream(
 
 
 def _let_go() -> None:
-    """The stream may stay open for long, and needs no connection in this thread."""
+    """Release this thread's connection, since a stream may stay open for long."""
     if not connection.in_atomic_block:
         connection.close()
 
@@ -172,7 +173,7 @@ def _require_same(question: Question, text: str, mode: str, collection: str | No
 
 
 class Making:
-    """One answer in the making: told of its progress by the thread that works on it, watched from event loops."""
+    """An answer that a thread makes and clients in event loops watch."""
 
     def __init__(self, asked: _Asked) -> None:
         self.asked = asked
@@ -185,7 +186,7 @@ class Making:
         self._work: Future[None] | None = None
 
     def join(self, watcher: _Watcher) -> bool:
-        """False where everybody has left before: it is being given up."""
+        """Add a watcher. Return False where the job was already abandoned."""
         with self._lock:
             if self.waiting.is_over:
                 return False
@@ -290,7 +291,7 @@ def _sources(introduced: Mapping[int, Study]) -> list[Payload]:
 
 
 class _Watcher:
-    """Somebody who waits in an event loop for what another thread tells."""
+    """A client in an event loop that waits for events of another thread."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -301,7 +302,7 @@ class _Watcher:
             self._loop.call_soon_threadsafe(self._news.set)
 
     async def wait(self) -> bool:
-        """Whether there is news, or only the time of a heartbeat has passed."""
+        """Return whether there are new events; False after the time of a heartbeat."""
         with suppress(TimeoutError):
             async with asyncio.timeout(HEARTBEAT_SECONDS):
                 await self._news.wait()
@@ -334,7 +335,7 @@ def _count_watched() -> int:
 
 
 async def _follow(asked: _Asked, making: Making | None = None, sent: int = 0) -> AsyncGenerator[Event | None]:
-    """What is told of an answer in the making, after the first `sent` events; of a new one, where it was given up."""
+    """Yield the events of a job after the first `sent`; start a new job where there is none or it was abandoned."""
     watcher = _Watcher()
     if making is None or not making.join(watcher):
         if making is not None and asked.admit and (seconds := await sync_to_async(_admit)(asked.admit)):
@@ -371,7 +372,7 @@ async def _tell_again(events: Sequence[Event]) -> AsyncGenerator[Event | None]:
 
 
 def _standing(key: uuid.UUID, stored: Payload) -> Iterator[Event]:
-    """The events of a stored answer that stand in it, and the last one."""
+    """Yield the events that a stored answer can repeat, and the last one."""
     rows: list[tuple[str, Payload]] = []
     if stored["evidence"] or stored["confidence"]:
         rows.append(
@@ -398,7 +399,7 @@ def retrieval_row(evidence: list[Payload], also_searched: Sequence[str], underst
 
 
 def sentence_row(part: str, index: int, row: Payload, sources: list[Payload]) -> Payload:
-    """A sentence of the answer with its place, and those studies that it is the first to cite."""
+    """Return a sentence with its place and the studies that it is the first to cite."""
     return {"part": part, "index": index, **row, "sources": sources}
 
 

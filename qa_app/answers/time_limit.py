@@ -1,4 +1,4 @@
-"""How long an answer may take, in whatever it is doing: between its stages, and in each statement of the database."""
+"""The time limit of an answer, checked between stages and applied to each SQL statement."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ LEAST_MS = 1  # PostgreSQL takes 0 for no limit
 
 @dataclass(frozen=True, slots=True)
 class TimeLimit:
-    """The seconds that an answer has, from when it was begun."""
+    """The seconds that an answer may take from its start."""
 
     seconds: float
     deadline: Deadline
 
     def require(self) -> None:
-        """Raises OutOfTime where they are over."""
+        """Raise OutOfTime after the deadline."""
         if self.deadline.is_over:
             raise OutOfTime(self.seconds)
 
     def bind(self) -> None:
-        """From here on no statement takes longer than what is left. Raises OutOfTime where nothing is."""
+        """Limit the connection's statements to the time left. Raises OutOfTime after the deadline."""
         _cut_off_after(self.milliseconds_left)
 
     @property
     def milliseconds_left(self) -> int:
-        """As a statement takes them. Raises OutOfTime where there are none."""
+        """Return the time left as a statement timeout. Raises OutOfTime after the deadline."""
         self.require()
         return max(LEAST_MS, int(1000 * self.deadline.seconds_left))
 
 
 @contextmanager
 def limited(seconds: float | None = None) -> Iterator[TimeLimit]:
-    """What is done inside, in this thread, has so many seconds (`ANSWER_SECONDS` in the settings). Raises OutOfTime.
+    """Limit this thread's work to `seconds` (default: settings.ANSWER_SECONDS). Raises OutOfTime.
 
-    The connection is told with the first statement that Django sends: most answers need none outside the transactions that bring
-    the limit along themselves. What is sent past Django (`common.pipelining`) is limited in these alone: a snapshot, and what stores.
+    The statement timeout is set with the first statement that Django sends. Statements sent through `common.pipelining`
+    are limited only in a snapshot and when storing.
     """
     seconds = settings.ANSWER_SECONDS if seconds is None else seconds
     limit = TimeLimit(seconds, Deadline.after(seconds))
@@ -65,8 +65,9 @@ def limited(seconds: float | None = None) -> Iterator[TimeLimit]:
 
 
 class _Binding:
-    """Tells the connection of a limit before what Django sends: once, outside a transaction; within one for that one alone, and again
-    after each rollback, since that takes the limit along.
+    """Sets the statement timeout before a statement that Django sends.
+
+    Outside a transaction it is set once; inside, once a transaction, and again after a rollback, which resets it.
     """
 
     def __init__(self, limit: TimeLimit) -> None:

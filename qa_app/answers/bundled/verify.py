@@ -1,10 +1,10 @@
-"""Checks this bundle: every file is as it was packed, and every quote stands word for word in its passage.
+"""Check this bundle: every file is as it was packed, and every quotation is in its passage, word for word.
 
-    python3 verify.py                 the folder that this file lies in
-    python3 verify.py bundle.zip      a bundle as it was downloaded, or another folder
+    python3 verify.py                 the folder that contains this file
+    python3 verify.py bundle.zip      a downloaded bundle, or another folder
 
-Needs Python 3.8 or newer and nothing else. Ends with 0 where all is well, with 1 and a line for each fault where it is not.
-It shows that the bundle agrees with itself; that nobody wrote it anew from end to end, compare it with a fresh download.
+It needs Python 3.8 or newer and nothing else. It exits with 0 if all is well, and otherwise prints each fault and exits
+with 1. It shows that the bundle is consistent; compare it with a fresh download to see that nobody rewrote all of it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MANIFEST = "manifest.json"
 
 
 def read(place: Path) -> dict[str, bytes]:
-    """Every file of a folder or a zip, by its name."""
+    """Return every file of a folder or a zip, by name."""
     if place.is_dir():
         found = (path for path in sorted(place.rglob("*")) if path.is_file() and "__pycache__" not in path.parts)
         return {path.relative_to(place).as_posix(): path.read_bytes() for path in found}
@@ -33,7 +33,7 @@ def read(place: Path) -> dict[str, bytes]:
 
 
 def faults(files: dict[str, bytes]) -> Iterator[str]:
-    """What is wrong, a line each."""
+    """Yield a line for each fault."""
     hashes = json.loads(files[MANIFEST])["sha256"]
     for name in sorted(set(hashes) | set(files) - {MANIFEST}):
         if name not in files:
@@ -60,7 +60,7 @@ def passage_faults(answer: Any, texts: dict[str, str]) -> Iterator[str]:
 
 
 def span_faults(answer: Any, spans: Any, texts: dict[str, str]) -> Iterator[str]:
-    """Quotes that are no slice of their passage, sentences that are not their quotes, spans that the answer does not have."""
+    """Yield quotations that are not in their passage, sentences that differ from them, and spans that do not match."""
     for span in spans:
         place = f"{span['part']}, sentence {span['sentence']}"
         text = texts.get(span["passage"])
