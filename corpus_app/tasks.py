@@ -48,11 +48,11 @@ def index_stale_passages() -> None:
 def carry_on_imports() -> None:
     """Reads and carries out the imports that wait, from where they are. Safe to run twice: a second one returns."""
     while jobs.find_work():  # asked again after our turn: a call that came during it was turned away
-        with jobs.turn() as ours:
+        with jobs.import_lock() as ours:
             if not ours:
                 return
             job = jobs.find_work()
-            is_cut_short = job is not None and not jobs.carry_on(job, seconds=LONGEST_TURN_SECONDS)
+            is_cut_short = job is not None and not jobs.run_job(job, seconds=LONGEST_TURN_SECONDS)
         if is_cut_short:
             carry_on_imports.delay()
             return

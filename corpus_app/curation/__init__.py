@@ -1,7 +1,7 @@
-"""The writing door: everything that changes the corpus, who did it, and what a reader could notice of it.
+"""The service layer for every write to the corpus.
 
-Every verb is one transaction: rows, audit events, sentences and terms, and the corpus version. Embedding follows on commit.
-Several verbs by the same person become one act, and one corpus version, inside `act(by=…)`.
+Each function runs in one transaction: rows, audit events, sentences and terms, and the corpus version.
+Embedding follows on commit. Calls inside one `act(by=…)` form one act and one corpus version.
 """
 
 from corpus_app.curation.acts import (
@@ -18,14 +18,14 @@ from corpus_app.curation.acts import (
     act,
     wake_indexing,
 )
-from corpus_app.curation.broken import Fault, mended
+from corpus_app.curation.broken import Fault, correct_text
+from corpus_app.curation.corrections import FindingGone, apply_corrections, correct_study, waive
 from corpus_app.curation.entries import delete_entry, save_concept, save_entry
-from corpus_app.curation.exporting import Exported, corpus_files, draft_of, export_corpus, snapshot, zipped
+from corpus_app.curation.exporting import Exported, corpus_files, draft_of, export_corpus, snapshot, zip_corpus
 from corpus_app.curation.history import CannotRestore, restore
-from corpus_app.curation.identifiers import sound_authors, sound_doi, sound_pmid, sound_url
-from corpus_app.curation.importing import ImportReport, import_corpus, known
-from corpus_app.curation.lexica import lexica_now, set_lexica
-from corpus_app.curation.mending import FindingGone, mend, mend_study, waive
+from corpus_app.curation.identifiers import clean_authors, clean_doi, clean_pmid, clean_url
+from corpus_app.curation.importing import ImportReport, import_corpus, known_ids
+from corpus_app.curation.lexica import current_lexica, set_lexica
 from corpus_app.curation.merging import TAKEABLE, CannotMerge, merge
 from corpus_app.curation.rows import find_text_fault
 from corpus_app.curation.studies import (
@@ -76,13 +76,21 @@ __all__ = [
     "UnknownStudy",
     "act",
     "add_passage",
+    "apply_corrections",
     "apply_retractions",
     "arrange_passages",
     "change_encoder",
     "check_new_study_id",
+    "clean_authors",
+    "clean_doi",
+    "clean_pmid",
+    "clean_url",
     "comment",
     "corpus_files",
+    "correct_study",
+    "correct_text",
     "create_study",
+    "current_lexica",
     "delete_entry",
     "delete_study",
     "draft_of",
@@ -95,11 +103,7 @@ __all__ = [
     "find_review_obstacle",
     "find_text_fault",
     "import_corpus",
-    "known",
-    "lexica_now",
-    "mend",
-    "mend_study",
-    "mended",
+    "known_ids",
     "merge",
     "publish",
     "remove_passage",
@@ -114,13 +118,9 @@ __all__ = [
     "set_lexica",
     "set_notice",
     "snapshot",
-    "sound_authors",
-    "sound_doi",
-    "sound_pmid",
-    "sound_url",
     "submit",
     "waive",
     "wake_indexing",
     "withdraw",
-    "zipped",
+    "zip_corpus",
 ]

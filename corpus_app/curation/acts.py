@@ -1,4 +1,4 @@
-"""An act: what one person changes at once, with its events, its corpus version and the work it leaves for the index."""
+"""The unit of work of all writes: one transaction with its audit events and its corpus version."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from corpus_app.quality import Finding
 from corpus_app.records import Status
 
 INDEX_TASK = "corpus_app.tasks.index_stale_passages"
-UNLOCKED_CHECKS = 2  # how often checks are asked without the lock before they are asked under it
-VERSION_LOCK = 7_301_002  # an advisory lock: versions rise in the order in which they are committed
+UNLOCKED_CHECKS = 2  # attempts to run the publish checks without the lock before they run under it
+VERSION_LOCK = 7_301_002  # key of an advisory lock: version numbers rise in commit order
 
 
 class CurationError(Exception):
-    """Something the curator asked for cannot be done; the message says why and what to do."""
+    """A refused write; the message says why and what to do."""
 
 
 class UnknownStudy(CurationError):
@@ -43,18 +43,18 @@ class NotPublishable(CurationError):
 
 
 class LastPassage(CurationError):
-    """A published study would be left without a passage."""
+    """A change that would leave a published study without a passage."""
 
     def __init__(self) -> None:
         super().__init__("A published study keeps at least one passage: withdraw it first, or add another passage.")
 
 
 class BrokenText(CurationError):
-    """Readers would see words at once that the text-quality gate stops."""
+    """An edit that would publish text which the text-quality gate blocks."""
 
     def __init__(self, study_id: str, faults: tuple[broken.Fault, ...]) -> None:
         super().__init__(
-            f"{study_id} is published, and its new text looks broken: {broken.in_words(faults)}. "
+            f"{study_id} is published, and its new text looks broken: {broken.describe_faults(faults)}. "
             "Nothing was saved. Correct it, or say why it can stay as it is."
         )
         self.study_id = study_id
@@ -77,7 +77,7 @@ class NotDeletable(CurationError):
 
 
 class EditConflict(CurationError):
-    """Somebody else saved since the caller read."""
+    """A write based on an outdated version of a row."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
@@ -91,12 +91,12 @@ class ReasonMissing(CurationError):
         super().__init__("Give the reason: it is kept with the study and in its history.")
 
 
-class _Overtaken(Exception):
-    """Somebody else's version came while the checks were asked."""
+class _VersionConflict(Exception):
+    """Another transaction created a version while the publish checks ran."""
 
 
 class Act:
-    """Collects events and touched studies; `act()` closes it."""
+    """The events and changed studies of one transaction; `act()` closes it."""
 
     def __init__(self, *, by: User | None, by_name: str, at: datetime) -> None:
         self.by = by
@@ -108,10 +108,10 @@ class Act:
         self._touched: dict[int, Study] = {}
         self._published_before: set[int] = set()
         self._texts_before: dict[int, broken.Texts] = {}
-        self._may_stand = ""
+        self._waiver_reason = ""
 
     def study(self, study_id: str) -> Study:
-        """A study to be changed, its row locked until the act is over."""
+        """Return a study, its row locked until the act ends. Raises UnknownStudy."""
         study = Study.objects.select_for_update(of=("self",), no_key=True).filter(study_id=study_id).first()
         if study is None:
             raise UnknownStudy(study_id)
@@ -120,7 +120,7 @@ class Act:
         return study
 
     def passage(self, passage_id: int) -> Passage:
-        """A passage to be changed, its study's row locked."""
+        """Return a passage, its study's row locked until the act ends. Raises CurationError."""
         study_id = Study.objects.filter(passages=passage_id).values_list("study_id", flat=True).first()
         if study_id is None:
             raise CurationError(f"There is no passage {passage_id} any more.")
@@ -130,9 +130,9 @@ class Act:
         return passage
 
     def touch(self, study: Study, *, is_new: bool = False, noticeable: bool = True, is_content: bool = True) -> None:
-        """This study's rows have changed: its version rises, its index is brought in step when the act closes.
+        """Mark a study as changed: raise its version now and update its index when the act closes.
 
-        Where a second person's review is required, only reviewers change what readers see; raises NotAllowed.
+        Raises NotAllowed when the setting requires review and somebody who is no reviewer changes published content.
         """
         is_public = study.pk in self._published_before and noticeable and is_content
         if is_public and settings.REVIEW_REQUIRED and self.by and not self.by.has_perm("corpus_app.review_study"):
@@ -144,21 +144,21 @@ class Act:
         if noticeable and (study.pk in self._published_before or study.status == Status.PUBLISHED):
             self.is_noticeable = True
 
-    def before_new_words(self, study: Study) -> None:
-        """Call it before passages of this study change: where readers see it, the gate looks at what is new when the act closes."""
+    def remember_texts(self, study: Study) -> None:
+        """Remember a published study's texts before they change, so that `close` can check the new ones."""
         if study.pk in self._published_before and study.pk not in self._texts_before:
             self._texts_before[study.pk] = frozenset(study.passages.values_list("text", flat=True))
 
-    def let_stand(self, reason: str) -> None:
-        """What the gate would stop in this act is waived, with this reason."""
-        self._may_stand = reason.strip()
+    def accept_broken_text(self, reason: str) -> None:
+        """Waive whatever the text-quality gate would block in this act, with this reason."""
+        self._waiver_reason = reason.strip()
 
-    def leave_work(self) -> None:
-        """There is something for the worker to do, also where no study was touched."""
+    def request_indexing(self) -> None:
+        """Wake the indexing worker when the act closes, even if no study changed."""
         self.has_work = True
 
     def forget(self, study: Study) -> None:
-        """This study is going to be deleted."""
+        """Drop a study that is about to be deleted from the changed studies."""
         self._touched.pop(study.pk, None)
 
     def record(
@@ -181,52 +181,52 @@ class Act:
         for study in self._touched.values():
             if study.status == Status.PUBLISHED and not study.passages.exists():
                 raise LastPassage
-            self._check_words(study)
+            self._check_new_texts(study)
             indexing.sync_study(study)
-        version = self._settle() if self.is_noticeable else None
+        version = self._create_version() if self.is_noticeable else None
         for event in self._events:
             event.corpus_version = version
         CorpusEvent.objects.bulk_create(self._events)
 
-    def _check_words(self, study: Study) -> None:
+    def _check_new_texts(self, study: Study) -> None:
         before = self._texts_before.get(study.pk)
         if before is None or study.status != Status.PUBLISHED:
             return
         faults = broken.find_new(study, before)
-        if faults and not self._may_stand:
+        if faults and not self._waiver_reason:
             raise BrokenText(study.study_id, faults)
         for fault in faults:
-            self.waive(study, fault.passage_id, fault.finding, fault.key, reason=self._may_stand)
+            self.waive(study, fault.passage_id, fault.finding, fault.key, reason=self._waiver_reason)
 
     def waive(self, study: Study, passage_id: int, finding: Finding, key: str, *, reason: str) -> QualityWaiver:
-        waiver, is_new = broken.keep_waiver(
+        waiver, is_new = broken.get_or_create_waiver(
             passage_id, finding, key, reason=reason, by=self.by, by_name=self.by_name, at=self.at
         )
         if is_new:
-            said = {"kind": finding.kind.value, "words": finding.words}
-            self.record("waive_finding", study=study.study_id, passage=passage_id, reason=reason, **said)
+            detail = {"kind": finding.kind.value, "words": finding.words}
+            self.record("waive_finding", study=study.study_id, passage=passage_id, reason=reason, **detail)
         return waiver
 
-    def _settle(self) -> CorpusVersion:
-        """The next version, once those who may object have been asked about the corpus as it would be.
+    def _create_version(self) -> CorpusVersion:
+        """Run the publish checks and create the next corpus version.
 
-        That can take them minutes, so the versions' lock is taken afterwards. Where another version has come in the meantime
-        they are asked again; the last time under the lock, so that this ends.
+        The checks can take minutes, so they run before the version lock is taken. If another version appears
+        meanwhile, they run again; the last time under the lock, so that the loop ends.
         """
         for _ in range(UNLOCKED_CHECKS if hooks.publish_checks else 0):
             seen = _last_version()
             self._check_published()
-            with suppress(_Overtaken), transaction.atomic():  # a savepoint: undone, it gives the lock back
-                version = self._raise_version()
+            with suppress(_VersionConflict), transaction.atomic():  # a savepoint: undone, it gives the lock back
+                version = self._insert_version()
                 if version.number != seen + 1:
-                    raise _Overtaken
+                    raise _VersionConflict
                 return version
-        version = self._raise_version()
+        version = self._insert_version()
         self._check_published()
         return version
 
     def _check_published(self) -> None:
-        """Raise NotPublishable where a publish check objects. The checks see the corpus as it would be."""
+        """Raise NotPublishable when a publish check objects. The checks see the uncommitted corpus."""
         new = [
             study.study_id
             for study in self._touched.values()
@@ -237,7 +237,7 @@ class Act:
                 for reason in check(new):
                     raise NotPublishable(", ".join(new), reason)
 
-    def _raise_version(self) -> CorpusVersion:
+    def _insert_version(self) -> CorpusVersion:
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [VERSION_LOCK])
         return CorpusVersion.objects.create(number=_last_version() + 1, at=self.at, summary=self._summary())
@@ -258,7 +258,7 @@ _current: ContextVar[Act | None] = ContextVar("curation_act", default=None)
 
 @contextmanager
 def act(*, by: User | None, by_name: str = "", wake: bool = True) -> Iterator[Act]:
-    """One transaction and one act. Inside another act of the same person it joins that one."""
+    """Open a transaction and an act, or join the open act of the same person."""
     if (outer := _current.get()) is not None:
         if outer.by != by:
             raise CurationError("An act has one actor.")
@@ -279,5 +279,5 @@ def act(*, by: User | None, by_name: str = "", wake: bool = True) -> Iterator[Ac
 
 
 def wake_indexing() -> None:
-    """Asks a worker to index what waits; the sweep finds what is not asked for."""
+    """Ask a worker to index stale passages; a periodic task catches lost requests."""
     wake(INDEX_TASK)

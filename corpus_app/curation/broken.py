@@ -1,4 +1,4 @@
-"""Words that an edit would show to readers at once: what the text-quality gate finds new in them is mended or waived first."""
+"""The check of edits to published studies: new faults in their text are corrected or waived first."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from corpus_app.models import Passage, QualityWaiver, Study
 from corpus_app.quality import Finding, Severity
 
 Texts = frozenset[str]
-SHOWN = 5  # faults that a message names
-AROUND = 12  # characters shown on each side of a fault
-LONGEST = 60  # characters of a fault that are shown
+FAULTS_SHOWN = 5  # faults that a message names
+CONTEXT_CHARACTERS = 12  # characters shown on each side of a fault
+MAX_CHARACTERS = 60  # characters of a fault that are shown
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A finding that an edit brings into a published study."""
+    """A text-quality finding that an edit adds to a published study."""
 
     passage_id: int
     number: int
-    """Of the passage in its study, from 1."""
+    """The passage's place in its study, from 1."""
     finding: Finding
     key: str
     around: str
-    """The finding with a few characters on both sides."""
+    """The finding with a few characters of context."""
 
     def __str__(self) -> str:
         kind = self.finding.kind.replace("_", " ")
@@ -39,7 +39,10 @@ class Fault:
 
 
 def find_new(study: Study, before: Texts) -> tuple[Fault, ...]:
-    """The blocking findings of passages whose text is not among those of `before`, but for what these had and what is waived."""
+    """Return the blocking findings in texts that are not in `before`.
+
+    Findings that the replaced texts already had, and waived ones, do not count.
+    """
     now = list(Passage.objects.filter(study=study).order_by("position"))
     present = {passage.text for passage in now}
     had = Counter((f.kind, f.words) for text in sorted(before - present) for f in _blocking(text))
@@ -53,35 +56,39 @@ def find_new(study: Study, before: Texts) -> tuple[Fault, ...]:
                 continue
             key, around = gate.key_of(passage.text, finding), _around(passage.text, finding)
             found.append(Fault(passage.pk, passage.position + 1, finding, key, around))
-    waived = set(QualityWaiver.objects.filter(words_hash__in=[fault.key for fault in found]).values_list("words_hash", "passage_id"))  # fmt: skip
+    waivers = QualityWaiver.objects.filter(words_hash__in=[fault.key for fault in found])
+    waived = set(waivers.values_list("words_hash", "passage_id"))
     return tuple(fault for fault in found if (fault.key, fault.passage_id) not in waived)
 
 
-def in_words(faults: Sequence[Fault]) -> str:
-    more = f"; and {len(faults) - SHOWN} more" if len(faults) > SHOWN else ""
-    return "; ".join(map(str, faults[:SHOWN])) + more
+def describe_faults(faults: Sequence[Fault]) -> str:
+    more = f"; and {len(faults) - FAULTS_SHOWN} more" if len(faults) > FAULTS_SHOWN else ""
+    return "; ".join(map(str, faults[:FAULTS_SHOWN])) + more
 
 
-def mended(text: str) -> str:
-    """The text with every proposed mend of what stands in the way put in."""
+def correct_text(text: str) -> str:
+    """Return the text with the proposed correction of every blocking finding applied."""
     return quality.mended(text, [finding for finding in _blocking(text) if finding.mend is not None])
 
 
-def keep_waiver(
+def get_or_create_waiver(
     passage_id: int, finding: Finding, key: str, *, reason: str, by: User | None, by_name: str, at: datetime
 ) -> tuple[QualityWaiver, bool]:
-    """The waiver of a finding, and whether it is a new one."""
-    kept = {"words": finding.words, "reason": reason, "by": by, "by_name": by_name, "at": at}
+    """Return the waiver of a finding, and whether it is new."""
+    defaults = {"words": finding.words, "reason": reason, "by": by, "by_name": by_name, "at": at}
     waiver, is_new = QualityWaiver.objects.get_or_create(
-        passage_id=passage_id, kind=finding.kind.value, words_hash=key, defaults=kept
+        passage_id=passage_id, kind=finding.kind.value, words_hash=key, defaults=defaults
     )
     if is_new:
-        gate.forget(passage_id)
+        gate.delete_check(passage_id)
     return waiver, is_new
 
 
 def _around(text: str, finding: Finding) -> str:
-    start, end = max(0, finding.start - AROUND), min(finding.end, finding.start + LONGEST) + AROUND
+    start, end = (
+        max(0, finding.start - CONTEXT_CHARACTERS),
+        min(finding.end, finding.start + MAX_CHARACTERS) + CONTEXT_CHARACTERS,
+    )
     return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
 
 

@@ -1,4 +1,4 @@
-"""What each item of an import would do: compared with the corpus, before anybody confirms anything."""
+"""The effect of each import item, found by comparing it with the corpus before the import is confirmed."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ Draft = StudyDraft | AddedPassages | NoticeDraft
 
 CHOOSABLE = frozenset({ImportItem.Effect.NEW, ImportItem.Effect.CHANGES, ImportItem.Effect.ALIKE})
 CHOSEN = frozenset({ImportItem.Effect.NEW, ImportItem.Effect.CHANGES})
-_NOTICE = frozenset({"notice", "notice_reason"})  # set by an act of its own
+_NOTICE = frozenset({"notice", "notice_reason"})  # set separately, by `set_notice`
 _DECIDED_HERE = frozenset({"design", "peer_reviewed", "collection", "curator_notes", "licence"})
 
 
-def combined(present: StudyDraft, draft: StudyDraft) -> StudyDraft:
-    """The study as it would be: what the file says, and what is there wherever the file says nothing.
+def combine(present: StudyDraft, draft: StudyDraft) -> StudyDraft:
+    """Merge a draft into the stored study: the file's values where it has any, else the stored ones.
 
-    A bibliographic record knows nothing of what a curator decides, so design, peer review and the like stay.
+    A bibliographic record carries no curation decisions, so design, peer review and the like keep their values.
     """
     keeps = _NOTICE | (_DECIDED_HERE if is_bibliographic(draft) else frozenset())
     take = [
@@ -53,7 +53,7 @@ def combined(present: StudyDraft, draft: StudyDraft) -> StudyDraft:
 
 
 def is_bibliographic(draft: StudyDraft) -> bool:
-    """Whether it says no more than an exporter of references can."""
+    """Return whether the draft holds only what a reference manager exports."""
     first_author = draft.authors[0] if draft.authors else ""
     named = study_id_of(
         doi=draft.doi,
@@ -67,8 +67,8 @@ def is_bibliographic(draft: StudyDraft) -> bool:
     return draft.study_id == named and not says_more
 
 
-def with_known_concepts(drafts: Sequence[StudyDraft]) -> tuple[list[StudyDraft], list[Problem]]:
-    """The drafts without the concepts that nobody knows here, and what was left out."""
+def drop_unknown_concepts(drafts: Sequence[StudyDraft]) -> tuple[list[StudyDraft], list[Problem]]:
+    """Remove concepts that the corpus lacks from the drafts; return the drafts and a problem for each removal."""
     known = set(Concept.objects.values_list("pk", flat=True))
     found: list[StudyDraft] = []
     problems: list[Problem] = []
@@ -81,8 +81,8 @@ def with_known_concepts(drafts: Sequence[StudyDraft]) -> tuple[list[StudyDraft],
     return found, problems
 
 
-class Judge:
-    """Compares drafts with the corpus, a batch at a time."""
+class DraftComparer:
+    """A comparison of an import's drafts with the corpus, one batch at a time."""
 
     def __init__(self, reading: Reading) -> None:
         self._own = {draft.study_id for draft in reading.studies}
@@ -120,7 +120,7 @@ class Judge:
         other = ""
         by_case = self._by_case.get(draft.study_id.lower(), draft.study_id)
         if stored:
-            wanted = combined(draft_of(stored), draft)
+            wanted = combine(draft_of(stored), draft)
             says_same = stored.import_hash == sources.digest(draft) or not sources.differences(draft_of(stored), wanted)
             is_same = says_same and has_notice(stored, draft.notice)
             effect = ImportItem.Effect.SAME if is_same else ImportItem.Effect.CHANGES
@@ -176,19 +176,19 @@ def _item(
         effect=effect,
         other_key=other,
         n_passages=len(texts),
-        n_blocking=gate.blocking(texts),
+        n_blocking=gate.count_blocking(texts),
         chosen=effect in CHOSEN,
     )
 
 
-def counted(job: ImportJob) -> dict[ImportItem.Effect, int]:
-    """How many items there are of each effect, in the order of the effects."""
+def count_effects(job: ImportJob) -> dict[ImportItem.Effect, int]:
+    """Count the job's items by effect, in the order of the enum."""
     counts = dict(ImportItem.objects.filter(job=job).order_by().values_list("effect").annotate(n=Count("pk")))
     return {effect: counts[effect.value] for effect in ImportItem.Effect if counts.get(effect.value)}
 
 
 def find_study(study_id: str, doi: str, pmid: str) -> Study | None:
-    """By the first of the three that is given."""
+    """Return the study with this id, else this DOI, else this PMID; None if there is none."""
     if study_id:
         return Study.objects.filter(study_id=study_id).first()
     if doi and (study := Study.objects.annotate(low=Lower("doi")).filter(low=doi.lower()).first()):
@@ -197,5 +197,6 @@ def find_study(study_id: str, doi: str, pmid: str) -> Study | None:
 
 
 def has_notice(study: Study, notice: Notice) -> bool:
+    """Return whether the study carries this notice or a graver one."""
     gravity = [Notice.NONE, Notice.CORRECTED, Notice.EXPRESSION_OF_CONCERN, Notice.RETRACTED]
     return gravity.index(Notice(study.notice)) >= gravity.index(notice)

@@ -1,4 +1,4 @@
-"""Concepts, their aliases and relations, collections, and the small rows of a study: saved and deleted one by one."""
+"""Writes of single rows: concepts, aliases, relations, collections, and findings and concepts of a study."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Entry = (
     | StudyConcept
 )
 
-# The row under which each entry has its place.
+# The parent within which each entry's position counts; None for entries with one global order.
 _OWNER: Mapping[type[models.Model], str | None] = {
     Collection: None,
     Concept: None,
@@ -47,7 +47,7 @@ _OWNER: Mapping[type[models.Model], str | None] = {
 
 
 def save_entry(entry: Entry, *, by: User | None, by_name: str = "") -> None:
-    """Saves a new or changed entry; a new one goes to the end of its list."""
+    """Save a new or changed entry; append a new one to its list."""
     with act(by=by, by_name=by_name) as current:
         values = _values(entry)
         rows.check_texts(values)
@@ -61,25 +61,23 @@ def save_entry(entry: Entry, *, by: User | None, by_name: str = "") -> None:
         if stored and not changes:
             return
         entry.save()
-        _note(current, "revise" if stored else "add", entry, changes=changes)
+        _record(current, "revise" if stored else "add", entry, changes=changes)
 
 
 def delete_entry(entry: Entry, *, by: User | None, by_name: str = "") -> None:
-    """Deletes an entry; raises ProtectedError where studies still rest on it."""
+    """Delete an entry. Raises ProtectedError when studies still refer to it."""
     with act(by=by, by_name=by_name) as current:
         _lock_study(current, entry)
-        gone = {name: rows.plain(value) for name, value in _values(entry).items()}
+        gone = {name: rows.to_json(value) for name, value in _values(entry).items()}
         key = entry.pk
         entry.delete()
         entry.pk = key  # the caller may still want to name it
-        _note(current, "delete", entry, was=gone)
+        _record(current, "delete", entry, was=gone)
 
 
 def _values(entry: Entry) -> dict[str, Any]:
-    own = [
-        field.attname for field in entry._meta.concrete_fields if not field.generated
-    ]  # the database makes the others
-    return {name: getattr(entry, name) for name in own}
+    fields = (field for field in entry._meta.concrete_fields if not field.generated)
+    return {field.attname: getattr(entry, field.attname) for field in fields}
 
 
 def _next_position(entry: Entry) -> int:
@@ -96,7 +94,7 @@ def _lock_study(current: Act, entry: Entry) -> None:
         entry.study = current.study(entry.study.study_id)
 
 
-def _note(current: Act, verb: str, entry: Entry, **detail: Any) -> None:
+def _record(current: Act, verb: str, entry: Entry, **detail: Any) -> None:
     action = f"{verb}_{entry._meta.verbose_name}".replace(" ", "_")
     detail |= {"model": entry._meta.model_name, "key": str(entry.pk)}
     if isinstance(entry, Finding | StudyConcept):
@@ -108,14 +106,14 @@ def _note(current: Act, verb: str, entry: Entry, **detail: Any) -> None:
 
 
 def save_concept(draft: ConceptDraft, *, by: User | None, by_name: str = "") -> rows.Changes:
-    """A concept with exactly these aliases and collections, in this order. What that changed."""
+    """Save a concept with exactly these aliases and collections, in this order; return the changes."""
     with act(by=by, by_name=by_name) as current:
         concept = Concept.objects.filter(pk=draft.concept_id).first()
         is_new = concept is None
         concept = concept or Concept(concept_id=draft.concept_id, position=_next_position(Concept()))
         texts = {"name": draft.name, "kind": draft.kind, "definition": draft.definition}
         values = texts | {"wanted": str(draft.wanted)}
-        rows.check_texts(texts | {"aliases": draft.aliases}, may_be_unseen=True)  # files are judged as they are read
+        rows.check_texts(texts | {"aliases": draft.aliases}, may_be_invisible=True)  # readers of files check that
         changes = rows.change(concept, values)
         if changes or is_new:
             concept.save()

@@ -1,4 +1,4 @@
-"""Rows back to the files of the corpus folder."""
+"""Export of the corpus to the files of a corpus folder."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from django.db import connection, transaction
 
 from corpus_app import models
 from corpus_app.curation import rows
-from corpus_app.curation.lexica import lexica_now
+from corpus_app.curation.lexica import current_lexica
 from corpus_app.models import Concept, ConceptRelation, Study
 from corpus_app.records import (
     AgeGroup,
@@ -56,9 +56,9 @@ class Exported:
 
 
 def export_corpus(folder: Path) -> Exported:
-    """Writes all studies, whatever their status, and the concepts. Each file is whole or as it was before."""
+    """Write all studies, whatever their status, and the concepts. Each file is replaced atomically."""
     studies, vocabulary = snapshot()
-    for name, content in corpus_files(studies, vocabulary, lexica_now()).items():
+    for name, content in corpus_files(studies, vocabulary, current_lexica()).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         _write(folder / name, content)
     return Exported(len(studies), sum(len(study.passages) for study in studies), len(vocabulary.concepts))
@@ -67,14 +67,14 @@ def export_corpus(folder: Path) -> Exported:
 def corpus_files(
     studies: list[StudyDraft], vocabulary: Vocabulary, lexica: Mapping[str, str] = NO_LEXICA
 ) -> dict[str, bytes]:
-    """Return every file of the folder by its name in it."""
+    """Return the content of every file of the folder by its relative path."""
     files = {f"{STUDIES}/{study.study_id}.json": study_json(study) for study in studies}
     files |= {f"{LEXICON}/{name}.toml": content.encode() for name, content in lexica.items()}
     return files | {MASTER: master_csv(studies), CONCEPTS: concepts_json(vocabulary)}
 
 
-def zipped(studies: list[StudyDraft], vocabulary: Vocabulary, lexica: Mapping[str, str] = NO_LEXICA) -> bytes:
-    """The folder in a zip, the same bytes for the same corpus."""
+def zip_corpus(studies: list[StudyDraft], vocabulary: Vocabulary, lexica: Mapping[str, str] = NO_LEXICA) -> bytes:
+    """Pack the corpus folder into a zip; the same corpus gives the same bytes."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in corpus_files(studies, vocabulary, lexica).items():
@@ -95,9 +95,9 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def snapshot(study_ids: Collection[str] | None = None) -> tuple[list[StudyDraft], Vocabulary]:
-    """Studies, all or these, and the vocabulary as they are at one moment, while others write.
+    """Return the drafts of all or these studies and the vocabulary, read in one snapshot.
 
-    Of a selection the relations name those studies only that are in it.
+    For a selection, relations keep only the selected studies.
     """
     is_outermost = not connection.in_atomic_block
     with transaction.atomic():
@@ -106,12 +106,12 @@ def snapshot(study_ids: Collection[str] | None = None) -> tuple[list[StudyDraft]
                 cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         rows = Study.objects.prefetch_related("passages", "findings", "studyconcept_set").order_by("study_id")
         if study_ids is None:
-            return [draft_of(study) for study in rows], vocabulary_now()
+            return [draft_of(study) for study in rows], current_vocabulary()
         drafts = [draft_of(study) for study in rows.filter(study_id__in=study_ids)]
-        return drafts, _about(vocabulary_now(), {draft.study_id for draft in drafts})
+        return drafts, _restrict_relations(current_vocabulary(), {draft.study_id for draft in drafts})
 
 
-def _about(vocabulary: Vocabulary, study_ids: Set[str]) -> Vocabulary:
+def _restrict_relations(vocabulary: Vocabulary, study_ids: Set[str]) -> Vocabulary:
     relations = [
         replace(relation, studies=tuple(study_id for study_id in relation.studies if study_id in study_ids))
         for relation in vocabulary.relations
@@ -120,7 +120,7 @@ def _about(vocabulary: Vocabulary, study_ids: Set[str]) -> Vocabulary:
 
 
 def draft_of(study: Study) -> StudyDraft:
-    """A study as its file would say it."""
+    """Return the draft that a study's file would hold."""
     needs_reason = study.status in {Status.DRAFT, Status.WITHDRAWN}
     return StudyDraft(
         study_id=study.study_id,
@@ -169,8 +169,8 @@ def _plain(weeks: float | None) -> float | None:
     return int(weeks) if weeks is not None and weeks == int(weeks) else weeks
 
 
-def vocabulary_now() -> Vocabulary:
-    """Concepts, relations and collections as their file would say them."""
+def current_vocabulary() -> Vocabulary:
+    """Return all concepts, relations and collections as drafts."""
     return Vocabulary(
         collections=tuple(
             CollectionDraft(row.slug, row.name, row.description, tuple(row.keywords))

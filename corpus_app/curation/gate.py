@@ -1,4 +1,4 @@
-"""What the text-quality gate says of the passages that are kept: looked at once for each text, remembered in a row beside it."""
+"""The text-quality gate on stored passages; each text's findings are cached in a `PassageCheck` row."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from corpus_app import quality
 from corpus_app.models import Passage, PassageCheck, QualityWaiver
 from corpus_app.quality import Finding, Kind, Severity
 
-BATCH = 200  # passages looked at between two writes
+BATCH = 200  # passages checked between two writes
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """A finding of a passage, and the reason why it may stand, where there is one."""
+class CheckedFinding:
+    """A text-quality finding in a stored passage, with the reason of its waiver, if any."""
 
     finding: Finding
     key: str
-    """Names the finding as long as the passage's words are the same."""
+    """Identifies the finding until the passage's text changes."""
     waived: str = ""
     waived_by: str = ""
 
@@ -34,8 +34,8 @@ class Held:
 
 
 @cache
-def edition() -> str:
-    """Names the gate by its own code and words: what an earlier edition found is looked at again."""
+def code_digest() -> str:
+    """Return a digest of the gate's code and word lists; cached findings of another digest are stale."""
     folder = Path(quality.__file__).parent
     digest = hashlib.sha256()
     for path in sorted([*folder.glob("*.py"), *folder.glob("*.txt")]):
@@ -44,31 +44,31 @@ def edition() -> str:
 
 
 def key_of(text: str, finding: Finding) -> str:
-    place = f"{finding.kind}\0{finding.start}\0{finding.end}\0{text}"
-    return hashlib.sha256(place.encode()).hexdigest()
+    identity = f"{finding.kind}\0{finding.start}\0{finding.end}\0{text}"
+    return hashlib.sha256(identity.encode()).hexdigest()
 
 
-def blocking(texts: Iterable[str]) -> int:
-    """How many findings in these texts stand in the way of publishing."""
+def count_blocking(texts: Iterable[str]) -> int:
+    """Count the findings in these texts that block publishing."""
     return sum(finding.severity is Severity.BLOCKS for text in texts for finding in quality.check(text))
 
 
-def stale() -> QuerySet[Passage]:
-    """Passages whose present words this edition of the gate has not seen."""
-    seen = Q(check_of_text__content_hash=F("content_hash"), check_of_text__gate=edition())
+def stale_passages() -> QuerySet[Passage]:
+    """Return the passages whose current text this version of the gate has not checked."""
+    seen = Q(check_of_text__content_hash=F("content_hash"), check_of_text__gate=code_digest())
     return Passage.objects.exclude(seen)
 
 
 def refresh(passages: QuerySet[Passage] | None = None, *, limit: int | None = None) -> int:
-    """Looks at those that are stale; how many they were. Safe to repeat."""
-    waiting = stale() if passages is None else stale().filter(pk__in=passages.order_by().values("pk"))
+    """Check stale passages and return how many there were. Safe to repeat."""
+    waiting = stale_passages() if passages is None else stale_passages().filter(pk__in=passages.order_by().values("pk"))
     rows = list(waiting.order_by("pk").values_list("pk", "text", "content_hash")[:limit])
     for start in range(0, len(rows), BATCH):
-        _look(rows[start : start + BATCH])
+        _check_rows(rows[start : start + BATCH])
     return len(rows)
 
 
-def _look(rows: Sequence[tuple[int, str, str]]) -> None:
+def _check_rows(rows: Sequence[tuple[int, str, str]]) -> None:
     waived = _waivers([pk for pk, _, _ in rows])
     checks = []
     for pk, text, content_hash in rows:
@@ -80,8 +80,8 @@ def _look(rows: Sequence[tuple[int, str, str]]) -> None:
             PassageCheck(
                 passage_id=pk,
                 content_hash=content_hash,
-                gate=edition(),
-                findings=[_kept(finding) for finding in found],
+                gate=code_digest(),
+                findings=[_to_json(finding) for finding in found],
                 n_open=n_open,
             )
         )
@@ -93,16 +93,16 @@ def _look(rows: Sequence[tuple[int, str, str]]) -> None:
     )
 
 
-def forget(passage_id: int) -> None:
-    """What was found in a passage counts no more: a waiver has come or gone."""
+def delete_check(passage_id: int) -> None:
+    """Delete a passage's cached findings, because a waiver was added or removed."""
     PassageCheck.objects.filter(passage=passage_id).delete()
 
 
-def _kept(finding: Finding) -> list[Any]:
+def _to_json(finding: Finding) -> list[Any]:
     return [finding.start, finding.end, finding.kind.value, finding.words, finding.mend]
 
 
-def _finding(kept: Sequence[Any]) -> Finding:
+def _from_json(kept: Sequence[Any]) -> Finding:
     start, end, kind, words, mend = kept
     return Finding(start, end, Kind(kind), words, mend)
 
@@ -115,21 +115,24 @@ def _waivers(passage_ids: Sequence[int]) -> dict[int, dict[str, tuple[str, str]]
     return found
 
 
-def findings_of(passages: QuerySet[Passage]) -> Mapping[int, tuple[Held, ...]]:
-    """What was found in each of these passages that has something, by its key."""
-    return findings_in(passages.select_related("check_of_text"))
+def findings_of(passages: QuerySet[Passage]) -> Mapping[int, tuple[CheckedFinding, ...]]:
+    """Return the findings by passage id; passages without any are left out."""
+    return findings_of_loaded(passages.select_related("check_of_text"))
 
 
-def findings_in(passages: Iterable[Passage]) -> Mapping[int, tuple[Held, ...]]:
-    """The same of rows at hand, best with `check_of_text`; those that are stale are looked at without a trace."""
+def findings_of_loaded(passages: Iterable[Passage]) -> Mapping[int, tuple[CheckedFinding, ...]]:
+    """Return the findings of loaded passages by passage id; stale ones are checked without storing the result.
+
+    Load the passages with `check_of_text` to avoid a query for each.
+    """
     found: dict[int, tuple[str, Sequence[Finding]]] = {}
     for passage in passages:
-        if findings := _known(passage):
+        if findings := _findings(passage):
             found[passage.pk] = passage.text, findings
     waived = _waivers(list(found)) if found else {}
     return {
         pk: tuple(
-            Held(finding, key, *waived.get(pk, {}).get(key, ("", "")))
+            CheckedFinding(finding, key, *waived.get(pk, {}).get(key, ("", "")))
             for finding in findings
             for key in [key_of(text, finding)]
         )
@@ -137,19 +140,19 @@ def findings_in(passages: Iterable[Passage]) -> Mapping[int, tuple[Held, ...]]:
     }
 
 
-def _known(passage: Passage) -> Sequence[Finding]:
+def _findings(passage: Passage) -> Sequence[Finding]:
     check: PassageCheck | None = getattr(passage, "check_of_text", None)
-    if check and (check.content_hash, check.gate) == (passage.content_hash, edition()):
-        return [_finding(kept) for kept in check.findings]
+    if check and (check.content_hash, check.gate) == (passage.content_hash, code_digest()):
+        return [_from_json(kept) for kept in check.findings]
     return quality.check(passage.text)
 
 
-def open_in(passages: QuerySet[Passage]) -> QuerySet[Passage]:
-    """Those of these passages that cannot be published as they are."""
+def filter_blocked(passages: QuerySet[Passage]) -> QuerySet[Passage]:
+    """Return those of these passages that block publishing, after checking the stale ones."""
     refresh(passages)
     return passages.filter(check_of_text__n_open__gt=0)
 
 
-def known_open() -> QuerySet[Passage]:
-    """Passages known to have something in the way; those not yet looked at are not among them."""
+def known_blocked() -> QuerySet[Passage]:
+    """Return the passages known to block publishing; unchecked passages are left out."""
     return Passage.objects.filter(check_of_text__n_open__gt=0, check_of_text__content_hash=F("content_hash"))

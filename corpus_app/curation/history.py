@@ -1,4 +1,4 @@
-"""What has become of a study, a passage or a concept: each event with its differences, and the way back."""
+"""The audit history of studies, passages and concepts: events with text differences, and their undo."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LONGEST_COMPARED = 20_000  # characters; longer texts are shown whole, before an
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class DiffPart:
     text: str
     mark: str
     """`same`, `gone` or `new`."""
@@ -33,7 +33,7 @@ class Piece:
 @dataclass(frozen=True, slots=True)
 class Difference:
     field: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[DiffPart, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +56,15 @@ def of_passage(passage: Passage) -> QuerySet[CorpusEvent]:
 
 
 def of_entry(entry: Any) -> QuerySet[CorpusEvent]:
-    """A concept, collection or relation; an import names them by `entry` alone."""
+    """Return the events of a concept, collection or relation; imports name the row in `entry` alone."""
     named = Q(detail__model=entry._meta.model_name, detail__key=str(entry.pk))
     return CorpusEvent.objects.filter(named | Q(detail__entry=str(entry.pk), study_key=""))
 
 
 def entries_of(events: Iterable[CorpusEvent]) -> Iterator[HistoryEntry]:
-    """Newest first, each with what it changed word by word."""
+    """Yield each event with its word-level differences."""
     for event in events:
-        yield HistoryEntry(event, tuple(_differences(event)), _way_back(event) is not None)
+        yield HistoryEntry(event, tuple(_differences(event)), _find_undo(event) is not None)
 
 
 def _differences(event: CorpusEvent) -> Iterator[Difference]:
@@ -77,14 +77,14 @@ def _differences(event: CorpusEvent) -> Iterator[Difference]:
                 pieces = compare(as_text(change.get("before")), as_text(change.get("after")))
                 yield Difference(f"passage {row['revised']}: {field}", tuple(pieces))
         elif "removed" in row:
-            yield Difference(f"passage {row['removed']}", (Piece(row["text"], "gone"),))
+            yield Difference(f"passage {row['removed']}", (DiffPart(row["text"], "gone"),))
     if event.action == "waive_finding":
-        yield Difference(str(detail.get("kind", "")), (Piece(str(detail.get("words", "")), "same"),))
+        yield Difference(str(detail.get("kind", "")), (DiffPart(str(detail.get("words", "")), "same"),))
     if event.action == "remove_passage":
-        yield Difference("text", (Piece(detail.get("text", ""), "gone"),))
+        yield Difference("text", (DiffPart(detail.get("text", ""), "gone"),))
     for field, value in (detail.get("was") or {}).items():
         if value not in (None, "", []) and field not in {"id", "position"}:
-            yield Difference(field, (Piece(as_text(value), "gone"),))
+            yield Difference(field, (DiffPart(as_text(value), "gone"),))
 
 
 def _changes(detail: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -104,51 +104,51 @@ def as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def compare(before: str, after: str) -> Iterator[Piece]:
-    """The two texts in one, word by word: what stayed, what went, what came."""
+def compare(before: str, after: str) -> Iterator[DiffPart]:
+    """Yield the word-level difference of two texts."""
     if len(before) + len(after) > LONGEST_COMPARED:
-        yield from (piece for piece in (Piece(before, "gone"), Piece(after, "new")) if piece.text)
+        yield from (piece for piece in (DiffPart(before, "gone"), DiffPart(after, "new")) if piece.text)
         return
     old, new = _WORD.findall(before), _WORD.findall(after)
     for kind, i, j, k, m in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind == "equal":
-            yield Piece("".join(old[i:j]), "same")
+            yield DiffPart("".join(old[i:j]), "same")
             continue
         if i < j:
-            yield Piece("".join(old[i:j]), "gone")
+            yield DiffPart("".join(old[i:j]), "gone")
         if k < m:
-            yield Piece("".join(new[k:m]), "new")
+            yield DiffPart("".join(new[k:m]), "new")
 
 
-# --- The way back -------------------------------------------------------------------------------------------------------
+# --- Undo
 
 
 class CannotRestore(CurationError):
-    """This event cannot be taken back by itself."""
+    """An event that cannot be undone automatically."""
 
 
 def restore(event_id: int, *, by: User | None, by_name: str = "") -> None:
-    """Puts what an event changed back to what it was before, as an act of its own; nothing of the history is lost.
+    """Undo an event in a new act; the history keeps both.
 
-    Raises CannotRestore, and what the door raises for values that cannot stand any more.
+    Raises CannotRestore, and CurationError or ValidationError when the old values are no longer valid.
     """
     event = CorpusEvent.objects.filter(pk=event_id).first()
-    way = _way_back(event) if event else None
-    if event is None or way is None:
+    undo = _find_undo(event) if event else None
+    if event is None or undo is None:
         raise CannotRestore("This cannot be put back by itself: make the change by hand.")
     with act(by=by, by_name=by_name) as current:
-        way(event, by)
+        undo(event, by)
         current.record("restore", study=event.study_key, passage=event.passage_key, of=event.pk, what=event.action)
 
 
-def _way_back(event: CorpusEvent) -> Callable[[CorpusEvent, User | None], None] | None:
+def _find_undo(event: CorpusEvent) -> Callable[[CorpusEvent, User | None], None] | None:
     detail = event.detail
     if event.action in {"remove_passage"} and "text" in detail:
-        return _add_passage_again
+        return _restore_passage
     if event.action.startswith("delete_") and "was" in detail and detail.get("model") == Finding._meta.model_name:
-        return _add_finding_again
-    if event.action in _WAYS and any(True for _ in _changes(detail)):
-        return _WAYS[event.action]
+        return _restore_finding
+    if event.action in _UNDO and any(True for _ in _changes(detail)):
+        return _UNDO[event.action]
     return None
 
 
@@ -177,16 +177,16 @@ def _set_findings(event: CorpusEvent, by: User | None) -> None:
 
 
 def _set_concepts(event: CorpusEvent, by: User | None) -> None:
-    studies.set_concepts(event.study_key, _known(_before(event)["concepts"]), by=by)
+    studies.set_concepts(event.study_key, _existing_concepts(_before(event)["concepts"]), by=by)
 
 
-def _known(concept_ids: Sequence[str]) -> list[str]:
+def _existing_concepts(concept_ids: Sequence[str]) -> list[str]:
     known = set(Concept.objects.filter(pk__in=concept_ids).values_list("pk", flat=True))
     return [concept_id for concept_id in concept_ids if concept_id in known]
 
 
 def _revise_concept(event: CorpusEvent, by: User | None) -> None:
-    """At the desk a concept is saved row by row; an import names it by `entry`, and changes its aliases and collections too."""
+    """Undo a concept's revision; one by an import also covers its aliases and collections."""
     if "model" in event.detail:
         _revise_entry(event, by)
         return
@@ -202,10 +202,10 @@ def _revise_concept(event: CorpusEvent, by: User | None) -> None:
         "collections": concept.conceptcollection_set.order_by("position").values_list("collection_id", flat=True),
     }
     before = now | _before(event)
-    there = set(Collection.objects.values_list("pk", flat=True))
+    present = set(Collection.objects.values_list("pk", flat=True))
     before |= {
         "aliases": tuple(before["aliases"]),
-        "collections": tuple(slug for slug in before["collections"] if slug in there),
+        "collections": tuple(slug for slug in before["collections"] if slug in present),
     }
     entries.save_concept(ConceptDraft(concept_id=concept.pk, **before), by=by)
 
@@ -220,15 +220,15 @@ def _revise_entry(event: CorpusEvent, by: User | None) -> None:
     entries.save_entry(entry, by=by)
 
 
-def _add_passage_again(event: CorpusEvent, by: User | None) -> None:
+def _restore_passage(event: CorpusEvent, by: User | None) -> None:
     was = event.detail
     if Passage.objects.filter(study__study_id=event.study_key, text=was["text"]).exists():
         raise CannotRestore("A passage with these words is there again already.")
-    kept = {name: was[name] for name in ("page", "kind", "asked_as") if name in was}
-    studies.add_passage(event.study_key, by=by, text=was["text"], section=was["section"], **kept)
+    optional = {name: was[name] for name in ("page", "kind", "asked_as") if name in was}
+    studies.add_passage(event.study_key, by=by, text=was["text"], section=was["section"], **optional)
 
 
-def _add_finding_again(event: CorpusEvent, by: User | None) -> None:
+def _restore_finding(event: CorpusEvent, by: User | None) -> None:
     study = Study.objects.filter(study_id=event.study_key).first()
     if study is None:
         raise CannotRestore("Its study has been deleted since.")
@@ -236,7 +236,7 @@ def _add_finding_again(event: CorpusEvent, by: User | None) -> None:
     entries.save_entry(Finding(study=study, **was), by=by)
 
 
-_WAYS: Mapping[str, Callable[[CorpusEvent, User | None], None]] = {
+_UNDO: Mapping[str, Callable[[CorpusEvent, User | None], None]] = {
     "revise_study": _revise_study,
     "revise_passage": _revise_passage,
     "set_findings": _set_findings,

@@ -1,7 +1,7 @@
-"""Drafts into the corpus: each study whole or not at all, unchanged ones left alone, then one publication of what may be public.
+"""Import of drafts: each study in one transaction, unchanged ones skipped, then one publication.
 
-An import never takes back what a curator decided: a withdrawn study stays withdrawn, a notice stays set, and what was changed
-at the desk is replaced only where the file has changed too.
+An import never undoes a curator's decision: a withdrawn study stays withdrawn, and a notice stays set.
+Edits made at the desk are replaced only if the file has changed too.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from django.db.models.functions import Lower
 from corpus_app.curation import gate, rows
 from corpus_app.curation.acts import Act, BrokenText, act, wake_indexing
 from corpus_app.curation.entries import save_concept
-from corpus_app.curation.exporting import vocabulary_now
+from corpus_app.curation.exporting import current_vocabulary
 from corpus_app.curation.lexica import set_lexica
 from corpus_app.curation.studies import EDITABLE, find_quality_obstacle, publish
 from corpus_app.models import (
@@ -64,14 +64,14 @@ class ImportReport:
     concepts: int
     """Concepts, relations and collections that were added or changed."""
     publishable: int
-    """Studies whose file says published, and which are not: another import with publish would publish them."""
+    """Unpublished studies whose file says published: another import with `publish` would publish them."""
     problems: tuple[Problem, ...]
     notes: tuple[str, ...]
-    """What was done, or left, that a curator may not expect."""
+    """Outcomes that a curator may not expect."""
 
 
-def known() -> Known:
-    """The ids that a file may name because the corpus holds them."""
+def known_ids() -> Known:
+    """Return the ids of stored collections, concepts and studies, which a file may refer to."""
     return Known(
         collections=frozenset(Collection.objects.values_list("slug", flat=True)),
         concepts=frozenset(Concept.objects.values_list("concept_id", flat=True)),
@@ -88,21 +88,27 @@ def import_corpus(
     dry_run: bool = False,
     on_progress: Progress | None = None,
 ) -> ImportReport:
-    """Imports what is sound; a dry run does all of it and takes it back. `publish` publishes what the files say is published."""
+    """Import the valid drafts; a dry run rolls everything back.
+
+    `publish` publishes the studies whose files say published.
+    """
     run = _Import(by=by, by_name=by_name or "import_corpus", problems=list(corpus.problems), broken=corpus.broken)
     if dry_run:
         with transaction.atomic():
-            run.all(corpus, publish=publish, on_progress=on_progress)
+            run.import_all(corpus, publish=publish, on_progress=on_progress)
             transaction.set_rollback(True)
         return run.report()
-    run.all(corpus, publish=publish, on_progress=on_progress)
+    run.import_all(corpus, publish=publish, on_progress=on_progress)
     if run.created or run.updated:
         transaction.on_commit(wake_indexing)
     return run.report()
 
 
-def bring_in(draft: StudyDraft, *, by: User | None, by_name: str = "", digest_of: StudyDraft) -> bool:
-    """One study, new or changed, inside the caller's act; whether that changed anything. The same draft is known again by `digest_of`."""
+def import_study(draft: StudyDraft, *, by: User | None, by_name: str = "", digest_of: StudyDraft) -> bool:
+    """Import one study within the caller's act; return whether anything changed.
+
+    The digest of `digest_of` is stored, so that the next import of the same draft is skipped.
+    """
     run = _Import(by=by, by_name=by_name, problems=[], broken=0)
     with act(by=by, by_name=by_name) as current:
         stored = Study.objects.filter(study_id=draft.study_id).exists()
@@ -126,7 +132,7 @@ class _Import:
     concepts: int = 0
     notes: list[str] = field(default_factory=list)
 
-    def all(self, corpus: CorpusDraft, *, publish: bool, on_progress: Progress | None) -> None:
+    def import_all(self, corpus: CorpusDraft, *, publish: bool, on_progress: Progress | None) -> None:
         vocabulary_is_new = self._import_vocabulary(corpus.vocabulary)
         if corpus.lexica is not None:
             set_lexica(corpus.lexica, by=self.by, by_name=self.by_name)
@@ -187,7 +193,7 @@ class _Import:
         study = Study(
             study_id=draft.study_id,
             status=status.value,
-            status_reason=draft.status_reason or _waiting(draft),
+            status_reason=draft.status_reason or _default_status_reason(draft),
             notice=draft.notice.value,
             notice_reason=draft.notice_reason,
             import_hash=digest(draft),
@@ -216,7 +222,7 @@ class _Import:
         done: list[dict[str, Any]] = []
         if draft.columns is None:
             changes |= rows.replace_findings(study, draft.findings)
-            current.before_new_words(study)
+            current.remember_texts(study)
             done = rows.replace_passages(study, draft.passages, at=current.at)
         if not changes and not done:
             return False
@@ -224,18 +230,19 @@ class _Import:
         current.record("import_changes", study=draft.study_id, file=draft.origin, changes=changes, passages=done)
         if was_edited:
             self.notes.append(
-                f"{draft.study_id}: the file has changed and replaced what was edited at the desk; its history keeps both."
+                f"{draft.study_id}: the file has changed and replaced what was edited at the desk; "
+                "its history keeps both."
             )
         return True
 
     def _state(self, study: Study, draft: StudyDraft) -> dict[str, str]:
-        """Status and notice after an import: what the file adds, never less than a curator has set."""
+        """Return the status and notice after an import; they never weaken what a curator has set."""
         values: dict[str, str] = {}
         if draft.status is Status.WITHDRAWN:
             values = {"status": Status.WITHDRAWN.value, "status_reason": draft.status_reason}
         elif study.status in {Status.DRAFT, Status.IN_REVIEW}:
             status = Status(study.status) if draft.status is Status.PUBLISHED else draft.status
-            values = {"status": status.value, "status_reason": draft.status_reason or _waiting(draft)}
+            values = {"status": status.value, "status_reason": draft.status_reason or _default_status_reason(draft)}
         elif study.status == Status.PUBLISHED and draft.status is not Status.PUBLISHED:
             self.notes.append(
                 f"{draft.study_id}: its file says {draft.status}, but it stays published. Withdraw it at the desk."
@@ -247,7 +254,7 @@ class _Import:
     # --- Concepts
 
     def _import_vocabulary(self, vocabulary: Vocabulary) -> bool:
-        """Collections and concepts; whether the file differs from the one imported last."""
+        """Import collections and concepts; return whether the file differs from the last one imported."""
         mark = hashlib.sha256(concepts_json(vocabulary)).hexdigest()
         if mark == _last_vocabulary():
             return False
@@ -263,10 +270,10 @@ class _Import:
         return True
 
     def _save_concepts(self, vocabulary: Vocabulary) -> tuple[list[str], list[str]]:
-        """The ids of those that were added, and of those that were changed."""
+        """Save concepts; return the ids of the added and of the changed ones."""
         foreign = self._free_aliases(vocabulary)
-        present = {draft.concept_id: draft for draft in vocabulary_now().concepts}
-        drafts = [_without(draft, foreign) for draft in vocabulary.concepts]
+        present = {draft.concept_id: draft for draft in current_vocabulary().concepts}
+        drafts = [_without_aliases(draft, foreign) for draft in vocabulary.concepts]
         new = {index: draft for index, draft in enumerate(drafts) if draft.concept_id not in present}
         _create_concepts(new)
         changed = [draft for draft in drafts if draft.concept_id in present and draft != present[draft.concept_id]]
@@ -275,7 +282,10 @@ class _Import:
         return [draft.concept_id for draft in new.values()], [draft.concept_id for draft in changed]
 
     def _free_aliases(self, vocabulary: Vocabulary) -> set[str]:
-        """Takes aliases that move to another concept from the old one. Those of concepts made at the desk stay; they are returned."""
+        """Delete aliases that move to another concept of the file.
+
+        Aliases of concepts that are not in the file stay; return these, lower case.
+        """
         wanted = {alias.lower(): draft.concept_id for draft in vocabulary.concepts for alias in draft.aliases}
         ids = {draft.concept_id for draft in vocabulary.concepts}
         foreign: set[str] = set()
@@ -292,7 +302,7 @@ class _Import:
         return foreign
 
     def _import_relations(self, vocabulary: Vocabulary, is_new: bool) -> None:
-        """All relations of a new file; of a known one those links only whose studies have come since."""
+        """Import all relations of a new file; for a known file only add links to studies created since."""
         if not vocabulary.relations or not (is_new or self.created):
             return
         with self._act() as current:
@@ -310,7 +320,7 @@ class _Import:
         drafts = {draft.study_id: draft for draft in corpus.studies if draft.status is Status.PUBLISHED}
         found = Study.objects.filter(study_id__in=drafts).exclude(status=Status.PUBLISHED).prefetch_related("passages")
         ready = []
-        texts = gate.open_in(Passage.objects.filter(study__in=found)) if wanted else Passage.objects.none()
+        texts = gate.filter_blocked(Passage.objects.filter(study__in=found)) if wanted else Passage.objects.none()
         broken = {passage.study_id for passage in texts.only("study")}
         for study in found:
             if study.status == Status.WITHDRAWN:
@@ -332,17 +342,17 @@ class _Import:
             self.published = len(publish(ready, by=self.by, by_name=self.by_name))
 
 
-def _waiting(draft: StudyDraft) -> str:
+def _default_status_reason(draft: StudyDraft) -> str:
     return IMPORTED if draft.status is Status.PUBLISHED else ""
 
 
 def _values(draft: StudyDraft) -> dict[str, Any]:
-    """The columns that a draft states."""
-    unsaid = {"collection", "status_reason"} | ({"asked_as"} if draft.asked_as is None else set())
-    names = [name for name in EDITABLE if name not in unsaid]
+    """Return the column values that a draft specifies."""
+    skipped = {"collection", "status_reason"} | ({"asked_as"} if draft.asked_as is None else set())
+    names = [name for name in EDITABLE if name not in skipped]
     if draft.columns is not None:
         names = [name for name in names if name in draft.columns]
-    values = {name: rows.plain(getattr(draft, name)) for name in names}
+    values = {name: rows.to_json(getattr(draft, name)) for name in names}
     values["collection_id"] = draft.collection
     if draft.columns is None:
         values["empty_keys"] = list(draft.empty_keys)
@@ -350,7 +360,7 @@ def _values(draft: StudyDraft) -> dict[str, Any]:
 
 
 def find_clash(draft: StudyDraft) -> Problem | None:
-    """The DOI or PMID that another study of the corpus has."""
+    """Return a problem when another study has the draft's DOI or PMID; None if no study has."""
     others = Study.objects.exclude(study_id=draft.study_id).annotate(low=Lower("doi"))
     if draft.doi and (other := others.filter(low=draft.doi).first()):
         return draft.problem(
@@ -400,7 +410,7 @@ def _create_concepts(new: Mapping[int, ConceptDraft]) -> None:
 
 
 def _create_relations(drafts: Sequence[RelationDraft]) -> None:
-    """Those that are not there yet, as far as their concepts are."""
+    """Create the missing relations whose two concepts exist."""
     concepts = set(Concept.objects.values_list("pk", flat=True))
     present = set(ConceptRelation.objects.values_list("source", "relation", "target"))
     ConceptRelation.objects.bulk_create(
@@ -411,7 +421,7 @@ def _create_relations(drafts: Sequence[RelationDraft]) -> None:
 
 
 def _link_relations(drafts: Sequence[RelationDraft], *, only_add: bool) -> int:
-    """Puts the studies, each in its place, behind their relations. How many relations that changed."""
+    """Link relations to their studies, in order; return how many relations changed."""
     studies = dict(Study.objects.values_list("study_id", "pk"))
     rows = {(row.source_id, row.relation, row.target_id): row.pk for row in ConceptRelation.objects.all()}
     links: dict[int, dict[int, int]] = {}
@@ -450,5 +460,5 @@ def _save_collection(current: Act, draft: CollectionDraft, position: int) -> boo
     return True
 
 
-def _without(draft: ConceptDraft, aliases: set[str]) -> ConceptDraft:
+def _without_aliases(draft: ConceptDraft, aliases: set[str]) -> ConceptDraft:
     return replace(draft, aliases=tuple(name for name in draft.aliases if name.lower() not in aliases))

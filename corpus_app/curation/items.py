@@ -1,4 +1,4 @@
-"""One item of an import brought in: a study, passages of one, or a notice; and the publishing of what came."""
+"""Import of single items (a study, passages or a notice), and publication of the imported studies."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from django.db import DataError, IntegrityError, connection, transaction
 from corpus_app import sources
 from corpus_app.curation import importing, studies
 from corpus_app.curation.acts import CurationError, act
-from corpus_app.curation.effects import combined, find_study, has_notice
+from corpus_app.curation.effects import combine, find_study, has_notice
 from corpus_app.curation.exporting import draft_of
 from corpus_app.models import ImportItem, ImportJob, Study
 from corpus_app.records import Design, Notice, Status
 from corpus_app.sources import AddedPassages, NoticeDraft, PassageDraft, StudyDraft, keeping
 
-NOT_PUBLISHED = "Not published:"  # how the reason of an item begins that came in and waits
+NOT_PUBLISHED = "Not published:"  # prefix of the outcome reason of an imported but unpublished study
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What is asked of an import beyond its file."""
+    """The settings of an import that its file does not hold."""
 
     collection: str = ""
-    """For those that name none."""
+    """For studies whose file names none."""
     design: str = ""
-    """For those whose source tells none."""
+    """For studies whose source names none."""
     submit: bool = False
-    """Hand over for review what came in."""
+    """Submit imported studies for review."""
     publish: bool = False
     title: str = ""
-    """Of a pasted text."""
+    """The title of a pasted text."""
 
 
 def options_of(job: ImportJob) -> Options:
@@ -41,30 +41,30 @@ def options_of(job: ImportJob) -> Options:
 
 
 class Importer:
-    """Brings in the items of a job, as far as whoever confirmed it may."""
+    """The import of a job's items, with the permissions of the person who confirmed it."""
 
     def __init__(self, job: ImportJob) -> None:
         self._job = job
         self._options = options_of(job)
         self._by, self._by_name = job.asked_by, job.asked_by_name
 
-    def do(self, key: int) -> None:
-        """One item and its outcome, in one transaction; nothing where it was done already."""
+    def import_item(self, key: int) -> None:
+        """Import one item and store its outcome in one transaction; skip an item that has an outcome."""
         with transaction.atomic():
             item = ImportItem.objects.select_for_update().get(pk=key)
             if item.outcome:
                 return
             try:
                 with transaction.atomic(), act(by=self._by, by_name=self._by_name, wake=False):
-                    outcome, reason = self._bring_in(item)
+                    outcome, reason = self._import_item(item)
                     connection.check_constraints()
             except (CurationError, IntegrityError, DataError, ValidationError) as error:
-                outcome, reason = ImportItem.Outcome.REFUSED, _words(error)
+                outcome, reason = ImportItem.Outcome.REFUSED, _error_text(error)
             item.outcome, item.outcome_reason = outcome, reason
             item.save(update_fields=["outcome", "outcome_reason", "study_key"])
 
     def publish(self) -> tuple[list[str], str]:
-        """Publishes what came in, where that was asked and is permitted. Its ids, and why others were not."""
+        """Publish the imported studies if requested and permitted; return their ids and the reason of a refusal."""
         if not self._options.publish:
             return [], ""
         if self._by is not None and not self._by.has_perm("corpus_app.publish_study"):
@@ -86,14 +86,14 @@ class Importer:
         except CurationError as error:
             return [], str(error)
 
-    def _bring_in(self, item: ImportItem) -> tuple[str, str]:
+    def _import_item(self, item: ImportItem) -> tuple[str, str]:
         if item.kind == ImportItem.Kind.NOTICE:
             return self._set_notice(keeping.notice_draft(item.draft))
         if item.kind == ImportItem.Kind.PASSAGES:
             return self._add_passages(item, keeping.added_passages(item.draft))
-        return self._bring_in_study(keeping.study_draft(item.draft))
+        return self._import_study(keeping.study_draft(item.draft))
 
-    def _bring_in_study(self, draft: StudyDraft) -> tuple[str, str]:
+    def _import_study(self, draft: StudyDraft) -> tuple[str, str]:
         if clash := importing.find_clash(draft):
             return ImportItem.Outcome.REFUSED, clash.reason
         as_read = draft
@@ -103,20 +103,20 @@ class Importer:
             draft = replace(draft, collection=draft.collection or self._options.collection)
             if self._options.design and draft.design is Design.OTHER:
                 draft = replace(draft, design=Design(self._options.design))
-        wanted = combined(draft_of(stored), draft) if stored else draft
-        marked = self._mark(stored, draft.notice, draft.notice_reason) if stored else ""
+        wanted = combine(draft_of(stored), draft) if stored else draft
+        marked = self._raise_notice(stored, draft.notice, draft.notice_reason) if stored else ""
         if stored and not sources.differences(draft_of(stored), wanted):
             return (ImportItem.Outcome.UPDATED, marked) if marked else (ImportItem.Outcome.UNCHANGED, "")
-        if stored and (obstacle := self._may_change(stored)):
+        if stored and (obstacle := self._find_change_obstacle(stored)):
             return ImportItem.Outcome.REFUSED, obstacle
-        if not importing.bring_in(wanted, by=self._by, by_name=self._by_name, digest_of=as_read):
+        if not importing.import_study(wanted, by=self._by, by_name=self._by_name, digest_of=as_read):
             return ImportItem.Outcome.UNCHANGED, ""
-        reason = self._hand_over(draft.study_id) if self._options.submit else ""
+        reason = self._submit(draft.study_id) if self._options.submit else ""
         outcome = ImportItem.Outcome.UPDATED if stored else ImportItem.Outcome.CREATED
         return outcome, f"{marked} {reason}".strip()
 
-    def _may_change(self, study: Study) -> str | None:
-        """Why an import may not change this study: readers would see the change at once."""
+    def _find_change_obstacle(self, study: Study) -> str | None:
+        """Return why an import may not change this published study; None if it may."""
         if study.status != Status.PUBLISHED:
             return None
         if not self._options.publish:
@@ -127,7 +127,7 @@ class Importer:
             return "it is published, and a second person has to read what readers see. Change it at the desk."
         return None
 
-    def _hand_over(self, study_id: str) -> str:
+    def _submit(self, study_id: str) -> str:
         study = Study.objects.get(study_id=study_id)
         if study.status != Status.DRAFT:
             return ""
@@ -145,11 +145,11 @@ class Importer:
         new = [passage for passage in draft.passages if passage.text not in present]
         if not new:
             return ImportItem.Outcome.UNCHANGED, "All of them are there already."
-        if obstacle := self._may_change(study):
+        if obstacle := self._find_change_obstacle(study):
             return ImportItem.Outcome.REFUSED, obstacle
         for passage in new:
             studies.add_passage(study.study_id, by=self._by, by_name=self._by_name, **_passage_values(passage))
-        reason = self._hand_over(study.study_id) if self._options.submit else ""
+        reason = self._submit(study.study_id) if self._options.submit else ""
         return ImportItem.Outcome.UPDATED, f"{len(new)} passages added. {reason}".strip()
 
     def _set_notice(self, draft: NoticeDraft) -> tuple[str, str]:
@@ -158,12 +158,12 @@ class Importer:
             return ImportItem.Outcome.REFUSED, "The study of this notice is not in the corpus."
         if has_notice(study, draft.notice):
             return ImportItem.Outcome.UNCHANGED, "It has this notice already, or a graver one."
-        if marked := self._mark(study, draft.notice, draft.reason):
+        if marked := self._raise_notice(study, draft.notice, draft.reason):
             return ImportItem.Outcome.UPDATED, marked
         return ImportItem.Outcome.REFUSED, "You may not set notices."
 
-    def _mark(self, study: Study, notice: Notice, reason: str) -> str:
-        """Sets a notice that is graver than the study's; what was done, in words."""
+    def _raise_notice(self, study: Study, notice: Notice, reason: str) -> str:
+        """Set a notice that is graver than the study's; return a message, empty if nothing was set."""
         if has_notice(study, notice):
             return ""
         if self._by is not None and not self._by.has_perm("corpus_app.set_notice_study"):
@@ -183,7 +183,7 @@ def _passage_values(passage: PassageDraft) -> dict[str, Any]:
     }
 
 
-def _words(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     if isinstance(error, ValidationError):
         return " ".join(error.messages)
     return str(error).splitlines()[0]

@@ -1,7 +1,7 @@
-"""Files on their way in: read in the background, shown, chosen from, carried out study by study.
+"""Import jobs: a file is read in the background, previewed, confirmed, and imported item by item.
 
-A job's rows say how far it is. Each item is one transaction together with its outcome, so that a worker killed at any moment is
-followed by one that goes on, and nothing comes in twice.
+The job's rows hold its progress. Each item and its outcome share one transaction, so that a killed worker
+can be replaced at any moment and nothing is imported twice.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from corpus_app.sources import Intake, Item, Reading, Source, Weight, keeping
 from corpus_app.sources.bibliography import Record, items_of
 
 TASK = "corpus_app.tasks.carry_on_imports"
-TURN = 7_301_005  # an advisory lock: one process carries imports on at a time
-BATCH = 50  # items written at once while a file is read
-BEAT_SECONDS = 0.5  # how often a job says how far it is
-MAX_PROBLEMS = 2_000  # of a file; the rest is counted
+LOCK_KEY = 7_301_005  # of an advisory lock: one process runs import jobs at a time
+BATCH = 50  # items written at once while reading a file
+PROGRESS_SECONDS = 0.5  # least time between two progress updates
+MAX_PROBLEMS = 2_000  # stored for a file; the others are only counted
 
 TO_READ = frozenset({ImportJob.Status.WAITING, ImportJob.Status.READING})
 TO_DO = frozenset({ImportJob.Status.CONFIRMED, ImportJob.Status.RUNNING})
@@ -44,10 +44,10 @@ Progress = Callable[[ImportJob], None]
 
 
 class NotReady(CurationError):
-    """The job is not where the caller thought it is."""
+    """A job that is in another status than the caller expects."""
 
 
-def order(
+def create_job(
     content: bytes,
     *,
     file_name: str,
@@ -56,7 +56,7 @@ def order(
     way: str = ImportJob.Way.FILE,
     options: Mapping[str, Any] | None = None,
 ) -> ImportJob:
-    """A job that a worker will take up; the bytes are kept as they came."""
+    """Create a job for a worker; the bytes are stored unchanged."""
     return ImportJob.objects.create(
         asked_by=by,
         asked_by_name=by.get_username() if by else by_name,
@@ -70,34 +70,34 @@ def order(
 
 
 def wake_worker() -> None:
-    """Asks a worker to carry on. Never holds a page up; the schedule finds what is not asked for."""
+    """Ask a worker to run the waiting jobs. Never blocks; a periodic task catches lost requests."""
     wake(TASK)
 
 
-def choose(job: ImportJob, *, among: Iterable[int], chosen: Iterable[int]) -> None:
-    """Of the items `among` (by key), exactly those chosen are to be brought in."""
+def choose_items(job: ImportJob, *, among: Iterable[int], chosen: Iterable[int]) -> None:
+    """Select exactly the items `chosen` from the items `among`, both by key. Raises NotReady."""
     with transaction.atomic():
-        _still(job, ImportJob.Status.PREVIEWED)
+        _lock_job(job, ImportJob.Status.PREVIEWED)
         choosable = ImportItem.objects.filter(job=job, effect__in=CHOOSABLE)
         choosable.filter(pk__in=list(among)).update(chosen=False)
         choosable.filter(pk__in=list(chosen)).update(chosen=True)
 
 
-def choose_all(job: ImportJob, *, is_chosen: bool) -> None:
-    """All that are new or changed, or none. What resembles another study is chosen by itself only."""
+def choose_all_items(job: ImportJob, *, is_chosen: bool) -> None:
+    """Select all new and changed items, or none. Items that resemble another study are only selected singly."""
     with transaction.atomic():
-        _still(job, ImportJob.Status.PREVIEWED)
+        _lock_job(job, ImportJob.Status.PREVIEWED)
         which = CHOSEN if is_chosen else CHOOSABLE
         ImportItem.objects.filter(job=job, effect__in=which).update(chosen=is_chosen)
 
 
 def confirm(job: ImportJob, options: Options, *, by: User | None) -> None:
-    """Lets a worker carry out what was chosen. Raises NotReady, and CurationError for what is not permitted."""
+    """Release the selected items to a worker. Raises NotReady, and CurationError when the options are not permitted."""
     if options.publish and by is not None and not by.has_perm("corpus_app.publish_study"):
         raise CurationError("You may not publish: leave the studies as drafts, or hand them over for review.")
     check_collection(options.collection)
     with transaction.atomic():
-        stored = _still(job, ImportJob.Status.PREVIEWED)
+        stored = _lock_job(job, ImportJob.Status.PREVIEWED)
         chosen = ImportItem.objects.filter(job=job, chosen=True)
         if not chosen.exists():
             raise CurationError("Nothing is chosen: choose at least one study, or leave the import.")
@@ -116,16 +116,16 @@ def confirm(job: ImportJob, options: Options, *, by: User | None) -> None:
 
 
 def check_collection(slug: str) -> None:
-    """Raises CurationError, with the collections that there are, for one that there is not; none asked for is fine."""
-    there = list(Collection.objects.values_list("pk", flat=True)) if slug else []
-    if slug not in ["", *there]:
-        raise CurationError(f"There is no collection {slug!r}. There are: {', '.join(there) or 'none yet'}.")
+    """Raise CurationError, listing the collections, when the slug names none. An empty slug is accepted."""
+    present = list(Collection.objects.values_list("pk", flat=True)) if slug else []
+    if slug not in ["", *present]:
+        raise CurationError(f"There is no collection {slug!r}. There are: {', '.join(present) or 'none yet'}.")
 
 
-def leave(job: ImportJob) -> None:
-    """Ends an import that waits for a choice, or has failed, without bringing in anything more. Raises NotReady."""
+def close_job(job: ImportJob) -> None:
+    """End a previewed or failed job without importing anything more. Raises NotReady."""
     with transaction.atomic():
-        stored = _still(job, ImportJob.Status.PREVIEWED, ImportJob.Status.FAILED)
+        stored = _lock_job(job, ImportJob.Status.PREVIEWED, ImportJob.Status.FAILED)
         without = ImportItem.objects.filter(job=job, outcome="")
         without.update(chosen=False, outcome=ImportItem.Outcome.LEFT)
         stored.status, stored.finished_at = ImportJob.Status.DONE, timezone.now()
@@ -138,7 +138,7 @@ def _outcomes(job: ImportJob) -> dict[str, int]:
     return dict(Counter(ImportItem.objects.filter(job=job).values_list("outcome", flat=True)))
 
 
-def _still(job: ImportJob, *statuses: str) -> ImportJob:
+def _lock_job(job: ImportJob, *statuses: str) -> ImportJob:
     stored = ImportJob.objects.select_for_update(of=("self",)).defer("content").filter(pk=job.pk).first()
     if stored is None or stored.status not in statuses:
         raise NotReady("This import has gone on in the meantime: look at its page again.")
@@ -146,48 +146,50 @@ def _still(job: ImportJob, *statuses: str) -> ImportJob:
 
 
 def prune(*, before: datetime) -> int:
-    """Forgets the files of imports that ended, or were asked for and left, before that time; how many.
+    """Delete the file contents of jobs that ended, or were never confirmed, before that time; return how many.
 
-    What was read from them stays: drafts, problems, the report, the hash of the file. So the gate can still be shown the words of
-    passages as they came.
+    Drafts, problems, the report and the file's hash remain.
     """
     ended = Q(finished_at__lt=before) | Q(status=ImportJob.Status.PREVIEWED, asked_at__lt=before)
     return ImportJob.objects.filter(ended).exclude(content=b"").update(content=b"")
 
 
-# --- Carrying on --------------------------------------------------------------------------------------------------------
+# --- Running a job
 
 
 @contextmanager
-def turn() -> Iterator[bool]:
-    """Whether it is our turn. The lock ends with the connection, so a killed process holds up nobody."""
+def import_lock() -> Iterator[bool]:
+    """Try to take the import lock and yield whether it was free.
+
+    The lock ends with the connection, so a killed process blocks nobody.
+    """
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(%s)", [TURN])
-        ours = bool(cursor.fetchone()[0])
+        cursor.execute("SELECT pg_try_advisory_lock(%s)", [LOCK_KEY])
+        is_acquired = bool(cursor.fetchone()[0])
     try:
-        yield ours
+        yield is_acquired
     finally:
-        if ours:
-            with suppress(Error), connection.cursor() as cursor:  # a lost connection has given the lock back
-                cursor.execute("SELECT pg_advisory_unlock(%s)", [TURN])
+        if is_acquired:
+            with suppress(Error), connection.cursor() as cursor:  # a lost connection has released the lock
+                cursor.execute("SELECT pg_advisory_unlock(%s)", [LOCK_KEY])
 
 
 def find_work() -> ImportJob | None:
-    """The job to carry on with: somebody waits for a preview, so reading comes first."""
+    """Return the next job; reading comes first, because somebody waits for the preview. None if all are done."""
     jobs = ImportJob.objects.defer("content", "problems").order_by("pk")
     return jobs.filter(status__in=TO_READ).first() or jobs.filter(status__in=TO_DO).first()
 
 
-def carry_on(job: ImportJob, *, seconds: float | None = None, on_progress: Progress | None = None) -> bool:
-    """Reads or carries out a job, from where it is; whether it came to an end within the time. Call it in your turn.
+def run_job(job: ImportJob, *, seconds: float | None = None, on_progress: Progress | None = None) -> bool:
+    """Continue reading or importing a job; return whether it ended within the time. Call it under `import_lock`.
 
-    A fault that nobody foresaw ends the job with its words, and is raised.
+    An unexpected exception marks the job as failed and is raised again.
     """
-    run = _Run(job, seconds, on_progress)
+    run = _JobRun(job, seconds, on_progress)
     try:
         return run.read() if job.status in TO_READ else run.carry_out()
     except (OperationalError, InterfaceError):
-        raise  # the database went away: the next worker goes on
+        raise  # the database is gone; the next worker continues the job
     except lookup.LookupFailed as error:
         run.fail(str(error))
         return True
@@ -196,13 +198,13 @@ def carry_on(job: ImportJob, *, seconds: float | None = None, on_progress: Progr
         raise
 
 
-class _Run:
+class _JobRun:
     def __init__(self, job: ImportJob, seconds: float | None, on_progress: Progress | None) -> None:
         self.job = job
         self._seconds = seconds
-        self._ends: float | None = None
+        self._deadline: float | None = None
         self._on_progress = on_progress
-        self._told = 0.0
+        self._reported_at = 0.0
 
     def fail(self, words: str) -> None:
         self._set(status=ImportJob.Status.FAILED, error=words[:2_000], finished_at=timezone.now())
@@ -213,17 +215,17 @@ class _Run:
         ImportJob.objects.filter(pk=self.job.pk).update(**values)
 
     def _start_clock(self) -> None:
-        """A turn is counted from here, so that each one gets something done however long the file takes to open."""
-        self._ends = None if self._seconds is None else time.monotonic() + self._seconds
+        """Start the time limit after the file is open, so that every run makes progress."""
+        self._deadline = None if self._seconds is None else time.monotonic() + self._seconds
 
     def _is_over(self) -> bool:
-        return self._ends is not None and time.monotonic() >= self._ends
+        return self._deadline is not None and time.monotonic() >= self._deadline
 
-    def _tell(self, *, done: int, total: int, at_once: bool = False) -> None:
+    def _report_progress(self, *, done: int, total: int, at_once: bool = False) -> None:
         now = time.monotonic()
-        if not at_once and now - self._told < BEAT_SECONDS:
+        if not at_once and now - self._reported_at < PROGRESS_SECONDS:
             return
-        self._told = now
+        self._reported_at = now
         self._set(done=done, total=total, beat_at=timezone.now())
         if self._on_progress:
             self._on_progress(self.job)
@@ -233,54 +235,54 @@ class _Run:
     def read(self) -> bool:
         if self.job.status != ImportJob.Status.READING:
             self._set(status=ImportJob.Status.READING, beat_at=timezone.now())
-        reading = self._reading()
-        found, lost = effects.with_known_concepts(reading.studies)
+        reading = self._read_content()
+        found, lost = effects.drop_unknown_concepts(reading.studies)
         drafts: list[effects.Draft] = [*found, *reading.passages, *reading.notices]
-        judge = effects.Judge(reading)
+        comparer = effects.DraftComparer(reading)
         self._start_clock()
         done = ImportItem.objects.filter(job=self.job).count()
         while done < len(drafts):
             batch = drafts[done : done + BATCH]
-            judged = list(judge.items(batch))
-            for position, item in enumerate(judged, start=done):
+            compared = list(comparer.items(batch))
+            for position, item in enumerate(compared, start=done):
                 item.job, item.position = self.job, position
-            ImportItem.objects.bulk_create(judged)
+            ImportItem.objects.bulk_create(compared)
             done += len(batch)
-            self._tell(done=done, total=len(drafts), at_once=done == len(drafts))
+            self._report_progress(done=done, total=len(drafts), at_once=done == len(drafts))
             if done < len(drafts) and self._is_over():
-                self._tell(done=done, total=len(drafts), at_once=True)
+                self._report_progress(done=done, total=len(drafts), at_once=True)
                 return False
         problems = [*reading.problems, *lost]
-        kept = [keeping.values_of(problem) for problem in problems[:MAX_PROBLEMS]]
+        stored = [keeping.values_of(problem) for problem in problems[:MAX_PROBLEMS]]
         report = {"problems": len(problems), "broken": sum(p.weight is Weight.BROKEN for p in problems)}
         can_choose = ImportItem.objects.filter(job=self.job, effect__in=CHOOSABLE).exists()
         self._set(
             status=ImportJob.Status.PREVIEWED if can_choose else ImportJob.Status.DONE,  # nothing to wait for
             finished_at=None if can_choose else timezone.now(),
-            problems=kept,
+            problems=stored,
             report=report,
             format=reading.reader,
             total=len(drafts),
         )
         return True
 
-    def _reading(self) -> Reading:
+    def _read_content(self) -> Reading:
         options, content = options_of(self.job), bytes(self.job.content)
         intake = Intake(collection="", status_reason=f"Imported from {self.job.file_name}, not yet reviewed.")
         if self.job.way == ImportJob.Way.LOOKUP:
             return lookup.look_up(content.decode(), intake, lookup.services())
         source = Source(self.job.file_name, content)
         if self.job.way == ImportJob.Way.TEXT and options.title:
-            return _pasted(content.decode(), options.title, self.job.file_name, intake)
-        found = self._counted(sources.stream(source, intake))
-        return sources.reading_of(sources.name_of(source), found, known=importing.known())
+            return _read_pasted_text(content.decode(), options.title, self.job.file_name, intake)
+        found = self._count_items(sources.stream(source, intake))
+        return sources.reading_of(sources.name_of(source), found, known=importing.known_ids())
 
-    def _counted(self, found: Iterable[Item]) -> Iterator[Item]:
+    def _count_items(self, found: Iterable[Item]) -> Iterator[Item]:
         for number, item in enumerate(found, start=1):
-            self._tell(done=0, total=number)
+            self._report_progress(done=0, total=number)
             yield item
 
-    # --- Carrying out
+    # --- Importing
 
     def carry_out(self) -> bool:
         if self.job.status != ImportJob.Status.RUNNING:
@@ -291,10 +293,10 @@ class _Run:
         keys = list(waiting.values_list("pk", flat=True))
         total = self.job.total
         for left, key in zip(range(len(keys) - 1, -1, -1), keys, strict=True):
-            importer.do(key)
-            self._tell(done=total - left, total=total, at_once=not left)
+            importer.import_item(key)
+            self._report_progress(done=total - left, total=total, at_once=not left)
             if left and self._is_over():
-                self._tell(done=total - left, total=total, at_once=True)
+                self._report_progress(done=total - left, total=total, at_once=True)
                 wake_indexing()
                 return False
         published, refusal = importer.publish()
@@ -304,7 +306,7 @@ class _Run:
         return True
 
 
-def _pasted(text: str, title: str, name: str, intake: Intake) -> Reading:
+def _read_pasted_text(text: str, title: str, name: str, intake: Intake) -> Reading:
     passages, problems = sources.passages_of(text, name=name)
     record = Record(name, 1, title=title, is_reviewed=False)
     record.passages = passages

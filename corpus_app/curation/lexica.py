@@ -1,4 +1,4 @@
-"""The word lists of the corpus's subject: replaced as a whole by those of a corpus folder."""
+"""The word lists of the corpus's subject area, which an import replaces as a whole."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from corpus_app.models import CorpusLexicon
 
 
 def set_lexica(lexica: Mapping[str, str], *, by: User | None, by_name: str = "") -> bool:
-    """Keep exactly these word lists, TOML by name; whether that changed any. Readers notice it: the corpus version rises."""
+    """Store exactly these word lists, TOML by name; return whether any changed.
+
+    A change raises the corpus version, because answers depend on the lists.
+    """
     with act(by=by, by_name=by_name) as current:
-        before = lexica_now()
+        before = current_lexica()
         if before == dict(lexica):
             return False
         CorpusLexicon.objects.exclude(name__in=lexica).delete()
@@ -25,6 +28,6 @@ def set_lexica(lexica: Mapping[str, str], *, by: User | None, by_name: str = "")
         return True
 
 
-def lexica_now() -> dict[str, str]:
-    """Return the word lists as they are kept, TOML by name."""
+def current_lexica() -> dict[str, str]:
+    """Return the stored word lists, TOML by name."""
     return dict(CorpusLexicon.objects.values_list("name", "content"))

@@ -1,7 +1,7 @@
-"""A DOI at Crossref, a PMID at PubMed: the record, as a draft like any import's.
+"""Lookup of a DOI at Crossref and of a PMID at PubMed; the record becomes a draft like any import's.
 
-The two services are asked at the addresses of the settings and nowhere else: no redirect is followed, no other host is spoken
-to, and a reply is read only up to a size and a time.
+Requests go only to the two addresses in the settings: no redirect is followed, no other host is contacted,
+and size and time of a reply are limited.
 """
 
 from __future__ import annotations
@@ -37,13 +37,19 @@ MAX_REPLY_BYTES = 2_000_000  # a record has 5 to 100 KB; those with thousands of
 _KINDS = {"posted-content": "preprint", "dissertation": "thesis", "peer-review": "review"}
 _REVIEWED = frozenset({"journal-article", "proceedings-article"})
 _NOTICES = {
-    "retraction": Notice.RETRACTED, "removal": Notice.RETRACTED, "withdrawal": Notice.RETRACTED, "partial_retraction": Notice.CORRECTED,
-    "correction": Notice.CORRECTED, "corrigendum": Notice.CORRECTED, "erratum": Notice.CORRECTED, "expression_of_concern": Notice.EXPRESSION_OF_CONCERN,
-}  # fmt: skip
+    "retraction": Notice.RETRACTED,
+    "removal": Notice.RETRACTED,
+    "withdrawal": Notice.RETRACTED,
+    "partial_retraction": Notice.CORRECTED,
+    "correction": Notice.CORRECTED,
+    "corrigendum": Notice.CORRECTED,
+    "erratum": Notice.CORRECTED,
+    "expression_of_concern": Notice.EXPRESSION_OF_CONCERN,
+}
 
 
 class LookupFailed(Exception):
-    """No record was had. `permanent` is true where asking again would not help."""
+    """A lookup without a record. `permanent` is true if a retry would not help."""
 
     def __init__(self, reason: str, *, permanent: bool, retry_after_seconds: int | None = None) -> None:
         super().__init__(reason)
@@ -53,29 +59,29 @@ class LookupFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Where the two services are, and how long they are waited for."""
+    """The addresses of the two services, and the timeout of a request."""
 
     crossref: str = "https://api.crossref.org"
     pubmed: str = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
     contact: str = ""
-    """An e-mail address that both services ask for; empty sends none."""
+    """An e-mail address, which both services request; an empty one is not sent."""
     timeout_seconds: float = 10.0
 
 
 def services() -> Services:
-    """As the settings have them."""
+    """Return the services as the settings configure them."""
     return Services(
         settings.CROSSREF_URL, settings.PUBMED_URL, settings.LOOKUP_CONTACT, settings.LOOKUP_TIMEOUT_SECONDS
     )
 
 
 def lookup_fault(value: str) -> str | None:
-    """Why this cannot be looked up; None where it is a DOI or a PMID, with or without an address around it."""
+    """Return why this cannot be looked up; None for a DOI or a PMID, bare or in a URL."""
     return None if _pmid_in(value) or _doi_in(value) else NEITHER
 
 
 def look_up(value: str, intake: Intake, services: Services) -> Reading:
-    """The record of a DOI or a PMID, with or without an address around it; raises LookupFailed."""
+    """Fetch the record of a DOI or a PMID, bare or in a URL. Raises LookupFailed."""
     if pmid := _pmid_in(value):
         return _by_pmid(pmid, intake, services)
     if doi := _doi_in(value):
@@ -128,7 +134,7 @@ def _by_pmid(pmid: str, intake: Intake, services: Services) -> Reading:
 
 
 def _get(address: str, asked: dict[str, str], services: Services) -> bytes:
-    """The body of a reply of the service at this address; raises LookupFailed for anything else."""
+    """Fetch an address of one of the services. Raises LookupFailed when that does not succeed."""
     host = urlsplit(address).hostname or ""
     if host not in {urlsplit(services.crossref).hostname, urlsplit(services.pubmed).hostname}:
         raise LookupFailed(f"{host} is not one of the services that are asked.", permanent=True)
@@ -188,7 +194,7 @@ def _check(reply: httpx2.Response, host: str) -> None:
 
 
 def record_of(message: dict[str, Any], file: str) -> Record:
-    """A work in Crossref's JSON."""
+    """Return the record of a work in Crossref's JSON."""
     subtitle = _first(message.get("subtitle"))
     title = _first(message.get("title"))
     issued = message.get("issued") or message.get("published") or {}
@@ -233,7 +239,7 @@ def _name(author: dict[str, Any]) -> str:
 
 
 def _paragraphs(abstract: str) -> str:
-    """Crossref's abstracts are JATS: titles and paragraphs become lines of their own."""
+    """Split a JATS abstract at its titles and paragraphs."""
     return re.sub(
         r"</?jats:(?:p|sec|title)\b[^<>]*>",
         "\n\n",

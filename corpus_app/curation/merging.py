@@ -1,4 +1,4 @@
-"""Two studies that are one: what is worth keeping goes into one of them, the other is withdrawn and says where it went."""
+"""Merging of duplicate studies: chosen fields and passages move to one study, and the other is withdrawn."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TAKEABLE = frozenset(studies.EDITABLE) - {"status_reason", "source_ref", "derive
 
 
 class CannotMerge(CurationError):
-    """These two cannot become one as they are; the message says what to do first."""
+    """A refused merge; the message says what to do first."""
 
 
 def merge(
@@ -32,9 +32,9 @@ def merge(
     by: User | None,
     by_name: str = "",
 ) -> Study:
-    """Takes the fields `take` and the passages (by key) of the other study into the one that is kept, and withdraws the other.
+    """Copy the fields `take` and the passages (by key) of the study `other` into `keep`, and withdraw `other`.
 
-    Concepts and findings are added to those that are there. Raises CannotMerge, ReasonMissing, and what the door raises.
+    Concepts and findings are added to the present ones. Raises CannotMerge and other CurationErrors.
     """
     if not reason.strip():
         raise ReasonMissing
@@ -44,26 +44,26 @@ def merge(
         raise TypeError(f"Not a field that can be taken: {', '.join(sorted(unknown))}")
     rows.check_texts({"reason": reason})
     with act(by=by, by_name=by_name) as current:
-        both = {
-            study_id: current.study(study_id) for study_id in sorted((keep, other))
-        }  # in one order, like every writer
+        # Rows are locked in the order of their ids, like everywhere, so that two writers cannot deadlock.
+        both = {study_id: current.study(study_id) for study_id in sorted((keep, other))}
         kept, gone = both[keep], both[other]
         if gone.notice != Notice.NONE and gone.notice != kept.notice:
             raise CannotMerge(f"{other} carries a notice ({gone.notice.replace('_', ' ')}): set that of {keep} first.")
         if gone.status == Status.PUBLISHED and kept.status != Status.PUBLISHED:
             raise CannotMerge(
-                f"{other} is published and {keep} is not, so readers would lose both: merge {keep} into {other}, or publish {keep} first."
+                f"{other} is published and {keep} is not, so readers would lose both: "
+                f"merge {keep} into {other}, or publish {keep} first."
             )
         chosen = list(Passage.objects.filter(study=gone, pk__in=list(passages)).order_by("position"))
         present = set(kept.passages.values_list("text", flat=True))
         new = [passage for passage in chosen if passage.text not in present]
-        if kept.status == Status.PUBLISHED and gate.blocking(passage.text for passage in new):
+        if kept.status == Status.PUBLISHED and gate.count_blocking(passage.text for passage in new):
             raise CannotMerge(f"{keep} is published, and a passage of {other} looks broken: mend it first.")
         values = {name: getattr(gone, name) for name in take if name not in _LISTS}
         if "asked_as" in values:
-            values["asked_as"] = _questions_of_both(kept.asked_as, gone.asked_as)
+            values["asked_as"] = _merge_questions(kept.asked_as, gone.asked_as)
         moved = {name: None for name in ("doi", "pmid") if values.get(name)}
-        if moved:  # one study only can have them
+        if moved:  # both columns are unique
             studies.revise_study(other, by=by, by_name=by_name, **moved)
         if values:
             studies.revise_study(keep, by=by, by_name=by_name, **values)
@@ -71,7 +71,7 @@ def merge(
         if "concepts" in take:
             studies.set_concepts(keep, [*ours.concepts, *theirs.concepts], by=by, by_name=by_name)
         if "findings" in take:
-            studies.set_findings(keep, _findings_of_both(ours.findings, theirs.findings), by=by, by_name=by_name)
+            studies.set_findings(keep, _merge_findings(ours.findings, theirs.findings), by=by, by_name=by_name)
         for passage in new:
             fields = {name: getattr(passage, name) for name in studies.PASSAGE_FIELDS}
             studies.add_passage(keep, by=by, by_name=by_name, **fields)
@@ -81,8 +81,8 @@ def merge(
         return Study.objects.get(study_id=keep)
 
 
-def _findings_of_both(ours: Sequence[FindingDraft], theirs: Sequence[FindingDraft]) -> list[FindingDraft]:
-    """Each once, with the questions that either has for it."""
+def _merge_findings(ours: Sequence[FindingDraft], theirs: Sequence[FindingDraft]) -> list[FindingDraft]:
+    """Merge equal findings, with the questions of both."""
     merged = {finding.said: finding for finding in ours}
     for finding in theirs:
         known = merged.get(finding.said, finding)
@@ -90,10 +90,10 @@ def _findings_of_both(ours: Sequence[FindingDraft], theirs: Sequence[FindingDraf
             known,
             plain=known.plain or finding.plain,
             lean=known.lean or finding.lean,
-            asked_as=_questions_of_both(known.asked_as or "", finding.asked_as or ""),
+            asked_as=_merge_questions(known.asked_as or "", finding.asked_as or ""),
         )
     return list(merged.values())
 
 
-def _questions_of_both(ours: str, theirs: str) -> str:
+def _merge_questions(ours: str, theirs: str) -> str:
     return "\n".join(dict.fromkeys(question_lines(f"{ours}\n{theirs}")))

@@ -1,4 +1,4 @@
-"""What an import would do and what it did, item by item: for the desk's pages and for programs."""
+"""Previews and reports of an import, item by item, for the desk's pages and the API."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from corpus_app.models import ImportItem, ImportJob, Study
 from corpus_app.sources import Problem, keeping
 from corpus_app.sources.values import safe_cell
 
-PASSAGES_SHOWN = 3  # of each new study in a preview: enough to see whether the text came whole
+PASSAGES_SHOWN = 3  # of each new study: enough to see whether its text was read completely
 AUTHORS_SHOWN = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
-    """A field of the study here and what it would be, as text; of one that resembles it, what the file says."""
+class FieldDifference:
+    """A field whose value would change, before and after as text."""
 
     field: str
     before: str
@@ -29,24 +29,24 @@ class Changed:
 
 
 @dataclass(frozen=True, slots=True)
-class Brings:
-    """What would come in with an item: the study in a line, and its first passages with their sections."""
+class NewContent:
+    """The content of a new item: its source in one line, and its first passages with their sections."""
 
     source: str
     passages: tuple[tuple[str, str], ...]
-    others: int
-    """How many passages come beside those."""
+    n_more: int
+    """Number of further passages."""
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """An item as the preview and the report show it."""
+class PreviewLine:
+    """An import item with everything that its preview shows."""
 
     item: ImportItem
     study_pk: int | None
     other_pk: int | None
-    differences: tuple[Changed, ...]
-    brings: Brings | None
+    differences: tuple[FieldDifference, ...]
+    new_content: NewContent | None
     problems: tuple[Problem, ...]
 
     @property
@@ -56,53 +56,54 @@ class Line:
 
 def lines(
     items: Sequence[ImportItem], problems: Sequence[Mapping[str, Any]], *, with_differences: bool
-) -> Iterator[Line]:
-    """`problems` as the job keeps them."""
+) -> Iterator[PreviewLine]:
+    """Yield a preview line for each item; `problems` are those stored with the job."""
     keys = {key for item in items for key in (item.study_key, item.other_key) if key}
     found = Study.objects.filter(study_id__in=keys)
     if with_differences:
         found = found.prefetch_related("passages", "findings", "studyconcept_set")
-    there = {study.study_id: study for study in found}
+    present = {study.study_id: study for study in found}
     by_line: dict[int, list[Problem]] = {}
-    for kept in problems:
-        if kept["line"] is not None:
-            by_line.setdefault(kept["line"], []).append(keeping.problem_of(kept))
+    for stored in problems:
+        if stored["line"] is not None:
+            by_line.setdefault(stored["line"], []).append(keeping.problem_of(stored))
     for item in items:
-        study, other = there.get(item.study_key), there.get(item.other_key)
-        shown: tuple[Changed, ...] = ()
+        study, other = present.get(item.study_key), present.get(item.other_key)
+        shown: tuple[FieldDifference, ...] = ()
         if with_differences and item.kind == ImportItem.Kind.STUDY:
             shown = tuple(_differences(item, study or other))
-        yield Line(
+        yield PreviewLine(
             item,
             study.pk if study else None,
             other.pk if other else None,
             shown,
-            _brings(item) if with_differences else None,
+            _new_content(item) if with_differences else None,
             tuple(by_line.get(item.line or -1, ())),
         )
 
 
-def _brings(item: ImportItem) -> Brings | None:
-    """Of what is new here; what is compared with a study here shows its differences instead."""
+def _new_content(item: ImportItem) -> NewContent | None:
+    """Return the content of a new item; None for one that is compared with a stored study."""
     if item.kind == ImportItem.Kind.PASSAGES:
         draft: Any = keeping.added_passages(item.draft)
         source = ""
     elif item.kind == ImportItem.Kind.STUDY and item.effect == ImportItem.Effect.NEW:
         draft = keeping.study_draft(item.draft)
-        source = ", ".join(filter(None, ("; ".join(draft.authors[:AUTHORS_SHOWN]), draft.journal, str(draft.year or ""), draft.doi)))  # fmt: skip
+        authors = "; ".join(draft.authors[:AUTHORS_SHOWN])
+        source = ", ".join(filter(None, (authors, draft.journal, str(draft.year or ""), draft.doi)))
     else:
         return None
     first = tuple((str(passage.section), passage.text) for passage in draft.passages[:PASSAGES_SHOWN])
-    return Brings(source, first, len(draft.passages) - len(first))
+    return NewContent(source, first, len(draft.passages) - len(first))
 
 
-def _differences(item: ImportItem, study: Study | None) -> Iterator[Changed]:
+def _differences(item: ImportItem, study: Study | None) -> Iterator[FieldDifference]:
     if study is None or item.effect not in {ImportItem.Effect.CHANGES, ImportItem.Effect.ALIKE}:
         return
     present, draft = curation.draft_of(study), keeping.study_draft(item.draft)
-    wanted = effects.combined(present, draft) if item.effect == ImportItem.Effect.CHANGES else draft
+    wanted = effects.combine(present, draft) if item.effect == ImportItem.Effect.CHANGES else draft
     for name, ours, theirs in sources.differences(present, wanted):
-        yield Changed(name, _words(ours), _words(theirs))
+        yield FieldDifference(name, _words(ours), _words(theirs))
 
 
 def _words(value: Any) -> str:
@@ -112,7 +113,7 @@ def _words(value: Any) -> str:
 
 
 def report(job: ImportJob) -> bytes:
-    """All items and problems as CSV that a spreadsheet opens and runs nothing of."""
+    """Return all items and problems as CSV, with cells that no spreadsheet runs as formulas."""
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(["line", "what", "study", "title", "would be", "other study", "broken text", "outcome", "reason"])
@@ -124,8 +125,9 @@ def report(job: ImportJob) -> bytes:
                 item.n_blocking or "", item.get_outcome_display(), item.outcome_reason,
             )
         )  # fmt: skip
-    for kept in job.problems:
-        problem = keeping.problem_of(kept)
-        cells = [problem.line or "", "problem", "", problem.file, "", "", "", problem.weight.value, f"{problem.field} {problem.reason}".strip()]  # fmt: skip
+    for stored in job.problems:
+        problem = keeping.problem_of(stored)
+        reason = f"{problem.field} {problem.reason}".strip()
+        cells = [problem.line or "", "problem", "", problem.file, "", "", "", problem.weight.value, reason]
         writer.writerow(safe_cell(str(cell)) for cell in cells)
     return b"\xef\xbb\xbf" + out.getvalue().encode()

@@ -1,4 +1,4 @@
-"""Changes to a study's rows, each handing back what it changed: field by field, before and after."""
+"""Writes to a study's rows; each returns what it changed, field by field, before and after."""
 
 from __future__ import annotations
 
@@ -22,61 +22,61 @@ ONE_LINE = {"title", "journal", "doi", "pmid", "url", "licence", "study_id", "na
 
 
 def change(row: models.Model, values: Mapping[str, Any]) -> Changes:
-    """Sets those values that differ; the caller saves the row."""
+    """Set the values that differ and return the changes; the caller saves the row."""
     changes: Changes = {}
     for name, value in values.items():
         before = getattr(row, name)
         if before != value:
-            changes[name] = {"before": plain(before), "after": plain(value)}
+            changes[name] = {"before": to_json(before), "after": to_json(value)}
             setattr(row, name, value)
     return changes
 
 
-def plain(value: Any) -> Any:
-    """A value as JSON can hold it."""
+def to_json(value: Any) -> Any:
+    """Return a value as JSON can store it."""
     if isinstance(value, models.Model):
         return value.pk
     if isinstance(value, list | tuple):
-        return [plain(part) for part in value]
+        return [to_json(part) for part in value]
     return value if isinstance(value, int | float | str | bool | None) else str(value)
 
 
-def find_text_fault(name: str, text: str, *, may_be_unseen: bool = False) -> str | None:
-    """Why this text cannot be kept in the field of this name, in a sentence, or None. Empty is no fault here."""
+def find_text_fault(name: str, text: str, *, may_be_invisible: bool = False) -> str | None:
+    """Return in a sentence why this text cannot be stored in the field of this name; None if it can, even empty."""
     if fault := text_fault(text, one_line=name in ONE_LINE):
         return f"This text {fault}"
-    if not may_be_unseen and text.strip() and not _can_be_seen(text):
+    if not may_be_invisible and text.strip() and not _has_visible_character(text):
         return "This text holds nothing that can be seen: write words, or leave the field empty."
     return None
 
 
-_UNSEEN_LETTERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")  # letters and signs by name, blank by design
+_BLANK_CHARACTERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")  # letters and symbols by category, yet blank
 
 
-def _can_be_seen(text: str) -> bool:
-    """Whether anything stands there beside spaces, controls, and marks that combine with what is not there."""
-    return any(unicodedata.category(char)[0] not in "ZCM" and char not in _UNSEEN_LETTERS for char in text)
+def _has_visible_character(text: str) -> bool:
+    """Return whether the text has more than spaces, control characters and combining marks."""
+    return any(unicodedata.category(char)[0] not in "ZCM" and char not in _BLANK_CHARACTERS for char in text)
 
 
-def check_texts(values: Mapping[str, Any], *, may_be_unseen: bool = False) -> None:
-    """Raises ValidationError for text with characters that no text needs, which PostgreSQL or a page would trip over."""
+def check_texts(values: Mapping[str, Any], *, may_be_invisible: bool = False) -> None:
+    """Raise ValidationError for text with characters that PostgreSQL or a web page cannot handle."""
     faults = {}
     for name, value in values.items():
         for text in value if isinstance(value, list | tuple) else [value]:
-            if isinstance(text, str) and (fault := find_text_fault(name, text, may_be_unseen=may_be_unseen)):
+            if isinstance(text, str) and (fault := find_text_fault(name, text, may_be_invisible=may_be_invisible)):
                 faults[name] = fault
     if faults:
         raise ValidationError(faults)
 
 
 def save_study(study: Study, changes: Changes) -> None:
-    """Saves a study, and its title into the headings of its passages."""
+    """Save a study, and copy a changed title into the headings of its passages."""
     study.save()
     if "title" in changes:
-        _repeat_title(study)
+        _update_headings(study)
 
 
-def _repeat_title(study: Study) -> None:
+def _update_headings(study: Study) -> None:
     for passage in study.passages.all():
         passage.heading = study.title
         passage.content_hash = passages.content_hash(heading=passage.heading, text=passage.text)
@@ -84,7 +84,7 @@ def _repeat_title(study: Study) -> None:
 
 
 def change_passage(passage: Passage, values: Mapping[str, Any], *, at: datetime) -> Changes:
-    """New words are a new version of the passage; another section or page is not."""
+    """Update a passage. New text raises its version; another section or page does not."""
     changes = change(passage, values)
     if "text" in changes:
         passage.version += 1
@@ -116,7 +116,7 @@ def _new_passage(study: Study, *, position: int, **values: Any) -> Passage:
 
 
 def arrange(study: Study, passage_ids: Sequence[int]) -> bool:
-    """Puts the passages into this order; those not named follow. Whether anything moved."""
+    """Put the passages into this order, unnamed ones last; return whether any moved."""
     rows = list(study.passages.order_by("position", "pk"))
     order = {pk: index for index, pk in enumerate(passage_ids)}
     rows.sort(key=lambda row: order.get(row.pk, len(order)))
@@ -128,7 +128,10 @@ def arrange(study: Study, passage_ids: Sequence[int]) -> bool:
 
 
 def match_passages(rows: Sequence[Passage], drafts: Sequence[PassageDraft]) -> dict[int, Passage]:
-    """Which row each draft continues: the one with its words, else the one in its place, else the next of its section."""
+    """Match each draft's index to the row that it updates.
+
+    That is the row with the same text, else the one at the same position, else the next of the same section.
+    """
     matched: dict[int, Passage] = {}
     free = list(rows)
 
@@ -148,12 +151,15 @@ def match_passages(rows: Sequence[Passage], drafts: Sequence[PassageDraft]) -> d
 
 
 def replace_passages(study: Study, drafts: Sequence[PassageDraft], *, at: datetime) -> list[dict[str, Any]]:
-    """Passages as drafted. Unchanged ones keep their rows; a changed one keeps its row as a new version."""
+    """Replace a study's passages by drafts; return what was removed, revised and added.
+
+    Unchanged passages keep their rows; a changed one becomes a new version of its row.
+    """
     rows = list(study.passages.order_by("position"))
     matched = match_passages(rows, drafts)
-    kept = {row.pk for row in matched.values()}
-    done: list[dict[str, Any]] = [{"removed": row.pk, "text": row.text} for row in rows if row.pk not in kept]
-    Passage.objects.filter(pk__in=[row.pk for row in rows if row.pk not in kept]).delete()
+    reused = {row.pk for row in matched.values()}
+    done: list[dict[str, Any]] = [{"removed": row.pk, "text": row.text} for row in rows if row.pk not in reused]
+    Passage.objects.filter(pk__in=[row.pk for row in rows if row.pk not in reused]).delete()
     new: list[Passage] = []
     for index, draft in enumerate(drafts):
         values = {"section": draft.section.value, "text": draft.text, "page": draft.page, "kind": draft.kind.value}
@@ -169,15 +175,18 @@ def replace_passages(study: Study, drafts: Sequence[PassageDraft], *, at: dateti
     return done + [{"added": row.pk} for row in Passage.objects.bulk_create(new)]
 
 
-FINDING_SAID = ("intervention", "comparator", "outcome", "direction", "statement")
-FINDING_BESIDE = ("plain", "lean", "is_unconfirmed", "asked_as")
-"""What curators write beside a finding; it can change while the finding stays the same."""
-FINDING_FIELDS = (*FINDING_SAID, *FINDING_BESIDE)
+FINDING_IDENTITY = ("intervention", "comparator", "outcome", "direction", "statement")
+FINDING_EXTRAS = ("plain", "lean", "is_unconfirmed", "asked_as")
+"""Curators' annotations of a finding; they can change while the finding stays the same."""
+FINDING_FIELDS = (*FINDING_IDENTITY, *FINDING_EXTRAS)
 
 
 def replace_findings(study: Study, drafts: Sequence[FindingDraft]) -> Changes:
-    """What changed: `findings`, or `asked_as` where that is all, which readers never see. What a draft does not say of how readers ask
-    stays as it is."""
+    """Replace a study's findings by drafts; return the changes.
+
+    They are named `asked_as` when only the questions changed, which readers never see, else `findings`.
+    Annotations that a draft leaves out keep their values.
+    """
     before = list(study.findings.order_by("position"))
     present = [{name: getattr(row, name) for name in FINDING_FIELDS} for row in before]
     values = [finding_values(draft) for draft in with_questions(drafts, [finding_draft(row) for row in present])]
@@ -189,7 +198,7 @@ def replace_findings(study: Study, drafts: Sequence[FindingDraft]) -> Changes:
 
 
 def finding_draft(row: Mapping[str, Any]) -> FindingDraft:
-    """Return the draft of a finding's fields; those that are absent are not said."""
+    """Return the draft of a finding; absent fields are None."""
     lean = row.get("lean")
     return FindingDraft(
         row["intervention"],
@@ -205,9 +214,9 @@ def finding_draft(row: Mapping[str, Any]) -> FindingDraft:
 
 
 def finding_values(draft: FindingDraft) -> dict[str, Any]:
-    """Return the fields of a finding, as its row and the history keep them."""
-    said = dict(zip(FINDING_SAID, map(str, draft.said), strict=True))
-    return said | {
+    """Return the fields of a finding as its row and the history store them."""
+    identity = dict(zip(FINDING_IDENTITY, map(str, draft.said), strict=True))
+    return identity | {
         "plain": draft.plain or "",
         "lean": str(draft.lean or ""),
         "is_unconfirmed": bool(draft.is_unconfirmed),
@@ -218,24 +227,24 @@ def finding_values(draft: FindingDraft) -> dict[str, Any]:
 def _write_findings(
     study: Study, before: Sequence[tuple[Finding, Mapping[str, Any]]], values: Sequence[Mapping[str, Any]]
 ) -> None:
-    """A finding that says what it said keeps its row, which answers lead to."""
+    """Write findings; an unchanged one keeps its row, because answers link to it."""
     rows: dict[tuple[str, ...], list[Finding]] = defaultdict(list)
     for row, fields in reversed(before):
-        rows[_said(fields)].append(row)
+        rows[_identity(fields)].append(row)
     new = []
     for position, fields in enumerate(values):
-        if not (kept := rows[_said(fields)]):
+        if not (same := rows[_identity(fields)]):
             new.append(Finding(study=study, position=position, **fields))
             continue
-        row = kept.pop()
-        if change(row, {name: fields[name] for name in FINDING_BESIDE} | {"position": position}):
-            row.save(update_fields=["position", *FINDING_BESIDE])
-    study.findings.filter(pk__in=[row.pk for kept in rows.values() for row in kept]).delete()
+        row = same.pop()
+        if change(row, {name: fields[name] for name in FINDING_EXTRAS} | {"position": position}):
+            row.save(update_fields=["position", *FINDING_EXTRAS])
+    study.findings.filter(pk__in=[row.pk for unused in rows.values() for row in unused]).delete()
     Finding.objects.bulk_create(new)
 
 
-def _said(fields: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(fields[name] for name in FINDING_SAID)
+def _identity(fields: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(fields[name] for name in FINDING_IDENTITY)
 
 
 def replace_concepts(study: Study, concept_ids: Sequence[str]) -> Changes:

@@ -1,4 +1,4 @@
-"""What a curator does with a study: make, revise, publish, withdraw, mark, delete."""
+"""Writes to a study: create, revise, publish, withdraw, set a notice, delete."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ EDITABLE = (
     "derived_numbers",
     "source_ref",
 )
-UNSEEN = frozenset({"curator_notes", "status_reason", "derived_numbers", "source_ref"})  # readers are not shown these
+INTERNAL_FIELDS = frozenset({"curator_notes", "status_reason", "derived_numbers", "source_ref"})  # hidden from readers
 PASSAGE_FIELDS = ("section", "text", "page", "kind", "asked_as")
-_NULL_WHERE_EMPTY = ("journal", "doi", "pmid", "url")
+_EMPTY_AS_NULL = ("journal", "doi", "pmid", "url")
 
-REVIEWING = frozenset({"comment", "send_back", "publish"})  # what a reviewer does without becoming an author
+REVIEW_ACTIONS = frozenset({"comment", "send_back", "publish"})  # these do not make a reviewer an author
 
 NEW = "New at the desk, not yet published."
 
 
 def create_study(study_id: str, *, by: User | None, by_name: str = "", collection: Collection, **values: Any) -> Study:
-    """A new draft. Raises ValidationError by field."""
+    """Create a draft. Raises ValidationError by field."""
     with act(by=by, by_name=by_name) as current:
         values = _clean({"status_reason": NEW} | values | {"collection": collection})
         values["status_reason"] = values["status_reason"] or NEW
@@ -67,7 +67,7 @@ def create_study(study_id: str, *, by: User | None, by_name: str = "", collectio
 
 
 def check_new_study_id(study_id: str) -> None:
-    """Raises ValidationError where another study's id differs from this one by case alone: readers would mix them up."""
+    """Raise ValidationError when another study's id differs from this one only by case."""
     other = Study.objects.filter(study_id__iexact=study_id).exclude(study_id=study_id).first()
     if other:
         raise ValidationError(
@@ -78,20 +78,20 @@ def check_new_study_id(study_id: str) -> None:
 def revise_study(
     study_id: str, *, by: User | None, by_name: str = "", expected_version: int | None = None, **values: Any
 ) -> Study:
-    """Sets these fields. Raises EditConflict where the study's version is not the expected one, ValidationError by field."""
+    """Set these fields. Raises EditConflict when the version is not the expected one, ValidationError by field."""
     with act(by=by, by_name=by_name) as current:
         study = current.study(study_id)
         _expect(study, expected_version)
         if changes := rows.change(study, _clean(values)):
             study.full_clean()
             rows.save_study(study, changes)
-            current.touch(study, noticeable=not UNSEEN.issuperset(changes))
+            current.touch(study, noticeable=not INTERNAL_FIELDS.issuperset(changes))
             current.record("revise_study", study=study_id, changes=changes)
         return study
 
 
 def expect_version(study_id: str, version: str | None, *, by: User | None) -> Study:
-    """The study, locked until the act is over. Raises EditConflict where its version is another than what somebody has read."""
+    """Return the study, locked until the act ends. Raises EditConflict when its version is another one."""
     with act(by=by) as current:
         study = current.study(study_id)
         if version is not None and str(study.version) != version:
@@ -105,17 +105,17 @@ def _expect(study: Study, version: int | None) -> None:
 
 
 def _clean(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values as they are kept: no empty text where absent means null, the DOI in its normal form."""
+    """Normalise values: null for an empty optional text, and the DOI in its normal form."""
     if unknown := set(values) - set(EDITABLE):
         raise TypeError(f"Not a field of a study that can be set: {', '.join(sorted(unknown))}")
     rows.check_texts(values)
-    kept = dict(values)
-    for name in _NULL_WHERE_EMPTY:
-        if name in kept:
-            kept[name] = (kept[name] or "").strip() or None
-    if kept.get("doi"):
-        kept["doi"] = normal_doi(kept["doi"]) or None
-    return kept
+    cleaned = dict(values)
+    for name in _EMPTY_AS_NULL:
+        if name in cleaned:
+            cleaned[name] = (cleaned[name] or "").strip() or None
+    if cleaned.get("doi"):
+        cleaned["doi"] = normal_doi(cleaned["doi"]) or None
+    return cleaned
 
 
 def set_findings(study_id: str, findings: Sequence[FindingDraft], *, by: User | None, by_name: str = "") -> None:
@@ -136,7 +136,7 @@ def set_concepts(study_id: str, concept_ids: Sequence[str], *, by: User | None, 
             current.record("set_concepts", study=study_id, changes=changes)
 
 
-# --- Passages -----------------------------------------------------------------------------------------------------------
+# --- Passages
 
 
 def add_passage(
@@ -150,11 +150,11 @@ def add_passage(
     kind: str = "summary",
     asked_as: str = "",
 ) -> Passage:
-    """A passage at the end of its study."""
+    """Append a passage to its study."""
     with act(by=by, by_name=by_name) as current:
         study = current.study(study_id)
         rows.check_texts({"text": text, "asked_as": asked_as})
-        current.before_new_words(study)
+        current.remember_texts(study)
         values = {"text": text, "section": str(section), "page": page, "kind": str(kind), "asked_as": asked_as}
         last = study.passages.order_by("-position").first()
         passage = rows.create_passage(study, position=last.position + 1 if last else 0, **values)
@@ -166,7 +166,7 @@ def add_passage(
 def revise_passage(
     passage_id: int, *, by: User | None, by_name: str = "", expected_version: int | None = None, **values: Any
 ) -> Passage:
-    """Sets text, section, page, kind or questions. Raises EditConflict where the passage's words are not the expected version."""
+    """Set text, section, page, kind or questions. Raises EditConflict when the version is not the expected one."""
     if unknown := set(values) - set(PASSAGE_FIELDS):
         raise TypeError(f"Not a field of a passage that can be set: {', '.join(sorted(unknown))}")
     with act(by=by, by_name=by_name) as current:
@@ -175,7 +175,7 @@ def revise_passage(
             raise EditConflict(str(passage))
         rows.check_texts(values)
         if "text" in values:
-            current.before_new_words(passage.study)
+            current.remember_texts(passage.study)
         changes = rows.change_passage(passage, values, at=current.at)
         if changes:
             current.touch(passage.study)
@@ -184,10 +184,10 @@ def revise_passage(
 
 
 def remove_passage(passage_id: int, *, by: User | None, by_name: str = "") -> None:
-    """Its words stay in the event, so that nothing is lost by a slip."""
+    """Remove a passage; the event keeps its text, so that the removal can be undone."""
     with act(by=by, by_name=by_name) as current:
         passage = current.passage(passage_id)
-        current.before_new_words(passage.study)  # words that move to another passage are not new
+        current.remember_texts(passage.study)  # text that moves to another passage is not new
         passage.delete()
         rows.arrange(passage.study, [])
         current.touch(passage.study)
@@ -204,7 +204,7 @@ def remove_passage(passage_id: int, *, by: User | None, by_name: str = "") -> No
 
 
 def arrange_passages(study_id: str, passage_ids: Sequence[int], *, by: User | None, by_name: str = "") -> None:
-    """Puts the study's passages into this order."""
+    """Put the study's passages into this order."""
     with act(by=by, by_name=by_name) as current:
         study = current.study(study_id)
         if rows.arrange(study, passage_ids):
@@ -212,11 +212,11 @@ def arrange_passages(study_id: str, passage_ids: Sequence[int], *, by: User | No
             current.record("arrange_passages", study=study_id, order=list(passage_ids))
 
 
-# --- Status and notice --------------------------------------------------------------------------------------------------
+# --- Status and notice
 
 
 def find_obstacle(study: Study) -> str | None:
-    """Why this study cannot be published, or None."""
+    """Return why this study cannot be published; None if it can."""
     if not study.title.strip():
         return "it has no title."
     if not study.passages.exists():
@@ -225,8 +225,11 @@ def find_obstacle(study: Study) -> str | None:
 
 
 def find_quality_obstacle(study: Study) -> str | None:
-    """Why its text cannot be shown to readers as it is, or None. It can be handed over nevertheless: a reviewer may mend it."""
-    passages = gate.open_in(Passage.objects.filter(study=study)).order_by("position")
+    """Return why the study's text blocks its publication; None if it does not.
+
+    Such a study can still be submitted: a reviewer may correct it.
+    """
+    passages = gate.filter_blocked(Passage.objects.filter(study=study)).order_by("position")
     numbers = [str(position + 1) for position in passages.values_list("position", flat=True)]
     if not numbers:
         return None
@@ -236,23 +239,23 @@ def find_quality_obstacle(study: Study) -> str | None:
 
 
 def submit(studies: Iterable[str], *, by: User | None, by_name: str = "", reason: str = "") -> tuple[str, ...]:
-    """Hands studies over for review; raises NotPublishable where one could not be published. Those it changed."""
+    """Submit studies for review and return the changed ones. Raises NotPublishable when one could not be published."""
     rows.check_texts({"reason": reason})
     movable = frozenset({Status.DRAFT, Status.WITHDRAWN})
     with act(by=by, by_name=by_name) as current:
-        return _move(current, studies, "submit", movable, Status.IN_REVIEW, reason, obstacle=find_obstacle)
+        return _change_status(current, studies, "submit", movable, Status.IN_REVIEW, reason, obstacle=find_obstacle)
 
 
 def send_back(studies: Iterable[str], *, by: User | None, by_name: str = "", reason: str) -> tuple[str, ...]:
-    """Returns studies from review to draft; the reason says what is to be mended. Those it changed."""
+    """Return studies from review to draft, with the reason; return the changed ones. Raises ReasonMissing."""
     if not reason.strip():
         raise ReasonMissing
     rows.check_texts({"reason": reason})
     with act(by=by, by_name=by_name) as current:
-        return _move(current, studies, "send_back", frozenset({Status.IN_REVIEW}), Status.DRAFT, reason)
+        return _change_status(current, studies, "send_back", frozenset({Status.IN_REVIEW}), Status.DRAFT, reason)
 
 
-def _move(
+def _change_status(
     current: Act,
     studies: Iterable[str],
     action: str,
@@ -262,24 +265,27 @@ def _move(
     *,
     obstacle: Callable[[Study], str | None] = lambda study: None,
 ) -> tuple[str, ...]:
-    """Takes those studies whose status is movable to another one, all or, raising NotPublishable, none. Their ids."""
+    """Change the status of the studies whose status is movable, and return their ids.
+
+    Raises NotPublishable, before any is changed for good, when an obstacle is found.
+    """
     done = []
     for study_id in sorted(set(studies)):
         study = current.study(study_id)
         if study.status not in movable:
             continue
-        if stands_in_the_way := obstacle(study):
-            raise NotPublishable(study_id, stands_in_the_way)
+        if reason_against := obstacle(study):
+            raise NotPublishable(study_id, reason_against)
         _change_state(current, study, action, reason, status=to.value, status_reason=reason)
         done.append(study_id)
     return tuple(done)
 
 
 def find_review_obstacle(study: Study, by: User | None) -> str | None:
-    """Why this person cannot publish it where a second person's review is required, or None.
+    """Return why this person cannot publish the study under the review rule; None if they can.
 
-    Whoever handed it over, or changed its words since it was last published, is its author and not its reviewer. A command
-    acts for the site.
+    Whoever submitted it, or changed it since its last publication, is an author and cannot review it.
+    Commands, which have no user, are exempt.
     """
     if not settings.REVIEW_REQUIRED or by is None:
         return None
@@ -289,14 +295,14 @@ def find_review_obstacle(study: Study, by: User | None) -> str | None:
         return "publishing takes a reviewer."
     events = CorpusEvent.objects.filter(study_key=study.study_id)
     published = events.filter(action="publish").order_by("-id").first()
-    authors = events.filter(id__gt=published.id if published else 0).exclude(action__in=REVIEWING)
+    authors = events.filter(id__gt=published.id if published else 0).exclude(action__in=REVIEW_ACTIONS)
     if authors.filter(actor=by).exists():
         return "you handed it over or wrote in it: another reviewer has to read and publish it."
     return None
 
 
 def comment(study_id: str, text: str, *, by: User | None, by_name: str = "") -> StudyComment:
-    """Says something about a study to the other curators; readers never see it. Raises ValidationError."""
+    """Add a curators' comment, which readers never see. Raises ValidationError."""
     if not text.strip():
         raise ValidationError({"text": "Write something first."})
     rows.check_texts({"text": text})
@@ -309,17 +315,17 @@ def comment(study_id: str, text: str, *, by: User | None, by_name: str = "") -> 
 
 
 def publish(studies: Iterable[str], *, by: User | None, by_name: str = "", reason: str = "") -> tuple[str, ...]:
-    """Publishes all of these or, raising NotPublishable, none. The ids of those that were not published already."""
+    """Publish all of these studies, or none; return the ids of the newly published ones. Raises NotPublishable."""
     with act(by=by, by_name=by_name) as current:
         done = []
         locked = [current.study(study_id) for study_id in sorted(set(studies))]
         waiting = [study for study in locked if study.status != Status.PUBLISHED]
-        held_back = {
-            passage.study_id for passage in gate.open_in(Passage.objects.filter(study__in=waiting)).only("study")
+        blocked = {
+            passage.study_id for passage in gate.filter_blocked(Passage.objects.filter(study__in=waiting)).only("study")
         }
         for study in waiting:
             study_id = study.study_id
-            broken = find_quality_obstacle(study) if study.pk in held_back else None
+            broken = find_quality_obstacle(study) if study.pk in blocked else None
             if obstacle := find_obstacle(study) or broken or find_review_obstacle(study, by):
                 raise NotPublishable(study_id, obstacle)
             _change_state(current, study, "publish", reason, status=Status.PUBLISHED.value, status_reason="")
@@ -328,16 +334,16 @@ def publish(studies: Iterable[str], *, by: User | None, by_name: str = "", reaso
 
 
 def withdraw(studies: Iterable[str], *, by: User | None, by_name: str = "", reason: str) -> tuple[str, ...]:
-    """Takes published studies from the public at once. The ids of those that were published."""
+    """Withdraw published studies; return their ids. Raises ReasonMissing."""
     if not reason.strip():
         raise ReasonMissing
     rows.check_texts({"reason": reason})
     with act(by=by, by_name=by_name) as current:
-        return _move(current, studies, "withdraw", frozenset({Status.PUBLISHED}), Status.WITHDRAWN, reason)
+        return _change_status(current, studies, "withdraw", frozenset({Status.PUBLISHED}), Status.WITHDRAWN, reason)
 
 
 def retire(study_id: str, *, by: User | None, by_name: str = "", reason: str) -> None:
-    """Withdraws a study whatever its status: another one has taken its place."""
+    """Withdraw a study, whatever its status, because another one replaces it. Raises ReasonMissing."""
     if not reason.strip():
         raise ReasonMissing
     with act(by=by, by_name=by_name) as current:
@@ -349,7 +355,7 @@ def retire(study_id: str, *, by: User | None, by_name: str = "", reason: str) ->
 def set_notice(
     studies: Iterable[str], notice: Notice | str, *, reason: str, by: User | None, by_name: str = ""
 ) -> tuple[str, ...]:
-    """Marks studies as corrected, of concern or retracted, or takes the mark away. The ids of those that it changed."""
+    """Set or clear the notice of studies; return the ids of the changed ones. Raises ReasonMissing."""
     if not reason.strip():
         raise ReasonMissing
     rows.check_texts({"reason": reason})
@@ -358,22 +364,22 @@ def set_notice(
         done = []
         for study_id in sorted(set(studies)):
             study = current.study(study_id)
-            kept = "" if notice is Notice.NONE else reason
-            if (study.notice, study.notice_reason) == (notice, kept):
+            notice_reason = "" if notice is Notice.NONE else reason
+            if (study.notice, study.notice_reason) == (notice, notice_reason):
                 continue
-            _change_state(current, study, "set_notice", reason, notice=notice.value, notice_reason=kept)
+            _change_state(current, study, "set_notice", reason, notice=notice.value, notice_reason=notice_reason)
             done.append(study_id)
         return tuple(done)
 
 
 def apply_retractions(matches: Iterable[Match], *, by: User | None, by_name: str = "") -> tuple[str, ...]:
-    """Sets the notices of a retraction list, in one act. The ids of the studies that it changed."""
+    """Set the notices of a retraction list in one act; return the ids of the changed studies."""
     with act(by=by, by_name=by_name) as current:
         done: list[str] = []
         for match in matches:
             reason = match.entry.reason or "Named in a retraction list."
             if not is_news(current.study(match.study_id).notice, match.entry):
-                continue  # marked already, perhaps with a better reason, or by a graver notice
+                continue  # it has this notice, perhaps with a better reason, or a graver one
             done += set_notice([match.study_id], match.entry.notice, reason=reason, by=by, by_name=by_name)
         return tuple(done)
 
@@ -387,7 +393,7 @@ def _change_state(current: Act, study: Study, action: str, reason: str, **values
 
 
 def delete_study(study_id: str, *, by: User | None, by_name: str = "") -> None:
-    """Deletes a study that the public does not see, with its passages, and its words from the history."""
+    """Delete an unpublished study with its passages, and its text from the history. Raises NotDeletable."""
     with act(by=by, by_name=by_name) as current:
         study = current.study(study_id)
         if study.status == Status.PUBLISHED:

@@ -1,4 +1,4 @@
-"""What an administrator does with vectors: have passages embedded again, change the encoder, go back, let go of the former."""
+"""Administration of vectors: embed passages again, change the encoder, drop the vectors of the former one."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from corpus_app.models import Passage
 
 
 class CannotChangeEncoder(CurationError):
-    """The message says why."""
+    """A refused change of the encoder; the message says why."""
 
 
 def embed_again(
     *, passages: Sequence[int] | None = None, studies: Sequence[str] | None = None, by: User | None, by_name: str = ""
 ) -> int:
-    """Has these passages, those of these studies, or (neither given) all embedded anew; says how many. Search stays up."""
+    """Queue passages for a new embedding (all, if neither argument is given); return how many."""
     with act(by=by, by_name=by_name) as current:
         rows = Passage.objects.get_queryset()
         if passages is not None:
             rows = rows.filter(pk__in=passages)
         if studies is not None:
             rows = rows.filter(study__study_id__in=studies)
-        asked = indexing.embed_again(rows)
+        count = indexing.embed_again(rows)
         named = list(rows.order_by("study__study_id").values_list("study__study_id", flat=True).distinct()[:20])
         everything = passages is None and studies is None
-        current.record("embed_again", passages=asked, studies="all" if everything else named)
-        current.leave_work()
-        return asked
+        current.record("embed_again", passages=count, studies="all" if everything else named)
+        current.request_indexing()
+        return count
 
 
 def change_encoder(name: str, *, used: str, by: User | None, by_name: str = "") -> None:
-    """Has everything embedded with another encoder. Search goes on with `used`, whose vectors are kept for a return.
+    """Queue all passages for another encoder. Raises CannotChangeEncoder.
 
-    Raises CannotChangeEncoder.
+    Search continues with the encoder `used`, whose vectors are kept, so that the change can be undone.
     """
     if name == embedding.active_name():
         raise CannotChangeEncoder("Passages are embedded with it already.")
@@ -44,13 +44,13 @@ def change_encoder(name: str, *, used: str, by: User | None, by_name: str = "") 
         raise CannotChangeEncoder("This installation has no such encoder.")
     with act(by=by, by_name=by_name) as current:
         current.record("change_encoder", encoder=name, kept=used)
-        current.leave_work()
+        current.request_indexing()
         indexing.forgive()
         _choose(name, keeps=used if used != name else embedding.active_name())
 
 
 def drop_former_vectors(*, by: User | None, by_name: str = "") -> None:
-    """Lets go of the vectors of the former encoder: there is no way back at once after this. Raises CannotChangeEncoder."""
+    """Delete the vectors of the former encoder, which a change back would need. Raises CannotChangeEncoder."""
     kept = embedding.kept_name()
     if not kept:
         raise CannotChangeEncoder("No former vectors are kept.")

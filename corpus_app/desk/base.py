@@ -268,7 +268,7 @@ class CurationAdmin(DeskAdmin):
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         with curation.act(by=curator(request)) as current:
             if STANDS in request.POST and request.user.has_perm("corpus_app.add_qualitywaiver"):
-                current.let_stand(_reason(request))
+                current.accept_broken_text(_reason(request))
             self.curate(request, form, formsets, change)
 
     def curate(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
@@ -343,7 +343,7 @@ def mend_posted(request: HttpRequest, texts: Mapping[str, str]) -> None:
     posted = request.POST.copy()
     for name, kept in texts.items():
         if name in posted and posted[name] != kept:
-            posted[name] = curation.mended(str(posted[name]))
+            posted[name] = curation.correct_text(str(posted[name]))
     request.POST = posted  # type: ignore[assignment]  # as Django's own actions do
 
 

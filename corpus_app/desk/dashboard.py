@@ -58,7 +58,7 @@ def _care() -> Iterator[Figure]:
     passages = reverse("admin:corpus_app_passage_changelist")
     yield Figure("Passages not indexed yet", lacking[WAITING], f"{passages}?indexed={WAITING}")
     yield Figure("Passages that could not be indexed", lacking[FAILED], f"{passages}?indexed={FAILED}", True)
-    yield Figure("Passages with broken text", gate.known_open().count(), f"{passages}?text=open", True)
+    yield Figure("Passages with broken text", gate.known_blocked().count(), f"{passages}?text=open", True)
     imports = reverse("admin:corpus_app_importjob_changelist")
     jobs = dict(ImportJob.objects.order_by().values_list("status").annotate(n=Count("pk")))
     for status, needs_care in ((ImportJob.Status.PREVIEWED, False), (ImportJob.Status.FAILED, True)):

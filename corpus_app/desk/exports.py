@@ -79,8 +79,8 @@ def _file(form: str, keys: Collection[int] | None) -> HttpResponse:
     wanted = None if keys is None else list(Study.objects.filter(pk__in=keys).values_list("study_id", flat=True))
     drafts, vocabulary = curation.snapshot(wanted)
     if form == FOLDER:
-        lexica = curation.lexica_now() if keys is None else {}
-        return _attached(curation.zipped(drafts, vocabulary, lexica), "corpus.zip", "application/zip")
+        lexica = curation.current_lexica() if keys is None else {}
+        return _attached(curation.zip_corpus(drafts, vocabulary, lexica), "corpus.zip", "application/zip")
     _, suffix, kind, write = WRITERS[form]
     return _attached(write(drafts), f"studies.{suffix}", kind)
 

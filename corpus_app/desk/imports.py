@@ -18,7 +18,7 @@ from django.utils.text import capfirst
 
 from corpus_app import sources
 from corpus_app.curation import effects, jobs, lookup, previewing
-from corpus_app.curation.history import Piece, compare
+from corpus_app.curation.history import DiffPart, compare
 from corpus_app.desk.base import FORESEEN, DeskAdmin, curator, reasons
 from corpus_app.models import Collection, ImportItem, ImportJob
 from corpus_app.records import Design
@@ -116,8 +116,8 @@ class ConfirmForm(forms.Form):
 class Shown:
     """A line with its differences word by word."""
 
-    line: previewing.Line
-    differences: tuple[tuple[str, tuple[Piece, ...]], ...]
+    line: previewing.PreviewLine
+    differences: tuple[tuple[str, tuple[DiffPart, ...]], ...]
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.line, name)
@@ -174,15 +174,17 @@ class ImportJobAdmin(DeskAdmin):
         """A job; or, where the file is a PDF, the form with its text."""
         by, asked = curator(request), form.cleaned_data
         if value := asked["lookup"]:
-            return jobs.order(value.encode(), file_name=value, by=by, way=ImportJob.Way.LOOKUP)
+            return jobs.create_job(value.encode(), file_name=value, by=by, way=ImportJob.Way.LOOKUP)
         if text := asked["text"]:
             options = {} if _is_format(text) else {"title": asked["title"].strip()}
-            return jobs.order(text.encode(), file_name="Pasted text", by=by, way=ImportJob.Way.TEXT, options=options)
+            return jobs.create_job(
+                text.encode(), file_name="Pasted text", by=by, way=ImportJob.Way.TEXT, options=options
+            )
         file = asked["file"]
         content = file.read()
         if content[:1024].lstrip().startswith(b"%PDF-"):
             return self._pdf(request, form, Source(file.name, content))
-        return jobs.order(content, file_name=file.name, by=by)
+        return jobs.create_job(content, file_name=file.name, by=by)
 
     def _pdf(self, request: HttpRequest, form: BringInForm, source: Source) -> BringInForm:
         try:
@@ -225,7 +227,7 @@ class ImportJobAdmin(DeskAdmin):
         wanted = wanted if wanted in ImportItem.Effect.values else ""
         found = found.filter(effect=wanted) if wanted else found
         page = Paginator(found, PER_PAGE).get_page(request.GET.get("p"))
-        counts = {} if is_working else effects.counted(job)
+        counts = {} if is_working else effects.count_effects(job)
         problems = [keeping.problem_of(kept) for kept in job.problems[:MOST_PROBLEMS]]
         context = {
             **self.admin_site.each_context(request),
@@ -251,11 +253,11 @@ class ImportJobAdmin(DeskAdmin):
         verb = request.POST.get("verb", "")
         try:
             if verb in {"all", "none"}:
-                jobs.choose_all(job, is_chosen=verb == "all")
+                jobs.choose_all_items(job, is_chosen=verb == "all")
             elif verb in {"save", "confirm"}:
-                jobs.choose(job, among=_keys(request, "among"), chosen=_keys(request, "items"))
+                jobs.choose_items(job, among=_keys(request, "among"), chosen=_keys(request, "items"))
             if verb == "leave":
-                jobs.leave(job)
+                jobs.close_job(job)
             if verb == "confirm":
                 if not form.is_valid():
                     return None

@@ -43,8 +43,8 @@ class QualityFilter(admin.SimpleListFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         if self.value() == "open":
-            return queryset.filter(pk__in=gate.known_open().values("pk"))
-        return queryset.filter(pk__in=gate.stale().values("pk")) if self.value() == "unread" else queryset
+            return queryset.filter(pk__in=gate.known_blocked().values("pk"))
+        return queryset.filter(pk__in=gate.stale_passages().values("pk")) if self.value() == "unread" else queryset
 
 
 class PassageForm(QuestionsForm):

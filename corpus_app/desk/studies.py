@@ -82,7 +82,7 @@ class StudyForm(QuestionsForm):
             ]
 
     def clean_authors(self) -> list[str]:
-        return curation.sound_authors(self.cleaned_data["authors"])
+        return curation.clean_authors(self.cleaned_data["authors"])
 
     def clean_study_id(self) -> str:
         study_id: str = self.cleaned_data["study_id"]
@@ -93,13 +93,13 @@ class StudyForm(QuestionsForm):
         return study_id
 
     def clean_doi(self) -> str | None:
-        return curation.sound_doi(self.cleaned_data["doi"])
+        return curation.clean_doi(self.cleaned_data["doi"])
 
     def clean_pmid(self) -> str | None:
-        return curation.sound_pmid(self.cleaned_data["pmid"])
+        return curation.clean_pmid(self.cleaned_data["pmid"])
 
     def clean_url(self) -> str | None:
-        return curation.sound_url(self.cleaned_data["url"])
+        return curation.clean_url(self.cleaned_data["url"])
 
     def clean(self) -> dict[str, Any]:
         """Locks the study until it is saved, so that what was seen cannot change between the check and the save."""

@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from corpus_app import curation
 from corpus_app.curation import gate
-from corpus_app.curation.gate import Held
+from corpus_app.curation.gate import CheckedFinding
 from corpus_app.desk.base import FORESEEN, curator, reasons
 from corpus_app.models import Passage, Study
 
@@ -25,7 +25,7 @@ MEND, WAIVE = "corpus_app.change_passage", "corpus_app.add_qualitywaiver"
 class Shown:
     passage: int
     number: int
-    held: Held
+    held: CheckedFinding
     before: str
     after: str
 
@@ -48,7 +48,7 @@ def context(request: HttpRequest, passages: Sequence[Passage], *, back: str) -> 
 
 
 def _shown(passages: Sequence[Passage]) -> Iterator[Shown]:
-    found = gate.findings_in(passages)
+    found = gate.findings_of_loaded(passages)
     for passage in sorted(passages, key=lambda passage: passage.position):
         for held in found.get(passage.pk, ()):
             start, end = held.finding.start, held.finding.end
@@ -78,14 +78,14 @@ def act(model_admin: admin.ModelAdmin[Study], request: HttpRequest, object_id: s
 def _do(request: HttpRequest, study: Study, verb: str) -> str:
     by = curator(request)
     if verb == "mend_all":
-        changed = curation.mend_study(study.study_id, by=by)
+        changed = curation.correct_study(study.study_id, by=by)
         return f"Corrected {changed} passage{'' if changed == 1 else 's'}. Read them once more."
     key = request.POST.get("passage", "")
     passage = study.passages.filter(pk=key).first() if key.isdecimal() and len(key) < 19 else None
     if passage is None or verb not in {"mend", "waive"}:
         raise Http404
     if verb == "mend":
-        curation.mend(passage.pk, [request.POST.get("finding", "")], by=by)
+        curation.apply_corrections(passage.pk, [request.POST.get("finding", "")], by=by)
         return f"Corrected in passage {passage.position + 1}."
     curation.waive(passage.pk, request.POST.get("finding", ""), reason=request.POST.get("reason", ""), by=by)
     return f"It stays as it is in passage {passage.position + 1}, as long as its words stay as they are."

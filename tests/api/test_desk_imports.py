@@ -36,7 +36,7 @@ def send_form(secret: str, **fields: Any) -> HttpResponse:
 
 def work() -> None:
     while job := jobs.find_work():
-        jobs.carry_on(job)
+        jobs.run_job(job)
 
 
 def test_the_whole_way_from_the_file_to_the_report(key: str, curator: User, woken: list[str]) -> None:

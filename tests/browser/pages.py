@@ -335,8 +335,8 @@ def _run() -> int:
 
 @cache
 def _read_import() -> int:
-    job = jobs.order(RIS.encode(), file_name="rowing.ris", by=None, by_name="a test")
-    jobs.carry_on(job)
+    job = jobs.create_job(RIS.encode(), file_name="rowing.ris", by=None, by_name="a test")
+    jobs.run_job(job)
     return job.pk
 
 

@@ -93,7 +93,7 @@ def log_in(page: Page, site: Site, name: str) -> None:
 def work() -> None:
     """What the worker does when it is woken."""
     while job := jobs.find_work():
-        jobs.carry_on(job)
+        jobs.run_job(job)
     indexing.index_stale()
 
 

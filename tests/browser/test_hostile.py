@@ -190,8 +190,8 @@ class Planted:
             f"DO  - 10.1000/planted.{n}\nUR  - {self.payloads[n % len(self.payloads)]}\nAB  - {text}\nER  -\n\n"
             for n, text in enumerate(self.texts)
         )
-        job = jobs.order(records.encode(), file_name=f"{self.payloads[0]}.ris", by=None, by_name=self.payloads[0][:150])
-        jobs.carry_on(job)
+        job = jobs.create_job(records.encode(), file_name=f"{self.payloads[0]}.ris", by=None, by_name=self.payloads[0][:150])
+        jobs.run_job(job)
         assert job.status == ImportJob.Status.PREVIEWED
         self.rows.append(job)
         self.desk += [

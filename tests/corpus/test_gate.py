@@ -28,7 +28,7 @@ def broken_draft(**changes: Any) -> Study:
     return make_study(**({"texts": ("A sound text about squats.", BROKEN), "status": "draft"} | changes))
 
 
-def found_in(study: Study) -> dict[int, tuple[gate.Held, ...]]:
+def found_in(study: Study) -> dict[int, tuple[gate.CheckedFinding, ...]]:
     return dict(gate.findings_of(Passage.objects.filter(study=study)))
 
 
@@ -59,7 +59,7 @@ class TestGate:
         study = broken_draft()
         ((pk, (held,)),) = found_in(study).items()
 
-        curation.mend(pk, [held.key], by=by)
+        curation.apply_corrections(pk, [held.key], by=by)
 
         assert Passage.objects.get(pk=pk).text == MENDED
         event = CorpusEvent.objects.get()
@@ -69,7 +69,7 @@ class TestGate:
     def test_all_mends_of_a_study_at_once(self, by: User) -> None:
         study = broken_draft(texts=(BROKEN, "Fine words.", BROKEN.replace("Strength", "Thickness")))
 
-        assert curation.mend_study(study.study_id, by=by) == 2
+        assert curation.correct_study(study.study_id, by=by) == 2
         assert found_in(study) == {}
 
     def test_a_waiver_with_a_reason_lets_it_through(self, by: User) -> None:
@@ -96,7 +96,7 @@ class TestGate:
         with pytest.raises(curation.NotPublishable, match="looks broken"):
             curation.publish([study.study_id], by=by)
         with pytest.raises(curation.FindingGone):
-            curation.mend(pk, [held.key], by=by)
+            curation.apply_corrections(pk, [held.key], by=by)
         with pytest.raises(curation.FindingGone):
             curation.waive(pk, held.key, reason="Late.", by=by)
 
@@ -115,15 +115,15 @@ class TestGate:
 
         monkeypatch.setattr(quality, "check", never)
         assert gate.refresh() == 0
-        assert gate.known_open().count() == 1
+        assert gate.known_blocked().count() == 1
 
     def test_another_edition_of_the_gate_looks_again(self, by: User, monkeypatch: Any) -> None:
         broken_draft()
         gate.refresh()
 
-        monkeypatch.setattr(gate, "edition", lambda: "another")
+        monkeypatch.setattr(gate, "code_digest", lambda: "another")
 
-        assert gate.stale().count() == 2
+        assert gate.stale_passages().count() == 2
 
     def test_publishing_many_asks_for_each_text_once(self, by: User, django_assert_max_num_queries: Any) -> None:
         ids = [make_study(texts=("One text.", "Two texts."), status="draft").study_id for _ in range(12)]
@@ -175,13 +175,13 @@ class TestPublishedWords:
 
     def test_a_reason_lets_them_stand_and_is_kept_as_a_waiver(self, by: User, study: Study) -> None:
         with curation.act(by=by) as current:
-            current.let_stand("So it stands in the paper.")
+            current.accept_broken_text("So it stands in the paper.")
             curation.revise_passage(self.passage(study).pk, by=by, text=BROKEN)
 
         assert self.passage(study).text == BROKEN
         assert [(w.reason, w.words) for w in QualityWaiver.objects.all()] == [("So it stands in the paper.", "B")]
         assert {e.action for e in CorpusEvent.objects.all()} == {"revise_passage", "waive_finding"}
-        assert not gate.open_in(study.passages.all()).exists()
+        assert not gate.filter_blocked(study.passages.all()).exists()
 
     def test_what_was_broken_before_does_not_stand_in_the_way_of_another_edit(self, by: User, study: Study) -> None:
         Passage.objects.filter(study=study).update(text=BROKEN)  # as an earlier edition of the gate let it through

@@ -58,7 +58,7 @@ def bring(client: Client, **data: Any) -> str:
 
 def work() -> None:
     while job := jobs.find_work():
-        jobs.carry_on(job)
+        jobs.run_job(job)
 
 
 def upload(content: str | bytes, name: str = "refs.ris") -> SimpleUploadedFile:
@@ -269,7 +269,7 @@ def test_lists_of_imports_stay_short_of_queries(
     client: Client, curator: User, django_assert_max_num_queries: Any
 ) -> None:
     for _ in range(12):
-        jobs.order(b"x" * 1000, file_name="x", by=curator)
+        jobs.create_job(b"x" * 1000, file_name="x", by=curator)
 
     with django_assert_max_num_queries(9):
         assert client.get(at("importjob_changelist")).status_code == 200
@@ -331,7 +331,7 @@ def test_a_button_lets_it_stand_with_a_reason(client: Client, broken: Study) -> 
 def test_all_mends_at_once(client: Client, broken: Study) -> None:
     client.post(at("study_quality", broken.pk), {"verb": "mend_all"})
 
-    assert not gate.open_in(Passage.objects.all()).exists()
+    assert not gate.filter_blocked(Passage.objects.all()).exists()
 
 
 @pytest.mark.parametrize(

@@ -228,7 +228,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def load(folder: Path) -> curation.ImportReport:
-    report = curation.import_corpus(sources.read(folder, known=curation.known()), publish=True)
+    report = curation.import_corpus(sources.read(folder, known=curation.known_ids()), publish=True)
     assert not report.problems
     return report
 

@@ -109,7 +109,7 @@ def test_an_import_goes_on_where_a_killed_worker_stopped_and_nothing_comes_in_tw
     ]
     curator = make_curator()
     content = "\n".join(map(json.dumps, lines)).encode()
-    job = jobs.order(content, file_name="corpus.jsonl", by=curator)
+    job = jobs.create_job(content, file_name="corpus.jsonl", by=curator)
 
     first = start_worker()
     wait_for(ImportItem.objects.exists, tmp_path)

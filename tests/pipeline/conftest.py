@@ -21,7 +21,7 @@ def corpus(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pyte
     """Import and index the slice of the starter corpus once; whatever a test changes is taken back after it."""
     folder = copy_slice(tmp_path_factory.mktemp("corpus"))
     with django_db_blocker.unblock(), embedding.use(FITTED), transaction.atomic():
-        curation.import_corpus(sources.read(folder, known=curation.known()), publish=True)
+        curation.import_corpus(sources.read(folder, known=curation.known_ids()), publish=True)
         indexing.index_stale()
         yield
         transaction.set_rollback(True)

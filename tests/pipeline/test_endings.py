@@ -285,7 +285,7 @@ def test_hostile_words_in_a_passage_stay_words(words: str) -> None:
     passage = Passage.objects.filter(study__study_id=VOLUME, section="results").first()
     assert passage is not None
     with curation.act(by=None, by_name="test") as current:
-        current.let_stand("So it stands in the paper.")  # else such words are not saved
+        current.accept_broken_text("So it stands in the paper.")  # else such words are not saved
         curation.revise_passage(passage.pk, by=None, by_name="test", text=f"{passage.text} {words}")
 
     for mode in Mode:

@@ -120,8 +120,8 @@ def test_the_items_of_an_import_take_few_queries_and_no_more_for_many(client: Cl
     )  # fmt: skip
 
     def queries(text: str) -> int:
-        job = jobs.order(text.encode(), file_name="a.ris", by=None, by_name="a test")
-        jobs.carry_on(job)
+        job = jobs.create_job(text.encode(), file_name="a.ris", by=None, by_name="a test")
+        jobs.run_job(job)
         with CaptureQueriesContext(connection) as captured:
             page = client.get(reverse("admin:corpus_app_importjob_change", args=[job.pk]))
         assert page.status_code == 200

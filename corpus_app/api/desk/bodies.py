@@ -172,16 +172,16 @@ class StudyBody(Body):
     findings = FindingBody(many=True, required=False, max_length=MOST, help_text="All of them, in the order wanted.")  # type: ignore[call-arg]
 
     def validate_authors(self, authors: list[str]) -> list[str]:
-        return curation.sound_authors(authors)
+        return curation.clean_authors(authors)
 
     def validate_doi(self, doi: str | None) -> str | None:
-        return curation.sound_doi(doi)
+        return curation.clean_doi(doi)
 
     def validate_pmid(self, pmid: str | None) -> str | None:
-        return curation.sound_pmid(pmid)
+        return curation.clean_pmid(pmid)
 
     def validate_url(self, url: str | None) -> str | None:
-        return curation.sound_url(url)
+        return curation.clean_url(url)
 
     def validate_collection(self, slug: str) -> Collection:
         return _existing_collection(slug)

@@ -47,7 +47,7 @@ def find(import_id: str) -> ImportJob:
 
 def shown(job: ImportJob, *, status: int = 200) -> Response:
     headers = {"Location": f"/api/v1/desk/imports/{job.pk}"} if status in {201, 202} else {}
-    return Response(shapes.Import(Beside(job, effects=effects.counted(job))).data, status=status, headers=headers)
+    return Response(shapes.Import(Beside(job, effects=effects.count_effects(job))).data, status=status, headers=headers)
 
 
 class ImportsView(DeskView):
@@ -79,7 +79,7 @@ class ImportsView(DeskView):
         content, name = _file(request)
         if content[:1024].lstrip().startswith(b"%PDF-"):
             raise NotPossible("Of a PDF, bring the text in at the desk, where you can mend it, or send its references.")
-        job = jobs.order(content, file_name=name, by=person(request))
+        job = jobs.create_job(content, file_name=name, by=person(request))
         jobs.wake_worker()
         return shown(job, status=202)
 
@@ -95,7 +95,7 @@ class LookUpView(DeskView):
     )  # fmt: skip
     def post(self, request: Request) -> Response:
         value = sent(bodies.LookUpBody, request)["id"]
-        job = jobs.order(value.encode(), file_name=value, by=person(request), way=ImportJob.Way.LOOKUP)
+        job = jobs.create_job(value.encode(), file_name=value, by=person(request), way=ImportJob.Way.LOOKUP)
         jobs.wake_worker()
         return shown(job, status=202)
 
@@ -183,7 +183,7 @@ class ConfirmView(DeskView):
         chosen = asked.pop("items", None)
         with curation.act(by=person(request)):
             if chosen is not None:
-                jobs.choose(job, among=_choosable(job, chosen), chosen=chosen)
+                jobs.choose_items(job, among=_choosable(job, chosen), chosen=chosen)
             jobs.confirm(job, jobs.Options(**asked), by=person(request))
         jobs.wake_worker()
         return shown(job, status=202)
@@ -210,7 +210,7 @@ class LeaveView(DeskView):
     def post(self, request: Request, import_id: str) -> Response:
         job = find(import_id)
         sent(bodies.Body, request)
-        jobs.leave(job)
+        jobs.close_job(job)
         return shown(job)
 
 

@@ -38,7 +38,7 @@ def shown(passage: Passage, *, status: int = 200) -> Response:
 def _let_stand(request: Request, current: curation.Act, asked: dict[str, Any]) -> None:
     if reason := asked.pop("stands_because", ""):
         needs(request, "corpus_app.add_qualitywaiver")
-        current.let_stand(reason)
+        current.accept_broken_text(reason)
 
 
 class PassagesView(DeskView):

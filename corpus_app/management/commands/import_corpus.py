@@ -44,7 +44,7 @@ class Command(BaseCommand):
             self._bring_in(path, asked, by=actor, dry_run=dry_run)
             return
         try:
-            corpus = sources.read(path, known=curation.known())
+            corpus = sources.read(path, known=curation.known_ids())
         except sources.Unreadable as error:
             raise CommandError(str(error)) from None
         report = curation.import_corpus(
@@ -94,7 +94,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
         except (sources.Unreadable, sources.Refused) as error:
             raise CommandError(f"{path}: {error}" if isinstance(error, sources.Refused) else str(error)) from None
-        job = jobs.order(content, file_name=source.name, by=by, by_name="import_corpus")
+        job = jobs.create_job(content, file_name=source.name, by=by, by_name="import_corpus")
         try:
             self._carry_on(job)
             self._print_preview(job)
@@ -121,10 +121,10 @@ class Command(BaseCommand):
     def _carry_on(self, job: ImportJob) -> None:
         said = False
         while True:
-            with jobs.turn() as ours:
+            with jobs.import_lock() as ours:
                 if ours:
                     self._shown = -1
-                    jobs.carry_on(job, on_progress=self._show)
+                    jobs.run_job(job, on_progress=self._show)
                     return
             if not said:
                 self.stdout.write("A worker is importing already; waiting for it.")
@@ -158,7 +158,7 @@ class Command(BaseCommand):
             left,
             lambda item: f"Left out: {item}: {f'{item.get_effect_display()} {item.other_key}'.strip()}.",
         )
-        counts = ", ".join(f"{number} {effect.label}" for effect, number in effects.counted(job).items())
+        counts = ", ".join(f"{number} {effect.label}" for effect, number in effects.count_effects(job).items())
         self.stdout.write(f"{job.format or job.file_name}: {counts or 'nothing that could be imported'}.")
 
     def _print_outcome(self, job: ImportJob) -> None:
