@@ -10,7 +10,7 @@ from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from qa_app.answers import asking
+from qa_app.answers import asking, engines
 
 
 @never_cache
@@ -32,15 +32,21 @@ def state() -> tuple[dict[str, Any], HTTPStatus]:
         with connection.cursor() as cursor:
             cursor.execute("SELECT count(*) FROM pg_extension WHERE extname = 'vector'")
             has_vectors = bool(cursor.fetchone()[0])
-        trouble = asking.calibration_trouble()
+        trouble = engines.model_trouble()
     except DatabaseError:
-        away = {"ok": False, "database": False, "vectors": False, "writer": asking.writer(), "calibration": None}
+        away = {
+            "ok": False,
+            "database": False,
+            "vectors": False,
+            "writer": asking.describe_writer(),
+            "calibration": None,
+        }
         return away, HTTPStatus.SERVICE_UNAVAILABLE
     body = {
         "ok": has_vectors,
         "database": True,
         "vectors": has_vectors,
-        "writer": asking.writer(),
+        "writer": asking.describe_writer(),
         "calibration": trouble,
     }
     return body, HTTPStatus.OK if has_vectors else HTTPStatus.SERVICE_UNAVAILABLE

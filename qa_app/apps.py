@@ -31,7 +31,7 @@ class QaConfig(AppConfig):
         from qa_app.evaluation import golden_runs
         from qa_app.feedback import gaps
 
-        hooks.impact_providers.append(impact.of_sources)
+        hooks.impact_providers.append(impact.find_impacts)
         hooks.citation_counters.append(impact.count_answers)
         hooks.question_sources.append(gaps.asked)
         hooks.answered_questions_citing.append(listed.citing)

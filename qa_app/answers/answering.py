@@ -49,9 +49,9 @@ from qa_app.writers.rationed import Allowance, RationedWriter
 from qa_app.writers.reranking import CrossEncoderReranker, ModelReranker
 from qa_app.writers.spending import DailyBudget
 
-ID_BYTES = 17  # an address that cannot be guessed: more than 128 random bits, whatever is drawn anew
+ID_BYTES = 17  # at least 128 random bits, also after ids that begin with a dash are discarded
 logger = logging.getLogger(__name__)
-POLICY = policies.read(settings.INFORM_POLICY)  # once; the settings have refused what cannot be read
+POLICY = policies.read(settings.INFORM_POLICY)  # settings.py has validated the name
 FILED = frozenset(outcome for outcome in Outcome if not outcome.is_answer or outcome is Outcome.PARTIAL)
 """Outcomes that file the question, or a part of it, as a gap."""
 
@@ -106,11 +106,11 @@ def warm_up() -> None:
     try:
         SearchedCorpus().facts()
         engines.engine(POLICY)
-    except DatabaseError as error:  # no database yet: the first question will tell
+    except DatabaseError as error:  # no database yet: the first question will report it
         logger.warning("The corpus could not be read ahead: %s", error)
     finally:
         if not connection.in_atomic_block:
-            connection.close()  # of the thread that warms up
+            connection.close()  # of the warm-up thread
 
 
 def follow(question: str, before: str) -> str | None:
@@ -238,8 +238,8 @@ def store(
         with search.sending() as send:
             if milliseconds_left is not None:
                 send(search.CUT_OFF, [str(milliseconds_left)])
-            # The sentences come first, their answer last (the database checks at commit), so that its payload holds the time
-            # they took. While the database is at work, what comes next is made ready here.
+            # The answer is stored last, so that its payload contains the time that storing the sentences took; foreign
+            # keys to it are deferred. Python prepares the next statement while the database executes this one.
             sentences = send(_STORE_SENTENCES, [answer_id, *_sentence_rows(body)])
             body = payload.in_contract_order(body)
             send(_STORE_POLICY, [answered.policy.label, _policy(answered.policy)])
@@ -268,9 +268,7 @@ def store(
                 created_at=now,
             )
             row.payload, passages = packing.pack(body)
-            stored = [
-                {"digest": key} | passages[key] for key in sorted(passages)
-            ]  # in one order: nobody waits in a ring
+            stored = [{"digest": key} | passages[key] for key in sorted(passages)]  # a fixed order prevents deadlocks
             send(_STORE_PASSAGES, [_json(stored)])
             send(_STORE_ANSWER, [*(getattr(row, name) for name in _PLAIN), _json(row.payload), _json(drafts)])
         if files_gap and answered.outcome in FILED:
@@ -309,12 +307,12 @@ def _draft(attempt: Attempt) -> dict[str, Any]:
         "generator": asdict(attempt.generator),
         "failure": attempt.failure,
         **{
-            part: [asdict(sentence) | {"text": payload.keepable(sentence.text)} for sentence in sentences]
+            part: [asdict(sentence) | {"text": payload.replace_unstorable(sentence.text)} for sentence in sentences]
             for part, sentences in (("summary", draft.summary), ("answer", draft.answer))
         },
-        "dropped": [asdict(entry) | {"text": payload.keepable(entry.text or "")} for entry in draft.dropped],
+        "dropped": [asdict(entry) | {"text": payload.replace_unstorable(entry.text or "")} for entry in draft.dropped],
         "verdicts": list(attempt.verdicts),
-        "received": {part: payload.keepable(text) for part, text in draft.received.items()},
+        "received": {part: payload.replace_unstorable(text) for part, text in draft.received.items()},
         "labels": dict(draft.labels),
     }
 
@@ -348,12 +346,13 @@ _SPAN = {
     "quote": "quote",
 }
 """Citation columns and their payload keys."""
-# One statement: the ORM would take longer to write two than PostgreSQL takes for both. A passage or study deleted since it
-# was read keeps its words here, without a link.
+# One statement, since the ORM needs longer to build two than PostgreSQL to execute both. A citation of a passage or
+# study that was deleted meanwhile is stored without its foreign key.
 _STORE_SENTENCES = """
     WITH sentence AS (
         INSERT INTO qa_app_answersentence (answer_id, part, position, text, kind, verdict)
-        SELECT %s, row.* FROM jsonb_to_recordset(%s::jsonb) AS row (part text, position int, text text, kind text, verdict text)
+        SELECT %s, row.* FROM jsonb_to_recordset(%s::jsonb)
+            AS row (part text, position int, text text, kind text, verdict text)
         RETURNING id, part, position
     )
     INSERT INTO qa_app_answercitation
@@ -361,7 +360,8 @@ _STORE_SENTENCES = """
     SELECT sentence.id, row.index, study.study_id, row.study_key, passage.id, row.passage_key, row.passage_version,
            row.start, row.end, row.quote
     FROM jsonb_to_recordset(%s::jsonb) AS row (
-        part text, position int, place int, index int, study_key text, passage_key bigint, passage_version int, start int, "end" int, quote text
+        part text, position int, place int, index int, study_key text, passage_key bigint, passage_version int,
+        start int, "end" int, quote text
     )
     JOIN sentence USING (part, position)
     {still_there}
@@ -374,14 +374,17 @@ _STORE_POLICY = """
 _STORE_PASSAGES = """
     INSERT INTO qa_app_storedpassage (digest, passage_id, passage_version, study_id, title, section, kind, text)
     SELECT row.* FROM jsonb_to_recordset(%s::jsonb) AS row (
-        digest text, passage_id bigint, passage_version int, study_id text, title text, section text, kind text, text text
+        digest text, passage_id bigint, passage_version int, study_id text, title text, section text, kind text,
+        text text
     )
     ON CONFLICT (digest) DO NOTHING
 """
 _PLAIN = "id request_id question mode collection outcome corpus_version policy_id engine parent_id created_at".split()
 _STORE_ANSWER = """
-    INSERT INTO qa_app_answer
-        (id, request_id, question, mode, collection, outcome, corpus_version, policy_id, engine, parent_id, created_at, payload, drafts)
+    INSERT INTO qa_app_answer (
+        id, request_id, question, mode, collection, outcome, corpus_version, policy_id, engine, parent_id, created_at,
+        payload, drafts
+    )
     VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s::jsonb, %s::jsonb)
 """
 

@@ -13,11 +13,10 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop as N_
 
 from corpus_app import search
-from qa_app.answers import answering, contexts, engines, passage_search, redaction, storing
+from qa_app.answers import answering, contexts, passage_search, redaction, storing
 from qa_app.answers.contexts import ExpiredContext as ExpiredContext
 from qa_app.answers.contexts import Opened, WrittenPart
 from qa_app.answers.contexts import UnknownContext as UnknownContext
-from qa_app.answers.examples import shown as fitting_examples
 from qa_app.answers.payload import Payload
 from qa_app.answers.renewing import Changes, changes_between
 from qa_app.answers.time_limit import limited
@@ -33,25 +32,25 @@ from qa_app.pipeline.text import clean
 from qa_app.writers.rationed import Allowance as Allowance
 from qa_app.writers.rationed import ModelQuotaUsedUp as ModelQuotaUsedUp
 
-LONGEST_QUESTION = 2_000  # characters
-MOST_PASSAGES = 12  # of evidence that a question may be answered from, and their studies
-MOST_STUDIES = 12
-MOST_STEPS_BACK = 5  # of follow-ups that named nothing and found no answer
-MOST_FOUND = 50  # passages of a search: what fusion hands on
+MAX_QUESTION_LENGTH = 2_000  # characters
+MAX_PASSAGES = 12  # that a client may request as evidence
+MAX_STUDIES = 12
+MAX_PARENTS = 5  # visited to find the subject of a follow-up
+MAX_SEARCH_RESULTS = 50  # passages, as many as fusion returns
 WRITERS = ("auto", "extractive", "llm")
-NOT_DECODED = "\ufffd"  # what a form holds in place of bytes that are not UTF-8
-snapshot = search.snapshot  # what is read inside is all of one moment
+REPLACEMENT_CHARACTER = "\ufffd"  # Django decodes invalid UTF-8 to it
+snapshot = search.snapshot  # a consistent read of the corpus
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class BadInput(ValueError):
     """A rejected input: the field, a short code and a message for the reader."""
 
-    def __init__(self, field: str, code: str, words: str, **figures: int | str) -> None:
+    def __init__(self, field: str, code: str, message: str, **params: int | str) -> None:
         """Fill `message` (which a page may translate) with `params`, its `%(name)s` placeholders."""
-        self.field, self.code, self.words, self.figures = field, code, words, figures
-        told = {name: f"{figure:,}" if isinstance(figure, int) else figure for name, figure in figures.items()}
-        self.detail = words % told if told else words
+        self.field, self.code, self.message, self.params = field, code, message, params
+        shown = {name: f"{value:,}" if isinstance(value, int) else value for name, value in params.items()}
+        self.detail = message % shown if shown else message
         super().__init__(self.detail)
 
 
@@ -82,7 +81,7 @@ def ask(
     Raises BadQuestion (before any model runs), BadPolicy, ModelQuotaUsedUp and OutOfTime.
     """
     policy = answering.POLICY if preset is None else read_policy(preset)
-    policy = _with_budget(policy, most_passages=most_passages, most_studies=most_studies)
+    policy = _limit_evidence(policy, most_passages=most_passages, most_studies=most_studies)
     checked = check(question=question, mode=mode, collection=collection, writer=writer, parent=parent)
     now = now or timezone.now()
     answer = contexts.answer if keeps_evidence else answering.answer
@@ -92,24 +91,24 @@ def ask(
                 checked, writer=writer, parent=parent, now=now, policy=policy, allowance=allowance, limit=limit
             )
         except IntegrityError:
-            # A source was deleted between reading and storing: once more, without it.
+            # A source was deleted between reading and storing: answer again, without it.
             return answer(
                 checked, writer=writer, parent=parent, now=now, policy=policy, allowance=allowance, limit=limit
             )
 
 
-def _with_budget(policy: Policy, *, most_passages: object, most_studies: object) -> Policy:
+def _limit_evidence(policy: Policy, *, most_passages: object, most_studies: object) -> Policy:
     """Return the policy with these limits; None leaves a limit unchanged. Raises BadQuestion."""
     if most_passages is None and most_studies is None:
         return policy
     return replace(
         policy,
-        evidence_passages=_budget("most_passages", most_passages, policy.evidence_passages, MOST_PASSAGES),
-        cited_studies=_budget("most_studies", most_studies, policy.cited_studies, MOST_STUDIES),
+        evidence_passages=_check_limit("most_passages", most_passages, policy.evidence_passages, MAX_PASSAGES),
+        cited_studies=_check_limit("most_studies", most_studies, policy.cited_studies, MAX_STUDIES),
     )
 
 
-def _budget(field: str, wanted: object, usual: int, most: int) -> int:
+def _check_limit(field: str, wanted: object, usual: int, most: int) -> int:
     if wanted is None:
         return usual
     if isinstance(wanted, bool) or not isinstance(wanted, int) or not 1 <= wanted <= most:
@@ -125,12 +124,12 @@ def ask_again(answer_id: str, *, now: datetime | None = None, allowance: Allowan
     row = Answer.objects.filter(pk=answer_id).first() if is_storable(answer_id) else None
     if row is None:
         return None
-    kept = row.collection if row.collection in {c.slug for c in search.collections()} else None
-    parent = row.parent_id if row.payload.get("understood_as") else None  # asked by itself, it followed nothing
-    return ask(question=row.question, mode=row.mode, collection=kept, parent=parent, now=now, allowance=allowance)
+    collection = row.collection if row.collection in {c.slug for c in search.collections()} else None
+    parent = row.parent_id if row.payload.get("understood_as") else None  # a question that needed no context had none
+    return ask(question=row.question, mode=row.mode, collection=collection, parent=parent, now=now, allowance=allowance)
 
 
-def have_one_engine(*answer_ids: str) -> bool:
+def has_one_engine(*answer_ids: str) -> bool:
     """Return whether one engine version made all of these stored answers."""
     return Answer.objects.filter(pk__in=answer_ids).values("engine").distinct().count() <= 1
 
@@ -138,12 +137,12 @@ def have_one_engine(*answer_ids: str) -> bool:
 def find_changes(payload: Payload, since: str) -> Changes | None:
     """Compare an answer with an earlier one; None unless both exist and answer the same question."""
     before = find_answer(since) if since != payload["id"] else None
-    if before is None or _asked(before) != _asked(payload):
+    if before is None or _question_key(before) != _question_key(payload):
         return None
     return changes_between(before, payload)
 
 
-def _asked(body: Payload) -> str:
+def _question_key(body: Payload) -> str:
     """Return a key that answers to the same question share."""
     return question_key(body.get("understood_as") or body["question"])
 
@@ -156,8 +155,8 @@ def find_passages(
     Raises BadQuestion (before any model runs) and OutOfTime.
     """
     checked = check(question=question, mode=mode, collection=collection, writer="auto", parent=None)
-    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MOST_FOUND:
-        raise BadQuestion("limit", "unknown", f"Send a whole number from 1 to {MOST_FOUND}.")
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_SEARCH_RESULTS:
+        raise BadQuestion("limit", "unknown", f"Send a whole number from 1 to {MAX_SEARCH_RESULTS}.")
     with limited() as time_limit:
         return passage_search.find(checked, limit=limit, time_limit=time_limit)
 
@@ -210,7 +209,7 @@ def check(*, question: object, mode: object, collection: object, writer: object,
     if collection is None and chosen in slugs:
         collection = chosen
     asked = _searchable(text)
-    meant = _meant(asked, before) if before else None
+    meant = _resolve_follow_up(asked, before) if before else None
     return Question(
         text=text,
         searched=_searchable(meant) if meant else asked,
@@ -221,7 +220,7 @@ def check(*, question: object, mode: object, collection: object, writer: object,
 
 
 def _searchable(text: str) -> str:
-    return clean(text)[:LONGEST_QUESTION]  # one character may become eighteen: no model sees more than was allowed
+    return clean(text)[:MAX_QUESTION_LENGTH]  # normalization may lengthen the text
 
 
 def _find_parent(parent: object) -> Answer | None:
@@ -233,18 +232,18 @@ def _find_parent(parent: object) -> Answer | None:
     return row
 
 
-def _meant(asked: str, before: Answer) -> str | None:
+def _resolve_follow_up(asked: str, before: Answer) -> str | None:
     """Return the follow-up as a full question; None where it needs no context or gets a fixed reply."""
     if answering.is_declined(asked):
         return None
-    before = _with_a_subject(before)
+    before = _find_subject(before)
     subject = follow_up.standalone(clean(before.question), before.payload.get("understood_as"))
     return answering.follow(asked, subject)
 
 
-def _with_a_subject(before: Answer) -> Answer:
+def _find_subject(before: Answer) -> Answer:
     """Return the nearest answer in the chain of parents whose question has a subject or an answer."""
-    for _ in range(MOST_STEPS_BACK):
+    for _ in range(MAX_PARENTS):
         is_joined = before.parent_id is None or before.payload.get("understood_as") is not None
         if is_joined or Outcome(before.outcome).is_answer or not answering.is_fragment(clean(before.question)):
             break
@@ -255,14 +254,14 @@ def _with_a_subject(before: Answer) -> Answer:
 def _checked_text(question: object) -> str:
     if not isinstance(question, str):
         raise BadQuestion("question", "not_text", N_("Send the question as text."))
-    if len(question) > 4 * LONGEST_QUESTION or len(text := question.strip()) > LONGEST_QUESTION:
+    if len(question) > 4 * MAX_QUESTION_LENGTH or len(text := question.strip()) > MAX_QUESTION_LENGTH:
         raise BadQuestion(
             "question",
             "too_long",
             N_("The question is longer than %(most)s characters. Please shorten it."),
-            most=LONGEST_QUESTION,
+            most=MAX_QUESTION_LENGTH,
         )
-    if not is_storable(text) or NOT_DECODED in text:
+    if not is_storable(text) or REPLACEMENT_CHARACTER in text:
         raise BadQuestion(
             "question", "not_text", N_("The question holds characters that are not text. Please type it again.")
         )
@@ -275,7 +274,7 @@ def is_storable(text: str) -> bool:
     return "\0" not in text and _SURROGATE.search(text) is None
 
 
-def writer() -> dict[str, str | None]:
+def describe_writer() -> dict[str, str | None]:
     """Return the default writer's `name`, and a language model's `model` and `circuit` (closed, open, half_open)."""
     server = answering.model_server()
     if server is None:
@@ -283,22 +282,12 @@ def writer() -> dict[str, str | None]:
     return {"name": "llm", "model": server.model, "circuit": server.breaker.state}
 
 
-def calibration_trouble() -> str | None:
-    """Why fitted models cannot be used, and more is refused meanwhile; None where all is well."""
-    return engines.model_trouble()
-
-
-def examples() -> list[str]:
-    """Questions to show what can be asked: the present corpus is about them."""
-    return list(fitting_examples())
-
-
-def front_page() -> dict[str, Any]:
-    """Figures of the corpus: `studies`, `passages`, `collections` with their counts, `corpus_version`."""
+def corpus_figures() -> dict[str, Any]:
+    """Return figures of the corpus: `studies`, `passages`, counted `collections` and `corpus_version`."""
     return search.corpus_figures()
 
 
-def offered_collections() -> dict[str, Any]:
+def collection_choices() -> dict[str, Any]:
     """Return the `collections` that a question can be limited to: slug, name and description."""
     rows = search.collections()
     return {"collections": [{"slug": c.slug, "name": c.name, "description": c.description} for c in rows]}

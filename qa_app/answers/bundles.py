@@ -30,7 +30,7 @@ HIDDEN_FROM = (
     "agreement",
     "evidence",
     "left_out",
-)  # where words of a withdrawn study would stand
+)  # fields that may quote a withdrawn study
 _READABLE = 0o100644 << 16  # a plain file that its owner may write
 
 
@@ -101,7 +101,7 @@ def _zipped(files: Mapping[str, bytes]) -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
         for name, content in sorted(files.items()):
-            entry = zipfile.ZipInfo(name)  # of 1980, as zips without a date are
+            entry = zipfile.ZipInfo(name)  # dated 1980, as entries without a date are
             entry.external_attr, entry.create_system = _READABLE, 3
             archive.writestr(entry, content)
     return packed.getvalue()

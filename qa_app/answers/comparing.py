@@ -15,7 +15,7 @@ from qa_app.templatetags import answer_words
 
 Payload = Mapping[str, Any]
 
-ENDS = {
+OUTCOME_PHRASES = {
     "answered": N_("is answered"),
     "partial": N_("is answered in part"),
     "conflicting": N_("finds studies that disagree"),
@@ -28,7 +28,7 @@ SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[\"“(]?[A-Z])")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ComparedSentence:
     """A sentence of an answer."""
 
     text: str
@@ -39,7 +39,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ComparedSource:
     index: int
     study_id: str
     title: str
@@ -52,14 +52,14 @@ class Side:
     name: str
     """A or B; also the anchor."""
     answer: Payload
-    headline: tuple[Line, ...]
+    headline: tuple[ComparedSentence, ...]
     """At most one line."""
     verdict: str
     counts: tuple[tuple[str, int], ...]
-    summary: tuple[Line, ...]
-    lines: tuple[Line, ...]
+    summary: tuple[ComparedSentence, ...]
+    lines: tuple[ComparedSentence, ...]
     """Sentences of the longer text that the summary does not contain."""
-    sources: tuple[Source, ...]
+    sources: tuple[ComparedSource, ...]
     withdrawn: int
     """Number of withdrawn sources."""
     missing: tuple[str, ...] = ()
@@ -93,7 +93,7 @@ def compare(first: Payload, second: Payload, *, is_same_engine: bool = True) -> 
 
 
 def _side(name: str, mine: Payload, other: Payload) -> Side:
-    said = {text for part in ("summary", "answer") for text in _sentences(other[part]["sentences"])}
+    shared = {text for part in ("summary", "answer") for text in _sentences(other[part]["sentences"])}
     headline, opposite = presentation.headline(mine), presentation.headline(other)
     is_shared = bool(headline and opposite and headline.sentence.text == opposite.sentence.text)
     cited = {row["study_id"] for row in other["citations"]}
@@ -103,33 +103,36 @@ def _side(name: str, mine: Payload, other: Payload) -> Side:
     return Side(
         name=name,
         answer=mine,
-        headline=(Line(headline.sentence.text, headline.sentence.markers, is_shared),) if headline else (),
+        headline=(ComparedSentence(headline.sentence.text, headline.sentence.markers, is_shared),) if headline else (),
         verdict=headline.verdict if headline else "",
         counts=headline.counts if headline else (),
-        summary=tuple(_lines(mine["summary"]["sentences"], said)),
-        lines=tuple(_lines([row for row in mine["answer"]["sentences"] if not short.issuperset(_cut(row))], said)),
+        summary=tuple(_lines(mine["summary"]["sentences"], shared)),
+        lines=tuple(
+            _lines([row for row in mine["answer"]["sentences"] if not short.issuperset(_split_sentences(row))], shared)
+        ),
         sources=tuple(
-            Source(row["index"], row["study_id"], row["title"], row["year"], row["study_id"] in cited) for row in public
+            ComparedSource(row["index"], row["study_id"], row["title"], row["year"], row["study_id"] in cited)
+            for row in public
         ),
         withdrawn=len(mine["citations"]) - len(public),
         missing=presentation.missing_parts(mine),
     )
 
 
-def _lines(rows: Iterable[Payload], said: set[str]) -> Iterator[Line]:
+def _lines(rows: Iterable[Payload], shared: set[str]) -> Iterator[ComparedSentence]:
     for row in rows:
-        *inside, last = _cut(row)
+        *inside, last = _split_sentences(row)
         for text in inside:
-            yield Line(text, (), text in said)
-        yield Line(last, tuple(row["citations"]), last in said)
+            yield ComparedSentence(text, (), text in shared)
+        yield ComparedSentence(last, tuple(row["citations"]), last in shared)
 
 
 def _sentences(rows: Iterable[Payload]) -> Iterator[str]:
     for row in rows:
-        yield from _cut(row)
+        yield from _split_sentences(row)
 
 
-def _cut(row: Payload) -> list[str]:
+def _split_sentences(row: Payload) -> list[str]:
     return SENTENCE_END.split(row["text"])
 
 
@@ -153,7 +156,7 @@ def _differences(a: Side, b: Side) -> list[str]:
                 shared,
             )
         found.append(words % {"shared": shared, "a": only_a, "b": only_b})
-    new_a, new_b = _own(a), _own(b)
+    new_a, new_b = _count_own(a), _count_own(b)
     if new_a or new_b:
         found.append(gettext("Sentences: %(a)s only in A, %(b)s only in B.") % {"a": new_a, "b": new_b})
     if a.verdict and b.verdict and a.verdict != b.verdict:
@@ -176,11 +179,11 @@ def _differences(a: Side, b: Side) -> list[str]:
     return found
 
 
-def _own(side: Side) -> int:
+def _count_own(side: Side) -> int:
     """Count the distinct sentences that only this side contains."""
     lines = (*side.headline, *side.summary, *side.lines)
     return len({line.text for line in lines if not line.is_shared})
 
 
 def _outcome(side: Side) -> str:
-    return gettext(ENDS[side.answer["outcome"]])
+    return gettext(OUTCOME_PHRASES[side.answer["outcome"]])

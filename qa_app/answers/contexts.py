@@ -66,7 +66,7 @@ def open_context(question: Question, *, now: datetime) -> Opened:
     composed: list[Evidence] = []
     answered = answering.make(question, writer="extractive", keep=composed.append)
     outcome = Outcome.ANSWERED if answered.outcome.is_answer else answered.outcome
-    row = _keep(
+    row = _freeze_evidence(
         uuid.uuid4(), question, composed[0] if composed and answered.outcome.is_answer else None, answered.policy, now,
         outcome=outcome.value, message=answered.message, corpus_version=answered.corpus_version,
     )  # fmt: skip
@@ -98,7 +98,7 @@ def answer(
     )
     with transaction.atomic():
         body = answering.store(answered, parent=parent, now=now, started=start, limit=limit)
-        _keep(
+        _freeze_evidence(
             uuid.UUID(body["request_id"]),
             question,
             evidence[0] if evidence and answered.outcome.is_answer else None,
@@ -111,7 +111,7 @@ def answer(
     return body
 
 
-def _keep(
+def _freeze_evidence(
     request_id: uuid.UUID, question: Question, evidence: Evidence | None, policy: Policy, now: datetime, *,
     outcome: str, message: str | None, corpus_version: int,
 ) -> EvidenceContext:  # fmt: skip
@@ -146,7 +146,7 @@ def write_part(
         raise InsufficientEvidence(row.message or "The studies kept here do not answer this question.")
     try:
         evidence, policy = thaw(Evidence, row.evidence), thaw(Policy, row.policy)
-    except NotReadable as error:  # frozen by a release that is no longer running
+    except NotReadable as error:  # frozen by another release
         raise ExpiredContext from error
     evidence = _still_public(evidence)
     clock = Clock(limit=limit)
@@ -185,7 +185,7 @@ def _still_public(evidence: Evidence) -> Evidence:
         [study.study_id for study in evidence.studies], [c.passage.passage_id for c in evidence.passages]
     )
 
-    def stands(candidate: Candidate) -> bool:
+    def is_unchanged(candidate: Candidate) -> bool:
         study, passage = studies.get(candidate.passage.study.study_id), passages.get(candidate.passage.passage_id)
         return (
             study is not None
@@ -195,11 +195,11 @@ def _still_public(evidence: Evidence) -> Evidence:
             and passage.version == candidate.passage.version
         )
 
-    kept = tuple(candidate for candidate in evidence.passages if stands(candidate))
+    public = tuple(candidate for candidate in evidence.passages if is_unchanged(candidate))
     return replace(
         evidence,
-        passages=kept,
-        agreement=evidence.agreement if len(kept) == len(evidence.passages) else None,
+        passages=public,
+        agreement=evidence.agreement if len(public) == len(evidence.passages) else None,
     )
 
 

@@ -39,7 +39,7 @@ class SearchedCorpus:
         return search.is_word(word)
 
     def encode(self, texts: Sequence[str]) -> tuple[Vector, ...]:
-        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]  # of one question many are the same
+        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]  # a question repeats many of them
         if new:
             try:
                 self._vectors.update(zip(new, search.encode_questions(new), strict=True))

@@ -52,7 +52,7 @@ def model_trouble() -> str | None:
     return None
 
 
-@lru_cache(maxsize=4)  # read once a process, too
+@lru_cache(maxsize=4)  # read once a process
 def classifier(encoder: str) -> SafetyClassifier | None:
     """Return the encoder's safety classifier; None where it has none."""
     return SafetyClassifier.load(_path(encoder, SAFETY_FILE))

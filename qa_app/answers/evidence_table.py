@@ -13,7 +13,7 @@ Payload = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class EvidenceRow:
     """A cited study with one of its findings; None where none is recorded, or the study is retracted."""
 
     index: int
@@ -22,7 +22,7 @@ class Row:
     finding: Finding | None
 
 
-def rows(payload: Payload) -> tuple[Row, ...]:
+def rows(payload: Payload) -> tuple[EvidenceRow, ...]:
     """Return a redacted answer's public studies with their present findings, in the order of citation."""
     index_of = {c["study_id"]: c["index"] for c in payload["citations"] if c["status"] == "published"}
     found: dict[str, list[Finding]] = {}
@@ -30,23 +30,24 @@ def rows(payload: Payload) -> tuple[Row, ...]:
         found.setdefault(finding.study_id, []).append(finding)
     studies = search.references(list(index_of))
     return tuple(
-        Row(index_of[study.study_id], study, finding)
+        EvidenceRow(index_of[study.study_id], study, finding)
         for study in studies
         for finding in found.get(study.study_id) or (None,)
     )
 
 
 COLUMNS = (
-    "number", "study_id", "title", "authors", "year", "journal", "design", "population", "participants", "included_studies",
+    "number", "study_id", "title", "authors", "year", "journal", "design", "population", "participants",
+    "included_studies",
     "intervention", "comparator", "outcome", "finding", "direction", "notice", "doi", "url",
 )  # fmt: skip
 
 
-def to_csv(table: Iterable[Row]) -> bytes:
+def to_csv(table: Iterable[EvidenceRow]) -> bytes:
     return search.spreadsheet(COLUMNS, map(_cells, table))
 
 
-def _cells(row: Row) -> list[Any]:
+def _cells(row: EvidenceRow) -> list[Any]:
     study, finding = row.study, row.finding
     found = (
         ("", "", "", "", "")
@@ -54,6 +55,7 @@ def _cells(row: Row) -> list[Any]:
         else (finding.intervention, finding.comparator, finding.outcome, finding.statement, finding.direction)
     )
     return [
-        row.index, study.study_id, study.title, study.authors, study.year, study.journal, study.design, study.population, study.participants, study.included_studies,
+        row.index, study.study_id, study.title, study.authors, study.year, study.journal, study.design,
+        study.population, study.participants, study.included_studies,
         *found, study.notice, study.doi, study.url,
     ]  # fmt: skip

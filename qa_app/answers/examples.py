@@ -11,7 +11,7 @@ from qa_app.pipeline.concepts import ConceptIndex
 from qa_app.pipeline.text import content_stems, stem, words
 
 SHOWN = 6
-OURS = (
+CURATED = (
     "How many sets per week for muscle growth?",
     "Do I have to train to failure?",
     "How much protein do older adults need to keep their muscle?",
@@ -45,23 +45,23 @@ def citable_studies() -> tuple[Study, ...]:
 
 def _read() -> tuple[str, ...]:
     known, studies = topics(), citable_studies()
-    ours = _about_the_corpus(OURS, known)
-    made = (*_of_findings(known, studies), *_of_concepts(known, studies))
-    return tuple(dict.fromkeys((*ours, *made)))[:SHOWN]
+    curated = _covered_questions(CURATED, known)
+    made = (*_questions_from_findings(known, studies), *_questions_from_concepts(known, studies))
+    return tuple(dict.fromkeys((*curated, *made)))[:SHOWN]
 
 
-def _about_the_corpus(questions: Sequence[str], known: Sequence[Concept]) -> Iterator[str]:
+def _covered_questions(questions: Sequence[str], known: Sequence[Concept]) -> Iterator[str]:
     """Yield the questions that name a topic and whose content words all occur in the corpus."""
     wanted = {root for question in questions for root in content_stems(question)}
-    beginnings = tuple({root[:3] for root in wanted})  # to stem a large vocabulary would take seconds
-    said = {stem(word) for word in search.vocabulary() if word.startswith(beginnings)}
+    beginnings = tuple({root[:3] for root in wanted})  # stemming the whole vocabulary would take seconds
+    known_stems = {stem(word) for word in search.vocabulary() if word.startswith(beginnings)}
     index = ConceptIndex.build(known)
     for question in questions:
-        if said.issuperset(content_stems(question)) and index.find(question):
+        if known_stems.issuperset(content_stems(question)) and index.find(question):
             yield question
 
 
-def _of_findings(known: Sequence[Concept], studies: Sequence[Study]) -> Iterator[str]:
+def _questions_from_findings(known: Sequence[Concept], studies: Sequence[Study]) -> Iterator[str]:
     """Yield a question for each intervention and outcome, the most studied pairs first; no concept occurs twice."""
     index = ConceptIndex.build(known)
     pairs: Counter[tuple[str, str]] = Counter()
@@ -70,10 +70,10 @@ def _of_findings(known: Sequence[Concept], studies: Sequence[Study]) -> Iterator
         given, measured = (_only_concept(text, index) for text in pair[1:])
         if given and measured and given != measured:
             pairs[given.name, measured.name] += 1
-    told: set[str] = set()
+    used: set[str] = set()
     for (intervention, outcome), _ in sorted(pairs.items(), key=lambda row: (-row[1], row[0])):
-        if told.isdisjoint((intervention, outcome)) and _is_singular(intervention):
-            told |= {intervention, outcome}  # each thing once: examples show what there is
+        if used.isdisjoint((intervention, outcome)) and _is_singular(intervention):
+            used |= {intervention, outcome}  # each concept once, for variety
             yield f"What does {intervention} do for {outcome}?"
 
 
@@ -91,7 +91,7 @@ def _is_singular(name: str) -> bool:
     return not name.endswith("s") or name.endswith(SINGULAR_ENDINGS)
 
 
-def _of_concepts(known: Sequence[Concept], studies: Sequence[Study]) -> Iterator[str]:
+def _questions_from_concepts(known: Sequence[Concept], studies: Sequence[Study]) -> Iterator[str]:
     carried = Counter(concept for study in studies for concept in study.concepts)
     for concept in sorted(known, key=lambda concept: (-carried[concept.concept_id], concept.concept_id)):
         if carried[concept.concept_id]:

@@ -69,7 +69,7 @@ def _table(payload: Payload, site: str) -> bytes:
     return evidence_table.to_csv(evidence_table.rows(payload))
 
 
-# --- Markdown -----------------------------------------------------------------------------------------------------------
+# --- Markdown ---
 
 
 def _markdown(payload: Payload, site: str) -> bytes:
@@ -105,7 +105,7 @@ def _blocks(payload: Payload, site: str) -> Iterator[str]:
     yield _origin(payload, site)
 
 
-def _headline(headline: presentation.Headline) -> str:
+def _headline(headline: presentation.ShownHeadline) -> str:
     verdict = f"**{answer_words.verdict_words(headline.verdict)}.** " if headline.verdict else ""
     counts = ", ".join(answer_words.side_words(side, n) for side, n in headline.counts)
     return f"{verdict}{_sentence(headline.sentence)}{f' ({counts})' if counts else ''}"
@@ -118,7 +118,7 @@ def _strength(strength: Mapping[str, Any], *, is_past: bool) -> str:
     return " ".join((f"{level.capitalize()}.", *(_plain(reason["text"]) for reason in strength["reasons"])))
 
 
-def _sentence(sentence: presentation.Sentence) -> str:
+def _sentence(sentence: presentation.ShownSentence) -> str:
     weak = " (loosely supported)" if sentence.is_weak else ""
     who = [f"*{_plain(sentence.attribution)}:*"] if sentence.attribution else []
     return " ".join((*who, _plain(sentence.text) + weak, *(f"[{index}]" for index in sentence.markers)))
@@ -137,7 +137,8 @@ def _notices(page: presentation.Page) -> Iterator[str]:
         day = f" ({banner.at[:10]})" if banner.at else ""
         if banner.kind == "withdrawn":
             many = "A source was" if banner.count == 1 else f"{banner.count} sources were"
-            yield f"**{many} withdrawn{day}.** What rested on {'it' if banner.count == 1 else 'them'} is no longer shown."
+            them = "it" if banner.count == 1 else "them"
+            yield f"**{many} withdrawn{day}.** What rested on {them} is no longer shown."
             continue
         words = _BANNERS[banner.kind].replace("edited", "removed") if banner.is_gone else _BANNERS[banner.kind]
         yield f"**{words}{day}{':' if banner.title else '.'}** {_plain(banner.title)}".rstrip()
@@ -182,7 +183,8 @@ _SAFE_IN_ADDRESS = ":/?#@!$&'()*+,;=%-._~"
 def _origin(payload: Payload, site: str) -> str:
     writer = answer_words.writer_words(payload["generator"]["name"])
     return (
-        f"Answered by InForm on {payload['created_at'][:10]} from corpus version {payload['corpus_version']}, for a {payload['mode']} reader. "
+        f"Answered by InForm on {payload['created_at'][:10]} from corpus version {payload['corpus_version']}, "
+        f"for a {payload['mode']} reader. "
         f"{writer}. The answer and the words behind each sentence: {_link(site + payload['url'])}"
     )
 

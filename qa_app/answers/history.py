@@ -11,11 +11,11 @@ from django.urls import reverse
 
 from qa_app.models import Answer
 
-LONGEST_TRAIL = 4  # questions before a follow-up that its page shows
+MAX_PARENTS = 4  # questions before a follow-up that its page shows
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class AnswerSummary:
     """A stored answer as a list shows it."""
 
     answer_id: str
@@ -27,23 +27,23 @@ class Told:
     created_at: datetime
 
 
-def told(answer_ids: Sequence[str]) -> list[Told]:
+def summarize_answers(answer_ids: Sequence[str]) -> list[AnswerSummary]:
     """Return summaries of these answers in the order given; skip unknown ids."""
     rows = Answer.objects.filter(pk__in=answer_ids).annotate(understood_as=KeyTextTransform("understood_as", "payload"))
     fields = ("question", "understood_as", "outcome", "mode", "created_at")
     found = {row["pk"]: row for row in rows.values("pk", *fields)}
     return [
-        Told(key, reverse("answer", args=[key]), **{field: found[key][field] for field in fields})
+        AnswerSummary(key, reverse("answer", args=[key]), **{field: found[key][field] for field in fields})
         for key in answer_ids
         if key in found
     ]
 
 
-def trail(answer_id: str) -> list[tuple[str, str]]:
+def list_parents(answer_id: str) -> list[tuple[str, str]]:
     """Return address and question of the answers before this follow-up, oldest first."""
     found: list[tuple[str, str]] = []
-    row = Answer.objects.filter(pk=answer_id).select_related("__".join(["parent"] * LONGEST_TRAIL))
-    before = row.only(*(f"{'__'.join(['parent'] * n)}__question" for n in range(1, LONGEST_TRAIL + 1))).first()
-    while before and len(found) < LONGEST_TRAIL and (before := before.parent):
+    row = Answer.objects.filter(pk=answer_id).select_related("__".join(["parent"] * MAX_PARENTS))
+    before = row.only(*(f"{'__'.join(['parent'] * n)}__question" for n in range(1, MAX_PARENTS + 1))).first()
+    while before and len(found) < MAX_PARENTS and (before := before.parent):
         found.append((before.get_absolute_url(), before.question))
     return found[::-1]

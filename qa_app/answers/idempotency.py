@@ -15,15 +15,15 @@ from qa_app.answers import asking
 from qa_app.answers.payload import Payload
 from qa_app.models import Answer, SentQuestion
 
-PATIENCE = timedelta(minutes=5)  # an answer that takes longer was broken off
+CLAIM_TIMEOUT = timedelta(minutes=5)  # an answer that takes longer has failed
 
 
-class OtherQuestion(Exception):
+class KeyReused(Exception):
     """The client has used this key for another question."""
 
 
-class StillAnswering(Exception):
-    """The same question with the same key is being answered."""
+class AnswerInProgress(Exception):
+    """Another request with this key is in progress."""
 
 
 def ask(
@@ -38,7 +38,7 @@ def ask(
     """Return the answer and whether it is new; `arguments` are those of `asking.ask`.
 
     A repeated `idempotency_key` returns the client's first answer for a day. `is_listed` adds it to the client's list.
-    Raises BadQuestion, ModelQuotaUsedUp, OtherQuestion and StillAnswering.
+    Raises BadQuestion, ModelQuotaUsedUp, KeyReused and AnswerInProgress.
     """
     now = now or timezone.now()
     if idempotency_key is None:
@@ -53,9 +53,9 @@ def ask(
     try:
         payload = asking.ask(**arguments, allowance=allowance)
     except BaseException:
-        _mine(claim).delete()  # it may be sent again at once
+        _unfinished(claim).delete()  # the client may retry at once
         raise
-    _mine(claim).update(answer_id=payload["id"])
+    _unfinished(claim).update(answer_id=payload["id"])
     return payload, True
 
 
@@ -75,15 +75,15 @@ def _claim(client: str, key: str, digest: str, is_listed: bool, now: datetime) -
     if is_new:
         return row
     if row.idempotency_digest != digest:
-        raise OtherQuestion
+        raise KeyReused
     if row.answer_id is None:
-        if row.sent_at > now - PATIENCE or not _mine(row).update(sent_at=now):
-            raise StillAnswering
+        if row.sent_at > now - CLAIM_TIMEOUT or not _unfinished(row).update(sent_at=now):
+            raise AnswerInProgress
         row.sent_at = now
     return row
 
 
-def _mine(claim: SentQuestion) -> QuerySet[SentQuestion]:
+def _unfinished(claim: SentQuestion) -> QuerySet[SentQuestion]:
     """Return the row, unless another request has taken it over."""
     return SentQuestion.objects.filter(pk=claim.pk, answer=None, sent_at=claim.sent_at)
 

@@ -12,11 +12,11 @@ from corpus_app.records import Impact
 from qa_app.models import Answer, AnswerCitation, AnswerSentence, GoldenQuestion
 
 SHOWN = 8
-MOST_NAMED = 50  # studies in an address
+MAX_STUDIES_IN_URL = 50  # studies in an address
 MAIN_SOURCE = 2  # the grade of a study that answers a golden question by itself
 
 
-def of_sources(study_ids: Sequence[str], passage_ids: Sequence[int] | None = None) -> Iterator[Impact]:
+def find_impacts(study_ids: Sequence[str], passage_ids: Sequence[int] | None = None) -> Iterator[Impact]:
     """Yield the answers that quote these studies (or passages) and the golden questions that need them."""
     yield from _answers(study_ids, passage_ids)
     yield from _golden(study_ids)
@@ -24,7 +24,9 @@ def of_sources(study_ids: Sequence[str], passage_ids: Sequence[int] | None = Non
 
 def count_answers(study_ids: Sequence[str]) -> dict[str, int]:
     """Count the stored answers that quote each study; studies without any are absent."""
-    quoting = AnswerCitation.objects.filter(study_key__in=study_ids).order_by()  # an order would keep equals apart
+    quoting = AnswerCitation.objects.filter(
+        study_key__in=study_ids
+    ).order_by()  # the default ordering would split groups
     return dict(quoting.values_list("study_key").annotate(n=Count("sentence__answer", distinct=True)))
 
 
@@ -38,12 +40,15 @@ def _answers(study_ids: Sequence[str], passage_ids: Sequence[int] | None) -> Ite
     ids = quoting.values("sentence__answer")
     newest = list(Answer.objects.filter(pk__in=ids).defer("payload", "drafts")[:SHOWN])
     lost = _sentences(AnswerSentence.objects.filter(pk__in=quoting.values("sentence")), newest)
-    held = _sentences(AnswerSentence.objects.all(), newest)
+    total_quoted = _sentences(AnswerSentence.objects.all(), newest)
     details = tuple(
-        (f"{answer.question} ({lost[answer.pk]} of {held[answer.pk]} sentences quote it)", answer.get_absolute_url())
+        (
+            f"{answer.question} ({lost[answer.pk]} of {total_quoted[answer.pk]} sentences quote it)",
+            answer.get_absolute_url(),
+        )
         for answer in newest
     )
-    asked = urlencode({"quotes": ",".join(sorted(study_ids))}) if len(study_ids) <= MOST_NAMED else ""
+    asked = urlencode({"quotes": ",".join(sorted(study_ids))}) if len(study_ids) <= MAX_STUDIES_IN_URL else ""
     listed = f"{reverse('admin:qa_app_answer_changelist')}?{asked}" if asked else ""
     headline = _counted(total, "stored answer quotes it", "stored answers quote it")
     yield Impact(headline, details, keeps=True, listed_at=listed)

@@ -25,11 +25,11 @@ def ask(**arguments: Any) -> Body:
     return {
         "query": payload["question"],
         "mode": payload["mode"],
-        "answer": _whole(payload),
+        "answer": _full_text(payload),
         "backend": payload["generator"]["name"],
         "citations": [{name: row[name] for name in ("index", "study_id", "title")} for row in payload["citations"]],
         "studies": payload["citations"],
-        **_judged(payload),
+        **_assessment(payload),
         "answer_id": payload["id"],
         "url": payload["url"],
     }
@@ -41,11 +41,11 @@ def search_and_write(**arguments: Any) -> Body:
     Raises BadQuestion.
     """
     payload = asking.ask(**arguments, keeps_evidence=True)
-    refused = _refused(payload)
+    refused = _refusal_text(payload)
     evidence = [] if refused else payload["evidence"]
     known = _references(evidence, payload["citations"])
     spent = payload["timings_ms"]
-    together = spent.get("answer")  # where one pass made both, its time is both's
+    together = spent.get("answer")  # time of a pass that wrote both parts
     return {
         "success": True,
         "request_id": payload["request_id"],
@@ -60,7 +60,7 @@ def search_and_write(**arguments: Any) -> Body:
         "chunks_used_summary": len(evidence),
         "chunks_used_answer": len(evidence),
         "selected_chunks": [_chunk(row, known) for row in evidence],
-        **_judged(payload),
+        **_assessment(payload),
         "answer_id": payload["id"],
         "url": payload["url"],
     }
@@ -73,47 +73,48 @@ def write(request_id: str, part: Part, *, writer: str, allowance: asking.Allowan
     """
     written = asking.write_part(request_id, part, writer=writer, allowance=allowance)
     known = _references(written.evidence, written.citations)
+    spent = written.timings_ms
     return {
         "success": True,
         "request_id": request_id,
         "query": written.question,
         part: written.part["text"],
         "citations": [_citation(row, known) for row in written.citations],
-        f"{part}_latency_ms": _sum([written.timings_ms.get(part) or written.timings_ms.get("answer"), written.timings_ms.get("verify")]),
+        f"{part}_latency_ms": _sum([spent.get(part) or spent.get("answer"), spent.get("verify")]),
         "total_chunks": len(written.evidence),
         f"chunks_used_{part}": len(written.evidence),
         "selected_chunks": [_chunk(row, known) for row in written.evidence],
         "sources_used": [row["study_id"] for row in written.citations],
-        "top_passages": _top(written.evidence),
+        "top_passages": _top_passages(written.evidence),
         "code": None,
         "backend": written.generator["name"],
     }  # fmt: skip
 
 
-def _judged(payload: Payload) -> Body:
+def _assessment(payload: Payload) -> Body:
     """Return the confidence, the sources and the outcome."""
     confidence = payload["confidence"]
     return {
         "confidence": None if confidence is None else {"value": confidence["score"], "label": confidence["label"]},
         "sources_used": [row["study_id"] for row in payload["citations"]],
-        "top_passages": _top(payload["evidence"]),
+        "top_passages": _top_passages(payload["evidence"]),
         "outcome": payload["outcome"],
         "code": payload["code"],
         "message": payload["message"],
     }
 
 
-def _refused(payload: Payload) -> str:
+def _refusal_text(payload: Payload) -> str:
     """Return the text of a refusal; empty where there is an answer."""
     if payload["outcome"] not in presentation.REFUSALS:
         return ""
     return INSUFFICIENT if payload["code"] == NO_ANSWER else str(payload["message"])
 
 
-def _whole(payload: Payload) -> str:
+def _full_text(payload: Payload) -> str:
     """Join summary and answer."""
     adds = [] if presentation.adds_nothing(payload) else [payload["answer"]["text"]]
-    return _refused(payload) or "\n\n".join([payload["summary"]["text"], *adds])
+    return _refusal_text(payload) or "\n\n".join([payload["summary"]["text"], *adds])
 
 
 def _references(*rows: Iterable[Payload]) -> dict[str, Reference]:
@@ -140,7 +141,7 @@ def _identifier(study: Reference | None) -> str | None:
     return (study.pmid or study.doi) if study else None
 
 
-def _top(evidence: Iterable[Payload]) -> list[Body]:
+def _top_passages(evidence: Iterable[Payload]) -> list[Body]:
     """Return the first passages; for a refusal these are the nearest ones, which do not answer."""
     fields = ("rank", "study_id", "title", "section", "text", "distance", "confidence", "keyword_hits", "highlights")
     return [{"id": row["passage_id"]} | {name: row[name] for name in fields} for row in list(evidence)[:TOP_PASSAGES]]

@@ -18,13 +18,13 @@ from qa_app.pipeline.records import Outcome
 from qa_app.pipeline.text import jaccard
 
 SHOWN = 8
-MOST_READ = 1_000  # of the newest listings, for one page
-SIMILAR = 0.3  # shared share of concepts and content words from which a question counts as similar
+MAX_LISTINGS = 1_000  # that one page reads, the newest
+SIMILAR = 0.3  # least Jaccard index of concepts and content words
 ANSWERS = tuple(outcome.value for outcome in Outcome if outcome.is_answer)
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedQuestion:
     """A listed question with its search keys."""
 
     answer_id: str
@@ -45,25 +45,25 @@ class Listed:
         return self.terms | {f"concept {concept}" for concept in self.concepts}
 
 
-# --- Reading --------------------------------------------------------------------------------------------------------------
+# --- Queries ---
 
 
-def questions(is_wanted: Callable[[Listed], bool] = lambda _: True) -> tuple[Listed, ...]:
-    """Return listed questions whose cited studies are all public and not retracted, newest first, without duplicates."""
+def questions(is_wanted: Callable[[ListedQuestion], bool] = lambda _: True) -> tuple[ListedQuestion, ...]:
+    """Return distinct listed questions whose cited studies are all public and not retracted, newest first."""
     with connection.cursor() as cursor:
-        cursor.execute(_LISTED, [list(ANSWERS), MOST_READ])
+        cursor.execute(_LISTED, [list(ANSWERS), MAX_LISTINGS])
         wanted = [one for row in cursor.fetchall() if is_wanted(one := _listed(*row))]
     if not wanted:
         return ()
     states = search.study_states({study for one in wanted for study in one.studies})
-    standing = {
+    citable = {
         study
         for study, state in states.items()
         if state.status is Status.PUBLISHED and state.notice is not Notice.RETRACTED
     }
-    newest: dict[str, Listed] = {}
+    newest: dict[str, ListedQuestion] = {}
     for one in wanted:
-        if one.studies <= standing:
+        if one.studies <= citable:
             newest.setdefault(one.key, one)
     return tuple(newest.values())
 
@@ -84,8 +84,8 @@ def _listed(
     concepts: list[str],
     terms: list[str],
     studies: list[str],
-) -> Listed:
-    return Listed(
+) -> ListedQuestion:
+    return ListedQuestion(
         answer_id=answer_id,
         question=question,
         answered_at=answered_at,
@@ -98,29 +98,29 @@ def _listed(
 
 def about(concept_id: str) -> Sequence[AnsweredQuestion]:
     """Return the newest listed questions that name this concept."""
-    return _for_the_corpus(questions(lambda one: concept_id in one.concepts))
+    return _to_records(questions(lambda one: concept_id in one.concepts))
 
 
 def citing(study_id: str) -> Sequence[AnsweredQuestion]:
     """Return the newest listed questions whose answers cite this study."""
-    return _for_the_corpus(questions(lambda one: study_id in one.studies))
+    return _to_records(questions(lambda one: study_id in one.studies))
 
 
-def _for_the_corpus(found: Iterable[Listed]) -> Sequence[AnsweredQuestion]:
+def _to_records(found: Iterable[ListedQuestion]) -> Sequence[AnsweredQuestion]:
     return [AnsweredQuestion(one.question, one.address, one.answered_at) for one in found][:SHOWN]
 
 
-def similar_to(body: Mapping[str, Any], most: int = 5) -> tuple[Listed, ...]:
+def similar_to(body: Mapping[str, Any], most: int = 5) -> tuple[ListedQuestion, ...]:
     """Return listed questions similar to that of an answer's payload, nearest first, without the same question."""
     understood = body.get("understood") or {}
     mine = frozenset(understood.get("terms", ())) | {f"concept {key}" for key in understood.get("concepts", ())}
-    return _nearest(mine, besides=question_key(body.get("understood_as") or body["question"]), most=most)
+    return _nearest(mine, except_key=question_key(body.get("understood_as") or body["question"]), most=most)
 
 
-def _nearest(mine: frozenset[str], *, besides: str, most: int) -> tuple[Listed, ...]:
+def _nearest(mine: frozenset[str], *, except_key: str, most: int) -> tuple[ListedQuestion, ...]:
     if not mine:
         return ()
-    scored = {one: jaccard(mine, one.traits) for one in questions(lambda one: one.key != besides)}
+    scored = {one: jaccard(mine, one.traits) for one in questions(lambda one: one.key != except_key)}
     near = [one for one, score in scored.items() if score >= SIMILAR]
     return tuple(sorted(near, key=lambda one: (-scored[one], one.question, one.answer_id))[:most])
 
@@ -129,7 +129,7 @@ def is_listed(answer_id: str) -> bool:
     return Listing.objects.filter(answer=answer_id, taken_off_at=None).exists()
 
 
-# --- Writing --------------------------------------------------------------------------------------------------------------
+# --- Changes ---
 
 
 def list_publicly(answer_ids: Iterable[str], *, by: User, now: datetime) -> list[Answer]:
@@ -155,7 +155,7 @@ def _listing(answer: Answer, *, by: User, now: datetime) -> Listing:
     )
 
 
-def take_off(answer_ids: Iterable[str], *, by: User, now: datetime) -> list[Answer]:
+def unlist(answer_ids: Iterable[str], *, by: User, now: datetime) -> list[Answer]:
     """Remove the questions of these answers from the public list and return those that were on it."""
     with transaction.atomic():
         rows = Listing.objects.select_for_update().filter(answer__in=list(answer_ids), taken_off_at=None)

@@ -12,7 +12,7 @@ from typing import Any
 from corpus_app import search
 from corpus_app.records import Design, Notice, Reference
 from qa_app.answers import listed
-from qa_app.answers.listed import Listed
+from qa_app.answers.listed import ListedQuestion
 
 Payload = Mapping[str, Any]
 
@@ -33,7 +33,7 @@ FEWEST_YEARS = 2  # studies of one year make no line
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FindingRow:
     """A row of the findings table."""
 
     study: Reference
@@ -63,7 +63,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class StanceGroup:
     """The studies of one stance."""
 
     stance: str
@@ -76,17 +76,17 @@ class Split:
     """A population whose studies disagree with those of another."""
 
     population: str
-    sides: tuple[Side, ...]
+    sides: tuple[StanceGroup, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Stand:
+class StudyAgreement:
     """The agreement of the studies on the outcome asked about; each study counts once."""
 
     outcome: str
     subject: str
     """The intervention whose benefit or harm is meant; empty where the answer names none."""
-    sides: tuple[Side, ...]
+    sides: tuple[StanceGroup, ...]
     splits: tuple[Split, ...]
     retracted: int
     """Number of studies that were counted and have been retracted since."""
@@ -129,15 +129,15 @@ class Topic:
 class Overview:
     """The context of an answer."""
 
-    rows: tuple[Row, ...]
-    stand: Stand | None
+    rows: tuple[FindingRow, ...]
+    agreement: StudyAgreement | None
     timeline: Timeline | None
     topics: tuple[Topic, ...]
     names: Mapping[str, tuple[str, ...]]
     """All names of each concept that the answer defines."""
     titles: Mapping[str, str]
     """Titles of the public studies whose passages were left out."""
-    questions: tuple[Listed, ...] = ()
+    questions: tuple[ListedQuestion, ...] = ()
     """Similar questions on the public list."""
 
 
@@ -151,10 +151,10 @@ def of(payload: Payload) -> Overview:
         studies = [known[study_id] for study_id in shown if study_id in known]
         return Overview(
             rows=tuple(_rows(payload, cited, known)),
-            stand=_stand(payload, cited, known),
+            agreement=_build_agreement(payload, cited, known),
             timeline=draw_timeline([(study, cited.get(study.study_id)) for study in studies]),
             topics=tuple(_topics(payload)),
-            names=_names(payload),
+            names=_names_of_terms(payload),
             titles={study_id: known[study_id].title for study_id in left_out if study_id in known},
             questions=listed.similar_to(payload),
         )
@@ -163,22 +163,24 @@ def of(payload: Payload) -> Overview:
 # --- What the studies found -------------------------------------------------------------------------------------------
 
 
-def _rows(payload: Payload, cited: Mapping[str, int], known: Mapping[str, Reference]) -> Iterator[Row]:
+def _rows(payload: Payload, cited: Mapping[str, int], known: Mapping[str, Reference]) -> Iterator[FindingRow]:
     """Yield the findings on the outcome asked about; without any, all findings of the cited studies."""
     agreement = payload.get("agreement")
-    told = [(row, stance) for stance in STANCES for row in agreement.get(stance) or ()] if agreement else []
-    found = search.findings(sorted({row["study_id"] for row, _ in told} & known.keys()) if told else list(cited))
+    stored = [(row, stance) for stance in STANCES for row in agreement.get(stance) or ()] if agreement else []
+    found = search.findings(sorted({row["study_id"] for row, _ in stored} & known.keys()) if stored else list(cited))
     own = {finding.finding_id: finding.direction.value for finding in found}
-    for row, stance in told:
+    for row, stance in stored:
         if study := known.get(row["study_id"]):
             number = row["finding_id"]
             direction = own.get(number, stance)
-            yield Row(study, cited.get(study.study_id), number, row["statement"], "", direction, number not in own)
-    if told:
+            yield FindingRow(
+                study, cited.get(study.study_id), number, row["statement"], "", direction, number not in own
+            )
+    if stored:
         return
     for finding in found:
         if study := known.get(finding.study_id):
-            yield Row(
+            yield FindingRow(
                 study,
                 cited[study.study_id],
                 finding.finding_id,
@@ -189,23 +191,25 @@ def _rows(payload: Payload, cited: Mapping[str, int], known: Mapping[str, Refere
             )
 
 
-def _stand(payload: Payload, cited: Mapping[str, int], known: Mapping[str, Reference]) -> Stand | None:
+def _build_agreement(
+    payload: Payload, cited: Mapping[str, int], known: Mapping[str, Reference]
+) -> StudyAgreement | None:
     agreement = payload.get("agreement")
     if not agreement:
         return None
     counted = {study_id: study for study_id, study in known.items() if study.notice is not Notice.RETRACTED}
     sentences = _sentences(payload)
-    sides = tuple(_sides(agreement, cited, counted, sentences))
+    sides = tuple(_stance_groups(agreement, cited, counted, sentences))
     if not sides:
         return None
     gone = {
         row["study_id"] for stance in STANCES for row in agreement.get(stance) or ()
     } & known.keys() - counted.keys()
     splits = (
-        Split(split["population"], tuple(_sides(split, cited, counted, sentences)))
+        Split(split["population"], tuple(_stance_groups(split, cited, counted, sentences)))
         for split in agreement.get("by_population") or ()
     )
-    return Stand(
+    return StudyAgreement(
         outcome=agreement.get("outcome_name") or "",
         subject=_subject(agreement) if {"favours", "against"} & {side.stance for side in sides} else "",
         sides=sides,
@@ -219,12 +223,12 @@ def _subject(agreement: Payload) -> str:
     return next((concept.name for concept in search.concepts() if concept.concept_id == concept_id), "")
 
 
-def _sides(
+def _stance_groups(
     stances: Payload,
     cited: Mapping[str, int],
     counted: Mapping[str, Reference],
     sentences: Mapping[int, tuple[str, int]],
-) -> Iterator[Side]:
+) -> Iterator[StanceGroup]:
     for stance in STANCES:
         rows = [row for row in stances.get(stance) or () if row["study_id"] in counted]
         first = {row["study_id"]: row["finding_id"] for row in reversed(rows)}
@@ -240,7 +244,7 @@ def _sides(
         ]
         if marks:
             ordered = sorted(marks, key=lambda mark: (mark.index is None, mark.index or 0, mark.study.study_id))
-            yield Side(stance, tuple(ordered), tuple(row["statement"] for row in rows))
+            yield StanceGroup(stance, tuple(ordered), tuple(row["statement"] for row in rows))
 
 
 def _sentences(payload: Payload) -> dict[int, tuple[str, int]]:
@@ -316,7 +320,7 @@ def _topics(payload: Payload) -> Iterator[Topic]:
         yield Topic(row["id"], row["name"], row["id"] in known)
 
 
-def _names(payload: Payload) -> dict[str, tuple[str, ...]]:
+def _names_of_terms(payload: Payload) -> dict[str, tuple[str, ...]]:
     explained = {row["id"] for row in payload.get("definitions") or ()}
     if not explained:
         return {}

@@ -83,7 +83,7 @@ def digest(row: Mapping[str, Any]) -> str:
     return base64.urlsafe_b64encode(hashed).decode().rstrip("=")
 
 
-# --- Sentences ---------------------------------------------------------------------------------------------------------
+# --- Sentences ---
 
 
 def _packed_part(part: Mapping[str, Any], passages: Mapping[int, Payload]) -> Payload:
@@ -130,7 +130,7 @@ def _span(row: Mapping[str, Any], start: int, end: int) -> Payload:
     return place | {"start": start, "end": end, "quote": row["text"][start:end]}
 
 
-# --- Rows as columns -----------------------------------------------------------------------------------------------------
+# --- Columns ---
 
 
 def _columns(rows: Sequence[Mapping[str, Any]]) -> Payload:
@@ -164,7 +164,7 @@ def _rows(table: Mapping[str, Any]) -> Iterator[Payload]:
         yield row
 
 
-# --- Drafts ------------------------------------------------------------------------------------------------------------
+# --- Drafts ---
 
 
 def pack_drafts(drafts: Sequence[Payload], body: Mapping[str, Any], *, writer: str) -> list[Payload]:

@@ -95,43 +95,48 @@ STANCES: Mapping[Lean | None, str] = {
 _ORDER = {
     key: place
     for place, key in enumerate(
-        "id url request_id question understood_as mode parent scope collection searched outcome code message headline summary answer sentences "
-        "citations confidence evidence_strength missing near_questions evidence left_out definitions definition overview wish filters years designs agreement outcome_concept outcome_name subject_concept favours no_difference against "
-        "unclear by_population finding_id statement target_sections understood also_searched related_topics legs "
-        "lexical dense linked pool found ranked generator rank index what reason passage_id passage_version study_id finding_ids study_ids title authors year journal "
-        "doi design peer_reviewed population notice status section kind attribution text verdict support_level paragraph support start "
-        "end quote studies_for studies_against studies_without_difference score lexical_score dense_score distance label reasons calibration keyword_hits highlights because step "
-        "effect value detail ok candidates error name version model prompt fallback_from fallback_reason tokens cost ask intent intents intervention comparator language sources author pmid concepts terms core "
-        "corrections typed population age_groups training sexes numbers asks_for_figures signals corpus_version policy encoder notices gone at timings_ms understand encode rerank verify "
-        "store total guardrail route created_at".split()
+        "id url request_id question understood_as mode parent scope collection searched outcome code message "
+        "headline summary answer sentences citations confidence evidence_strength missing near_questions evidence "
+        "left_out definitions definition overview wish filters years designs agreement outcome_concept "
+        "outcome_name subject_concept favours no_difference against unclear by_population finding_id statement "
+        "target_sections understood also_searched related_topics legs lexical dense linked pool found ranked "
+        "generator rank index what reason passage_id passage_version study_id finding_ids study_ids title authors "
+        "year journal doi design peer_reviewed population notice status section kind attribution text verdict "
+        "support_level paragraph support start end quote studies_for studies_against studies_without_difference "
+        "score lexical_score dense_score distance label reasons calibration keyword_hits highlights because step "
+        "effect value detail ok candidates error name version model prompt fallback_from fallback_reason tokens "
+        "cost ask intent intents intervention comparator language sources author pmid concepts terms core "
+        "corrections typed population age_groups training sexes numbers asks_for_figures signals corpus_version "
+        "policy encoder notices gone at timings_ms understand encode rerank verify store total guardrail route "
+        "created_at".split()
     )
 }
 
 
-def keepable(text: str) -> str:
+def replace_unstorable(text: str) -> str:
     """Replace characters that PostgreSQL cannot store: NUL and lone surrogates."""
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
 
 
 def in_contract_order(body: Payload) -> Payload:
     """Sort the keys of a payload as in the contract: jsonb does not preserve their order."""
-    return {key: _inner_in_order(body[key]) for key in _in_order(tuple(body))}
+    return {key: _sort_nested(body[key]) for key in _sort_keys(tuple(body))}
 
 
-_WHOLE = (str, int, float, bool, type(None))  # what holds nothing: most of a payload
+_SCALARS = (str, int, float, bool, type(None))  # values without keys to sort
 
 
-def _inner_in_order(value: Any) -> Any:
+def _sort_nested(value: Any) -> Any:
     if isinstance(value, dict):
         return {
-            key: inner if isinstance(inner := value[key], _WHOLE) else _inner_in_order(inner)
-            for key in _in_order(tuple(value))
+            key: inner if isinstance(inner := value[key], _SCALARS) else _sort_nested(inner)
+            for key in _sort_keys(tuple(value))
         }
-    return [_inner_in_order(inner) for inner in value] if isinstance(value, list) else value
+    return [_sort_nested(inner) for inner in value] if isinstance(value, list) else value
 
 
 @lru_cache(maxsize=1_000)
-def _in_order(keys: tuple[str, ...]) -> tuple[str, ...]:
+def _sort_keys(keys: tuple[str, ...]) -> tuple[str, ...]:
     """Most rows of a payload have the keys of the row before."""
     return tuple(sorted(keys, key=lambda key: (_ORDER.get(key, len(_ORDER)), key)))
 
@@ -362,7 +367,7 @@ def _left_out(entry: LeftOut) -> Payload:
     row: Payload = {"what": entry.what, "reason": entry.reason.value, "detail": entry.detail}
     if entry.what == "passage":
         return {**row, "passage_id": entry.passage_id, "study_id": entry.study_id}
-    return {**row, "text": keepable(entry.text or "")}
+    return {**row, "text": replace_unstorable(entry.text or "")}
 
 
 def _agreement(agreement: Agreement | None) -> Payload | None:

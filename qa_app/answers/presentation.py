@@ -13,7 +13,7 @@ Payload = Mapping[str, Any]
 PARTS = ("summary", "answer")
 QUOTED = ("headline", *PARTS)
 NEAR_QUESTIONS_SHOWN = 3
-SAID_VERDICTS = frozenset({"yes", "no", "no_clear_difference", "depends"})
+SHOWN_VERDICTS = frozenset({"yes", "no", "no_clear_difference", "depends"})
 """Verdicts shown to readers."""
 COUNTED_SIDES = ("for", "against", "without_difference")
 PASSAGES_SHOWN = 5
@@ -40,7 +40,7 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class ShownSentence:
     """A sentence with its citation markers."""
 
     number: int
@@ -85,7 +85,7 @@ class Banner:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class Omission:
     """Passages or sentences left out for one reason."""
 
     what: str
@@ -110,7 +110,7 @@ class Quote:
 
     index: int
     part: str
-    sentence: Sentence
+    sentence: ShownSentence
     citation: Mapping[str, Any]
     passages: tuple[Passage, ...]
     statements: tuple[Statement, ...]
@@ -122,10 +122,10 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True)
-class Headline:
+class ShownHeadline:
     """The opening line of an answer."""
 
-    sentence: Sentence
+    sentence: ShownSentence
     verdict: str
     """Empty where the evidence gives no plain yes or no."""
     counts: tuple[tuple[str, int], ...]
@@ -136,15 +136,15 @@ class Headline:
 class Page:
     """Everything that the answer page shows of a payload."""
 
-    headline: Headline | None
-    summary: tuple[tuple[Sentence, ...], ...]
-    answer: tuple[tuple[Sentence, ...], ...]
+    headline: ShownHeadline | None
+    summary: tuple[tuple[ShownSentence, ...], ...]
+    answer: tuple[tuple[ShownSentence, ...], ...]
     sources: tuple[Mapping[str, Any], ...]
     top_passages: tuple[Passage, ...]
     more_passages: tuple[Passage, ...]
     banners: tuple[Banner, ...]
     has_newer_corpus: bool
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[Omission, ...]
     is_refusal: bool
     was_searched: bool
     """False for a question that was declined before retrieval."""
@@ -190,8 +190,8 @@ def read(payload: Payload, names: Mapping[str, Sequence[str]] | None = None) -> 
 
 
 def _without_headline(
-    paragraphs: tuple[tuple[Sentence, ...], ...], opening: Headline | None
-) -> tuple[tuple[Sentence, ...], ...]:
+    paragraphs: tuple[tuple[ShownSentence, ...], ...], opening: ShownHeadline | None
+) -> tuple[tuple[ShownSentence, ...], ...]:
     """Drop the sentence that the headline repeats, and paragraphs that become empty."""
     if opening is None:
         return paragraphs
@@ -200,18 +200,18 @@ def _without_headline(
     return tuple(paragraph for paragraph in rest if paragraph)
 
 
-def headline(payload: Payload) -> Headline | None:
+def headline(payload: Payload) -> ShownHeadline | None:
     """Return the headline; without verdict and counts where its source is lost."""
     row = payload.get("headline")
     if not row:
         return None
     sentence = _sentence(payload, sentence_rows(payload, "headline")[0], 1)
     if sentence.is_withdrawn or sentence.is_retracted:
-        return Headline(sentence, "", ())
+        return ShownHeadline(sentence, "", ())
     counts = ((side, row[f"studies_{side}"]) for side in COUNTED_SIDES)
-    return Headline(
+    return ShownHeadline(
         sentence=sentence,
-        verdict=row["verdict"] if row["verdict"] in SAID_VERDICTS else "",
+        verdict=row["verdict"] if row["verdict"] in SHOWN_VERDICTS else "",
         counts=tuple((side, count) for side, count in counts if count),
     )
 
@@ -248,8 +248,8 @@ def _lost(payload: Payload) -> str:
 
 def adds_nothing(payload: Payload) -> bool:
     """Return whether the answer only repeats the summary."""
-    told = [row["text"] for row in payload["summary"]["sentences"]]
-    return bool(told) and all(row["text"] in told for row in payload["answer"]["sentences"])
+    summary_texts = [row["text"] for row in payload["summary"]["sentences"]]
+    return bool(summary_texts) and all(row["text"] in summary_texts for row in payload["answer"]["sentences"])
 
 
 def find_quote(payload: Payload, *, part: str, number: int, index: int) -> Quote | None:
@@ -332,8 +332,8 @@ def _whole_words(names: Iterable[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, ordered))})(?:e?s)?(?![\w-])", re.IGNORECASE)
 
 
-def _paragraphs(payload: Payload, part: str, glossary: _Glossary) -> tuple[tuple[Sentence, ...], ...]:
-    grouped: dict[int, list[Sentence]] = {}
+def _paragraphs(payload: Payload, part: str, glossary: _Glossary) -> tuple[tuple[ShownSentence, ...], ...]:
+    grouped: dict[int, list[ShownSentence]] = {}
     for number, row in enumerate(payload[part]["sentences"], start=1):
         sentence = _sentence(payload, row, number)
         words = () if sentence.is_withdrawn else glossary.explain(sentence.text)
@@ -341,12 +341,12 @@ def _paragraphs(payload: Payload, part: str, glossary: _Glossary) -> tuple[tuple
     return tuple(tuple(sentences) for _, sentences in sorted(grouped.items()))
 
 
-def _sentence(payload: Payload, row: Mapping[str, Any], number: int) -> Sentence:
+def _sentence(payload: Payload, row: Mapping[str, Any], number: int) -> ShownSentence:
     withdrawn = _withdrawn_indexes(payload)
     is_withdrawn = not row["support"] or (bool(row["citations"]) and set(row["citations"]) <= withdrawn)
     markers = () if is_withdrawn else tuple(index for index in row["citations"] if index not in withdrawn)
     text = "A source was withdrawn." if is_withdrawn else row["text"]
-    return Sentence(
+    return ShownSentence(
         number=number,
         text=text,
         verdict=row["verdict"],
@@ -390,7 +390,7 @@ def _quoted(payload: Payload, support: list[Mapping[str, Any]]) -> Iterator[Pass
         exact = [span for span in spans if row["text"][span["start"] : span["end"]] == span["quote"]]
         if len(exact) == len(spans):
             pieces = cut(row["text"], [(span["start"], span["end"]) for span in spans])
-        else:  # the passage was not kept: the words themselves were
+        else:  # the passage is not part of the evidence
             pieces = tuple(Piece(span["quote"], marked=True) for span in spans)
         yield _passage(payload, row, pieces)
 
@@ -437,12 +437,12 @@ def _banners(payload: Payload) -> Iterator[Banner]:
                 yield Banner(kind=kind, study_id=study_id, title=title, at=row.get("at"), is_gone=is_gone)
 
 
-def _left_out(payload: Payload) -> Iterator[LeftOut]:
+def _left_out(payload: Payload) -> Iterator[Omission]:
     """Yield what was left out, counted by reason."""
     counts = Counter((row["what"], row["reason"]) for row in payload["left_out"])
     for (what, reason), count in sorted(counts.items(), key=lambda item: (item[0][0], -item[1], item[0][1])):
         rows = [row for row in payload["left_out"] if (row["what"], row["reason"]) == (what, reason)]
-        yield LeftOut(
+        yield Omission(
             what=what,
             reason=reason,
             count=count,

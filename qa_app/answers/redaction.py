@@ -59,8 +59,8 @@ def _counted(body: Payload) -> set[str]:
 
 def _support(body: Payload) -> Iterator[Payload]:
     """Yield the spans and counts behind the headline and the sentences."""
-    told = [body["headline"]] if body["headline"] else []
-    for row in (*told, *(s for part in ("summary", "answer") for s in body[part]["sentences"])):
+    headlines = [body["headline"]] if body["headline"] else []
+    for row in (*headlines, *(s for part in ("summary", "answer") for s in body[part]["sentences"])):
         yield from row["support"]
 
 
@@ -101,7 +101,7 @@ def _hide(body: Payload, hidden: set[str]) -> None:
             if any(span.get("study_id") in hidden for span in sentence["support"]):
                 sentence |= {"text": WITHDRAWN, "attribution": None, "support": []}
             for span in sentence["support"]:
-                if "study_ids" in span:  # a count stays as it was; which studies it counted is told of the public ones
+                if "study_ids" in span:  # the count stays, but only public studies are named
                     span["study_ids"] = [study_id for study_id in span["study_ids"] if study_id not in hidden]
         body[name]["text"] = with_markers((s["text"], s["citations"], s["paragraph"]) for s in sentences)
     if agreement := body.get("agreement"):

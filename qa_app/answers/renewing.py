@@ -19,7 +19,7 @@ class Study:
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class ChangedSentence:
     """A sentence with its place."""
 
     part: str
@@ -43,8 +43,8 @@ class Changes:
     """Studies no longer cited that are still public."""
     studies_gone: int
     """Number of studies that the earlier answer cited and that are no longer public."""
-    sentences_in: tuple[Sentence, ...]
-    sentences_out: tuple[Sentence, ...]
+    sentences_in: tuple[ChangedSentence, ...]
+    sentences_out: tuple[ChangedSentence, ...]
 
     @property
     def is_same(self) -> bool:
@@ -58,7 +58,7 @@ class Changes:
 def changes_between(before: Payload, after: Payload) -> Changes:
     """Compare two redacted payloads."""
     studies = {"before": _studies(before), "after": _studies(after)}
-    told = {"before": _sentences(before), "after": _sentences(after)}
+    sentences = {"before": _sentences(before), "after": _sentences(after)}
     confidence = (before["confidence"], after["confidence"])
     is_alike = [row and (row["score"], row["label"]) for row in confidence]
     return Changes(
@@ -71,8 +71,8 @@ def changes_between(before: Payload, after: Payload) -> Changes:
         studies_in=tuple(study for key, study in studies["after"].items() if key not in studies["before"]),
         studies_out=tuple(study for key, study in studies["before"].items() if key not in studies["after"]),
         studies_gone=sum(row["status"] == "withdrawn" for row in before["citations"]),
-        sentences_in=tuple(one for text, one in told["after"].items() if text not in told["before"]),
-        sentences_out=tuple(one for text, one in told["before"].items() if text not in told["after"]),
+        sentences_in=tuple(one for text, one in sentences["after"].items() if text not in sentences["before"]),
+        sentences_out=tuple(one for text, one in sentences["before"].items() if text not in sentences["after"]),
     )
 
 
@@ -88,11 +88,11 @@ def _studies(payload: Payload) -> dict[str, Study]:
     }
 
 
-def _sentences(payload: Payload) -> dict[str, Sentence]:
+def _sentences(payload: Payload) -> dict[str, ChangedSentence]:
     """Map texts to their first sentence; skip sentences of withdrawn sources."""
-    found: dict[str, Sentence] = {}
+    found: dict[str, ChangedSentence] = {}
     for part in ("summary", "answer"):
         for number, row in enumerate(payload[part]["sentences"], start=1):
             if row["support"]:
-                found.setdefault(row["text"], Sentence(part, number, row["text"]))
+                found.setdefault(row["text"], ChangedSentence(part, number, row["text"]))
     return found

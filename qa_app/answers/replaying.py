@@ -18,12 +18,12 @@ from qa_app.answers.time_limit import TimeLimit
 from qa_app.models import Answer
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import Writer, WriterFailed
-from qa_app.pipeline.records import Answer as Made
+from qa_app.pipeline.records import Answer as MadeAnswer
 from qa_app.pipeline.records import Draft, Evidence, Generator, Mode, Question
 from qa_app.pipeline.text import clean
 from qa_app.pipeline.writer import EXTRACTIVE, ExtractiveWriter
 
-NOT_COMPARED = frozenset({"timings_ms", "notices"})  # of the moment, not of the answer
+NOT_COMPARED = frozenset({"timings_ms", "notices"})  # these depend on the time of day
 
 
 class CannotReplay(Exception):
@@ -42,15 +42,15 @@ class Replay:
     """Removed (-) and added (+) lines; the outcome and each sentence are a line."""
 
 
-class KeptWriter:
+class RecordedWriter:
     """A writer that repeats the recorded draft, or failure, of a stored attempt."""
 
-    def __init__(self, kept: Mapping[str, Any]) -> None:
-        self.name = str(kept["writer"])
-        self._failure = kept["failure"]
-        self._generator: Generator = _read(Generator, kept["generator"])
+    def __init__(self, recorded: Mapping[str, Any]) -> None:
+        self.name = str(recorded["writer"])
+        self._failure = recorded["failure"]
+        self._generator: Generator = _read(Generator, recorded["generator"])
         parts = ("summary", "answer", "dropped", "received", "labels")
-        self._draft: Draft = _read(Draft, {part: kept[part] for part in parts})
+        self._draft: Draft = _read(Draft, {part: recorded[part] for part in parts})
 
     def write(self, evidence: Evidence, policy: Policy) -> tuple[Draft, Generator]:
         if self._failure:
@@ -88,7 +88,7 @@ def replay(answer_id: str, *, limit: TimeLimit | None = None) -> Replay | None:
         encoder=search.encoder_name(),
         created_at=then["created_at"],
     )
-    if then["generator"]["fallback_reason"] == "not_configured":  # as the site was then, not what a writer did
+    if then["generator"]["fallback_reason"] == "not_configured":  # this depended on the settings then
         now["generator"] |= {name: then["generator"][name] for name in ("fallback_from", "fallback_reason")}
     before, after = _comparable(then), _comparable(now)
     return Replay(
@@ -98,7 +98,7 @@ def replay(answer_id: str, *, limit: TimeLimit | None = None) -> Replay | None:
     )
 
 
-def _make(row: Answer, question: Question, policy: Policy, limit: TimeLimit | None) -> Made:
+def _make(row: Answer, question: Question, policy: Policy, limit: TimeLimit | None) -> MadeAnswer:
     """Answer the question again from the stored drafts."""
     return engines.engine(policy).answer(
         question,
@@ -111,18 +111,19 @@ def _make(row: Answer, question: Question, policy: Policy, limit: TimeLimit | No
     )
 
 
-def _read(kind: type[Any], kept: Mapping[str, Any]) -> Any:
+def _read(kind: type[Any], recorded: Mapping[str, Any]) -> Any:
     try:
-        return thaw(kind, kept)
+        return thaw(kind, recorded)
     except NotReadable as error:
         raise CannotReplay(
-            f"It was made by a release whose {kind.__name__.lower()} this one does not know, so it cannot be made again."
+            f"It was made by a release whose {kind.__name__.lower()} this one does not know, "
+            "so it cannot be made again."
         ) from error
 
 
 def _drafted(row: Answer) -> tuple[Writer, ...]:
     """Return a writer for each stored attempt of a language model."""
-    return tuple(KeptWriter(attempt) for attempt in row.drafts if attempt["writer"] != EXTRACTIVE.name)
+    return tuple(RecordedWriter(attempt) for attempt in row.drafts if attempt["writer"] != EXTRACTIVE.name)
 
 
 def _changed(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
@@ -136,8 +137,8 @@ def _changed(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
 
 def _comparable(body: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {name: value for name, value in body.items() if name not in NOT_COMPARED}
-    return payload.in_contract_order(json.loads(json.dumps(kept)))
+    recorded = {name: value for name, value in body.items() if name not in NOT_COMPARED}
+    return payload.in_contract_order(json.loads(json.dumps(recorded)))
 
 
 def _text(body: Mapping[str, Any]) -> str:
@@ -152,10 +153,10 @@ def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[s
 def _lines(body: Mapping[str, Any]) -> list[str]:
     """Return what a reader notices, one line each, then the rest of the payload."""
     confidence = body["confidence"]
-    told = [f"outcome: {body['outcome']}"]
-    told += [f"confidence: {confidence['score']} ({confidence['label']})"] if confidence else []
-    told += [f"{part}: {s['text']}" for part in ("summary", "answer") for s in body[part]["sentences"]]
-    told += [f"source: {c['study_id']} {c['title']}" for c in body["citations"]]
-    told += [f"evidence: {e['study_id']} {e['section']}, passage {e['passage_id']}" for e in body["evidence"]]
+    lines = [f"outcome: {body['outcome']}"]
+    lines += [f"confidence: {confidence['score']} ({confidence['label']})"] if confidence else []
+    lines += [f"{part}: {s['text']}" for part in ("summary", "answer") for s in body[part]["sentences"]]
+    lines += [f"source: {c['study_id']} {c['title']}" for c in body["citations"]]
+    lines += [f"evidence: {e['study_id']} {e['section']}, passage {e['passage_id']}" for e in body["evidence"]]
     rest = {name: value for name, value in body.items() if name not in {"summary", "answer", "citations", "evidence"}}
-    return told + [f"{name}: {_text({'': value})}" for name, value in rest.items()]
+    return lines + [f"{name}: {_text({'': value})}" for name, value in rest.items()]

@@ -17,22 +17,22 @@ CHANGED = Q(passage=None) | ~Q(passage__version=F("passage_version"))
 
 def quoting(study_ids: Collection[str]) -> QuerySet[Answer]:
     """Return the answers that quote one of these studies."""
-    return _with(Q(study_key__in=study_ids))
+    return _citing(Q(study_key__in=study_ids))
 
 
 def lost() -> QuerySet[Answer]:
     """Return the answers with a source that is retracted or no longer public."""
-    return _with(LOST)
+    return _citing(LOST)
 
 
 def marked() -> QuerySet[Answer]:
     """Return the answers with a source that was corrected or is under an expression of concern."""
-    return _with(MARKED)
+    return _citing(MARKED)
 
 
 def changed() -> QuerySet[Answer]:
     """Return the answers that quote a passage which was edited or removed since."""
-    return _with(CHANGED)
+    return _citing(CHANGED)
 
 
 def to_ask_again() -> QuerySet[Answer]:
@@ -46,7 +46,7 @@ def to_ask_again() -> QuerySet[Answer]:
     return lost().filter(~Exists(later))
 
 
-def _with(condition: Q) -> QuerySet[Answer]:
+def _citing(condition: Q) -> QuerySet[Answer]:
     return Answer.objects.filter(pk__in=AnswerCitation.objects.filter(condition).order_by().values("sentence__answer"))
 
 

@@ -33,8 +33,8 @@ from qa_app.pipeline.query import Query
 from qa_app.pipeline.records import Candidate, Citation, Headline, Question, Sentence
 from qa_app.writers.model_server import Waiting
 
-MOST_AT_WORK = 16  # answers of a process made at one time; further ones wait for their turn
-MOST_STREAMS = 64  # watched by a process; beyond that a client is asked to come back
+MAX_THREADS = 16  # answers made at a time, for each process; others wait
+MAX_STREAMS = 64  # for each process; other clients are told to retry
 RETRY_SECONDS = 2
 HEARTBEAT_SECONDS = 10.0
 AWAY = "The database does not answer. Please try again in a few seconds."
@@ -43,7 +43,7 @@ FAILED = "Something failed here, and it has been noted. Please try again in a wh
 OTHER = "This event id belongs to another question. Send it with the question that it came from, or leave it out."
 USED_UP = "The questions that you may ask for now are used up. Try again in %d seconds."
 UNREADABLE = "This is no event id of an answer. Send the last one received as it came, or leave it out."
-_ID = re.compile(r"([0-9a-f]{32})\.(\d{1,6})\.(\d{1,6})")
+_EVENT_ID = re.compile(r"([0-9a-f]{32})\.(\d{1,6})\.(\d{1,6})")
 logger = logging.getLogger(__name__)
 
 
@@ -61,7 +61,7 @@ class QuotaUsedUp(Exception):
         self.retry_after_seconds = retry_after_seconds
 
 
-class OtherQuestion(Exception):
+class EventIdMismatch(Exception):
     """The event id to resume from belongs to another question."""
 
 
@@ -82,7 +82,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Request:
     question: Question
     writer: str
     parent: str | None
@@ -93,12 +93,12 @@ class _Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Position:
     """The position from which a client resumes."""
 
     key: uuid.UUID
     number: int
-    standing: int
+    stored: int
 
 
 def open_stream(
@@ -116,73 +116,72 @@ def open_stream(
 ) -> AsyncGenerator[Event | None]:
     """Return the events of an answer, or those after `last_event_id`; None is a heartbeat.
 
-    An unknown `last_event_id` starts a new answer. `admit` counts a new answer and returns the seconds to wait, 0
-    where it
-    is allowed. `on_stored` receives the answer's id. Close the generator to leave.
-    Raises BadInput, OtherQuestion, TooManyStreams, QuotaUsedUp and ModelQuotaUsedUp before anything is made.
+    An unknown `last_event_id` starts a new answer. `admit` counts a new answer and returns the seconds to wait, or 0.
+    `on_stored` receives the answer's id. Close the generator to leave.
+    Raises BadInput, EventIdMismatch, TooManyStreams, QuotaUsedUp and ModelQuotaUsedUp before anything is made.
     """
     try:
         checked = asking.check(question=question, mode=mode, collection=collection, writer=writer, parent=parent)
-        asked = _Asked(checked, writer, parent, now or timezone.now(), allowance, admit, on_stored)
-        return _open(asked, last_event_id)
+        request = _Request(checked, writer, parent, now or timezone.now(), allowance, admit, on_stored)
+        return _open(request, last_event_id)
     finally:
-        _let_go()
+        _close_connection()
 
 
-def _let_go() -> None:
+def _close_connection() -> None:
     """Release this thread's connection, since a stream may stay open for long."""
     if not connection.in_atomic_block:
         connection.close()
 
 
-def _open(asked: _Asked, last_event_id: str | None) -> AsyncGenerator[Event | None]:
-    place = _read_id(last_event_id) if last_event_id else None
-    if place is not None:
-        making = _find_making(place.key)
-        if making is not None and not making.is_abandoned():
-            made_for = making.asked.question
-            _require_same(asked.question, made_for.text, made_for.mode, made_for.collection)
-            return _follow(asked, making, min(place.number, len(making.events)))  # nobody has had more than was told
-        stored = asking.find_by_request(place.key)
+def _open(request: _Request, last_event_id: str | None) -> AsyncGenerator[Event | None]:
+    position = _read_id(last_event_id) if last_event_id else None
+    if position is not None:
+        job = _find_job(position.key)
+        if job is not None and not job.is_abandoned():
+            made_for = job.request.question
+            _require_same(request.question, made_for.text, made_for.mode, made_for.collection)
+            return _follow(request, job, min(position.number, len(job.events)))  # at most what was sent
+        stored = asking.find_by_request(position.key)
         if stored is not None:
-            _require_same(asked.question, stored["question"], stored["mode"], stored["collection"])
-            standing = list(_standing(place.key, stored))
-            return _tell_again(standing[min(place.standing, len(standing) - 1) :])  # at least the last one
-    if _count_watched() >= MOST_STREAMS:
+            _require_same(request.question, stored["question"], stored["mode"], stored["collection"])
+            events = list(_stored_events(position.key, stored))
+            return _replay_events(events[min(position.stored, len(events) - 1) :])  # at least the last one
+    if _count_watched() >= MAX_STREAMS:
         raise TooManyStreams
-    if asked.admit and (seconds := asked.admit()):
+    if request.admit and (seconds := request.admit()):
         raise QuotaUsedUp(seconds)
-    if asked.allowance and asked.writer == "llm" and answering.model_server():
-        asked.allowance.require()  # while a status can still be sent
-    return _follow(asked)
+    if request.allowance and request.writer == "llm" and answering.model_server():
+        request.allowance.require()  # before the response has begun, so that it can be a 429
+    return _follow(request)
 
 
-def _read_id(text: str) -> _Place:
-    found = _ID.fullmatch(text.strip())
+def _read_id(text: str) -> _Position:
+    found = _EVENT_ID.fullmatch(text.strip())
     if found is None:
         raise asking.BadInput("Last-Event-ID", "unknown", UNREADABLE)
-    return _Place(uuid.UUID(found[1]), int(found[2]), int(found[3]))
+    return _Position(uuid.UUID(found[1]), int(found[2]), int(found[3]))
 
 
 def _require_same(question: Question, text: str, mode: str, collection: str | None) -> None:
     if (question.text, question.mode, question.collection) != (text, mode, collection):
-        raise OtherQuestion
+        raise EventIdMismatch
 
 
-# --- Making ----------------------------------------------------------------------------------------------------------
+# --- Jobs ---
 
 
-class Making:
+class _AnswerJob:
     """An answer that a thread makes and clients in event loops watch."""
 
-    def __init__(self, asked: _Asked) -> None:
-        self.asked = asked
+    def __init__(self, request: _Request) -> None:
+        self.request = request
         self.key = uuid.uuid4()
         self.waiting = Waiting()
         self.events: list[Event] = []
         self._lock = threading.Lock()
         self._watchers: list[_Watcher] = []
-        self._standing = 0
+        self._stored_count = 0
         self._work: Future[None] | None = None
 
     def join(self, watcher: _Watcher) -> bool:
@@ -199,7 +198,7 @@ class Making:
             if self._watchers:
                 return
         self.waiting.leave()
-        if self._work is not None and self._work.cancel():  # its turn had not come
+        if self._work is not None and self._work.cancel():  # it had not started
             _forget(self)
 
     def begin(self) -> None:
@@ -209,78 +208,80 @@ class Making:
     def watched_by(self) -> int:
         return len(self._watchers)
 
-    # What the pipeline tells, in the thread that works.
+    # The pipeline's Progress port, called in the worker thread.
 
     def is_abandoned(self) -> bool:
         return self.waiting.is_over
 
     def stage(self, name: str, milliseconds: float) -> None:
-        self._tell("stage", {"name": name, "ms": round(milliseconds, 3)})
+        self._publish("stage", {"name": name, "ms": round(milliseconds, 3)})
 
     def evidence(self, passages: Sequence[Candidate], query: Query) -> None:
-        self._standing += 1
-        self._tell(
+        self._stored_count += 1
+        self._publish(
             "retrieval",
             retrieval_row(
                 payload.evidence_rows(passages, query),
                 query.also_searched,
-                self.asked.question.understood_as,
+                self.request.question.understood_as,
             ),
         )
 
     def headline(self, headline: Headline, introduced: Mapping[int, Study]) -> None:
-        self._standing += 1
-        self._tell("headline", payload.headline_row(headline) | {"sources": _sources(introduced)})
+        self._stored_count += 1
+        self._publish("headline", payload.headline_row(headline) | {"sources": _sources(introduced)})
 
     def sentence(self, part: str, index: int, sentence: Sentence, introduced: Mapping[int, Study]) -> None:
         (row,) = payload.part((sentence,))["sentences"]
-        self._standing += 1
-        self._tell("sentence", sentence_row(part, index, row, _sources(introduced)))
+        self._stored_count += 1
+        self._publish("sentence", sentence_row(part, index, row, _sources(introduced)))
 
     def _make(self) -> None:
         try:
-            self._tell("done", self._answer())
+            self._publish("done", self._answer())
         except Abandoned:
             return
         except asking.ModelQuotaUsedUp as used_up:
-            self._tell("error", {"status": 429, "detail": str(used_up)})
+            self._publish("error", {"status": 429, "detail": str(used_up)})
         except asking.OutOfTime as late:
-            self._tell("error", {"status": 503, "code": "out_of_time", "detail": str(late)})
+            self._publish("error", {"status": 503, "code": "out_of_time", "detail": str(late)})
         except (OperationalError, InterfaceError):
-            self._tell("error", {"status": 503, "detail": AWAY})
+            self._publish("error", {"status": 503, "detail": AWAY})
         except IntegrityError:  # a source was deleted between reading and storing
-            self._tell("error", {"status": 503, "detail": CHANGED})
+            self._publish("error", {"status": 503, "detail": CHANGED})
         except Exception:
             logger.exception("An answer could not be made")
-            self._tell("error", {"status": 500, "detail": FAILED})
+            self._publish("error", {"status": 500, "detail": FAILED})
         finally:
             _forget(self)
             connections.close_all()
 
     def _answer(self) -> Payload:
         start = perf_counter()
-        asked = self.asked
+        request = self.request
         with limited() as limit:
             answered = answering.make(
-                asked.question,
-                writer=asked.writer,
+                request.question,
+                writer=request.writer,
                 progress=self,
                 waiting=self.waiting,
-                allowance=asked.allowance,
+                allowance=request.allowance,
                 limit=limit,
             )
             if self.is_abandoned():
                 raise Abandoned
             stored = answering.store(
-                answered, parent=asked.parent, now=asked.now, started=start, request_id=self.key, limit=limit
+                answered, parent=request.parent, now=request.now, started=start, request_id=self.key, limit=limit
             )
-        if asked.on_stored:
-            asked.on_stored(stored["id"])
+        if request.on_stored:
+            request.on_stored(stored["id"])
         return stored
 
-    def _tell(self, name: str, data: Payload) -> None:
+    def _publish(self, name: str, data: Payload) -> None:
         with self._lock:
-            event = Event(_id(self.key, len(self.events) + 1, self._standing), name, payload.in_contract_order(data))
+            event = Event(
+                _event_id(self.key, len(self.events) + 1, self._stored_count), name, payload.in_contract_order(data)
+            )
             self.events.append(event)
             for watcher in self._watchers:
                 watcher.wake()
@@ -311,67 +312,67 @@ class _Watcher:
         return has_news
 
 
-_threads = ThreadPoolExecutor(MOST_AT_WORK, thread_name_prefix="answer-stream")
-_makings: dict[uuid.UUID, Making] = {}
-_makings_lock = threading.Lock()
+_threads = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="answer-stream")
+_jobs: dict[uuid.UUID, _AnswerJob] = {}
+_jobs_lock = threading.Lock()
 
 
-def _find_making(key: uuid.UUID) -> Making | None:
-    with _makings_lock:
-        return _makings.get(key)
+def _find_job(key: uuid.UUID) -> _AnswerJob | None:
+    with _jobs_lock:
+        return _jobs.get(key)
 
 
-def _forget(making: Making) -> None:
-    with _makings_lock:
-        _makings.pop(making.key, None)
+def _forget(job: _AnswerJob) -> None:
+    with _jobs_lock:
+        _jobs.pop(job.key, None)
 
 
 def _count_watched() -> int:
-    with _makings_lock:
-        return sum(making.watched_by for making in _makings.values())
+    with _jobs_lock:
+        return sum(job.watched_by for job in _jobs.values())
 
 
-# --- Telling ---------------------------------------------------------------------------------------------------------
+# --- Events ---
 
 
-async def _follow(asked: _Asked, making: Making | None = None, sent: int = 0) -> AsyncGenerator[Event | None]:
+async def _follow(request: _Request, job: _AnswerJob | None = None, sent: int = 0) -> AsyncGenerator[Event | None]:
     """Yield the events of a job after the first `sent`; start a new job where there is none or it was abandoned."""
     watcher = _Watcher()
-    if making is None or not making.join(watcher):
-        if making is not None and asked.admit and (seconds := await sync_to_async(_admit)(asked.admit)):
-            yield Event(_id(making.key, sent + 1, 0), "error", {"status": 429, "detail": USED_UP % seconds})
+    if job is None or not job.join(watcher):
+        if job is not None and request.admit and (seconds := await sync_to_async(_admit)(request.admit)):
+            yield Event(_event_id(job.key, sent + 1, 0), "error", {"status": 429, "detail": USED_UP % seconds})
             return
-        making, sent = Making(asked), 0
-        making.join(watcher)
-        with _makings_lock:
-            _makings[making.key] = making
-        making.begin()
+        job, sent = _AnswerJob(request), 0
+        job.join(watcher)
+        with _jobs_lock:
+            _jobs[job.key] = job
+        job.begin()
     try:
         while True:
-            for event in making.events[sent:]:
+            for event in job.events[sent:]:
                 sent += 1
                 yield event
                 if event.is_last:
                     return
-            if len(making.events) <= sent and not await watcher.wait():
+            if len(job.events) <= sent and not await watcher.wait():
                 yield None
     finally:
-        making.leave(watcher)
+        job.leave(watcher)
 
 
 def _admit(admit: Callable[[], int]) -> int:
     try:
         return admit()
     finally:
-        _let_go()
+        _close_connection()
 
 
-async def _tell_again(events: Sequence[Event]) -> AsyncGenerator[Event | None]:
+async def _replay_events(events: Sequence[Event]) -> AsyncGenerator[Event | None]:
     for event in events:
         yield event
 
 
-def _standing(key: uuid.UUID, stored: Payload) -> Iterator[Event]:
+def _stored_events(key: uuid.UUID, stored: Payload) -> Iterator[Event]:
     """Yield the events that a stored answer can repeat, and the last one."""
     rows: list[tuple[str, Payload]] = []
     if stored["evidence"] or stored["confidence"]:
@@ -390,8 +391,8 @@ def _standing(key: uuid.UUID, stored: Payload) -> Iterator[Event]:
             sources = [cited for cited in stored["citations"] if cited["index"] in new]
             rows.append(("sentence", sentence_row(part, index, row, sources)))
     for number, (name, data) in enumerate(rows, start=1):
-        yield Event(_id(key, number, number), name, payload.in_contract_order(data))
-    yield Event(_id(key, len(rows) + 1, len(rows)), "done", stored)
+        yield Event(_event_id(key, number, number), name, payload.in_contract_order(data))
+    yield Event(_event_id(key, len(rows) + 1, len(rows)), "done", stored)
 
 
 def retrieval_row(evidence: list[Payload], also_searched: Sequence[str], understood_as: str | None) -> Payload:
@@ -399,9 +400,9 @@ def retrieval_row(evidence: list[Payload], also_searched: Sequence[str], underst
 
 
 def sentence_row(part: str, index: int, row: Payload, sources: list[Payload]) -> Payload:
-    """Return a sentence with its place and the studies that it is the first to cite."""
+    """Return a sentence with its position and the studies that it is the first to cite."""
     return {"part": part, "index": index, **row, "sources": sources}
 
 
-def _id(key: uuid.UUID, number: int, standing: int) -> str:
-    return f"{key.hex}.{number}.{standing}"
+def _event_id(key: uuid.UUID, number: int, stored: int) -> str:
+    return f"{key.hex}.{number}.{stored}"

@@ -14,7 +14,7 @@ from psycopg.errors import QueryCanceled
 from qa_app.pipeline.ports import OutOfTime
 from qa_app.writers.records import Deadline
 
-LEAST_MS = 1  # PostgreSQL takes 0 for no limit
+MIN_MILLISECONDS = 1  # PostgreSQL takes 0 for no limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +31,13 @@ class TimeLimit:
 
     def bind(self) -> None:
         """Limit the connection's statements to the time left. Raises OutOfTime after the deadline."""
-        _cut_off_after(self.milliseconds_left)
+        _set_statement_timeout(self.milliseconds_left)
 
     @property
     def milliseconds_left(self) -> int:
         """Return the time left as a statement timeout. Raises OutOfTime after the deadline."""
         self.require()
-        return max(LEAST_MS, int(1000 * self.deadline.seconds_left))
+        return max(MIN_MILLISECONDS, int(1000 * self.deadline.seconds_left))
 
 
 @contextmanager
@@ -50,21 +50,21 @@ def limited(seconds: float | None = None) -> Iterator[TimeLimit]:
     seconds = settings.ANSWER_SECONDS if seconds is None else seconds
     limit = TimeLimit(seconds, Deadline.after(seconds))
     limit.require()
-    binding = _Binding(limit)
+    binding = _TimeoutSetter(limit)
     try:
         with connection.execute_wrapper(binding):
             yield limit
-    except OperationalError as error:  # a statement that was cut off among them
+    except OperationalError as error:  # includes a statement timeout
         if limit.deadline.is_over or isinstance(error.__cause__, QueryCanceled):
             raise OutOfTime(seconds) from error
         raise
     finally:
         if binding.is_bound:
-            with suppress(Error):  # a lost connection keeps nothing, and what is rolled back takes it along
-                _cut_off_after(0)
+            with suppress(Error):  # a lost connection or a rollback has reset it
+                _set_statement_timeout(0)
 
 
-class _Binding:
+class _TimeoutSetter:
     """Sets the statement timeout before a statement that Django sends.
 
     Outside a transaction it is set once; inside, once a transaction, and again after a rollback, which resets it.
@@ -72,35 +72,35 @@ class _Binding:
 
     def __init__(self, limit: TimeLimit) -> None:
         self._limit = limit
-        self._is_telling = False  # which is to send a statement, too
-        self._told_in: object = None
-        """The outermost block of the transaction that knows."""
+        self._is_setting = False  # prevents recursion: setting the timeout is a statement too
+        self._limited_block: object = None
+        """The outermost block of the transaction that has the timeout."""
         self.is_bound = False
 
     def __call__(self, execute: Callable[..., Any], sql: Any, *others: Any) -> Any:
         statement = str(sql)
         if statement.startswith("ROLLBACK"):
-            self._told_in = None
-        elif not (self.is_bound or self._is_telling or statement.startswith(_OF_SAVEPOINTS)):
-            self._is_telling = True
+            self._limited_block = None
+        elif not (self.is_bound or self._is_setting or statement.startswith(_OF_SAVEPOINTS)):
+            self._is_setting = True
             try:
-                self._tell()
+                self._set_timeout()
             finally:
-                self._is_telling = False
+                self._is_setting = False
         return execute(sql, *others)
 
-    def _tell(self) -> None:
+    def _set_timeout(self) -> None:
         if not connection.in_atomic_block:
             self._limit.bind()
             self.is_bound = True
-        elif self._told_in is not (outermost := connection.atomic_blocks[0]):
-            _cut_off_after(self._limit.milliseconds_left, is_local=True)
-            self._told_in = outermost
+        elif self._limited_block is not (outermost := connection.atomic_blocks[0]):
+            _set_statement_timeout(self._limit.milliseconds_left, is_local=True)
+            self._limited_block = outermost
 
 
 _OF_SAVEPOINTS = ("SAVEPOINT", "RELEASE")  # these take no time
 
 
-def _cut_off_after(milliseconds: int, *, is_local: bool = False) -> None:
+def _set_statement_timeout(milliseconds: int, *, is_local: bool = False) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT set_config('statement_timeout', %s, %s)", [str(milliseconds), is_local])

@@ -100,9 +100,9 @@ class AnswersView(TimedView):
             )
         except asking.BadInput as bad:
             raise invalid(bad) from bad
-        except idempotency.OtherQuestion as error:
+        except idempotency.KeyReused as error:
             raise OtherQuestion from error
-        except idempotency.StillAnswering as error:
+        except idempotency.AnswerInProgress as error:
             raise StillAnswering from error
         except asking.ModelQuotaUsedUp as used_up:
             raise ModelUsedUp(used_up) from used_up

@@ -23,12 +23,12 @@ WRITES = "true: a language model, where one is set up; false: quotations only; l
 
 
 class LegacyQuestion(Shape):
-    query = CharField(max_length=asking.LONGEST_QUESTION)
+    query = CharField(max_length=asking.MAX_QUESTION_LENGTH)
     mode = ChoiceField(choices=shapes.MODES, required=False, allow_null=True, help_text="`beginner` where it is left out.")  # fmt: skip
     collection = CharField(required=False, allow_null=True, help_text="Slug of the collection to search first.")
     use_llm = BooleanField(required=False, allow_null=True, help_text=WRITES)
-    top_k_passages = IntegerField(required=False, allow_null=True, min_value=1, max_value=asking.MOST_PASSAGES, help_text="12 where it is left out.")  # fmt: skip
-    max_studies = IntegerField(required=False, allow_null=True, min_value=1, max_value=asking.MOST_STUDIES, help_text="5 where it is left out.")  # fmt: skip
+    top_k_passages = IntegerField(required=False, allow_null=True, min_value=1, max_value=asking.MAX_PASSAGES, help_text="12 where it is left out.")  # fmt: skip
+    max_studies = IntegerField(required=False, allow_null=True, min_value=1, max_value=asking.MAX_STUDIES, help_text="5 where it is left out.")  # fmt: skip
 
 
 class LegacyPartRequest(Shape):

@@ -54,7 +54,7 @@ def numbers(help_text: str = "") -> ListField:
 
 
 class AnswerRequest(Shape):
-    question = CharField(max_length=asking.LONGEST_QUESTION, help_text="1 to 2,000 characters after trimming.")
+    question = CharField(max_length=asking.MAX_QUESTION_LENGTH, help_text="1 to 2,000 characters after trimming.")
     mode = ChoiceField(choices=MODES, required=False, allow_null=True, help_text="Whom to write for; `beginner` where it is left out.")  # fmt: skip
     collection = CharField(required=False, allow_null=True, help_text="Slug of the collection to search first.")
     writer = ChoiceField(choices=asking.WRITERS, required=False, allow_null=True, help_text="`auto` where it is left out.")  # fmt: skip
@@ -62,16 +62,16 @@ class AnswerRequest(Shape):
 
 
 class SearchRequest(Shape):
-    question = CharField(max_length=asking.LONGEST_QUESTION)
+    question = CharField(max_length=asking.MAX_QUESTION_LENGTH)
     mode = ChoiceField(choices=MODES, required=False, allow_null=True)
     collection = CharField(required=False, allow_null=True)
-    limit = IntegerField(required=False, allow_null=True, min_value=1, max_value=asking.MOST_FOUND, help_text="20 where it is left out.")  # fmt: skip
+    limit = IntegerField(required=False, allow_null=True, min_value=1, max_value=asking.MAX_SEARCH_RESULTS, help_text="20 where it is left out.")  # fmt: skip
 
 
 SEARCH_PARAMETERS = [
     OpenApiParameter(
         "q",
-        {"type": "string", "minLength": 1, "maxLength": asking.LONGEST_QUESTION},
+        {"type": "string", "minLength": 1, "maxLength": asking.MAX_QUESTION_LENGTH},
         required=True,
         description="The question. In a body (POST) it stands in no proxy's log.",
         examples=[OpenApiExample("A question", value="How many sets per week for muscle growth?")],
@@ -79,7 +79,7 @@ SEARCH_PARAMETERS = [
     OpenApiParameter("mode", str, enum=MODES),
     OpenApiParameter("collection", str, description="Slug of the collection to search first."),
     OpenApiParameter(
-        "limit", {"type": "integer", "minimum": 1, "maximum": asking.MOST_FOUND, "default": 20}, description="How many passages."
+        "limit", {"type": "integer", "minimum": 1, "maximum": asking.MAX_SEARCH_RESULTS, "default": 20}, description="How many passages."
     ),
 ]  # fmt: skip
 

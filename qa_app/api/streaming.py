@@ -95,7 +95,7 @@ class StreamView(APIView):
             )
         except asking.BadInput as bad:
             raise answers.invalid(bad) from bad
-        except streaming.OtherQuestion as error:
+        except streaming.EventIdMismatch as error:
             raise OtherQuestion from error
         except streaming.TooManyStreams as error:
             raise Busy from error

@@ -149,7 +149,7 @@ class AnswerAdmin(ReadOnlyAdmin):
     @admin.action(description="Take off the public list", permissions=["list"])
     def take_off_the_list(self, request: HttpRequest, queryset: QuerySet[Answer]) -> None:
         chosen = list(queryset.values_list("pk", flat=True))
-        gone = listed.take_off(chosen, by=person(request), now=timezone.now())
+        gone = listed.unlist(chosen, by=person(request), now=timezone.now())
         self._told(request, gone, "Taken off the public list.", "{} no longer shown to other readers.")
 
     def _told(self, request: HttpRequest, answers: list[Answer], entry: str, words: str) -> None:

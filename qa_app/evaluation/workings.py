@@ -107,7 +107,7 @@ def _evaluation() -> dict[str, Any] | None:
 def how_it_works() -> dict[str, Any]:
     """What steers answers at this moment, see `workings.describe`; with it the fixed limits and who writes."""
     return describe() | {
-        "writer": asking.writer(),
-        "longest_question": asking.LONGEST_QUESTION,
-        "calibration_trouble": asking.calibration_trouble(),
+        "writer": asking.describe_writer(),
+        "longest_question": asking.MAX_QUESTION_LENGTH,
+        "calibration_trouble": engines.model_trouble(),
     }

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 from django.utils.translation import gettext_noop as N_
 
-from qa_app.answers.asking import NOT_DECODED, BadInput, is_storable
+from qa_app.answers.asking import REPLACEMENT_CHARACTER, BadInput, is_storable
 from qa_app.models import Answer, Feedback
 
 LONGEST_FEEDBACK = 1_000
@@ -38,7 +38,7 @@ def give_feedback(
         raise BadFeedback(
             "reasons", "unknown", N_("Choose reasons from this list, or none: %(known)s."), known=", ".join(known)
         )
-    if not isinstance(said, str) or not is_storable(said) or NOT_DECODED in said:
+    if not isinstance(said, str) or not is_storable(said) or REPLACEMENT_CHARACTER in said:
         raise BadFeedback("words", "not_text", N_("Send your words as text."))
     if len(said.strip()) > LONGEST_FEEDBACK:
         raise BadFeedback("words", "too_long", N_("Please say it in %(most)s characters."), most=LONGEST_FEEDBACK)

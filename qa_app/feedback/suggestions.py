@@ -92,9 +92,9 @@ def suggest(typed: str) -> tuple[Suggestion, ...]:
 
 
 def _answered(roots: Sequence[str], beginning: str) -> Iterator[Suggestion]:
-    """Listed questions: these come and go between versions of the corpus."""
+    """Return listed questions; they change between versions of the corpus."""
 
-    def fits(one: listed.Listed) -> bool:
+    def fits(one: listed.ListedQuestion) -> bool:
         said = words(one.question)
         has = {stem(word) for word in said}
         return has.issuperset(roots) and (stem(beginning) in has or any(word.startswith(beginning) for word in said))

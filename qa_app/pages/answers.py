@@ -80,9 +80,9 @@ def answer_page(
     with asking.snapshot():
         around = overview.of(payload)
         changes = asking.find_changes(payload, since) if since else None
-        trail = history.trail(payload["id"]) if payload.get("parent") else []
+        trail = history.list_parents(payload["id"]) if payload.get("parent") else []
         shows_corpus = payload["outcome"] == "out_of_scope"
-        front = asking.front_page() if shows_corpus else asking.offered_collections()
+        front = asking.corpus_figures() if shows_corpus else asking.collection_choices()
     page = presentation.read(payload, around.names)
     kept = {"mode": payload["mode"], "collection": payload["collection"] or ""}
     if page.is_refusal and payload["outcome"] != "guardrail":

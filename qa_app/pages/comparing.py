@@ -42,9 +42,9 @@ def compare(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {"given": given, "missing": missing}
     if found["a"] and found["b"]:
         context["compared"] = comparing.compare(
-            found["a"], found["b"], is_same_engine=asking.have_one_engine(found["a"]["id"], found["b"]["id"])
+            found["a"], found["b"], is_same_engine=asking.has_one_engine(found["a"]["id"], found["b"]["id"])
         )
-        context |= asking.offered_collections()
+        context |= asking.collection_choices()
     response = render(request, "qa/compare.html", context, status=HTTPStatus.NOT_FOUND if missing else HTTPStatus.OK)
     if found["b"] and request.headers.get("X-Asked-Here"):  # by our script, which was told the answer while it was made
         remember(request, response, found["b"]["id"])

@@ -47,7 +47,7 @@ class QuestionForm(forms.Form):
         except asking.BadQuestion as bad:
             if bad.field == "parent":  # nothing that was typed: asked again, it stands alone
                 self.data = {name: self.data.get(name) for name in self.fields} | {"parent": ""}
-            self.add_error(bad.field if bad.field in self.fields and bad.field != "parent" else None, _told(bad))
+            self.add_error(bad.field if bad.field in self.fields and bad.field != "parent" else None, _translate(bad))
             return None
 
     def refuse(self, why: str) -> None:
@@ -81,16 +81,15 @@ class FeedbackForm(forms.Form):
                 amends=amends,
             )
         except ratings.BadFeedback as bad:
-            self.add_error(bad.field if bad.field in self.fields else None, _told(bad))
+            self.add_error(bad.field if bad.field in self.fields else None, _translate(bad))
             return None
         return given.pk if given else None
 
 
-def _told(bad: asking.BadInput) -> str:
-    """What to do, in the language of the page."""
-    if not bad.figures:
-        return gettext(bad.words)
-    return gettext(bad.words) % {
-        name: formats.number_format(figure, force_grouping=True) if isinstance(figure, int) else figure
-        for name, figure in bad.figures.items()
+def _translate(bad: asking.BadInput) -> str:
+    if not bad.params:
+        return gettext(bad.message)
+    return gettext(bad.message) % {
+        name: formats.number_format(value, force_grouping=True) if isinstance(value, int) else value
+        for name, value in bad.params.items()
     }

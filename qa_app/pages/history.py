@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from qa_app.answers.history import told
+from qa_app.answers.history import summarize_answers
 
 COOKIE = "asked"
 MOST_KEPT = 50
@@ -30,13 +30,13 @@ def remember(request: HttpRequest, response: HttpResponse, answer_id: str) -> No
 def history(request: HttpRequest) -> HttpResponse:
     """The questions asked in this browser, newest first. POST forgets one (`forget`), all (`forget_all`), or keeps one (`keep`)."""
     if request.method != "POST":
-        return render(request, "qa/history.html", {"asked": told(_kept(request)), "most_kept": MOST_KEPT})
+        return render(request, "qa/history.html", {"asked": summarize_answers(_kept(request)), "most_kept": MOST_KEPT})
     response = HttpResponse(status=HTTPStatus.SEE_OTHER, headers={"Location": reverse("history")})
     if "forget_all" in request.POST:
         _keep(response, [])
     elif forgotten := request.POST.get("forget"):
         _keep(response, [kept for kept in _kept(request) if kept != forgotten])
-    elif found := told([request.POST.get("keep", "").replace("\0", "")]):
+    elif found := summarize_answers([request.POST.get("keep", "").replace("\0", "")]):
         remember(request, response, found[0].answer_id)
     return response
 

@@ -11,7 +11,7 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST
 
-from qa_app.answers import asking, quota
+from qa_app.answers import asking, examples, quota
 from qa_app.pages.answers import answer_page
 from qa_app.pages.caching import current, page_or_part
 from qa_app.pages.forms import QuestionForm
@@ -93,7 +93,7 @@ def _prefilled(request: HttpRequest) -> dict[str, str]:
 
 
 def _ask_page(request: HttpRequest, form: QuestionForm, status: int = HTTPStatus.OK) -> HttpResponse:
-    context = {"form": form, "front": asking.front_page(), "examples": asking.examples()}
+    context = {"form": form, "front": asking.corpus_figures(), "examples": list(examples.shown())}
     if status != HTTPStatus.OK and request.headers.get("HX-Request"):
         response = render(request, "qa/_form.html", context, status=status)
         response["HX-Retarget"], response["HX-Reswap"] = "#ask-form", "outerHTML"

@@ -283,11 +283,11 @@ def test_the_filters_forms_and_limits_are_those_of_the_code() -> None:
     assert set(re.findall(r"`(\w+)`", first[1])) == set(studies.FILTERS)
     assert files == set(exporting.FORMS)
     assert f"`limit` is 1 to {paging.CursorPages.max_page_size} rows a page ({paging.CursorPages.page_size})" in corpus
-    assert f"`question` (1 to {asking.LONGEST_QUESTION:,} characters)" in GUIDE
+    assert f"`question` (1 to {asking.MAX_QUESTION_LENGTH:,} characters)" in GUIDE
     limits = " ".join(section("Limits").split())
     assert f"of at most {bodies.LARGEST_BODY // 1024} KB, {bodies.DEEPEST} levels deep" in limits
     assert f"a number of more than {bodies.LONGEST_NUMBER} characters" in limits
-    assert f"At most {streaming.MOST_STREAMS} streams" in limits
+    assert f"At most {streaming.MAX_STREAMS} streams" in limits
 
 
 def test_the_tools_of_assistants_are_all_there() -> None:

@@ -265,7 +265,7 @@ def test_too_many_answers_at_once_are_said_with_when_to_come_back(
     site: Site, page: Page, watch: Watch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     watch.expected = ("status of 503",)
-    monkeypatch.setattr(streaming, "MOST_STREAMS", 0)
+    monkeypatch.setattr(streaming, "MAX_STREAMS", 0)
 
     type_and_send(site, page)
 

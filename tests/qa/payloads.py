@@ -6,7 +6,7 @@ import copy
 from contextlib import nullcontext
 from typing import Any
 
-from qa_app.answers import asking, overview
+from qa_app.answers import asking, examples, overview
 from qa_app.answers.payload import with_added
 
 WEEKLY = "Across 15 trials, at least 10 weekly sets per muscle seem necessary to maximise growth. Few sets still build muscle."
@@ -156,7 +156,7 @@ def make_refusal(outcome: str = "insufficient_evidence", **changes: Any) -> dict
 
 
 class FakeAsking:
-    """The door's functions over a few payloads in memory."""
+    """The answering service over a few payloads in memory."""
 
     def __init__(self, *payloads: dict[str, Any]) -> None:
         self.payloads = {payload["id"]: payload for payload in payloads or (make_payload(),)}
@@ -179,21 +179,22 @@ class FakeAsking:
     def overview(self, payload: dict[str, Any]) -> overview.Overview:
         """As of a corpus without studies."""
         topics = tuple(overview.Topic(row["id"], row["name"], has_page=False) for row in payload["related_topics"])
-        return overview.Overview(rows=(), stand=None, timeline=None, topics=topics, names={}, titles={})
+        return overview.Overview(rows=(), agreement=None, timeline=None, topics=topics, names={}, titles={})
 
     def examples(self) -> list[str]:
         return ["How many sets per week for muscle growth?", "Is creatine safe for the kidneys?"]
 
-    def front_page(self) -> dict[str, Any]:
+    def corpus_figures(self) -> dict[str, Any]:
         collections = [{"slug": "training", "name": "Training", "description": "How to lift.", "studies": 33}]
         return {"studies": 101, "passages": 778, "collections": collections, "corpus_version": 12}
 
-    def offered_collections(self) -> dict[str, Any]:
-        return self.front_page()
+    def collection_choices(self) -> dict[str, Any]:
+        return self.corpus_figures()
 
     def install(self, monkeypatch: Any) -> FakeAsking:
-        for name in ("check", "ask", "find_answer", "examples", "front_page", "offered_collections"):
+        for name in ("check", "ask", "find_answer", "corpus_figures", "collection_choices"):
             monkeypatch.setattr(asking, name, getattr(self, name))
+        monkeypatch.setattr(examples, "shown", self.examples)
         monkeypatch.setattr(asking, "snapshot", nullcontext)
         monkeypatch.setattr(overview, "of", self.overview)
         return self

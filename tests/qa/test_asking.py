@@ -353,12 +353,12 @@ def test_reading_an_answer_again_changes_nothing_of_it(answered: Payload) -> Non
 
 
 def test_examples_can_all_be_asked() -> None:
-    for example in examples.OURS:
+    for example in examples.CURATED:
         asking.check(question=example, mode="beginner", collection=None, writer="auto", parent=None)
 
 
 def test_the_front_page_counts_what_readers_may_see() -> None:
-    figures = asking.front_page()
+    figures = asking.corpus_figures()
 
     assert (figures["studies"], figures["passages"]) == (2, 2)
     assert {c["slug"]: c["studies"] for c in figures["collections"]} == {"training": 1, "nutrition": 1}

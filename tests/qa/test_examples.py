@@ -50,18 +50,18 @@ def test_of_another_corpus_they_ask_what_its_studies_found(tea_house: None) -> N
     )
     html = Client().get("/").content.decode()
     assert all(example in html for example in shown)
-    assert not any(ours in html for ours in examples.OURS[1:])
+    assert not any(ours in html for ours in examples.CURATED[1:])
 
 
 def test_ours_stand_where_the_corpus_is_about_them(tea_house: None) -> None:
     creatine, kidneys = make_concept("creatine"), make_concept("kidneys")
     text = "Creatine was safe for each kidney."
     make_study(study_id="CREATINE", texts=(text,), concepts=(creatine, kidneys), status="draft")
-    assert examples.OURS[3] not in examples.shown()
+    assert examples.CURATED[3] not in examples.shown()
 
     curation.publish(["CREATINE"], **BY)
 
-    assert examples.shown()[:2] == (examples.OURS[3], TEA)
+    assert examples.shown()[:2] == (examples.CURATED[3], TEA)
 
 
 def test_words_that_mean_something_else_here_do_not_make_a_corpus_ours() -> None:

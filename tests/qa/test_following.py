@@ -48,8 +48,8 @@ def test_a_chain_keeps_its_subject(first: dict[str, Any]) -> None:
     third = asking.ask(question="and older men?", parent=second["id"])
 
     assert third["understood_as"] == "and older men: how many weekly sets per muscle for growth?"
-    assert history.trail(third["id"]) == [(first["url"], ASKED), (second["url"], WOMEN)]
-    assert history.trail(first["id"]) == []
+    assert history.list_parents(third["id"]) == [(first["url"], ASKED), (second["url"], WOMEN)]
+    assert history.list_parents(first["id"]) == []
 
 
 def test_what_named_nothing_and_found_nothing_is_passed_over(first: dict[str, Any]) -> None:

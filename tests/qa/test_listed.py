@@ -56,7 +56,7 @@ def test_nobody_sees_a_question_before_it_is_approved(client: Client, curator: U
 def test_what_is_taken_off_the_list_is_gone_and_stays_as_history(client: Client, curator: User) -> None:
     body = approve(ASKED, curator)
 
-    gone = listed.take_off([body["id"]], by=curator, now=timezone.now())
+    gone = listed.unlist([body["id"]], by=curator, now=timezone.now())
 
     assert [answer.pk for answer in gone] == [body["id"]]
     assert listed.questions() == ()

@@ -373,7 +373,7 @@ def test_while_nothing_happens_there_is_a_heartbeat(model: SlowModel, monkeypatc
 
 
 def test_more_than_can_be_served_are_asked_to_come_back(model: SlowModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streaming, "MOST_STREAMS", 1)
+    monkeypatch.setattr(streaming, "MAX_STREAMS", 1)
 
     async def talk(application: Any) -> tuple[Connection, Any]:
         async with posting(application, STREAM, {"question": ASKED}) as first:
@@ -480,6 +480,6 @@ def test_readers_who_leave_at_any_point_leave_nothing_behind() -> None:
             require_whole(events)
     assert eventually(lambda: streaming._makings == {})
     assert eventually(lambda: connections_open() <= before)
-    assert len(threads_of("answer-stream")) <= streaming.MOST_AT_WORK
+    assert len(threads_of("answer-stream")) <= streaming.MAX_THREADS
     assert threads_of("model-request") == []
     assert Answer.objects.count() - known >= plans.count(None)

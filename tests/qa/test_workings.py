@@ -125,6 +125,6 @@ def test_the_last_test_is_told_without_its_questions(django_user_model: type[Use
 def test_the_door_gives_what_the_page_tells() -> None:
     told = workings.how_it_works()
 
-    assert told["longest_question"] == asking.LONGEST_QUESTION
+    assert told["longest_question"] == asking.MAX_QUESTION_LENGTH
     assert told["encoder"] == search.encoder_name()
     assert told["figures"] == workings.figures(answering.POLICY)

@@ -70,7 +70,7 @@ def span_faults(answer: Any, spans: Any, texts: dict[str, str]) -> Iterator[str]
             yield place + ": its quote is not what stands in " + span["passage"]
     keys = ("start", "end", "quote")
     packed = [(s["part"], s["sentence"], s["passage"], *(s[key] for key in keys)) for s in spans]
-    told = []
+    quoted = []
     headline = answer.get("headline")
     parts = [("headline", [headline] if headline else [])]
     parts += [(part, answer[part]["sentences"]) for part in ("summary", "answer")]
@@ -78,11 +78,11 @@ def span_faults(answer: Any, spans: Any, texts: dict[str, str]) -> Iterator[str]
         for number, sentence in enumerate(sentences, start=1):
             quotes = [row for row in sentence["support"] if "finding_ids" not in row]
             for row in quotes:
-                told.append((part, number, name_of(row), *(row[key] for key in keys)))
+                quoted.append((part, number, name_of(row), *(row[key] for key in keys)))
             words = " ".join(" ".join(row["quote"] for row in quotes).split())
             if sentence["kind"] == "quote" and quotes and " ".join(sentence["text"].split()) != words:
                 yield f"{part}, sentence {number}: is not what it quotes"
-    if packed != told:
+    if packed != quoted:
         yield "spans.json: is not what answer.json quotes"
 
 
