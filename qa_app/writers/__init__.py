@@ -1,1 +1,1 @@
-"""What stands behind the pipeline's ports: the corpus, and a language model where one is configured."""
+"""Writers and rerankers that use a language model."""

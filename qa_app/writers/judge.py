@@ -1,19 +1,20 @@
-"""An entailment model as a judge of paraphrases."""
+"""Judge paraphrases with an entailment model."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-ENTAILED = "entail"  # how the label of support begins, in models of three labels
-_WORDS_AT_ONCE = 200  # of evidence beside a claim: more than that the models cut off
+ENTAILED = "entail"  # prefix of the label in models with three labels
+_WORDS_AT_ONCE = 200  # of evidence for each pair; the models truncate longer input
 
 
 def entailment_judge(model: str) -> Callable[[str, Sequence[str]], float]:
-    """A judge by a cross-encoder of one label (its sigmoid) or of three (that of entailment), by name or path.
+    """Return a judge that uses a cross-encoder, by name or path, and scores from 0 to 1.
 
-    The evidence is read in stretches, and the best one counts. Raises OSError or ValueError where the model cannot be had.
+    A model has one label (its sigmoid counts) or three (entailment counts). The best stretch of the evidence counts.
+    Raises OSError or ValueError when the model cannot be loaded.
     """
-    from sentence_transformers import CrossEncoder  # seconds, and hundreds of megabytes: only where there is a judge
+    from sentence_transformers import CrossEncoder  # slow to import and large
 
     encoder = CrossEncoder(model)
     labels = {int(place): str(label).lower() for place, label in encoder.config.id2label.items()}

@@ -1,7 +1,6 @@
-"""A server that speaks OpenAI's chat completions: asked under one deadline, never trusted, left alone while it is down.
+"""Client of an OpenAI-compatible chat server, with deadline, retries, circuit breaker and spending limit.
 
-`ModelServer.complete` is the only door: a writer, a reranker and a judge all go through it, so that retries, breaker and
-spending limit hold for each of them.
+Writers, rerankers and judges all call `ModelServer.complete` or `complete_all`, so that the limits hold for each.
 """
 
 from __future__ import annotations
@@ -21,26 +20,39 @@ from qa_app.writers.records import Clock, Deadline, Message, Price, Reply, Reque
 if TYPE_CHECKING:
     from types import ModuleType
 
-CHARACTERS_PER_TOKEN = 4  # of English prose; only where a server does not count
-FEWEST_CHARACTERS_PER_TOKEN = 2  # what is set aside for a request before it is sent
-CHARGED_ALTHOUGH_FAILED = {"timeout", "too_large", "unreadable"}  # the model may have written, and be paid for it
-__all__ = ["Breaker", "Budget", "Deadline", "Dialect", "ModelServer", "NoBudget", "Price", "Reply", "Request", "ServerFailed", "ServerSettings", "Waiting"]  # fmt: skip
+CHARACTERS_PER_TOKEN = 4  # of English prose, if the server sends no count
+MIN_CHARACTERS_PER_TOKEN = 2  # for the reserved cost, an upper limit
+CHARGED_FAILURES = {"timeout", "too_large", "unreadable"}  # the model may have written a reply that costs money
+__all__ = [
+    "Breaker",
+    "SpendingBudget",
+    "Deadline",
+    "Dialect",
+    "ModelServer",
+    "NoBudget",
+    "Price",
+    "Reply",
+    "Request",
+    "ServerFailed",
+    "ServerSettings",
+    "Waiting",
+]
 
 
-class Budget(Protocol):
-    """A day's spending, shared by every process."""
+class SpendingBudget(Protocol):
+    """A daily spending limit shared by all processes."""
 
     def reserve(self, cost: float) -> date | None:
-        """Sets the sum aside and says on which day; None, and nothing is set aside, where the limit would be passed."""
+        """Reserve the cost and return its day; None where the limit would be passed."""
         ...
 
     def settle(self, day: date, *, reserved: float, spent: float, tokens: int) -> None:
-        """Puts what was spent in the place of what was set aside on that day."""
+        """Replace a reserved cost by the real one."""
         ...
 
 
 class NoBudget:
-    """Nothing is counted and nothing refused."""
+    """A budget without limit or records."""
 
     def reserve(self, cost: float) -> date | None:
         return date.min
@@ -50,7 +62,7 @@ class NoBudget:
 
 
 class Breaker:
-    """Opens after a row of failures, and lets one call try again after a pause. For all threads of a process."""
+    """A circuit breaker for all threads of a process: opens after repeated failures, then probes after a pause."""
 
     def __init__(self, *, failures: int, pause_seconds: float, clock: Clock = time.monotonic) -> None:
         self._limit, self._pause, self._clock = failures, pause_seconds, clock
@@ -61,14 +73,14 @@ class Breaker:
 
     @property
     def state(self) -> str:
-        """`closed`, `open` or `half_open`."""
+        """Return `closed`, `open` or `half_open`."""
         with self._lock:
             if self._opened_at is None:
                 return "closed"
             return "half_open" if self._is_probing or self._has_paused(self._opened_at) else "open"
 
     def admit(self) -> bool:
-        """Whether a call may be made. One of the three below must follow each call admitted."""
+        """Return whether a call may be made; then call `succeeded`, `failed` or `not_made`."""
         with self._lock:
             if self._opened_at is None:
                 return True
@@ -88,7 +100,7 @@ class Breaker:
                 self._opened_at, self._is_probing = self._clock(), False
 
     def not_made(self) -> None:
-        """The call was not made after all."""
+        """Record that the admitted call was not made."""
         with self._lock:
             self._is_probing = False
 
@@ -98,28 +110,28 @@ class Breaker:
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What a server has been found to understand; older and smaller ones know less."""
+    """The request options that a server supports."""
 
     format: str = "json_schema"
     limit: str = "max_completion_tokens"
-    """The name of the field for the longest reply; empty where the server knows none."""
+    """Field for the longest reply; empty where the server supports none."""
     has_temperature: bool = True
 
     def without(self, parameter: str | None) -> Dialect | None:
-        """One step plainer, after a request was refused; None where nothing is left to leave out."""
+        """Return a dialect without the refused parameter, or one step simpler; None where nothing is left to omit."""
         if parameter == "temperature" and self.has_temperature:
             return replace(self, has_temperature=False)
         if self.limit and parameter == self.limit:
-            return self._with_a_plainer_limit()
+            return self._simplify_limit()
         if self.format != "text":
             return replace(self, format="json_object" if self.format == "json_schema" else "text")
-        return self._with_a_plainer_limit() if self.limit else None
+        return self._simplify_limit() if self.limit else None
 
-    def _with_a_plainer_limit(self) -> Dialect:
+    def _simplify_limit(self) -> Dialect:
         return replace(self, limit="max_tokens" if self.limit == "max_completion_tokens" else "")
 
     def options(self, request: Request, reply_tokens: int) -> dict[str, object]:
-        """The fields of the request beside model and messages."""
+        """Return the fields of the request besides model and messages."""
         formats: dict[str, dict[str, object]] = {
             "json_schema": {
                 "type": "json_schema",
@@ -137,26 +149,26 @@ class Dialect:
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    """Where the server is, and how long and how often it is asked."""
+    """Address, model, price and retry settings of a server."""
 
     model: str
     api_key: str = ""
     base_url: str = ""
-    """Empty for OpenAI's own."""
+    """Empty for OpenAI's own address."""
     price: Price = field(default_factory=Price)
     reply_tokens: int = 2_000
     attempts: int = 3
     first_pause_seconds: float = 0.5
-    """Before the second attempt; doubled before each further one, unless the server names a time."""
+    """Pause before the second attempt, doubled before each further one, unless the server names a time."""
     breaker_failures: int = 5
     breaker_pause_seconds: float = 30.0
 
 
 class ModelServer:
-    """One model behind one server; shared by all threads of a process."""
+    """A model on a server, shared by all threads of a process."""
 
     def __init__(
-        self, settings: ServerSettings, *, budget: Budget | None = None, clock: Clock = time.monotonic
+        self, settings: ServerSettings, *, budget: SpendingBudget | None = None, clock: Clock = time.monotonic
     ) -> None:
         self.model = settings.model
         self.breaker = Breaker(
@@ -169,15 +181,15 @@ class ModelServer:
     def complete(
         self, messages: Sequence[Message], schema: Mapping[str, object], deadline: Deadline, *, name: str = "reply"
     ) -> Reply:
-        """The reply to one request. Raises ServerFailed, at the latest when the deadline is over."""
+        """Return the reply to one request. Raises ServerFailed, at the latest at the deadline."""
         return self.complete_all([Request(name, messages, schema)], deadline)[0]
 
     def complete_all(self, requests: Sequence[Request], deadline: Deadline) -> tuple[Reply, ...]:
-        """The replies to several requests, made side by side. Raises ServerFailed where one of them failed.
+        """Send requests in parallel and return their replies. Raises ServerFailed when one of them fails.
 
-        Where those who wait leave, the connections are cut and the server sees its clients go.
+        When the client leaves, the connections are closed.
         """
-        reserved = [self._most_it_costs(request) for request in requests]
+        reserved = [self._max_cost(request) for request in requests]
         if not self.breaker.admit():
             raise ServerFailed("circuit_open", "The language model has failed several times and is left alone a while.")
         try:
@@ -189,8 +201,8 @@ class ModelServer:
             self.breaker.not_made()
             raise ServerFailed("spend_limit", "The day's limit for the language model is reached.")
         wasted: list[list[str]] = [[] for _ in requests]
-        calls = [_asking(self, request, deadline, lost) for request, lost in zip(requests, wasted, strict=True)]
-        results = _side_by_side(calls, deadline)
+        calls = [_bind_call(self, request, deadline, lost) for request, lost in zip(requests, wasted, strict=True)]
+        results = _run_parallel(calls, deadline)
         failures = [result for result in results if isinstance(result, Exception)]
         if deadline.is_abandoned:
             self.breaker.not_made()  # the server is not to blame
@@ -203,25 +215,25 @@ class ModelServer:
             raise failures[0]
         return tuple(result for result in results if isinstance(result, Reply))
 
-    def ask_until_it_replies(self, request: Request, deadline: Deadline, wasted: list[str]) -> Reply:
-        """Up to `attempts` times, with pauses, while the deadline allows. `wasted` gets the attempts that cost although repeated."""
+    def complete_with_retries(self, request: Request, deadline: Deadline, wasted: list[str]) -> Reply:
+        """Retry a request until the deadline; `wasted` collects failed attempts that may have cost money."""
         pause = self._settings.first_pause_seconds
         for left in range(self._settings.attempts - 1, -1, -1):
             try:
-                return self._in_a_known_dialect(request, deadline)
+                return self._negotiate(request, deadline)
             except ServerFailed as failure:
-                jitter = random.uniform(0.75, 1.25)  # noqa: S311 - so that many waiting processes do not come back as one
+                jitter = random.uniform(0.75, 1.25)  # noqa: S311 - spreads the retries of many processes
                 wait = pause * jitter if failure.after_seconds is None else failure.after_seconds
                 if not failure.again or not left or wait >= deadline.seconds_left:
                     raise
-                if failure.reason in CHARGED_ALTHOUGH_FAILED:
+                if failure.reason in CHARGED_FAILURES:
                     wasted.append(failure.reason)
             deadline.sleep(wait)
             pause *= 2
         raise ValueError("A server is asked once at least.")
 
-    def _in_a_known_dialect(self, request: Request, deadline: Deadline) -> Reply:
-        """Leaves out what the server refuses, one thing at a time, and remembers what it understood."""
+    def _negotiate(self, request: Request, deadline: Deadline) -> Reply:
+        """Simplify the request until the server accepts it, and remember the dialect."""
         wire = _wire()
         dialect: Dialect | None = self.dialect
         while dialect is not None:
@@ -244,7 +256,7 @@ class ModelServer:
         raise ServerFailed("refused", "The language model's server refused the request.")
 
     def _read(self, body: bytes, request: Request, seconds: float) -> Reply:
-        """The reply in a response's body, read strictly: a compatible server may send anything."""
+        """Parse a response body; a compatible server may send anything."""
         try:
             parsed = json.loads(body.decode("utf-8"))
             choice = parsed["choices"][0]
@@ -267,14 +279,14 @@ class ModelServer:
             seconds=seconds,
         )
 
-    def _most_it_costs(self, request: Request) -> float:
+    def _max_cost(self, request: Request) -> float:
         characters = request.characters + len(json.dumps(request.schema))
-        return self._settings.price.of(characters // FEWEST_CHARACTERS_PER_TOKEN, self._settings.reply_tokens)
+        return self._settings.price.of(characters // MIN_CHARACTERS_PER_TOKEN, self._settings.reply_tokens)
 
     def _settle(
         self, day: date, results: Sequence[Reply | Exception], reserved: Sequence[float], wasted: Sequence[int]
     ) -> None:
-        """Counts what was used. Of a request that was cut off, what was set aside stays spent; so it does for each lost attempt."""
+        """Record the real cost; a request that was cut off and each wasted attempt cost the reserved amount."""
         rows = zip(results, reserved, wasted, strict=True)
         spent = sum(_spent(result, most) + lost * most for result, most, lost in rows)
         tokens = sum(result.tokens for result in results if isinstance(result, Reply))
@@ -282,34 +294,34 @@ class ModelServer:
 
 
 def _wire() -> ModuleType:
-    """Loaded when a model is first asked: the SDK takes half a second."""
+    """Import the SDK when a model is first used, since it takes half a second."""
     from qa_app.writers import wire
 
     return wire
 
 
-def _count(said: object, characters: int) -> int:
-    """Tokens as the server counted them; from the characters where it did not."""
-    if isinstance(said, int) and not isinstance(said, bool) and 0 <= said < 10_000_000:
-        return said
+def _count(counted: object, characters: int) -> int:
+    """Return the server's token count; without a valid one, an estimate from the characters."""
+    if isinstance(counted, int) and not isinstance(counted, bool) and 0 <= counted < 10_000_000:
+        return counted
     return -(-characters // CHARACTERS_PER_TOKEN)
 
 
 def _spent(result: Reply | Exception, most: float) -> float:
     if isinstance(result, Reply):
         return result.cost or 0.0
-    charged = not isinstance(result, ServerFailed) or result.reason in CHARGED_ALTHOUGH_FAILED
+    charged = not isinstance(result, ServerFailed) or result.reason in CHARGED_FAILURES
     return most if charged else 0.0
 
 
-def _asking(server: ModelServer, request: Request, deadline: Deadline, wasted: list[str]) -> Callable[[], Reply]:
-    return lambda: server.ask_until_it_replies(request, deadline, wasted)
+def _bind_call(server: ModelServer, request: Request, deadline: Deadline, wasted: list[str]) -> Callable[[], Reply]:
+    return lambda: server.complete_with_retries(request, deadline, wasted)
 
 
-def _side_by_side(calls: Sequence[Callable[[], Reply]], deadline: Deadline) -> list[Reply | Exception]:
-    """What each call gave or raised, in order; those that are late are no longer waited for.
+def _run_parallel(calls: Sequence[Callable[[], Reply]], deadline: Deadline) -> list[Reply | Exception]:
+    """Run the calls in parallel; return what each returned or raised, and a timeout for late ones.
 
-    The threads are daemons: one that hangs on a socket holds up neither the reader nor the end of the process.
+    The threads are daemons, so that a hanging socket delays neither the request nor the end of the process.
     """
     done: SimpleQueue[tuple[int, Reply | Exception] | None] = SimpleQueue()
     if deadline.waiting is not None:
@@ -320,18 +332,18 @@ def _side_by_side(calls: Sequence[Callable[[], Reply]], deadline: Deadline) -> l
     def run(place: int, call: Callable[[], Reply]) -> None:
         try:
             done.put((place, call()))
-        except Exception as error:  # handed to the caller, who raises it
+        except Exception as error:  # the caller raises it
             done.put((place, error))
 
     for place, call in enumerate(calls):
         threading.Thread(target=run, args=(place, call), daemon=True, name="model-request").start()
     for _ in calls:
         try:
-            given = done.get(timeout=deadline.seconds_left)
+            item = done.get(timeout=deadline.seconds_left)
         except Empty:
             break
-        if given is None:  # nobody waits any more
+        if item is None:  # cancelled
             break
-        place, result = given
+        place, result = item
         results[place] = result
     return results

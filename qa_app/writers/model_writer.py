@@ -1,4 +1,4 @@
-"""The language model as a writer: summary and answer side by side from one frozen evidence, as sentences with labels."""
+"""A writer that lets a language model draft summary and answer from frozen evidence."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from qa_app.pipeline.orders import gives_orders, visible
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import WriterFailed
 from qa_app.pipeline.records import Candidate, Draft, Evidence, Generator, Mode, Question
-from qa_app.writers.drafts import Part, Unreadable, read_part
+from qa_app.writers.drafts import DraftPart, Unreadable, read_part
 from qa_app.writers.model_server import ModelServer
 from qa_app.writers.records import Deadline, Reply, Request, ServerFailed
 
 PROMPT = "write-2"
-RETRIED = 6  # passages that the second attempt writes from
-PARTS = {"summary": 5, "answer": 12}  # sentences at most, as the prompts ask; a longer reply is cut
-NOTHING = Part()
-LONGEST_RECORD = 20_000  # characters of a reply that are kept
+RETRY_PASSAGES = 6  # passages of the second attempt
+PARTS = {"summary": 5, "answer": 12}  # most sentences, as the prompts ask; longer replies are cut
+EMPTY_PART = DraftPart()
+MAX_RECORDED_REPLY = 20_000  # characters stored of a reply
 _FOLDER = Path(__file__).parent / "prompts" / PROMPT
 _SENTENCE: dict[str, object] = {
     "type": "object",
@@ -47,13 +47,13 @@ SCHEMA: dict[str, object] = {
 
 @dataclass(frozen=True)
 class ModelWriter:
-    """Writes within the deadline. The strict one writes second, from the passages that share most words with the question."""
+    """A writer that asks a language model; the strict one retries with fewer passages."""
 
     server: ModelServer
     deadline: Deadline
     is_strict: bool = False
     parts: tuple[str, ...] = tuple(PARTS)
-    """What is asked for, a call each."""
+    """Parts to write, one request each."""
 
     @property
     def name(self) -> str:
@@ -62,13 +62,13 @@ class ModelWriter:
     def write(self, evidence: Evidence, policy: Policy) -> tuple[Draft, Generator]:
         passages = _strongest(evidence.passages) if self.is_strict else evidence.passages
         labels = _labelled([candidate.passage for candidate in passages])
-        material = _material(evidence.question, labels)
+        data = _prompt_data(evidence.question, labels)
         requests = [
             Request(
                 part,
                 [
                     {"role": "system", "content": _prompt(part, evidence.question.mode, policy, self.is_strict)},
-                    {"role": "user", "content": material},
+                    {"role": "user", "content": data},
                 ],
                 SCHEMA,
             )
@@ -79,7 +79,7 @@ class ModelWriter:
         except ServerFailed as failure:
             raise WriterFailed(str(failure), reason=failure.reason, is_final=True) from failure
         generator = self._generator(list(replies.values()))
-        received = {part: visible(reply.text[:LONGEST_RECORD]) for part, reply in replies.items()}
+        received = {part: visible(reply.text[:MAX_RECORDED_REPLY]) for part, reply in replies.items()}
         try:
             parts = {part: _read(reply, labels, evidence.question, PARTS[part]) for part, reply in replies.items()}
         except Unreadable as error:
@@ -91,7 +91,7 @@ class ModelWriter:
                 generator=generator,
                 received=received,
             )
-        summary, answer = (parts.get(part, NOTHING) for part in PARTS)
+        summary, answer = (parts.get(part, EMPTY_PART) for part in PARTS)
         return (
             Draft(
                 summary.sentences,
@@ -117,7 +117,7 @@ class ModelWriter:
 
 
 def prompt_name(is_strict: bool) -> str:
-    """Name of the prompt's files and a hash of their text: `write-2@0f3c…`, or `write-2-strict@…`."""
+    """Return the name and hash of the prompt files: `write-2@0f3c…` or `write-2-strict@…`."""
     text = "\0".join(_text(path.stem) for path in sorted(_FOLDER.glob("*.txt")))
     return f"{PROMPT}{'-strict' if is_strict else ''}@{hashlib.sha256(text.encode()).hexdigest()[:10]}"
 
@@ -134,26 +134,26 @@ def _text(name: str) -> str:
 
 
 def _strongest(passages: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """Those that share most words with the question."""
+    """Return the passages that share most words with the question."""
     by_words = sorted(passages, key=lambda c: (-c.keyword_hits, -c.hit.bm25, c.passage.passage_id))
-    return tuple(by_words[:RETRIED])
+    return tuple(by_words[:RETRY_PASSAGES])
 
 
 def _labelled(passages: Sequence[Passage]) -> dict[str, Passage]:
-    """Passages by labels made for this request alone: no text can name one that it has not been given."""
+    """Map random labels to passages, so that no text can name a passage that was not sent with it."""
     labels: dict[str, Passage] = {}
     for passage in passages:
         label = secrets.token_hex(4)
-        while label in labels or label.isdigit():  # digits alone would read as a citation's number
+        while label in labels or label.isdigit():  # digits alone would look like a citation number
             label = secrets.token_hex(4)
         labels[label] = passage
     return labels
 
 
-def _material(question: Question, labels: Mapping[str, Passage]) -> str:
-    """Question and passages as one JSON value: nothing in them can pass for a part of the prompt.
+def _prompt_data(question: Question, labels: Mapping[str, Passage]) -> str:
+    """Return question and passages as one JSON value, which cannot be mistaken for the prompt.
 
-    A sentence that gives orders to a machine is no finding, and is not sent.
+    Sentences that give instructions to a machine are left out.
     """
     passages = [
         {
@@ -171,7 +171,7 @@ def _sentences(passage: Passage) -> list[str]:
     return [passage.text[sentence.start : sentence.end] for sentence in passage.sentences]
 
 
-def _read(reply: Reply, labels: Mapping[str, Passage], question: Question, most: int) -> Part:
+def _read(reply: Reply, labels: Mapping[str, Passage], question: Question, most: int) -> DraftPart:
     if not reply.is_complete:
         raise Unreadable("The reply was cut off or refused.")
     return read_part(reply.text, labels, question=question.text, most=most)

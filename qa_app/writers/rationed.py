@@ -1,4 +1,4 @@
-"""A language model writes for a client as often as the client may have it written."""
+"""Quotas on answers that a language model writes for a client."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from qa_app.pipeline.records import Draft, Evidence, Generator
 
 
 class ModelQuotaUsedUp(Exception):
-    """A model was asked for by name, and the client has used up what may be written by one."""
+    """A client requested the language model by name and has no quota left."""
 
     def __init__(self, retry_after_seconds: int) -> None:
         super().__init__(
@@ -22,27 +22,27 @@ class ModelQuotaUsedUp(Exception):
 
 
 class Allowance:
-    """Whether a model may write one answer: counted when the first model begins, and once for all its attempts."""
+    """Permission for a model to write one answer, counted once when the first attempt begins."""
 
     def __init__(self, count: Callable[[], int]) -> None:
         self._count = count
         self._wait: int | None = None
 
     def seconds_to_wait(self) -> int:
-        """0 where it may write."""
+        """Return the seconds until a model may write; 0 where it may."""
         if self._wait is None:
             self._wait = self._count()
         return self._wait
 
     def require(self) -> None:
-        """Raises ModelQuotaUsedUp."""
+        """Raise ModelQuotaUsedUp without quota."""
         if wait := self.seconds_to_wait():
             raise ModelQuotaUsedUp(wait)
 
 
 @dataclass(frozen=True)
 class RationedWriter:
-    """Writes as `writer` does while there is room. After that it fails, or refuses where it was asked for by name."""
+    """A writer within a quota. Without quota it fails, or raises ModelQuotaUsedUp if it was requested by name."""
 
     writer: Writer
     allowance: Allowance

@@ -1,4 +1,4 @@
-"""Values around a model server: what it is asked, what it replies, how long it may take."""
+"""Requests, replies, deadlines and prices of a model server."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ Message = Mapping[str, str]
 
 
 class ServerFailed(Exception):
-    """The server gave no reply that can be used.
+    """The server gave no usable reply.
 
-    `reason` is a short code for records and pages; `again` says whether the same request may succeed in a moment,
-    `after_seconds` when, if the server named a time.
+    `reason` is a short code, `again` tells whether a retry may succeed, `after_seconds` is the server's Retry-After.
     """
 
     def __init__(self, reason: str, detail: str, *, again: bool = False, after_seconds: float | None = None) -> None:
@@ -25,7 +24,7 @@ class ServerFailed(Exception):
 
 
 class Waiting:
-    """Whether somebody still waits for what is being done. They leave once, from any thread, and never come back."""
+    """A cancellation token: clients leave once, from any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -37,7 +36,7 @@ class Waiting:
         return self._left.is_set()
 
     def leave(self) -> None:
-        """Nobody waits any more: everything that `when_left` was told to do is done, here and now."""
+        """Cancel the work and run the callbacks of `when_left`."""
         with self._lock:
             self._left.set()
             stops, self._stops = self._stops, []
@@ -45,7 +44,7 @@ class Waiting:
             stop()
 
     def when_left(self, stop: Callable[[], object]) -> None:
-        """Does this when they leave; at once, where they have left."""
+        """Run this callback on cancellation, or now if it was cancelled before."""
         with self._lock:
             if not self._left.is_set():
                 self._stops.append(stop)
@@ -53,18 +52,18 @@ class Waiting:
         stop()
 
     def sleep(self, seconds: float) -> None:
-        """As `time.sleep`, but no longer than somebody waits."""
+        """Sleep until the time is over or the work is cancelled."""
         self._left.wait(seconds)
 
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """One moment that everything done for a question shares. Where those who wait for it leave, it is over."""
+    """A point in time that all work for one question shares; cancellation ends it early."""
 
     at: float
     clock: Clock = time.monotonic
     waiting: Waiting | None = None
-    """None where they cannot leave."""
+    """None where the client cannot leave."""
 
     @classmethod
     def after(cls, seconds: float, clock: Clock = time.monotonic, *, waiting: Waiting | None = None) -> Self:
@@ -83,7 +82,7 @@ class Deadline:
         return self.seconds_left <= 0
 
     def sleep(self, seconds: float) -> None:
-        """As `time.sleep`, cut short where those who wait leave."""
+        """Sleep until the time is over or the work is cancelled."""
         if self.waiting is None:
             time.sleep(seconds)
         else:
@@ -92,7 +91,7 @@ class Deadline:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What 1,000 tokens cost; zero where nobody said."""
+    """The price of 1,000 tokens; zero where it is unknown."""
 
     prompt: float = 0.0
     reply: float = 0.0
@@ -107,7 +106,7 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a model is asked: messages, and the JSON schema that its reply should follow."""
+    """Messages for a model, and the JSON schema of the reply."""
 
     name: str
     messages: Sequence[Message]
@@ -120,15 +119,15 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The model's words as they came; whether they are what was asked for is for the caller to say."""
+    """The unverified reply of a model."""
 
     text: str
     prompt_tokens: int
     reply_tokens: int
     cost: float | None
-    """None where no price is known."""
+    """None where the price is unknown."""
     is_complete: bool
-    """False where the model was cut off, or refused."""
+    """False where the model was cut off or refused."""
     seconds: float
 
     @property

@@ -1,4 +1,4 @@
-"""Models that read question and passage together, behind the pipeline's port: a CrossEncoder, or a language model."""
+"""Rerankers that read question and passage together: a cross-encoder or a language model."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from qa_app.writers.records import Deadline, ServerFailed, Waiting
 
 T = TypeVar("T")
 
-PAIRS_AT_ONCE = 8  # between two batches the time limit is looked at
-LONGEST_PASSAGE = 2_000  # characters that a language model is sent of a passage
-MOST = 10  # the best mark that it gives
+BATCH_SIZE = 8  # the time limit is checked between batches
+MAX_PASSAGE_LENGTH = 2_000  # characters of a passage in the prompt
+MAX_MARK = 10  # the best mark
 PROMPT = "rerank-1"
 LATE = "not in time"
 
 
 class CrossEncoderReranker:
-    """A CrossEncoder of sentence-transformers, by name or folder; nothing is downloaded."""
+    """A local sentence-transformers CrossEncoder, by name or folder; nothing is downloaded."""
 
     name = "cross-encoder"
 
@@ -38,19 +38,19 @@ class CrossEncoderReranker:
     def scores(self, question: str, passages: Sequence[Passage], *, seconds: float) -> Sequence[float]:
         pairs = [(question, f"{passage.heading}. {passage.text}") for passage in passages]
         deadline = monotonic() + seconds
-        return _in_time(lambda: self._read(pairs, deadline), seconds)
+        return _run_with_timeout(lambda: self._read(pairs, deadline), seconds)
 
     def prepare(self) -> None:
-        """Raises RerankerFailed where there is no such model."""
+        """Load the model. Raises RerankerFailed when there is none."""
         self._encoder()
 
     def _read(self, pairs: list[tuple[str, str]], deadline: float) -> list[float]:
-        encoder = self._encoder()  # questions asked while it loads are answered in the built-in order
+        encoder = self._encoder()  # while it loads, requests time out and keep the built-in order
         found: list[float] = []
-        for start in range(0, len(pairs), PAIRS_AT_ONCE):
+        for start in range(0, len(pairs), BATCH_SIZE):
             if monotonic() > deadline:
                 raise RerankerFailed(LATE)
-            batch = encoder.predict(pairs[start : start + PAIRS_AT_ONCE], show_progress_bar=False)
+            batch = encoder.predict(pairs[start : start + BATCH_SIZE], show_progress_bar=False)
             found += [float(score) for score in batch]
         if not all(map(math.isfinite, found)):
             raise RerankerFailed("gave no number")
@@ -63,13 +63,13 @@ class CrossEncoderReranker:
 
                 try:
                     self._loaded = CrossEncoder(self._model, local_files_only=True, num_labels=1)
-                except Exception as error:  # whatever a model's files can hold
+                except Exception as error:  # model files may be broken in any way
                     raise RerankerFailed("could not be loaded") from error
             return self._loaded
 
 
 class ModelReranker:
-    """A language model marks each passage from 0 to 10. What it leaves out counts 0; labels that were not sent count nothing."""
+    """A language model that scores each passage from 0 to 10; passages that it omits score 0."""
 
     name = "llm reranker"
 
@@ -77,25 +77,25 @@ class ModelReranker:
         self._server, self._waiting = server, waiting
 
     def prepare(self) -> None:
-        """Nothing: the server has the model."""
+        """Do nothing: the server has loaded the model."""
 
     def scores(self, question: str, passages: Sequence[Passage], *, seconds: float) -> Sequence[float]:
         labels = [f"p{number}" for number in range(1, len(passages) + 1)]
-        material = {
+        data = {
             "question": question,
             "passages": [
                 {
                     "label": label,
                     "study": passage.study.title,
                     "section": passage.section.value,
-                    "text": passage.text[:LONGEST_PASSAGE],
+                    "text": passage.text[:MAX_PASSAGE_LENGTH],
                 }
                 for label, passage in zip(labels, passages, strict=True)
             ],
         }
         messages = [
             {"role": "system", "content": _prompt()},
-            {"role": "user", "content": json.dumps(material, ensure_ascii=False)},
+            {"role": "user", "content": json.dumps(data, ensure_ascii=False)},
         ]
         try:
             reply = self._server.complete(
@@ -126,12 +126,12 @@ _MARKS: dict[str, object] = {
 
 
 def _marks(reply: str, labels: frozenset[str]) -> dict[str, float]:
-    """The marks of the passages that were sent, each the first given. Raises RerankerFailed where there is none."""
+    """Return the first mark of each passage that was sent. Raises RerankerFailed when there is none."""
     try:
         rows = [(str(row["label"]), float(row["mark"])) for row in json.loads(reply)["marks"]]
     except (ValueError, KeyError, TypeError, RecursionError, OverflowError) as error:
         raise RerankerFailed("gave no order that can be read") from error
-    marks = {label: min(MOST, max(0.0, mark)) for label, mark in reversed(rows) if label in labels and mark == mark}
+    marks = {label: min(MAX_MARK, max(0.0, mark)) for label, mark in reversed(rows) if label in labels and mark == mark}
     if not marks:
         raise RerankerFailed("gave no order that can be read")
     return marks
@@ -141,14 +141,14 @@ def _prompt() -> str:
     return (Path(__file__).parent / "prompts" / f"{PROMPT}.txt").read_text(encoding="utf-8")
 
 
-def _in_time(work: Callable[[], T], seconds: float) -> T:
-    """What the work gives, or RerankerFailed when the time is over; a thread that is late ends by itself."""
+def _run_with_timeout(work: Callable[[], T], seconds: float) -> T:
+    """Return the work's result. Raises RerankerFailed when the time is over; the late thread ends by itself."""
     done: SimpleQueue[T | BaseException] = SimpleQueue()
 
     def run() -> None:
         try:
             done.put(work())
-        except BaseException as error:  # raised again where it is waited for
+        except BaseException as error:  # raised in the waiting thread
             done.put(error)
 
     threading.Thread(target=run, name="reranker", daemon=True).start()

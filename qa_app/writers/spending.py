@@ -1,4 +1,4 @@
-"""The day's spending on the language model, counted in the database so that all processes share one limit."""
+"""Daily spending on the language model, counted in the database for all processes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from qa_app.models import ModelSpend
 
-SMALLEST = Decimal("0.000001")
+COST_UNIT = Decimal("0.000001")
 
 
 def today() -> date:
@@ -20,14 +20,17 @@ def today() -> date:
 
 
 class DailyBudget:
-    """One row per day; the check and the addition are one UPDATE, so no two requests pass the limit together."""
+    """A daily limit; one UPDATE checks and adds, so that concurrent requests cannot pass it together."""
 
     def __init__(self, limit: float, *, today: Callable[[], date] = today) -> None:
-        """A limit of 0 refuses nothing; what is spent is counted all the same."""
+        """Set the limit; 0 means no limit, and spending is still counted."""
         self._limit, self._today = Decimal(str(limit)), today
 
     def reserve(self, cost: float) -> date | None:
-        """The day that the cost counts for; None where it would pass the limit. The connection is given back: a model is waited for next."""
+        """Reserve the cost and return its day; None where it would pass the limit.
+
+        The connection is released, since a slow request follows.
+        """
         day, sum_ = self._today(), _exact(cost)
         try:
             ModelSpend.objects.get_or_create(day=day)
@@ -46,4 +49,4 @@ class DailyBudget:
 
 
 def _exact(cost: float) -> Decimal:
-    return Decimal(str(cost)).quantize(SMALLEST, rounding=ROUND_UP)
+    return Decimal(str(cost)).quantize(COST_UNIT, rounding=ROUND_UP)

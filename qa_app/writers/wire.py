@@ -1,6 +1,6 @@
-"""One chat completion over HTTP by the openai SDK: bounded in time and size, every failure named.
+"""Send one chat completion with the openai SDK, within limits of time and size.
 
-Apart from `model_server`, as the SDK takes half a second to load and most sites have no model.
+A module of its own, since the SDK takes half a second to load and most sites have no model.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ import openai
 
 from qa_app.writers.records import Deadline, ServerFailed
 
-LARGEST_REPLY = 256 * 1024  # bytes of a whole response; the longest draft asked for takes a tenth of it
+MAX_REPLY_BYTES = 256 * 1024  # ten times the longest draft
 LATE = "The language model did not answer in time."
-NO_SUCH_MONEY = {"insufficient_quota", "billing_hard_limit_reached"}  # a 429 that no waiting mends
+PERMANENT_CODES = {"insufficient_quota", "billing_hard_limit_reached"}  # of 429 responses that no retry solves
 _DEADLINE: ContextVar[Deadline] = ContextVar("deadline")
 
 
 class Refused(Exception):
-    """The server did not understand the request; `parameter` is what it named, if anything."""
+    """The server rejected the request; `parameter` is the field that it named, if any."""
 
     def __init__(self, parameter: str | None) -> None:
         super().__init__("The language model's server refused the request.")
@@ -40,9 +40,9 @@ def send(
     options: Mapping[str, object],
     deadline: Deadline,
 ) -> bytes:
-    """The body of the server's response, unread. `options` are further fields of the request.
+    """Return the body of the server's response; `options` are further fields of the request.
 
-    Raises Refused for a request that it does not understand, ServerFailed for everything else.
+    Raises Refused when the server rejects the request, and ServerFailed for every other failure.
     """
     if deadline.is_over:
         raise ServerFailed("timeout", LATE)
@@ -50,7 +50,7 @@ def send(
     reset = _DEADLINE.set(deadline)
     try:
         response = _client(
-            api_key, base_url, can_be_cut=deadline.waiting is not None
+            api_key, base_url, is_cancellable=deadline.waiting is not None
         ).chat.completions.with_raw_response.create(model=model, timeout=deadline.seconds_left, **chosen)
         return response.http_response.content
     except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
@@ -67,17 +67,17 @@ def send(
 
 def _status_failed(error: openai.APIStatusError) -> ServerFailed:
     status = error.status_code
-    passing = status in {408, 409, 425, 429} or status >= 500
+    is_temporary = status in {408, 409, 425, 429} or status >= 500
     return ServerFailed(
         "rate_limit" if status == 429 else "unavailable",
         f"The language model's server answered {status}.",
-        again=passing and error.code not in NO_SUCH_MONEY,
+        again=is_temporary and error.code not in PERMANENT_CODES,
         after_seconds=_retry_after(error.response.headers),
     )
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds, from either header that servers use; None where there is none, or it is no number."""
+    """Return the server's Retry-After in seconds; None where there is no valid one."""
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         try:
             seconds = float(headers.get(name, "")) / unit
@@ -97,13 +97,13 @@ def _connection_failed(error: Exception) -> ServerFailed:
 
 
 @cache
-def _client(api_key: str, base_url: str, can_be_cut: bool) -> openai.OpenAI:
-    """The SDK's client. Repeating is the caller's, under its deadline; no redirect carries the key elsewhere.
+def _client(api_key: str, base_url: str, is_cancellable: bool) -> openai.OpenAI:
+    """Return an SDK client without retries and redirects, which could carry the key elsewhere.
 
-    A request that can be cut has a connection of its own: only one that is seen to open can be shut from outside.
+    A request that can be cancelled has a connection of its own, since only a new connection can be traced and shut.
     """
-    options: dict[str, Any] = {"event_hooks": {"response": [_bound]}}
-    if can_be_cut:
+    options: dict[str, Any] = {"event_hooks": {"response": [_limit_response]}}
+    if is_cancellable:
         options["limits"] = httpx2.Limits(max_keepalive_connections=0)
         options["event_hooks"]["request"] = [_watch_connection]
     return openai.OpenAI(
@@ -116,7 +116,7 @@ def _client(api_key: str, base_url: str, can_be_cut: bool) -> openai.OpenAI:
 
 
 def _watch_connection(request: httpx2.Request) -> None:
-    """Has the request's connection shut when those who wait for it leave: the thread that reads from it wakes up."""
+    """Shut the request's connection on cancellation, which wakes the thread that reads from it."""
     waiting = _DEADLINE.get().waiting
 
     def trace(event: str, facts: Mapping[str, Any]) -> None:
@@ -132,19 +132,19 @@ def _shut(connection: socket.socket) -> None:
         connection.shutdown(socket.SHUT_RDWR)
 
 
-def _bound(response: httpx2.Response) -> None:
-    """A socket's time-out starts anew with each byte: what is read is held to the deadline, and to a size."""
+def _limit_response(response: httpx2.Response) -> None:
+    """Limit the time and the size of a response: a socket's timeout restarts with each byte."""
     if response.headers.get("content-encoding", "identity") != "identity":
         raise TooLarge("The language model's server sent a packed reply, which may unpack to any size.")
     if isinstance(response.stream, httpx2.SyncByteStream):
-        response.stream = _Bounded(response.stream, _DEADLINE.get())
+        response.stream = _LimitedStream(response.stream, _DEADLINE.get())
 
 
 class TooLarge(httpx2.ReadError):
-    """More than any reply needs."""
+    """The response is larger than any valid reply."""
 
 
-class _Bounded(httpx2.SyncByteStream):
+class _LimitedStream(httpx2.SyncByteStream):
     def __init__(self, stream: httpx2.SyncByteStream, deadline: Deadline) -> None:
         self._stream, self._deadline = stream, deadline
 
@@ -152,8 +152,8 @@ class _Bounded(httpx2.SyncByteStream):
         size = 0
         for piece in self._stream:
             size += len(piece)
-            if size > LARGEST_REPLY:
-                raise TooLarge(f"The language model's reply is longer than {LARGEST_REPLY // 1024} KB.")
+            if size > MAX_REPLY_BYTES:
+                raise TooLarge(f"The language model's reply is longer than {MAX_REPLY_BYTES // 1024} KB.")
             if self._deadline.is_over:
                 raise httpx2.ReadTimeout(LATE)
             yield piece

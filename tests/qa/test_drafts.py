@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from corpus_app.records import Passage
 from qa_app.pipeline.orders import gives_orders, visible
-from qa_app.writers.drafts import NOT_FOUND, Part, Unreadable, clean_sentence, read_part
+from qa_app.writers.drafts import NOT_FOUND, DraftPart, Unreadable, clean_sentence, read_part
 from tests.pipeline.values import make_passage
 
 QUESTION = "Do few sets build muscle?"
@@ -22,7 +22,7 @@ TEXT = 'Ten sets (three per day) grew more muscle than five, P < .05. Add "All i
 LABELS: dict[str, Passage] = {"ab12cd34": make_passage(passage_id=1, text=TEXT), "0f0f0f0f": make_passage(passage_id=2, text="Few sets still build muscle.")}  # fmt: skip
 
 
-def read(*rows: Any, most: int = 12) -> Part:
+def read(*rows: Any, most: int = 12) -> DraftPart:
     return read_part(json.dumps({"sentences": rows, "not_found": False}), LABELS, question=QUESTION, most=most)
 
 
@@ -109,14 +109,14 @@ def test_an_address_of_the_passage_may_be_quoted() -> None:
     "reply", [NOT_FOUND, " NOT_FOUND\n", '{"sentences": [], "not_found": true}', '{"sentences": []}']
 )
 def test_nothing_found_is_no_sentence(reply: str) -> None:
-    assert read_part(reply, LABELS, question=QUESTION, most=12) == Part()
+    assert read_part(reply, LABELS, question=QUESTION, most=12) == DraftPart()
 
 
 @pytest.mark.parametrize(
     "text", ["Unknown based on provided sources.", "unknown based on  provided sources", NOT_FOUND, f"So: {NOT_FOUND}!"]
 )
 def test_a_sentence_that_says_unknown_is_never_seen_again(text: str) -> None:
-    assert read(row(text, "ab12cd34")) == Part()
+    assert read(row(text, "ab12cd34")) == DraftPart()
 
 
 @pytest.mark.parametrize(

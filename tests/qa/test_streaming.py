@@ -345,7 +345,7 @@ def test_leaving_gives_up_the_work_and_what_the_model_was_asked(model: SlowModel
     run(talk)
 
     assert eventually(lambda: threads_of("model-request") == [])
-    assert eventually(lambda: streaming._makings == {})
+    assert eventually(lambda: streaming._jobs == {})
     assert eventually(lambda: connections_open() <= before)
     assert not Answer.objects.exists()
     server = answering.model_server()
@@ -399,7 +399,7 @@ def test_a_failure_ends_the_stream_with_one_error(monkeypatch: pytest.MonkeyPatc
         assert [event.name for event in events if event.name in LAST] == ["error"]
         assert (events[-1].name, events[-1].data["status"]) == ("error", status)
         assert events[-1].data["detail"] not in {"away", "broken"}
-    assert streaming._makings == {}
+    assert streaming._jobs == {}
 
 
 def test_what_takes_too_long_ends_the_stream_with_a_problem_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -478,7 +478,7 @@ def test_readers_who_leave_at_any_point_leave_nothing_behind() -> None:
     for plan, events in zip(plans, found, strict=True):
         if plan is None:
             require_whole(events)
-    assert eventually(lambda: streaming._makings == {})
+    assert eventually(lambda: streaming._jobs == {})
     assert eventually(lambda: connections_open() <= before)
     assert len(threads_of("answer-stream")) <= streaming.MAX_THREADS
     assert threads_of("model-request") == []
