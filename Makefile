@@ -5,7 +5,7 @@ BOOTSTRAP := inform_site/bootstrap.py
 CPU_INDEX := https://download.pytorch.org/whl/cpu
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test check fix fuzz eval calibrate bench screenshots schema messages lock python
+.PHONY: help run setup quick test check fix fuzz eval calibrate bench screenshots schema messages lock python
 
 help: ## list the chores
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -16,7 +16,10 @@ run: python ## install what is missing and run the site on http://127.0.0.1:8000
 setup: python ## install everything that development needs into .venv
 	@exec python3 -I $(BOOTSTRAP) setup
 
-test: python ## run all tests (ARGS goes to pytest: make test ARGS="-k fuse")
+quick: setup ## run the pure tests: no database, no browser, half a minute
+	@exec $(PYTHON) tests/run.py quick $(ARGS)
+
+test: python ## run all tests, or only a path (ARGS goes to pytest: make test ARGS=tests/pipeline, make test ARGS="-k fuse")
 	@exec python3 -I $(BOOTSTRAP) test $(ARGS)
 
 check: setup ## format, lint, types, import layers, migrations, templates, deployment; changes nothing

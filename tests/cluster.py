@@ -52,12 +52,41 @@ if not IS_XDIST_WORKER:
 
 DATA_DIR = Path(os.environ["INFORM_DATA_DIR"])
 SERVER = EmbeddedPostgres(DATA_DIR / "postgres")
+NEED_SERVICES = {"db", "transactional_db", "django_db_setup", "postgres", "live_server", "page", "browser"}
 FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_connections": "250"}
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    if not IS_XDIST_WORKER and not config.option.collectonly:
-        EmbeddedPostgres(SERVER.root, FAST).ensure()
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--pure", action="store_true", help="only tests that need neither a database nor a browser")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--pure"):
+        return
+    chosen = [item for item in items if _is_pure(item)]
+    config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
+    items[:] = chosen
+
+
+def _is_pure(item: pytest.Item) -> bool:
+    names = set(getattr(item, "fixturenames", ()))
+    return not names & NEED_SERVICES and item.get_closest_marker("django_db") is None
+
+
+@pytest.fixture(scope="session")
+def postgres() -> EmbeddedPostgres:
+    """The server of this run, started by whichever process needs it first."""
+    server = EmbeddedPostgres(SERVER.root, FAST)
+    server.ensure()
+    return server
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    postgres: EmbeddedPostgres, django_db_modify_db_settings_parallel_suffix: None
+) -> None:
+    """Start the server before pytest-django makes its database."""
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -1,7 +1,8 @@
-"""Runs all tests and ends with one line of totals: what `make test` ends in. Arguments go to pytest.
+"""Run the tests and end with one line of totals: what `make test` and `make quick` end in.
 
-The browser tests have a process of their own: Playwright's event loop and asyncio's do not get on in one.
-The order is another one each time, but where TEST_SEED is set: then a run can be had again.
+Arguments go to pytest; where one of them is a path, only that is run. The browser tests have a process of their own,
+because Playwright's event loop and asyncio's do not get on in one. The order is another one each time, unless TEST_SEED
+is set: then a run can be repeated.
 """
 
 from __future__ import annotations
@@ -16,20 +17,38 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTHING_COLLECTED = 5
+BROWSER = "tests/browser"
+QUICK = ["--pure", "-m", "not slow", "-n", "2", "tests/pipeline"]
 
 
 def main(arguments: list[str]) -> int:
+    if arguments[:1] == ["quick"]:
+        return run({"quick": [*QUICK, *arguments[1:]]})
+    paths = [argument for argument in arguments if (ROOT / argument.partition("::")[0]).exists()]
+    in_browser = [path for path in paths if path.startswith(BROWSER)]
+    elsewhere = [path for path in paths if path not in in_browser]
+    options = [argument for argument in arguments if argument not in paths]
+    seed = os.environ.get("TEST_SEED")
+    parts = {
+        "tests": [
+            *(elsewhere or ["tests", f"--ignore={BROWSER}"]),
+            *(["-n", "2"] if not paths else []),
+            *([f"--randomly-seed={seed}"] if seed else []),
+        ],
+        "browser": [*(in_browser or [BROWSER]), "-p", "no:randomly"],
+    }
+    if paths:
+        parts = {name: part for name, part in parts.items() if (in_browser if name == "browser" else elsewhere)}
+    return run({name: [*part, *options] for name, part in parts.items()})
+
+
+def run(parts: dict[str, list[str]]) -> int:
+    """Run pytest once for each part, and print the totals."""
     total: Counter[str] = Counter()
-    order = [f"--randomly-seed={seed}"] if (seed := os.environ.get("TEST_SEED")) else []
     with tempfile.TemporaryDirectory() as folder:
-        for name, options in {
-            "tests": ["--ignore=tests/browser", "-n", "2", *order],
-            "browser": ["tests/browser", "-p", "no:randomly"],
-        }.items():
-            if not (ROOT / options[0]).exists() and name == "browser":
-                continue
+        for name, arguments in parts.items():
             report = Path(folder) / f"{name}.xml"
-            command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}", *options, *arguments]
+            command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}", *arguments]
             status = subprocess.run(command, cwd=ROOT, check=False).returncode
             total += outcomes(report, status)
     print(f"{total['passed']} passed, {total['failed']} failed, {total['skipped']} skipped", flush=True)
@@ -37,7 +56,7 @@ def main(arguments: list[str]) -> int:
 
 
 def outcomes(report: Path, status: int) -> Counter[str]:
-    """Counts of passed, failed and skipped. A process that failed without a failing test counts as one failure."""
+    """Return how many passed, failed and were skipped. A process that failed without a failing test counts as one failure."""
     counted: Counter[str] = Counter()
     if report.exists():
         for suite in ElementTree.parse(report).getroot().iter("testsuite"):

@@ -1,6 +1,6 @@
 """Requests made up from the schema, of everybody that there is: what comes back is what the schema says, and never a failure.
 
-At least as many cases of each as `FUZZED` says (500), spread over all operations that the schema has: a few over those that are
+At least as many cases of each as `FUZZED` says (150), spread over all operations that the schema has: a few over those that are
 closed to the client. They are drawn from fixed seeds; half of them are as the schema wants them, half are not. Ids, versions and words of things that are there come up too, so
 that cases get beyond what is missing or unfit.
 """
@@ -43,7 +43,7 @@ from tests.qa.conftest import ASKED, DRAFT
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-CASES = int(os.environ.get("FUZZED", "500"))
+CASES = int(os.environ.get("FUZZED", "150"))
 ROLES = ("anonymous", "ask", "read", "curate", "evaluate")
 CHECKS = [
     checks.not_a_server_error,
@@ -69,9 +69,9 @@ def known(library: tuple[str, ...]) -> Known:
     GoldenQuestion.objects.create(key="lay-1", question=ASKED, mode="beginner", kind="lay", relevant={"T-SETS": 2})
     run = golden_runs.order_run(by=None)
     tasks.evaluate_golden()
-    imports = [jobs.order(RIS.encode(), file_name="refs.ris", by=None) for _ in range(2)]
+    imports = [jobs.create_job(RIS.encode(), file_name="refs.ris", by=None) for _ in range(2)]
     while job := jobs.find_work():
-        jobs.carry_on(job)
+        jobs.run_job(job)
     return {
         "answer_id": [answer.pk],
         "parent": [answer.pk],

@@ -17,10 +17,11 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_app import curation, search
+from corpus_app import curation
 from corpus_app.models import ConceptRelation, ConceptRelationStudy, Study
 from corpus_app.public import browsing, changes, selection
 from corpus_app.public.selection import Selection
+from corpus_app.search import versions
 from tests.builders import make_collection, make_concept, make_curator, make_finding, make_study
 from tests.fakes import WordHashEncoder
 
@@ -206,17 +207,15 @@ NASTY = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("value", NASTY, ids=range(len(NASTY)))
 @pytest.mark.parametrize("name", ["q", *selection.FACETS, "from", "to", "sort", "page"])
-def test_no_address_breaks_the_page(name: str, value: str) -> None:
+def test_no_address_breaks_the_page(name: str) -> None:
     make_study()
-    value = value if "%" in value else quote(value)
+    for value in NASTY:
+        html = shown(f"/corpus/?{name}={value if '%' in value else quote(value)}")
 
-    html = shown(f"/corpus/?{name}={value}")
-
-    assert "<script>" not in html.replace("<script src=", "")
-    if name != "q":
-        assert "could not be read in this link" in html
+        assert "<script>" not in html.replace("<script src=", ""), value
+        if name != "q":
+            assert "could not be read in this link" in html, value
 
 
 def test_what_cannot_be_used_is_named_once_and_the_rest_is_used() -> None:
@@ -454,7 +453,7 @@ def test_what_is_not_published_shows_nowhere(status: str, curator: User) -> None
         curation.set_notice(["HIDDEN"], "corrected", reason=CANARY, by=curator)
         curation.revise_study("HIDDEN", by=curator, population=f"{CANARY}s")
 
-    search._kept.clear()  # what was read of this version is read again: nothing may hide behind it
+    versions.cache.clear()  # what was read of this version is read again: nothing may hide behind it
 
     assert {address: shown(address) for address in before} == before
     assert "PUBLIC" in before["/corpus/"]
@@ -495,11 +494,11 @@ def test_an_address_with_a_hidden_topic_reads_like_one_with_a_topic_that_there_i
 def test_queries_do_not_grow_with_the_corpus(address: str, most: int, curator: User) -> None:
     strength = make_concept("strength")
     counted = []
-    for start in (0, 30):
-        for number in range(start, start + 30):
+    for start in (0, 10):
+        for number in range(start, start + 10):
             study = make_study(study_id=f"Q{number:03}", concepts=(strength,), status="draft", sex="female")
             make_finding(study, outcome="strength")
-        curation.publish([f"Q{number:03}" for number in range(start, start + 30)], by=curator)
+        curation.publish([f"Q{number:03}" for number in range(start, start + 10)], by=curator)
         Client().get(address)
         with CaptureQueriesContext(connection) as queries:
             Client().get(address)

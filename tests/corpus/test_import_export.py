@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import csv
 import io
 import json
 import shutil
@@ -54,7 +55,7 @@ def change(path: Path, **changes: Any) -> dict[str, Any]:
 
 
 def load(folder: Path, **options: Any) -> curation.ImportReport:
-    return curation.import_corpus(sources.read(folder, known=curation.known()), **options)
+    return curation.import_corpus(sources.read(folder, known=curation.known_ids()), **options)
 
 
 def counts(report: curation.ImportReport) -> tuple[int, int, int, int, int]:
@@ -73,20 +74,38 @@ def run(*args: Any, **options: Any) -> tuple[str, str, int]:
 # --- Importing ----------------------------------------------------------------------------------------------------------
 
 
-def test_starter_corpus_makes_the_round_trip_byte_for_byte(tmp_path: Path) -> None:
-    out, err, status = run("import_corpus", STARTER, publish=True)
+def test_studies_of_the_starter_corpus_make_the_round_trip_byte_for_byte(tmp_path: Path) -> None:
+    source, target = tmp_path / "in", tmp_path / "out"
+    some = every_eighth_study(source)
+
+    out, err, status = run("import_corpus", source, publish=True)
+    run("export_corpus", target)
+
     assert (err, status) == ("", 0)
-    assert "115 new, 0 changed, 0 unchanged, 0 broken; 101 published. Passages: 822." in out
+    assert f"{len(some)} new, 0 changed, 0 unchanged, 0 broken" in out
+    files = {path.relative_to(source) for path in source.rglob("*") if path.is_file()}
+    assert {path.relative_to(target) for path in target.rglob("*") if path.is_file()} == files
+    kept = [name for name in files if name.parent.name in {"studies", "lexicon"}]
+    assert [name for name in kept if (target / name).read_bytes() != (STARTER / name).read_bytes()] == []
+    assert f"0 new, 0 changed, {len(some)} unchanged, 0 broken" in run("import_corpus", target)[0]
 
-    run("export_corpus", tmp_path / "out")
 
-    written = {path.relative_to(tmp_path / "out") for path in (tmp_path / "out").rglob("*") if path.is_file()}
-    word_lists = {path.relative_to(STARTER) for path in (STARTER / "lexicon").glob("*.toml")}
-    assert word_lists
-    assert word_lists <= written
-    assert len(written) == 115 + 2 + len(word_lists)
-    for name in written:
-        assert (tmp_path / "out" / name).read_bytes() == (STARTER / name).read_bytes(), name
+def every_eighth_study(folder: Path) -> list[str]:
+    """A corpus folder with some studies of the starter corpus and all of its word lists."""
+    (folder / "studies").mkdir(parents=True)
+    shutil.copytree(STARTER / "lexicon", folder / "lexicon")
+    some = [path.stem for path in sorted((STARTER / "studies").glob("*.json"))[::8]]
+    for name in some:
+        shutil.copy(STARTER / f"studies/{name}.json", folder / "studies")
+    vocabulary = json.loads((STARTER / "concepts.json").read_text(encoding="utf-8"))
+    for relation in vocabulary["relations"]:
+        relation["studies"] = [name for name in relation["studies"] if name in some]
+    write(folder / "concepts.json", vocabulary)
+    with (STARTER / "studies_master.csv").open(encoding="utf-8", newline="") as master:
+        header, *rows = csv.reader(master)
+    with (folder / "studies_master.csv").open("w", encoding="utf-8", newline="") as master:
+        csv.writer(master, lineterminator="\n").writerows([header, *(row for row in rows if row[0] in some)])
+    return some
 
 
 def test_import_without_publish_makes_drafts_that_nothing_finds(folder: Path) -> None:

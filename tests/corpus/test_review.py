@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Group, Permission, User
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 
@@ -237,7 +238,7 @@ def pages(draft: Study) -> dict[str, tuple[str, dict[str, Any], frozenset[str]]]
     concept = make_concept("one")
     twin = make_study(study_id="T-TWIN", status="draft")
     passage = draft.passages.get().pk
-    job = jobs.order(b"10.1000/x", file_name="x", by=None, by_name="x", way="lookup")
+    job = jobs.create_job(b"10.1000/x", file_name="x", by=None, by_name="x", way="lookup")
 
     def state(verb: str) -> str:
         return reverse("admin:corpus_app_study_state", args=[verb])
@@ -311,39 +312,31 @@ def pages(draft: Study) -> dict[str, tuple[str, dict[str, Any], frozenset[str]]]
     }
 
 
-PAGES = (
-    "front", "studies", "study", "study saved", "new study", "study deleted", "passages", "passage saved", "concept",
-    "concept saved", "words of no concept", "aliases made",
-    "relations", "collections", "new collection", "events", "comments", "comment", "submit", "send back",
-    "publish", "withdraw", "notice", "text mended", "finding waived", "export", "exported", "duplicates", "merge", "merged",
-    "imports", "new import", "import asked", "import", "import confirmed", "import report", "import file",
-    "retraction list", "encoder", "embed again", "replies", "new reply", "answers", "feedback", "gaps", "golden questions",
-    "new golden question", "golden file", "runs", "new run", "people", "new person", "new group",
-)  # fmt: skip
-
-
-def test_the_matrix_names_every_page() -> None:
-    assert set(PAGES) == set(pages(make_study(status="draft")))
-
-
 @pytest.mark.parametrize("who", [NOBODY, STAFF, *ROLES])
-@pytest.mark.parametrize("page", PAGES)
-def test_each_role_opens_its_pages_and_no_other(client: Client, page: str, who: str) -> None:
-    address, posted, allowed = pages(make_study(study_id="T-DRAFT", status="draft"))[page]
+def test_each_role_opens_its_pages_and_no_other(client: Client, who: str) -> None:
+    desk = pages(make_study(study_id="T-DRAFT", status="draft"))
     if who == STAFF:
         client.force_login(User.objects.create_user("staff", is_staff=True))
     elif who != NOBODY:
         client.force_login(make_curator(role=who))
-    before = CorpusEvent.objects.count()
+    wrong = []
 
-    response = client.post(address, posted) if posted else client.get(address)
+    for page, (address, posted, allowed) in desk.items():
+        with transaction.atomic():
+            before = CorpusEvent.objects.count()
+            response = client.post(address, posted) if posted else client.get(address)
+            is_sent_away = "/login/" in response.headers.get("Location", "")
+            if who in allowed:
+                is_right = response.status_code in {200, 302} and not is_sent_away
+            else:
+                is_refused = response.status_code == 403 or is_sent_away
+                is_right = is_refused and CorpusEvent.objects.count() == before
+            if not is_right:
+                wrong.append((page, response.status_code))
+            transaction.set_rollback(True)
 
-    if who in allowed:
-        assert response.status_code in {200, 302}
-        assert "/login/" not in response.headers.get("Location", "")
-    else:
-        assert response.status_code == 403 or "/login/" in response.headers.get("Location", "")
-        assert CorpusEvent.objects.count() == before
+    assert wrong == []
+    assert len(desk) > 50
 
 
 def test_an_administrator_gives_roles_and_cannot_become_a_superuser(client: Client) -> None:

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from corpus_app.records import Hit, Hits, PassageKind, Section, StudyScores, TextScore
 from qa_app.pipeline import answerability, relevance
 from qa_app.pipeline.composition import compose
@@ -29,6 +31,7 @@ QUESTIONS = (
 )
 
 
+@pytest.mark.slow
 def test_hash_seeds_do_not_move_the_last_bit() -> None:
     first, *others = (_figures(seed) for seed in ("1", "2", "3"))
 

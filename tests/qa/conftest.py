@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from django.utils import timezone
 
 from corpus_app import curation, embedding, indexing
-from corpus_app.models import Concept, CorpusLexicon, Study
+from corpus_app.models import Concept, CorpusLexicon, CorpusVersion, Study
 from corpus_app.records import Design, Direction, Lean
 from tests.builders import make_collection, make_concept, make_finding, make_study
 from tests.fakes import WordHashEncoder
 from tests.pipeline.corpora import CORPUS, FITTED, StemHashEncoder
+from tests.snapshots import Rows
 
 ASKED = "How many weekly sets per muscle for growth?"
 SETS = "Ten weekly sets per muscle increased growth more than five. Few sets still build muscle."
@@ -34,12 +36,24 @@ def encoder() -> Iterator[WordHashEncoder]:
         yield fake
 
 
+_saved: list[Rows] = []
+
+
 @pytest.fixture
 def library(db: None, encoder: WordHashEncoder) -> tuple[str, ...]:
     """Two published studies in two collections, a draft that matches `ASKED` best, and a concept no study is about.
 
     The words for people and for safety are those of the starter corpus.
     """
+    if _saved:
+        _saved[0].restore()
+        CorpusVersion.objects.update(at=timezone.now())  # what was read for the version of another test is of no use
+    else:
+        _saved.append(Rows.made_by(_make_library))
+    return LIBRARY
+
+
+def _make_library() -> None:
     for path in (CORPUS / "lexicon").glob("*.toml"):
         CorpusLexicon.objects.create(name=path.stem, content=path.read_text(encoding="utf-8"))
     make_collection("training", keywords=["sets"])
@@ -54,7 +68,6 @@ def library(db: None, encoder: WordHashEncoder) -> tuple[str, ...]:
     _tell_findings(sets, protein, draft)
     curation.publish(LIBRARY, by=None, by_name="tests")
     indexing.index_stale()
-    return LIBRARY
 
 
 def _tell_findings(sets: Study, protein: Study, draft: Study) -> None:
