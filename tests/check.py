@@ -18,6 +18,7 @@ STEPS = {
     "lint": [*MODULE, "ruff", "check", "--output-format", "concise", "."],
     "types": [*MODULE, "mypy"],
     "imports": ["lint-imports"],
+    "style": [sys.executable, "tests/style.py"],
     "migrations": [*MANAGE, "makemigrations", "--check", "--dry-run"],
     # linted, not formatted: djlint's formatter puts line breaks where a reader would see them as spaces
     "templates": [*MODULE, "djlint", "--quiet", "--lint", "templates"],

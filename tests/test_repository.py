@@ -65,25 +65,6 @@ def test_environment_is_read_in_settings_alone() -> None:
     assert readers == []
 
 
-# --- Modules ----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("app", ["inform_site", "corpus_app", "qa_app"])
-def test_every_module_is_listed_in_the_architecture(app: str) -> None:
-    """The layers are exhaustive (`.importlinter`), so this is every module."""
-    layers = re.search(
-        rf"^containers = {app}\n(?:.*\n)*?layers =\n((?:    .+\n)+)", text(".importlinter"), re.MULTILINE
-    )
-    listed = re.search(rf"^{app}\n((?:  .+\n)+)", text("docs/architecture.md"), re.MULTILINE)
-    assert layers
-    assert listed
-
-    named = re.findall(r"\w+", re.sub(r"\([^)]*\)", "", listed[1]))
-
-    assert len(named) == len(set(named))
-    assert set(named) == set(re.findall(r"\w+", layers[1]))
-
-
 # --- Containers --------------------------------------------------------------------------------------------------------
 
 
