@@ -4,7 +4,7 @@ from django.apps import AppConfig
 class QaConfig(AppConfig):
     name = "qa_app"
     verbose_name = "Questions and answers"
-    # what the groups of the desk may do here, each all that the one before it may; kept by corpus_app after each migrate
+    # Each group also has the permissions of the one before it. corpus_app assigns them after each migration.
     role_permissions = {
         "Desk readers": frozenset(
             f"view_{model}" for model in ("safetyreply", "answer", "feedback", "gap", "goldenquestion", "evaluationrun")
@@ -33,7 +33,7 @@ class QaConfig(AppConfig):
 
         hooks.impact_providers.append(impact.find_impacts)
         hooks.citation_counters.append(impact.count_answers)
-        hooks.question_sources.append(gaps.asked)
+        hooks.question_sources.append(gaps.frequent_questions)
         hooks.answered_questions_citing.append(listed.citing)
         hooks.answered_questions_about.append(listed.about)
         hooks.dashboard_panels.append(dashboard.panels)

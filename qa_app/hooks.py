@@ -1,4 +1,4 @@
-"""What the site adds to the apps of questions and answers when it starts."""
+"""Functions that the site registers with the app of questions and answers."""
 
 from __future__ import annotations
 
@@ -7,4 +7,4 @@ from collections.abc import Callable
 from django.http import HttpRequest
 
 count_request: Callable[[HttpRequest, str], int] | None = None
-"""Count a request on a quota (`ask`, `model`, `suggest`); return the seconds to wait, 0 where there is room."""
+"""Count a request on a quota (`ask`, `model`, `suggest`); return the seconds to wait, 0 where it is allowed."""

@@ -1,6 +1,6 @@
-"""Answers as they were given, what readers thought of them, questions that got none, and the fixed replies.
+"""Stored answers, feedback, gaps, golden questions, evaluation runs and safety replies.
 
-Answers and approved replies stay as they were; pages join them with the present corpus.
+Answers and approved replies are never changed; pages combine them with the present corpus.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from qa_app.pipeline.text import clean, words
 
 
 class StoredPolicy(models.Model):
-    """Every number that steered some answers, kept once."""
+    """The numbers of a policy, stored once for all its answers."""
 
     label = models.CharField(primary_key=True, max_length=120, help_text="The preset's name and a hash of its figures.")
     values = models.JSONField()
@@ -38,7 +38,7 @@ class StoredPolicy(models.Model):
 
 
 class StoredPassage(models.Model):
-    """A passage as some answers read it, kept once: its words outlive edits and deletion."""
+    """A passage as answers used it, stored once; its text survives edits and deletion."""
 
     digest = models.CharField(primary_key=True, max_length=22, help_text="Of all the other columns.")
     passage_id = models.BigIntegerField()
@@ -54,9 +54,9 @@ class StoredPassage(models.Model):
 
 
 class Answer(models.Model):
-    """One answered (or declined) question.
+    """An answered (or declined) question.
 
-    `payload` is its public part (docs/contract.md) as `packing.pack` stores it: `storing.whole` gives it back.
+    `payload` is its public part (docs/contract.md), packed; `storing.whole` restores it.
     """
 
     id = models.CharField(primary_key=True, max_length=40, help_text="128 random bits, url-safe.")
@@ -107,13 +107,13 @@ class Answer(models.Model):
 
     @property
     def meant(self) -> str:
-        """The question by itself: of a follow-up what it was understood as."""
+        """Return the question; a follow-up as a full question."""
         understood_as: str | None = self.payload.get("understood_as")
         return understood_as or self.question
 
 
 class Listing(models.Model):
-    """A curator's word that other readers may be shown a question. Taken back, it stays as history."""
+    """A curator's approval to show a question to other readers; a withdrawn one stays as history."""
 
     answer = models.ForeignKey(Answer, on_delete=models.CASCADE, related_name="listings")
     question = models.TextField(help_text="As others are shown it: of a follow-up what it was understood as.")
@@ -144,6 +144,8 @@ class Listing(models.Model):
 
 
 class AnswerSentence(models.Model):
+    """A sentence of a stored answer."""
+
     answer = models.ForeignKey(Answer, on_delete=models.CASCADE, related_name="sentences")
     part = models.CharField(max_length=10, choices=[(part, part) for part in ("headline", "summary", "answer")])
     position = models.PositiveIntegerField()
@@ -160,7 +162,7 @@ class AnswerSentence(models.Model):
 
 
 class AnswerCitation(models.Model):
-    """The words behind a sentence: a span of a passage's text as it was then. They outlive edits of the passage."""
+    """A quoted span of a passage; the quotation survives edits of the passage."""
 
     sentence = models.ForeignKey(AnswerSentence, on_delete=models.CASCADE, related_name="citations")
     index = models.PositiveIntegerField()
@@ -187,7 +189,7 @@ class AnswerCitation(models.Model):
 
 
 class EvidenceContext(models.Model):
-    """Evidence that is frozen for a while, so that summary and answer can be asked for one after the other."""
+    """Evidence frozen for a while, so that summary and answer can be requested separately."""
 
     request_id = models.UUIDField(primary_key=True, editable=False)
     question = models.TextField()
@@ -206,19 +208,19 @@ class EvidenceContext(models.Model):
 
 
 class SentQuestionQuerySet(models.QuerySet["SentQuestion"]):
-    KEPT_FOR = timedelta(hours=24)  # that a key makes the same question the same answer
+    KEPT_FOR = timedelta(hours=24)  # how long an idempotency key is valid
 
     def forget(self, now: datetime) -> None:
-        """Frees the keys of more than a day ago; of clients without a list of their own the rows go with them."""
+        """Free the idempotency keys of the day before; delete rows that no client can list."""
         old = self.filter(sent_at__lte=now - self.KEPT_FOR, idempotency_key__isnull=False)
         old.filter(Q(is_listed=False) | Q(answer=None)).delete()
         old.update(idempotency_key=None, idempotency_digest="")
 
 
 class SentQuestion(models.Model):
-    """A question as a program sent it: whose it is, and which key makes it the same one again for a day.
+    """A question of an API client, with its idempotency key, which expires after a day.
 
-    Of clients without a key of the site only questions with an idempotency key are kept, for that day.
+    Without an API key only questions with an idempotency key are stored, for that day.
     """
 
     client = models.CharField(max_length=64, help_text="A key's id, or the keyed hash of an address.")
@@ -245,7 +247,7 @@ class SentQuestion(models.Model):
 
 
 class Feedback(models.Model):
-    """What a reader thought of an answer. Anybody may give it, so it holds no name and no address."""
+    """A reader's rating of an answer. Anybody may give it, so it contains no name and no address."""
 
     class Reason(models.TextChoices):
         CLEAR = "clear", gettext_lazy("clear and to the point")
@@ -272,7 +274,7 @@ class Feedback(models.Model):
 
 class GapQuerySet(models.QuerySet["Gap"]):
     def file(self, answer: Answer, *, missing: list[str]) -> None:
-        """Counts a question that went without an answer, or without a part of one, under its words."""
+        """Count an unanswered, or partly unanswered, question."""
         values: dict[str, Any] = {
             "key": question_key(answer.meant),
             "collection": answer.collection or "",
@@ -286,17 +288,18 @@ class GapQuerySet(models.QuerySet["Gap"]):
             cursor.execute(_FILE_GAP, values)
 
     def reopen(self, leader: Gap) -> None:
-        """A closed gap that is asked about again waits for somebody again, with its note and whom it is given to."""
+        """Reopen a closed gap that is asked about again; note and assignee stay."""
         self.filter(pk=leader.pk, status=Gap.Status.CLOSED).update(status=Gap.Status.OPEN)
 
 
-# One statement, for every refusal waits for it. As `reopen` says, it is the leader that waits for somebody.
+# One statement, since every refusal waits for it. As in `reopen`, the group's leader is reopened.
 _FILE_GAP = """
     WITH filed AS (
         INSERT INTO qa_app_gap AS gap
-            (key, collection, question, outcome, missing, asked, first_asked_at, last_asked_at, last_answer_id, status, note, encoder)
-        VALUES (%(key)s, %(collection)s, %(question)s, %(outcome)s, %(missing)s, 1, %(asked_at)s, %(asked_at)s, %(answer)s,
-                'open', '', '')
+            (key, collection, question, outcome, missing, asked,
+             first_asked_at, last_asked_at, last_answer_id, status, note, encoder)
+        VALUES (%(key)s, %(collection)s, %(question)s, %(outcome)s, %(missing)s, 1,
+                %(asked_at)s, %(asked_at)s, %(answer)s, 'open', '', '')
         ON CONFLICT (key, collection) DO UPDATE SET
             asked = gap.asked + 1,
             outcome = excluded.outcome,
@@ -306,12 +309,13 @@ _FILE_GAP = """
             status = CASE WHEN gap.leader_id IS NULL THEN 'open' ELSE gap.status END
         RETURNING leader_id
     )
-    UPDATE qa_app_gap AS leader SET status = 'open' FROM filed WHERE leader.id = filed.leader_id AND leader.status = 'closed'
+    UPDATE qa_app_gap AS leader SET status = 'open' FROM filed
+    WHERE leader.id = filed.leader_id AND leader.status = 'closed'
 """
 
 
 class Gap(models.Model):
-    """A question that the corpus did not answer, or not wholly, however often it was asked in these words."""
+    """A question that the corpus does not answer, or not fully, counted in these words."""
 
     class Status(models.TextChoices):
         OPEN = "open"
@@ -354,7 +358,7 @@ class Gap(models.Model):
 
 
 class GoldenQuestion(models.Model):
-    """A curators' test question: what it should be answered from, as corpus/golden_README.md describes."""
+    """A curator's test question with its expected sources, see corpus/golden_README.md."""
 
     key = models.CharField(
         max_length=60, unique=True, help_text="Its id in the file that it came from, such as lay-001."
@@ -378,15 +382,22 @@ class GoldenQuestion(models.Model):
         return f"{self.key}: {self.question}"[:100]
 
     def as_row(self) -> dict[str, Any]:
-        """The question as a line of the file."""
+        """Return the question as a row of a golden file."""
         return {
-            "id": self.key, "question": self.question, "mode": self.mode, "kind": self.kind, "collection": self.collection,
-            "relevant": self.relevant, "answer_points": self.answer_points, "sections": self.sections, "note": self.note,
-        }  # fmt: skip
+            "id": self.key,
+            "question": self.question,
+            "mode": self.mode,
+            "kind": self.kind,
+            "collection": self.collection,
+            "relevant": self.relevant,
+            "answer_points": self.answer_points,
+            "sections": self.sections,
+            "note": self.note,
+        }
 
 
 class EvaluationRun(models.Model):
-    """The active golden questions asked once, in the background: the figures, and what came of each question."""
+    """A background run of all active golden questions, with figures and a result for each question."""
 
     class Status(models.TextChoices):
         WAITING = "waiting"
@@ -414,16 +425,17 @@ class EvaluationRun(models.Model):
         ordering = ["-id"]
 
     def __str__(self) -> str:
-        return f"{date_format(timezone.localtime(self.asked_at), 'DATETIME_FORMAT')}, corpus version {self.corpus_version or '?'}"
+        asked_at = date_format(timezone.localtime(self.asked_at), "DATETIME_FORMAT")
+        return f"{asked_at}, corpus version {self.corpus_version or '?'}"
 
 
 def question_key(question: str) -> str:
-    """The same for questions that differ in case, punctuation and spaces only."""
+    """Return a hash that ignores case, punctuation and spaces."""
     return hashlib.sha256(" ".join(words(clean(question))).encode()).hexdigest()
 
 
 class ModelSpend(models.Model):
-    """What the language model was used for on a day, by all processes together."""
+    """A day's use of the language model by all processes."""
 
     day = models.DateField(primary_key=True)
     tokens = models.PositiveBigIntegerField(default=0)
@@ -441,11 +453,11 @@ class ModelSpend(models.Model):
 
 class SafetyReplyQuerySet(models.QuerySet["SafetyReply"]):
     def find_approved(self, route: str) -> SafetyReply | None:
-        """The reply that readers see; None where the built-in words stand in."""
+        """Return the reply that readers see; None where the built-in one applies."""
         return self.filter(route=route, status=SafetyReply.Status.APPROVED).first()
 
     def draft(self, *, route: str, text: str, instead: str, by: User, now: datetime) -> SafetyReply:
-        """A new version of a route's reply, which readers do not see before somebody has approved it."""
+        """Create a new version of a route's reply, hidden from readers until it is approved."""
         with transaction.atomic():
             newest = self.select_for_update().filter(route=route).order_by("-version").first()
             version = newest.version + 1 if newest else 1
@@ -453,7 +465,7 @@ class SafetyReplyQuerySet(models.QuerySet["SafetyReply"]):
 
 
 class SafetyReply(models.Model):
-    """One version of the fixed reply to a kind of question. A draft may be edited; what was approved stays as it was."""
+    """A version of the fixed reply to a kind of question. Only drafts can be edited."""
 
     class Status(models.TextChoices):
         DRAFT = "draft"
@@ -504,7 +516,7 @@ class SafetyReply(models.Model):
         super().save(*args, **options)
 
     def get_route_display(self) -> str:
-        """Return the route's name as people read it."""
+        """Return the route's name for readers."""
         return self.route.replace("_", " ").capitalize()
 
     @property
@@ -516,7 +528,7 @@ class SafetyReply(models.Model):
         return self.status == self.Status.DRAFT
 
     def obstacle_to_approval(self, by: User) -> str | None:
-        """Why this person cannot approve it, in words for them."""
+        """Return why this person cannot approve the draft, as a message; None where they can."""
         if not self.is_draft:
             return "It was approved before. Save it as a new version to use its words again."
         if self.written_by_id == by.pk and not by.is_superuser:
@@ -524,9 +536,9 @@ class SafetyReply(models.Model):
         return None
 
     def approve(self, *, by: User, now: datetime, seen: datetime | None) -> None:
-        """From now on readers see these words. `seen` is when the words that were read had been written.
+        """Publish this draft in place of the approved version; `seen` is the `written_at` that the curator read.
 
-        Raises ValidationError, also where they have been edited since.
+        Raises ValidationError, also when the text was edited since.
         """
         with transaction.atomic():
             siblings = SafetyReply.objects.select_for_update().filter(route=self.route)

@@ -1,4 +1,4 @@
-"""Background work of questions and answers. Each task is a wake-up call: what there is to do, the rows say."""
+"""Celery tasks of questions and answers; each reads its work from the database."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ logger = logging.getLogger(__name__)
 
 @shared_task(name="qa_app.tasks.tend_gaps")
 def tend_gaps() -> None:
-    """Gathers unanswered questions by meaning, and asks them again where the corpus has changed."""
+    """Group unanswered questions by meaning, and ask them again when the corpus has changed."""
     try:
-        gaps.gather()
+        gaps.group_by_meaning()
         gaps.ask_again()
     except search.EncoderUnavailable as error:
         logger.error("%s", error)
@@ -28,14 +28,14 @@ def tend_gaps() -> None:
 
 @shared_task(name="qa_app.tasks.evaluate_golden")
 def evaluate_golden() -> None:
-    """Carries out the evaluation runs that wait, one after the other."""
-    while (run := golden_runs.take_up()) is not None:
-        golden_runs.carry_out(run)
+    """Execute the waiting evaluation runs, one after the other."""
+    while (run := golden_runs.claim_run()) is not None:
+        golden_runs.execute_run(run)
 
 
 @shared_task(name="qa_app.tasks.forget_contexts")
 def forget_contexts() -> None:
-    """Deletes frozen evidence that nobody can ask for any more, and frees the keys of questions of the day before."""
+    """Delete expired evidence contexts and idempotency keys."""
     now = timezone.now()
     contexts.forget(now)
     SentQuestion.objects.forget(now)

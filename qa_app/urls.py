@@ -1,4 +1,4 @@
-"""Addresses of questions and answers, for readers and for programs."""
+"""URLs of questions and answers, for readers and for API clients."""
 
 from django.urls import include, path, register_converter
 from django.urls.converters import StringConverter
@@ -6,16 +6,16 @@ from django.urls.converters import StringConverter
 from qa_app import pages
 
 
-class AnswerId(StringConverter):
+class AnswerIdConverter(StringConverter):
     regex = "[A-Za-z0-9_-]{1,40}"
 
 
-class Part(StringConverter):
+class PartConverter(StringConverter):
     regex = "headline|summary|answer"
 
 
-register_converter(AnswerId, "answer_id")
-register_converter(Part, "part")
+register_converter(AnswerIdConverter, "answer_id")
+register_converter(PartConverter, "part")
 
 urlpatterns = [
     path("", pages.ask, name="ask"),

@@ -160,7 +160,7 @@ def of(payload: Payload) -> Overview:
         )
 
 
-# --- What the studies found -------------------------------------------------------------------------------------------
+# --- What the studies found ---
 
 
 def _rows(payload: Payload, cited: Mapping[str, int], known: Mapping[str, Reference]) -> Iterator[FindingRow]:
@@ -257,7 +257,7 @@ def _sentences(payload: Payload) -> dict[int, tuple[str, int]]:
     return found
 
 
-# --- By year ----------------------------------------------------------------------------------------------------------
+# --- By year ---
 
 
 def draw_timeline(studies: Iterable[tuple[Reference, int | None]]) -> Timeline | None:
@@ -311,7 +311,7 @@ def _ticks(first: int, last: int) -> tuple[tuple[int, float], ...]:
     return tuple((year, round(LINE_MARGIN + (year - first) * scale, 1)) for year in (first, *inner, last))
 
 
-# --- Topics and terms -------------------------------------------------------------------------------------------------
+# --- Topics and terms ---
 
 
 def _topics(payload: Payload) -> Iterator[Topic]:

@@ -1,1 +1,1 @@
-"""What programs ask: /api/v1/. A view says by attributes what it needs (`scope`, `quota`); the site holds it to them."""
+"""The REST API under /api/v1/. Views declare `scope` and `quota`; the site enforces them."""

@@ -1,4 +1,4 @@
-"""What may be done with answers, for the schema: lists of one's own, replays, feedback, files."""
+"""Serializers and schema parts for lists of answers, replays, feedback and files."""
 
 from __future__ import annotations
 
@@ -44,8 +44,10 @@ class Replay(Shape):
 
 class FeedbackRequest(Shape):
     helpful = BooleanField()
-    reasons = ListField(child=ChoiceField(choices=[code for code, _ in ratings.feedback_reasons()]), required=False, allow_null=True)  # fmt: skip
-    words = CharField(required=False, allow_null=True, allow_blank=True, max_length=ratings.LONGEST_FEEDBACK)
+    reasons = ListField(
+        child=ChoiceField(choices=[code for code, _ in ratings.feedback_reasons()]), required=False, allow_null=True
+    )
+    words = CharField(required=False, allow_null=True, allow_blank=True, max_length=ratings.MAX_FEEDBACK_LENGTH)
     amends = CharField(required=False, allow_null=True, help_text="Id of the feedback that this takes the place of.")
 
 
@@ -71,7 +73,9 @@ FORMAT_NEEDED = OpenApiParameter("format", str, enum=list(exporting.FORMS), requ
 _SOURCES = {"type": "array", "items": {"type": "object", "additionalProperties": True}}
 _TYPES = [form.content_type.partition(";")[0] for form in exporting.FORMS.values()]
 FILES: dict[Any, Any] = {
-    (200, kind): OpenApiResponse(_SOURCES if kind.endswith("+json") else OpenApiTypes.STR, description="The answer in this form.")
+    (200, kind): OpenApiResponse(
+        _SOURCES if kind.endswith("+json") else OpenApiTypes.STR, description="The answer in this form."
+    )
     for kind in _TYPES
 }  # fmt: skip
 BUNDLE: dict[Any, Any] = {
@@ -79,4 +83,6 @@ BUNDLE: dict[Any, Any] = {
 }
 CONFLICT: dict[Any, Any] = {(409, "application/problem+json"): OpenApiTypes.OBJECT}
 REUSED: dict[Any, Any] = CONFLICT | {(422, "application/problem+json"): OpenApiTypes.OBJECT}
-JUDGED = OpenApiExample("Hard to read", value={"helpful": False, "reasons": ["hard"], "words": "Too many figures."}, request_only=True)  # fmt: skip
+JUDGED = OpenApiExample(
+    "Hard to read", value={"helpful": False, "reasons": ["hard"], "words": "Too many figures."}, request_only=True
+)

@@ -1,4 +1,4 @@
-"""Answers by REST: ask, read again, list one's own."""
+"""REST views of answers: ask, read, and list one's own."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from qa_app.api.files import exported
 from qa_app.models import Answer
 
 FIELDS = ("question", "mode", "collection", "writer", "parent")
-FRESH = {"Cache-Control": "private, no-cache"}  # words may be withdrawn: a copy is asked for again before it is shown
+FRESH = {"Cache-Control": "private, no-cache"}  # clients must revalidate: sources may be withdrawn
 
 
 IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,255}")
@@ -57,7 +57,7 @@ class Late(exceptions.APIException):
 
 
 class TimedView(APIView):
-    # Of addresses where an answer is made: one that takes longer than it may is a problem of its own.
+    # Views that make answers report a timeout as a problem of its own.
     def handle_exception(self, exc: Exception) -> Response:
         return super().handle_exception(Late(str(exc)) if isinstance(exc, asking.OutOfTime) else exc)
 
@@ -85,7 +85,8 @@ class AnswersView(TimedView):
         operation_id="ask", summary="Ask a question", tags=["Questions"],
         description="A refusal is an answer too: `outcome` says what came of it.",
         request=shapes.AnswerRequest, parameters=[answer_shapes.IDEMPOTENCY_KEY],
-        responses={200: shapes.Answer, 201: shapes.Answer, **answer_shapes.REUSED}, examples=[shapes.ASKED, shapes.ASKED_FULLY],
+        responses={200: shapes.Answer, 201: shapes.Answer, **answer_shapes.REUSED},
+        examples=[shapes.ASKED, shapes.ASKED_FULLY],
     )  # fmt: skip
     def post(self, request: Request) -> Response:
         wanted = arguments(request.data)
@@ -128,7 +129,7 @@ class AnswerView(APIView):
 
 
 def client_of(request: Request) -> str:
-    """Who asks, as the quota knows them: a key's id, or the keyed hash of an address."""
+    """Return the id that quotas count by: a key's id, or the keyed hash of an address."""
     return str(request._request.client_id)  # type: ignore[attr-defined]
 
 
@@ -154,12 +155,12 @@ def _listed(answer: Answer) -> dict[str, Any]:
 
 
 def invalid(bad: asking.BadInput) -> exceptions.ValidationError:
-    """The door's refusal as the API says it: which field, a short code, what to do."""
+    """Convert rejected input to a validation error with field, code and message."""
     return exceptions.ValidationError({bad.field: [exceptions.ErrorDetail(bad.detail, code=bad.code)]})
 
 
 def arguments(body: Any) -> dict[str, Any]:
-    """A body as arguments of `asking.ask`; what is null counts as left out, but for the question."""
+    """Return a body as arguments of `asking.ask`; null counts as omitted, except for the question."""
     refuse_unknown(body, FIELDS)
     if "question" not in body:
         raise exceptions.ValidationError(
@@ -169,7 +170,7 @@ def arguments(body: Any) -> dict[str, Any]:
 
 
 def refuse_unknown(body: dict[str, Any], fields: tuple[str, ...]) -> None:
-    """Raises ValidationError naming the first twenty fields of a body that are none of `fields`."""
+    """Raise ValidationError for up to twenty unknown fields of a body."""
     unknown = [field[:100] for field in body if field not in fields][:20]
     if unknown:
         there = f"the fields are {', '.join(fields)}" if fields else "nothing is asked for here"

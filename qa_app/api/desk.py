@@ -1,4 +1,4 @@
-"""The desk by REST: what the corpus does not answer, golden questions and their runs. The key's owner acts."""
+"""REST views of gaps, golden questions and evaluation runs, with the permissions of the key's owner."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ else:
     GenericAPIView = generics.GenericAPIView
 
 TAG = ["Desk"]
-OF_LISTS = ("cursor", "limit")
-LONGEST_NOTE = 2_000
+LIST_PARAMETERS = ("cursor", "limit")
+MAX_NOTE_LENGTH = 2_000
 GAP_FIELDS = ("status", "assigned_to", "note")
 
 
@@ -56,8 +56,11 @@ class DeskView(GenericAPIView):
         if unknown:
             advice = f"Leave it out; the parameters are {', '.join(self.known)}." if self.known else "Leave it out."
             raise exceptions.ValidationError(
-                {name[:100].replace("\0", "\\0"): [exceptions.ErrorDetail(advice, "unknown_parameter")] for name in unknown}
-            )  # fmt: skip
+                {
+                    name[:100].replace("\0", "\\0"): [exceptions.ErrorDetail(advice, "unknown_parameter")]
+                    for name in unknown
+                }
+            )
 
     def page(self, rows: Any, shape: Any) -> Response:
         found: Any = self.paginate_queryset(rows)
@@ -65,7 +68,7 @@ class DeskView(GenericAPIView):
 
 
 def _key(text: str, what: str) -> int:
-    """Raises Http404 for what no row has."""
+    """Return the primary key. Raises Http404 for an impossible one."""
     if text.isascii() and text.isdecimal() and len(text) < 19:
         return int(text)
     raise Http404(f"There is no {what} with this id.")
@@ -86,14 +89,15 @@ class GapsView(DeskView):
     scope = "curate"
     permission = "qa_app.view_gap"
     ordering = ("-demanded", "-last_asked_at", "-pk")
-    known = ("status", *OF_LISTS)
+    known = ("status", *LIST_PARAMETERS)
 
     @extend_schema(
         operation_id="list_gaps", summary="What the corpus does not answer, the most asked first", tags=TAG,
-        parameters=[OpenApiParameter("status", str, enum=Gap.Status.values)], responses=desk_shapes.ListedGap(many=True),
+        parameters=[OpenApiParameter("status", str, enum=Gap.Status.values)],
+        responses=desk_shapes.ListedGap(many=True),
     )  # fmt: skip
     def get(self, request: Request) -> Response:
-        rows = gaps.listed().select_related("assigned_to")
+        rows = gaps.list_leaders().select_related("assigned_to")
         status = _chosen(request, "status", Gap.Status.values)
         return self.page(rows.filter(status=status) if status else rows, desk_shapes.ListedGap)
 
@@ -104,7 +108,8 @@ class GapView(DeskView):
     if_match: ClassVar = {"PATCH": True}
 
     @extend_schema(
-        operation_id="get_gap", summary="A gap with what comes nearest to an answer", tags=TAG, responses=desk_shapes.Gap
+        operation_id="get_gap", summary="A gap with what comes nearest to an answer", tags=TAG,
+        responses=desk_shapes.Gap,
     )  # fmt: skip
     def get(self, request: Request, gap_id: str) -> Response:
         return _shown(gap_id)
@@ -112,37 +117,46 @@ class GapView(DeskView):
     @extend_schema(
         operation_id="change_gap", summary="Give a gap to somebody, note something, close it", tags=TAG,
         request=desk_shapes.GapBody, responses=desk_shapes.Gap,
-        examples=[OpenApiExample("Close it", value={"status": "closed", "note": "Two trials are on their way."}, request_only=True)],
+        examples=[
+            OpenApiExample(
+                "Close it", value={"status": "closed", "note": "Two trials are on their way."}, request_only=True
+            ),
+        ],
     )  # fmt: skip
     def patch(self, request: Request, gap_id: str) -> Response:
         wanted = _gap_changes(request.data)
         try:
-            gaps.look_after(_key(gap_id, "gap"), seen=str(request.version_seen), **wanted)  # type: ignore[attr-defined]
+            gaps.update_gap(_key(gap_id, "gap"), seen=str(request.version_seen), **wanted)  # type: ignore[attr-defined]
         except Gap.DoesNotExist as missing:
             raise Http404("There is no gap with this id.") from missing
-        except gaps.ChangedSince as changed:
+        except gaps.VersionConflict as changed:
             raise Stale(changed.version) from changed
-        except gaps.NotAtTheDesk as nobody:
+        except gaps.UnknownAssignee as nobody:
             raise _refused("assigned_to", str(nobody), "unknown") from nobody
         return _shown(gap_id)
 
 
 def _shown(gap_id: str) -> Response:
-    gap = gaps.listed().select_related("assigned_to", "last_answer", "result").filter(pk=_key(gap_id, "gap")).first()
+    gap = (
+        gaps.list_leaders()
+        .select_related("assigned_to", "last_answer", "result")
+        .filter(pk=_key(gap_id, "gap"))
+        .first()
+    )
     if gap is None:
         raise Http404("There is no gap with this id.")
     return Response(desk_shapes.Gap(gap).data)
 
 
 def _gap_changes(body: Any) -> dict[str, Any]:
-    """Raises ValidationError by field."""
+    """Validate a change of a gap. Raises ValidationError."""
     refuse_unknown(body, GAP_FIELDS)
     wanted = dict(body)
     if "status" in wanted and wanted["status"] not in Gap.Status.values:
         raise _refused("status", f"Choose one of {', '.join(Gap.Status.values)}.", "unknown")
     note = wanted.get("note", "")
-    if not isinstance(note, str) or len(note) > LONGEST_NOTE:
-        raise _refused("note", f"Send text of at most {LONGEST_NOTE:,} characters.")
+    if not isinstance(note, str) or len(note) > MAX_NOTE_LENGTH:
+        raise _refused("note", f"Send text of at most {MAX_NOTE_LENGTH:,} characters.")
     if not isinstance(wanted.get("assigned_to"), str | None):
         raise _refused("assigned_to", "Send a username, or null for nobody.")
     return wanted
@@ -151,7 +165,7 @@ def _gap_changes(body: Any) -> dict[str, Any]:
 class GoldenQuestionsView(DeskView):
     permission = "qa_app.view_goldenquestion"
     ordering = ("key",)
-    known = OF_LISTS
+    known = LIST_PARAMETERS
 
     @extend_schema(
         operation_id="list_golden_questions", summary="The curators' test questions", tags=TAG,
@@ -165,7 +179,7 @@ class RunsView(DeskView):
     permission = {"GET": "qa_app.view_evaluationrun", "POST": "qa_app.add_evaluationrun"}
     failures = {"POST": (422,)}
     ordering = ("-pk",)
-    known = OF_LISTS
+    known = LIST_PARAMETERS
 
     @extend_schema(
         operation_id="list_evaluation_runs", summary="Runs of the golden questions, the newest first", tags=TAG,
@@ -181,10 +195,10 @@ class RunsView(DeskView):
     def post(self, request: Request) -> Response:
         refuse_unknown(request.data if isinstance(request.data, dict) else {}, ())
         try:
-            run = golden_runs.order_run(by=cast(User, request.user))
-        except golden_runs.NothingToAsk as nothing:
+            run = golden_runs.create_run(by=cast(User, request.user))
+        except golden_runs.NoGoldenQuestions as nothing:
             raise NotPossible(str(nothing)) from nothing
-        golden_runs.wake()
+        golden_runs.notify_worker()
         headers = {"Location": f"/api/v1/desk/evaluation-runs/{run.pk}"}
         return Response(desk_shapes.Run(run).data, status=202, headers=headers)
 

@@ -1,4 +1,4 @@
-"""What the desk says of gaps, golden questions and their runs."""
+"""Serializers of gaps, golden questions and evaluation runs."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Gap(ListedGap):
 
     @extend_schema_field(AskedAs(many=True))
     def get_asked_as(self, gap: models.Gap) -> Any:
-        return AskedAs(gaps.members(gap), many=True).data
+        return AskedAs(gaps.list_members(gap), many=True).data
 
     @extend_schema_field(Nearest(many=True))
     def get_nearest(self, gap: models.Gap) -> Any:
@@ -99,7 +99,9 @@ class ListedRun(Shape):
     finished_at = DateTimeField(allow_null=True)
     done = IntegerField(help_text="Questions asked so far.")
     total = IntegerField()
-    passing = serializers.SerializerMethodField(help_text="Questions that came out as they should; null before it is done.")  # fmt: skip
+    passing = serializers.SerializerMethodField(
+        help_text="Questions that came out as they should; null before it is done."
+    )
     corpus_version = IntegerField(allow_null=True)
     policy = CharField()
 

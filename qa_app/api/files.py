@@ -1,4 +1,4 @@
-"""Answers as files, by REST: exports and bundles."""
+"""REST views of exports and bundles."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from qa_app.answers import bundles, exporting
 from qa_app.answers.exporting import Export
 from qa_app.api import answer_shapes as shapes
 
-FRESH = {"Cache-Control": "private, no-cache"}  # words may be withdrawn: a copy is asked for again before it is shown
+FRESH = {"Cache-Control": "private, no-cache"}  # clients must revalidate: sources may be withdrawn
 
 
 class ExportView(APIView):

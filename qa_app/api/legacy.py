@@ -1,4 +1,4 @@
-"""Addresses of the systems that this one unites, kept working: docs/legacy.md. An error is `success: false`, never problem+json."""
+"""Endpoints of the predecessor systems, see docs/legacy.md. Errors have `success: false` instead of problem+json."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from qa_app.answers import asking, idempotency, legacy, quota
 from qa_app.api import legacy_shapes as shapes
 from qa_app.api.answers import ModelUsedUp, TimedView, client_of, refuse_unknown
 
-# Their names for ours.
+# Legacy field names and the service's arguments.
 QUESTION_FIELDS = {
     "query": "question", "mode": "mode", "collection": "collection", "use_llm": "writer",
     "top_k_passages": "most_passages", "max_studies": "most_studies",
@@ -40,7 +40,7 @@ class LegacyView(TimedView):
 
     @staticmethod
     def shape_problem(problem: Mapping[str, Any]) -> dict[str, Any]:
-        """A problem (RFC 9457) in these addresses' own shape."""
+        """Convert a problem (RFC 9457) to the legacy error format."""
         kind = str(problem["type"]).rpartition(":")[2].upper().replace("-", "_")
         return {"success": False, "error": problem["detail"], "errors": problem["errors"], "code": kind}
 
@@ -51,7 +51,7 @@ class AskView(LegacyView):
         request=shapes.LegacyQuestion, responses={200: shapes.LegacyAnswer} | shapes.REFUSED, examples=[shapes.ASKED],
     )  # fmt: skip
     def post(self, request: Request) -> Response:
-        return Response(_asked(legacy.ask, request))
+        return Response(_call_service(legacy.ask, request))
 
 
 class UnifiedSearchView(LegacyView):
@@ -62,7 +62,7 @@ class UnifiedSearchView(LegacyView):
         request=shapes.LegacyQuestion, responses={200: shapes.LegacySearch} | shapes.REFUSED, examples=[shapes.ASKED],
     )  # fmt: skip
     def post(self, request: Request) -> Response:
-        return Response(_asked(legacy.search_and_write, request))
+        return Response(_call_service(legacy.search_and_write, request))
 
 
 class PartView(LegacyView):
@@ -112,8 +112,8 @@ def _body(request: Request, fields: Iterable[str]) -> dict[str, Any]:
     return dict(body)
 
 
-def _asked(door: Callable[..., dict[str, Any]], request: Request) -> dict[str, Any]:
-    """Calls the door with a body in our words, and gives its complaints in theirs."""
+def _call_service(service: Callable[..., dict[str, Any]], request: Request) -> dict[str, Any]:
+    """Call the service with translated arguments; report errors under the legacy field names."""
     body = _body(request, QUESTION_FIELDS)
     if "query" not in body:
         raise _invalid("query", "required", "Send the query as text.")
@@ -121,7 +121,7 @@ def _asked(door: Callable[..., dict[str, Any]], request: Request) -> dict[str, A
     arguments["question"] = body["query"]
     arguments["writer"] = _writer(body.get("use_llm"))
     try:
-        answered = door(**arguments, allowance=quota.allowance(request._request))
+        answered = service(**arguments, allowance=quota.allowance(request._request))
     except asking.BadQuestion as bad:
         field = next((theirs for theirs, ours in QUESTION_FIELDS.items() if ours == bad.field), bad.field)
         raise _invalid(field, bad.code, bad.detail) from bad
@@ -133,7 +133,7 @@ def _asked(door: Callable[..., dict[str, Any]], request: Request) -> dict[str, A
 
 
 def _writer(use_llm: object) -> str:
-    """Who is to write: left out, whoever the site has set up."""
+    """Return the writer for `use_llm`; the site's default where it is omitted."""
     if use_llm is None:
         return "auto"
     if not isinstance(use_llm, bool):

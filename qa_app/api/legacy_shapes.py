@@ -1,4 +1,4 @@
-"""What the addresses of earlier systems take and give, for the schema: docs/legacy.md."""
+"""Serializers of the predecessor systems' endpoints, see docs/legacy.md."""
 
 from __future__ import annotations
 
@@ -24,17 +24,29 @@ WRITES = "true: a language model, where one is set up; false: quotations only; l
 
 class LegacyQuestion(Shape):
     query = CharField(max_length=asking.MAX_QUESTION_LENGTH)
-    mode = ChoiceField(choices=shapes.MODES, required=False, allow_null=True, help_text="`beginner` where it is left out.")  # fmt: skip
+    mode = ChoiceField(
+        choices=shapes.MODES, required=False, allow_null=True, help_text="`beginner` where it is left out."
+    )
     collection = CharField(required=False, allow_null=True, help_text="Slug of the collection to search first.")
     use_llm = BooleanField(required=False, allow_null=True, help_text=WRITES)
-    top_k_passages = IntegerField(required=False, allow_null=True, min_value=1, max_value=asking.MAX_PASSAGES, help_text="12 where it is left out.")  # fmt: skip
-    max_studies = IntegerField(required=False, allow_null=True, min_value=1, max_value=asking.MAX_STUDIES, help_text="5 where it is left out.")  # fmt: skip
+    top_k_passages = IntegerField(
+        required=False,
+        allow_null=True,
+        min_value=1,
+        max_value=asking.MAX_PASSAGES,
+        help_text="12 where it is left out.",
+    )
+    max_studies = IntegerField(
+        required=False, allow_null=True, min_value=1, max_value=asking.MAX_STUDIES, help_text="5 where it is left out."
+    )
 
 
 class LegacyPartRequest(Shape):
     request_id = CharField(help_text="As /api/unified-search gave it.")
     query = CharField(required=False, allow_null=True, help_text="Not read: the id stands for it.")
-    selected_chunks = ListField(child=DictField(), required=False, allow_null=True, help_text="Not read; an empty list is refused.")  # fmt: skip
+    selected_chunks = ListField(
+        child=DictField(), required=False, allow_null=True, help_text="Not read; an empty list is refused."
+    )
     use_llm = BooleanField(required=False, allow_null=True, help_text=WRITES)
 
 
@@ -67,7 +79,9 @@ class LegacyJudged(Shape):
     query = CharField()
     confidence = LegacyConfidence(allow_null=True, help_text="Null where there is no answer.")
     sources_used = texts("Ids of the studies cited.")
-    top_passages = LegacyPassage(many=True, help_text="The first five; beside a refusal the nearest, which are no answer.")  # fmt: skip
+    top_passages = LegacyPassage(
+        many=True, help_text="The first five; beside a refusal the nearest, which are no answer."
+    )
     outcome = ChoiceField(choices=shapes.OUTCOMES)
     code = ChoiceField(choices=shapes.CODES, allow_null=True)
     message = CharField(allow_null=True)

@@ -1,4 +1,4 @@
-"""What may be done with an answer, by REST: make it again, say what one thinks of it."""
+"""REST views to replay an answer and to rate it."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class FeedbackView(APIView):
 
 
 def _amended(answer_id: str, token: object) -> int | None:
-    """The key of what is amended; only who was given its id can name it."""
+    """Return the key of the feedback to replace, from its signed id."""
     if token is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Retrieval by REST: the passages nearest to a question, with what led to them."""
+"""REST view of passage search."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from qa_app.api import shapes
 from qa_app.api.answers import TimedView, invalid, refuse_unknown
 
 FIELDS = ("question", "mode", "collection", "limit")
-IN_ADDRESSES = {"q": "question"}  # what the address calls otherwise
+IN_ADDRESSES = {"q": "question"}  # query parameters with other names
 
 
 class SearchView(TimedView):
@@ -43,7 +43,7 @@ class SearchView(TimedView):
 
 
 def _found(given: Any, *, question: str) -> Response:
-    """`question` is what the field is called where it was sent."""
+    """Search passages; `question` is the field's name in the request."""
     if "question" not in given:
         raise exceptions.ValidationError({question: [exceptions.ErrorDetail("Send the question as text.", "required")]})
     try:

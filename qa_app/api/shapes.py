@@ -55,17 +55,29 @@ def numbers(help_text: str = "") -> ListField:
 
 class AnswerRequest(Shape):
     question = CharField(max_length=asking.MAX_QUESTION_LENGTH, help_text="1 to 2,000 characters after trimming.")
-    mode = ChoiceField(choices=MODES, required=False, allow_null=True, help_text="Whom to write for; `beginner` where it is left out.")  # fmt: skip
+    mode = ChoiceField(
+        choices=MODES, required=False, allow_null=True, help_text="Whom to write for; `beginner` where it is left out."
+    )
     collection = CharField(required=False, allow_null=True, help_text="Slug of the collection to search first.")
-    writer = ChoiceField(choices=asking.WRITERS, required=False, allow_null=True, help_text="`auto` where it is left out.")  # fmt: skip
-    parent = CharField(required=False, allow_null=True, help_text="Id of an answer that this one follows.")  # type: ignore[assignment]
+    writer = ChoiceField(
+        choices=asking.WRITERS, required=False, allow_null=True, help_text="`auto` where it is left out."
+    )
+    parent = CharField(  # type: ignore[assignment]
+        required=False, allow_null=True, help_text="Id of an answer that this one follows."
+    )
 
 
 class SearchRequest(Shape):
     question = CharField(max_length=asking.MAX_QUESTION_LENGTH)
     mode = ChoiceField(choices=MODES, required=False, allow_null=True)
     collection = CharField(required=False, allow_null=True)
-    limit = IntegerField(required=False, allow_null=True, min_value=1, max_value=asking.MAX_SEARCH_RESULTS, help_text="20 where it is left out.")  # fmt: skip
+    limit = IntegerField(
+        required=False,
+        allow_null=True,
+        min_value=1,
+        max_value=asking.MAX_SEARCH_RESULTS,
+        help_text="20 where it is left out.",
+    )
 
 
 SEARCH_PARAMETERS = [
@@ -79,7 +91,8 @@ SEARCH_PARAMETERS = [
     OpenApiParameter("mode", str, enum=MODES),
     OpenApiParameter("collection", str, description="Slug of the collection to search first."),
     OpenApiParameter(
-        "limit", {"type": "integer", "minimum": 1, "maximum": asking.MAX_SEARCH_RESULTS, "default": 20}, description="How many passages."
+        "limit", {"type": "integer", "minimum": 1, "maximum": asking.MAX_SEARCH_RESULTS, "default": 20},
+        description="How many passages.",
     ),
 ]  # fmt: skip
 
@@ -92,13 +105,17 @@ class Scope(Shape):
 
 class Support(Shape):
     study_id = CharField(required=False)
-    study_ids = ListField(child=CharField(), required=False, help_text="The studies counted, for a question about the corpus.")  # fmt: skip
+    study_ids = ListField(
+        child=CharField(), required=False, help_text="The studies counted, for a question about the corpus."
+    )
     passage_id = IntegerField(required=False)
     passage_version = IntegerField(required=False)
     start = IntegerField(required=False)
     end = IntegerField(required=False)
     quote = CharField(required=False, help_text="The passage's text from start to end.")
-    finding_ids = ListField(child=IntegerField(), required=False, help_text="For a counted sentence, in the place of a span.")  # fmt: skip
+    finding_ids = ListField(
+        child=IntegerField(), required=False, help_text="For a counted sentence, in the place of a span."
+    )
 
 
 class Sentence(Shape):
@@ -106,7 +123,8 @@ class Sentence(Shape):
     attribution = CharField(
         allow_null=True,
         required=False,
-        help_text="Who says it, where the sentence does not name its study, or is about others than the question, who are told with it; stands before it.",
+        help_text="Who says it, where the sentence does not name its study, or is about others than the "
+        "question, who are told with it; stands before it.",
     )
     citations = numbers("Indexes of citations.")
     verdict = ChoiceField(choices=("verbatim", "supported", "weak", "counted"))
@@ -118,8 +136,12 @@ class Sentence(Shape):
 
 class Headline(Shape):
     text = CharField(help_text="One line that answers.")
-    verdict = ChoiceField(choices=VERDICTS, allow_null=True, help_text="Null where the direction of the question is not certain.")  # fmt: skip
-    studies_for = IntegerField(allow_null=True, help_text="Studies of the whole corpus that agree; null where their findings are not mapped.")  # fmt: skip
+    verdict = ChoiceField(
+        choices=VERDICTS, allow_null=True, help_text="Null where the direction of the question is not certain."
+    )
+    studies_for = IntegerField(
+        allow_null=True, help_text="Studies of the whole corpus that agree; null where their findings are not mapped."
+    )
     studies_against = IntegerField(allow_null=True, help_text="Studies that found otherwise.")
     studies_without_difference = IntegerField(allow_null=True)
     citations = numbers("Indexes of citations.")
@@ -147,7 +169,7 @@ class Part(Shape):
     sentences = Sentence(many=True)
 
 
-# What the earlier addresses (`legacy_shapes`) tell of a source and of a passage, too.
+# Shared with `legacy_shapes`.
 
 
 class Named(Shape):
@@ -207,7 +229,11 @@ class Because(Shape):
 class Evidence(Found):
     passage_id = IntegerField()
     passage_version = IntegerField()
-    kind = ChoiceField(choices=("summary", "excerpt", "plain"), help_text="summary: curator's words; excerpt: source's words; plain: curator's plain words for a finding or study.")  # fmt: skip
+    kind = ChoiceField(
+        choices=("summary", "excerpt", "plain"),
+        help_text="summary: curator's words; excerpt: source's words; plain: curator's plain words for a finding "
+        "or study.",
+    )
     score = FloatField(help_text="Orders the passages of this question only.")
     lexical_score = FloatField(help_text="BM25.")
     dense_score = FloatField(allow_null=True, help_text="Cosine.")
@@ -374,7 +400,9 @@ class Answer(Shape):
     collection = CharField(allow_null=True)
     outcome = ChoiceField(choices=OUTCOMES)
     code = ChoiceField(choices=CODES, allow_null=True)
-    message = CharField(allow_null=True, help_text="What a reader is told when there is no answer, or which part is missing.")  # fmt: skip
+    message = CharField(
+        allow_null=True, help_text="What a reader is told when there is no answer, or which part is missing."
+    )
     guardrail = Guardrail(allow_null=True)
     headline = Headline(allow_null=True, help_text="The answer in one line; null for a refusal.")
     summary = Part()
@@ -382,9 +410,13 @@ class Answer(Shape):
     citations = Citation(many=True)
     confidence = Confidence(
         allow_null=True,
-        help_text="The calibrated chance that the answer leads with a study that answers the question. Null for every outcome that is no answer, and where answers are only counted (`overview`).",
+        help_text="The calibrated chance that the answer leads with a study that answers the question. Null for "
+        "every outcome that is no answer, and where answers are only counted (`overview`).",
     )
-    evidence_strength = EvidenceStrength(allow_null=True, help_text="How far the cited studies can be relied on, apart from how well they match the question.")  # fmt: skip
+    evidence_strength = EvidenceStrength(
+        allow_null=True,
+        help_text="How far the cited studies can be relied on, apart from how well they match the question.",
+    )
     missing = texts("Parts of the question that nothing cited speaks of.")
     near_questions = NearQuestion(many=True, help_text="Questions near this one that the corpus answers.")
     evidence = Evidence(many=True, help_text="The context in rank order.")
@@ -422,7 +454,11 @@ class Search(Shape):
     mode = ChoiceField(choices=MODES)
     collection = CharField(allow_null=True)
     scope = SearchScope()
-    declined = Declined(allow_null=True, help_text="A question that is not answered from studies: an emergency, a diagnosis, drugs. There are no passages then.")  # fmt: skip
+    declined = Declined(
+        allow_null=True,
+        help_text="A question that is not answered from studies: an emergency, a diagnosis, drugs. There are no "
+        "passages then.",
+    )
     passages = Evidence(many=True, help_text="The best first.")
     pool = Pool()
     legs = Legs(help_text="How each half of the search went.")
@@ -438,13 +474,17 @@ class Search(Shape):
 ASKED = OpenApiExample("A question", value={"question": "How many sets per week for muscle growth?"}, request_only=True)
 ASKED_FULLY = OpenApiExample(
     "With every field",
-    value={"question": "How much protein do older adults need?", "mode": "intermediate", "collection": "nutrition", "writer": "extractive", "parent": None},
+    value={
+        "question": "How much protein do older adults need?", "mode": "intermediate", "collection": "nutrition",
+        "writer": "extractive", "parent": None,
+    },
     request_only=True,
 )  # fmt: skip
 
 STREAM_EXAMPLE = OpenApiExample(
     "The end of a stream",
-    value='event: stage\nid: 0f0e….1.0\ndata: {"name":"scope","ms":0.4}\n\nevent: done\nid: 0f0e….9.4\ndata: {"id":"k3W…"}\n\n',
+    value='event: stage\nid: 0f0e….1.0\ndata: {"name":"scope","ms":0.4}\n\n'
+    'event: done\nid: 0f0e….9.4\ndata: {"id":"k3W…"}\n\n',
     response_only=True,
     media_type="text/event-stream",
 )
@@ -463,9 +503,22 @@ def _data(**properties: Any) -> dict[str, Any]:
 
 EVENTS = {
     "stage": _data(name={"type": "string"}, ms={"type": "number"}),
-    "retrieval": _data(understood_as={"type": ["string", "null"]}, evidence={"type": "array", "items": _ref("Evidence")}, also_searched={"type": "array", "items": {"type": "string"}}),
+    "retrieval": _data(
+        understood_as={"type": ["string", "null"]},
+        evidence={"type": "array", "items": _ref("Evidence")},
+        also_searched={"type": "array", "items": {"type": "string"}},
+    ),
     "headline": {"allOf": [_ref("Headline"), _data(sources={"type": "array", "items": _ref("Citation")})]},
-    "sentence": {"allOf": [_ref("Sentence"), _data(part={"type": "string", "enum": ["summary", "answer"]}, index={"type": "integer"}, sources={"type": "array", "items": _ref("Citation")})]},
+    "sentence": {
+        "allOf": [
+            _ref("Sentence"),
+            _data(
+                part={"type": "string", "enum": ["summary", "answer"]},
+                index={"type": "integer"},
+                sources={"type": "array", "items": _ref("Citation")},
+            ),
+        ]
+    },
     "done": _ref("Answer"),
     "error": _ref("Problem"),
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Answers as server-sent events: each as soon as it is certain, one `done` or `error` at the end."""
+"""REST view that streams answers as server-sent events."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from qa_app.api import answers, shapes
 EVENTS = "text/event-stream"
 HEADERS = {
     "Cache-Control": "no-store, no-transform",
-    "X-Accel-Buffering": "no",  # a proxy would hold small events back
+    "X-Accel-Buffering": "no",  # proxies buffer small events otherwise
 }
 HEARTBEAT = b": still here\n\n"
 
@@ -31,7 +31,7 @@ CODES = {status.HTTP_429_TOO_MANY_REQUESTS: "quota_used_up", status.HTTP_503_SER
 
 
 class EventStream(renderers.JSONRenderer):
-    """Lets clients ask for events by `Accept`; an error before the first event is JSON all the same."""
+    """A renderer for `Accept: text/event-stream`; an error before the first event is rendered as JSON."""
 
     media_type = EVENTS
     format = "events"
@@ -59,7 +59,7 @@ class OtherQuestion(exceptions.APIException):
 
 
 class Failed(exceptions.APIException):
-    """What an `error` event says."""
+    """The problem in an `error` event."""
 
     def __init__(self, status_code: int, detail: str, code: str | None = None) -> None:
         super().__init__(detail, code=code or CODES.get(status_code))
@@ -72,12 +72,13 @@ class StreamView(APIView):
     renderer_classes = [EventStream, renderers.JSONRenderer]
 
     def quota_of(self, request: Request) -> str:
-        """To go on with an answer is to read; where another one has to be made, that is counted when it begins."""
+        """Return the quota: resuming an answer is a read; a new answer is counted when it begins."""
         return "read" if request.headers.get("Last-Event-ID") else "ask"
 
     @extend_schema(
         operation_id="stream_answer", summary="Ask, and be told while the answer is made", tags=["Questions"],
-        description="Server-sent events: `stage`, `retrieval`, `sentence`, and at the end exactly one `done` or `error`; `x-events` holds the schema of each one's data.",
+        description="Server-sent events: `stage`, `retrieval`, `sentence`, and at the end exactly one `done` or "
+        "`error`; `x-events` holds the schema of each one's data.",
         request=shapes.AnswerRequest, parameters=[shapes.LAST_EVENT_ID], extensions={"x-events": shapes.EVENTS},
         responses={(200, EVENTS): OpenApiTypes.STR, (409, "application/problem+json"): OpenApiTypes.OBJECT},
         examples=[shapes.ASKED, shapes.STREAM_EXAMPLE],
@@ -107,10 +108,9 @@ class StreamView(APIView):
 
 
 class ClosingResponse(StreamingHttpResponse):
-    """A response whose pieces are closed by whoever sends them, at once when the reader has gone.
+    """A streaming response that closes its generator as soon as the client leaves.
 
-    Django's own hands out generators around them that nobody closes: what they hold is then left to the garbage collector,
-    which comes when it likes and in any thread.
+    Django wraps the generator without closing it, so that the garbage collector would close it later, in any thread.
     """
 
     def __init__(self, pieces: AsyncGenerator[bytes], **options: Any) -> None:
@@ -130,7 +130,7 @@ async def _written(events: AsyncGenerator[streaming.Event | None]) -> AsyncGener
 def _event(event: streaming.Event) -> bytes:
     data: Any = event.data
     if event.name == "error":
-        handle: Any = api_settings.EXCEPTION_HANDLER  # the site says how a problem is written
+        handle: Any = api_settings.EXCEPTION_HANDLER  # the site formats problems
         data = handle(Failed(data["status"], data["detail"], data.get("code")), {}).data
     written = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return f"event: {event.name}\nid: {event.id}\ndata: {written}\n\n".encode()

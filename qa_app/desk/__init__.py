@@ -1,4 +1,4 @@
-"""The desk for questions and answers: what was asked, what is missing, what readers thought, how well it goes."""
+"""Admin pages for questions, gaps, feedback, evaluation and safety replies."""
 
 from qa_app.desk.asked import AnswerAdmin, FeedbackAdmin
 from qa_app.desk.gaps import GapAdmin

@@ -1,4 +1,4 @@
-"""What was asked and what readers thought of it: to be read only, but for what other readers may be shown."""
+"""Admin pages for answers and feedback; only the public listing can be changed."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from qa_app.models import Answer, Feedback, Listing
 from qa_app.templatetags.answer_words import mode_words
 
 LIST = "qa_app.list_answer"
-ASK = "qa_app.change_gap"  # held by those who look after what readers are not told
-MOST_ASKED = 20  # at once: each takes up to some seconds
+ASK = "qa_app.change_gap"  # the permission of those who manage gaps
+MAX_QUESTIONS = 20  # asked again at a time, since each may take seconds
 
 
 class ListedFilter(admin.SimpleListFilter):
@@ -38,7 +38,7 @@ class ListedFilter(admin.SimpleListFilter):
 
 
 class SourcesFilter(admin.SimpleListFilter):
-    """What became of the sources since."""
+    """Filters answers by what became of their sources."""
 
     title = "sources"
     parameter_name = "sources"
@@ -58,7 +58,7 @@ class SourcesFilter(admin.SimpleListFilter):
 
 
 class QuotesFilter(admin.SimpleListFilter):
-    """Those that quote the studies named in the address; offered only where one is."""
+    """Filters answers by quoted study; offered only where the address names one."""
 
     title = "quoted study"
     parameter_name = "quotes"
@@ -87,7 +87,8 @@ class AnswerAdmin(ReadOnlyAdmin):
     search_help_text = "Words of a question."
     date_hierarchy = "created_at"
     fields = (
-        "question", "page", "came_out", "shown", "reader", "collection", "corpus_version", "asked_at", "written", "settings",
+        "question", "page", "came_out", "shown", "reader", "collection", "corpus_version", "asked_at", "written",
+        "settings",
     )  # fmt: skip
     readonly_fields = fields
     actions = ("ask_again", "list_publicly", "take_off_the_list")
@@ -104,9 +105,9 @@ class AnswerAdmin(ReadOnlyAdmin):
 
     @admin.action(description="Ask again", permissions=["ask"])
     def ask_again(self, request: HttpRequest, queryset: QuerySet[Answer]) -> None:
-        """Asks the questions of the corpus as it is now; each new answer's page says what has changed."""
+        """Ask the selected questions again; each new page shows what has changed."""
         chosen = list(queryset.values_list("pk", "question"))
-        for key, question in chosen[:MOST_ASKED]:
+        for key, question in chosen[:MAX_QUESTIONS]:
             try:
                 body = asking.ask_again(key)
             except (asking.BadQuestion, asking.OutOfTime) as error:
@@ -114,10 +115,10 @@ class AnswerAdmin(ReadOnlyAdmin):
                 continue
             if body:
                 page = f"{reverse('answer', args=[body['id']])}?since={key}"
-                told = format_html('“{}”: <a href="{}">{}</a>', question[:120], page, in_words(body["outcome"]))
-                self.message_user(request, told, messages.SUCCESS)
-        if len(chosen) > MOST_ASKED:
-            words = f"The first {MOST_ASKED} were asked again. Choose the others next."
+                message = format_html('“{}”: <a href="{}">{}</a>', question[:120], page, in_words(body["outcome"]))
+                self.message_user(request, message, messages.SUCCESS)
+        if len(chosen) > MAX_QUESTIONS:
+            words = f"The first {MAX_QUESTIONS} were asked again. Choose the others next."
             self.message_user(request, words, messages.WARNING)
 
     @admin.display(description="outcome", ordering="outcome")
@@ -141,7 +142,7 @@ class AnswerAdmin(ReadOnlyAdmin):
     def list_publicly(self, request: HttpRequest, queryset: QuerySet[Answer]) -> None:
         chosen = list(queryset.values_list("pk", flat=True))
         fresh = listed.list_publicly(chosen, by=person(request), now=timezone.now())
-        self._told(request, fresh, "Listed publicly.", "{} now shown to other readers.")
+        self._report(request, fresh, "Listed publicly.", "{} now shown to other readers.")
         if passed_over := len(chosen) - len(fresh):
             words = f"{_counted(passed_over)} left as it was: listed already, or no answer was given."
             self.message_user(request, words, messages.WARNING)
@@ -150,9 +151,9 @@ class AnswerAdmin(ReadOnlyAdmin):
     def take_off_the_list(self, request: HttpRequest, queryset: QuerySet[Answer]) -> None:
         chosen = list(queryset.values_list("pk", flat=True))
         gone = listed.unlist(chosen, by=person(request), now=timezone.now())
-        self._told(request, gone, "Taken off the public list.", "{} no longer shown to other readers.")
+        self._report(request, gone, "Taken off the public list.", "{} no longer shown to other readers.")
 
-    def _told(self, request: HttpRequest, answers: list[Answer], entry: str, words: str) -> None:
+    def _report(self, request: HttpRequest, answers: list[Answer], entry: str, words: str) -> None:
         for answer in answers:
             self.log_change(request, answer, entry)
         level = messages.SUCCESS if answers else messages.WARNING
@@ -164,7 +165,7 @@ class AnswerAdmin(ReadOnlyAdmin):
 
     @admin.display(description="shown to other readers")
     def shown(self, answer: Answer) -> SafeString | str:
-        rows = list(_told_history(answer.listings.select_related("listed_by", "taken_off_by")))
+        rows = list(_listing_history(answer.listings.select_related("listed_by", "taken_off_by")))
         if not rows:
             return "Not shown: nobody has approved it"
         return format_html('<ul class="plain">{}</ul>', format_html_join("", "<li>{}</li>", rows))
@@ -191,8 +192,8 @@ class AnswerAdmin(ReadOnlyAdmin):
         return obj.get_absolute_url()
 
 
-def _told_history(listings: Iterable[Listing]) -> Iterable[tuple[str]]:
-    """Newest first: who listed it and when, who took it off and when."""
+def _listing_history(listings: Iterable[Listing]) -> Iterable[tuple[str]]:
+    """Yield who listed the question and who took it off the list, newest first."""
     for row in listings:
         since = f"since {_moment(row.listed_at)}, approved by {row.listed_by or 'somebody who is gone'}"
         if row.taken_off_at:

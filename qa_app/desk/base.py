@@ -1,4 +1,4 @@
-"""What the desks of questions and answers share."""
+"""Base classes of the admin pages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from django.http import HttpRequest
 
 from qa_app.templatetags.answer_words import mode_words
 
-if TYPE_CHECKING:  # generic for the type checker alone
+if TYPE_CHECKING:  # generic for the type checker only
     ModelAdmin = admin.ModelAdmin[Any]
     ModelForm = forms.ModelForm[Any]
 else:
@@ -35,18 +35,18 @@ OUTCOMES = {
 
 
 def in_words(outcome: str) -> str:
-    """How a question came out, as the desk says it."""
+    """Return the outcome's label."""
     return OUTCOMES.get(outcome, outcome)
 
 
 class WordsFilter(admin.AllValuesFieldListFilter):
-    """The values that occur, as the desk says them."""
+    """A filter that shows values by their labels."""
 
     words: Callable[[str], str]
 
     def choices(self, changelist: Any) -> Iterator[dict[str, Any]]:  # type: ignore[override]
         for choice in super().choices(changelist):
-            value, bracket, count = str(choice["display"]).partition(" (")  # the count, where counts are shown
+            value, bracket, count = str(choice["display"]).partition(" (")  # followed by the facet count, if shown
             yield {**choice, "display": f"{type(self).words(value)}{bracket}{count}"}
 
 
@@ -59,7 +59,7 @@ class ModeFilter(WordsFilter):
 
 
 class WhenFilter(admin.DateFieldListFilter):
-    """A moment, titled as one asks for it."""
+    """A date filter titled "when"."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -67,7 +67,7 @@ class WhenFilter(admin.DateFieldListFilter):
 
 
 class WhetherFilter(admin.BooleanFieldListFilter):
-    """Yes or no, titled as one asks for it."""
+    """A yes-or-no filter with a title of its own."""
 
     asked: str
 
@@ -77,18 +77,18 @@ class WhetherFilter(admin.BooleanFieldListFilter):
 
 
 def person(request: HttpRequest) -> User:
-    return cast(User, request.user)  # every view of the admin asks for a signed-in one
+    return cast(User, request.user)  # all admin views require a login
 
 
 class SeenInput(forms.HiddenInput):
-    """Hidden, and so without a label that would name what nobody sees."""
+    """A hidden input without a label."""
 
     def id_for_label(self, id_: str | None) -> str:
         return ""
 
 
 class SeenField(forms.CharField):
-    """What the person saw when the page was made, to notice that somebody else saved since."""
+    """A fingerprint of the row when the page was made."""
 
     widget = SeenInput
 
@@ -100,7 +100,7 @@ class SeenField(forms.CharField):
 
 
 class SeenForm(ModelForm):
-    """Refuses to overwrite what somebody else saved in these fields since the page was made."""
+    """A form with optimistic locking: it rejects changes to a row that was saved since the page was made."""
 
     seen = SeenField()
     seen_fields: tuple[str, ...] = ()
@@ -108,28 +108,28 @@ class SeenForm(ModelForm):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         if not self.instance._state.adding:
-            self.fields["seen"].initial = self._print_of(self.instance)
+            self.fields["seen"].initial = self._fingerprint(self.instance)
 
     def clean(self) -> dict[str, Any]:
-        """Locks the row until it is saved, so that what was seen cannot change between the check and the save."""
+        """Lock the row until it is saved, and compare it with what the person saw."""
         cleaned = super().clean() or self.cleaned_data
         if self.instance._state.adding:
             return cleaned
         rows = type(self.instance)._default_manager.select_for_update(no_key=True)
         stored = rows.filter(pk=self.instance.pk).first()
-        if stored is None or cleaned.get("seen") != self._print_of(stored):
+        if stored is None or cleaned.get("seen") != self._fingerprint(stored):
             self.add_error(None, SAVED_SINCE.format(self.instance._meta.verbose_name))
         return cleaned
 
-    def _print_of(self, row: models.Model) -> str:
+    def _fingerprint(self, row: models.Model) -> str:
         return hashlib.sha256(repr([getattr(row, name) for name in self.seen_fields]).encode()).hexdigest()
 
 
 class SeenAdmin(ModelAdmin):
-    """Saves the fields that were changed and no others: readers and the worker write to the same rows meanwhile."""
+    """An admin that saves only changed fields, since readers and workers write to the same rows."""
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """What was seen goes along with the first fields, where there is something to save."""
+        """Add the fingerprint to the first fieldset where the row can be saved."""
         fieldsets: list[tuple[Any, dict[str, Any]]]
         fieldsets = [(name, {**options}) for name, options in super().get_fieldsets(request, obj)]
         kept = [name for name in fieldsets[0][1]["fields"] if name != "seen"]
@@ -145,7 +145,7 @@ class SeenAdmin(ModelAdmin):
 
 
 class DeskAdmin(ModelAdmin):
-    """Lists of what readers did grow long: no counting of all of it, and no lookups that no row can hold."""
+    """An admin for long lists: no full count, and no lookups with NUL characters, which PostgreSQL rejects."""
 
     list_per_page = 50
     show_full_result_count = False

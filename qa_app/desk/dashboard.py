@@ -1,4 +1,4 @@
-"""What was asked, what went unanswered and what readers disliked, for the curators' front page."""
+"""Dashboard panels on questions, gaps and feedback."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHOWN = 5
 
 
 def panels(by: User) -> Iterator[Panel]:
-    """For those who may see what was asked; nothing for anybody else."""
+    """Yield the panels for those who may view answers."""
     if not by.has_perm("qa_app.view_answer"):
         return
     since = (timezone.localtime() - RECENT).replace(hour=0, minute=0, second=0, microsecond=0)

@@ -1,4 +1,4 @@
-"""What the corpus does not answer, gathered by meaning: how much it is asked for, what comes nearest, who looks after it."""
+"""Admin page for gaps: demand, nearest evidence and assignee."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class GapForm(SeenForm):
 
 
 class WhereFilter(WordsFilter):
-    """The collections that were asked; a gap of none is one of the whole corpus."""
+    """Filters gaps by collection; an empty one means the whole corpus."""
 
     @staticmethod
     def words(value: str) -> str:
@@ -44,7 +44,9 @@ class GapAdmin(SeenAdmin, DeskAdmin):
     search_help_text = "Words of a question or of a note."
     ordering = None
     fieldsets = (
-        (None, {"fields": ("question", "asked_as", "came_out", "collection", "demand", "first_asked_at", "last_asked_at")}),
+        (None, {"fields": (
+            "question", "asked_as", "came_out", "collection", "demand", "first_asked_at", "last_asked_at",
+        )}),
         ("What is missing", {"fields": ("missing_words", "nearest", "search_string", "answered_now")}),
         ("Looking after it", {"fields": ("status", "assigned_to", "note")}),
     )  # fmt: skip
@@ -54,7 +56,7 @@ class GapAdmin(SeenAdmin, DeskAdmin):
     )  # fmt: skip
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Gap]:
-        return gaps.listed().order_by("-demanded", "-last_asked_at")
+        return gaps.list_leaders().order_by("-demanded", "-last_asked_at")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -74,7 +76,7 @@ class GapAdmin(SeenAdmin, DeskAdmin):
 
     @admin.display(description="asked as")
     def asked_as(self, gap: Gap) -> SafeString:
-        rows = ((member.question, member.asked) for member in gaps.members(gap))
+        rows = ((member.question, member.asked) for member in gaps.list_members(gap))
         return format_html('<ul class="chosen">{}</ul>', format_html_join("", "<li>{} ({}×)</li>", rows))
 
     @admin.display(description="words that the nearest passages do not hold")

@@ -31,7 +31,7 @@ from qa_app.desk.base import (
 from qa_app.evaluation import golden_runs, golden_set
 from qa_app.models import EvaluationRun, GoldenQuestion
 
-LARGEST_FILE = 2_000_000  # bytes
+MAX_FILE_BYTES = 2_000_000  # bytes
 
 
 KINDS = {
@@ -52,7 +52,7 @@ _POINT = re.compile(r"(?P<text>.*?)(?:\s*\[(?P<studies>[^\[\]]*)\])?")
 
 
 class ByLineField(forms.CharField):
-    """What is kept as JSON, one entry on each line."""
+    """A JSON list, edited one entry a line."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(required=False, widget=forms.Textarea(attrs={"rows": 4, "cols": 90}), **options)
@@ -79,7 +79,7 @@ class ByLineField(forms.CharField):
         raise NotImplementedError
 
     def read(self, lines: list[str]) -> Any:
-        """Raises ValidationError."""
+        """Parse the lines. Raises ValidationError."""
         raise NotImplementedError
 
 
@@ -131,7 +131,8 @@ class GoldenQuestionForm(SeenForm):
     class Meta:
         model = GoldenQuestion
         fields = (
-            "key", "question", "mode", "kind", "collection", "relevant", "sections", "answer_points", "note", "is_active",
+            "key", "question", "mode", "kind", "collection", "relevant", "sections", "answer_points", "note",
+            "is_active",
         )  # fmt: skip
         labels = {"is_active": "In use"}
 
@@ -145,7 +146,7 @@ class GoldenQuestionForm(SeenForm):
     answer_points = PointsField()
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        """A kind or section that a file brought in stays, also where it is none of ours."""
+        """Offer unknown kinds and sections of an imported question, too."""
         super().__init__(*args, **options)
         kept = self.instance
         kinds = dict(KINDS) | ({kept.kind: kind_words(kept.kind)} if kept.kind else {})
@@ -175,7 +176,7 @@ class FileForm(forms.Form):
 
     def clean_file(self) -> Any:
         file = self.cleaned_data["file"]
-        if file.size > LARGEST_FILE:
+        if file.size > MAX_FILE_BYTES:
             raise ValidationError("The file is larger than 2 MB; golden questions are not.")
         return file
 
@@ -201,10 +202,10 @@ class GoldenQuestionAdmin(SeenAdmin, DeskAdmin):
         return super(DeskAdmin, self).has_delete_permission(request, obj)
 
     def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.bring_in)
+        view = self.admin_site.admin_view(self.import_file)
         return [path("import/", view, name="qa_app_goldenquestion_import"), *super().get_urls()]
 
-    def bring_in(self, request: HttpRequest) -> HttpResponse:
+    def import_file(self, request: HttpRequest) -> HttpResponse:
         if not self.has_add_permission(request):
             raise PermissionDenied
         form = FileForm(request.POST or None, request.FILES or None)
@@ -213,7 +214,7 @@ class GoldenQuestionAdmin(SeenAdmin, DeskAdmin):
                 copy = Path(folder) / "golden.jsonl"
                 copy.write_bytes(form.cleaned_data["file"].read())
                 try:
-                    new, changed = golden_runs.bring_in(copy)
+                    new, changed = golden_runs.import_file(copy)
                 except (golden_set.BadGolden, UnicodeDecodeError) as error:
                     form.add_error("file", str(error).replace(f"{copy}:", "Line "))
                 else:
@@ -246,11 +247,11 @@ class EvaluationRunAdmin(ReadOnlyAdmin):
             raise PermissionDenied
         page = HttpResponseRedirect(reverse("admin:qa_app_evaluationrun_changelist"))
         try:
-            golden_runs.order_run(by=person(request))
-        except golden_runs.NothingToAsk as nothing:
+            golden_runs.create_run(by=person(request))
+        except golden_runs.NoGoldenQuestions as nothing:
             messages.error(request, str(nothing))
             return page
-        golden_runs.wake()
+        golden_runs.notify_worker()
         messages.success(request, "A worker takes it up; load this page again to see how far it is.")
         return page
 
@@ -285,7 +286,7 @@ class EvaluationRunAdmin(ReadOnlyAdmin):
 
 
 def flipped(before: EvaluationRun | None, after: EvaluationRun) -> list[dict[str, Any]]:
-    """Questions that came out as they should in one of two runs and not in the other."""
+    """Return the questions whose result differs between two runs."""
     passed = {row["id"]: row["passes"] for row in before.results} if before else {}
     return [row for row in after.results if row["id"] in passed and passed[row["id"]] != row["passes"]]
 
@@ -295,12 +296,12 @@ def _share(run: EvaluationRun) -> float:
 
 
 Point = tuple[int, int | None, float, datetime]
-LEAST_OF_A_CHART = 3  # fewer make a slope that says nothing
+MIN_CHART_POINTS = 3  # fewer show no trend
 
 
 def _chart(points: list[Point]) -> dict[str, Any] | None:
-    """The shares as the points of a line, 600 by 120 units: left the oldest, above 100 %."""
-    if len(points) < LEAST_OF_A_CHART:
+    """Return the polyline of the shares in a box of 600 by 120 units, oldest left; None for too few runs."""
+    if len(points) < MIN_CHART_POINTS:
         return None
     step = 540 / (len(points) - 1)
     dots = [
@@ -319,7 +320,7 @@ FIGURES = {"n": "questions", "p50": "half of the questions within", "p95": "95 %
 
 
 def _flat(figures: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Every figure by its path; a share is told with the number of questions behind it."""
+    """Yield every figure by its path; a share with its number of questions."""
     for name, value in figures.items():
         path = f"{prefix}{FIGURES.get(name, name)}"
         if not isinstance(value, dict):

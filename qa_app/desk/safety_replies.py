@@ -1,4 +1,4 @@
-"""The desk for the fixed replies: read, write a new version, have somebody else approve it."""
+"""Admin page for safety replies: draft a version, and let another curator approve it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _route_choices() -> list[tuple[str, str]]:
 
 
 def _usual_instead() -> str:
-    """Return what most built-in replies say that the site can do."""
+    """Return the most frequent `instead` of the built-in replies."""
     found = Counter(route.instead for route in answering.safety_routes().values() if route.instead)
     return max(found, key=lambda text: found[text], default="")
 
@@ -64,7 +64,7 @@ class SafetyReplyAdmin(SeenAdmin):
     actions = None
     provenance = ("version", "status", "writer", "written_at", "reviewer", "reviewed_at", "versions")
 
-    # As text: a curator may not see the pages of users.
+    # Plain text, since curators have no access to the users' pages.
     @admin.display(description="written by")
     def writer(self, reply: SafetyReply) -> str:
         return str(reply.written_by or NOBODY)
@@ -98,7 +98,7 @@ class SafetyReplyAdmin(SeenAdmin):
         return ("route", *self.provenance) if obj else ()
 
     def has_change_permission(self, request: HttpRequest, obj: SafetyReply | None = None) -> bool:
-        """Only a draft is edited; what readers have seen stays as it was."""
+        """Allow editing of drafts only."""
         return super().has_change_permission(request, obj) and (obj is None or obj.is_draft)
 
     def has_delete_permission(self, request: HttpRequest, obj: SafetyReply | None = None) -> bool:
@@ -107,7 +107,7 @@ class SafetyReplyAdmin(SeenAdmin):
     # --- Writing
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
-        """A new version begins with the words of the one that it comes from."""
+        """Start a new version with the text of the one that it replaces."""
         origin = _find_reply(request.GET.get("from", ""))
         if origin is None:
             return {"instead": _usual_instead()}
@@ -144,7 +144,7 @@ class SafetyReplyAdmin(SeenAdmin):
         return super().render_change_form(request, context, *args, **options)
 
     def approve_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """GET asks beside the words that readers see now, POST approves."""
+        """Show the draft beside the approved reply (GET), or approve it (POST)."""
         if not request.user.has_perm(APPROVE):
             raise PermissionDenied
         reply = _find_reply(object_id)

@@ -1,4 +1,4 @@
-"""How a stored answer was written, and with which settings, as a curator can read it."""
+"""Describe for curators how an answer was written, and with which settings."""
 
 from __future__ import annotations
 
@@ -32,10 +32,12 @@ VERDICTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Drafted:
+class DraftedSentence:
+    """A sentence of a draft."""
+
     text: str
     verdict: str
-    """Its verdict, or the code of the reason why it was left out; empty where it was never judged."""
+    """Its verdict, or the code of the reason for which it was left out; empty where it was not verified."""
 
     @property
     def is_kept(self) -> bool:
@@ -47,22 +49,22 @@ class Drafted:
 
 
 @dataclass(frozen=True, slots=True)
-class Attempted:
-    """One writer's draft, as it was received."""
+class WriterAttempt:
+    """The draft of one writer as it was received."""
 
     writer: str
     details: str
     failure: str
-    parts: tuple[tuple[str, tuple[Drafted, ...]], ...]
+    parts: tuple[tuple[str, tuple[DraftedSentence, ...]], ...]
     dropped: tuple[tuple[str, str, str], ...]
-    """What was no candidate: its text, the code of the reason, and what is said of it."""
+    """Text, reason code and detail of what was not verified."""
 
 
-def attempts(kept: Sequence[Mapping[str, Any]]) -> Iterator[Attempted]:
-    """The drafts of an answer as they are kept, first attempt first."""
+def attempts(kept: Sequence[Mapping[str, Any]]) -> Iterator[WriterAttempt]:
+    """Yield the stored drafts of an answer, first attempt first."""
     for attempt in kept:
         failure = attempt.get("failure") or ""
-        yield Attempted(
+        yield WriterAttempt(
             writer=WRITERS.get(attempt.get("writer", ""), str(attempt.get("writer", ""))),
             details=", ".join(_details(attempt.get("generator") or {})),
             failure=FAILURES.get(failure, failure.replace("_", " ")),
@@ -82,37 +84,39 @@ def _details(generator: Mapping[str, Any]) -> Iterator[str]:
         yield f"{tokens:,} tokens"
 
 
-def _parts(attempt: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Drafted, ...]]]:
-    """The verdicts are of the sentences of the summary, then of the answer."""
+def _parts(attempt: Mapping[str, Any]) -> Iterator[tuple[str, tuple[DraftedSentence, ...]]]:
+    """Yield the parts; verdicts are stored for the summary first, then for the answer."""
     verdicts = iter(attempt.get("verdicts") or ())
     for part, title in PARTS.items():
-        sentences = tuple(Drafted(str(row.get("text", "")), str(next(verdicts, ""))) for row in attempt.get(part) or ())
+        sentences = tuple(
+            DraftedSentence(str(row.get("text", "")), str(next(verdicts, ""))) for row in attempt.get(part) or ()
+        )
         if sentences:
             yield title, sentences
 
 
 def settings(policy: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Each number of a policy by its dotted name."""
+    """Yield each number of a policy by its dotted name."""
     for name, value in sorted(policy.items()):
         if isinstance(value, Mapping):
             yield from settings(value, f"{prefix}{name}.")
         elif _is_pairs(value):
             yield from settings(dict(value), f"{prefix}{name}.")
         else:
-            yield f"{prefix}{name}", _told(value)
+            yield f"{prefix}{name}", _format(value)
 
 
 def _is_pairs(value: Any) -> bool:
-    """Whether it is a list such as [["cosine", 1.1], ["held", 1.2]]."""
+    """Return whether it is a list such as [["cosine", 1.1], ["bm25", 1.2]]."""
     rows = value if isinstance(value, list | tuple) else ()
     return bool(rows) and all(
         isinstance(row, list | tuple) and len(row) == 2 and isinstance(row[0], str) for row in rows
     )
 
 
-def _told(value: Any) -> str:
+def _format(value: Any) -> str:
     if value is None:
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return ", ".join(map(_told, value)) if isinstance(value, list | tuple) else str(value)
+    return ", ".join(map(_format, value)) if isinstance(value, list | tuple) else str(value)

@@ -1,1 +1,1 @@
-"""Measure answers on labelled questions, and fit what is learned from them."""
+"""Evaluate answers on labelled questions, and fit models to them."""

@@ -1,4 +1,4 @@
-"""The curators' own test questions: brought in, asked in the background, compared from run to run."""
+"""Import golden questions, evaluate them in the background, and compare runs."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from qa_app.answers import answering
 from qa_app.evaluation import golden_set
 from qa_app.models import EvaluationRun, GoldenQuestion
 
-SILENT_AFTER = timedelta(minutes=2)  # a run whose worker gave no sign for so long is taken up by another
+WORKER_TIMEOUT = timedelta(minutes=2)  # without a heartbeat, another worker claims the run
 MAIN_SOURCE = 2  # the grade of a study that answers the question by itself
 
 
 @transaction.atomic
-def bring_in(path: Path) -> tuple[int, int]:
-    """New and changed questions of a file, all or none. Raises evaluation.BadGolden naming the line."""
+def import_file(path: Path) -> tuple[int, int]:
+    """Import the questions of a file, all or none; return the number of new and of changed ones. Raises BadGolden."""
     new = changed = 0
     for row in golden_set.read_rows(path):
         values = {
@@ -47,29 +47,29 @@ def bring_in(path: Path) -> tuple[int, int]:
     return new, changed
 
 
-class NothingToAsk(Exception):
+class NoGoldenQuestions(Exception):
     def __init__(self) -> None:
         super().__init__("There are no golden questions yet: bring some in first.")
 
 
-def order_run(*, by: User | None) -> EvaluationRun:
-    """A run that a worker will take up. Raises NothingToAsk."""
+def create_run(*, by: User | None) -> EvaluationRun:
+    """Create a run for a worker. Raises NoGoldenQuestions."""
     total = GoldenQuestion.objects.filter(is_active=True).count()
     if not total:
-        raise NothingToAsk
+        raise NoGoldenQuestions
     return EvaluationRun.objects.create(asked_by=by, asked_at=timezone.now(), total=total)
 
 
-def wake() -> None:
-    """Asks a worker for it. Never holds a page up; the schedule finds what is not asked for."""
+def notify_worker() -> None:
+    """Notify a worker without waiting; without one, the schedule finds the run."""
     wake_worker("qa_app.tasks.evaluate_golden")
 
 
-def take_up() -> EvaluationRun | None:
-    """The oldest run that waits, or whose worker has gone silent; marked as ours."""
+def claim_run() -> EvaluationRun | None:
+    """Claim the oldest run that waits or whose worker stopped; None where there is none."""
     now = timezone.now()
     left = Q(status=EvaluationRun.Status.WAITING) | Q(
-        status=EvaluationRun.Status.RUNNING, beat_at__lt=now - SILENT_AFTER
+        status=EvaluationRun.Status.RUNNING, beat_at__lt=now - WORKER_TIMEOUT
     )
     with transaction.atomic():
         run = EvaluationRun.objects.select_for_update(skip_locked=True).filter(left).order_by("pk").first()
@@ -79,15 +79,15 @@ def take_up() -> EvaluationRun | None:
     return run
 
 
-def carry_out(run: EvaluationRun) -> None:
-    """Asks every active question, telling how far it is; a fault ends the run with its reason."""
+def execute_run(run: EvaluationRun) -> None:
+    """Ask every active question and record the progress; an error ends the run with its reason."""
     golden = tuple(golden_set.golden_of(q.as_row()) for q in GoldenQuestion.objects.filter(is_active=True))
 
-    def told(done: int) -> None:
+    def report_progress(done: int) -> None:
         EvaluationRun.objects.filter(pk=run.pk).update(done=done, total=len(golden), beat_at=timezone.now())
 
     try:
-        results = golden_set.evaluate(golden, on_progress=told)
+        results = golden_set.evaluate(golden, on_progress=report_progress)
     except Exception as error:
         _end(run, status=EvaluationRun.Status.FAILED, error=f"{type(error).__name__}: {error}"[:2_000])
         raise
@@ -95,7 +95,7 @@ def carry_out(run: EvaluationRun) -> None:
         run,
         status=EvaluationRun.Status.DONE,
         figures=golden_set.report(results),
-        results=[_kept(result) for result in results],
+        results=[_result_row(result) for result in results],
     )
 
 
@@ -109,7 +109,7 @@ def _end(run: EvaluationRun, **values: Any) -> None:
     EvaluationRun.objects.filter(pk=run.pk).update(**values)
 
 
-def _kept(result: golden_set.Result) -> dict[str, Any]:
+def _result_row(result: golden_set.GoldenResult) -> dict[str, Any]:
     return {
         "id": result.golden.id,
         "question": result.golden.question,
@@ -119,8 +119,8 @@ def _kept(result: golden_set.Result) -> dict[str, Any]:
     }
 
 
-def passes(result: golden_set.Result) -> bool:
-    """Whether a question came out as it should: answered from a main source, or refused where nothing answers it."""
+def passes(result: golden_set.GoldenResult) -> bool:
+    """Return whether a question was answered from a main source, or declined if nothing answers it."""
     golden = result.golden
     if golden.is_answerable:
         return result.outcome.is_answer and any(golden.relevant.get(s) == MAIN_SOURCE for s in result.cited)
@@ -130,10 +130,9 @@ def passes(result: golden_set.Result) -> bool:
 
 
 def regressions(study_ids: Sequence[str]) -> Iterator[str]:
-    """Why these studies should not be published: golden questions that came out as they should in the last run, and would
-    not any more. Without a finished run there is nothing to compare with.
+    """Yield a message if golden questions that passed in the last run fail on these drafts.
 
-    New passages count by their words alone until the worker has embedded them.
+    New passages are found by words only until the worker has embedded them.
     """
     last = EvaluationRun.objects.filter(status=EvaluationRun.Status.DONE).first()
     passed = {row["id"] for row in last.results if row["passes"]} if last else set()

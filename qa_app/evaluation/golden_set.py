@@ -1,4 +1,4 @@
-"""Golden questions against the running system: what it finds, answers and refuses."""
+"""Evaluate the running system on golden questions: retrieval, answers and refusals."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from qa_app.pipeline.records import Answer, Candidate, Mode, Outcome, Question, 
 from qa_app.pipeline.text import clean
 
 NEAR_DUPLICATE = 0.8  # Jaccard similarity of two passages
-FINAL = 5  # passages that count as final for section hits
-REFUSED_KINDS = ("unanswerable_near", "unanswerable_far")
-UNCOMPARED = frozenset({"milliseconds", "interval", "stages"})  # times and spreads are told, not held to a baseline
+FINAL_PASSAGES = 5  # passages that count for section hits
+UNANSWERABLE_KINDS = ("unanswerable_near", "unanswerable_far")
+UNCOMPARED = frozenset({"milliseconds", "interval", "stages"})  # times and intervals are not compared with a baseline
 LOWER_IS_BETTER = frozenset({"wrongly refused", "near duplicates"})
 _TOKEN = re.compile(r"\w+")
 
 Place = tuple[str, str, int]
-"""Study, section and position // 3: passages of one place say much the same."""
+"""Study, section and position // 3; neighbouring passages of a section share a place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,9 @@ class Golden:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class GoldenResult:
+    """A golden question with the measurements of its answer."""
+
     golden: Golden
     outcome: Outcome
     ranked: tuple[str, ...]
@@ -57,31 +59,31 @@ class Result:
     cited: tuple[str, ...]
     final_sections: tuple[str, ...]
     unsupported: int
-    """Sentences that are not the exact words of a passage of the evidence."""
+    """Number of sentences that are not the exact words of a passage."""
     milliseconds: float
     places: tuple[Place, ...] = ()
-    """Where the final passages stand; empty unless it was answered."""
+    """Places of the final passages; empty unless it was answered."""
     near_duplicates: int = 0
-    """Pairs of final passages that share four words of five."""
+    """Number of pairs of final passages with a Jaccard similarity of at least NEAR_DUPLICATE."""
     candidates: int | None = None
-    """What the search found; None where the question never came to it."""
+    """Number of retrieved candidates; None where nothing was retrieved."""
     stages: Mapping[str, float] = field(default_factory=dict)
 
 
-GRADES = (1, 2)  # it bears on the question, it answers it
+GRADES = (1, 2)  # related to the question; answers it
 
 
 class BadGolden(ValueError):
-    """A line that cannot be read; the message names it."""
+    """A golden file with an invalid line, which the message names."""
 
 
 def read_golden(path: Path) -> tuple[Golden, ...]:
-    """The questions of a file, one JSON object a line. Raises BadGolden naming the line."""
+    """Read the questions of a file, one JSON object a line. Raises BadGolden."""
     return tuple(golden_of(row) for row in read_rows(path))
 
 
 def read_rows(path: Path) -> tuple[dict[str, Any], ...]:
-    """The lines of a file of golden questions, each fit for `golden_of`. Raises BadGolden naming the line."""
+    """Read and validate the rows of a golden file. Raises BadGolden."""
     rows = []
     for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), start=1):
         if not line.strip():
@@ -98,7 +100,7 @@ def read_rows(path: Path) -> tuple[dict[str, Any], ...]:
 
 
 def golden_of(row: Mapping[str, Any]) -> Golden:
-    """A line of the file as a question. Raises ValueError, KeyError or TypeError where it is none."""
+    """Build a question from a row. Raises ValueError, KeyError or TypeError for an invalid row."""
     golden = Golden(
         row["id"],
         row["question"],
@@ -120,11 +122,11 @@ def golden_of(row: Mapping[str, Any]) -> Golden:
 
 def evaluate(
     questions: Iterable[Golden], *, policy: Policy = POLICY, on_progress: Callable[[int], None]
-) -> tuple[Result, ...]:
+) -> tuple[GoldenResult, ...]:
     return tuple(_ask(golden, policy, on_progress, done) for done, golden in enumerate(questions, start=1))
 
 
-def _ask(golden: Golden, policy: Policy, on_progress: Callable[[int], None], done: int) -> Result:
+def _ask(golden: Golden, policy: Policy, on_progress: Callable[[int], None], done: int) -> GoldenResult:
     question = Question(golden.question, clean(golden.question), Mode(golden.mode), golden.collection)
     clock = Clock()
     with clock("total"):
@@ -135,14 +137,14 @@ def _ask(golden: Golden, policy: Policy, on_progress: Callable[[int], None], don
     return _result(golden, answer, tuple(dict.fromkeys((*cited, *found))), clock)
 
 
-def _result(golden: Golden, answer: Answer, ranked: tuple[str, ...], clock: Clock) -> Result:
+def _result(golden: Golden, answer: Answer, ranked: tuple[str, ...], clock: Clock) -> GoldenResult:
     places = _places(answer.evidence) if answer.outcome.is_answer else ()
-    return Result(
+    return GoldenResult(
         golden=golden,
         outcome=answer.outcome,
         ranked=ranked,
         cited=tuple(citation.study.study_id for citation in answer.citations),
-        final_sections=tuple(c.passage.section.value for c in answer.evidence[:FINAL]),
+        final_sections=tuple(c.passage.section.value for c in answer.evidence[:FINAL_PASSAGES]),
         unsupported=count_unsupported(answer),
         milliseconds=clock.spent["total"] or 0.0,
         places=places,
@@ -157,13 +159,13 @@ def _places(found: Sequence[Candidate]) -> tuple[Place, ...]:
 
 
 def count_near_duplicates(found: Sequence[Candidate]) -> int:
-    """Count pairs of passages whose words are nearly the same (Jaccard)."""
+    """Count the pairs of passages with a high Jaccard similarity."""
     words = [frozenset(_TOKEN.findall(c.passage.text.lower())) for c in found]
     return sum(len(a & b) >= NEAR_DUPLICATE * len(a | b) for a, b in combinations(words, 2))
 
 
 def count_unsupported(answer: Answer) -> int:
-    """Sentences without exact words behind them: no span, one whose words are not the sentence's, or a count that is not proven."""
+    """Count sentences without a span, with a span of other words, or with an unproven count."""
     texts = {c.passage.passage_id: c.passage.text for c in answer.evidence}
     return sum(not _is_supported(sentence, answer, texts) for sentence in (*answer.summary, *answer.answer))
 
@@ -176,8 +178,8 @@ def _is_supported(sentence: Sentence, answer: Answer, texts: Mapping[int, str]) 
     )
 
 
-def report(results: Sequence[Result], policy: Policy = POLICY) -> dict[str, Any]:
-    """Figures by kind and over all, each with n; `worse` says which way is better."""
+def report(results: Sequence[GoldenResult], policy: Policy = POLICY) -> dict[str, Any]:
+    """Report figures by kind and overall, each with its n."""
     kinds = list(dict.fromkeys(result.golden.kind for result in results))
     asked = [r for r in results if r.golden.is_answerable]
     answered = [r for r in asked if r.outcome.is_answer]
@@ -206,9 +208,9 @@ def report(results: Sequence[Result], policy: Policy = POLICY) -> dict[str, Any]
     }
 
 
-def _pairs(results: Sequence[Result]) -> dict[str, Any]:
-    """Questions asked in two wordings (ids that differ in their last letter): whether both end alike and cite the same main studies."""
-    wordings: dict[str, list[Result]] = {}
+def _pairs(results: Sequence[GoldenResult]) -> dict[str, Any]:
+    """Compare the two wordings of a question (ids that differ in their last letter): outcome and main studies."""
+    wordings: dict[str, list[GoldenResult]] = {}
     for result in results:
         if result.golden.kind == "paraphrase_pairs":
             wordings.setdefault(result.golden.id[:-1], []).append(result)
@@ -220,7 +222,7 @@ def _pairs(results: Sequence[Result]) -> dict[str, Any]:
     }
 
 
-def _main(result: Result) -> frozenset[str]:
+def _main(result: GoldenResult) -> frozenset[str]:
     return frozenset(s for s in result.cited if result.golden.relevant.get(s) == 2)
 
 
@@ -228,8 +230,8 @@ def _shared(first: frozenset[str], second: frozenset[str]) -> float:
     return len(first & second) / len(first | second) if first | second else 1.0
 
 
-def _final_passages(answered: Sequence[Result]) -> dict[str, Any]:
-    """What seed 002 asks of them: from different places, and not the same words twice."""
+def _final_passages(answered: Sequence[GoldenResult]) -> dict[str, Any]:
+    """Report section hits and the diversity of the final passages."""
     pairs = sum(len(r.places) * (len(r.places) - 1) // 2 for r in answered)
     return {
         "n": sum(len(r.places) for r in answered),
@@ -240,14 +242,14 @@ def _final_passages(answered: Sequence[Result]) -> dict[str, Any]:
 
 
 def _distinct(places: Sequence[tuple[Place, ...]]) -> float:
-    """The share of passages that stand at a place of their own."""
+    """Return the share of distinct places."""
     total = sum(len(found) for found in places)
     return _rounded(sum(len(set(found)) for found in places) / total) if total else 1.0
 
 
-def _abstention(results: Sequence[Result]) -> dict[str, Any]:
-    """Refusing, measured on questions that come to the search: those of safety and hostile ones do not count."""
-    counted = [r for r in results if r.golden.is_answerable or r.golden.kind in REFUSED_KINDS]
+def _abstention(results: Sequence[GoldenResult]) -> dict[str, Any]:
+    """Report refusals on questions that reach retrieval, without safety and hostile ones."""
+    counted = [r for r in results if r.golden.is_answerable or r.golden.kind in UNANSWERABLE_KINDS]
     refused = [r for r in counted if not r.outcome.is_answer]
     unanswerable = [r for r in counted if not r.golden.is_answerable]
     return {
@@ -257,7 +259,7 @@ def _abstention(results: Sequence[Result]) -> dict[str, Any]:
             f"refused {kind.removeprefix('unanswerable_')}": _share_of(
                 [not r.outcome.is_answer for r in unanswerable if r.golden.kind == kind]
             )
-            for kind in REFUSED_KINDS
+            for kind in UNANSWERABLE_KINDS
         },
         "wrongly refused": _share_of([not r.outcome.is_answer for r in counted if r.golden.is_answerable]),
     }
@@ -268,8 +270,8 @@ def _share_of(flags: Sequence[bool]) -> dict[str, Any]:
     return {"n": len(flags), "share": _rounded(share(flags)), "interval": [_rounded(low), _rounded(high)]}
 
 
-def _stages(results: Sequence[Result]) -> dict[str, dict[str, float]]:
-    """Milliseconds of each stage over the questions that came to it."""
+def _stages(results: Sequence[GoldenResult]) -> dict[str, dict[str, float]]:
+    """Report the milliseconds of each stage over the questions that reached it."""
     spent: dict[str, list[float]] = {}
     for result in results:
         for stage, milliseconds in result.stages.items():
@@ -281,8 +283,8 @@ def _stages(results: Sequence[Result]) -> dict[str, dict[str, float]]:
     }
 
 
-def _figures(results: Sequence[Result]) -> dict[str, Any]:
-    """What counts for a kind: ranking and answering where studies are labelled, else the refusal."""
+def _figures(results: Sequence[GoldenResult]) -> dict[str, Any]:
+    """Report ranking and answers of a kind with labelled studies, and refusals of other kinds."""
     if not any(r.golden.is_answerable for r in results):
         refused = [not r.outcome.is_answer for r in results]
         guarded = [r.outcome is Outcome.GUARDRAIL for r in results if r.golden.kind == "safety"]
@@ -300,12 +302,12 @@ def _figures(results: Sequence[Result]) -> dict[str, Any]:
 
 
 def worse(now: dict[str, Any], before: dict[str, Any], *, tolerance: float) -> list[str]:
-    """Figures that are worse by more than the tolerance than in a baseline, in words."""
+    """Describe the figures that are worse than a baseline by more than the tolerance."""
     old, new = _flat(before), _flat(now)
     fallen = [
         f"{name}: {new.get(name)}, was {old[name]}"
         for name in old
-        if name not in new or (old[name] - new[name]) * _sense(name) > tolerance
+        if name not in new or (old[name] - new[name]) * _direction(name) > tolerance
     ]
     broken, empty = now["unsupported sentences"], now["without candidates"]
     if broken:
@@ -315,13 +317,13 @@ def worse(now: dict[str, Any], before: dict[str, Any], *, tolerance: float) -> l
     return fallen
 
 
-def _sense(name: str) -> int:
-    """1 where higher is better, -1 where lower is."""
+def _direction(name: str) -> int:
+    """Return 1 where higher is better, else -1."""
     return -1 if LOWER_IS_BETTER & set(name.split(" / ")) else 1
 
 
 def _flat(figures: dict[str, Any], prefix: str = "") -> dict[str, float]:
-    """Every share by its path; counts, times and intervals are left out."""
+    """Return every share by its path, without counts, times and intervals."""
     flat: dict[str, float] = {}
     for name, value in figures.items():
         if name in UNCOMPARED:
@@ -340,9 +342,9 @@ def _rounded(value: float) -> float:
 def evaluate_file(
     path: Path, *, on_progress: Callable[[int], None], preset: str | None = None, changes: Iterable[str] = ()
 ) -> dict[str, Any]:
-    """Figures of the running system on a file of golden questions. Raises BadGolden naming the line, and BadPolicy.
+    """Evaluate the running system on a golden file; without a preset, with the site's policy.
 
-    Without a preset, of the site's own policy.
+    Raises BadGolden and BadPolicy.
     """
     policy = answering.POLICY if preset is None and not changes else policy_named(preset or "default", changes)
     return report(evaluate(read_golden(path), policy=policy, on_progress=on_progress), policy)

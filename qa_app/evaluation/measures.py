@@ -1,4 +1,4 @@
-"""Measures of ranking and answering, each defined once."""
+"""Measures of ranking, answering and calibration."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-RESAMPLES = 10_000  # of a bootstrap: the third digit of an interval no longer moves
-RESAMPLES_AT_ONCE = 500
-NORMAL_95 = 1.959964  # standard deviations either side that hold 95 % of a normal distribution
+RESAMPLES = 10_000  # enough for a stable third digit of an interval
+RESAMPLE_BATCH = 500
+NORMAL_95 = 1.959964  # 97.5 % quantile of the standard normal distribution
 
 
 def ndcg(ranked: Sequence[str], grades: Mapping[str, int], k: int) -> float:
-    """Normalised discounted cumulative gain at k with gain 2^grade - 1 (Burges et al. 2005); 0.0 without a relevant item."""
+    """Return the normalised discounted cumulative gain at k, with gain 2^grade - 1 (Burges et al. 2005).
+
+    It is 0.0 without a relevant item.
+    """
     ideal = sorted(grades.values(), reverse=True)[:k]
     best = sum(_gain(grade, place) for place, grade in enumerate(ideal))
     found = sum(_gain(grades.get(item, 0), place) for place, item in enumerate(ranked[:k]))
@@ -26,13 +29,13 @@ def _gain(grade: int, place: int) -> float:
 
 
 def recall(ranked: Sequence[str], grades: Mapping[str, int], k: int, *, least: int = 1) -> float:
-    """Share of the items graded at least `least` among the first k; 0.0 without any."""
+    """Return the share of the items graded at least `least` among the first k; 0.0 where there are none."""
     wanted = {item for item, grade in grades.items() if grade >= least}
     return len(wanted & set(ranked[:k])) / len(wanted) if wanted else 0.0
 
 
 def share(flags: Sequence[bool]) -> float:
-    """Share of true; 0.0 of nothing."""
+    """Return the share of true flags; 0.0 without any."""
     return sum(flags) / len(flags) if flags else 0.0
 
 
@@ -41,21 +44,21 @@ def mean(values: Sequence[float]) -> float:
 
 
 def percentile(values: Sequence[float], p: float) -> float:
-    """The nearest-rank percentile, p from 0 to 100; 0.0 of nothing."""
+    """Return the nearest-rank percentile, p from 0 to 100; 0.0 without values."""
     ordered = sorted(values)
     return ordered[max(0, math.ceil(p / 100 * len(ordered)) - 1)] if ordered else 0.0
 
 
 def bootstrap_interval(values: Sequence[float], *, seed: int = 0) -> tuple[float, float]:
-    """The middle 95 % of the means of samples drawn from the values with replacement; the same for the same values."""
+    """Return the 95 % bootstrap interval of the mean; the seed makes it reproducible."""
     if not values:
         return 0.0, 0.0
     drawn = np.asarray(values, dtype=np.float64)
     dice = np.random.default_rng(seed)
     means = np.concatenate(
         [
-            drawn[dice.integers(len(drawn), size=(RESAMPLES_AT_ONCE, len(drawn)))].mean(axis=1)
-            for _ in range(RESAMPLES // RESAMPLES_AT_ONCE)
+            drawn[dice.integers(len(drawn), size=(RESAMPLE_BATCH, len(drawn)))].mean(axis=1)
+            for _ in range(RESAMPLES // RESAMPLE_BATCH)
         ]
     )
     low, high = np.percentile(means, [2.5, 97.5])
@@ -63,7 +66,7 @@ def bootstrap_interval(values: Sequence[float], *, seed: int = 0) -> tuple[float
 
 
 def wilson_interval(successes: int, n: int) -> tuple[float, float]:
-    """The 95 % interval of a share (Wilson 1927), which holds for few and for extreme ones too; all of it for none."""
+    """Return the 95 % interval of a share (Wilson 1927), also for small n; (0, 1) for n = 0."""
     if not n:
         return 0.0, 1.0
     z, p = NORMAL_95, successes / n
@@ -73,7 +76,7 @@ def wilson_interval(successes: int, n: int) -> tuple[float, float]:
 
 
 def auroc(estimates: Sequence[float], right: Sequence[bool]) -> float:
-    """Chance that a right one is estimated higher than a wrong one, ties counting half; 0.5 where there is only one kind."""
+    """Return the area under the ROC curve, ties counting half; 0.5 where there is only one class."""
     values, truth = np.asarray(estimates, dtype=np.float64), np.asarray(right, dtype=bool)
     above, below = values[truth], np.sort(values[~truth])
     if not len(above) or not len(below):
@@ -84,7 +87,7 @@ def auroc(estimates: Sequence[float], right: Sequence[bool]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Estimates that lie near each other: how many, their mean, and the share that was right."""
+    """Similar estimates: their number, their mean, and the share that was right."""
 
     n: int
     estimated: float
@@ -92,13 +95,13 @@ class Bin:
 
 
 def reliability(estimates: Sequence[float], right: Sequence[bool], bins: int = 10) -> tuple[Bin, ...]:
-    """Bins of equal width from 0 to 1; empty ones are left out."""
-    held: dict[int, list[tuple[float, bool]]] = {}
+    """Return the bins of a reliability diagram, of equal width from 0 to 1, without empty ones."""
+    binned: dict[int, list[tuple[float, bool]]] = {}
     for estimate, was in zip(estimates, right, strict=True):
-        held.setdefault(min(bins - 1, int(estimate * bins)), []).append((estimate, was))
-    return tuple(Bin(len(b), mean([e for e, _ in b]), share([w for _, w in b])) for _, b in sorted(held.items()))
+        binned.setdefault(min(bins - 1, int(estimate * bins)), []).append((estimate, was))
+    return tuple(Bin(len(b), mean([e for e, _ in b]), share([w for _, w in b])) for _, b in sorted(binned.items()))
 
 
 def calibration_error(estimates: Sequence[float], right: Sequence[bool], bins: int = 10) -> float:
-    """Expected calibration error: mean distance of a bin's estimate from what was, by its size (Guo et al. 2017)."""
+    """Return the expected calibration error (Guo et al. 2017)."""
     return sum(b.n * abs(b.estimated - b.was) for b in reliability(estimates, right, bins)) / max(1, len(right))

@@ -1,4 +1,4 @@
-"""Figures of answers to labelled reader questions, from labels and payloads alone. Docs: docs/evaluation.md."""
+"""Compute figures of answers to labelled reader questions from labels and payloads. Docs: docs/evaluation.md."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ Payload = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
-    """One question with what was measured of its answer."""
+class ReaderResult:
+    """A question with the measurements of its answer."""
 
     question: ReaderQuestion
     outcome: str | None
-    """None where the question was not accepted; `error` says why."""
+    """None where the question was rejected; `error` says why."""
     error: str | None = None
     first: str | None = None
     """The study of the first citation."""
@@ -46,7 +46,7 @@ class Result:
     has_statistics: bool = False
     """Whether the summary contains CI, P, SMD or ES."""
     verdict: str | None = None
-    """Of the headline."""
+    """The headline's verdict."""
     milliseconds: float = 0.0
 
     @property
@@ -66,10 +66,10 @@ class Result:
         return bool(self.question.relevant) and self.first in self.question.accepted_leads
 
 
-# --- One answer -------------------------------------------------------------------------------------------------------
+# --- One answer ---
 
 
-def measure(question: ReaderQuestion, body: Payload, *, milliseconds: float = 0.0) -> Result:
+def measure(question: ReaderQuestion, body: Payload, *, milliseconds: float = 0.0) -> ReaderResult:
     """Measure an answer's payload against the labels of its question."""
     citations = body.get("citations") or []
     study_of = {citation["index"]: citation["study_id"] for citation in citations}
@@ -77,7 +77,7 @@ def measure(question: ReaderQuestion, body: Payload, *, milliseconds: float = 0.
     sentences = [*(summary.get("sentences") or []), *(answer.get("sentences") or [])]
     first = next((s["citations"][0] for s in sentences if s.get("citations")), None)
     summary_text = " ".join(s["text"] for s in summary.get("sentences") or [])
-    return Result(
+    return ReaderResult(
         question=question,
         outcome=body.get("outcome"),
         first=None if first is None else study_of.get(first),
@@ -94,7 +94,7 @@ def measure(question: ReaderQuestion, body: Payload, *, milliseconds: float = 0.
 
 
 def _is_covered(point: LabelledPoint, sentences: Sequence[Payload], study_of: Mapping[int, str]) -> bool:
-    """Tell whether sentences that cite a study of the point contain all its numbers."""
+    """Return whether sentences that cite a study of the point contain all its numbers."""
     indexes = {index for index, study in study_of.items() if study in point.studies}
     text = " ".join(s["text"] for s in sentences if indexes & set(s.get("citations") or []))
     return bool(text) and _numbers(" ".join(point.numbers)) <= _numbers(text)
@@ -104,7 +104,7 @@ def _numbers(text: str) -> set[str]:
     return {number.replace(",", "") for number in _NUMBER.findall(text)}
 
 
-# --- Figures of single questions --------------------------------------------------------------------------------------
+# --- Figures of single questions ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +112,13 @@ class Figure:
     """A figure that is a mean, or a count, of one value a question."""
 
     name: str
-    value_of: Callable[[Result], float | None]
-    """None where the question does not count."""
+    value_of: Callable[[ReaderResult], float | None]
+    """Returns None where the question does not count."""
     lower_is_better: bool = False
     is_count: bool = False
 
 
-def _served(result: Result) -> float | None:
+def _served(result: ReaderResult) -> float | None:
     expect = result.question.expect
     if expect.is_answerable:
         return result.is_answer and result.has_right_lead
@@ -127,62 +127,62 @@ def _served(result: Result) -> float | None:
     return result.is_guarded if expect is Expect.GUARDRAIL else None
 
 
-def _of_answerable(value_of: Callable[[Result], float | None]) -> Callable[[Result], float | None]:
+def _of_answerable(value_of: Callable[[ReaderResult], float | None]) -> Callable[[ReaderResult], float | None]:
     return lambda result: value_of(result) if result.question.expect.is_answerable else None
 
 
-def _lead(result: Result) -> float | None:
+def _lead(result: ReaderResult) -> float | None:
     return result.has_right_lead if result.is_answer and result.question.relevant else None
 
 
-def _precision(result: Result) -> float | None:
+def _precision(result: ReaderResult) -> float | None:
     cited, relevant = set(result.cited), set(result.question.relevant or ())
     return len(cited & relevant) / len(cited) if cited and relevant else None
 
 
-def _recall(result: Result) -> float | None:
+def _recall(result: ReaderResult) -> float | None:
     wanted = result.question.main_studies
     if not wanted:
         return None
     return len(wanted & set(result.cited)) / len(wanted) if result.is_answer else 0.0
 
 
-def _points(result: Result) -> float | None:
+def _points(result: ReaderResult) -> float | None:
     if not result.question.points:
         return None
     return sum(result.points) / len(result.question.points) if result.is_answer else 0.0
 
 
-def _false_guard(result: Result) -> float | None:
+def _false_guard(result: ReaderResult) -> float | None:
     expect = result.question.expect
     counts = expect.is_answerable or expect.is_unanswerable or expect is Expect.ABOUT_CORPUS
     return result.is_guarded if counts else None
 
 
-def _verdict(result: Result) -> float | None:
+def _verdict(result: ReaderResult) -> float | None:
     wanted = result.question.verdict
     return result.verdict == wanted if wanted and result.is_answer else None
 
 
-def _opposite(wanted: HeadlineVerdict, given: HeadlineVerdict) -> Callable[[Result], float | None]:
-    def value_of(result: Result) -> float | None:
+def _opposite(wanted: HeadlineVerdict, given: HeadlineVerdict) -> Callable[[ReaderResult], float | None]:
+    def value_of(result: ReaderResult) -> float | None:
         return result.verdict == given if result.is_answer and result.question.verdict is wanted else None
 
     return _of_answerable(value_of)
 
 
-def _searched_studies(result: Result) -> float | None:
-    """Tell whether a question about the corpus got an answer with citations and a confidence, as a study question does."""
+def _searched_studies(result: ReaderResult) -> float | None:
+    """Return whether a question about the corpus was answered from studies, with citations and a confidence."""
     if result.question.expect is not Expect.ABOUT_CORPUS:
         return None
     return result.is_answer and bool(result.cited) and result.confidence is not None
 
 
-def _of_expected(expect: Expect, *outcomes: Outcome) -> Callable[[Result], float | None]:
+def _of_expected(expect: Expect, *outcomes: Outcome) -> Callable[[ReaderResult], float | None]:
     return lambda result: result.outcome in outcomes if result.question.expect is expect else None
 
 
-def _beginner_statistics(result: Result) -> float | None:
+def _beginner_statistics(result: ReaderResult) -> float | None:
     return result.has_statistics if result.is_answer and result.question.mode is Mode.BEGINNER else None
 
 
@@ -212,8 +212,8 @@ FIGURES = (
 )  # fmt: skip
 
 
-def failed(result: Result) -> list[str]:
-    """Name the figures in which a question falls short of full marks."""
+def failed(result: ReaderResult) -> list[str]:
+    """Return the names of the figures on which a question does not score fully."""
     values = {figure: figure.value_of(result) for figure in FIGURES}
     return [
         figure.name
@@ -222,13 +222,13 @@ def failed(result: Result) -> list[str]:
     ]
 
 
-# --- Figures of all questions -----------------------------------------------------------------------------------------
+# --- Figures of all questions ---
 
 Row = dict[str, Any]
 """A figure: `value`, None where no question counts, and `n`, the questions that do."""
 
 
-def figures(results: Sequence[Result]) -> dict[str, Row]:
+def figures(results: Sequence[ReaderResult]) -> dict[str, Row]:
     """Compute every figure over these questions."""
     rows: dict[str, Row] = {}
     for figure in FIGURES:
@@ -239,8 +239,8 @@ def figures(results: Sequence[Result]) -> dict[str, Row]:
     return rows | _confidence(results) | {"summary_words": _row(median(words) if words else 0, len(words))}
 
 
-def _confidence(results: Iterable[Result]) -> dict[str, Row]:
-    """Compare confidence with a right lead, over all that was answered of answerable and unanswerable questions."""
+def _confidence(results: Iterable[ReaderResult]) -> dict[str, Row]:
+    """Compare confidence with correct leads, over answered questions that are labelled answerable or unanswerable."""
     answered = [
         r for r in results if r.is_answer and (r.question.expect.is_answerable or r.question.expect.is_unanswerable)
     ]
@@ -260,8 +260,8 @@ def _row(value: float, n: int) -> Row:
     return {"value": round(value, 4) if n else None, "n": n}
 
 
-def report(results: Sequence[Result]) -> dict[str, Any]:
-    """Report all figures; follow-ups are counted twice, and other languages only by themselves."""
+def report(results: Sequence[ReaderResult]) -> dict[str, Any]:
+    """Report all figures; follow-ups are also reported separately, other languages only separately."""
     english = [r for r in results if r.question.language == ENGLISH]
     milliseconds = [r.milliseconds for r in results]
     return {
@@ -277,15 +277,15 @@ def report(results: Sequence[Result]) -> dict[str, Any]:
     }
 
 
-def _outcomes(results: Iterable[Result]) -> dict[str, dict[str, int]]:
-    """Count outcomes by what was expected."""
+def _outcomes(results: Iterable[ReaderResult]) -> dict[str, dict[str, int]]:
+    """Count outcomes by the expected response."""
     found: dict[str, Counter[str]] = {}
     for result in results:
         found.setdefault(result.question.expect.value, Counter())[result.outcome or "not_accepted"] += 1
     return {expect: dict(counts.most_common()) for expect, counts in sorted(found.items())}
 
 
-def _verdicts(results: Iterable[Result]) -> dict[str, dict[str, int]]:
+def _verdicts(results: Iterable[ReaderResult]) -> dict[str, dict[str, int]]:
     """Count the headline verdicts of answered questions by their labelled verdict."""
     found: dict[str, Counter[str]] = {}
     for result in results:
@@ -294,7 +294,7 @@ def _verdicts(results: Iterable[Result]) -> dict[str, dict[str, int]]:
     return {wanted: dict(counts.most_common()) for wanted, counts in sorted(found.items())}
 
 
-def table_row(result: Result) -> dict[str, Any]:
+def table_row(result: ReaderResult) -> dict[str, Any]:
     """Describe one question, its answer and the figures that it fails."""
     question = result.question
     return {
@@ -319,10 +319,10 @@ def table_row(result: Result) -> dict[str, Any]:
     }
 
 
-# --- A corpus folder --------------------------------------------------------------------------------------------------
+# --- A corpus folder ---
 
 
-def corpus_report(results: Sequence[Result]) -> dict[str, Any]:
+def corpus_report(results: Sequence[ReaderResult]) -> dict[str, Any]:
     """Report how well an imported corpus answers its own questions; `refuse` is near, `out_of_scope` is far."""
     answerable = [r for r in results if r.question.expect.is_answerable]
     near = [r for r in results if r.question.expect is Expect.REFUSE]
@@ -351,7 +351,7 @@ def _share(flags: Iterable[bool]) -> Row:
     return _row(mean([float(flag) for flag in found]), len(found)) | {"count": sum(found)}
 
 
-# --- Against a baseline -----------------------------------------------------------------------------------------------
+# --- Against a baseline ---
 
 LOWER_IS_BETTER = frozenset(
     {figure.name for figure in FIGURES if figure.lower_is_better}
@@ -361,7 +361,7 @@ UNCOMPARED = frozenset({"confidence_mean", "confidence_right", "near_confidence"
 
 
 def worse(now: Mapping[str, Any], before: Mapping[str, Any]) -> list[str]:
-    """Name the main figures of a report that are worse than in an earlier one. Raises ValueError for no report."""
+    """Return the main figures that are worse than in an earlier report. Raises ValueError for an invalid report."""
     fallen = []
     for name, row in _main_figures(before).items():
         old, new = row["value"], (now["figures"].get(name) or {}).get("value")

@@ -1,4 +1,4 @@
-"""Labelled reader questions: a file of one JSON object a line, checked as it is read. Docs: docs/evaluation.md."""
+"""Read labelled reader questions, one JSON object a line. Docs: docs/evaluation.md."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class ReaderQuestion:
 
 
 class BadLabels(ValueError):
-    """A line that cannot be read; the message names the file, the line and the fault."""
+    """A file with an invalid line; the message names the file, the line and the error."""
 
 
 def read_labels(path: Path) -> tuple[ReaderQuestion, ...]:

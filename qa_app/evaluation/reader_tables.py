@@ -12,7 +12,7 @@ COLUMNS = {"figures": "English", "follow_ups": "of them follow-ups", "other_lang
 
 
 def readers_text(report: Mapping[str, Any]) -> str:
-    """Print each figure with the number of questions behind it; the blocks stand side by side."""
+    """Return the figures as text, with the number of questions behind each."""
     lines = [f"\n{source_line(report)}", f"{'':22}" + "".join(f"{title:>22}{'n':>5}" for title in COLUMNS.values())]
     for name in report["figures"]:
         cells = (report[block][name] for block in COLUMNS)

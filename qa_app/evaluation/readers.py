@@ -1,4 +1,4 @@
-"""Labelled reader questions, and corpora of other subjects, asked of the running code; nothing that is asked is stored."""
+"""Evaluate the running code on labelled reader questions and on corpora of other subjects; no answer is stored."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from django.utils import timezone
 from corpus_app import search
 from qa_app.answers import answering, asking, payload
 from qa_app.evaluation import reader_figures
-from qa_app.evaluation.reader_figures import Result
+from qa_app.evaluation.reader_figures import ReaderResult
 from qa_app.evaluation.reader_labels import ReaderQuestion, read_labels
 from qa_app.pipeline import policy as policies
 from qa_app.pipeline.policy import Policy
@@ -24,7 +24,7 @@ from qa_app.pipeline.records import Answer
 WRITER = "extractive"  # a language model would answer differently each time
 
 Progress = Callable[[str, int, int], None]
-"""What is being done, how much of it is done, and how much there is."""
+"""Called with a label, the number done and the total."""
 
 
 def evaluate_readers(
@@ -37,7 +37,7 @@ def evaluate_readers(
 
 
 def policy_of(preset: str | None, changes: Sequence[str]) -> Policy:
-    """Return the site's own policy, or a preset with figures changed in it."""
+    """Return the site's policy, or a preset with changed figures."""
     return policies.named(preset or "default", changes) if preset or changes else answering.POLICY
 
 
@@ -50,12 +50,12 @@ def describe_run(source: Path, policy: Policy) -> dict[str, Any]:
     }
 
 
-# --- Asking -----------------------------------------------------------------------------------------------------------
+# --- Asking ---
 
 
-def ask_all(questions: Sequence[ReaderQuestion], *, policy: Policy, report: Progress) -> tuple[Result, ...]:
-    """Ask every question, a follow-up in the context of its parent, and measure the answers in the order of the questions."""
-    found: dict[str, Result] = {}
+def ask_all(questions: Sequence[ReaderQuestion], *, policy: Policy, report: Progress) -> tuple[ReaderResult, ...]:
+    """Ask every question, follow-ups after their parents, and return the results in the order of the questions."""
+    found: dict[str, ReaderResult] = {}
     for conversation in conversations(questions):
         for result in _ask_conversation(conversation, policy):
             found[result.question.id] = result
@@ -76,8 +76,8 @@ def conversations(questions: Iterable[ReaderQuestion]) -> list[list[ReaderQuesti
     return groups
 
 
-def _ask_conversation(conversation: Sequence[ReaderQuestion], policy: Policy) -> list[Result]:
-    """Ask the questions in turn; an answer is stored only where a question follows it, and rolled back at the end."""
+def _ask_conversation(conversation: Sequence[ReaderQuestion], policy: Policy) -> list[ReaderResult]:
+    """Ask the questions of a conversation; answers with follow-ups are stored, and rolled back at the end."""
     followed = {question.follows for question in conversation}
     answers: dict[str, str] = {}
     results = []
@@ -99,14 +99,14 @@ def _rolled_back() -> Iterator[None]:
         transaction.set_rollback(True)
 
 
-def _ask(question: ReaderQuestion, parent: str | None, policy: Policy) -> tuple[Result, Answer | None]:
+def _ask(question: ReaderQuestion, parent: str | None, policy: Policy) -> tuple[ReaderResult, Answer | None]:
     start = perf_counter()
     try:
         checked = asking.check(
             question=question.question, mode=question.mode.value, collection=None, writer=WRITER, parent=parent
         )
     except asking.BadQuestion as error:
-        return Result(question, outcome=None, error=error.detail), None
+        return ReaderResult(question, outcome=None, error=error.detail), None
     answer = answering.make(checked, writer=WRITER, policy=policy)
     body = _payload(answer, parent, timezone.now())
     return reader_figures.measure(question, body, milliseconds=1000 * (perf_counter() - start)), answer

@@ -1,7 +1,7 @@
-"""Fit the engine's models to labelled questions, cross-validated by question, and the metric to curated questions.
+"""Fit and cross-validate the relevance models on labelled questions.
 
-Three estimates: does a study answer a question (relevance), does the corpus answer it (answerability), and does the study
-that would lead answer it (lead). The second and third are fitted on held-out chances of the first.
+Three estimates: whether a study answers a question (relevance), whether the corpus answers it (answerability), and
+whether the leading study answers it (lead). The last two are fitted on held-out estimates of the first.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
+class LabelledQuestion:
     """A question with its features and labels."""
 
     query: Query
@@ -94,7 +94,7 @@ def fit_logistic(
     return Logistic(tuple(names), tuple(mean.tolist()), tuple(scale.tolist()), coefficients, float(model.intercept_[0]))
 
 
-def fit_relevance(questions: Sequence[Labelled], names: Sequence[str]) -> Logistic:
+def fit_relevance(questions: Sequence[LabelledQuestion], names: Sequence[str]) -> Logistic:
     """Fit the chance that a study answers, on every candidate of every question."""
     values = np.concatenate([q.features.among(names) for q in questions])
     return fit_logistic(values, np.concatenate([q.targets for q in questions]), names, RELEVANCE_C)
@@ -108,7 +108,7 @@ def folds(count: int, seed: int = 1) -> list[NDArray[np.int64]]:
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """Per question, from models that did not see it."""
+    """Held-out estimates of each question, from models that were fitted without it."""
 
     signals: list[dict[str, float]]
     leads: NDArray[np.bool_]
@@ -117,8 +117,8 @@ class HeldOut:
     lead: Matrix
 
 
-def cross_validate(questions: Sequence[Labelled], names: Sequence[str]) -> HeldOut:
-    """Return held-out signals and estimates: those of a question come from models that were fitted without it."""
+def cross_validate(questions: Sequence[LabelledQuestion], names: Sequence[str]) -> HeldOut:
+    """Return held-out signals and estimates of every question."""
     signals: list[dict[str, float]] = [{} for _ in questions]
     leads = np.zeros(len(questions), bool)
     for fold in folds(len(questions)):
@@ -146,7 +146,9 @@ def signal_names(signals: dict[str, float], names: Sequence[str]) -> tuple[str, 
     return tuple(n for n in signals if not n.startswith(("leader_", "best_")) or n.partition("_")[2] in names)
 
 
-def fit_decisions(questions: Sequence[Labelled], held_out: HeldOut, names: Sequence[str]) -> tuple[Logistic, Logistic]:
+def fit_decisions(
+    questions: Sequence[LabelledQuestion], held_out: HeldOut, names: Sequence[str]
+) -> tuple[Logistic, Logistic]:
     """Fit answerability and lead on held-out signals."""
     used = signal_names(held_out.signals[0], names)
     rows = np.array([[row[name] for name in used] for row in held_out.signals])
@@ -157,17 +159,17 @@ def fit_decisions(questions: Sequence[Labelled], held_out: HeldOut, names: Seque
     )
 
 
-def _weights(questions: Sequence[Labelled]) -> Matrix:
-    """Weigh the first source more: the others were written for the corpus and are easier."""
+def _weights(questions: Sequence[LabelledQuestion]) -> Matrix:
+    """Return weights that favour the first source: the others were written for the corpus and are easier."""
     return np.array([FIRST_SOURCE_WEIGHT if q.group == questions[0].group else 1.0 for q in questions])
 
 
 def choose_threshold(
-    questions: Sequence[Labelled], held_out: HeldOut, group: str, *, is_cautious: bool = False
+    questions: Sequence[LabelledQuestion], held_out: HeldOut, group: str, *, is_cautious: bool = False
 ) -> tuple[float, dict[str, Any]]:
-    """Return a threshold that serves about as many questions of one source as the best, and its held-out figures.
+    """Return the lowest threshold that serves about as many questions of one source as the best, and its figures.
 
-    It is the lowest of those; the middle one where it `is_cautious`, for corpora that the model was not fitted on.
+    With `is_cautious` it is the middle one, for corpora that the model was not fitted on.
     """
     own = np.array([q.group == group for q in questions])
     can = np.array([q.is_answerable for q in questions])[own]
@@ -186,7 +188,7 @@ def _served(can: NDArray[np.bool_], chance: Matrix, leads: NDArray[np.bool_], th
 def figures(
     can: NDArray[np.bool_], chance: Matrix, leads: NDArray[np.bool_], lead: Matrix, threshold: float
 ) -> dict[str, Any]:
-    """Return what a threshold would give on held-out questions, with the reliability of the chance that the lead is right."""
+    """Return the held-out figures of a threshold, with the reliability of the lead's chance."""
     from sklearn.metrics import roc_auc_score
 
     answered = chance >= threshold

@@ -1,4 +1,4 @@
-"""Fit the safety classifier to labelled questions, and measure it and the reviewed list apart."""
+"""Fit the safety classifier to labelled questions, and evaluate it and the reviewed word list."""
 
 from __future__ import annotations
 
@@ -26,9 +26,8 @@ NONE = "none"
 FOLDS = 5
 PENALTY = 2.0  # on squared weights, halved, beside a summed log loss
 STEPS = 500
-LOWEST_THRESHOLD = (
-    0.8  # of the chance that a question is guarded; chosen on readers' questions that are not part of the project
-)
+# Least chance of a guarded question; chosen on readers' questions that are not part of the project.
+LOWEST_THRESHOLD = 0.8
 FALSE_ALARM_BUDGET = 0.003  # cross-validated share of unguarded rows that a route may decline
 DIGITS = 3
 
@@ -36,38 +35,40 @@ Encode = Callable[[Sequence[str]], Iterable[Sequence[float]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
+class LabelledQuestions:
     """Questions with their route or "none", and their vectors."""
 
     questions: tuple[str, ...]
     routes: tuple[str, ...]
     vectors: tuple[Sequence[float], ...]
 
-    def where(self, kept: Sequence[bool]) -> Labelled:
+    def where(self, flags: Sequence[bool]) -> LabelledQuestions:
         """Return the rows that are flagged."""
         rows = [
             row
-            for row, keep in zip(zip(self.questions, self.routes, self.vectors, strict=True), kept, strict=True)
+            for row, keep in zip(zip(self.questions, self.routes, self.vectors, strict=True), flags, strict=True)
             if keep
         ]
-        return Labelled(*(tuple(column) for column in zip(*rows, strict=True)))
+        return LabelledQuestions(*(tuple(column) for column in zip(*rows, strict=True)))
 
-    def __add__(self, other: Labelled) -> Labelled:
-        return Labelled(self.questions + other.questions, self.routes + other.routes, self.vectors + other.vectors)
+    def __add__(self, other: LabelledQuestions) -> LabelledQuestions:
+        return LabelledQuestions(
+            self.questions + other.questions, self.routes + other.routes, self.vectors + other.vectors
+        )
 
 
-def read(path: Path, encode: Encode) -> Labelled:
-    """Read rows with `question` and `route`; golden questions of the kind "safety" have no route and are left out."""
+def read(path: Path, encode: Encode) -> LabelledQuestions:
+    """Read rows with `question` and `route`; golden safety questions have no route and are skipped."""
     rows = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
     rows = [row for row in rows if row.get("kind") != "safety"]
     questions = tuple(clean(row["question"]) for row in rows)
-    return Labelled(questions, tuple(row.get("route") or NONE for row in rows), tuple(encode(questions)))
+    return LabelledQuestions(questions, tuple(row.get("route") or NONE for row in rows), tuple(encode(questions)))
 
 
 def calibrate(
     questions: Path, extra: Sequence[Path], lexicon: SafetyLexicon, encode: Encode, encoder: str
 ) -> dict[str, Any]:
-    """Fit on files of labelled rows; return the model file with the names of its data and its held-out figures."""
+    """Fit the classifier on labelled files; return the model file with data names and held-out figures."""
     first, *others = (read(path, encode) for path in extra)
     model = fit(read(questions, encode), sum(others, first), lexicon)
     names = [f"{questions.name} (half)", *(path.name for path in extra)]
@@ -75,12 +76,12 @@ def calibrate(
 
 
 def is_fitting_half(question: str) -> bool:
-    """Return whether a question belongs to the half that is fitted on; the other half is tested on."""
+    """Return whether a question belongs to the training half; the other half is the test set."""
     return zlib.crc32(question.encode()) % 2 == 0
 
 
-def fit(questions: Labelled, extra: Labelled, lexicon: SafetyLexicon) -> dict[str, Any]:
-    """Fit on half of the questions and all extra rows; return the model file with its figures on the other half."""
+def fit(questions: LabelledQuestions, extra: LabelledQuestions, lexicon: SafetyLexicon) -> dict[str, Any]:
+    """Fit on half of the questions and on all extra rows; evaluate on the other half."""
     halves = [is_fitting_half(question) for question in questions.questions]
     fitting, held_out = questions.where(halves) + extra, questions.where([not half for half in halves])
     lists = sorted(lexicon.index.names)
@@ -102,7 +103,7 @@ def fit(questions: Labelled, extra: Labelled, lexicon: SafetyLexicon) -> dict[st
 
 
 def measure(
-    questions: Labelled, lexicon: SafetyLexicon, classifier: SafetyClassifier | None
+    questions: LabelledQuestions, lexicon: SafetyLexicon, classifier: SafetyClassifier | None
 ) -> dict[str, dict[str, int]]:
     """Count, for each route, the rows, and misses and false alarms of the list, the classifier and both."""
     counts: dict[str, Counter[str]] = {route: Counter() for route in (*lexicon.routes, NONE)}
@@ -128,7 +129,7 @@ def table(figures: Mapping[str, Mapping[str, int]]) -> list[str]:
     return lines
 
 
-def _rows(labelled: Labelled, lexicon: SafetyLexicon, lists: Sequence[str]) -> Array:
+def _rows(labelled: LabelledQuestions, lexicon: SafetyLexicon, lists: Sequence[str]) -> Array:
     rows = []
     for question, vector in zip(labelled.questions, labelled.vectors, strict=True):
         words = lexicon.words(question)

@@ -1,4 +1,4 @@
-"""Fits the score of free paraphrases on claims with labels, and measures it, and any judge, on the same sets."""
+"""Fit the support score of paraphrases to labelled claims, and evaluate it and other judges."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from qa_app.pipeline.text import stem_set
 from qa_app.pipeline.verification.support import SIGNALS, Support, read_signals
 
-RIDGE = 10.0  # strength of the pull towards zero, in claims
+RIDGE = 10.0  # strength of the L2 penalty, in claims
 FOLDS = 10
 REPEATS = 5
-STEMS_KEPT = 4_000
+MAX_STEMS = 4_000
 RESAMPLES = 1_000
 SEED = 0
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"(\[])|\n+")
@@ -29,18 +29,20 @@ Floats = NDArray[np.float64]
 
 
 class BadClaims(ValueError):
-    """A folder or a line that cannot be read; the message names it."""
+    """An invalid folder or line, which the message names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
+    """A claim with its evidence sentences."""
+
     text: str
     evidence: tuple[str, ...]
     is_supported: bool
 
 
 def read_claims(folder: Path) -> dict[str, tuple[Claim, ...]]:
-    """Every `*.jsonl` and `*.jsonl.gz` of the folder by its name: `claim`, `evidence` (texts), `label` ("supported" or another)."""
+    """Read the `*.jsonl` and `*.jsonl.gz` files: `claim`, `evidence` (texts), `label` ("supported" or other)."""
     sets = {path.name.split(".")[0]: _read(path) for path in sorted(folder.glob("*.jsonl*"))}
     if not sets:
         raise BadClaims(f"{folder} holds no .jsonl or .jsonl.gz file")
@@ -63,35 +65,35 @@ def _read(path: Path) -> tuple[Claim, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Set:
+class ClaimSet:
     """A set of claims as signals (n x signals) and labels (n)."""
 
     name: str
     signals: Floats
     labels: Floats
     claims: tuple[str, ...] = ()
-    """Their texts: a claim that stands in several rows is held out whole."""
+    """Texts, so that all rows of a claim are held out together."""
 
     @property
     def weights(self) -> Floats:
-        """So that both labels count alike, and sets of any size together as much as their mean size."""
+        """Return weights that balance both labels."""
         supported = self.labels.mean()
         each = np.where(self.labels == 1, 0.5 / supported, 0.5 / (1 - supported)) / len(self.labels)
         return np.asarray(each, dtype=np.float64)
 
 
 def count_stems(sets: dict[str, tuple[Claim, ...]]) -> Support:
-    """A score without weights that knows how rare stems are among the sentences of the evidence."""
+    """Return a score without weights that contains the document frequencies of stems."""
     sentences = dict.fromkeys(s for claims in sets.values() for claim in claims for s in claim.evidence)
     carrying: Counter[str] = Counter()
     for sentence in sentences:
         carrying.update(stem_set(sentence))
-    common = dict(sorted(carrying.items(), key=lambda pair: (-pair[1], pair[0]))[:STEMS_KEPT])
+    common = dict(sorted(carrying.items(), key=lambda pair: (-pair[1], pair[0]))[:MAX_STEMS])
     return Support(0.0, {}, {}, {}, len(sentences), common, "")
 
 
 def fit(folder: Path, *, report: Callable[[str], None] = lambda _: None) -> tuple[Support, dict[str, Any]]:
-    """The score fitted on all sets of the folder together, each counting alike; and its figures, cross-validated, per set."""
+    """Return the score fitted on all sets, weighted alike, and cross-validated figures for each set."""
     claims = read_claims(folder)
     counted = count_stems(claims)
     sets = []
@@ -100,7 +102,7 @@ def fit(folder: Path, *, report: Callable[[str], None] = lambda _: None) -> tupl
         signals = [read_signals(claim.text, claim.evidence, counted) for claim in rows]
         matrix = np.array([[row[signal] for signal in SIGNALS] for row in signals])
         sets.append(
-            Set(
+            ClaimSet(
                 name,
                 matrix,
                 np.array([float(claim.is_supported) for claim in rows]),
@@ -111,14 +113,14 @@ def fit(folder: Path, *, report: Callable[[str], None] = lambda _: None) -> tupl
     return support, {s.name: _cross_validated(s, sets, counted) for s in sets}
 
 
-def _fit(sets: Sequence[Set], counted: Support) -> Support:
+def _fit(sets: Sequence[ClaimSet], counted: Support) -> Support:
     x = np.vstack([s.signals for s in sets])
     y = np.concatenate([s.labels for s in sets])
     mean_size = len(y) / len(sets)
     weights = np.concatenate([s.weights * mean_size for s in sets])
     means = np.average(x, axis=0, weights=weights)
     scales = np.sqrt(np.average((x - means) ** 2, axis=0, weights=weights))
-    scales[scales < 1e-4] = 1.0  # as good as constant, here
+    scales[scales < 1e-4] = 1.0  # nearly constant in these sets
     fitted = logistic((x - means) / scales, y, weights, ridge=RIDGE)
     named = {name: round(float(value), 5) for name, value in zip(SIGNALS, fitted[1:], strict=True)}
     return replace(
@@ -131,7 +133,7 @@ def _fit(sets: Sequence[Set], counted: Support) -> Support:
 
 
 def logistic(x: Floats, y: Floats, weights: Floats, *, ridge: float, steps: int = 50) -> Floats:
-    """Intercept and weights of a weighted logistic regression with an L2 penalty, by Newton's method (IRLS)."""
+    """Return intercept and weights of a weighted logistic regression with an L2 penalty, fitted by IRLS."""
     design = np.hstack([np.ones((len(x), 1)), x])
     penalty = np.full(design.shape[1], ridge)
     penalty[0] = 0.0
@@ -147,29 +149,29 @@ def logistic(x: Floats, y: Floats, weights: Floats, *, ridge: float, steps: int 
     return np.asarray(beta, dtype=np.float64)
 
 
-def _cross_validated(held: Set, sets: Sequence[Set], counted: Support) -> dict[str, Any]:
-    """Each claim scored by a model that was fitted without it, over several ways to fold; the other sets always take part."""
-    others = [s for s in sets if s is not held]
-    lots = np.random.default_rng(SEED)
-    scores = np.zeros((REPEATS, len(held.labels)))
+def _cross_validated(held_out: ClaimSet, sets: Sequence[ClaimSet], counted: Support) -> dict[str, Any]:
+    """Return held-out figures of a set over repeated folds; the other sets are always part of the training data."""
+    others = [s for s in sets if s is not held_out]
+    generator = np.random.default_rng(SEED)
+    scores = np.zeros((REPEATS, len(held_out.labels)))
     for repeat in range(REPEATS):
-        lot = {claim: place for place, claim in enumerate(lots.permutation(sorted(set(held.claims))))}
-        folds = np.array([lot[claim] % FOLDS for claim in held.claims])
+        order_of = {claim: place for place, claim in enumerate(generator.permutation(sorted(set(held_out.claims))))}
+        folds = np.array([order_of[claim] % FOLDS for claim in held_out.claims])
         for fold in range(FOLDS):
             inside = folds != fold
-            model = _fit([Set(held.name, held.signals[inside], held.labels[inside]), *others], counted)
-            scores[repeat, ~inside] = scored(model, held.signals[~inside])
-    return measured(scores, held.labels)
+            model = _fit([ClaimSet(held_out.name, held_out.signals[inside], held_out.labels[inside]), *others], counted)
+            scores[repeat, ~inside] = predict(model, held_out.signals[~inside])
+    return evaluate(scores, held_out.labels)
 
 
-def scored(model: Support, signals: Floats) -> Floats:
+def predict(model: Support, signals: Floats) -> Floats:
     return np.array([model.score(dict(zip(SIGNALS, row, strict=True))) for row in signals.tolist()])
 
 
-def measured(scores: Floats, labels: Floats, *, threshold: float = 0.5) -> dict[str, Any]:
-    """AUROC and balanced accuracy, the mean over the rows of scores, with 95 % bootstrap intervals over the claims."""
-    lots = np.random.default_rng(SEED)
-    drawn = [lots.integers(0, len(labels), len(labels)) for _ in range(RESAMPLES)]
+def evaluate(scores: Floats, labels: Floats, *, threshold: float = 0.5) -> dict[str, Any]:
+    """Return AUROC and balanced accuracy, averaged over score rows, with 95 % bootstrap intervals over the claims."""
+    generator = np.random.default_rng(SEED)
+    drawn = [generator.integers(0, len(labels), len(labels)) for _ in range(RESAMPLES)]
 
     def spread(measure: Callable[[Floats, Floats], float]) -> dict[str, Any]:
         value = float(np.mean([measure(row, labels) for row in scores]))
@@ -186,31 +188,32 @@ def measured(scores: Floats, labels: Floats, *, threshold: float = 0.5) -> dict[
 
 
 def auroc(scores: Floats, labels: Floats) -> float:
-    """Chance that a supported claim scores above one that is not; ties count half."""
+    """Return the area under the ROC curve; ties count half."""
     order = np.sort(scores[labels == 0])
     above = scores[labels == 1]
     wins = np.searchsorted(order, above, side="left") + np.searchsorted(order, above, side="right")
     return float(wins.sum() / (2 * len(order) * len(above)))
 
 
-def balanced_accuracy(said: NDArray[np.bool_], labels: Floats) -> float:
-    return float((said[labels == 1].mean() + (~said[labels == 0]).mean()) / 2)
+def balanced_accuracy(predicted: NDArray[np.bool_], labels: Floats) -> float:
+    return float((predicted[labels == 1].mean() + (~predicted[labels == 0]).mean()) / 2)
 
 
-def judged(folder: Path, judge: Callable[[str, Sequence[str]], float]) -> dict[str, Any]:
-    """The same figures for a judge that nothing was fitted for; where it fails, its score is 0."""
+def evaluate_judge(folder: Path, judge: Callable[[str, Sequence[str]], float]) -> dict[str, Any]:
+    """Return the figures of a judge that was not fitted; a judge that fails scores 0."""
     return {
-        name: measured(
-            np.array([[_heard(judge, claim) for claim in claims]]), np.array([float(c.is_supported) for c in claims])
+        name: evaluate(
+            np.array([[_judge_score(judge, claim) for claim in claims]]),
+            np.array([float(c.is_supported) for c in claims]),
         )
         for name, claims in read_claims(folder).items()
     }
 
 
-def _heard(judge: Callable[[str, Sequence[str]], float], claim: Claim) -> float:
+def _judge_score(judge: Callable[[str, Sequence[str]], float], claim: Claim) -> float:
     try:
         return judge(claim.text, claim.evidence)
-    except Exception:  # a judge that fails counts as no support, as in the running site
+    except Exception:  # the running site also counts a failing judge as no support
         return 0.0
 
 

@@ -1,4 +1,4 @@
-"""Describe how the site answers at this moment: the policy in force, the fitted models with their held-out figures, the writer."""
+"""Describe the present policy, models, figures and writer for the page "How it works"."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from qa_app.models import EvaluationRun
 from qa_app.pipeline.learned import DEFAULT_ENCODER, BadModel, ModelFile
 from qa_app.pipeline.policy import Policy
 
-SIDE = 200  # of the diagram of confidence
+SIDE = 200  # of the reliability diagram, in pixels
 
 
 def describe() -> dict[str, Any]:
-    """Return everything that the page shows, read anew each time."""
+    """Return the present state of the answering engine."""
     encoder = search.encoder_name()
     files, is_calibrated = _files(encoder)
     mode = "meaning" if is_calibrated else "words"
@@ -61,13 +61,13 @@ def _model(file: ModelFile, mode: str) -> dict[str, Any]:
 
 
 def _held_out(file: ModelFile, mode: str) -> dict[str, Any]:
-    """Return how the models did on questions that they had not seen, with a diagram of confidence where bins are known."""
+    """Return the models' held-out figures, with a reliability diagram where bins are known."""
     own = dict(file.figures[mode])
     return own | {"n": round(own["questions"]), "diagram": _diagram(own.get("bins", ()))}
 
 
 def _diagram(bins: Sequence[Mapping[str, float]]) -> list[dict[str, Any]]:
-    """Return chance given against share right, with 95 % intervals, as places in a square of SIDE with its origin above."""
+    """Return a reliability diagram with 95 % intervals, in a square of SIDE units with the origin at the top left."""
     points = []
     for row in bins:
         low, high = wilson_interval(round(row["n"] * row["was"]), round(row["n"]))
@@ -88,7 +88,7 @@ def _diagram(bins: Sequence[Mapping[str, float]]) -> list[dict[str, Any]]:
 
 
 def _evaluation() -> dict[str, Any] | None:
-    """Return the curators' last finished run of their test questions: its main figures, never its questions."""
+    """Return the main figures of the last finished evaluation run; None where there is none."""
     run = EvaluationRun.objects.filter(status=EvaluationRun.Status.DONE).defer("results").first()
     if run is None:
         return None
@@ -105,7 +105,7 @@ def _evaluation() -> dict[str, Any] | None:
 
 
 def how_it_works() -> dict[str, Any]:
-    """What steers answers at this moment, see `workings.describe`; with it the fixed limits and who writes."""
+    """Return `describe()` with fixed limits and the writer."""
     return describe() | {
         "writer": asking.describe_writer(),
         "longest_question": asking.MAX_QUESTION_LENGTH,

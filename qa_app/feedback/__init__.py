@@ -1,1 +1,1 @@
-"""What readers leave behind: ratings, unanswered questions, and questions to suggest."""
+"""Reader feedback: ratings, unanswered questions and suggestions."""

@@ -1,4 +1,4 @@
-"""Questions that the corpus does not answer: gathered by meaning, and asked again when there is newer evidence."""
+"""Unanswered questions (gaps), grouped by meaning and asked again when the corpus changes."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from qa_app.pipeline.concepts import ConceptIndex
 from qa_app.pipeline.records import Mode, Outcome, Question
 from qa_app.pipeline.text import clean, stem, words
 
-SAME_MEANING = 0.75  # cosine from which two questions count as one; paraphrases of a question lie above .8 mostly
-AT_ONCE = 200  # gaps that one turn embeds or asks again
+MIN_COSINE = 0.75  # of two questions with the same meaning; most paraphrases are above 0.8
+BATCH_SIZE = 200  # gaps that a task embeds or asks again
 ASKED_WITHIN = timedelta(days=180)
-MOST_ASKED = 2_000
-NOT_OURS = (Outcome.GUARDRAIL.value, Outcome.OUT_OF_SCOPE.value)
-WORTH_ASKING = (Outcome.INSUFFICIENT_EVIDENCE.value, Outcome.PARTIAL.value, Outcome.OUT_OF_SCOPE.value)
+MAX_QUESTIONS = 2_000
+EXCLUDED_OUTCOMES = (Outcome.GUARDRAIL.value, Outcome.OUT_OF_SCOPE.value)
+RETRIED_OUTCOMES = (Outcome.INSUFFICIENT_EVIDENCE.value, Outcome.PARTIAL.value, Outcome.OUT_OF_SCOPE.value)
 
 
 class Unset(Enum):
@@ -35,13 +35,16 @@ class Unset(Enum):
 
 
 UNSET = Unset.UNSET
-"""Left as it is, where None means nobody."""
+"""Leaves the assignee unchanged; None removes it."""
 
 
-def gather() -> int:
-    """Puts new gaps beside the older one that means the same; how many. Raises search.EncoderUnavailable."""
+def group_by_meaning() -> int:
+    """Group new gaps with the oldest one of the same meaning and return their number.
+
+    Raises search.EncoderUnavailable.
+    """
     encoder = search.encoder_name()
-    waiting = list(Gap.objects.exclude(encoder=encoder).order_by("first_asked_at", "pk")[:AT_ONCE])
+    waiting = list(Gap.objects.exclude(encoder=encoder).order_by("first_asked_at", "pk")[:BATCH_SIZE])
     for gap in waiting:
         is_new = not gap.encoder
         gap.vector, gap.encoder = list(search.encode_question(clean(gap.question)[:2_000])), encoder
@@ -50,12 +53,12 @@ def gather() -> int:
         if is_new and gap.leader:
             Gap.objects.reopen(gap.leader)
         if gap.leader:
-            _hand_on(gap, gap.leader)
+            _merge_into(gap, gap.leader)
     return len(waiting)
 
 
-def _hand_on(gap: Gap, leader: Gap) -> None:
-    """Whoever looked after a question looks after the one that it is put beside, and what was noted stands there too."""
+def _merge_into(gap: Gap, leader: Gap) -> None:
+    """Copy assignee and note of a gap to its group's leader."""
     if not (gap.assigned_to_id or gap.note):
         return
     with transaction.atomic():
@@ -66,13 +69,13 @@ def _hand_on(gap: Gap, leader: Gap) -> None:
 
 
 def missing_words(gap: Gap) -> tuple[str, ...]:
-    """What the nearest passages do not hold, as the question has it; a term of it alone is only its stem."""
+    """Return the words that the nearest passages lack, as the question spells them."""
     asked = {stem(word): word for word in reversed(words(gap.question))}
     return tuple(asked.get(term, term) for term in gap.missing)
 
 
 def _find_leader(gap: Gap) -> Gap | None:
-    """The nearest of the first questions, where it is near enough and of the same collection."""
+    """Return the nearest older leader of the same collection, if it is similar enough."""
     leaders = list(
         Gap.objects.filter(encoder=gap.encoder, leader=None, collection=gap.collection)
         .exclude(pk=gap.pk)
@@ -82,18 +85,20 @@ def _find_leader(gap: Gap) -> Gap | None:
         return None
     cosines = np.asarray([leader.vector for leader in leaders], dtype=np.float32) @ np.asarray(gap.vector, np.float32)
     best = int(np.argmax(cosines))
-    return leaders[best] if cosines[best] >= SAME_MEANING else None
+    return leaders[best] if cosines[best] >= MIN_COSINE else None
 
 
 def ask_again() -> int:
-    """Asks open gaps again that were last asked of an older corpus; how many of them are answered now.
+    """Ask open gaps again that were last asked of an older corpus; return how many are answered now.
 
-    Only an answer is kept: a refusal that stays one says nothing new, and our asking is no demand.
+    Only answers are stored: a repeated refusal is no news, and these questions are no demand.
     """
     version = search.corpus_version()
     older = Q(asked_again_version=None) | Q(asked_again_version__lt=version)
     answered = 0
-    for gap in Gap.objects.filter(older, status=Gap.Status.OPEN, outcome__in=WORTH_ASKING, leader=None)[:AT_ONCE]:
+    for gap in Gap.objects.filter(older, status=Gap.Status.OPEN, outcome__in=RETRIED_OUTCOMES, leader=None)[
+        :BATCH_SIZE
+    ]:
         answered += _ask_again(gap)
     return answered
 
@@ -115,7 +120,7 @@ def _ask_again(gap: Gap) -> bool:
 
 
 def nearest(answer: Answer | None, most: int = 3) -> Sequence[Mapping[str, Any]]:
-    """The evidence that came nearest, as the answer's payload holds it; none of studies that have left the public."""
+    """Return the nearest evidence of an answer, of public studies only."""
     if answer is None:
         return ()
     evidence = storing.whole(answer.payload)["evidence"]
@@ -126,7 +131,7 @@ def nearest(answer: Answer | None, most: int = 3) -> Sequence[Mapping[str, Any]]
 
 
 def search_string(gap: Gap) -> str:
-    """What a curator could type into a literature search: the question's concepts by all their names, and its other words."""
+    """Return a boolean query for a literature search: concepts with their names, and other content words."""
     understood = gap.last_answer.payload.get("understood", {}) if gap.last_answer else {}
     by_id = {concept.concept_id: concept for concept in search.concepts()}
     asked = (*understood.get("unstudied", ()), *understood.get("concepts", ()))
@@ -141,46 +146,46 @@ def search_string(gap: Gap) -> str:
     return " AND ".join(parts)
 
 
-def members(leader: Gap) -> Iterator[Gap]:
-    """The questions that mean the same, the most asked first."""
+def list_members(leader: Gap) -> Iterator[Gap]:
+    """Yield the gaps of a group, most asked first."""
     yield from Gap.objects.filter(Q(pk=leader.pk) | Q(leader=leader)).order_by("-asked", "pk")
 
 
-def asked() -> Iterator[tuple[str, int]]:
-    """Questions of the last months and how often each was asked, so that curators learn what readers call things."""
-    rows = Answer.objects.filter(created_at__gte=timezone.now() - ASKED_WITHIN).exclude(outcome__in=NOT_OURS)
+def frequent_questions() -> Iterator[tuple[str, int]]:
+    """Yield the questions of the last months with the number of times each was asked."""
+    rows = Answer.objects.filter(created_at__gte=timezone.now() - ASKED_WITHIN).exclude(outcome__in=EXCLUDED_OUTCOMES)
     counted = rows.order_by().values_list("question").annotate(times=Count("pk")).order_by("-times", "question")
-    yield from counted[:MOST_ASKED]
+    yield from counted[:MAX_QUESTIONS]
 
 
-# --- Looking after them -------------------------------------------------------------------------------------------------
+# --- Managing gaps ---
 
 
-class ChangedSince(Exception):
-    """Somebody else has saved the gap since the caller read it."""
+class VersionConflict(Exception):
+    """The gap was changed after the caller read it."""
 
     def __init__(self, version: str) -> None:
         super().__init__(f"The gap is at version {version} now.")
         self.version = version
 
 
-class NotAtTheDesk(Exception):
-    """The person named may not be given a gap."""
+class UnknownAssignee(Exception):
+    """The person may not be assigned a gap."""
 
 
-def listed() -> QuerySet[Any]:
-    """The first questions of each meaning, `demanded` times in all: the most asked first."""
+def list_leaders() -> QuerySet[Any]:
+    """Return the leader of each group, with `demanded`, the times that its group was asked."""
     leaders: QuerySet[Any] = Gap.objects.filter(leader=None).defer("vector")
     demanded: QuerySet[Any] = leaders.annotate(demanded=F("asked") + Coalesce(Sum("followers__asked"), 0))
     return demanded
 
 
 def version_of(gap: Gap) -> str:
-    """Changes with whatever a person may change of a gap; readers who ask again do not change it."""
+    """Return a version that changes with the fields that curators edit, not when readers ask again."""
     return hashlib.sha256(repr([gap.status, gap.assigned_to_id, gap.note]).encode()).hexdigest()[:16]
 
 
-def look_after(
+def update_gap(
     gap_id: int,
     *,
     seen: str,
@@ -188,27 +193,27 @@ def look_after(
     note: str | None = None,
     assigned_to: str | Unset | None = UNSET,
 ) -> None:
-    """Sets what is given; `assigned_to` is a username at the desk, or None for nobody.
+    """Update a gap; `assigned_to` is a username at the desk, or None for nobody.
 
-    Raises Gap.DoesNotExist, ChangedSince, NotAtTheDesk.
+    Raises Gap.DoesNotExist, VersionConflict and UnknownAssignee.
     """
     with transaction.atomic():
         gap = Gap.objects.select_for_update(of=("self",), no_key=True).defer("vector").get(pk=gap_id, leader=None)
         if version_of(gap) != seen:
-            raise ChangedSince(version_of(gap))
+            raise VersionConflict(version_of(gap))
         if status is not None:
             gap.status = status
         if note is not None:
             gap.note = note
         if not isinstance(assigned_to, Unset):
-            gap.assigned_to = _at_the_desk(assigned_to)
+            gap.assigned_to = _find_assignee(assigned_to)
         gap.save(update_fields=["status", "note", "assigned_to"])
 
 
-def _at_the_desk(username: str | None) -> User | None:
+def _find_assignee(username: str | None) -> User | None:
     if username is None:
         return None
     found = User.objects.filter(username=username, is_staff=True, is_active=True).first()
     if found is None:
-        raise NotAtTheDesk(f"Nobody at the desk is called {username}.")
+        raise UnknownAssignee(f"Nobody at the desk is called {username}.")
     return found

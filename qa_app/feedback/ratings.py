@@ -1,4 +1,4 @@
-"""Keep what readers think of an answer."""
+"""Store readers' feedback on answers."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from django.utils.translation import gettext_noop as N_
 from qa_app.answers.asking import REPLACEMENT_CHARACTER, BadInput, is_storable
 from qa_app.models import Answer, Feedback
 
-LONGEST_FEEDBACK = 1_000
-MOST_FEEDBACK = 50  # of an answer in a day, from new browsers
+MAX_FEEDBACK_LENGTH = 1_000
+MAX_FEEDBACK_PER_DAY = 50  # for an answer, from new browsers
 
 
 class BadFeedback(BadInput):
-    """Feedback that cannot be kept."""
+    """Feedback that was rejected."""
 
 
 def give_feedback(
@@ -27,9 +27,9 @@ def give_feedback(
     amends: int | None = None,
     now: datetime | None = None,
 ) -> Feedback | None:
-    """Keeps what a reader thought of an answer; None where there is no such answer. Raises BadFeedback.
+    """Store a reader's feedback; None where there is no such answer. Raises BadFeedback.
 
-    `amends` is the key of what the same reader has said of it before, which this takes the place of.
+    `amends` is the key of earlier feedback of the same reader, which is replaced.
     """
     if not isinstance(is_helpful, bool):
         raise BadFeedback("helpful", "not_boolean", N_("Say whether the answer helped: true or false."))
@@ -40,15 +40,15 @@ def give_feedback(
         )
     if not isinstance(said, str) or not is_storable(said) or REPLACEMENT_CHARACTER in said:
         raise BadFeedback("words", "not_text", N_("Send your words as text."))
-    if len(said.strip()) > LONGEST_FEEDBACK:
-        raise BadFeedback("words", "too_long", N_("Please say it in %(most)s characters."), most=LONGEST_FEEDBACK)
+    if len(said.strip()) > MAX_FEEDBACK_LENGTH:
+        raise BadFeedback("words", "too_long", N_("Please say it in %(most)s characters."), most=MAX_FEEDBACK_LENGTH)
     answer = Answer.objects.filter(pk=answer_id).first() if is_storable(answer_id) else None
     if answer is None:
         return None
     now = now or timezone.now()
     given = Feedback.objects.filter(pk=amends, answer=answer).first() if amends else None
     if given is None:
-        if Feedback.objects.filter(answer=answer, given_at__gt=now - timedelta(days=1)).count() >= MOST_FEEDBACK:
+        if Feedback.objects.filter(answer=answer, given_at__gt=now - timedelta(days=1)).count() >= MAX_FEEDBACK_PER_DAY:
             raise BadFeedback("answer", "too_many", N_("Many readers have told us about this answer today. Thank you."))
         given = Feedback(answer=answer)
     given.is_helpful = is_helpful
@@ -60,10 +60,10 @@ def give_feedback(
 
 
 def find_feedback(answer_id: str, key: int) -> Feedback | None:
-    """What a reader said of this answer, by its key."""
+    """Return the feedback with this key on this answer."""
     return Feedback.objects.filter(pk=key, answer=answer_id).first()
 
 
 def feedback_reasons() -> list[tuple[str, str]]:
-    """Codes and words of what may be said for or against an answer."""
+    """Return codes and labels of the reasons."""
     return [(code, str(words)) for code, words in Feedback.Reason.choices]

@@ -1,7 +1,7 @@
-"""Questions offered while one is typed: answered before, about a topic, or about a study. Only what readers may see is offered.
+"""Suggest public questions while one is typed: answered ones, and ones about topics and studies.
 
-What the corpus has is put in an index once for each of its versions. The curators' test questions are not offered: some
-have no answer, and nobody approved them for readers.
+Topics and studies are indexed once for each corpus version. Golden questions are never suggested: some have no
+answer, and no curator approved them for readers.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from corpus_app import search
 from qa_app.answers import examples, listed
 from qa_app.pipeline.text import EMPTY_WORDS, clean, stem, words
 
-MOST = 6
-MOST_OF_A_KIND = 3
-LONGEST_TYPED = 200  # characters; more is a question of its own, and no beginning of another
-FEWEST_LETTERS = 2  # of the word that is being typed
+MAX_SUGGESTIONS = 6
+MAX_PER_KIND = 3
+MAX_INPUT_LENGTH = 200  # characters; longer input is a complete question
+MIN_PREFIX_LENGTH = 2  # letters
 
 
-class Kind(StrEnum):
+class SuggestionKind(StrEnum):
     QUESTION = "question"
     TOPIC = "topic"
     STUDY = "study"
@@ -30,106 +30,116 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    kind: Kind
+    """A suggested question."""
+
+    kind: SuggestionKind
     question: str
     also: str = ""
-    """The other name by which a topic was found."""
+    """The alias by which a topic was found."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
+    """An indexed suggestion."""
+
     suggestion: Suggestion
-    roots: frozenset[str]
+    stems: frozenset[str]
     order: tuple[int | float | str, ...]
-    """Among those of its kind that fit."""
+    """Rank among the entries of its kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Index:
-    entries: tuple[_Entry, ...]
-    """By kind, the first to be offered first."""
-    places: Mapping[str, frozenset[int]]
-    """Of each word and each stem, the entries that have it."""
-    spelt: tuple[str, ...]
-    """The keys of `places`, in order."""
+    """An index of topics and studies by word and stem."""
 
-    def find(self, roots: Sequence[str], beginning: str) -> Iterator[Suggestion]:
-        """What has all these stems, and a word that begins so."""
-        if not (found := self._begun(beginning)):
+    entries: tuple[_Entry, ...]
+    """In the order in which they are suggested."""
+    places: Mapping[str, frozenset[int]]
+    """Entries by word and by stem."""
+    spelt: tuple[str, ...]
+    """The sorted keys of `places`."""
+
+    def find(self, stems: Sequence[str], prefix: str) -> Iterator[Suggestion]:
+        """Yield the suggestions that have all these stems and a word with this prefix."""
+        if not (found := self._find_prefix(prefix)):
             return
-        for root in roots:
-            found &= self.places.get(root, frozenset())
+        for one_stem in stems:
+            found &= self.places.get(one_stem, frozenset())
         for place in sorted(found):
             yield self.entries[place].suggestion
 
-    def _begun(self, beginning: str) -> set[int]:
-        found = set(self.places.get(stem(beginning), ()))
-        place = bisect_left(self.spelt, beginning)
-        while place < len(self.spelt) and self.spelt[place].startswith(beginning):
+    def _find_prefix(self, prefix: str) -> set[int]:
+        found = set(self.places.get(stem(prefix), ()))
+        place = bisect_left(self.spelt, prefix)
+        while place < len(self.spelt) and self.spelt[place].startswith(prefix):
             found |= self.places[self.spelt[place]]
             place += 1
         return found
 
 
 def suggest(typed: str) -> tuple[Suggestion, ...]:
-    """At most MOST questions that have every content word typed, the last one perhaps unfinished; none for none."""
-    if len(typed) > LONGEST_TYPED:
+    """Return at most MAX_SUGGESTIONS questions with every content word typed; the last word may be a prefix."""
+    if len(typed) > MAX_INPUT_LENGTH:
         return ()
-    said = [word for word in words(clean(typed)) if word not in EMPTY_WORDS]
-    if said and len(said[-1]) < FEWEST_LETTERS:
-        said.pop()
-    if not said:
+    typed_words = [word for word in words(clean(typed)) if word not in EMPTY_WORDS]
+    if typed_words and len(typed_words[-1]) < MIN_PREFIX_LENGTH:
+        typed_words.pop()
+    if not typed_words:
         return ()
-    *before, beginning = said
-    roots = [stem(word) for word in before]
+    *before, prefix = typed_words
+    stems = [stem(word) for word in before]
     offered: dict[str, Suggestion] = {}
-    counts: dict[Kind, int] = defaultdict(int)
-    for one in (*_answered(roots, beginning), *search.once_per_version(_read).find(roots, beginning)):
-        if one.question not in offered and counts[one.kind] < MOST_OF_A_KIND:
+    counts: dict[SuggestionKind, int] = defaultdict(int)
+    for one in (*_answered(stems, prefix), *search.once_per_version(_read).find(stems, prefix)):
+        if one.question not in offered and counts[one.kind] < MAX_PER_KIND:
             offered[one.question] = one
             counts[one.kind] += 1
-    return tuple(offered.values())[:MOST]
+    return tuple(offered.values())[:MAX_SUGGESTIONS]
 
 
-def _answered(roots: Sequence[str], beginning: str) -> Iterator[Suggestion]:
-    """Return listed questions; they change between versions of the corpus."""
+def _answered(stems: Sequence[str], prefix: str) -> Iterator[Suggestion]:
+    """Yield listed questions; these are not indexed, since they change between corpus versions."""
 
     def fits(one: listed.ListedQuestion) -> bool:
-        said = words(one.question)
-        has = {stem(word) for word in said}
-        return has.issuperset(roots) and (stem(beginning) in has or any(word.startswith(beginning) for word in said))
+        typed_words = words(one.question)
+        has = {stem(word) for word in typed_words}
+        return has.issuperset(stems) and (stem(prefix) in has or any(word.startswith(prefix) for word in typed_words))
 
     for one in listed.questions(fits):
-        yield Suggestion(Kind.QUESTION, one.question)
+        yield Suggestion(SuggestionKind.QUESTION, one.question)
 
 
 def _read() -> _Index:
     entries = tuple(sorted((*_topics(), *_studies()), key=lambda entry: entry.order))
     places: dict[str, set[int]] = defaultdict(set)
     for place, entry in enumerate(entries):
-        for root in entry.roots:
-            places[root].add(place)
-    return _Index(entries, {root: frozenset(found) for root, found in places.items()}, tuple(sorted(places)))
+        for one_stem in entry.stems:
+            places[one_stem].add(place)
+    return _Index(entries, {one_stem: frozenset(found) for one_stem, found in places.items()}, tuple(sorted(places)))
 
 
 def _topics() -> Iterator[_Entry]:
-    """Each name of a topic for itself, those of many studies and short names first."""
+    """Yield an entry for each name of a topic: frequent topics first, then short names."""
     for concept in examples.topics():
         question = examples.question_about(concept)
         for name in (concept.name, *concept.aliases):
             also = "" if name == concept.name else name
             order = (0, concept.rarity, concept.concept_id, bool(also), len(name), name)
-            yield _Entry(Suggestion(Kind.TOPIC, question, also), _roots(name), order)
+            yield _Entry(Suggestion(SuggestionKind.TOPIC, question, also), _words_and_stems(name), order)
 
 
 def _studies() -> Iterator[_Entry]:
-    """By their titles, the newest first."""
+    """Yield an entry for each study title, newest first."""
     for study in examples.citable_studies():
         question = f"What did “{study.title}” find?"
-        yield _Entry(Suggestion(Kind.STUDY, question), _roots(study.title), (1, -(study.year or 0), study.study_id))
+        yield _Entry(
+            Suggestion(SuggestionKind.STUDY, question),
+            _words_and_stems(study.title),
+            (1, -(study.year or 0), study.study_id),
+        )
 
 
-def _roots(text: str) -> frozenset[str]:
-    """Its words, each as it stands and as its stem."""
-    said = words(text)
-    return frozenset((*said, *(stem(word) for word in said)))
+def _words_and_stems(text: str) -> frozenset[str]:
+    """Return the words of a text and their stems."""
+    typed_words = words(text)
+    return frozenset((*typed_words, *(stem(word) for word in typed_words)))

@@ -1,4 +1,4 @@
-"""The public pages: ask a question, read an answer, open the words behind a sentence, take it along as a file."""
+"""Public pages: ask a question, read an answer, open its quotations, export it."""
 
 from qa_app.pages.answers import answer, citation, feedback
 from qa_app.pages.comparing import compare

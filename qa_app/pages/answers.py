@@ -1,4 +1,4 @@
-"""An answer at its address, the words behind each of its sentences, and what a reader may do with it."""
+"""The page of an answer, its quotations and the feedback form."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from qa_app.pages.history import remember
 from qa_app.pages.overviews import overview_page
 
 EXPORTS = (("ris", "RIS"), ("bib", "BibTeX"), ("csl.json", "CSL-JSON"), ("md", "Markdown"))
-FEEDBACK_KEPT = 50  # answers that a browser can change its word about
+MAX_FEEDBACK_KEYS = 50  # answers whose feedback a browser can change
 
 
 @current
@@ -27,7 +27,7 @@ FEEDBACK_KEPT = 50  # answers that a browser can change its word about
 def answer(request: HttpRequest, answer_id: str) -> HttpResponse:
     with asking.snapshot():
         response = answer_page(request, _get_payload(answer_id), since=request.GET.get("since", ""))
-    if request.headers.get("X-Asked-Here"):  # by our script, which was told the answer while it was made
+    if request.headers.get("X-Asked-Here"):  # sent by our script after a streamed answer
         remember(request, response, answer_id)
     return response
 
@@ -36,7 +36,7 @@ def answer(request: HttpRequest, answer_id: str) -> HttpResponse:
 @page_or_part
 @require_safe
 def citation(request: HttpRequest, answer_id: str, part: str, sentence: int, index: int) -> HttpResponse:
-    """The passage behind marker `index` of a sentence (counted from 1): a page, or the panel's content for a script."""
+    """Show the passage behind marker `index` of a sentence (from 1): a page, or a fragment for htmx."""
     payload = _get_payload(answer_id)
     quote = presentation.find_quote(payload, part=part, number=sentence, index=index)
     if quote is None:
@@ -45,20 +45,20 @@ def citation(request: HttpRequest, answer_id: str, part: str, sentence: int, ind
     if not request.headers.get("HX-Request"):
         return render(request, "qa/citation.html", context)
     response = render(request, "qa/_citation.html", context)
-    response["HX-Push-Url"] = "false"  # htmx 2.0.10 overlooks the attribute of this name on boosted links
+    response["HX-Push-Url"] = "false"  # htmx 2.0.10 ignores hx-push-url on boosted links
     return response
 
 
 @require_POST
 def feedback(request: HttpRequest, answer_id: str) -> HttpResponse:
-    """Keeps what this browser's reader thinks of an answer, once: said again, it takes the place of the first."""
+    """Store the reader's feedback; a browser that sends it again replaces its own."""
     form = FeedbackForm(request.POST)
     key = form.give(answer_id, amends=_feedback_key(request, answer_id))
     if key is None and not form.errors:
         raise Http404
     if key is not None:
-        kept = {name: value for name, value in _feedback_kept(request).items() if name != answer_id}
-        request.session["feedback"] = dict([*kept.items(), (answer_id, key)][-FEEDBACK_KEPT:])
+        kept = {name: value for name, value in _feedback_keys(request).items() if name != answer_id}
+        request.session["feedback"] = dict([*kept.items(), (answer_id, key)][-MAX_FEEDBACK_KEYS:])
     status = HTTPStatus.BAD_REQUEST if form.errors else HTTPStatus.OK
     if request.headers.get("HX-Request"):
         context = {"answer": {"id": answer_id}} | _feedback(request, answer_id, form if form.errors else None)
@@ -76,7 +76,7 @@ def answer_page(
     typed: FeedbackForm | None = None,
     status: int = HTTPStatus.OK,
 ) -> HttpResponse:
-    """The page of an answer; `since` names an earlier one that it is compared with."""
+    """Render an answer; `since` is the id of an earlier answer to compare with."""
     with asking.snapshot():
         around = overview.of(payload)
         changes = asking.find_changes(payload, since) if since else None
@@ -86,7 +86,7 @@ def answer_page(
     page = presentation.read(payload, around.names)
     kept = {"mode": payload["mode"], "collection": payload["collection"] or ""}
     if page.is_refusal and payload["outcome"] != "guardrail":
-        kept["question"] = payload.get("understood_as") or payload["question"]  # to be put in other words
+        kept["question"] = payload.get("understood_as") or payload["question"]  # so that the reader can rephrase it
     context = {
         "answer": payload,
         "page": page,
@@ -103,7 +103,7 @@ def answer_page(
 
 
 def _feedback(request: HttpRequest, answer_id: str, typed: FeedbackForm | None) -> dict[str, Any]:
-    """The form about an answer as it stands: what cannot be kept, else what this browser has said before."""
+    """Return the context of the feedback form, filled with rejected input or with what this browser sent before."""
     key = _feedback_key(request, answer_id)
     given = ratings.find_feedback(answer_id, key) if key is not None else None
     said: dict[str, Any] = {}
@@ -123,13 +123,13 @@ def _feedback(request: HttpRequest, answer_id: str, typed: FeedbackForm | None) 
     }
 
 
-def _feedback_kept(request: HttpRequest) -> dict[str, int]:
+def _feedback_keys(request: HttpRequest) -> dict[str, int]:
     kept = request.session.get("feedback")
     return kept if isinstance(kept, dict) else {}
 
 
 def _feedback_key(request: HttpRequest, answer_id: str) -> int | None:
-    return _feedback_kept(request).get(answer_id)
+    return _feedback_keys(request).get(answer_id)
 
 
 def _see(address: str) -> HttpResponse:

@@ -1,8 +1,8 @@
-"""How long browsers may keep a page."""
+"""Cache headers of pages."""
 
 from django.views.decorators.cache import cache_control
 from django.views.decorators.vary import vary_on_headers
 
-# A stored answer can change from one moment to the next (a source withdrawn), so browsers may keep it but must ask.
+# A stored answer changes when a source is withdrawn, so browsers must revalidate it.
 current = cache_control(private=True, no_cache=True)
 page_or_part = vary_on_headers("HX-Request")

@@ -1,4 +1,4 @@
-"""Two answers side by side, or one question in both modes."""
+"""The page that compares two answers, or one question in both modes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from qa_app.pages.caching import current, page_or_part
 from qa_app.pages.errors import too_many
 from qa_app.pages.forms import QuestionForm
 from qa_app.pages.history import remember
-from qa_app.pages.questions import put_off
+from qa_app.pages.questions import timeout_page
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
 OTHER_MODE = {"beginner": "intermediate", "intermediate": "beginner"}
@@ -27,9 +27,9 @@ OTHER_MODE = {"beginner": "intermediate", "intermediate": "beginner"}
 @page_or_part
 @require_http_methods(["GET", "HEAD", "POST"])
 def compare(request: HttpRequest) -> HttpResponse:
-    """`?a=` and `?b=`: ids of answers, or their addresses. POST asks the question of `a` in the other mode first.
+    """Compare the answers `a` and `b` (ids or addresses); POST first asks the question of `a` in the other mode.
 
-    `?answer=` comes from a list where two are ticked, the first two of them count.
+    `?answer=` twice comes from a list in which two answers are ticked.
     """
     if request.method == "POST":
         wait = quota.seconds_to_wait(request, "ask")
@@ -46,7 +46,7 @@ def compare(request: HttpRequest) -> HttpResponse:
         )
         context |= asking.collection_choices()
     response = render(request, "qa/compare.html", context, status=HTTPStatus.NOT_FOUND if missing else HTTPStatus.OK)
-    if found["b"] and request.headers.get("X-Asked-Here"):  # by our script, which was told the answer while it was made
+    if found["b"] and request.headers.get("X-Asked-Here"):  # sent by our script after a streamed answer
         remember(request, response, found["b"]["id"])
     return response
 
@@ -56,9 +56,9 @@ def _in_both_modes(request: HttpRequest) -> HttpResponse:
     if first is None:
         raise Http404
     try:
-        other = _asked_in(OTHER_MODE[first["mode"]], first, quota.allowance(request))
+        other = _ask_in_mode(OTHER_MODE[first["mode"]], first, quota.allowance(request))
     except asking.OutOfTime as late:
-        return put_off(request, QuestionForm({"question": first["question"]}), late)
+        return timeout_page(request, QuestionForm({"question": first["question"]}), late)
     response = _see({"a": first["id"], "b": other["id"]})
     remember(request, response, other["id"])
     return response
@@ -68,8 +68,8 @@ def _see(sides: dict[str, str]) -> HttpResponse:
     return HttpResponse(status=HTTPStatus.SEE_OTHER, headers={"Location": f"{reverse('compare')}?{urlencode(sides)}"})
 
 
-def _asked_in(mode: str, first: dict[str, Any], allowance: asking.Allowance) -> dict[str, Any]:
-    """The question of an answer in this mode: as it was asked, or by itself where its collection or parent is gone."""
+def _ask_in_mode(mode: str, first: dict[str, Any], allowance: asking.Allowance) -> dict[str, Any]:
+    """Ask an answer's question in this mode, without its collection or parent where these are gone."""
     try:
         return asking.ask(
             question=first["question"],
@@ -83,6 +83,6 @@ def _asked_in(mode: str, first: dict[str, Any], allowance: asking.Allowance) -> 
 
 
 def _find(text: str) -> dict[str, Any] | None:
-    """The answer that an id, or an address that ends in one, names."""
+    """Return the answer of an id, or of an address that ends in one."""
     answer_id = text.split("?")[0].split("#")[0].rstrip("/").rpartition("/")[2]
     return asking.find_answer(answer_id) if _ID.fullmatch(answer_id) else None

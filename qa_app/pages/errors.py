@@ -1,4 +1,4 @@
-"""What a visitor is told when there is nothing to show."""
+"""Error pages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
 
 
 def too_many(request: HttpRequest, *, seconds: int) -> HttpResponse:
-    """For whoever asks more than the site takes: when to come again."""
+    """Render the page for a used-up quota, with a Retry-After header."""
     response = render(request, "429.html", {"wait": quota.in_words(seconds)}, status=HTTPStatus.TOO_MANY_REQUESTS)
     response["Retry-After"] = str(seconds)
     return response

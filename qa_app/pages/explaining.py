@@ -1,4 +1,4 @@
-"""How answers are made, as a page."""
+"""The page that explains how answers are made."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ from qa_app.evaluation import workings
 @cache_control(public=True, no_cache=True)
 @require_safe
 def how_it_works(request: HttpRequest) -> HttpResponse:
-    """How answers are made, with the figures that are in force now."""
+    """Explain how answers are made, with present figures."""
     return render(request, "qa/how_it_works.html", {"how": workings.how_it_works()})

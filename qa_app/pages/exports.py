@@ -1,4 +1,4 @@
-"""An answer as a file to keep."""
+"""Downloads of answers."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from qa_app.pages.caching import current
 @current
 @require_safe
 def export(request: HttpRequest, answer_id: str, suffix: str) -> HttpResponse:
-    """`suffix` names the form: ris, bib, csl.json, md or csv."""
+    """Send an answer as a file; `suffix` is ris, bib, csl.json, md or csv."""
     form = exporting.BY_SUFFIX.get(suffix)
-    with translation.override(settings.LANGUAGE_CODE):  # files are the same for everybody
+    with translation.override(settings.LANGUAGE_CODE):  # files do not depend on the reader's language
         made = form and exporting.export(answer_id, form, site=request.build_absolute_uri("/"))
     if not made:
         raise Http404

@@ -1,4 +1,4 @@
-"""The question form. It carries what was typed there and back; whether it can be asked is the door's to say."""
+"""Forms for questions and feedback; the services validate their values."""
 
 from __future__ import annotations
 
@@ -16,48 +16,50 @@ T = TypeVar("T")
 
 
 class QuestionForm(forms.Form):
+    """The question form of the Ask page."""
+
     question = forms.CharField(required=False, strip=False)
     mode = forms.CharField(required=False, strip=False)
     collection = forms.CharField(required=False, strip=False)
     parent = forms.CharField(required=False, strip=False)
-    """The answer that the question follows."""
+    """Id of the answer that the question follows."""
     example = forms.CharField(required=False, strip=False)
-    """The question of a clicked example, which goes before what stands in the box."""
+    """A clicked example, which replaces the typed question."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         for field in self.fields.values():
-            field.validators = []  # the door's words, not Django's
+            field.validators = []  # the services validate
 
     def can_be_asked(self) -> bool:
-        """Whether the door would take it; the reason, if not, is among the errors."""
-        return self._at_the_door(lambda asked: asking.check(**asked, writer="auto")) is not None
+        """Validate the question; the reason for a rejection is among the errors."""
+        return self._call_service(lambda asked: asking.check(**asked, writer="auto")) is not None
 
     def ask(self, allowance: asking.Allowance | None = None) -> dict[str, Any] | None:
-        """The answer's payload; None when the question cannot be asked, with the reason among the errors."""
-        return self._at_the_door(lambda asked: asking.ask(**asked, allowance=allowance))
+        """Ask the question and return the payload; None for a rejected question, with the reason among the errors."""
+        return self._call_service(lambda asked: asking.ask(**asked, allowance=allowance))
 
-    def _at_the_door(self, door: Callable[[dict[str, Any]], T]) -> T | None:
+    def _call_service(self, service: Callable[[dict[str, Any]], T]) -> T | None:
         self.full_clean()
         typed = self.cleaned_data
         asked = {name: typed[name] or None for name in ("mode", "collection", "parent")}
         asked["question"] = (typed["example"] or typed["question"]).replace("\r\n", "\n")
         try:
-            return door(asked)
+            return service(asked)
         except asking.BadQuestion as bad:
-            if bad.field == "parent":  # nothing that was typed: asked again, it stands alone
+            if bad.field == "parent":  # not typed by the reader: drop it, so that a retry works
                 self.data = {name: self.data.get(name) for name in self.fields} | {"parent": ""}
             self.add_error(bad.field if bad.field in self.fields and bad.field != "parent" else None, _translate(bad))
             return None
 
     def refuse(self, why: str) -> None:
-        """Says that the question is not asked now; what was typed stays."""
+        """Add an error and keep what was typed."""
         self.full_clean()
         self.add_error("question", why)
 
 
 class FeedbackForm(forms.Form):
-    """What a reader thinks of an answer; whether it can be kept is the door's to say."""
+    """A reader's feedback on an answer."""
 
     helpful = forms.CharField(required=False)
     reasons = forms.Field(required=False, widget=forms.MultipleHiddenInput)
@@ -66,10 +68,10 @@ class FeedbackForm(forms.Form):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         for field in self.fields.values():
-            field.validators = []  # the door's words, not Django's
+            field.validators = []  # the services validate
 
     def give(self, answer_id: str, *, amends: int | None) -> int | None:
-        """The key of what was kept; None where there is no such answer, or where it cannot be kept: then with an error."""
+        """Store the feedback and return its key; None where there is no such answer or the form has errors."""
         self.full_clean()
         typed = self.cleaned_data
         try:

@@ -1,4 +1,4 @@
-"""The visitor's own questions: their addresses in a signed cookie of this browser, and nowhere else."""
+"""A visitor's own questions, stored in a signed cookie only."""
 
 from __future__ import annotations
 
@@ -15,49 +15,53 @@ from django.views.decorators.http import require_http_methods
 from qa_app.answers.history import summarize_answers
 
 COOKIE = "asked"
-MOST_KEPT = 50
-KEPT_SECONDS = 180 * 24 * 3600
-BETWEEN = "~"  # never part of an id
+MAX_REMEMBERED = 50
+MAX_AGE_SECONDS = 180 * 24 * 3600
+SEPARATOR = "~"  # never part of an id
 
 
 def remember(request: HttpRequest, response: HttpResponse, answer_id: str) -> None:
-    """Puts an answer first among those that this browser asked for."""
-    _keep(response, [answer_id, *(kept for kept in _kept(request) if kept != answer_id)])
+    """Add an answer to the front of this browser's list."""
+    _write_cookie(response, [answer_id, *(kept for kept in _read_cookie(request) if kept != answer_id)])
 
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def history(request: HttpRequest) -> HttpResponse:
-    """The questions asked in this browser, newest first. POST forgets one (`forget`), all (`forget_all`), or keeps one (`keep`)."""
+    """List the questions of this browser, newest first; POST forgets one or all (`forget`, `forget_all`) or adds one
+    (`keep`).
+    """
     if request.method != "POST":
-        return render(request, "qa/history.html", {"asked": summarize_answers(_kept(request)), "most_kept": MOST_KEPT})
+        return render(
+            request, "qa/history.html", {"asked": summarize_answers(_read_cookie(request)), "most_kept": MAX_REMEMBERED}
+        )
     response = HttpResponse(status=HTTPStatus.SEE_OTHER, headers={"Location": reverse("history")})
     if "forget_all" in request.POST:
-        _keep(response, [])
+        _write_cookie(response, [])
     elif forgotten := request.POST.get("forget"):
-        _keep(response, [kept for kept in _kept(request) if kept != forgotten])
+        _write_cookie(response, [kept for kept in _read_cookie(request) if kept != forgotten])
     elif found := summarize_answers([request.POST.get("keep", "").replace("\0", "")]):
         remember(request, response, found[0].answer_id)
     return response
 
 
-def _kept(request: HttpRequest) -> list[str]:
-    """Empty where the cookie is missing, too old, or was not signed by this site."""
+def _read_cookie(request: HttpRequest) -> list[str]:
+    """Return the answer ids in the cookie; empty where it is missing, expired or badly signed."""
     try:
-        kept = str(request.get_signed_cookie(COOKIE, max_age=KEPT_SECONDS))
+        kept = str(request.get_signed_cookie(COOKIE, max_age=MAX_AGE_SECONDS))
     except (KeyError, signing.BadSignature):
         return []
-    return [answer_id for answer_id in kept.split(BETWEEN) if answer_id]
+    return [answer_id for answer_id in kept.split(SEPARATOR) if answer_id]
 
 
-def _keep(response: HttpResponse, answer_ids: list[str]) -> None:
+def _write_cookie(response: HttpResponse, answer_ids: list[str]) -> None:
     if not answer_ids:
         response.delete_cookie(COOKIE, samesite="Lax")
         return
     response.set_signed_cookie(
         COOKIE,
-        BETWEEN.join(answer_ids[:MOST_KEPT]),
-        max_age=KEPT_SECONDS,
+        SEPARATOR.join(answer_ids[:MAX_REMEMBERED]),
+        max_age=MAX_AGE_SECONDS,
         httponly=True,
         samesite="Lax",
         secure=settings.SESSION_COOKIE_SECURE,

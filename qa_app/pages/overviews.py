@@ -1,4 +1,4 @@
-"""What the page of an answer about the corpus itself adds: a picture of the years, and the way to the studies."""
+"""The bar chart of years on the page of an answer about the corpus."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 PITCH, BAR, HEIGHT = 14, 11, 72
-MOST_YEARS = 60  # where there are more, the latest are drawn and the table holds all
+MAX_YEARS = 60  # the latest are drawn; the table lists all
 
 
 @dataclass(frozen=True, slots=True)
 class YearBar:
+    """A year's bar, in pixels."""
+
     year: int
     count: int
     x: int
@@ -24,10 +26,12 @@ class YearBar:
 
 @dataclass(frozen=True, slots=True)
 class OverviewPage:
+    """The chart and the link to the studies."""
+
     address: str
-    """The same studies on the corpus page."""
+    """Address of the same studies on the corpus page."""
     rows: tuple[tuple[int, int], ...]
-    """Years and their studies, newest first."""
+    """Years and their number of studies, newest first."""
     bars: tuple[YearBar, ...]
     width: int
     height: int = HEIGHT
@@ -46,17 +50,23 @@ class OverviewPage:
 
 
 def overview_page(payload: Mapping[str, Any]) -> OverviewPage | None:
-    """None for an answer that is not about the corpus itself."""
+    """Return the chart; None for an answer that is not about the corpus."""
     overview = payload.get("overview")
     if overview is None:
         return None
     rows = [(int(year), int(count)) for year, count in overview["years"]]
-    drawn = [row for row in rows if row[0] > rows[-1][0] - MOST_YEARS]
+    drawn = [row for row in rows if row[0] > rows[-1][0] - MAX_YEARS]
     highest = max((count for _, count in drawn), default=1)
     bars = [
-        YearBar(year, count, (year - drawn[0][0]) * PITCH, round(HEIGHT * (1 - count / highest), 1), round(HEIGHT * count / highest, 1))
+        YearBar(
+            year=year,
+            count=count,
+            x=(year - drawn[0][0]) * PITCH,
+            y=round(HEIGHT * (1 - count / highest), 1),
+            height=round(HEIGHT * count / highest, 1),
+        )
         for year, count in drawn
-    ]  # fmt: skip
+    ]
     query = urlencode([tuple(pair) for pair in overview["filters"]])
     return OverviewPage(
         address=f"{reverse('corpus')}?{query}" if query else reverse("corpus"),

@@ -1,4 +1,4 @@
-"""The front page: ask a question."""
+"""The Ask page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from qa_app.pages.caching import current, page_or_part
 from qa_app.pages.forms import QuestionForm
 from qa_app.pages.history import remember
 
-PAUSE_SECONDS = 5  # before what took too long is tried again
+RETRY_SECONDS = 5  # Retry-After of a timeout
 
 
 @current
@@ -27,14 +27,14 @@ def ask(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return _ask_page(request, QuestionForm(initial=_prefilled(request)))
     form = QuestionForm(request.POST)
-    if not form.can_be_asked():  # told at no cost: the page may have been counted already, when it tried to stream
+    if not form.can_be_asked():  # before the quota is counted: a failed stream may have counted it
         return _ask_page(request, form, status=HTTPStatus.BAD_REQUEST)
     if wait := quota.seconds_to_wait(request, "ask"):
         return _too_many(request, form, wait)
     try:
         payload = form.ask(quota.allowance(request))
     except asking.OutOfTime as late:
-        return put_off(request, form, late)
+        return timeout_page(request, form, late)
     if payload is None:
         return _ask_page(request, form, status=HTTPStatus.BAD_REQUEST)
     address = reverse("answer", args=[payload["id"]])
@@ -49,7 +49,7 @@ def ask(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def again(request: HttpRequest, answer_id: str) -> HttpResponse:
-    """Asks the question of an answer once more; the new one says what has changed."""
+    """Ask an answer's question again; the new page shows what has changed."""
     if wait := quota.seconds_to_wait(request, "ask"):
         before = asking.find_answer(answer_id)
         return _too_many(request, QuestionForm({"question": before["question"] if before else ""}), wait)
@@ -57,7 +57,7 @@ def again(request: HttpRequest, answer_id: str) -> HttpResponse:
         payload = asking.ask_again(answer_id, allowance=quota.allowance(request))
     except asking.OutOfTime as late:
         before = asking.find_answer(answer_id)
-        return put_off(request, QuestionForm({"question": before["question"] if before else ""}), late)
+        return timeout_page(request, QuestionForm({"question": before["question"] if before else ""}), late)
     if payload is None:
         raise Http404
     address = f"{reverse('answer', args=[payload['id']])}?{urlencode({'since': answer_id})}"
@@ -70,12 +70,12 @@ def again(request: HttpRequest, answer_id: str) -> HttpResponse:
     return response
 
 
-def put_off(request: HttpRequest, form: QuestionForm, late: asking.OutOfTime) -> HttpResponse:
-    """For whoever's question took too long: it stays in its box."""
+def timeout_page(request: HttpRequest, form: QuestionForm, late: asking.OutOfTime) -> HttpResponse:
+    """Render the Ask page after a timeout; what was typed stays."""
     words = gettext("This took longer than %(seconds)s seconds and was given up. Please ask again in a while.")
     form.refuse(words % {"seconds": late.seconds})
     response = _ask_page(request, form, status=HTTPStatus.SERVICE_UNAVAILABLE)
-    response["Retry-After"] = str(PAUSE_SECONDS)
+    response["Retry-After"] = str(RETRY_SECONDS)
     return response
 
 

@@ -1,4 +1,4 @@
-"""What the question box offers while one types."""
+"""Suggestions while a question is typed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from qa_app.pages.caching import current
 @current
 @require_safe
 def suggest(request: HttpRequest) -> HttpResponse:
-    """`{"suggestions": [{"kind", "question", "also"}]}`; none where nothing fits, or where more is asked for than anybody types."""
+    """Return `{"suggestions": [{"kind", "question", "also"}]}`, possibly empty."""
     if wait := quota.seconds_to_wait(request, "suggest"):
         return JsonResponse(
             {"suggestions": []}, status=HTTPStatus.TOO_MANY_REQUESTS, headers={"Retry-After": str(wait)}

@@ -1,4 +1,4 @@
-"""An answer's codes in a reader's words."""
+"""Template filters that translate an answer's codes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ STANCES = {
     "against": N_("Found a disadvantage"),
     "unclear": N_("Mixed or unclear"),
 }
-STOOD = {
+SHORT_STANCES = {
     "favours": N_("Benefit"),
     "no_difference": N_("No clear difference"),
     "against": N_("Disadvantage"),
@@ -178,14 +178,14 @@ def stance_words(value: object) -> str:
 
 
 @register.filter
-def stood_words(value: object) -> str:
-    """The same for a finding, as short as a table has it."""
-    return gettext(STOOD.get(str(value), ""))
+def short_stance_words(value: object) -> str:
+    """Return the short label of a stance, for tables."""
+    return gettext(SHORT_STANCES.get(str(value), ""))
 
 
 @register.filter
 def titled(study_ids: Iterable[str], titles: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Those of the studies whose titles may be shown: id and title."""
+    """Return id and title of the studies whose titles may be shown."""
     return [(study_id, titles[study_id]) for study_id in study_ids if study_id in titles]
 
 
@@ -216,7 +216,7 @@ def confidence_words(label: object) -> str:
 
 @register.filter
 def sureness_words(label: object) -> str:
-    """A confidence by itself: `High confidence`."""
+    """Return a confidence as a phrase of its own."""
     return gettext(SURENESS.get(str(label), str(label)))
 
 
@@ -227,13 +227,13 @@ def verdict_words(verdict: object) -> str:
 
 @register.simple_tag
 def verdict_choices() -> list[tuple[str, str]]:
-    """List every verdict that is shown, with its words."""
+    """Return every shown verdict with its label."""
     return [(verdict, gettext(words)) for verdict, words in VERDICTS.items()]
 
 
 @register.filter
 def side_words(side: object, n: int) -> str:
-    """Say how many studies of the corpus found this: `3 studies agree`."""
+    """Return how many studies had this result: `3 studies agree`."""
     words = {
         "for": ngettext("%(n)s study agrees", "%(n)s studies agree", n),
         "against": gettext("%(n)s found otherwise"),
@@ -249,9 +249,9 @@ def strength_words(level: object) -> str:
 
 @register.filter
 def stretches(words: Sequence[Any]) -> list[tuple[str, str, str, Any]]:
-    """A sentence's stretches: opening bracket, text, closing sign, term. The signs are a term's, which must not lose them.
+    """Return a sentence's stretches: opening bracket, text, closing punctuation, term.
 
-    A term is a button, and a browser would break the line on either side of it.
+    A term is a button, around which a browser may break the line; so adjacent punctuation moves into its stretch.
     """
     return [_stretch(words, place) for place in range(len(words))]
 
@@ -281,13 +281,13 @@ def step_words(value: object) -> str:
 
 @lru_cache(maxsize=4096)
 def _step_words(step: str, language: str | None) -> SafeString:
-    """The same, escaped and kept for each language: a page asks for it hundreds of times."""
+    """Return the escaped label of a step; cached, since a page needs it hundreds of times."""
     return mark_safe(escape(step_words(step)))  # noqa: S308 - escaped
 
 
 @register.filter
 def effect_words(step: Mapping[str, Any]) -> str:
-    """Say what a step did to a passage's rank.
+    """Return a step's effect on a passage's rank.
 
     `+0.12` was added, `×2` multiplied, `0.63` is its size, `3 → 1` its move; a tie-break has none.
     """
@@ -303,7 +303,7 @@ def effect_words(step: Mapping[str, Any]) -> str:
 
 @register.filter
 def steps_listed(because: Iterable[Mapping[str, Any]]) -> SafeString:
-    """The steps of a passage's rank as the rows of a list: a page has hundreds of them."""
+    """Render the ranking steps of a passage as list rows; in Python, since a page has hundreds."""
     language, point = get_language(), str(formats.get_format("DECIMAL_SEPARATOR"))
     rows = (
         f"<div><dt>{_step_words(str(step['step']), language)}</dt>"
@@ -315,7 +315,7 @@ def steps_listed(because: Iterable[Mapping[str, Any]]) -> SafeString:
 
 @register.filter
 def short_number(value: object) -> str:
-    """As `floatformat` writes it; a whole number below a thousand reads the same in every language."""
+    """Format a number as `floatformat` does, with a shortcut for small integers."""
     return str(value) if type(value) is int and 0 <= value < 1_000 else str(floatformat(value))
 
 
@@ -331,7 +331,7 @@ def stage_words(value: object) -> str:
 
 @register.filter
 def uncapital(words: str) -> str:
-    """Words inside a sentence: their first letter small, the others as they are."""
+    """Return the words with a small first letter, for use inside a sentence."""
     return words[:1].lower() + words[1:]
 
 
@@ -342,7 +342,7 @@ def mode_words(mode: object) -> str:
 
 @register.filter
 def confidence_reason_words(reason: object) -> str:
-    """A stored reason for a confidence; one of an earlier wording stays as it is."""
+    """Translate a stored reason for a confidence; an unknown wording stays as it is."""
     if match := STUDIES_CITED.fullmatch(str(reason)):
         return ngettext("%(n)s study is cited", "%(n)s studies are cited", int(match[1])) % {"n": match[1]}
     if match := STUDIES_LIKELY.fullmatch(str(reason)):
@@ -353,13 +353,13 @@ def confidence_reason_words(reason: object) -> str:
 
 @register.filter
 def scope_words(detail: object) -> str:
-    """What a stored answer says of where it was searched for."""
+    """Translate a stored note on the searched scope."""
     return gettext(str(detail)) if detail in SCOPES else str(detail or "")
 
 
 @register.filter
 def left_out_words(group: Any) -> str:
-    """How many of what was left out: `3 passages`."""
+    """Return the number of what was left out: `3 passages`."""
     if group.what == "sentence":
         return ngettext("%(n)s sentence", "%(n)s sentences", group.count) % {"n": group.count}
     if group.what == "passage":
@@ -379,13 +379,13 @@ def fallback_words(reason: object) -> str:
 
 @register.filter
 def name_of(value: Any) -> str:
-    """A term's text or a concept's name."""
+    """Return a term's text or a concept's name."""
     return str(value.get("name") or value.get("id") or "") if isinstance(value, Mapping) else str(value)
 
 
 @register.filter
 def moment(value: object) -> datetime | None:
-    """An ISO 8601 text as a time that the date filter takes; None where it is none."""
+    """Parse an ISO 8601 text for the date filter; None where it is invalid."""
     try:
         return parse_datetime(str(value or ""))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Counted sentences about the corpus, and its fixed texts about the site, in the reader's language."""
+"""Translate counted sentences about the corpus and fixed texts about the site."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ PARTS = (
     N_("from %(first)s on"),
     N_("up to %(last)s"),
 )
-"""Parts of a description of studies, each between commas."""
+"""Parts of a description of studies, separated by commas."""
 SENTENCES = (
     N_("There are no published studies here."),
     N_("No published studies here are %(description)s."),
@@ -103,7 +103,8 @@ SENTENCES = (
     N_("Of %(n)s published studies here, %(part)s (%(percent)s %%) are %(description)s."),
     N_("Of %(n)s published studies %(part)s are marked as %(names)s."),
     N_(
-        "Yes: under each answer its sources can be saved as RIS, BibTeX or CSL JSON, and the evidence table as CSV. The "
+        "Yes: under each answer its sources can be saved as RIS, BibTeX or CSL JSON, and the evidence table as "
+        "CSV. The "
         "Studies page lists all studies; programs can read them over the API."
     ),
     N_(
@@ -120,7 +121,8 @@ SENTENCES = (
         "never shown, and retracted studies are left out of answers."
     ),
     N_(
-        "This site answers questions from the studies it holds and from nothing else. It searches their passages, quotes "
+        "This site answers questions from the studies it holds and from nothing else. It searches their "
+        "passages, quotes "
         "what answers the question, checks every sentence against its passage, and says so where the studies do not "
         "answer. The page “How it works” has the details."
     ),
@@ -132,7 +134,7 @@ TOTAL = re.compile(r"There (?:is|are) ([\d,]+) published stud(?:y|ies) here\.")
 
 @register.filter
 def counted_words(text: object) -> str:
-    """Say a counted sentence in the reader's language; empty where that is English or the sentence is not known."""
+    """Translate a counted sentence; empty for English pages and unknown sentences."""
     if (get_language() or "en").startswith("en"):
         return ""
     return _counted(str(text)) or _of_template(str(text), _SENTENCES) or ""
@@ -154,7 +156,7 @@ def _counted(text: str) -> str | None:
 
 
 def _compiled(message: str) -> re.Pattern[str]:
-    """Return a pattern for a message with its places filled in; a verb may stand in the singular."""
+    """Return a pattern for a message template; a plural verb also matches the singular."""
     text = re.escape(message.replace("%%", "%")).replace(r"\ are\ ", r"\ (?:is|are)\ ")
     return re.compile(re.sub(r"%\\\((\w+)\\\)s", r"(?P<\1>.+?)", text))
 
@@ -168,7 +170,7 @@ _NEXT_PART = re.compile(
 
 
 def _of_template(text: str, patterns: Patterns) -> str | None:
-    """Return the translation of the first message that the text fills in; None where none does."""
+    """Return the translation of the first template that matches; None where none does."""
     for pattern, message in patterns:
         if match := pattern.fullmatch(text):
             places = {name: PLACES.get(name, str)(value) for name, value in match.groupdict().items()}
@@ -177,7 +179,7 @@ def _of_template(text: str, patterns: Patterns) -> str | None:
 
 
 def _described(text: str) -> str:
-    """Return the parts of a description, each in the reader's language as far as it is known."""
+    """Translate the parts of a description, as far as they are known."""
     return ", ".join(_of_template(part, _PARTS) or _joined(part) for part in _NEXT_PART.split(text))
 
 
@@ -228,4 +230,4 @@ PLACES: Mapping[str, Callable[[str], str]] = {
     "changed": _day,
     "newest": _name,
 }
-"""What is done to the words in a place; other places stay as they are."""
+"""Converters of placeholder values; other placeholders stay as they are."""

@@ -1,4 +1,4 @@
-"""What a stored answer says in words of ours, told in the reader's language. Answers are stored in English, whoever asks."""
+"""Translate the fixed texts of stored answers, which are stored in English."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ FIXED = (
     N_("The studies kept here are in English; a question in English finds more."),
     N_(
         "What you write sounds heavy, and you need not carry it alone. If you or someone near you might come to harm, "
-        "call your local emergency number now (112 in Europe, 999 in the UK, 911 in North America). Someone to talk to, "
+        "call your local emergency number now (112 in Europe, 999 in the UK, 911 in North America). Someone to "
+        "talk to, "
         "day and night: 116 123 in the UK, Ireland and many other countries of Europe, 988 in the United States and "
         "Canada. Please also tell somebody close to you, and a doctor. A library of studies is not what helps now."
     ),
@@ -127,39 +128,39 @@ FIXED = (
         "person's health."
     ),
 )
-"""Texts that stand in a message as they are: of a refusal, and the replies for a professional as they were built in."""
+"""Fixed texts of refusals and built-in safety replies."""
 GROUPS = {**PEOPLE, "the long term": N_("the long term")}
-"""What an answer may leave open, where it is named in words of ours and not in those of the question."""
+"""Population names and time frames in messages about what an answer leaves open."""
 
 
-# Numbers of three digits are telephone numbers in a reply to somebody in danger alone; elsewhere they may be anything.
+# Three digits are a telephone number only in a reply to somebody in danger.
 IN_DANGER = frozenset({"crisis", "emergency"})
 SHORT_NUMBERS = frozenset({"000", "110", "111", "112", "113", "117", "118", "119", "144", "911", "988", "999"})
 NUMBER = re.compile(r"(?<![\w+.,/-])\+?\d(?:[ \u00a0/-]?\d){2,14}(?![\w%]|[.,/-]\d)")
 YEARS = re.compile(r"(?:19|20)\d\d\D(?:19|20)\d\d")
-SHORTEST = 6  # digits, of a number that is not a short one
+SHORTEST = 6  # digits of an ordinary telephone number
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A part of a message, with the space before it; `is_ours` where it is in the page's language."""
+class MessagePart:
+    """A part of a message with the space before it; `is_ours` where it was translated."""
 
     text: str
     is_ours: bool
 
 
 @register.filter
-def as_told(message: object) -> tuple[Told, ...]:
-    """A stored message in the reader's language as far as its words are known; what a curator wrote stays as it is."""
+def translated_parts(message: object) -> tuple[MessagePart, ...]:
+    """Translate the known texts of a stored message; a curator's text stays as it is."""
     text = str(message or "")
     if (get_language() or "en").startswith("en"):
-        return (Told(text, is_ours=True),)
+        return (MessagePart(text, is_ours=True),)
     return tuple(_parts(text))
 
 
 @register.filter
-def dialled(text: object, route: object) -> SafeString:
-    """A fixed reply whose telephone numbers are links: nothing is dialled but the digits that stand there."""
+def with_phone_links(text: object, route: object) -> SafeString:
+    """Return a safety reply with its telephone numbers as links."""
     words = str(text)
     pieces, end = [], 0
     for found in NUMBER.finditer(words):
@@ -173,27 +174,27 @@ def dialled(text: object, route: object) -> SafeString:
     return mark_safe("".join([*pieces, escape(words[end:])]))  # noqa: S308 - each piece is escaped
 
 
-def _parts(text: str) -> Iterator[Told]:
+def _parts(text: str) -> Iterator[MessagePart]:
     while text:
         space = text[: len(text) - len(text.lstrip())]
         rest = text[len(space) :]
         fixed = next((known for known in FIXED if rest.startswith(known)), None)
         if fixed:
-            yield Told(space + gettext(fixed), is_ours=True)
+            yield MessagePart(space + gettext(fixed), is_ours=True)
             text = rest[len(fixed) :]
             continue
         match, tell = next(
             ((found, tell) for pattern, tell in PATTERNS if (found := pattern.match(rest))), (None, None)
         )
         if match is None or tell is None:
-            yield Told(text, is_ours=False)
+            yield MessagePart(text, is_ours=False)
             return
-        yield Told(space + tell(match), is_ours=True)
+        yield MessagePart(space + tell(match), is_ours=True)
         text = rest[match.end() :]
 
 
 def _quoted(words: str) -> str:
-    """Words in quotation marks, in those of the page's language."""
+    """Return quoted words in the page language's quotation marks."""
     return ", ".join(gettext("“%(word)s”") % {"word": word} for word in re.findall("“(.*?)”", words))
 
 
@@ -220,7 +221,8 @@ def _no_such_source(match: Match[str]) -> str:
 
 def _unread(match: Match[str]) -> str:
     return gettext(
-        "This asks about the collection of studies itself, in a way that is not understood here. Try, for example: %(words)s"
+        "This asks about the collection of studies itself, in a way that is not understood here. Try, for "
+        "example: %(words)s"
     ) % {"words": _quoted(match[1])}
 
 
@@ -229,7 +231,7 @@ def _subjects(match: Match[str]) -> str:
 
 
 def _left_open(name: str) -> str:
-    """A part of a question: a group of people, what was to be held equal, or words of the question or of the corpus."""
+    """Translate a part of the question that stays open: a population, a matched variable, or other words."""
     if name.startswith("equal "):
         return gettext("equal %(what)s") % {"what": name.removeprefix("equal ")}
     return " / ".join(gettext(GROUPS[one]) if one in GROUPS else one for one in name.split(" / "))
@@ -237,7 +239,7 @@ def _left_open(name: str) -> str:
 
 def _missing(match: Match[str]) -> str:
     first, _, last = match[1].rpartition(" or ")
-    if last.count("“") != last.count("”"):  # the word belongs to what the reader asked
+    if last.count("“") != last.count("”"):  # the “or” is part of the reader's words
         first, last = "", match[1]
     first, last = ", ".join(map(_left_open, first.split(", "))), _left_open(last)
     names = gettext("%(first)s or %(last)s") % {"first": first, "last": last} if first else last
@@ -246,8 +248,8 @@ def _missing(match: Match[str]) -> str:
     }
 
 
-Tell = Callable[[Match[str]], str]
-PATTERNS: tuple[tuple[re.Pattern[str], Tell], ...] = (
+Translator = Callable[[Match[str]], str]
+PATTERNS: tuple[tuple[re.Pattern[str], Translator], ...] = (
     (re.compile("No study was found that joins (“.*”) with the rest of the question\\."), _not_joined),
     (re.compile("None of the nearest passages mentions (“.*”)\\."), _not_mentioned),
     (

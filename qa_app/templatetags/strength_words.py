@@ -1,4 +1,4 @@
-"""Stored reasons for a strength of evidence, in the reader's language."""
+"""Translate stored reasons for a strength of evidence."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ FIXED = frozenset(
 
 @register.filter
 def strength_reason_words(reason: Mapping[str, Any]) -> str:
-    """Say a stored reason in the page's language; one in words of another release stays as it is."""
+    """Translate a stored reason; one of another release stays as it is."""
     text = str(reason["text"])
     if text in FIXED:
         return gettext(text)
@@ -46,13 +46,13 @@ def strength_reason_words(reason: Mapping[str, Any]) -> str:
     if text.startswith(WAYS):
         return gettext("The people studied differ from those asked about in %(ways)s.") % {"ways": _listed(text, WAYS)}
     figures = [word for word in text.split() if word.isdecimal()]
-    for told in (N_("It rests on %(n)s studies."), N_("Only %(n)s people took part.")):
-        if len(figures) == 1 and text == told % {"n": figures[0]}:
-            return gettext(told) % {"n": figures[0]}
+    for message in (N_("It rests on %(n)s studies."), N_("Only %(n)s people took part.")):
+        if len(figures) == 1 and text == message % {"n": figures[0]}:
+            return gettext(message) % {"n": figures[0]}
     return text
 
 
 def _listed(text: str, beginning: str) -> str:
-    """Translate what a sentence lists after its beginning."""
+    """Translate the list after a sentence's beginning."""
     named = text.removeprefix(beginning).removesuffix(".").split(AND)
     return gettext(AND).join(gettext(name) for name in named)

@@ -1,4 +1,4 @@
-"""Figures of the running site in a page: each says which one it is, so that it can be compared."""
+"""Template tags of the page "How it works"."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ FITS = {
 
 @register.simple_tag(takes_context=True)
 def figure(context: Context, name: str) -> SafeString:
-    """The figure of this name in the policy in force, as a reader reads it; its exact value stands in the element."""
+    """Render a figure of the site's policy, with its exact value in the element."""
     value = context["how"]["figures"][name]
-    return format_html('<data value="{}" data-figure="{}">{}</data>', value, name, told(value))
+    return format_html('<data value="{}" data-figure="{}">{}</data>', value, name, figure_words(value))
 
 
 @register.filter
-def told(value: Any) -> str:
-    """A number with two places at most; yes or no; a choice in words."""
+def figure_words(value: Any) -> str:
+    """Format a number with at most two decimals, a flag as yes or no, and a choice as words."""
     if isinstance(value, bool):
         return gettext("yes") if value else gettext("no")
     if isinstance(value, float):
@@ -46,7 +46,7 @@ def percent(share: Any) -> str:
 
 @register.filter
 def fit_words(kind: object) -> str:
-    """What was fitted."""
+    """Return the label of a fitted model."""
     return gettext(FITS.get(str(kind), str(kind).capitalize()))
 
 

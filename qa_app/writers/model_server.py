@@ -25,7 +25,6 @@ MIN_CHARACTERS_PER_TOKEN = 2  # for the reserved cost, an upper limit
 CHARGED_FAILURES = {"timeout", "too_large", "unreadable"}  # the model may have written a reply that costs money
 __all__ = [
     "Breaker",
-    "SpendingBudget",
     "Deadline",
     "Dialect",
     "ModelServer",
@@ -35,6 +34,7 @@ __all__ = [
     "Request",
     "ServerFailed",
     "ServerSettings",
+    "SpendingBudget",
     "Waiting",
 ]
 

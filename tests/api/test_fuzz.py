@@ -67,7 +67,7 @@ def known(library: tuple[str, ...]) -> Known:
     asking.ask(question=UNANSWERED)
     gap = Gap.objects.get()
     GoldenQuestion.objects.create(key="lay-1", question=ASKED, mode="beginner", kind="lay", relevant={"T-SETS": 2})
-    run = golden_runs.order_run(by=None)
+    run = golden_runs.create_run(by=None)
     tasks.evaluate_golden()
     imports = [jobs.create_job(RIS.encode(), file_name="refs.ris", by=None) for _ in range(2)]
     while job := jobs.find_work():

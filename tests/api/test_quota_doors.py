@@ -160,8 +160,8 @@ def test_going_on_with_what_nobody_knows_is_another_question(address: str, allow
 
 def test_an_answer_given_up_as_somebody_comes_back_is_another_question() -> None:
     checked = asking.check(question=ASKED, mode=None, collection=None, writer="auto", parent=None)
-    asked = streaming._Asked(checked, "auto", None, NOON, None, lambda: 7, None)
-    given_up = streaming.Making(asked)
+    asked = streaming._Request(checked, "auto", None, NOON, None, lambda: 7, None)
+    given_up = streaming._AnswerJob(asked)
     given_up.waiting.leave()
 
     async def go_on() -> list[Any]:
@@ -171,7 +171,7 @@ def test_an_answer_given_up_as_somebody_comes_back_is_another_question() -> None
 
     assert (refused.name, refused.data["status"]) == ("error", 429)
     assert "7 seconds" in refused.data["detail"]
-    assert streaming._makings == {}
+    assert streaming._jobs == {}
 
 
 # --- One's own answers ---------------------------------------------------------------------------------------------------

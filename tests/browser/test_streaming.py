@@ -238,7 +238,7 @@ def test_stopping_gives_up_the_work_and_keeps_the_question(site: Site, page: Pag
 def test_leaving_gives_up_the_work(site: Site, page: Page, model: SlowModel, way: str) -> None:
     type_and_send(site, page)
     expect(page.locator(".stages .done")).to_have_count(2)
-    assert streaming._makings
+    assert streaming._jobs
 
     if way == "another page":
         page.get_by_role("link", name="Topics").click()
@@ -256,9 +256,9 @@ def test_leaving_gives_up_the_work(site: Site, page: Page, model: SlowModel, way
 def assert_given_up(page: Page) -> None:
     """What the model was asked included: see the test of streams that are left."""
     end = time.monotonic() + LONG
-    while streaming._makings and time.monotonic() < end:
+    while streaming._jobs and time.monotonic() < end:
         time.sleep(0.02)
-    assert streaming._makings == {}
+    assert streaming._jobs == {}
 
 
 def test_too_many_answers_at_once_are_said_with_when_to_come_back(

@@ -455,7 +455,7 @@ def test_a_flood_of_feedback_ends_but_what_was_said_can_be_changed(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keep()
-    monkeypatch.setattr(ratings, "MOST_FEEDBACK", 1)
+    monkeypatch.setattr(ratings, "MAX_FEEDBACK_PER_DAY", 1)
     client.post("/answers/answer-one/feedback/", {"helpful": "yes"})
 
     assert Client().post("/answers/answer-one/feedback/", {"helpful": "no"}).status_code == 400

@@ -53,7 +53,7 @@ def test_what_was_asked_is_counted(client: Client) -> None:
     body, *_ = [asking.ask(question=question) for question in (ASKED, ASKED, UNANSWERED)]
     ratings.give_feedback(body["id"], is_helpful=False)
     GoldenQuestion.objects.create(key="g", question=ASKED, mode="beginner", kind="x", relevant={"T-SETS": 2})
-    golden_runs.order_run(by=None)
+    golden_runs.create_run(by=None)
     tasks.evaluate_golden()
 
     shown = front(client)

@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from corpus_app import curation, hooks, indexing, search
+from corpus_app.search import versions
 from qa_app import tasks
 from qa_app.answers import asking
 from qa_app.evaluation import golden_runs
@@ -49,9 +50,9 @@ def test_questions_that_mean_the_same_are_gathered() -> None:
     tasks.tend_gaps()
 
     leader = Gap.objects.get(question=UNANSWERED)
-    assert [(gap.question, gap.asked) for gap in gaps.members(leader)] == [(ALIKE, 2), (UNANSWERED, 1)]
+    assert [(gap.question, gap.asked) for gap in gaps.list_members(leader)] == [(ALIKE, 2), (UNANSWERED, 1)]
     assert Gap.objects.get(question__startswith="Which shoes").leader is None
-    assert gaps.gather() == 0
+    assert gaps.group_by_meaning() == 0
 
 
 @pytest.mark.usefixtures("library")
@@ -64,7 +65,7 @@ def test_who_looks_after_a_gap_still_does_when_it_is_put_beside_another() -> Non
 
     tasks.tend_gaps()
 
-    leader = gaps.listed().get()
+    leader = gaps.list_leaders().get()
     assert (leader.question, leader.assigned_to) == (UNANSWERED, curator)
     assert leader.note == "Asked twice.\nLook in journals of bathing."
 
@@ -181,7 +182,7 @@ def test_a_closed_gap_that_is_asked_about_again_is_open_again(question: str) -> 
 
     gap.refresh_from_db()
     assert (gap.status, gap.note) == ("open", "No study yet.")
-    assert sum(member.asked for member in gaps.members(gap)) == 2
+    assert sum(member.asked for member in gaps.list_members(gap)) == 2
 
 
 @pytest.mark.usefixtures("library")
@@ -204,7 +205,7 @@ def test_gathering_anew_opens_nothing() -> None:
     tasks.tend_gaps()
     Gap.objects.update(status="closed", encoder="another")
 
-    assert gaps.gather() == 2
+    assert gaps.group_by_meaning() == 2
 
     gap.refresh_from_db()
     assert gap.status == "closed"
@@ -215,8 +216,8 @@ def test_gathering_anew_opens_nothing() -> None:
 
 @pytest.mark.django_db
 def test_a_file_is_brought_in_once_and_kept_up_to_date(tmp_path: Path) -> None:
-    assert golden_runs.bring_in(golden_file(tmp_path, GOLDEN, UNKNOWN)) == (2, 0)
-    assert golden_runs.bring_in(golden_file(tmp_path, GOLDEN, UNKNOWN | {"mode": "intermediate"})) == (0, 1)
+    assert golden_runs.import_file(golden_file(tmp_path, GOLDEN, UNKNOWN)) == (2, 0)
+    assert golden_runs.import_file(golden_file(tmp_path, GOLDEN, UNKNOWN | {"mode": "intermediate"})) == (0, 1)
 
     assert GoldenQuestion.objects.get(key="g-1").as_row() == GOLDEN
 
@@ -224,7 +225,7 @@ def test_a_file_is_brought_in_once_and_kept_up_to_date(tmp_path: Path) -> None:
 @pytest.mark.django_db
 def test_a_bad_line_keeps_the_whole_file_out(tmp_path: Path) -> None:
     with pytest.raises(BadGolden, match=":2: question is missing"):
-        golden_runs.bring_in(golden_file(tmp_path, GOLDEN, {"id": "g-2"}))
+        golden_runs.import_file(golden_file(tmp_path, GOLDEN, {"id": "g-2"}))
 
     assert not GoldenQuestion.objects.exists()
 
@@ -280,7 +281,7 @@ def test_grades_are_one_or_two(client: Client, relevant: str) -> None:
 @pytest.mark.django_db
 def test_a_question_is_edited_in_words_and_saved_as_it_was(client: Client, tmp_path: Path) -> None:
     points = [{"text": "Ten sets [a week]. Or more", "studies": ["T-SETS", "S2"]}, {"text": "Few do", "studies": []}]
-    golden_runs.bring_in(golden_file(tmp_path, GOLDEN | {"kind": "of_a_file", "answer_points": points}))
+    golden_runs.import_file(golden_file(tmp_path, GOLDEN | {"kind": "of_a_file", "answer_points": points}))
     question = GoldenQuestion.objects.get()
     before = question.as_row()
     client.force_login(make_curator())
@@ -303,7 +304,7 @@ def test_a_question_is_edited_in_words_and_saved_as_it_was(client: Client, tmp_p
 
 @pytest.mark.usefixtures("library")
 def test_a_run_is_ordered_at_the_desk_and_carried_out_by_a_worker(client: Client, tmp_path: Path) -> None:
-    golden_runs.bring_in(golden_file(tmp_path, GOLDEN, UNKNOWN))
+    golden_runs.import_file(golden_file(tmp_path, GOLDEN, UNKNOWN))
     client.force_login(make_curator())
 
     client.post(reverse("admin:qa_app_evaluationrun_start"))
@@ -318,11 +319,11 @@ def test_a_run_is_ordered_at_the_desk_and_carried_out_by_a_worker(client: Client
 
 @pytest.mark.usefixtures("library")
 def test_what_flips_from_run_to_run_is_named(client: Client, tmp_path: Path) -> None:
-    golden_runs.bring_in(golden_file(tmp_path, GOLDEN))
-    golden_runs.order_run(by=None)
+    golden_runs.import_file(golden_file(tmp_path, GOLDEN))
+    golden_runs.create_run(by=None)
     tasks.evaluate_golden()
     curation.withdraw(["T-SETS"], by=None, by_name="tests", reason="A test.")
-    golden_runs.order_run(by=None)
+    golden_runs.create_run(by=None)
     tasks.evaluate_golden()
     client.force_login(make_curator())
 
@@ -335,17 +336,17 @@ def test_what_flips_from_run_to_run_is_named(client: Client, tmp_path: Path) -> 
     assert f'<a href="{reverse("admin:qa_app_goldenquestion_changelist")}?q=g-1">g-1</a>' in page
     assert "100.0 %" in listed
     assert "<polyline" not in listed  # two runs make a slope that says nothing
-    golden_runs.order_run(by=None)
+    golden_runs.create_run(by=None)
     tasks.evaluate_golden()
     assert "<polyline" in client.get(reverse("admin:qa_app_evaluationrun_changelist")).content.decode()
 
 
 @pytest.mark.usefixtures("library")
 def test_a_run_whose_worker_was_killed_is_taken_up_again(tmp_path: Path) -> None:
-    golden_runs.bring_in(golden_file(tmp_path, GOLDEN))
-    run = golden_runs.order_run(by=None)
-    assert golden_runs.take_up() == run
-    assert golden_runs.take_up() is None
+    golden_runs.import_file(golden_file(tmp_path, GOLDEN))
+    run = golden_runs.create_run(by=None)
+    assert golden_runs.claim_run() == run
+    assert golden_runs.claim_run() is None
 
     EvaluationRun.objects.update(beat_at=timezone.now() - timedelta(minutes=3))
     tasks.evaluate_golden()
@@ -356,8 +357,8 @@ def test_a_run_whose_worker_was_killed_is_taken_up_again(tmp_path: Path) -> None
 
 @pytest.mark.usefixtures("library")
 def test_a_fault_ends_the_run_with_its_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    golden_runs.bring_in(golden_file(tmp_path, GOLDEN))
-    run = golden_runs.order_run(by=None)
+    golden_runs.import_file(golden_file(tmp_path, GOLDEN))
+    run = golden_runs.create_run(by=None)
 
     def fail(*args: Any, **options: Any) -> None:
         raise RuntimeError("the disk is on fire")
@@ -386,16 +387,16 @@ def test_no_run_without_questions(client: Client) -> None:
 @pytest.fixture
 def guarded(monkeypatch: pytest.MonkeyPatch, library: tuple[str, ...], tmp_path: Path) -> None:
     monkeypatch.setattr(hooks, "publish_checks", [golden_runs.regressions])
-    golden_runs.bring_in(golden_file(tmp_path, GOLDEN, UNKNOWN))
+    golden_runs.import_file(golden_file(tmp_path, GOLDEN, UNKNOWN))
 
 
 @pytest.mark.usefixtures("guarded")
 def test_a_study_that_breaks_a_golden_question_is_not_published() -> None:
     study = make_sauna_study()
     indexing.index_stale()
-    golden_runs.order_run(by=None)
+    golden_runs.create_run(by=None)
     tasks.evaluate_golden()
-    search._kept.clear()  # the check is the first to read the corpus
+    versions.cache.clear()  # the check is the first to read the corpus
 
     with pytest.raises(curation.NotPublishable, match=r"How hot should a sauna be.*g-2.*answered"):
         curation.publish([study.study_id], by=None, by_name="tests")
@@ -408,7 +409,7 @@ def test_a_study_that_breaks_a_golden_question_is_not_published() -> None:
 
 @pytest.mark.usefixtures("guarded")
 def test_a_study_that_breaks_nothing_is_published() -> None:
-    golden_runs.order_run(by=None)
+    golden_runs.create_run(by=None)
     tasks.evaluate_golden()
     study = make_study(texts=("Shoes with thick soles are warm.",), status="draft")
     indexing.index_stale()

@@ -296,7 +296,7 @@ def test_a_stream_that_is_taken_up_again_tells_the_headline_before_the_sentences
     stored = asking.find_answer(body["id"])
     assert stored
 
-    events = list(streaming._standing(uuid.UUID(stored["request_id"]), stored))
+    events = list(streaming._stored_events(uuid.UUID(stored["request_id"]), stored))
 
     assert [event.name for event in events[:3]] == ["retrieval", "headline", "sentence"]
     assert events[1].data["text"] == stored["headline"]["text"]

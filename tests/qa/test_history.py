@@ -10,7 +10,7 @@ from django.core import signing
 from django.test import Client
 
 from qa_app.answers import asking
-from qa_app.pages.history import COOKIE, MOST_KEPT
+from qa_app.pages.history import COOKIE, MAX_REMEMBERED
 from tests.qa.conftest import ASKED
 
 pytestmark = pytest.mark.usefixtures("library")
@@ -64,7 +64,7 @@ def test_the_cookie_is_for_this_site_alone_and_stays_small(client: Client) -> No
 
     assert (kept["httponly"], kept["samesite"]) == (True, "Lax")
     assert kept.value.split(":")[0].split("~") == [ids[0], ids[2], ids[1]]
-    assert MOST_KEPT * (40 + 1) < 4096 - 100  # the largest cookie that browsers keep
+    assert MAX_REMEMBERED * (40 + 1) < 4096 - 100  # the largest cookie that browsers keep
 
 
 def test_a_cookie_of_another_hand_says_nothing(client: Client) -> None:

@@ -8,9 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qa_app.evaluation.measures import bootstrap_interval, mean, ndcg, percentile, recall, share, wilson_interval
+from qa_app.evaluation.measures import (
+    auroc,
+    bootstrap_interval,
+    calibration_error,
+    mean,
+    ndcg,
+    percentile,
+    recall,
+    reliability,
+    share,
+    wilson_interval,
+)
 
 studies = st.lists(st.sampled_from("ABCDEFGH"), unique=True)
+chances = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60)
 grades = st.dictionaries(st.sampled_from("ABCDEFGH"), st.integers(0, 2))
 
 
@@ -77,3 +89,29 @@ def test_equal_values_have_no_spread_and_none_have_no_interval() -> None:
 )  # fmt: skip
 def test_wilsons_interval_is_that_of_the_tables(successes: int, n: int, interval: tuple[float, float]) -> None:
     assert wilson_interval(successes, n) == pytest.approx(interval, abs=1e-4)
+
+
+@given(chances)
+def test_auroc_counts_pairs(pairs: list[tuple[float, bool]]) -> None:
+    values, right = [v for v, _ in pairs], [r for _, r in pairs]
+    above, below = [v for v, r in pairs if r], [v for v, r in pairs if not r]
+
+    measured = auroc(values, right)
+
+    won = [1.0 if a > b else 0.5 if a == b else 0.0 for a in above for b in below]
+    assert measured == pytest.approx(sum(won) / len(won) if won else 0.5)
+
+
+@given(chances)
+def test_bins_hold_every_estimate_and_the_error_is_a_share(pairs: list[tuple[float, bool]]) -> None:
+    values, right = [v for v, _ in pairs], [r for _, r in pairs]
+
+    bins = reliability(values, right)
+
+    assert sum(b.n for b in bins) == len(pairs)
+    assert 0 <= calibration_error(values, right) <= 1
+
+
+def test_the_error_of_estimates_is_how_far_they_miss() -> None:
+    assert calibration_error([0.75] * 4, [True, True, True, False]) == 0.0
+    assert calibration_error([0.75] * 4, [True, False, False, False]) == 0.5

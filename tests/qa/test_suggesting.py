@@ -8,8 +8,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from corpus_app import curation, search
+from corpus_app import curation
 from corpus_app.records import Notice
+from corpus_app.search import versions
 from inform_site.clients.limits import Limits
 from qa_app.answers import asking, listed
 from qa_app.feedback import suggestions
@@ -82,7 +83,7 @@ def test_a_question_answered_before_is_offered_once_a_curator_approved_it() -> N
 def test_what_is_not_published_is_never_offered(status: str) -> None:
     concept = make_concept("zorblatting", aliases=(f"{HIDDEN} sets",))
     make_study(study_id="HIDDEN", title=f"{HIDDEN} and weekly sets", status=status, concepts=(concept,))
-    search._kept.clear()  # what was read of this version is read again: nothing may hide behind it
+    versions.cache.clear()  # what was read of this version is read again: nothing may hide behind it
 
     assert offered("zorb") == []
     assert HIDDEN.lower() not in repr(offered("weekly sets")).lower()
@@ -104,7 +105,7 @@ def test_few_are_offered_and_of_no_kind_too_many() -> None:
     for number in range(9):
         publish(f"T-MANY{number}", title=f"Kettlebells, part {number}")
 
-    assert len(offered("kettlebells")) == suggestions.MOST_OF_A_KIND
+    assert len(offered("kettlebells")) == suggestions.MAX_PER_KIND
 
 
 def test_it_is_read_only_and_asked_for_anew_each_time() -> None:

@@ -135,4 +135,4 @@ def test_a_judge_that_fails_counts_as_no_support(claims: Path) -> None:
     def failing(claim: str, evidence: object) -> float:
         raise RuntimeError("no server")
 
-    assert support_fit.judged(claims, failing)["one"]["balanced accuracy"]["mean"] == 0.5
+    assert support_fit.evaluate_judge(claims, failing)["one"]["balanced accuracy"]["mean"] == 0.5

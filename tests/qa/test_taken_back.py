@@ -105,7 +105,7 @@ def test_a_desk_reader_asks_nothing_again(client: Client) -> None:
 
 
 def test_at_most_twenty_are_asked_again_at_once(client: Client, curator: User, monkeypatch: Any) -> None:
-    monkeypatch.setattr("qa_app.desk.asked.MOST_ASKED", 1)
+    monkeypatch.setattr("qa_app.desk.asked.MAX_QUESTIONS", 1)
     ids = [asking.ask(question=question)["id"] for question in (ASKED, f"{ASKED} Really?")]
 
     told = text_of(client.post(reverse(LIST), {"action": "ask_again", "_selected_action": ids}, follow=True))

@@ -161,7 +161,7 @@ def test_each_built_in_reply_and_reason_is_told_in_the_page_language() -> None:
             endings.UNREAD.format("“How many trials are here?”"),
             f"{endings.NOT_ANSWERED} {endings.IN_ENGLISH}",
         ):
-            told = stored_words.as_told(message)
+            told = stored_words.translated_parts(message)
             assert all(part.is_ours for part in told), message
             assert len(told) == (
                 2
@@ -180,7 +180,7 @@ def test_the_refusal_of_former_releases_is_told_in_the_page_language() -> None:
     )
 
     with translation.override("de"):
-        (told,) = stored_words.as_told(former)
+        (told,) = stored_words.translated_parts(former)
 
     assert told.is_ours
     assert told.text.startswith("Die Studien hier beantworten diese Frage nicht.")
@@ -197,14 +197,14 @@ def test_the_refusal_of_former_releases_is_told_in_the_page_language() -> None:
     ],
 )
 def test_telephone_numbers_of_a_fixed_reply_are_links(reply: str, route: str, numbers: list[str]) -> None:
-    told = stored_words.dialled(reply, route)
+    told = stored_words.with_phone_links(reply, route)
 
     assert re.findall(r'href="tel:([+\d]+)"', told) == numbers
     assert re.sub(r"<[^>]+>", "", told) == reply
 
 
 def test_a_reply_brings_no_markup_with_it() -> None:
-    told = stored_words.dialled('<b>Call</b> 112" onclick="x', "emergency")
+    told = stored_words.with_phone_links('<b>Call</b> 112" onclick="x', "emergency")
 
     assert told == ('&lt;b&gt;Call&lt;/b&gt; <a href="tel:112">112</a>&quot; onclick=&quot;x')
 
@@ -225,11 +225,11 @@ def test_a_reply_brings_no_markup_with_it() -> None:
 )
 def test_the_words_of_a_question_stay_inside_a_message_in_the_page_language(message: str, german: str) -> None:
     with translation.override("de"):
-        told = stored_words.as_told(message)
+        told = stored_words.translated_parts(message)
 
     assert german in "".join(part.text for part in told)
     assert all(part.is_ours for part in told)
-    assert stored_words.as_told(message) == (stored_words.Told(message, is_ours=True),)
+    assert stored_words.translated_parts(message) == (stored_words.MessagePart(message, is_ours=True),)
 
 
 def test_people_whom_no_cited_study_includes_are_named_in_the_page_language() -> None:
@@ -237,7 +237,7 @@ def test_people_whom_no_cited_study_includes_are_named_in_the_page_language() ->
 
     with translation.override("de"):
         for name in names - {"mixed ages", "trained and untrained people"}:  # nobody asks about them
-            (told,) = stored_words.as_told(left_open(f"sauna or {name} / athletes"))
+            (told,) = stored_words.translated_parts(left_open(f"sauna or {name} / athletes"))
             assert name not in told.text
             assert "sauna oder" in told.text
             assert "/ Leistungssportler" in told.text
@@ -245,11 +245,11 @@ def test_people_whom_no_cited_study_includes_are_named_in_the_page_language() ->
 
 def test_what_a_curator_wrote_stays_as_it_is() -> None:
     with translation.override("de"):
-        assert stored_words.as_told("Ask somebody.") == (stored_words.Told("Ask somebody.", is_ours=False),)
-        *known, unknown = stored_words.as_told(f"{INSTEAD} Ask somebody.")
+        assert stored_words.translated_parts("Ask somebody.") == (stored_words.MessagePart("Ask somebody.", is_ours=False),)
+        *known, unknown = stored_words.translated_parts(f"{INSTEAD} Ask somebody.")
         assert [part.is_ours for part in known] == [True]
-        assert unknown == stored_words.Told(" Ask somebody.", is_ours=False)
-        assert stored_words.as_told(None) == ()
+        assert unknown == stored_words.MessagePart(" Ask somebody.", is_ours=False)
+        assert stored_words.translated_parts(None) == ()
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from qa_app.templatetags import answer_words
 
 WIDEST = 96
 NEAREST = 3
-MOST_OF_A_PASSAGE = 280  # characters
+MAX_PASSAGE_LENGTH = 280  # characters
 
 
 class Command(BaseCommand):
@@ -108,7 +108,7 @@ class Command(BaseCommand):
     def nearest(self, entry: dict[str, Any]) -> None:
         section = entry["section"].replace("_", " ")
         self.paragraph(f"{entry['title']} ({section})", indent="  ", after=False)
-        self.paragraph(textwrap.shorten(entry["text"], MOST_OF_A_PASSAGE, placeholder=" …"), indent="    ")
+        self.paragraph(textwrap.shorten(entry["text"], MAX_PASSAGE_LENGTH, placeholder=" …"), indent="    ")
 
     def source(self, citation: dict[str, Any]) -> None:
         authors = (
@@ -121,7 +121,7 @@ class Command(BaseCommand):
     def paragraph(
         self, text: str, *, indent: str = "", first: str | None = None, style: Any = None, after: bool = True
     ) -> None:
-        text = "".join(char if char.isprintable() else " " for char in text)  # nothing that a terminal would obey
+        text = "".join(char if char.isprintable() else " " for char in text)  # no terminal control characters
         width = min(WIDEST, shutil.get_terminal_size().columns)
         wrapped = textwrap.fill(
             text, width, initial_indent=indent if first is None else first, subsequent_indent=indent,

@@ -1,4 +1,4 @@
-"""Fit what is estimated to labelled data, and say how well it does on what it was not fitted on."""
+"""Fit models to labelled data and cross-validate them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from corpus_app import search
 from qa_app.answers.corpus import SearchedCorpus
 from qa_app.evaluation import relevance_fit, safety_fit, support_fit
-from qa_app.evaluation.relevance_fit import Labelled
+from qa_app.evaluation.relevance_fit import LabelledQuestion
 from qa_app.pipeline import learned, relevance
 from qa_app.pipeline.learned import FOLDER
 from qa_app.pipeline.lexicon import read_tables
@@ -65,7 +65,7 @@ class Command(BaseCommand):
         except (OSError, ValueError) as error:
             raise CommandError(str(error)) from error
 
-    # --- The models of an answer --------------------------------------------------------------------------------------
+    # --- The models of an answer ---
 
     def relevance(self, readers: list[Path], out: Path) -> None:
         files = [*readers, *(settings.BASE_DIR / "corpus" / name for name in GOLDEN)]
@@ -74,8 +74,11 @@ class Command(BaseCommand):
         found: dict[str, dict[str, Any]] = {"relevance": {}, "answerability": {}, "lead": {}}
         figures: dict[str, Any] = {}
         for name, has_vectors, is_curated in (
-            ("meaning", True, True), ("words", False, True), ("meaning_bare", True, False), ("words_bare", False, False),
-        ):  # fmt: skip
+            ("meaning", True, True),
+            ("words", False, True),
+            ("meaning_bare", True, False),
+            ("words_bare", False, False),
+        ):
             names = relevance_fit.feature_names(questions[0].features, has_vectors=has_vectors, is_curated=is_curated)
             held_out = relevance_fit.cross_validate(questions, names)
             threshold, figures[name] = relevance_fit.choose_threshold(
@@ -91,7 +94,7 @@ class Command(BaseCommand):
             row = {"kind": kind, "encoder": encoder, "data": data, "figures": figures, "models": models}
             learned.write(out / learned.folder_of(encoder).name / f"{kind}.json", row)
 
-    def _read(self, path: Path) -> list[Labelled]:
+    def _read(self, path: Path) -> list[LabelledQuestion]:
         corpus, policy = SearchedCorpus(), DEFAULT
         labelled = []
         rows = relevance_fit.read_rows(path)
@@ -107,10 +110,10 @@ class Command(BaseCommand):
             vocabulary = Vocabulary.of(found.document_frequency, found.searchable_passages)
             features = relevance.read_features(query, scores, facts.studies, vocabulary)
             answers, is_answerable = relevance_fit.labels_of(row)
-            labelled.append(Labelled(query, features, answers, is_answerable, path.stem))
+            labelled.append(LabelledQuestion(query, features, answers, is_answerable, path.stem))
         return labelled
 
-    # --- Safety -------------------------------------------------------------------------------------------------------
+    # --- Safety ---
 
     def safety(self, options: dict[str, Any]) -> None:
         """Fit the safety classifier, or measure it, and print what it and the list miss and falsely decline."""
@@ -129,11 +132,11 @@ class Command(BaseCommand):
             figures = model["held_out"]
         self.stdout.write("\n".join(safety_fit.table(figures)))
 
-    # --- The support score --------------------------------------------------------------------------------------------
+    # --- The support score ---
 
     def support(self, options: dict[str, Any]) -> None:
         if options["judge"]:
-            figures = support_fit.judged(options["claims"], entailment_judge(options["judge"]))
+            figures = support_fit.evaluate_judge(options["claims"], entailment_judge(options["judge"]))
         else:
             support, figures = support_fit.fit(options["claims"], report=lambda name: self.stderr.write(name))
             if options["out"]:

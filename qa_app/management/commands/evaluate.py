@@ -37,7 +37,7 @@ class Command(BaseCommand):
         measure = {"golden": self.golden, "readers": self.readers}[options["what"]]
         measure(**{name: options[name] for name in ("file", "out", "baseline", "preset", "changes")})
 
-    # --- Golden questions ---------------------------------------------------------------------------------------------
+    # --- Golden questions ---
 
     def golden(
         self, *, file: Path, out: Path | None, baseline: Path | None, preset: str | None, changes: list[str]
@@ -101,7 +101,7 @@ class Command(BaseCommand):
             raise CommandError("Worse than the baseline:\n" + "\n".join(worse))
         self.stdout.write(self.style.SUCCESS("No figure is worse than the baseline."))
 
-    # --- Readers' questions -------------------------------------------------------------------------
+    # --- Readers' questions ---
 
     def readers(
         self, *, file: Path, out: Path | None, baseline: Path | None, preset: str | None, changes: list[str]

@@ -1,4 +1,4 @@
-"""Makes a kept answer again and says whether it is the same."""
+"""Make a stored answer again and compare both."""
 
 from __future__ import annotations
 
