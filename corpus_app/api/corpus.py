@@ -1,4 +1,4 @@
-"""Concepts, collections, the corpus as a whole, and what has changed in it."""
+"""The public API of concepts, collections, the corpus version and its changes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from corpus_app import search
 from corpus_app.api import parameters, shapes
-from corpus_app.api.resources import FIELDS, Resource, existing, is_id
+from corpus_app.api.resources import FIELDS, Resource, found_or_404, is_id
 from corpus_app.public import browsing, changes
 
 TAG = ["Corpus"]
@@ -65,11 +65,11 @@ class ConceptView(Resource):
     )  # fmt: skip
     def get(self, request: Request, concept_id: str) -> Response:
         with search.snapshot():
-            found: browsing.TopicPage = existing(
+            found: browsing.TopicPage = found_or_404(
                 browsing.find_topic(concept_id) if is_id(concept_id) else None, "concept"
             )
             studies = [study.study_id for study in found.studies]
-            return self.shown(shapes.Beside(found.topic, neighbours=found.neighbours, study_ids=studies))
+            return self.shown(shapes.WithExtras(found.topic, neighbours=found.neighbours, study_ids=studies))
 
 
 class CollectionsView(Resource):
@@ -115,8 +115,16 @@ class ChangesView(Resource):
         operation_id="list_corpus_changes", summary="What changed after a version, oldest first", tags=TAG,
         description="Never a draft, and of withdrawn studies only how many. Ask from `upto` the next time.",
         parameters=[
-            OpenApiParameter("since", {"type": "integer", "minimum": 0, "maximum": GREATEST_VERSION, "default": 0}, description="A corpus version."),
-            OpenApiParameter("limit", {"type": "integer", "minimum": 1, "maximum": MOST_VERSIONS, "default": VERSIONS}, description="Of how many versions."),
+            OpenApiParameter(
+                "since",
+                {"type": "integer", "minimum": 0, "maximum": GREATEST_VERSION, "default": 0},
+                description="A corpus version.",
+            ),
+            OpenApiParameter(
+                "limit",
+                {"type": "integer", "minimum": 1, "maximum": MOST_VERSIONS, "default": VERSIONS},
+                description="Of how many versions.",
+            ),
             FIELDS,
         ],
         responses=shapes.Changes,

@@ -1,4 +1,4 @@
-"""Parameters of addresses: those that a resource knows, and no others."""
+"""Parsing of query parameters; unknown ones are refused."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ FIELDS = "fields"
 
 
 def refuse_unknown(request: Request, known: Iterable[str], *, always: Iterable[str] = (FIELDS,)) -> None:
-    """Raises ValidationError naming each parameter that the resource does not have."""
+    """Raise ValidationError naming each parameter that the resource does not have."""
     names = sorted({*known, *always})
     unknown = [name for name in request.query_params if name not in names]
     if unknown:
         raise ValidationError(
-            {_sendable(name): [ErrorDetail(_advice(names), "unknown_parameter")] for name in unknown[:20]}
+            {_printable(name): [ErrorDetail(_advice(names), "unknown_parameter")] for name in unknown[:20]}
         )
 
 
@@ -33,7 +33,7 @@ def refuse(name: str, detail: str) -> ValidationError:
 
 
 def chosen_fields(request: Request, shape: type[Serializer[object]]) -> frozenset[str] | None:
-    """The fields that `fields=` names; None for all. Raises ValidationError for one that there is not."""
+    """Return the fields that `fields=` names; None means all. Raises ValidationError for an unknown field."""
     given = request.query_params.get(FIELDS)
     if given is None:
         return None
@@ -45,7 +45,7 @@ def chosen_fields(request: Request, shape: type[Serializer[object]]) -> frozense
 
 
 def one_of(request: Request, name: str, known: Collection[str]) -> str | None:
-    """The parameter's value; None where it is left out. Raises ValidationError for a value that there is not."""
+    """Return the parameter's value; None if it is absent. Raises ValidationError for an unknown value."""
     value = request.query_params.get(name)
     if value is not None and value not in known:
         raise refuse(
@@ -55,12 +55,12 @@ def one_of(request: Request, name: str, known: Collection[str]) -> str | None:
 
 
 def whole_number(request: Request, name: str, *, default: int, least: int, most: int) -> int:
-    """Raises ValidationError where it is none, or out of its bounds."""
+    """Return the parameter as an integer. Raises ValidationError when it is none, or out of bounds."""
     value = request.query_params.get(name, str(default))
     if not (value.isascii() and value.isdecimal() and len(value) <= 12 and least <= int(value) <= most):
         raise refuse(name, f"Send a whole number from {least} to {most}.")
     return int(value)
 
 
-def _sendable(name: str) -> str:
+def _printable(name: str) -> str:
     return name[:100].replace("\0", "\\0")

@@ -1,4 +1,4 @@
-"""What all resources of the corpus share: parameters checked, chosen fields, one version of the corpus in one reply."""
+"""The base of the public API views: checked parameters, field selection, one corpus version per response."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Resource(GenericAPIView):
     quota = "read"
     serializer_class: type[Shape]
     known: ClassVar[tuple[str, ...]] = ()
-    """Its own parameters, beside `fields`."""
+    """The query parameters that the view accepts besides `fields`."""
 
     def initial(self, request: Request, *arguments: Any, **options: Any) -> None:
         super().initial(request, *arguments, **options)
@@ -46,7 +46,7 @@ class Resource(GenericAPIView):
             return Response(self.serializer_class(value, only=self.only).data)
 
     def page(self, placed: Sequence[Any]) -> Sequence[Any]:
-        """The rows of the page asked for, each with its `key`."""
+        """Return the rows of the requested page, each with its `key`."""
         found: Sequence[Any] = self.paginate_queryset(placed)  # type: ignore[assignment]
         return found
 
@@ -54,8 +54,8 @@ class Resource(GenericAPIView):
         return self.get_paginated_response(self.serializer_class(rows, many=True, only=self.only).data)
 
 
-def existing(found: Any, what: str) -> Any:
-    """What was found. Raises Http404 in the same words for what there is not and for what is not public."""
+def found_or_404(found: Any, what: str) -> Any:
+    """Return the value. Raises Http404 when it is None, with one message for missing and for unpublished rows."""
     if found is None:
         raise Http404(f"There is no {what} with this id.")
     return found

@@ -1,4 +1,4 @@
-"""What the API says of the corpus: each shape both shows a value of `records` and describes it in the schema."""
+"""Serializers of the public API, which also describe the values of `records` in the schema."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ else:
     Serializer = serializers.Serializer
 
 
-# What stands under the name of a shape is told to clients in the schema.
+# The docstring of a shape would be published in the schema, so its remarks are comments.
 
 
 class Shape(Serializer):
@@ -83,12 +83,12 @@ class Study(Shape):
 class ListedStudy(Study):
     excerpt = Piece(many=True, help_text="With `q`: a stretch of its best passage that has the words, else empty.")
 
-    def to_representation(self, instance: Any) -> Any:  # a `browsing.Listed`
-        return super().to_representation(Beside(instance.study, excerpt=instance.excerpt))
+    def to_representation(self, instance: Any) -> Any:  # a `browsing.StudyResult`
+        return super().to_representation(WithExtras(instance.study, excerpt=instance.excerpt))
 
 
-class Beside:
-    """A value with more fields beside its own."""
+class WithExtras:
+    """A value with additional attributes."""
 
     def __init__(self, value: object, **more: object) -> None:
         self._value, self._more = value, more
@@ -145,7 +145,9 @@ class Passage(Shape):
 
 
 class PassageInFull(Passage):
-    sentences = serializers.SerializerMethodField(help_text="Start and end of each sentence, in code points of the text, end exclusive.")  # fmt: skip
+    sentences = serializers.SerializerMethodField(
+        help_text="Start and end of each sentence, in code points of the text, end exclusive."
+    )
     study = Study()
 
     @extend_schema_field(

@@ -1,4 +1,4 @@
-"""Studies and their passages."""
+"""The public API of studies and their passages."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from rest_framework.response import Response
 
 from corpus_app import records, search
 from corpus_app.api import parameters, shapes
-from corpus_app.api.resources import FIELDS, Resource, existing, is_id
+from corpus_app.api.resources import FIELDS, Resource, found_or_404, is_id
 from corpus_app.public import browsing, selection
 
 FILTERS = ("q", *selection.FACETS, "from", "to", "sort")
 TAG = ["Corpus"]
-FACETS_SAID = {
+FACET_DESCRIPTIONS = {
     "collection": ("A collection's slug.", None),
     "design": ("The kind of study.", records.Design),
     "age": ("The age group studied.", records.AgeGroup),
@@ -27,16 +27,27 @@ FACETS_SAID = {
 }
 MANY = " May be given several times: any of them fits."
 STUDY_PARAMETERS = [
-    OpenApiParameter("q", str, description="Words in passages, titles, authors, journal or id; studies with all of them."),
+    OpenApiParameter(
+        "q", str, description="Words in passages, titles, authors, journal or id; studies with all of them."
+    ),
     *(
-        OpenApiParameter(name, {"type": "array", "items": {"type": "string"} | ({"enum": [v.value for v in values]} if values else {})}, description=said + MANY)
-        for name, (said, values) in FACETS_SAID.items()
+        OpenApiParameter(
+            name,
+            {
+                "type": "array",
+                "items": {"type": "string"} | ({"enum": [v.value for v in values]} if values else {}),
+            },
+            description=description + MANY,
+        )
+        for name, (description, values) in FACET_DESCRIPTIONS.items()
     ),
     OpenApiParameter("from", int, description="The first year."),
     OpenApiParameter("to", int, description="The last year."),
-    OpenApiParameter("sort", str, enum=selection.SORTS, description="`relevance` where there are words, else `newest`."),
+    OpenApiParameter(
+        "sort", str, enum=selection.SORTS, description="`relevance` where there are words, else `newest`."
+    ),
     FIELDS,
-]  # fmt: skip
+]
 
 
 class StudiesView(Resource):
@@ -55,7 +66,7 @@ class StudiesView(Resource):
 
 
 def _read_selection(request: Request) -> selection.Selection:
-    """Raises ValidationError where a page would leave out what it cannot use."""
+    """Parse the filters. Raises ValidationError for an unusable value, which a web page would ignore."""
     given = {name: request.query_params.getlist(name) for name in FILTERS if name in request.query_params}
     chosen, ignored = selection.read(given, known=browsing.known_values())
     if ignored:
@@ -83,13 +94,13 @@ class StudyView(Resource):
     )  # fmt: skip
     def get(self, request: Request, study_id: str) -> Response:
         with search.snapshot():
-            detail = existing(browsing.find_study(study_id) if is_id(study_id) else None, "study")
+            detail = found_or_404(browsing.find_study(study_id) if is_id(study_id) else None, "study")
             return self.shown(_in_full(detail))
 
 
-def _in_full(detail: browsing.StudyDetail) -> shapes.Beside:
+def _in_full(detail: browsing.StudyDetail) -> shapes.WithExtras:
     page = detail.page
-    return shapes.Beside(
+    return shapes.WithExtras(
         page.study,
         included_studies=page.included_studies,
         participants=page.participants,
@@ -116,7 +127,7 @@ class StudyPassagesView(Resource):
         parameters=[FIELDS], responses=shapes.Passage(many=True),
     )  # fmt: skip
     def get(self, request: Request, study_id: str) -> Response:
-        page = existing(search.find_study(study_id) if is_id(study_id) else None, "study")
+        page = found_or_404(search.find_study(study_id) if is_id(study_id) else None, "study")
         placed = [_Placed((p.position, p.passage_id), p) for p in page.passages]
         return self.listed([row.passage for row in self.page(placed)])
 
@@ -130,4 +141,4 @@ class PassageView(Resource):
     )  # fmt: skip
     def get(self, request: Request, passage_id: str) -> Response:
         is_number = passage_id.isascii() and passage_id.isdecimal() and len(passage_id) < 19
-        return self.shown(existing(search.find_passage(int(passage_id)) if is_number else None, "passage"))
+        return self.shown(found_or_404(search.find_passage(int(passage_id)) if is_number else None, "passage"))

@@ -1,4 +1,4 @@
-"""Addresses of the corpus for programs."""
+"""URLs of the corpus's API."""
 
 from django.urls import include, path
 

@@ -1,1 +1,1 @@
-"""The desk by REST: what curators do in the admin, for programs, through the same door. The key's owner acts."""
+"""The API of the curators' desk; requests act with the permissions of the key's owner."""

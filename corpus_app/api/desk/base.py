@@ -1,4 +1,4 @@
-"""What all addresses of the desk share: who acts, and the door's refusals as problems."""
+"""The base of the desk's API views: the acting user, and curation errors as HTTP problems."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, ClassVar, cast
 
 from django.contrib.auth.models import User
 from django.core.exceptions import NON_FIELD_ERRORS
-from django.core.exceptions import ValidationError as Unfit
+from django.core.exceptions import ValidationError as DjangoValidationError
 from django.db import DataError, IntegrityError
 from django.http import Http404
 from rest_framework import exceptions
@@ -24,7 +24,10 @@ from corpus_app.curation import jobs
 from corpus_app.models import Study
 
 TAG = ["Desk"]
-CLASH = "Somebody else saved something at the same moment that stands in its way. Nothing was saved: look again, then repeat."
+CLASH = (
+    "Somebody else saved something at the same moment that stands in its way. "
+    "Nothing was saved: look again, then repeat."
+)
 OUT_OF_BOUNDS = "It holds something that no row can hold, such as a number that is too large. Nothing was saved."
 
 
@@ -43,7 +46,7 @@ class Conflict(exceptions.APIException):
 
 
 class NotPossible(exceptions.APIException):
-    """The door says why; `errors` names what stands in the way, field by field."""
+    """A refusal by the service layer; `errors` lists the reasons by field."""
 
     status_code = HTTPStatus.UNPROCESSABLE_ENTITY
     default_code = "not_possible"
@@ -64,7 +67,7 @@ class DeskView(GenericAPIView):
     quota: Mapping[str, str] = {"GET": "read", "POST": "write", "PATCH": "write", "DELETE": "write"}
     ordering: ClassVar[tuple[str, ...]] = ("pk",)
     known: ClassVar[tuple[str, ...]] = ()
-    """The parameters of its addresses."""
+    """The query parameters that the view accepts."""
 
     def initial(self, request: Request, *arguments: Any, **options: Any) -> None:
         super().initial(request, *arguments, **options)
@@ -74,7 +77,7 @@ class DeskView(GenericAPIView):
         return super().handle_exception(_as_problem(exc))
 
     def page(self, rows: Any, shape: type[Shape]) -> Response:
-        """One page of a queryset, in the view's `ordering`."""
+        """Return one page of a queryset, in the view's `ordering`."""
         found: Any = self.paginate_queryset(rows)
         return self.get_paginated_response(shape(found, many=True).data)
 
@@ -84,41 +87,43 @@ def person(request: Request) -> User:
 
 
 def version_seen(request: Request) -> str | None:
-    """What If-Match names, where the view declares `if_match`."""
+    """Return the version in the If-Match header of a view that declares `if_match`."""
     return cast("str | None", request.version_seen)  # type: ignore[attr-defined]
 
 
-def needs(request: Request, *permissions: str) -> None:
-    """Raises NotPermitted where the key's owner lacks one of these."""
+def require_permissions(request: Request, *permissions: str) -> None:
+    """Raise NotPermitted when the key's owner lacks one of these permissions."""
     for permission in permissions:
         if not person(request).has_perm(permission):
             raise NotPermitted(f"This takes the permission {permission}, which the owner of this key does not have.")
 
 
-def sent(shape: type[Body], request: Request, *, partial: bool = False) -> dict[str, Any]:
-    """The body as the shape reads it. Raises ValidationError by field."""
+def read_body(shape: type[Body], request: Request, *, partial: bool = False) -> dict[str, Any]:
+    """Return the validated body. Raises ValidationError by field."""
     body = shape(data=request.data, partial=partial)
     body.is_valid(raise_exception=True)
     return dict(body.validated_data)
 
 
 def key_of(text: str, what: str) -> int:
-    """A row's key from an address. Raises Http404 for what is none."""
+    """Parse a row's key in a URL. Raises Http404 when it is no number."""
     if text.isascii() and text.isdecimal() and len(text) < 19:
         return int(text)
     raise Http404(f"There is no {what} with this id.")
 
 
-# What the door refuses, and what becomes of it. The first that fits counts.
+# HTTP errors by the exception of the service layer; the first match counts.
 _PROBLEMS: Mapping[type[Exception], Callable[[Any], Exception]] = {
     curation.UnknownStudy: lambda error: exceptions.NotFound("There is no study with this id."),
     curation.EditConflict: lambda error: _stale(error),
-    curation.ReasonMissing: lambda error: exceptions.ValidationError({"reason": [exceptions.ErrorDetail(str(error), "required")]}),
+    curation.ReasonMissing: lambda error: exceptions.ValidationError(
+        {"reason": [exceptions.ErrorDetail(str(error), "required")]}
+    ),
     curation.NotAllowed: lambda error: NotPermitted(str(error)),
     curation.BrokenText: lambda error: NotPossible(str(error), [_fault(fault) for fault in error.faults]),
     jobs.NotReady: lambda error: Conflict("This import has gone on in the meantime: read it again."),
     curation.CurationError: lambda error: NotPossible(str(error)),
-    Unfit: lambda error: exceptions.ValidationError(_by_field(error)),
+    DjangoValidationError: lambda error: exceptions.ValidationError(_by_field(error)),
     IntegrityError: lambda error: Conflict(CLASH),
     DataError: lambda error: exceptions.ValidationError([OUT_OF_BOUNDS]),
 }  # fmt: skip
@@ -140,7 +145,7 @@ def _fault(fault: curation.Fault) -> dict[str, str]:
     return {"field": f"passages.{fault.number - 1}.text", "code": fault.finding.kind.value, "detail": str(fault)}
 
 
-# What the tables call what the API names otherwise.
+# API names of columns that have another name in the database.
 NAMES = {
     "n_studies": "included_studies",
     "n_participants": "participants",
@@ -150,7 +155,7 @@ NAMES = {
 }
 
 
-def _by_field(error: Unfit) -> Any:
+def _by_field(error: DjangoValidationError) -> Any:
     if not hasattr(error, "error_dict"):
         return error.messages
     return {NAMES.get(name, name): messages for name, messages in error.message_dict.items()}

@@ -1,11 +1,11 @@
-"""What the desk is sent: each field of exactly its type, and no field beside those there are."""
+"""Request bodies of the desk's API: fields of exactly their JSON type, and no unknown fields."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from django.core.exceptions import ValidationError as Unfit
+from django.core.exceptions import ValidationError as DjangoValidationError
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail
 from rest_framework.fields import ListField
@@ -19,8 +19,8 @@ if TYPE_CHECKING:  # generic for the type checker alone
 else:
     Serializer = serializers.Serializer
 
-MOST = 500  # authors, concepts, findings, passages in one body
-LARGEST = 2_147_483_647
+MAX_ITEMS = 500  # authors, concepts, findings or passages in one body
+MAX_INTEGER = 2_147_483_647
 
 
 class Body(Serializer):
@@ -29,10 +29,10 @@ class Body(Serializer):
     def to_internal_value(self, data: Any) -> Any:
         unknown = [name[:100] for name in data if name not in self.fields][:20] if isinstance(data, Mapping) else ()
         if unknown:
-            there = f"the fields are {', '.join(self.fields)}" if self.fields else "nothing is asked for here"
-            advice = ErrorDetail(f"Leave it out; {there}.", "unknown_field")
+            known = f"the fields are {', '.join(self.fields)}" if self.fields else "nothing is asked for here"
+            advice = ErrorDetail(f"Leave it out; {known}.", "unknown_field")
             raise serializers.ValidationError({name: [advice] for name in unknown})
-        if self.root is not self and isinstance(data, Mapping):  # whole, also where the study is changed in part
+        if self.root is not self and isinstance(data, Mapping):  # a nested body is complete even in a partial update
             missing = [name for name, field in self.fields.items() if field.required and name not in data]
             if missing:
                 raise serializers.ValidationError(
@@ -50,7 +50,7 @@ class Text(serializers.CharField):
 
 class Whole(serializers.IntegerField):
     def __init__(self, **options: Any) -> None:
-        super().__init__(**({"min_value": 0, "max_value": LARGEST} | options))
+        super().__init__(**({"min_value": 0, "max_value": MAX_INTEGER} | options))
 
     def to_internal_value(self, data: Any) -> int:
         if not isinstance(data, int) or isinstance(data, bool):
@@ -95,7 +95,7 @@ class FindingBody(Body):
     statement = Text(max_length=5_000)
     asked_as = ListField(
         child=Text(max_length=records.QUESTION_LETTERS),
-        max_length=MOST,
+        max_length=MAX_ITEMS,
         required=False,
         help_text="How readers ask for it, a question each; left out, those of the finding that says the same stay.",
     )
@@ -113,21 +113,24 @@ class FindingBody(Body):
     )  # fmt: skip
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        return _seen(_joined(attrs))
+        return _check_texts(_join_questions(attrs))
 
 
 class PassageBody(Body):
     section = Choice(records.Section)
     text = Text(max_length=60_000)
     page = Whole(required=False, allow_null=True)
-    kind = Choice(records.ORDINARY_KINDS, required=False, help_text="summary: the curator's words; excerpt: the source's words.")  # fmt: skip
+    kind = Choice(
+        records.ORDINARY_KINDS, required=False,
+        help_text="summary: the curator's words; excerpt: the source's words.",
+    )  # fmt: skip
     asked_as = ListField(
-        child=Text(max_length=records.QUESTION_LETTERS), max_length=MOST, required=False,
+        child=Text(max_length=records.QUESTION_LETTERS), max_length=MAX_ITEMS, required=False,
         help_text="Questions that it answers, as readers ask them.",
     )  # fmt: skip
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        return _seen(_joined(attrs))
+        return _check_texts(_join_questions(attrs))
 
 
 class OnePassageBody(PassageBody):
@@ -139,7 +142,9 @@ class OnePassageBody(PassageBody):
 
 class StudyBody(Body):
     title = Text(max_length=1_000)
-    authors = ListField(child=Text(max_length=200), max_length=MOST, required=False, help_text="Each as Family AB.")
+    authors = ListField(
+        child=Text(max_length=200), max_length=MAX_ITEMS, required=False, help_text="Each as Family AB."
+    )
     year = Whole(required=False, allow_null=True)
     journal = Text(required=False, allow_null=True, max_length=500)
     doi = Text(required=False, allow_null=True, max_length=300)
@@ -160,16 +165,21 @@ class StudyBody(Body):
         help_text="What it tells a reader as a whole, in a sentence or two of plain words, which answers quote.",
     )  # fmt: skip
     asked_as = ListField(
-        child=Text(max_length=records.QUESTION_LETTERS), max_length=MOST, required=False,
+        child=Text(max_length=records.QUESTION_LETTERS), max_length=MAX_ITEMS, required=False,
         help_text="Questions that it answers as a whole, as readers ask them.",
     )  # fmt: skip
     licence = Text(required=False, allow_blank=True, max_length=200)
     curator_notes = Text(required=False, allow_blank=True, max_length=20_000, help_text="Readers never see them.")
     source_ref = Whole(required=False, allow_null=True, help_text="Its row in the source list.")
     concepts = ListField(
-        child=Text(max_length=80), max_length=MOST, required=False, help_text="Ids, in the order wanted; all of them."
+        child=Text(max_length=80),
+        max_length=MAX_ITEMS,
+        required=False,
+        help_text="Ids, in the order wanted; all of them.",
     )
-    findings = FindingBody(many=True, required=False, max_length=MOST, help_text="All of them, in the order wanted.")  # type: ignore[call-arg]
+    findings = FindingBody(
+        many=True, required=False, max_length=MAX_ITEMS, help_text="All of them, in the order wanted."
+    )  # type: ignore[call-arg]
 
     def validate_authors(self, authors: list[str]) -> list[str]:
         return curation.clean_authors(authors)
@@ -187,8 +197,8 @@ class StudyBody(Body):
         return _existing_collection(slug)
 
     def validate_concepts(self, ids: list[str]) -> list[str]:
-        there = set(Concept.objects.filter(pk__in=ids).values_list("pk", flat=True))
-        if unknown := [concept_id for concept_id in ids if concept_id not in there]:
+        present = set(Concept.objects.filter(pk__in=ids).values_list("pk", flat=True))
+        if unknown := [concept_id for concept_id in ids if concept_id not in present]:
             raise serializers.ValidationError(f"There is no concept {unknown[0][:80]}.", "unknown")
         return ids
 
@@ -205,7 +215,7 @@ class StudyBody(Body):
         )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        attrs = _joined(attrs)
+        attrs = _join_questions(attrs)
         weeks = attrs.pop("weeks", {})
         names = {"shortest": "duration_weeks_min", "longest": "duration_weeks_max"}
         return attrs | {names[name]: value for name, value in weeks.items()}
@@ -213,13 +223,14 @@ class StudyBody(Body):
 
 class ChangedStudy(StudyBody):
     passage_order = ListField(
-        child=Whole(max_value=2**63 - 1), max_length=MOST, required=False, help_text="Ids of all its passages, in the order wanted."
+        child=Whole(max_value=2**63 - 1), max_length=MAX_ITEMS, required=False,
+        help_text="Ids of all its passages, in the order wanted.",
     )  # fmt: skip
 
 
 class NewStudy(StudyBody):
     study_id = Text(max_length=40, help_text="The study's own stable name, such as S018. It stays.")
-    passages = PassageBody(many=True, required=False, max_length=MOST)  # type: ignore[call-arg]
+    passages = PassageBody(many=True, required=False, max_length=MAX_ITEMS)  # type: ignore[call-arg]
 
 
 class ReasonBody(Body):
@@ -234,7 +245,7 @@ class NoticeBody(ReasonBody):
     notice = Choice(records.Notice)
 
 
-# What one study can take from another, and what the tables call it.
+# The columns behind each field that a merge can take over from the other study.
 TAKEN = {
     **{name: (name,) for name in sorted(curation.TAKEABLE) if not name.startswith(("n_", "duration_"))},
     "included_studies": ("n_studies",),
@@ -250,7 +261,8 @@ class MergeBody(ReasonBody):
         help_text="Fields that are taken over from it; concepts and findings are added to those there are.",
     )  # fmt: skip
     passages = ListField(
-        child=Whole(max_value=2**63 - 1), max_length=MOST, required=False, help_text="Ids of its passages that are taken over."
+        child=Whole(max_value=2**63 - 1), max_length=MAX_ITEMS, required=False,
+        help_text="Ids of its passages that are taken over.",
     )  # fmt: skip
 
 
@@ -272,7 +284,10 @@ class ConfirmBody(Body):
     collection = Text(required=False, allow_blank=True, help_text="For studies whose file names none.")
     design = Choice(records.Design, required=False, help_text="For studies whose source tells none.")
     submit = Truth(required=False, help_text="Hand them over for review.")
-    publish = Truth(required=False, help_text="Publish those that nothing stands in the way of; published ones are changed only with this.")  # fmt: skip
+    publish = Truth(
+        required=False,
+        help_text="Publish those that nothing stands in the way of; published ones are changed only with this.",
+    )
 
     def validate_collection(self, slug: str) -> str:
         return _existing_collection(slug).pk if slug else ""
@@ -281,21 +296,22 @@ class ConfirmBody(Body):
 def _existing_collection(slug: str) -> Collection:
     found = Collection.objects.filter(pk=slug).first()
     if found is None:
-        there = ", ".join(Collection.objects.values_list("slug", flat=True)[:50])
-        raise serializers.ValidationError(f"There is no such collection. Choose among {there}.", "unknown")
+        slugs = ", ".join(Collection.objects.values_list("slug", flat=True)[:50])
+        raise serializers.ValidationError(f"There is no such collection. Choose among {slugs}.", "unknown")
     return found
 
 
-def _joined(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the values with the questions as they are kept, one a line."""
+def _join_questions(values: dict[str, Any]) -> dict[str, Any]:
+    """Join the questions into one text, one per line."""
     if "asked_as" not in values:
         return values
     return values | {"asked_as": "\n".join(" ".join(question.split()) for question in values["asked_as"])}
 
 
-def _seen(values: dict[str, Any]) -> dict[str, Any]:
-    """Refuses text that holds what no text needs, at its field, before a study is made around it."""
-    faults = {name: fault for name, text in values.items() if isinstance(text, str) and (fault := curation.find_text_fault(name, text))}  # fmt: skip
+def _check_texts(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the values. Raises ValidationError by field when a text has forbidden characters."""
+    texts = {name: text for name, text in values.items() if isinstance(text, str)}
+    faults = {name: fault for name, text in texts.items() if (fault := curation.find_text_fault(name, text))}
     if faults:
-        raise Unfit(faults)
+        raise DjangoValidationError(faults)
     return values

@@ -1,4 +1,4 @@
-"""Imports at the desk: a file is sent, read in the background, looked at, confirmed, carried out."""
+"""The API of imports: send a file, preview it once it is read, and confirm it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from rest_framework.response import Response
 from corpus_app import curation
 from corpus_app.api import parameters
 from corpus_app.api.desk import bodies, shapes
-from corpus_app.api.desk.base import TAG, DeskView, NotPossible, key_of, person, sent
-from corpus_app.api.shapes import Beside
+from corpus_app.api.desk.base import TAG, DeskView, NotPossible, key_of, person, read_body
+from corpus_app.api.shapes import WithExtras
 from corpus_app.curation import effects, jobs, previewing
 from corpus_app.models import ImportItem, ImportJob
 
@@ -29,7 +29,7 @@ LONGEST_NAME = 300
 
 
 class FileParser(BaseParser):
-    """The body as it came, of whatever kind."""
+    """A parser that takes the body of any media type as bytes."""
 
     media_type = "*/*"
 
@@ -38,7 +38,7 @@ class FileParser(BaseParser):
 
 
 def find(import_id: str) -> ImportJob:
-    """Without the file's bytes. Raises NotFound."""
+    """Return an import, with the file's bytes deferred. Raises NotFound."""
     found = ImportJob.objects.defer("content").filter(pk=key_of(import_id, "import")).first()
     if found is None:
         raise exceptions.NotFound("There is no import with this id.")
@@ -47,7 +47,9 @@ def find(import_id: str) -> ImportJob:
 
 def shown(job: ImportJob, *, status: int = 200) -> Response:
     headers = {"Location": f"/api/v1/desk/imports/{job.pk}"} if status in {201, 202} else {}
-    return Response(shapes.Import(Beside(job, effects=effects.count_effects(job))).data, status=status, headers=headers)
+    return Response(
+        shapes.Import(WithExtras(job, effects=effects.count_effects(job))).data, status=status, headers=headers
+    )
 
 
 class ImportsView(DeskView):
@@ -59,18 +61,22 @@ class ImportsView(DeskView):
     known = ("name", *parameters.OF_LISTS)
 
     @extend_schema(
-        operation_id="list_imports", summary="Imports, the newest first", tags=TAG, responses=shapes.ListedImport(many=True)
+        operation_id="list_imports", summary="Imports, the newest first", tags=TAG,
+        responses=shapes.ListedImport(many=True),
     )  # fmt: skip
     def get(self, request: Request) -> Response:
         return self.page(ImportJob.objects.defer("content", "problems"), shapes.ListedImport)
 
     @extend_schema(
         operation_id="import_file", summary="Send a file to be read", tags=TAG,
-        description="RIS, NBIB, BibTeX, EndNote or PubMed XML, JATS XML, CSV, JSON, BEIR, or a zip of these: in a form's field "
-        f"`file`, or as the body itself. At most {settings.IMPORT_MEGABYTES} MB. Nothing is brought in before it is confirmed.",
+        description="RIS, NBIB, BibTeX, EndNote or PubMed XML, JATS XML, CSV, JSON, BEIR, or a zip of these: "
+        f"in a form's field `file`, or as the body itself. At most {settings.IMPORT_MEGABYTES} MB. "
+        "Nothing is brought in before it is confirmed.",
         parameters=[NAME],
         request={
-            "multipart/form-data": {"type": "object", "required": [FILE], "properties": {FILE: {"type": "string", "format": "binary"}}},
+            "multipart/form-data": {
+                "type": "object", "required": [FILE], "properties": {FILE: {"type": "string", "format": "binary"}},
+            },
             "application/octet-stream": OpenApiTypes.BINARY,
         },
         responses={202: shapes.Import},
@@ -89,22 +95,24 @@ class LookUpView(DeskView):
 
     @extend_schema(
         operation_id="look_up", summary="Have a DOI or PMID looked up", tags=TAG, request=bodies.LookUpBody,
-        description="At Crossref or PubMed, in the background: an import like any other, to be previewed and confirmed.",
+        description="At Crossref or PubMed, in the background: "
+        "an import like any other, to be previewed and confirmed.",
         responses={202: shapes.Import},
         examples=[OpenApiExample("A DOI", value={"id": "10.1000/example.1"}, request_only=True)],
     )  # fmt: skip
     def post(self, request: Request) -> Response:
-        value = sent(bodies.LookUpBody, request)["id"]
+        value = read_body(bodies.LookUpBody, request)["id"]
         job = jobs.create_job(value.encode(), file_name=value, by=person(request), way=ImportJob.Way.LOOKUP)
         jobs.wake_worker()
         return shown(job, status=202)
 
 
 def _file(request: Request) -> tuple[bytes, str]:
-    """What was sent and its name. Raises ValidationError."""
+    """Return the bytes and the name of the file that was sent. Raises ValidationError."""
     body: Any = request.data
     if extra := [name[:100] for name in body if name != FILE]:
-        raise exceptions.ValidationError({name: [exceptions.ErrorDetail("Leave it out; the field is file.", "unknown_field")] for name in extra[:20]})  # fmt: skip
+        advice = exceptions.ErrorDetail("Leave it out; the field is file.", "unknown_field")
+        raise exceptions.ValidationError({name: [advice] for name in extra[:20]})
     given = body.get(FILE)
     name = request.query_params.get("name") or "upload"
     if isinstance(given, UploadedFile):
@@ -120,7 +128,8 @@ class ImportView(DeskView):
     permission = "corpus_app.view_importjob"
 
     @extend_schema(
-        operation_id="get_import", summary="How far an import is, and what came of it", tags=TAG, responses=shapes.Import
+        operation_id="get_import", summary="How far an import is, and what came of it", tags=TAG,
+        responses=shapes.Import,
     )  # fmt: skip
     def get(self, request: Request, import_id: str) -> Response:
         return shown(find(import_id))
@@ -133,7 +142,8 @@ class ItemsView(DeskView):
 
     @extend_schema(
         operation_id="list_import_items", summary="What a file would do, study by study", tags=TAG,
-        parameters=[OpenApiParameter("effect", str, enum=ImportItem.Effect.values)], responses=shapes.Item(many=True),
+        parameters=[OpenApiParameter("effect", str, enum=ImportItem.Effect.values)],
+        responses=shapes.Item(many=True),
     )  # fmt: skip
     def get(self, request: Request, import_id: str) -> Response:
         job = find(import_id)
@@ -142,7 +152,7 @@ class ItemsView(DeskView):
         rows = ImportItem.objects.none() if is_working else ImportItem.objects.filter(job=job)
         page: Sequence[ImportItem] = self.paginate_queryset(rows.filter(effect=effect) if effect else rows) or []
         lines = previewing.lines(page, job.problems, with_differences=job.status == ImportJob.Status.PREVIEWED)
-        found = [Beside(line.item, differences=line.differences, problems=line.problems) for line in lines]
+        found = [WithExtras(line.item, differences=line.differences, problems=line.problems) for line in lines]
         return self.get_paginated_response(shapes.Item(found, many=True).data)
 
 
@@ -155,16 +165,16 @@ class ProblemsView(DeskView):
         responses=shapes.FileProblem(many=True),
     )  # fmt: skip
     def get(self, request: Request, import_id: str) -> Response:
-        kept = find(import_id).problems
-        placed = [Beside(_Problem(row), key=(number,)) for number, row in enumerate(kept)]
-        return self.page(placed, shapes.FileProblem)
+        problems = find(import_id).problems
+        rows = [WithExtras(_Problem(row), key=(number,)) for number, row in enumerate(problems)]
+        return self.page(rows, shapes.FileProblem)
 
 
 class _Problem:
-    """A problem as a job keeps it."""
+    """A problem as stored with its job, its keys as attributes."""
 
-    def __init__(self, kept: dict[str, Any]) -> None:
-        self.__dict__.update(kept)
+    def __init__(self, stored: dict[str, Any]) -> None:
+        self.__dict__.update(stored)
 
 
 class ConfirmView(DeskView):
@@ -173,13 +183,14 @@ class ConfirmView(DeskView):
 
     @extend_schema(
         operation_id="confirm_import", summary="Bring in what was read", tags=TAG, request=bodies.ConfirmBody,
-        description="A worker carries it out study by study; `get_import` says how far it is. To publish takes the permission to.",
+        description="A worker carries it out study by study; `get_import` says how far it is. "
+        "To publish takes the permission to.",
         responses={202: shapes.Import},
         examples=[OpenApiExample("As drafts", value={"collection": "training", "submit": True}, request_only=True)],
     )  # fmt: skip
     def post(self, request: Request, import_id: str) -> Response:
         job = find(import_id)
-        asked = sent(bodies.ConfirmBody, request)
+        asked = read_body(bodies.ConfirmBody, request)
         chosen = asked.pop("items", None)
         with curation.act(by=person(request)):
             if chosen is not None:
@@ -190,12 +201,12 @@ class ConfirmView(DeskView):
 
 
 def _choosable(job: ImportJob, chosen: list[int]) -> list[int]:
-    """Items that can be brought in. Raises ValidationError where one that is chosen cannot."""
-    there = list(ImportItem.objects.filter(job=job, effect__in=jobs.CHOOSABLE).values_list("pk", flat=True))
-    if other := set(chosen) - set(there):
+    """Return the items that can be imported. Raises ValidationError when a chosen one cannot."""
+    choosable = list(ImportItem.objects.filter(job=job, effect__in=jobs.CHOOSABLE).values_list("pk", flat=True))
+    if other := set(chosen) - set(choosable):
         words = f"The item {min(other)} is not among those of this import that can be brought in."
         raise exceptions.ValidationError({"items": [exceptions.ErrorDetail(words, "unknown")]})
-    return there
+    return choosable
 
 
 class LeaveView(DeskView):
@@ -204,12 +215,13 @@ class LeaveView(DeskView):
 
     @extend_schema(
         operation_id="leave_import", summary="End an import without bringing anything in", tags=TAG, request=None,
-        description="One that was read and not confirmed. Its items and problems can still be looked at; its file is forgotten after a while.",
+        description="One that was read and not confirmed. Its items and problems can still be looked at; "
+        "its file is forgotten after a while.",
         responses={200: shapes.Import},
     )  # fmt: skip
     def post(self, request: Request, import_id: str) -> Response:
         job = find(import_id)
-        sent(bodies.Body, request)
+        read_body(bodies.Body, request)
         jobs.close_job(job)
         return shown(job)
 
@@ -219,7 +231,9 @@ class ReportView(DeskView):
 
     @extend_schema(
         operation_id="get_import_report", summary="All items and problems of an import as CSV", tags=TAG,
-        responses={(200, "text/csv"): OpenApiResponse(OpenApiTypes.STR, description="One row an item, then one a problem.")},
+        responses={
+            (200, "text/csv"): OpenApiResponse(OpenApiTypes.STR, description="One row an item, then one a problem.")
+        },
     )  # fmt: skip
     def get(self, request: Request, import_id: str) -> HttpResponse:
         job = find(import_id)

@@ -1,4 +1,4 @@
-"""Passages at the desk. The study's version is theirs too: any change of the study counts."""
+"""The API of passages. Their ETag is the study's version, which every change of the study raises."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ from rest_framework.response import Response
 
 from corpus_app import curation
 from corpus_app.api.desk import bodies, shapes
-from corpus_app.api.desk.base import TAG, DeskView, key_of, needs, person, sent, version_seen
+from corpus_app.api.desk.base import TAG, DeskView, key_of, person, read_body, require_permissions, version_seen
 from corpus_app.api.desk.studies import find as find_study
 from corpus_app.models import Passage
 
 PASSAGE = OpenApiExample(
-    "A passage", value={"section": "results", "text": "Ten weekly sets increased growth more than five."}, request_only=True
-)  # fmt: skip
+    "A passage",
+    value={"section": "results", "text": "Ten weekly sets increased growth more than five."},
+    request_only=True,
+)
 
 
 def find(passage_id: str) -> Passage:
-    """Raises NotFound."""
+    """Return the passage with this id. Raises NotFound."""
     found = Passage.objects.select_related("study").filter(pk=key_of(passage_id, "passage")).first()
     if found is None:
         raise exceptions.NotFound("There is no passage with this id.")
@@ -35,9 +37,9 @@ def shown(passage: Passage, *, status: int = 200) -> Response:
     return Response(shapes.OneDeskPassage(passage).data, status=status, headers=headers)
 
 
-def _let_stand(request: Request, current: curation.Act, asked: dict[str, Any]) -> None:
+def _accept_broken_text(request: Request, current: curation.Act, asked: dict[str, Any]) -> None:
     if reason := asked.pop("stands_because", ""):
-        needs(request, "corpus_app.add_qualitywaiver")
+        require_permissions(request, "corpus_app.add_qualitywaiver")
         current.accept_broken_text(reason)
 
 
@@ -47,16 +49,16 @@ class PassagesView(DeskView):
     failures = {"POST": (409, 422)}
 
     @extend_schema(
-        operation_id="add_passage", summary="Add a passage at the end of a study", tags=TAG, request=bodies.OnePassageBody,
-        responses={201: shapes.OneDeskPassage}, examples=[PASSAGE],
+        operation_id="add_passage", summary="Add a passage at the end of a study", tags=TAG,
+        request=bodies.OnePassageBody, responses={201: shapes.OneDeskPassage}, examples=[PASSAGE],
     )  # fmt: skip
     def post(self, request: Request, study_id: str) -> Response:
         find_study(study_id)
-        asked = sent(bodies.OnePassageBody, request)
+        asked = read_body(bodies.OnePassageBody, request)
         by = person(request)
         with curation.act(by=by) as current:
             curation.expect_version(study_id, version_seen(request), by=by)
-            _let_stand(request, current, asked)
+            _accept_broken_text(request, current, asked)
             added = curation.add_passage(study_id, by=by, **asked)
         return shown(find(str(added.pk)), status=201)
 
@@ -71,7 +73,8 @@ class PassageView(DeskView):
     failures = {"PATCH": (409, 422), "DELETE": (409, 422)}
 
     @extend_schema(
-        operation_id="get_desk_passage", summary="A passage as curators see it", tags=TAG, responses=shapes.OneDeskPassage
+        operation_id="get_desk_passage", summary="A passage as curators see it", tags=TAG,
+        responses=shapes.OneDeskPassage,
     )  # fmt: skip
     def get(self, request: Request, passage_id: str) -> Response:
         return shown(find(passage_id))
@@ -83,11 +86,11 @@ class PassageView(DeskView):
     )  # fmt: skip
     def patch(self, request: Request, passage_id: str) -> Response:
         passage = find(passage_id)
-        asked = sent(bodies.OnePassageBody, request, partial=True)
+        asked = read_body(bodies.OnePassageBody, request, partial=True)
         by = person(request)
         with curation.act(by=by) as current:
             curation.expect_version(passage.study.study_id, version_seen(request), by=by)
-            _let_stand(request, current, asked)
+            _accept_broken_text(request, current, asked)
             curation.revise_passage(passage.pk, by=by, **asked)
         return shown(find(passage_id))
 

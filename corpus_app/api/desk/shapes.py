@@ -1,4 +1,4 @@
-"""What the desk says: rows as curators see them, drafts too."""
+"""Serializers of the desk's API: rows as curators see them, drafts included."""
 
 from __future__ import annotations
 
@@ -135,7 +135,10 @@ class ListedImport(Shape):
     file_name = CharField()
     asked_by = CharField(source="asked_by_name")
     asked_at = DateTimeField()
-    status = ChoiceField(choices=ImportJob.Status.values, help_text="`previewed` waits to be confirmed; `done` and `failed` have ended.")  # fmt: skip
+    status = ChoiceField(
+        choices=ImportJob.Status.values,
+        help_text="`previewed` waits to be confirmed; `done` and `failed` have ended.",
+    )
     done = IntegerField(help_text="How far it is.")
     total = IntegerField()
 
@@ -190,10 +193,15 @@ class Item(Shape):
     kind = ChoiceField(choices=ImportItem.Kind.values)
     study_id = CharField(source="study_key")
     title = CharField()
-    effect = ChoiceField(choices=ImportItem.Effect.values, help_text="What it would do. Only `new`, `changes` and `alike` can be brought in.")  # fmt: skip
+    effect = ChoiceField(
+        choices=ImportItem.Effect.values,
+        help_text="What it would do. Only `new`, `changes` and `alike` can be brought in.",
+    )
     other_id = CharField(source="other_key", help_text="The study that it doubles or resembles.")
     passages = IntegerField(source="n_passages")
-    broken = IntegerField(source="n_blocking", help_text="Places in its text that look broken and stand in the way of publishing.")  # fmt: skip
+    broken = IntegerField(
+        source="n_blocking", help_text="Places in its text that look broken and stand in the way of publishing."
+    )
     chosen = BooleanField()
     differences = Changed(many=True, help_text="Before it is confirmed: how the study here would differ.")
     problems = FileProblem(many=True, help_text="Of its line.")

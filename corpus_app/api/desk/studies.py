@@ -1,4 +1,4 @@
-"""Studies at the desk: drafts too, each change under the version that was read."""
+"""The API of studies, drafts included; If-Match guards each change against lost updates."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from corpus_app import curation, records
 from corpus_app.api import parameters
 from corpus_app.api.desk import bodies, shapes
-from corpus_app.api.desk.base import TAG, Conflict, DeskView, needs, person, sent, version_seen
+from corpus_app.api.desk.base import TAG, Conflict, DeskView, person, read_body, require_permissions, version_seen
 from corpus_app.api.resources import is_id
 from corpus_app.curation import history
 from corpus_app.models import Collection, Study
@@ -24,8 +24,8 @@ CONCEPTS = ("corpus_app.add_studyconcept", "corpus_app.change_studyconcept", "co
 NEW = OpenApiExample(
     "A draft with a passage",
     value={
-        "study_id": "example-2024", "title": "Ten weekly sets and muscle growth", "authors": ["Example AB"], "year": 2024,
-        "design": "randomized_controlled_trial", "collection": "training", "doi": "10.1000/example.1",
+        "study_id": "example-2024", "title": "Ten weekly sets and muscle growth", "authors": ["Example AB"],
+        "year": 2024, "design": "randomized_controlled_trial", "collection": "training", "doi": "10.1000/example.1",
         "passages": [{"section": "results", "text": "Ten weekly sets increased growth more than five."}],
     },
     request_only=True,
@@ -34,13 +34,18 @@ CHANGE = OpenApiExample("A new title", value={"title": "Ten weekly sets or five"
 REASON = OpenApiExample("A reason", value={"reason": "The abstract was corrected by the authors."}, request_only=True)
 MERGE = OpenApiExample(
     "The same study twice",
-    value={"other": "example-2024b", "take": ["pmid", "findings"], "passages": [], "reason": "The same trial, imported twice."},
+    value={
+        "other": "example-2024b",
+        "take": ["pmid", "findings"],
+        "passages": [],
+        "reason": "The same trial, imported twice.",
+    },
     request_only=True,
-)  # fmt: skip
+)
 
 
 def find(study_id: str) -> Study:
-    """Raises NotFound."""
+    """Return the study with this id. Raises NotFound."""
     found = Study.objects.select_related("collection").filter(study_id=study_id).first() if is_id(study_id) else None
     if found is None:
         raise exceptions.NotFound("There is no study with this id.")
@@ -83,16 +88,16 @@ class StudiesView(DeskView):
         responses={201: shapes.DeskStudy}, examples=[NEW],
     )  # fmt: skip
     def post(self, request: Request) -> Response:
-        asked = sent(bodies.NewStudy, request)
+        asked = read_body(bodies.NewStudy, request)
         study_id, passages = asked.pop("study_id"), asked.pop("passages", [])
         if not is_id(study_id):
             raise exceptions.ValidationError({"study_id": ["Use letters, digits, dot, dash and underscore only."]})
         if Study.objects.filter(study_id=study_id).exists():
             raise Conflict("There is a study with this id already. Choose another id, or change that one.")
-        needs(request, *(("corpus_app.add_passage",) if passages else ()))
+        require_permissions(request, *(("corpus_app.add_passage",) if passages else ()))
         by = person(request)
         with curation.act(by=by):
-            _set_lists(request, study_id, asked, before=lambda values: curation.create_study(study_id, by=by, **values))
+            _save_study(request, study_id, asked, lambda values: curation.create_study(study_id, by=by, **values))
             for passage in passages:
                 curation.add_passage(study_id, by=by, **passage)
         return shown(study_id, status=201)
@@ -120,20 +125,23 @@ class StudyView(DeskView):
     )  # fmt: skip
     def patch(self, request: Request, study_id: str) -> Response:
         find(study_id)
-        asked = sent(bodies.ChangedStudy, request, partial=True)
+        asked = read_body(bodies.ChangedStudy, request, partial=True)
         by = person(request)
         with curation.act(by=by):
             study = curation.expect_version(study_id, version_seen(request), by=by)
             if "passage_order" in asked:
                 _arrange(request, study, asked.pop("passage_order"))
-            _set_lists(
-                request, study_id, asked,
-                before=lambda values: curation.revise_study(study_id, by=by, **values) if values else None,
-            )  # fmt: skip
+            _save_study(
+                request,
+                study_id,
+                asked,
+                lambda values: curation.revise_study(study_id, by=by, **values) if values else None,
+            )
         return shown(study_id)
 
     @extend_schema(
-        operation_id="delete_study", summary="Delete a study that the public does not see", tags=TAG, responses={204: None},
+        operation_id="delete_study", summary="Delete a study that the public does not see", tags=TAG,
+        responses={204: None},
         description="With its passages, and its words from the history. A published one is withdrawn first.",
     )  # fmt: skip
     def delete(self, request: Request, study_id: str) -> Response:
@@ -145,13 +153,15 @@ class StudyView(DeskView):
         return Response(status=204)
 
 
-def _set_lists(
-    request: Request, study_id: str, asked: dict[str, Any], *, before: Callable[[dict[str, Any]], Any]
+def _save_study(
+    request: Request, study_id: str, asked: dict[str, Any], save_fields: Callable[[dict[str, Any]], Any]
 ) -> None:
-    """The study's own fields by `before`, then its concepts and findings."""
+    """Save the study's own fields by `save_fields`, then its concepts and findings. Raises NotPermitted."""
     concepts, findings = asked.pop("concepts", None), asked.pop("findings", None)
-    needs(request, *(CONCEPTS if concepts is not None else ()), *(FINDINGS if findings is not None else ()))
-    before(asked)
+    require_permissions(
+        request, *(CONCEPTS if concepts is not None else ()), *(FINDINGS if findings is not None else ())
+    )
+    save_fields(asked)
     if concepts is not None:
         curation.set_concepts(study_id, concepts, by=person(request))
     if findings is not None:
@@ -159,14 +169,14 @@ def _set_lists(
 
 
 def _arrange(request: Request, study: Study, wanted: list[int]) -> None:
-    needs(request, "corpus_app.change_passage")
+    require_permissions(request, "corpus_app.change_passage")
     if sorted(wanted) != sorted(study.passages.values_list("pk", flat=True)):
         words = "Name each passage of the study once, and no other."
         raise exceptions.ValidationError({"passage_order": [exceptions.ErrorDetail(words, "unknown")]})
     curation.arrange_passages(study.study_id, wanted, by=person(request))
 
 
-# --- Status and notice --------------------------------------------------------------------------------------------------
+# --- Status and notice
 
 
 class StateView(DeskView):
@@ -175,12 +185,12 @@ class StateView(DeskView):
     if_match: ClassVar = {"POST": False}
     failures = {"POST": (409, 422)}
 
-    def moved(
+    def change_state(
         self, request: Request, study_id: str, body: type[bodies.Body], verb: Callable[..., Any], otherwise: str | None
     ) -> Response:
-        """`otherwise` says why nothing was done; None where it was so already."""
+        """Apply `verb` to the study. Raises Conflict with `otherwise`, if given, when that changed nothing."""
         find(study_id)
-        asked = sent(body, request)
+        asked = read_body(body, request)
         by = person(request)
         with curation.act(by=by):
             curation.expect_version(study_id, version_seen(request), by=by)
@@ -193,22 +203,22 @@ class SubmitView(StateView):
     permission = "corpus_app.change_study"
 
     @extend_schema(
-        operation_id="submit_study", summary="Hand a draft over for review", tags=TAG, request=bodies.MayHaveReason,
-        responses=shapes.DeskStudy, examples=[REASON],
+        operation_id="submit_study", summary="Hand a draft over for review", tags=TAG,
+        request=bodies.MayHaveReason, responses=shapes.DeskStudy, examples=[REASON],
     )  # fmt: skip
     def post(self, request: Request, study_id: str) -> Response:
-        return self.moved(request, study_id, bodies.MayHaveReason, curation.submit, "It is no draft.")
+        return self.change_state(request, study_id, bodies.MayHaveReason, curation.submit, "It is no draft.")
 
 
 class SendBackView(StateView):
     permission = "corpus_app.publish_study"
 
     @extend_schema(
-        operation_id="send_study_back", summary="Return a study from review to draft", tags=TAG, request=bodies.ReasonBody,
-        responses=shapes.DeskStudy, examples=[REASON],
+        operation_id="send_study_back", summary="Return a study from review to draft", tags=TAG,
+        request=bodies.ReasonBody, responses=shapes.DeskStudy, examples=[REASON],
     )  # fmt: skip
     def post(self, request: Request, study_id: str) -> Response:
-        return self.moved(request, study_id, bodies.ReasonBody, curation.send_back, "It is not in review.")
+        return self.change_state(request, study_id, bodies.ReasonBody, curation.send_back, "It is not in review.")
 
 
 class PublishView(StateView):
@@ -216,34 +226,41 @@ class PublishView(StateView):
 
     @extend_schema(
         operation_id="publish_study", summary="Publish a study", tags=TAG, request=bodies.MayHaveReason,
-        description="422 says what stands in the way: a passage missing, text that looks broken, a second person's review.",
+        description="422 says what stands in the way: "
+        "a passage missing, text that looks broken, a second person's review.",
         responses=shapes.DeskStudy, examples=[REASON],
     )  # fmt: skip
     def post(self, request: Request, study_id: str) -> Response:
-        return self.moved(request, study_id, bodies.MayHaveReason, curation.publish, "It is published already.")
+        return self.change_state(request, study_id, bodies.MayHaveReason, curation.publish, "It is published already.")
 
 
 class WithdrawView(StateView):
     permission = "corpus_app.publish_study"
 
     @extend_schema(
-        operation_id="withdraw_study", summary="Take a published study from the public at once", tags=TAG, request=bodies.ReasonBody,
-        responses=shapes.DeskStudy, examples=[REASON],
+        operation_id="withdraw_study", summary="Take a published study from the public at once", tags=TAG,
+        request=bodies.ReasonBody, responses=shapes.DeskStudy, examples=[REASON],
     )  # fmt: skip
     def post(self, request: Request, study_id: str) -> Response:
-        return self.moved(request, study_id, bodies.ReasonBody, curation.withdraw, "It is not published.")
+        return self.change_state(request, study_id, bodies.ReasonBody, curation.withdraw, "It is not published.")
 
 
 class NoticeView(StateView):
     permission = "corpus_app.set_notice_study"
 
     @extend_schema(
-        operation_id="set_study_notice", summary="Mark a study as corrected, of concern or retracted", tags=TAG, request=bodies.NoticeBody,
-        responses=shapes.DeskStudy,
-        examples=[OpenApiExample("A retraction", value={"notice": "retracted", "reason": "Retracted by the journal."}, request_only=True)],
+        operation_id="set_study_notice", summary="Mark a study as corrected, of concern or retracted", tags=TAG,
+        request=bodies.NoticeBody, responses=shapes.DeskStudy,
+        examples=[
+            OpenApiExample(
+                "A retraction",
+                value={"notice": "retracted", "reason": "Retracted by the journal."},
+                request_only=True,
+            )
+        ],
     )  # fmt: skip
     def post(self, request: Request, study_id: str) -> Response:
-        return self.moved(request, study_id, bodies.NoticeBody, curation.set_notice, None)
+        return self.change_state(request, study_id, bodies.NoticeBody, curation.set_notice, None)
 
 
 class MergeView(DeskView):
@@ -253,13 +270,14 @@ class MergeView(DeskView):
 
     @extend_schema(
         operation_id="merge_study", summary="Make one of two studies", tags=TAG, request=bodies.MergeBody,
-        description="What is named goes from the other study into this one; the other is withdrawn and says where it went.",
+        description="What is named goes from the other study into this one; "
+        "the other is withdrawn and says where it went.",
         responses=shapes.DeskStudy, examples=[MERGE],
     )  # fmt: skip
     def post(self, request: Request, study_id: str) -> Response:
         find(study_id)
-        asked = sent(bodies.MergeBody, request)
-        needs(request, "corpus_app.change_study")
+        asked = read_body(bodies.MergeBody, request)
+        require_permissions(request, "corpus_app.change_study")
         if Study.objects.filter(study_id=asked["other"]).first() is None:
             words = "There is no study with this id."
             raise exceptions.ValidationError({"other": [exceptions.ErrorDetail(words, "unknown")]})
@@ -273,7 +291,7 @@ class MergeView(DeskView):
         return shown(study_id)
 
 
-# --- What was said and done ---------------------------------------------------------------------------------------------
+# --- Comments and history
 
 
 class CommentsView(DeskView):
@@ -289,14 +307,16 @@ class CommentsView(DeskView):
         return self.page(find(study_id).comments.all(), shapes.Comment)
 
     @extend_schema(
-        operation_id="comment_on_study", summary="Say something to the other curators", tags=TAG, request=bodies.CommentBody,
-        responses={201: shapes.Comment},
-        examples=[OpenApiExample("A comment", value={"text": "Is the number of participants right?"}, request_only=True)],
+        operation_id="comment_on_study", summary="Say something to the other curators", tags=TAG,
+        request=bodies.CommentBody, responses={201: shapes.Comment},
+        examples=[
+            OpenApiExample("A comment", value={"text": "Is the number of participants right?"}, request_only=True)
+        ],
     )  # fmt: skip
     def post(self, request: Request, study_id: str) -> Response:
         find(study_id)
-        said = curation.comment(study_id, sent(bodies.CommentBody, request)["text"], by=person(request))
-        return Response(shapes.Comment(said).data, status=201)
+        comment = curation.comment(study_id, read_body(bodies.CommentBody, request)["text"], by=person(request))
+        return Response(shapes.Comment(comment).data, status=201)
 
 
 class HistoryView(DeskView):
