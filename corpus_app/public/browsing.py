@@ -1,6 +1,6 @@
-"""What pages of the corpus read: published studies by words and facets, one study, topics.
+"""Queries behind the public pages: studies by words and facets, one study, topics.
 
-Every count, facet and link here comes from published studies alone: of a draft or a withdrawn study nothing is told.
+They read published studies alone, so that no count, facet or link reveals a draft or a withdrawn study.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from corpus_app import hooks, models, records, search
 from corpus_app.models import TEXT_SEARCH_CONFIG, SearchText
 from corpus_app.public import changes
 from corpus_app.public.changes import Change
+from corpus_app.public.published import PublishedStudy, published_studies
 from corpus_app.public.selection import FACETS, Selection
-from corpus_app.public.shelf import Shelved, shelf
 from corpus_app.records import Status
 
 PAGE_SIZE = 20
-MOST_WORDS = 12  # of a search; the others are not looked for
-MOST_HITS = 1_000  # passages whose rank by words decides the order
+MOST_WORDS = 12  # of a search; further words are ignored
+MOST_HITS = 1_000  # passages that are ranked
 EXCERPT = "StartSel=\x02, StopSel=\x03, MaxWords=34, MinWords=20, MaxFragments=1"
 
-UNSAID = frozenset({"not_reported", "not_applicable", "none"})
-OUTCOME = "outcome"  # the kind of concept that the facet of topics offers
+NOT_STATED = frozenset({"not_reported", "not_applicable", "none"})
+OUTCOME = "outcome"  # the kind of concepts that the topic facet offers
 
 
 def known_values() -> Mapping[str, frozenset[str]]:
-    """The values of each facet that an address may name. A concept that no published study carries is none."""
+    """Return the values of each facet that a URL may name; only concepts of published studies are topics."""
     return {
         "collection": frozenset(collection.slug for collection in search.collections()),
         "design": frozenset(records.Design),
@@ -47,8 +47,8 @@ def known_values() -> Mapping[str, frozenset[str]]:
     }
 
 
-def names() -> Mapping[str, Mapping[str, str]]:
-    """What collections and topics are called: by facet, then by slug or id."""
+def facet_names() -> Mapping[str, Mapping[str, str]]:
+    """Return the names of collections and topics by facet, then by slug or id."""
     return {
         "collection": {collection.slug: collection.name for collection in search.collections()},
         "topic": {concept_id: topic.concept.name for concept_id, topic in topics().items()},
@@ -56,45 +56,45 @@ def names() -> Mapping[str, Mapping[str, str]]:
 
 
 def offered_values() -> Mapping[str, frozenset[str]]:
-    """The values of each facet that a list offers: not what says nothing, and of topics the outcomes alone."""
+    """Return the values of each facet that the page offers: no "not reported", and only outcomes as topics."""
     outcomes = frozenset(key for key, topic in topics().items() if topic.concept.kind == OUTCOME)
-    return {facet: values - UNSAID for facet, values in known_values().items()} | {"topic": outcomes}
+    return {facet: values - NOT_STATED for facet, values in known_values().items()} | {"topic": outcomes}
 
 
 # --- Browse and search ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ExcerptPart:
     text: str
     marked: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
-    """A study on a page of results; with words, a stretch of its passage that has them."""
+class StudyResult:
+    """A study on a results page; with search words, also an excerpt that contains them."""
 
     study: records.Study
-    excerpt: tuple[Piece, ...] = ()
+    excerpt: tuple[ExcerptPart, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Browsed:
-    """One page of what a selection finds."""
+class ResultPage:
+    """One page of the studies that match a selection."""
 
-    listed: tuple[Listed, ...]
+    listed: tuple[StudyResult, ...]
     total: int
     published: int
     page: int
     pages: int
     counts: Mapping[str, Mapping[str, int]]
-    """Of each facet's values, how many studies there are under the other filters."""
+    """Number of studies for each value of each facet, under the other filters."""
     years: Mapping[int, int]
-    """Studies of each year under the other filters."""
+    """Number of studies of each year, under the other filters."""
     some_words_only: bool = False
-    """No study has all the words; these have the most of them."""
+    """True if no study has all the words; these have the most of them."""
     too_common: bool = False
-    """The words say nothing by themselves ("the", "of"), so nothing was searched for."""
+    """True if all words are stop words ("the", "of"), so that they filter nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,19 +102,19 @@ class _Matches:
     scores: Mapping[int, float]
     """BM25 of each matching study's best passage; 0.0 where its authors or journal matched."""
     best: Mapping[int, int]
-    """The passage that is its best."""
+    """The best passage of each study."""
     some_words_only: bool = False
     too_common: bool = False
 
 
-def browse(selection: Selection) -> Browsed:
-    """What the selection finds, on its page or on the last one that there is."""
-    studies = shelf()
+def browse(selection: Selection) -> ResultPage:
+    """Return the selection's page of results, or the last page if there are fewer."""
+    studies = published_studies()
     selected = select(selection)
     found, matches = selected.found, selected.matches
     pages = max(1, -(-len(found) // PAGE_SIZE))
     page = min(selection.page, pages)
-    return Browsed(
+    return ResultPage(
         listed=selected.listed(found[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]),
         total=len(found),
         published=len(studies),
@@ -128,73 +128,73 @@ def browse(selection: Selection) -> Browsed:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
-    """A study that a selection finds, and its place in the order: no two have the same."""
+class RankedEntry:
+    """A matching study and its unique sort key."""
 
     key: tuple[Any, ...]
-    shelved: Shelved
+    entry: PublishedStudy
 
 
 @dataclass(frozen=True, slots=True)
-class Selected:
-    """All that a selection finds, in its order."""
+class SelectionResult:
+    """All studies that match a selection, sorted, with facet counts."""
 
-    found: Sequence[Placed]
+    found: Sequence[RankedEntry]
     words: str
     matches: _Matches | None
     counts: Mapping[str, Mapping[str, int]]
     years: Mapping[int, int]
 
-    def listed(self, shown: Sequence[Placed]) -> tuple[Listed, ...]:
-        """Some of them as a list shows them: with words, each with an excerpt that has them."""
-        studies = [placed.shelved for placed in shown]
+    def listed(self, shown: Sequence[RankedEntry]) -> tuple[StudyResult, ...]:
+        """Return results for some of the studies; with search words, each with an excerpt."""
+        studies = [placed.entry for placed in shown]
         excerpts = _excerpts(self.words, self.matches, studies) if self.matches else {}
-        return tuple(Listed(shelved.study, excerpts.get(shelved.pk, ())) for shelved in studies)
+        return tuple(StudyResult(entry.study, excerpts.get(entry.pk, ())) for entry in studies)
 
 
-def select(selection: Selection) -> Selected:
-    """Everything that fits, whatever its page."""
+def select(selection: Selection) -> SelectionResult:
+    """Return all studies that match the selection, and the facet counts."""
     matches = _match(selection.words) if selection.words else None
     is_searched = matches is not None and not matches.too_common
-    found: list[Shelved] = []
+    found: list[PublishedStudy] = []
     counts: dict[str, Counter[str]] = {facet: Counter() for facet in FACETS}
     years: Counter[int] = Counter()
     wanted = [(facet, selection.values(facet)) for facet in FACETS]
-    for shelved in shelf():
-        if is_searched and matches is not None and shelved.pk not in matches.scores:
+    for entry in published_studies():
+        if is_searched and matches is not None and entry.pk not in matches.scores:
             continue
-        missed = [facet for facet, values in wanted if not shelved.fits(facet, values)]
-        missed += [] if shelved.fits_years(selection) else ["years"]
+        missed = [facet for facet, values in wanted if not entry.fits(facet, values)]
+        missed += [] if entry.fits_years(selection) else ["years"]
         if not missed:
-            found.append(shelved)
+            found.append(entry)
         for facet in FACETS:
             if not missed or missed == [facet]:
-                counts[facet].update(shelved.values(facet))
-        if shelved.study.year is not None and (not missed or missed == ["years"]):
-            years[shelved.study.year] += 1
-    placed = _placed(found, selection.sort, matches.scores if matches else {})
-    return Selected(placed, selection.words, matches, counts, years)
+                counts[facet].update(entry.values(facet))
+        if entry.study.year is not None and (not missed or missed == ["years"]):
+            years[entry.study.year] += 1
+    placed = _rank(found, selection.sort, matches.scores if matches else {})
+    return SelectionResult(placed, selection.words, matches, counts, years)
 
 
-def _placed(found: Sequence[Shelved], sort: str, scores: Mapping[int, float]) -> list[Placed]:
-    def title(shelved: Shelved) -> tuple[Any, ...]:
-        return shelved.study.title.casefold(), shelved.study.study_id
+def _rank(found: Sequence[PublishedStudy], sort: str, scores: Mapping[int, float]) -> list[RankedEntry]:
+    def title(entry: PublishedStudy) -> tuple[Any, ...]:
+        return entry.study.title.casefold(), entry.study.study_id
 
-    def newest(shelved: Shelved) -> tuple[Any, ...]:
-        return -(shelved.study.year or 0), *title(shelved)
+    def newest(entry: PublishedStudy) -> tuple[Any, ...]:
+        return -(entry.study.year or 0), *title(entry)
 
-    def relevance(shelved: Shelved) -> tuple[Any, ...]:
-        return -scores.get(shelved.pk, 0.0), *newest(shelved)
+    def relevance(entry: PublishedStudy) -> tuple[Any, ...]:
+        return -scores.get(entry.pk, 0.0), *newest(entry)
 
     key = {"title": title, "newest": newest}.get(sort, relevance)
-    return sorted((Placed(key(shelved), shelved) for shelved in found), key=lambda placed: placed.key)
+    return sorted((RankedEntry(key(entry), entry) for entry in found), key=lambda placed: placed.key)
 
 
 _NAMES = SearchText.template % {
     "expressions": "concat_ws(' ', array_to_string(authors, ' '), journal, study_id, doi, pmid)"
 }
-# A word is found in a passage or its title as the search finds it, and in authors, journal, id and DOI where it begins a
-# word. Retracted studies have no term statistics, but they have lexemes: readers may look for them.
+# A word matches a passage or title by its lexeme, and authors, journal, id and DOI as a prefix of a word.
+# Retracted studies have no term statistics but have lexemes, so that readers can find them.
 _MATCHES = """
     WITH asked AS MATERIALIZED (
         SELECT n, word, plainto_tsquery(%s::regconfig, word) AS lexemes
@@ -221,29 +221,29 @@ def _match(text: str) -> _Matches:
     words = _words(text)
     with connection.cursor() as cursor:
         cursor.execute(_MATCHES, [TEXT_SEARCH_CONFIG, words])
-        telling, pks, counts = cursor.fetchone()
-    if not telling:
+        n_words, pks, counts = cursor.fetchone()
+    if not n_words:
         return _Matches({}, {}, too_common=True)
     found = dict(zip(pks or (), counts or (), strict=True))
     most = max(found.values(), default=0)
-    kept = {pk for pk, count in found.items() if count == most}
-    scores, best = _ranked(" ".join(words))
-    return _Matches({pk: scores.get(pk, 0.0) for pk in kept}, best, some_words_only=0 < most < telling)
+    matching = {pk for pk, count in found.items() if count == most}
+    scores, best = _score_studies(" ".join(words))
+    return _Matches({pk: scores.get(pk, 0.0) for pk in matching}, best, some_words_only=0 < most < n_words)
 
 
 def _words(text: str) -> list[str]:
-    """The first words, lower case and without accents, as the search's own shadow of a text has them."""
-    shadow = "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
-    return list(dict.fromkeys(re.findall(r"[^\W_]+", shadow.lower())))[:MOST_WORDS]
+    """Return the first words in lower case and without accents, normalised like the search index."""
+    unaccented = "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
+    return list(dict.fromkeys(re.findall(r"[^\W_]+", unaccented.lower())))[:MOST_WORDS]
 
 
-def _ranked(text: str) -> tuple[dict[int, float], dict[int, int]]:
-    """The best score and passage of each study that the search by words finds; none where the search fails."""
+def _score_studies(text: str) -> tuple[dict[int, float], dict[int, int]]:
+    """Return the best score and the best passage of each study by BM25; both are empty if the search fails."""
     try:
         hits = search.find(text, None, limit=MOST_HITS).hits
     except DatabaseError:
         return {}, {}
-    of_study = dict(
+    studies = dict(
         models.Passage.objects.searchable()
         .filter(pk__in=[hit.passage_id for hit in hits])
         .values_list("pk", "study_id")
@@ -251,20 +251,24 @@ def _ranked(text: str) -> tuple[dict[int, float], dict[int, int]]:
     scores: dict[int, float] = {}
     best: dict[int, int] = {}
     for hit in hits:
-        study_pk = of_study.get(hit.passage_id)
+        study_pk = studies.get(hit.passage_id)
         if study_pk is not None and hit.bm25 > scores.get(study_pk, 0.0):
             scores[study_pk], best[study_pk] = hit.bm25, hit.passage_id
     return scores, best
 
 
-def _excerpts(text: str, matches: _Matches, shown: Sequence[Shelved]) -> dict[int, tuple[Piece, ...]]:
-    passages = [matches.best[shelved.pk] for shelved in shown if shelved.pk in matches.best]
+def _excerpts(text: str, matches: _Matches, shown: Sequence[PublishedStudy]) -> dict[int, tuple[ExcerptPart, ...]]:
+    passages = [matches.best[entry.pk] for entry in shown if entry.pk in matches.best]
     if not passages:
         return {}
     with connection.cursor() as cursor:
         words = " or ".join(_words(text))
         cursor.execute(_EXCERPTS, [TEXT_SEARCH_CONFIG, TEXT_SEARCH_CONFIG, words, EXCERPT, passages])
-        return {study_pk: _pieces(excerpt, text) for study_pk, excerpt, text in cursor.fetchall() if "\x02" in excerpt}
+        return {
+            study_pk: _split_excerpt(excerpt, text)
+            for study_pk, excerpt, text in cursor.fetchall()
+            if "\x02" in excerpt
+        }
 
 
 _EXCERPTS = """
@@ -274,13 +278,13 @@ _EXCERPTS = """
 """
 
 
-def _pieces(excerpt: str, text: str) -> tuple[Piece, ...]:
-    """The excerpt cut at its marks, with dots where the passage goes on."""
+def _split_excerpt(excerpt: str, text: str) -> tuple[ExcerptPart, ...]:
+    """Split an excerpt at its marks, with an ellipsis where the passage continues."""
     plain = re.sub("[\x02\x03]", "", excerpt)
     before = "" if text.startswith(plain) else "… "
     after = "" if text.endswith(plain) else " …"
     parts = re.split("\x02([^\x03]*)\x03", f"{before}{excerpt}{after}")
-    return tuple(Piece(part, marked=bool(index % 2)) for index, part in enumerate(parts) if part)
+    return tuple(ExcerptPart(part, marked=bool(index % 2)) for index, part in enumerate(parts) if part)
 
 
 # --- One study --------------------------------------------------------------------------------------------------------
@@ -288,20 +292,20 @@ def _pieces(excerpt: str, text: str) -> tuple[Piece, ...]:
 
 @dataclass(frozen=True, slots=True)
 class StudyDetail:
-    """A published study with what its page adds to the passages."""
+    """A published study with everything that its page shows."""
 
     page: records.StudyPage
     duration: str
-    """In words; empty where it was not reported."""
+    """In words; empty if not reported."""
     history: tuple[Change, ...]
     cited_by: int | None
-    """Answers that quote it; None where nobody counts them."""
+    """Number of answers that quote it; None if no counter is registered."""
     answered: Sequence[records.AnsweredQuestion]
-    """Questions approved for other readers whose answers cite it."""
+    """Publicly listed questions whose answers cite it."""
 
 
 def find_study(study_id: str) -> StudyDetail | None:
-    """A published study; None for a draft, a withdrawn and an absent one alike."""
+    """Return a published study; None for drafts, withdrawn and unknown studies."""
     page = search.find_study(study_id)
     if page is None:
         return None
@@ -327,7 +331,7 @@ def _duration(shortest: float | None, longest: float | None) -> str:
 
 
 def _number(value: float | None) -> str:
-    """`6` or `6.5`, as the page's language writes it."""
+    """Format `6` or `6.5` in the page's language."""
     return f"{value or 0:g}".replace(".", str(formats.get_format("DECIMAL_SEPARATOR")))
 
 
@@ -347,11 +351,11 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One relation between a topic and its neighbour."""
+    """A relation between a topic and its neighbour."""
 
     relation: str
     outward: bool
-    """Whether it goes from the topic to the neighbour."""
+    """True if it points from the topic to the neighbour."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,7 +363,7 @@ class Neighbour:
     topic: Topic
     links: tuple[Link, ...]
     behind: int
-    """Published studies behind these relations, each relation's counted."""
+    """Number of published studies that support these relations, summed over the relations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,18 +380,18 @@ class TopicPage:
     studies: tuple[records.Study, ...]
     """Newest first."""
     findings: Mapping[records.Direction, tuple[TopicFinding, ...]]
-    """What these studies found about the topic by name; of studies that are not retracted."""
+    """Findings of unretracted studies that name the topic."""
     answered: Sequence[records.AnsweredQuestion]
-    """Questions approved for other readers that name the topic."""
+    """Publicly listed questions that name the topic."""
 
 
 def topics() -> Mapping[str, Topic]:
-    """Concepts that a published study carries, or that one relates to another, by id, in the curators' order."""
+    """Return the concepts of published studies and of their relations by id, in the curators' order."""
     return search.once_per_version(_read_topics)
 
 
 def _read_topics() -> Mapping[str, Topic]:
-    carried = Counter(concept_id for shelved in shelf() for concept_id in shelved.study.concepts)
+    carried = Counter(concept_id for entry in published_studies() for concept_id in entry.study.concepts)
     return {
         concept.concept_id: Topic(concept, carried[concept.concept_id])
         for concept in search.concepts()
@@ -396,13 +400,13 @@ def _read_topics() -> Mapping[str, Topic]:
 
 
 def find_topic(concept_id: str) -> TopicPage | None:
-    """None for a concept that no published study has to do with, and for one that there is not."""
+    """Return the page of a topic; None for unknown concepts and for those without a published study."""
     known = topics()
     topic = known.get(concept_id)
     if topic is None:
         return None
-    on_it = [shelved for shelved in shelf() if concept_id in shelved.study.concepts]
-    studies = tuple(placed.shelved.study for placed in _placed(on_it, "newest", {}))
+    on_it = [entry for entry in published_studies() if concept_id in entry.study.concepts]
+    studies = tuple(placed.entry.study for placed in _rank(on_it, "newest", {}))
     return TopicPage(
         topic=topic,
         neighbours=tuple(_neighbours(concept_id, known)),
@@ -422,7 +426,7 @@ def _neighbours(concept_id: str, known: Mapping[str, Topic]) -> Iterator[Neighbo
     links: dict[str, list[Link]] = defaultdict(list)
     behind: Counter[str] = Counter()
     seen: set[int] = set()
-    for pk, source, relation, target in relations:  # a row for each study behind a relation
+    for pk, source, relation, target in relations:  # one row per relation and study
         outward = source == concept_id
         other = target if outward else source
         behind[other] += 1
@@ -439,9 +443,9 @@ def _findings(
 ) -> Mapping[records.Direction, tuple[TopicFinding, ...]]:
     names = "|".join(re.escape(name) for name in (concept.name, *concept.aliases))
     named = re.compile(rf"(?<!\w)(?:{names})(?:s|es)?(?!\w)", re.IGNORECASE)
-    of_id = {study.study_id: study for study in studies}
+    by_id = {study.study_id: study for study in studies}
     found: dict[records.Direction, list[TopicFinding]] = {direction: [] for direction in records.Direction}
     for finding in search.findings([study.study_id for study in studies]):
         if any(named.search(text) for text in (finding.intervention, finding.outcome, finding.statement)):
-            found[finding.direction].append(TopicFinding(of_id[finding.study_id], finding))
+            found[finding.direction].append(TopicFinding(by_id[finding.study_id], finding))
     return {direction: tuple(rows) for direction, rows in found.items() if rows}

@@ -1,4 +1,4 @@
-"""What has changed in the corpus, as readers could notice it: never a draft, nor who did it or what curators said of it."""
+"""Public history of the corpus, derived from audit events, without drafts, actors and curators' reasons."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from django.db import connection
 
 from corpus_app import records, search
-from corpus_app.public.shelf import shelf
+from corpus_app.public.published import published_studies
 from corpus_app.records import Notice, Status
 
 KINDS = ("published", "withdrawn", "revised", "corrected", "expression_of_concern", "retracted", "cleared")
@@ -20,14 +20,14 @@ VERSIONS_SHOWN = 60  # of the corpus, on the page of changes
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What became of some studies at once, as a reader could notice it."""
+    """A change of the same kind to some studies in one corpus version."""
 
     kind: str
-    """One of KINDS; cleared is one of such a notice."""
+    """One of KINDS; `cleared` means that a notice was removed."""
     at: datetime
     version: int
     studies: tuple[records.Study, ...]
-    """Those still published; none of withdrawn ones, which are only counted."""
+    """Studies that are still published; empty for withdrawals, which are only counted."""
     count: int
 
     @property
@@ -36,33 +36,33 @@ class Change:
 
 
 def latest() -> tuple[Change, ...]:
-    """What happened to published studies lately, newest first. Of one that has left the public only that one did."""
+    """Return recent changes to published studies, newest first; of a withdrawn study only its withdrawal."""
     return search.once_per_version(_latest)
 
 
 @dataclass(frozen=True, slots=True)
-class Since:
-    """What changed after a version, oldest first, up to some version."""
+class ChangesSince:
+    """The changes between two corpus versions, oldest first."""
 
     changes: tuple[Change, ...]
     upto: int
-    """The last version looked at."""
+    """The last version covered."""
     has_more: bool
 
 
-def since(version: int, *, versions: int) -> Since:
-    """What happened after `version`, of the next so many versions in which something happened."""
+def since(version: int, *, versions: int) -> ChangesSince:
+    """Return the changes after `version`, from at most `versions` versions that have any."""
     numbers = _read_versions(version, versions + 1)
-    looked_at = numbers[:versions]
-    if not looked_at:
-        return Since((), max(version, search.corpus_version()), has_more=False)
-    events = _read_events(_BETWEEN, actions=_actions(), first=looked_at[0], last=looked_at[-1])
+    covered = numbers[:versions]
+    if not covered:
+        return ChangesSince((), max(version, search.corpus_version()), has_more=False)
+    events = _read_events(_BETWEEN, actions=_actions(), first=covered[0], last=covered[-1])
     keys = sorted({event.study_id for event in events})
     states = _read_events(_OF_STUDIES, actions=list(_STATES), studies=keys)
-    present = {shelved.study.study_id: shelved.study for shelved in shelf()}
-    grouped = _grouped(events, states=states, present=present)
+    present = {entry.study.study_id: entry.study for entry in published_studies()}
+    grouped = _group_events(events, states=states, present=present)
     has_more = len(numbers) > versions
-    return Since(grouped[::-1], looked_at[-1] if has_more else search.corpus_version(), has_more)
+    return ChangesSince(grouped[::-1], covered[-1] if has_more else search.corpus_version(), has_more)
 
 
 def _read_versions(after: int, most: int) -> list[int]:
@@ -72,23 +72,36 @@ def _read_versions(after: int, most: int) -> list[int]:
 
 
 def of_study(study: records.Study) -> tuple[Change, ...]:
-    """What happened to this published study while it was public, newest first."""
+    """Return the changes to a published study while it was public, newest first."""
     events = _read_events(_OF_STUDY, actions=_actions(), study=study.study_id)
-    return _grouped(events, states=events, present={study.study_id: study})
+    return _group_events(events, states=events, present={study.study_id: study})
 
 
 REVISIONS = (
     "revise_study", "revise_passage", "add_passage", "remove_passage", "set_findings", "add_finding", "revise_finding",
     "delete_finding", "import_changes",
 )  # fmt: skip
-UNSEEN = frozenset({"curator_notes", "asked_as", "status_reason", "derived_numbers", "source_ref", "status", "notice", "notice_reason", "import_hash"})  # fmt: skip
+HIDDEN_FIELDS = frozenset(
+    {
+        "curator_notes",
+        "asked_as",
+        "status_reason",
+        "derived_numbers",
+        "source_ref",
+        "status",
+        "notice",
+        "notice_reason",
+        "import_hash",
+    }
+)
 _STATES = ("publish", "withdraw", "set_notice", "import_changes", "delete_study")
 _EVENTS = """
     SELECT id, at, action, study_key, corpus_version_id,
            detail -> 'changes' -> 'status' ->> 'after', detail -> 'changes' -> 'notice' ->> 'after',
            CASE WHEN jsonb_typeof(detail -> 'changes') = 'object'
                 THEN ARRAY(SELECT jsonb_object_keys(detail -> 'changes')) ELSE '{}' END,
-           CASE WHEN jsonb_typeof(detail -> 'passages') = 'array' THEN jsonb_array_length(detail -> 'passages') ELSE 0 END
+           CASE WHEN jsonb_typeof(detail -> 'passages') = 'array'
+                THEN jsonb_array_length(detail -> 'passages') ELSE 0 END
     FROM corpus_app_corpusevent
     WHERE action = ANY(%(actions)s) AND study_key <> '' AND {which}
     ORDER BY id
@@ -123,14 +136,14 @@ class _Event:
 
     @property
     def kinds(self) -> Iterator[str]:
-        """What a reader of a published study would notice of it."""
+        """Yield the kinds of change that a reader of the study would notice."""
         if self.action == "publish" or (self.status == Status.PUBLISHED):
             yield "published"
         if self.action == "withdraw" or (self.action == "import_changes" and self.status == Status.WITHDRAWN):
             yield "withdrawn"
         if self.notice is not None:
             yield "cleared" if self.notice == Notice.NONE else self.notice
-        if self.action in REVISIONS and (self.passages or not self.changed or set(self.changed) - UNSEEN):
+        if self.action in REVISIONS and (self.passages or not self.changed or set(self.changed) - HIDDEN_FIELDS):
             yield "revised"
 
 
@@ -138,17 +151,21 @@ def _latest() -> tuple[Change, ...]:
     events = _read_events(_LATEST, actions=_actions(), versions=VERSIONS_SHOWN)
     keys = sorted({event.study_id for event in events})
     states = _read_events(_OF_STUDIES, actions=list(_STATES), studies=keys)
-    return _grouped(events, states=states, present={shelved.study.study_id: shelved.study for shelved in shelf()})
+    present = {entry.study.study_id: entry.study for entry in published_studies()}
+    return _group_events(events, states=states, present=present)
 
 
 def _actions() -> list[str]:
     return sorted({*REVISIONS, *_STATES})
 
 
-def _grouped(
+def _group_events(
     events: Iterable[_Event], *, states: Sequence[_Event], present: Mapping[str, records.Study]
 ) -> tuple[Change, ...]:
-    """Events of one version and kind as one change. `states` say when each study was public, `present` which are now."""
+    """Group events of one version and kind into changes.
+
+    `states` are the events that show when each study was public; `present` are the studies that are public now.
+    """
     public = _public_spans(states)
     deleted = {event.study_id: event.id for event in states if event.action == "delete_study"}
     grouped: dict[tuple[int, str], dict[str, _Event]] = defaultdict(dict)
@@ -159,7 +176,7 @@ def _grouped(
         if "published" in kinds or "withdrawn" in kinds:
             kinds = [kind for kind in kinds if kind in {"published", "withdrawn"}]
         for kind in kinds:
-            # of one that was deleted, another may bear the name now
+            # a new study may have the id of a deleted one
             is_named = event.study_id in present and event.id > deleted.get(event.study_id, 0)
             if kind == "withdrawn" or is_named:
                 grouped[event.version, kind][event.study_id] = event
@@ -187,7 +204,7 @@ _Span = tuple[int, int | None]
 
 
 def _public_spans(states: Iterable[_Event]) -> Mapping[str, tuple[_Span, ...]]:
-    """From which event to which (None: until now) each study was public."""
+    """Return the first and last event id of each period in which a study was public; a last id of None means now."""
     spans: dict[str, list[_Span]] = defaultdict(list)
     for event in states:
         kinds = set(event.kinds)

@@ -1,4 +1,4 @@
-"""The Atom feed of what has changed in the corpus."""
+"""The Atom feed of changes in the corpus."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from corpus_app.public import changes
 from corpus_app.public.changes import Change
 from corpus_app.templatetags.corpus_words import change_words
 
-TITLES_TOLD = 20  # in one entry
-UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # what XML cannot hold
+TITLES_SHOWN = 20  # in one entry
+UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # characters that XML forbids
 
 
 if TYPE_CHECKING:
@@ -49,13 +49,13 @@ class RecentChanges(ChangeFeed):
         return change_words(item)
 
     def item_description(self, item: Change) -> str:
-        told = [study.title for study in item.studies[:TITLES_TOLD]]
-        told += (
-            [gettext("and %(n)s more") % {"n": len(item.studies) - TITLES_TOLD}]
-            if len(item.studies) > TITLES_TOLD
+        titles = [study.title for study in item.studies[:TITLES_SHOWN]]
+        titles += (
+            [gettext("and %(n)s more") % {"n": len(item.studies) - TITLES_SHOWN}]
+            if len(item.studies) > TITLES_SHOWN
             else []
         )
-        return UNPRINTABLE.sub(" ", ". ".join(told))
+        return UNPRINTABLE.sub(" ", ". ".join(titles))
 
     def item_link(self, item: Change) -> str:
         return f"{reverse('changes')}#c-{item.key}"

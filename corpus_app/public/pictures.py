@@ -1,4 +1,4 @@
-"""Small drawings for pages, as the numbers that a template puts into SVG: no script, no style attribute."""
+"""Geometry of small charts that templates render as SVG."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from corpus_app.public.browsing import TopicPage
 BAR_PITCH = 14
 BAR_WIDTH = 11
 BARS_HEIGHT = 72
-MOST_BARS = 60  # years; where there are more, the latest are drawn and the table holds all
+MOST_BARS = 60  # years; of more, the latest are drawn, and the table lists all
 FAN_WIDTH, FAN_PITCH, FAN_MOST = 440, 32, 14
 FAN_ROOT, FAN_NODE, FAN_LABEL = 132, 214, 228
 LONGEST_LABEL = 27
@@ -31,7 +31,7 @@ class Bar:
 @dataclass(frozen=True, slots=True)
 class Histogram:
     bars: tuple[Bar, ...]
-    """In the order of their years; years without studies have a place but no bar."""
+    """In the order of their years; years without studies leave a gap."""
     rows: tuple[Bar, ...]
     """Every year that has studies, newest first."""
     width: int
@@ -42,7 +42,7 @@ class Histogram:
 
 
 def draw_histogram(years: Mapping[int, tuple[int, str]], *, is_on: Callable[[int], bool]) -> Histogram:
-    """Bars for the count of each year; the highest fills the picture."""
+    """Lay out a bar for each year; the highest has the full height."""
     last = max(years)
     first = max(min(years), last - MOST_BARS + 1)
     highest = max(count for count, _ in years.values())
@@ -83,7 +83,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Fan:
-    """A topic on the left, its neighbours on the right, thicker lines where more studies stand behind them."""
+    """A topic on the left and its neighbours on the right, with thicker lines for more studies."""
 
     nodes: tuple[Node, ...]
     width: int
@@ -100,11 +100,11 @@ class Fan:
 
 
 def draw_neighbours(page: TopicPage) -> Fan | None:
-    """None for a topic without neighbours. The strongest are drawn; the list beside the picture holds all."""
+    """Lay out a topic and its strongest neighbours; None if it has no neighbours."""
     shown = page.neighbours[:FAN_MOST]
     if not shown:
         return None
-    lines = _wrapped(page.topic.concept.name)
+    lines = _wrap(page.topic.concept.name)
     box = 18.0 * len(lines) + 14
     height = max(len(shown) * FAN_PITCH, int(box) + 8)
     middle = height / 2
@@ -114,7 +114,7 @@ def draw_neighbours(page: TopicPage) -> Fan | None:
         nodes=tuple(
             Node(
                 concept_id=neighbour.topic.concept.concept_id,
-                label=_cut(neighbour.topic.concept.name),
+                label=_shorten(neighbour.topic.concept.name),
                 y=(y := top + place * FAN_PITCH),
                 radius=round(4 + 4 * (neighbour.behind / most) ** 0.5, 1),
                 stroke=round(1 + 5 * neighbour.behind / most, 1),
@@ -137,11 +137,11 @@ def draw_neighbours(page: TopicPage) -> Fan | None:
     )
 
 
-def _cut(name: str) -> str:
+def _shorten(name: str) -> str:
     return name if len(name) <= LONGEST_LABEL else name[: LONGEST_LABEL - 1].rstrip() + "…"
 
 
-def _wrapped(name: str) -> list[str]:
+def _wrap(name: str) -> list[str]:
     lines: list[str] = []
     for word in name.split() or [name]:
         word = word if len(word) <= ROOT_LINE else word[: ROOT_LINE - 1] + "…"

@@ -1,4 +1,4 @@
-"""The published studies as lists show them: read once for each version of the corpus."""
+"""All published studies in memory, read once per corpus version."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from corpus_app.public.selection import Selection
 
 
 @dataclass(frozen=True, slots=True)
-class Shelved:
-    """A published study as lists show it."""
+class PublishedStudy:
+    """A published study with the values of its facets."""
 
     pk: int
     study: records.Study
@@ -39,10 +39,10 @@ class Shelved:
         return (selection.first_year or year) <= year <= (selection.last_year or year)
 
 
-def shelf() -> tuple[Shelved, ...]:
-    """All published studies, retracted ones included, in the order of their ids."""
-    return search.once_per_version(_read_shelf)
+def published_studies() -> tuple[PublishedStudy, ...]:
+    """Return all published studies, retracted ones included, in the order of their ids."""
+    return search.once_per_version(_read_published_studies)
 
 
-def _read_shelf() -> tuple[Shelved, ...]:
-    return tuple(Shelved(pk, study) for pk, study in search.published_studies())
+def _read_published_studies() -> tuple[PublishedStudy, ...]:
+    return tuple(PublishedStudy(pk, study) for pk, study in search.published_studies())

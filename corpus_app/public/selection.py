@@ -1,4 +1,4 @@
-"""What a reader has chosen on the corpus page, read from the address and written back into one."""
+"""The filters of the corpus page, parsed from a query string and written back into one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PAGE = re.compile(r"[1-9][0-9]{0,3}")
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Filters on studies: values of one facet are alternatives, facets narrow each other."""
+    """Filters on studies; values of one facet are alternatives, and different facets must all match."""
 
     words: str = ""
     chosen: frozenset[tuple[str, str]] = frozenset()
@@ -26,7 +26,7 @@ class Selection:
     first_year: int | None = None
     last_year: int | None = None
     order: str = ""
-    """One of SORTS; empty for what suits: relevance where there are words, else the newest first."""
+    """One of SORTS; empty for the default: relevance if there are words, else newest."""
     page: int = 1
 
     def values(self, facet: str) -> frozenset[str]:
@@ -62,7 +62,7 @@ class Selection:
         return replace(self, page=page)
 
     def parameters(self) -> list[tuple[str, str]]:
-        """Names and values of its address, always in the same order; what goes without saying is left out."""
+        """Return the query parameters in a fixed order, without default values."""
         found = [("q", self.words)] if self.words else []
         found += sorted(self.chosen, key=lambda pair: (FACETS.index(pair[0]), pair[1]))
         found += [("from", str(self.first_year))] if self.first_year is not None else []
@@ -73,16 +73,16 @@ class Selection:
 
     @property
     def query(self) -> str:
-        """`?name=value&…`, or `?` for everything: a link to it never keeps the address it stands on."""
+        """Return `?name=value&…`; a bare `?` for no filters, so that a link drops the current query."""
         return "?" + urlencode(self.parameters())
 
 
 def read(
     parameters: Mapping[str, list[str]], *, known: Mapping[str, Collection[str]]
 ) -> tuple[Selection, tuple[str, ...]]:
-    """The selection that an address names, and the names of the parameters of which something could not be used.
+    """Parse query parameters into a selection and the names of those with unusable values; never raises.
 
-    `known` are the values of each facet. Nothing that stands in an address raises.
+    `known` are the valid values of each facet.
     """
     ignored: list[str] = []
 
@@ -94,7 +94,7 @@ def read(
         return value
 
     asked = (parameters.get("q") or [""])[-1]
-    words = _readable(asked)
+    words = _normalise_words(asked)
     if words != " ".join(asked.split()):
         ignored.append("q")
     chosen = set()
@@ -121,7 +121,7 @@ def _is_year(value: str) -> bool:
     return _YEAR.fullmatch(value) is not None and FIRST_YEAR <= int(value) <= LAST_YEAR
 
 
-def _readable(text: str) -> str:
-    """The words on one line, without what no text needs, and no longer than a search is."""
-    kept = "".join(" " if unicodedata.category(char) in {"Cc", "Cs", "Cn"} else char for char in text[:4_000])
-    return " ".join(kept.replace("\ufffd", " ").split())[:LONGEST_WORDS].strip()
+def _normalise_words(text: str) -> str:
+    """Return the words on one line, without control characters, at most LONGEST_WORDS characters."""
+    cleaned = "".join(" " if unicodedata.category(char) in {"Cc", "Cs", "Cn"} else char for char in text[:4_000])
+    return " ".join(cleaned.replace("\ufffd", " ").split())[:LONGEST_WORDS].strip()

@@ -1,4 +1,4 @@
-"""Pages of the corpus: browse and search, one study, topics, and what has changed lately."""
+"""Public pages of the corpus: browse and search, one study, topics, and recent changes."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from corpus_app.public.pictures import Histogram, draw_histogram, draw_neighbour
 from corpus_app.public.selection import Selection
 from corpus_app.templatetags import corpus_words
 
-# What is shown can change from one moment to the next (a study withdrawn), so it may be kept but must be asked for.
+# Caches must revalidate, because a study can be withdrawn at any moment.
 current = cache_control(public=True, no_cache=True)
 
 View = Callable[..., HttpResponse]
 
 
-def of_one_version(view: View) -> View:
-    """Everything on the page is of one version of the corpus."""
+def in_one_version(view: View) -> View:
+    """Decorate a view so that all its reads see one version of the corpus."""
 
     @wraps(view)
     def shown(request: HttpRequest, **arguments: str) -> HttpResponse:
@@ -65,19 +65,19 @@ FACETS = (
 SORTS = {"relevance": N_("Best match"), "newest": N_("Newest"), "title": N_("Title")}
 CHOICES_SHOWN = 8
 STUDIES_OF_TOPIC = 20
-FINDINGS_OF_DIRECTION = 5  # open to view; the next are folded
+FINDINGS_OF_DIRECTION = 5  # visible at once; the others are folded
 FINDINGS_SHOWN = 20
 
 
 @current
 @require_safe
-@of_one_version
+@in_one_version
 def browse(request: HttpRequest) -> HttpResponse:
-    """Published studies by words, facets and years; the address says it all."""
+    """Show published studies filtered by words, facets and years."""
     known = browsing.known_values()
     chosen, ignored = selection.read({name: request.GET.getlist(name) for name in request.GET}, known=known)
     found = browsing.browse(chosen)
-    names = browsing.names()
+    names = browsing.facet_names()
     context = {
         "chosen": chosen,
         "found": found,
@@ -103,7 +103,7 @@ def browse(request: HttpRequest) -> HttpResponse:
 @current
 @require_safe
 def study(request: HttpRequest, study_id: str) -> HttpResponse:
-    """A published study. A draft, a withdrawn and an absent one look the same from outside."""
+    """Show a published study; drafts, withdrawn and unknown studies give the same 404."""
     detail = browsing.find_study(study_id)
     if detail is None:
         raise Http404
@@ -118,9 +118,9 @@ def study(request: HttpRequest, study_id: str) -> HttpResponse:
 
 @current
 @require_safe
-@of_one_version
+@in_one_version
 def topics(request: HttpRequest) -> HttpResponse:
-    """Every topic that published studies are about, by kind."""
+    """List all topics of published studies by kind."""
     kinds: dict[str, list[browsing.Topic]] = {}
     for topic in browsing.topics().values():
         kinds.setdefault(topic.concept.kind, []).append(topic)
@@ -133,9 +133,9 @@ def topics(request: HttpRequest) -> HttpResponse:
 
 @current
 @require_safe
-@of_one_version
+@in_one_version
 def topic(request: HttpRequest, concept_id: str) -> HttpResponse:
-    """A topic that a published study is about. Any other, known or not, looks like one that there is not."""
+    """Show a topic of published studies; any other concept, known or not, gives the same 404."""
     found = browsing.find_topic(concept_id)
     if found is None:
         raise Http404
@@ -157,17 +157,17 @@ def topic(request: HttpRequest, concept_id: str) -> HttpResponse:
 
 @current
 @require_safe
-@of_one_version
+@in_one_version
 def recent(request: HttpRequest) -> HttpResponse:
-    """What readers could notice of the curators' work, newest first."""
+    """Show recent changes, newest first."""
     return render(request, "corpus/changes.html", {"changes": changes.latest()})
 
 
-# --- The corpus page, put together --------------------------------------------------------------------------------------
+# --- Parts of the corpus page
 
 
 def _words(facet: str, value: str, names: Names) -> str:
-    """A facet's value in a reader's words."""
+    """Return the label of a facet's value."""
     if facet in names:
         return names[facet].get(value, corpus_words.plain(value))
     by_facet = {
@@ -185,7 +185,7 @@ def _capital(words: str) -> str:
 
 
 def _active(chosen: Selection, names: Names) -> Any:
-    """Each filter in force, with the address that is without it."""
+    """Yield each active filter, with the query that removes it."""
     if chosen.words:
         yield {"label": gettext("Words"), "words": chosen.words, "query": chosen.without_words().query}
     for facet, label in FACETS:
@@ -206,8 +206,8 @@ def _years(chosen: Selection) -> str:
     return gettext("%(first)s to %(last)s") % {"first": chosen.first_year, "last": chosen.last_year}
 
 
-def _facets(chosen: Selection, found: browsing.Browsed, names: Names) -> Any:
-    """The values of each facet that there are, the commonest first; what was not reported is not offered."""
+def _facets(chosen: Selection, found: browsing.ResultPage, names: Names) -> Any:
+    """Yield each facet with its offered values, the most frequent first."""
     offered = browsing.offered_values()
     for facet, label in FACETS:
         counts = {v: n for v, n in found.counts[facet].items() if v in offered[facet]}
@@ -227,7 +227,7 @@ def _facets(chosen: Selection, found: browsing.Browsed, names: Names) -> Any:
             yield {"label": gettext(label), "name": facet, "first": rows[:CHOICES_SHOWN], "more": rows[CHOICES_SHOWN:]}
 
 
-def _histogram(chosen: Selection, found: browsing.Browsed) -> Histogram | None:
+def _histogram(chosen: Selection, found: browsing.ResultPage) -> Histogram | None:
     rows = {year: (count, chosen.in_years(year, year).query) for year, count in sorted(found.years.items())}
     return draw_histogram(rows, is_on=lambda year: _in_years(chosen, year)) if rows else None
 
@@ -236,8 +236,8 @@ def _in_years(chosen: Selection, year: int) -> bool:
     return (chosen.first_year or year) <= year <= (chosen.last_year or year)
 
 
-def _pages(chosen: Selection, found: browsing.Browsed) -> Any:
-    """Numbers of the first, the last and the neighbouring pages; None where some are passed over."""
+def _pages(chosen: Selection, found: browsing.ResultPage) -> Any:
+    """Yield links to the first, last and adjacent pages; None marks a gap."""
     shown = sorted(
         {1, found.pages, *range(max(1, found.page - 1), min(found.pages, found.page + 1) + 1)}
         if found.pages > 1
@@ -249,8 +249,8 @@ def _pages(chosen: Selection, found: browsing.Browsed) -> Any:
         yield {"number": number, "query": chosen.on_page(number).query, "is_on": number == found.page}
 
 
-def _popular_topics(found: browsing.Browsed) -> list[dict[str, str]]:
-    """A way on from a page without results: what most studies are about."""
+def _popular_topics(found: browsing.ResultPage) -> list[dict[str, str]]:
+    """Return the most frequent topics for a page without results; empty if there are results."""
     if found.total:
         return []
     return [
