@@ -1,8 +1,8 @@
-"""What is done to the corpus, as the desk tells it."""
+"""Labels of the actions in the audit history."""
 
 from __future__ import annotations
 
-ACTIONS = {  # every action that is recorded, as the desk tells it
+ACTIONS = {  # every recorded action
     "add_collection": "Collection added",
     "add_concept": "Concept added",
     "add_concept_alias": "Alias added",
@@ -56,6 +56,6 @@ ACTIONS = {  # every action that is recorded, as the desk tells it
 }
 
 
-def in_words(action: str) -> str:
-    """What was done; an action of another release stays readable."""
+def label(action: str) -> str:
+    """Return the label of an action; derive it from the name for an action of another release."""
     return ACTIONS.get(action, action.replace("_", " ").capitalize())

@@ -850,4 +850,4 @@ class CorpusEvent(models.Model):
 
     def __str__(self) -> str:
         at = date_format(timezone.localtime(self.at), "DATETIME_FORMAT")
-        return ", ".join(filter(None, (at, self.actor_name, actions.in_words(self.action), self.study_key)))
+        return ", ".join(filter(None, (at, self.actor_name, actions.label(self.action), self.study_key)))

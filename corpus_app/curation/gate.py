@@ -102,8 +102,8 @@ def _to_json(finding: Finding) -> list[Any]:
     return [finding.start, finding.end, finding.kind.value, finding.words, finding.mend]
 
 
-def _from_json(kept: Sequence[Any]) -> Finding:
-    start, end, kind, words, mend = kept
+def _from_json(stored: Sequence[Any]) -> Finding:
+    start, end, kind, words, mend = stored
     return Finding(start, end, Kind(kind), words, mend)
 
 
@@ -143,7 +143,7 @@ def findings_of_loaded(passages: Iterable[Passage]) -> Mapping[int, tuple[Checke
 def _findings(passage: Passage) -> Sequence[Finding]:
     check: PassageCheck | None = getattr(passage, "check_of_text", None)
     if check and (check.content_hash, check.gate) == (passage.content_hash, code_digest()):
-        return [_from_json(kept) for kept in check.findings]
+        return [_from_json(stored) for stored in check.findings]
     return quality.check(passage.text)
 
 

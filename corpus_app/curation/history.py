@@ -44,7 +44,7 @@ class HistoryEntry:
 
     @property
     def headline(self) -> str:
-        return actions.in_words(self.event.action)
+        return actions.label(self.event.action)
 
 
 def of_study(study: Study) -> QuerySet[CorpusEvent]:

@@ -46,32 +46,36 @@ def merge(
     with act(by=by, by_name=by_name) as current:
         # Rows are locked in the order of their ids, like everywhere, so that two writers cannot deadlock.
         both = {study_id: current.study(study_id) for study_id in sorted((keep, other))}
-        kept, gone = both[keep], both[other]
-        if gone.notice != Notice.NONE and gone.notice != kept.notice:
-            raise CannotMerge(f"{other} carries a notice ({gone.notice.replace('_', ' ')}): set that of {keep} first.")
-        if gone.status == Status.PUBLISHED and kept.status != Status.PUBLISHED:
+        target, source = both[keep], both[other]
+        if source.notice != Notice.NONE and source.notice != target.notice:
+            raise CannotMerge(
+                f"{other} carries a notice ({source.notice.replace('_', ' ')}): set that of {keep} first."
+            )
+        if source.status == Status.PUBLISHED and target.status != Status.PUBLISHED:
             raise CannotMerge(
                 f"{other} is published and {keep} is not, so readers would lose both: "
                 f"merge {keep} into {other}, or publish {keep} first."
             )
-        chosen = list(Passage.objects.filter(study=gone, pk__in=list(passages)).order_by("position"))
-        present = set(kept.passages.values_list("text", flat=True))
+        chosen = list(Passage.objects.filter(study=source, pk__in=list(passages)).order_by("position"))
+        present = set(target.passages.values_list("text", flat=True))
         new = [passage for passage in chosen if passage.text not in present]
-        if kept.status == Status.PUBLISHED and gate.count_blocking(passage.text for passage in new):
+        if target.status == Status.PUBLISHED and gate.count_blocking(passage.text for passage in new):
             raise CannotMerge(f"{keep} is published, and a passage of {other} looks broken: mend it first.")
-        values = {name: getattr(gone, name) for name in take if name not in _LISTS}
+        values = {name: getattr(source, name) for name in take if name not in _LISTS}
         if "asked_as" in values:
-            values["asked_as"] = _merge_questions(kept.asked_as, gone.asked_as)
+            values["asked_as"] = _merge_questions(target.asked_as, source.asked_as)
         moved = {name: None for name in ("doi", "pmid") if values.get(name)}
         if moved:  # both columns are unique
             studies.revise_study(other, by=by, by_name=by_name, **moved)
         if values:
             studies.revise_study(keep, by=by, by_name=by_name, **values)
-        ours, theirs = draft_of(kept), draft_of(gone)
+        target_draft, source_draft = draft_of(target), draft_of(source)
         if "concepts" in take:
-            studies.set_concepts(keep, [*ours.concepts, *theirs.concepts], by=by, by_name=by_name)
+            studies.set_concepts(keep, [*target_draft.concepts, *source_draft.concepts], by=by, by_name=by_name)
         if "findings" in take:
-            studies.set_findings(keep, _merge_findings(ours.findings, theirs.findings), by=by, by_name=by_name)
+            studies.set_findings(
+                keep, _merge_findings(target_draft.findings, source_draft.findings), by=by, by_name=by_name
+            )
         for passage in new:
             fields = {name: getattr(passage, name) for name in studies.PASSAGE_FIELDS}
             studies.add_passage(keep, by=by, by_name=by_name, **fields)

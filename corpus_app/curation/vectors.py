@@ -40,24 +40,24 @@ def change_encoder(name: str, *, used: str, by: User | None, by_name: str = "") 
     """
     if name == embedding.active_name():
         raise CannotChangeEncoder("Passages are embedded with it already.")
-    if not name or name not in {*embedding.on_offer(), embedding.kept_name()}:
+    if not name or name not in {*embedding.on_offer(), embedding.fallback_name()}:
         raise CannotChangeEncoder("This installation has no such encoder.")
     with act(by=by, by_name=by_name) as current:
         current.record("change_encoder", encoder=name, kept=used)
         current.request_indexing()
-        indexing.forgive()
+        indexing.reset_failures()
         _choose(name, keeps=used if used != name else embedding.active_name())
 
 
 def drop_former_vectors(*, by: User | None, by_name: str = "") -> None:
     """Delete the vectors of the former encoder, which a change back would need. Raises CannotChangeEncoder."""
-    kept = embedding.kept_name()
-    if not kept:
+    former = embedding.fallback_name()
+    if not former:
         raise CannotChangeEncoder("No former vectors are kept.")
     if indexing.has_work():
         raise CannotChangeEncoder("Search may still need them: wait until every passage has its new vector.")
     with act(by=by, by_name=by_name) as current:
-        current.record("drop_former_vectors", encoder=kept)
+        current.record("drop_former_vectors", encoder=former)
         _choose(embedding.active_name(), keeps="")
         indexing.drop_superseded()
 

@@ -1,4 +1,4 @@
-"""The curators' desk. Every button calls `curation`; nothing is saved here."""
+"""The admin site of curators. Every write goes through `corpus_app.curation`."""
 
 from corpus_app.desk.concepts import CollectionAdmin, ConceptAdmin, ConceptRelationAdmin
 from corpus_app.desk.events import CorpusEventAdmin

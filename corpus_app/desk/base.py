@@ -1,4 +1,4 @@
-"""What all desks share: saving through `curation` in one act, and errors as messages."""
+"""The base of the desk's admin classes: saving through `curation` in one act, and errors as messages."""
 
 from __future__ import annotations
 
@@ -21,16 +21,19 @@ from corpus_app import curation
 from corpus_app.records import QUESTION_LETTERS, question_lines
 from corpus_app.sources import text_fault
 
-CLASH = "Nothing was saved: somebody else saved something at the same moment that stands in its way. Look again, then repeat."
+CLASH = (
+    "Nothing was saved: somebody else saved something at the same moment that stands in its way. "
+    "Look again, then repeat."
+)
 UNANSWERABLE = "The address asked for something that cannot be looked up, so that part was left out."
 SEEN_FIELDS = ("seen", "seen_version")
-NOT_SAVED = "_not_saved"  # the attribute of a request whose page could not be saved
-FAULTS = "_faults"  # and what the text-quality gate found in its words
-MENDED, STANDS = "_mended", "_stands"  # the buttons that save nevertheless
+NOT_SAVED = "_not_saved"  # attribute of a request: the reasons why its form could not be saved
+TEXT_FAULTS = "_faults"  # attribute of a request: the text-quality findings in its form
+CORRECT_BUTTON, WAIVE_BUTTON = "_mended", "_stands"  # the buttons that save despite these findings
 
 
 def curator(request: HttpRequest) -> User:
-    return cast(User, request.user)  # every view of the admin asks for a signed-in one
+    return cast(User, request.user)  # every admin view requires a signed-in user
 
 
 if TYPE_CHECKING:  # generic for the type checker alone
@@ -48,9 +51,9 @@ else:
 
 
 class CleanTextForm(ModelForm):
-    """Refuses text with characters that no text needs, at its field, and says what saving could not do."""
+    """A form that refuses text with forbidden characters and shows why the last save failed."""
 
-    not_saved: tuple[str, ...] = ()  # why the same page could not be saved a moment ago; see CurationAdmin.get_form
+    not_saved: tuple[str, ...] = ()  # reasons of the failed save, set by CurationAdmin.get_form
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
@@ -64,10 +67,10 @@ class CleanTextForm(ModelForm):
 
 
 class QuestionsForm(CleanTextForm):
-    """Keeps the questions that a row answers one a line."""
+    """A form for the questions that a row answers, one per line."""
 
     def clean_asked_as(self) -> str:
-        """Return a question a line, without empty ones. Raises ValidationError for one that is too long."""
+        """Return the questions one per line, without empty ones. Raises ValidationError when one is too long."""
         questions = question_lines(self.cleaned_data["asked_as"])
         if long := [question for question in questions if len(question) > QUESTION_LETTERS]:
             raise ValidationError(
@@ -78,14 +81,14 @@ class QuestionsForm(CleanTextForm):
 
 
 class SeenInput(forms.HiddenInput):
-    """Hidden, and so without a label that would name what nobody sees."""
+    """A hidden input without a label."""
 
     def id_for_label(self, id_: str | None) -> str:
         return ""
 
 
 class SeenField(forms.CharField):
-    """What the curator saw when the page was made, to notice that somebody else saved since."""
+    """The version or fingerprint of the row that the page shows, for optimistic locking."""
 
     widget = SeenInput
 
@@ -97,29 +100,29 @@ class SeenField(forms.CharField):
 
 
 class SeenForm(CleanTextForm):
-    """Refuses to overwrite what somebody else saved since the page was made: the row's fields and those of its inlines."""
+    """A form that refuses to overwrite changes saved since the page was rendered, in the row or its inlines."""
 
     seen = SeenField()
     seen_fields: tuple[str, ...] = ()
-    seen_inlines: Mapping[str, tuple[str, ...]] = {}  # by the name under which the row reaches them
+    seen_inlines: Mapping[str, tuple[str, ...]] = {}  # fields by the related name of the inline
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         if not self.instance._state.adding:
-            self.fields["seen"].initial = self._print_of(self.instance)
+            self.fields["seen"].initial = self._fingerprint_of(self.instance)
 
     def clean(self) -> dict[str, Any]:
-        """Locks the row until it is saved, so that what was seen cannot change between the check and the save."""
+        """Lock the row and add an error when it changed since the page was rendered."""
         cleaned = super().clean()
         if self.instance._state.adding:
             return cleaned
         rows = type(self.instance)._default_manager.select_for_update(no_key=True)
         stored = rows.filter(pk=self.instance.pk).first()
-        if stored and cleaned.get("seen") != self._print_of(stored, lock=True):
+        if stored and cleaned.get("seen") != self._fingerprint_of(stored, lock=True):
             self.add_error(None, str(curation.EditConflict(f"this {stored._meta.verbose_name}")))
         return cleaned
 
-    def _print_of(self, row: models.Model, *, lock: bool = False) -> str:
+    def _fingerprint_of(self, row: models.Model, *, lock: bool = False) -> str:
         parts: list[Any] = [getattr(row, name) for name in self.seen_fields]
         for inline, names in self.seen_inlines.items():
             rows = getattr(row, inline).order_by("pk")
@@ -170,41 +173,41 @@ class LabelledFormSet(InlineFormSet):
 
 
 class LabelledTabularInline(TabularInline):
-    """A table whose inputs have names of their own, for those who do not see the head of the column."""
+    """A tabular inline whose inputs have labels for screen readers."""
 
     formset = LabelledFormSet
 
     def formfield_for_dbfield(self, db_field: Any, request: Any, **options: Any) -> Any:
         field = super().formfield_for_dbfield(db_field, request, **options)
         if field is not None and field.widget is not None:
-            widget: Any = getattr(field.widget, "widget", field.widget)  # within the wrapper of related rows
+            widget: Any = getattr(field.widget, "widget", field.widget)  # unwrap RelatedFieldWidgetWrapper
             widget.attrs["aria-label"] = str(field.label)
         return field
 
 
 class WordsFilter(admin.AllValuesFieldListFilter):
-    """The values that occur, as the desk says them."""
+    """A filter over the values that occur, with readable labels."""
 
     words: Callable[[str], str]
 
     def choices(self, changelist: Any) -> Iterator[dict[str, Any]]:  # type: ignore[override]
         for choice in super().choices(changelist):
-            value, bracket, count = str(choice["display"]).partition(" (")  # the count, where counts are shown
+            value, bracket, count = str(choice["display"]).partition(" (")  # facet count, if shown
             yield {**choice, "display": f"{type(self).words(value)}{bracket}{count}"}
 
 
-class OfNoneFilter(admin.RelatedFieldListFilter):
-    """Rows that belong to none are offered in words."""
+class EmptyLabelFilter(admin.RelatedFieldListFilter):
+    """A filter by a related row, with a readable label for rows without one."""
 
-    none: str
+    empty_label: str
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.empty_value_display = mark_safe(type(self).none)  # noqa: S308 - ours
+        self.empty_value_display = mark_safe(type(self).empty_label)  # noqa: S308 - a constant
 
 
-class WhenFilter(admin.DateFieldListFilter):
-    """A moment, titled as one asks for it."""
+class MomentFilter(admin.DateFieldListFilter):
+    """A date filter with the title "when"."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -212,10 +215,10 @@ class WhenFilter(admin.DateFieldListFilter):
 
 
 class DeskAdmin(ModelAdmin):
-    """Answers an address that asks for what no row can hold with a message, instead of failing."""
+    """An admin class that answers queries PostgreSQL cannot run with a message instead of an error."""
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Without what forms alone need, for those who only read."""
+        """Return the fieldsets, without the locking fields for users who may only view."""
         fieldsets = super().get_fieldsets(request, obj)
         if obj is None or self.has_change_permission(request, obj):
             return fieldsets
@@ -235,13 +238,17 @@ class DeskAdmin(ModelAdmin):
         return super().get_search_results(request, queryset, search_term)
 
     def changelist_view(self, request: HttpRequest, *args: Any, **options: Any) -> Any:
-        return self._or_plain(request, lambda: super(DeskAdmin, self).changelist_view(request, *args, **options))
+        return self._catch_unanswerable_query(
+            request, lambda: super(DeskAdmin, self).changelist_view(request, *args, **options)
+        )
 
     def changeform_view(self, request: HttpRequest, *args: Any, **options: Any) -> Any:
-        return self._or_plain(request, lambda: super(DeskAdmin, self).changeform_view(request, *args, **options))
+        return self._catch_unanswerable_query(
+            request, lambda: super(DeskAdmin, self).changeform_view(request, *args, **options)
+        )
 
-    def _or_plain(self, request: HttpRequest, view: Callable[[], Any]) -> HttpResponse:
-        """The page, or the way to the same page without a query where the query is one that the database cannot answer."""
+    def _catch_unanswerable_query(self, request: HttpRequest, view: Callable[[], Any]) -> HttpResponse:
+        """Return the page; redirect to it without the query string when the database cannot run the query."""
         asked = [part for name, values in request.GET.lists() for part in (name, *values)]
         if ERROR_FLAG not in request.GET and not any("\0" in part for part in asked):
             try:
@@ -257,18 +264,18 @@ class DeskAdmin(ModelAdmin):
 
 
 class CurationAdmin(DeskAdmin):
-    """Form and inlines are one act. `save_related` does it all, for there both are at hand."""
+    """An admin class that saves a form and its inlines in one act, in `save_related`."""
 
     show_full_result_count = False
     list_per_page = 50
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """Left to `save_related`, which comes next."""
+        """Do nothing: `save_related`, which Django calls next, saves the row."""
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         with curation.act(by=curator(request)) as current:
-            if STANDS in request.POST and request.user.has_perm("corpus_app.add_qualitywaiver"):
-                current.accept_broken_text(_reason(request))
+            if WAIVE_BUTTON in request.POST and request.user.has_perm("corpus_app.add_qualitywaiver"):
+                current.accept_broken_text(_read_waiver_reason(request))
             self.curate(request, form, formsets, change)
 
     def curate(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
@@ -290,22 +297,24 @@ class CurationAdmin(DeskAdmin):
         return form
 
     def changeform_view(self, request: HttpRequest, *args: Any, **options: Any) -> Any:
-        """What could not be saved is shown again as it was typed, with the reason above it."""
+        """Show a form that could not be saved again, as it was typed, with the reasons."""
         view = super().changeform_view
         try:
             return view(request, *args, **options)
-        except FORESEEN as error:
-            setattr(request, NOT_SAVED, reasons(error))
-            setattr(request, FAULTS, getattr(error, "faults", ()))
-        return self._or_message(request, lambda: view(request, *args, **options))
+        except EXPECTED_ERRORS as error:
+            setattr(request, NOT_SAVED, error_messages(error))
+            setattr(request, TEXT_FAULTS, getattr(error, "faults", ()))
+        return self._catch_expected_errors(request, lambda: view(request, *args, **options))
 
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any) -> Any:
-        context["faults"] = getattr(request, FAULTS, ())
-        context["may_let_stand"] = request.user.has_perm("corpus_app.add_qualitywaiver")
+        context["faults"] = getattr(request, TEXT_FAULTS, ())
+        context["may_waive"] = request.user.has_perm("corpus_app.add_qualitywaiver")
         return super().render_change_form(request, context, *args, **options)
 
     def delete_view(self, request: HttpRequest, *args: Any, **options: Any) -> Any:
-        return self._or_message(request, lambda: super(CurationAdmin, self).delete_view(request, *args, **options))
+        return self._catch_expected_errors(
+            request, lambda: super(CurationAdmin, self).delete_view(request, *args, **options)
+        )
 
     def changelist_view(self, request: HttpRequest, *args: Any, **options: Any) -> Any:
         def view() -> Any:
@@ -313,21 +322,21 @@ class CurationAdmin(DeskAdmin):
                 self.opts.pk.to_python(key)
             return super(CurationAdmin, self).changelist_view(request, *args, **options)
 
-        return self._or_message(request, view)
+        return self._catch_expected_errors(request, view)
 
-    def _or_message(self, request: HttpRequest, view: Callable[[], Any]) -> HttpResponse:
-        """What the forms could not foresee, such as two curators saving at once, becomes a message; all of it is undone."""
+    def _catch_expected_errors(self, request: HttpRequest, view: Callable[[], Any]) -> HttpResponse:
+        """Return the view's response; turn an expected error, such as a conflict, into messages and a redirect."""
         try:
             return cast(HttpResponse, view())
-        except FORESEEN as error:
-            said = reasons(error)
-        for reason in said:
-            self.message_user(request, reason, messages.ERROR)
+        except EXPECTED_ERRORS as error:
+            texts = error_messages(error)
+        for text in texts:
+            self.message_user(request, text, messages.ERROR)
         return HttpResponseRedirect(request.get_full_path())
 
 
-def _reason(request: HttpRequest) -> str:
-    """Why broken words may stand; raises ReasonMissing, and ValidationError for what no text needs."""
+def _read_waiver_reason(request: HttpRequest) -> str:
+    """Return the posted reason of a waiver. Raises ReasonMissing, or ValidationError for forbidden characters."""
     reason = request.POST.get("stands_because", "").strip()[:1_000]
     if not reason:
         raise curation.ReasonMissing
@@ -336,21 +345,24 @@ def _reason(request: HttpRequest) -> str:
     return reason
 
 
-def mend_posted(request: HttpRequest, texts: Mapping[str, str]) -> None:
-    """Where the button asks for it, puts the proposed mends into the posted texts; `texts` are those as kept, by field."""
-    if request.method != "POST" or MENDED not in request.POST:
+def correct_posted_texts(request: HttpRequest, texts: Mapping[str, str]) -> None:
+    """Apply proposed corrections to the posted texts if that button was pressed.
+
+    `texts` are the stored texts by form field; unchanged ones are left alone.
+    """
+    if request.method != "POST" or CORRECT_BUTTON not in request.POST:
         return
     posted = request.POST.copy()
-    for name, kept in texts.items():
-        if name in posted and posted[name] != kept:
+    for name, stored in texts.items():
+        if name in posted and posted[name] != stored:
             posted[name] = curation.correct_text(str(posted[name]))
     request.POST = posted  # type: ignore[assignment]  # as Django's own actions do
 
 
-FORESEEN = (curation.CurationError, ValidationError, IntegrityError, models.ProtectedError)
+EXPECTED_ERRORS = (curation.CurationError, ValidationError, IntegrityError, models.ProtectedError)
 
 
-def reasons(error: Exception) -> tuple[str, ...]:
+def error_messages(error: Exception) -> tuple[str, ...]:
     if isinstance(error, curation.CurationError):
         return (str(error),)
     if not isinstance(error, ValidationError):
@@ -365,7 +377,7 @@ def reasons(error: Exception) -> tuple[str, ...]:
 
 
 def save_entries(request: HttpRequest, formset: Any) -> None:
-    """The rows of an inline, deleted ones first so that what they held is free."""
+    """Save the rows of an inline; deletions first, to free unique values."""
     saved = formset.save(commit=False)
     for entry in formset.deleted_objects:
         curation.delete_entry(entry, by=curator(request))

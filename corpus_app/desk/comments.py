@@ -1,4 +1,4 @@
-"""What curators say to each other about a study."""
+"""The page of curators' comments on a study."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class CommentForm(forms.Form):
 
 
 def comments(model_admin: admin.ModelAdmin[Study], request: HttpRequest, object_id: str) -> HttpResponse:
-    """The comments on a study, oldest first, and a form for another."""
+    """Show the comments on a study, oldest first, and add one on POST."""
     study = model_admin.get_object(request, object_id)
     if study is None:
         raise Http404

@@ -1,4 +1,4 @@
-"""Concepts with their aliases and relations, and the collections."""
+"""Admin pages of concepts, their aliases and relations, and of collections."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from django.urls import path
 from corpus_app.desk import graph
 from corpus_app.desk.base import (
     CleanTextForm,
+    EmptyLabelFilter,
     LabelledFormSet,
     LabelledTabularInline,
     LinesField,
-    OfNoneFilter,
     SeenForm,
     WordsFilter,
 )
@@ -33,13 +33,13 @@ from corpus_app.records import Wanted
 from corpus_app.templatetags.corpus_words import CONCEPT_KINDS, concept_kind_words
 
 
-def kind_in_words(kind: str) -> str:
+def kind_label(kind: str) -> str:
     return str(concept_kind_words(kind))
 
 
 class AliasFormSet(LabelledFormSet):
     def clean(self) -> None:
-        """The form cannot see that another row says the same: only a stored alias stands in its way."""
+        """Add an error to an alias that occurs twice in the form set; a form only sees stored aliases."""
         super().clean()
         seen: set[str] = set()
         for form in self.forms:
@@ -99,7 +99,8 @@ class ConceptForm(SeenForm):
         label="More of it is",
         choices=[(Wanted.NEITHER, "Neither"), (Wanted.MORE, "A benefit"), (Wanted.LESS, "A harm")],
         initial=Wanted.NEITHER,
-        help_text="Of an outcome, such as strength (a benefit) or body fat (a harm). Says where studies stand that found a rise or a fall.",
+        help_text="Of an outcome, such as strength (a benefit) or body fat (a harm). "
+        "Says where studies stand that found a rise or a fall.",
     )
     seen_fields = ("name", "kind", "definition", "wanted")
     seen_inlines = {
@@ -109,23 +110,23 @@ class ConceptForm(SeenForm):
     }
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        """A kind that a file brought in stays, also where it is none of ours."""
+        """Offer the known kinds and the row's own, which an import may have set to any text."""
         super().__init__(*args, **options)
         field: Any = self.fields.get("kind")
         if field is None:
             return
-        kinds = {kind: kind_in_words(kind) for kind in CONCEPT_KINDS}
-        if kept := self.instance.kind:
-            kinds[kept] = kind_in_words(kept)
+        kinds = {kind: kind_label(kind) for kind in CONCEPT_KINDS}
+        if current := self.instance.kind:
+            kinds[current] = kind_label(current)
         field.choices = [("", "Choose a kind"), *sorted(kinds.items(), key=lambda kind: kind[1])]
 
 
 class KindFilter(WordsFilter):
-    words = staticmethod(kind_in_words)
+    words = staticmethod(kind_label)
 
 
-class CollectionFilter(OfNoneFilter):
-    none = "In no collection"
+class CollectionFilter(EmptyLabelFilter):
+    empty_label = "In no collection"
 
 
 @admin.register(Concept)
@@ -155,7 +156,7 @@ class ConceptAdmin(HistoryMixin):
 
     @admin.display(description="kind", ordering="kind")
     def sort(self, concept: Concept) -> str:
-        return kind_in_words(concept.kind)
+        return kind_label(concept.kind)
 
     def unmapped_terms(self, request: HttpRequest) -> HttpResponse:
         return graph.unmapped_terms(self, request)

@@ -1,4 +1,4 @@
-"""What the corpus holds and what waits there, for the curators' front page."""
+"""Panels of the curators' front page: contents of the corpus, and open work."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOTICES = {
     Notice.EXPRESSION_OF_CONCERN: "Studies of concern",
     Notice.CORRECTED: "Corrected studies",
 }
-LEAST = {
+STATUS_LABELS = {
     Status.DRAFT: "Drafts",
     Status.IN_REVIEW: "In review",
     Status.PUBLISHED: "Published",
@@ -31,11 +31,11 @@ LEAST = {
 
 
 def panels(by: User) -> Iterator[Panel]:
-    """For those who may see studies; nothing for anybody else."""
+    """Yield the panels; none for users who may not view studies."""
     if not by.has_perm("corpus_app.view_study"):
         return
     yield Panel("Studies", tuple(_by_status()))
-    yield Panel(NEEDED, tuple(_care()), empty=NOTHING, is_work=True)
+    yield Panel(NEEDED, tuple(_open_work()), empty=NOTHING, is_work=True)
     yield Panel("Collections", tuple(_by_collection()), as_bars=True)
     yield Panel("Designs", tuple(_by("design", dict.fromkeys(Design))), as_bars=True)
     yield Panel("Years", tuple(_by_year()), as_bars=True)
@@ -47,11 +47,11 @@ def studies(**query: str | int) -> str:
 
 def _by_status() -> Iterator[Figure]:
     counts = dict(Study.objects.order_by().values_list("status").annotate(n=Count("pk")))
-    for status, label in LEAST.items():
+    for status, label in STATUS_LABELS.items():
         yield Figure(label, counts.get(status.value, 0), studies(status__exact=status.value))
 
 
-def _care() -> Iterator[Figure]:
+def _open_work() -> Iterator[Figure]:
     waiting = Study.objects.filter(status=Status.IN_REVIEW).count()
     yield Figure("Studies to review", waiting, studies(status__exact=Status.IN_REVIEW.value), needs_care=True)
     lacking = {state: in_state(Passage.objects.order_by(), state).count() for state in (WAITING, FAILED)}

@@ -1,4 +1,4 @@
-"""Which encoder search compares by, how far a change of it is, and the buttons that change it."""
+"""The admin page of the encoder: its state, the progress of a change, and the buttons that change it."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ PERMISSION = "corpus_app.manage_vectors"
 
 
 def encoder(model_admin: admin.ModelAdmin[Study], request: HttpRequest) -> HttpResponse:
-    """GET shows the state; POST of `do` changes it: `change` to `name`, `drop`, or `again`."""
+    """Show the state on GET; on POST apply `do`: `change` (to `name`), `drop` or `again`."""
     if not request.user.has_perm(PERMISSION):
         raise PermissionDenied
     used = search.encoder_name()
     if request.method == "POST":
-        return _do(request, used)
-    state = indexing.state(used=used)
+        return _apply(request, used)
+    state = indexing.read_state(used=used)
     active = next(row for row in state.encoders if row.is_active)
     context: dict[str, Any] = {
         **model_admin.admin_site.each_context(request),
@@ -32,15 +32,15 @@ def encoder(model_admin: admin.ModelAdmin[Study], request: HttpRequest) -> HttpR
         "state": state,
         "active": active,
         "used": used,
-        "kept": embedding.kept_name(),
+        "kept": embedding.fallback_name(),
         "is_changing": used != active.name,
         "done": state.passages - state.waiting - state.failed,
-        "on_offer": [name for name in embedding.on_offer() if name not in (active.name, embedding.kept_name())],
+        "on_offer": [name for name in embedding.on_offer() if name not in (active.name, embedding.fallback_name())],
     }
     return TemplateResponse(request, "admin/corpus_app/study/encoder.html", context)
 
 
-def _do(request: HttpRequest, used: str) -> HttpResponse:
+def _apply(request: HttpRequest, used: str) -> HttpResponse:
     by, what = curator(request), request.POST.get("do")
     try:
         if what == "change":

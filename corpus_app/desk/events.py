@@ -1,4 +1,4 @@
-"""Who did what when: to be read only."""
+"""Read-only admin pages of the audit events."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from django.utils.html import format_html
 
 from corpus_app import actions
 from corpus_app.curation.history import as_text
-from corpus_app.desk.base import DeskAdmin, WhenFilter, WordsFilter
+from corpus_app.desk.base import DeskAdmin, MomentFilter, WordsFilter
 from corpus_app.models import CorpusEvent, Passage, Study
 
-FACTS = {  # what is told of an event beside what it changed; other names speak for themselves
+FACTS = {  # labels of event details; other names are shown as they are
     "added": "added",
     "entry": "name",
     "of": "number of the event",
@@ -26,18 +26,18 @@ FACTS = {  # what is told of an event beside what it changed; other names speak 
     "took": "taken from it",
     "what": "what was put back",
 }
-IMPORT = "import_corpus"  # the name under which the command line brings studies in
-UNTOLD = {"changes", "was", "model", "key", "digest"}  # told otherwise, or for programs alone
+IMPORT = "import_corpus"  # actor name of the import command
+HIDDEN_FACTS = {"changes", "was", "model", "key", "digest"}  # shown elsewhere, or internal
 
 
 class ActionFilter(WordsFilter):
-    words = staticmethod(actions.in_words)
+    words = staticmethod(actions.label)
 
 
 @admin.register(CorpusEvent)
 class CorpusEventAdmin(DeskAdmin):
     list_display = ("when", "who", "what", "study", "reason", "corpus_version_number")
-    list_filter = (("action", ActionFilter), ("at", WhenFilter))
+    list_filter = (("action", ActionFilter), ("at", MomentFilter))
     list_per_page = 50
     show_full_result_count = False
     search_fields = ("study_key", "actor_name", "reason")
@@ -56,7 +56,7 @@ class CorpusEventAdmin(DeskAdmin):
 
     @admin.display(description="what", ordering="action")
     def what(self, event: CorpusEvent) -> str:
-        return actions.in_words(event.action)
+        return actions.label(event.action)
 
     @admin.display(description="study", ordering="study_key")
     def study(self, event: CorpusEvent) -> str:
@@ -103,7 +103,7 @@ class CorpusEventAdmin(DeskAdmin):
 
 
 def _changes(detail: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Each field that has changed: its name, before, after; of what was deleted there is no after."""
+    """Yield name, old and new text of each changed field; the new text of deleted rows is empty."""
     for field, change in _items(detail.get("changes")):
         before_after = change if isinstance(change, Mapping) else {"after": change}
         yield field, as_text(before_after.get("before")), as_text(before_after.get("after"))
@@ -119,15 +119,15 @@ def _changes(detail: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
 
 def _facts(detail: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for name, value in detail.items():
-        if name in UNTOLD or value in (None, "", [], {}):
+        if name in HIDDEN_FACTS or value in (None, "", [], {}):
             continue
         if name == "passages" and isinstance(value, list):
             added = sum("changes" not in row and "removed" not in row for row in _passages(detail))
             if added:
                 yield "passages added", str(added)
             continue
-        told = actions.in_words(str(value)) if name == "what" else as_text(value)
-        yield FACTS.get(name, name), told
+        text = actions.label(str(value)) if name == "what" else as_text(value)
+        yield FACTS.get(name, name), text
 
 
 def _passages(detail: Mapping[str, Any]) -> list[Mapping[str, Any]]:

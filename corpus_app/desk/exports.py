@@ -1,4 +1,4 @@
-"""Studies out of the desk: as our folder, or for other programs."""
+"""The admin page that exports studies as a corpus folder or for other programs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ExportForm(forms.Form):
 
 
 def export(model_admin: admin.ModelAdmin[Study], request: HttpRequest) -> HttpResponse:
-    """GET asks for the form of `ids` or, with `all`, of the whole corpus; POST hands the file over."""
+    """Ask for the format on GET (of `ids`, or with `all` of the whole corpus); send the file on POST."""
     if not request.user.has_perm("corpus_app.view_study"):
         raise PermissionDenied
     if request.method == "POST":
@@ -60,7 +60,7 @@ def ask(
     *,
     form: ExportForm | None = None,
 ) -> HttpResponse:
-    """The page that asks for the form; None is the whole corpus."""
+    """Render the page that asks for the format; `keys` None means the whole corpus."""
     form = form or ExportForm(initial={"ids": ",".join(map(str, keys or ()))})
     context = {
         **model_admin.admin_site.each_context(request),
@@ -80,10 +80,10 @@ def _file(form: str, keys: Collection[int] | None) -> HttpResponse:
     drafts, vocabulary = curation.snapshot(wanted)
     if form == FOLDER:
         lexica = curation.current_lexica() if keys is None else {}
-        return _attached(curation.zip_corpus(drafts, vocabulary, lexica), "corpus.zip", "application/zip")
+        return _as_attachment(curation.zip_corpus(drafts, vocabulary, lexica), "corpus.zip", "application/zip")
     _, suffix, kind, write = WRITERS[form]
-    return _attached(write(drafts), f"studies.{suffix}", kind)
+    return _as_attachment(write(drafts), f"studies.{suffix}", kind)
 
 
-def _attached(content: bytes, name: str, kind: str) -> HttpResponse:
+def _as_attachment(content: bytes, name: str, kind: str) -> HttpResponse:
     return HttpResponse(content, content_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})

@@ -1,4 +1,4 @@
-"""A concept's neighbours as a picture without script, and the words of the corpus that belong to no concept."""
+"""The graph of a concept's neighbours, and the page of frequent terms that belong to no concept."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from django.utils.text import slugify
 
 from corpus_app import curation, hooks
 from corpus_app.desk import terms
-from corpus_app.desk.base import FORESEEN, curator, reasons
+from corpus_app.desk.base import EXPECTED_ERRORS, curator, error_messages
 from corpus_app.models import Concept, ConceptAlias, ConceptRelation, Passage, Study
 
 WIDTH, HEIGHT = 720, 420
 MOST_DRAWN = 14
 LONGEST_LABEL = 24
-PASSAGES_READ = 3_000  # of a larger corpus, evenly picked: reading them takes about a second
+PASSAGES_READ = 3_000  # sample of a larger corpus; reading it takes about a second
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbour:
+class DrawnNeighbour:
     concept: Concept
     relation: str
     key: int
-    """Of the relation."""
+    """Primary key of the relation."""
     studies: int
     is_outward: bool
     x: float
@@ -39,20 +39,21 @@ class Neighbour:
 
     @property
     def label(self) -> str:
-        return shortened(self.concept.name)
+        return shorten(self.concept.name)
 
     @property
     def address(self) -> str:
         return reverse("admin:corpus_app_concept_change", args=[self.concept.pk])
 
     @property
-    def middle(self) -> tuple[float, float]:
-        """Where the relation is named, nearer to the neighbour than to the crowd around the concept."""
-        return round(WIDTH / 2 + 0.6 * (self.x - WIDTH / 2), 1), round(HEIGHT / 2 + 0.6 * (self.y - HEIGHT / 2), 1)
+    def label_position(self) -> tuple[float, float]:
+        """Return x and y of the relation's label, nearer to the neighbour than to the crowded centre."""
+        x, y = WIDTH / 2 + 0.6 * (self.x - WIDTH / 2), HEIGHT / 2 + 0.6 * (self.y - HEIGHT / 2)
+        return round(x, 1), round(y, 1)
 
 
-def neighbours(concept: Concept) -> list[Neighbour]:
-    """Those with the most studies behind them first, on an ellipse around the concept."""
+def find_neighbours(concept: Concept) -> list[DrawnNeighbour]:
+    """Return the concept's neighbours placed on an ellipse around it, those with the most studies first."""
     found: list[tuple[Concept, ConceptRelation, bool, int]] = []
     for side, is_outward in (("source", True), ("target", False)):
         rows = ConceptRelation.objects.filter(**{side: concept}).select_related("source", "target")
@@ -61,34 +62,36 @@ def neighbours(concept: Concept) -> list[Neighbour]:
             found.append((other, counted, is_outward, counted.n_studies))
     found.sort(key=lambda entry: (-entry[3], entry[0].name, entry[1].pk))
     drawn = min(len(found), MOST_DRAWN)
-    told = []
+    drawn_neighbours = []
     for place, (other, row, is_outward, n) in enumerate(found):
         angle = 2 * math.pi * place / max(1, drawn) - math.pi / 2
         x, y = WIDTH / 2 + 0.37 * WIDTH * math.cos(angle), HEIGHT / 2 + 0.42 * HEIGHT * math.sin(angle)
-        told.append(Neighbour(other, row.relation.replace("_", " "), row.pk, n, is_outward, round(x, 1), round(y, 1)))
-    return told
+        drawn_neighbours.append(
+            DrawnNeighbour(other, row.relation.replace("_", " "), row.pk, n, is_outward, round(x, 1), round(y, 1))
+        )
+    return drawn_neighbours
 
 
 def picture(concept: Concept) -> dict[str, Any]:
-    all_of_them = neighbours(concept)
+    found = find_neighbours(concept)
     return {
         "width": WIDTH,
         "height": HEIGHT,
-        "label": shortened(concept.name),
-        "drawn": all_of_them[:MOST_DRAWN],
-        "listed": all_of_them,
+        "label": shorten(concept.name),
+        "drawn": found[:MOST_DRAWN],
+        "listed": found,
     }
 
 
-def shortened(words: str) -> str:
+def shorten(words: str) -> str:
     return words if len(words) <= LONGEST_LABEL else f"{words[: LONGEST_LABEL - 1].rstrip()}…"
 
 
-# --- Words of no concept --------------------------------------------------------------------------------------------------
+# --- Unmapped terms
 
 
 def unmapped_terms(model_admin: admin.ModelAdmin[Concept], request: HttpRequest) -> HttpResponse:
-    """GET lists them; POST makes those chosen (`term`) aliases of a concept (`concept`)."""
+    """List the terms on GET; on POST make the chosen ones (`term`) aliases of `concept`."""
     may_change = model_admin.has_change_permission(request)
     if not model_admin.has_view_permission(request):
         raise PermissionDenied
@@ -98,8 +101,8 @@ def unmapped_terms(model_admin: admin.ModelAdmin[Concept], request: HttpRequest)
         return _make_aliases(request)
     names = [*Concept.objects.values_list("name", flat=True), *ConceptAlias.objects.values_list("name", flat=True)]
     authors = Study.objects.values_list("authors", flat=True)
-    people = {part for listed in authors for author in listed for part in author.split()[:-1]}  # as Family AB
-    found = terms.unmapped(_passages(), asked(), names, people=people)
+    people = {part for listed in authors for author in listed for part in author.split()[:-1]}  # written as Family AB
+    found = terms.find_unmapped(_passages(), asked_questions(), names, people=people)
     add, listed = reverse("admin:corpus_app_concept_add"), reverse("admin:corpus_app_passage_changelist")
     context = {
         **model_admin.admin_site.each_context(request),
@@ -119,7 +122,7 @@ def _passages() -> Iterable[str]:
     return rows.order_by("content_hash", "pk").values_list("text", flat=True)[:PASSAGES_READ]
 
 
-def asked() -> Iterable[tuple[str, int]]:
+def asked_questions() -> Iterable[tuple[str, int]]:
     """Yield questions and how often each was asked."""
     for source in hooks.question_sources:
         yield from source()
@@ -137,8 +140,8 @@ def _make_aliases(request: HttpRequest) -> HttpResponse:
                 alias = ConceptAlias(concept=concept, name=words)
                 alias.full_clean(exclude=["position"])
                 curation.save_entry(alias, by=curator(request))
-    except FORESEEN as error:
-        for reason in reasons(error):
+    except EXPECTED_ERRORS as error:
+        for reason in error_messages(error):
             messages.error(request, reason)
     else:
         messages.success(request, f"{concept.name} is now also known as {', '.join(chosen)}.")

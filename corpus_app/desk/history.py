@@ -1,4 +1,4 @@
-"""The history of a row as a page: who, when, why, what changed, and a button that puts it back."""
+"""The history page of a row: its events, their differences, and a button that undoes each."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from django.urls import reverse
 
 from corpus_app import curation
 from corpus_app.curation import history
-from corpus_app.desk.base import FORESEEN, CurationAdmin, curator, reasons
+from corpus_app.desk.base import EXPECTED_ERRORS, CurationAdmin, curator, error_messages
 from corpus_app.models import CorpusEvent
 
 PER_PAGE = 30
 
 
 class HistoryMixin(CurationAdmin):
-    """Django's history button, leading to the corpus's own events."""
+    """An admin class whose history page shows the corpus's audit events."""
 
     def events_of(self, obj: Any) -> QuerySet[CorpusEvent]:
         return history.of_entry(obj)
@@ -56,8 +56,8 @@ class HistoryMixin(CurationAdmin):
             raise Http404
         try:
             curation.restore(event.pk, by=curator(request))
-        except FORESEEN as error:
-            for reason in reasons(error):
+        except EXPECTED_ERRORS as error:
+            for reason in error_messages(error):
                 messages.error(request, reason)
         else:
             messages.success(request, "Put back as it was before.")

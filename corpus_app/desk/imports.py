@@ -1,4 +1,4 @@
-"""Bringing studies in: a file, a text or a look-up; then what it would do; then what it did."""
+"""Admin pages of imports: send a file, a text or an identifier, then preview and confirm it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from django.utils.text import capfirst
 from corpus_app import sources
 from corpus_app.curation import effects, jobs, lookup, previewing
 from corpus_app.curation.history import DiffPart, compare
-from corpus_app.desk.base import FORESEEN, DeskAdmin, curator, reasons
+from corpus_app.desk.base import EXPECTED_ERRORS, DeskAdmin, curator, error_messages
 from corpus_app.models import Collection, ImportItem, ImportJob
 from corpus_app.records import Design
 from corpus_app.sources import Source, keeping
@@ -51,7 +51,8 @@ class BringInForm(forms.Form):
         required=False,
         max_length=LONGEST_TEXT,
         widget=forms.Textarea(attrs={"rows": 8, "cols": 80}),
-        help_text="References in one of the formats above, or the words of a study with headings on lines of their own.",
+        help_text="References in one of the formats above, "
+        "or the words of a study with headings on lines of their own.",
     )
     title = forms.CharField(
         label="Title of the text",
@@ -100,7 +101,8 @@ class ConfirmForm(forms.Form):
     publish = forms.BooleanField(
         label="Publish them",
         required=False,
-        help_text="Those only that nothing stands in the way of. Studies that are published already are changed only with this.",
+        help_text="Those only that nothing stands in the way of. "
+        "Studies that are published already are changed only with this.",
     )
 
     def __init__(self, *args: Any, may_publish: bool, **options: Any) -> None:
@@ -113,8 +115,8 @@ class ConfirmForm(forms.Form):
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """A line with its differences word by word."""
+class ShownLine:
+    """A preview line with word-level differences."""
 
     line: previewing.PreviewLine
     differences: tuple[tuple[str, tuple[DiffPart, ...]], ...]
@@ -140,7 +142,7 @@ class ImportJobAdmin(DeskAdmin):
         return f"{job.done:,} of {job.total:,}" if job.total else "–"
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False  # a job is looked at and confirmed on a page of its own
+        return False  # `change_view` shows a page of its own
 
     def get_urls(self) -> list[Any]:
         report = path(
@@ -149,15 +151,15 @@ class ImportJobAdmin(DeskAdmin):
         file = path("<int:key>/file", self.admin_site.admin_view(self.file), name="corpus_app_importjob_file")
         return [report, file, *super().get_urls()]
 
-    # --- Asking
+    # --- Creating a job
 
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
         if not self.has_add_permission(request):
             raise PermissionDenied
         is_sent = request.method == "POST"
-        form = BringInForm(request.POST, request.FILES) if is_sent else BringInForm(initial=_asked_again(request))
+        form = BringInForm(request.POST, request.FILES) if is_sent else BringInForm(initial=_initial_values(request))
         if is_sent and form.is_valid():
-            ordered = self._order(request, form)
+            ordered = self._create_job(request, form)
             if isinstance(ordered, ImportJob):
                 jobs.wake_worker()
                 return HttpResponseRedirect(reverse("admin:corpus_app_importjob_change", args=[ordered.pk]))
@@ -170,8 +172,8 @@ class ImportJobAdmin(DeskAdmin):
         }
         return TemplateResponse(request, "admin/corpus_app/importjob/bring_in.html", context)
 
-    def _order(self, request: HttpRequest, form: BringInForm) -> ImportJob | BringInForm:
-        """A job; or, where the file is a PDF, the form with its text."""
+    def _create_job(self, request: HttpRequest, form: BringInForm) -> ImportJob | BringInForm:
+        """Create a job; for a PDF return the form filled with its text instead."""
         by, asked = curator(request), form.cleaned_data
         if value := asked["lookup"]:
             return jobs.create_job(value.encode(), file_name=value, by=by, way=ImportJob.Way.LOOKUP)
@@ -203,7 +205,7 @@ class ImportJobAdmin(DeskAdmin):
         )
         return BringInForm(initial={"text": text, "title": read.title})
 
-    # --- Looking and choosing
+    # --- Previewing and confirming
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
@@ -219,7 +221,7 @@ class ImportJobAdmin(DeskAdmin):
         if request.method == "POST":
             if not may_act:
                 raise PermissionDenied
-            if response := self._act(request, job, form):
+            if response := self._apply_verb(request, job, form):
                 return response
         is_working = job.status in jobs.TO_READ | jobs.TO_DO
         found = job.items.none() if is_working else job.items.all()
@@ -228,7 +230,7 @@ class ImportJobAdmin(DeskAdmin):
         found = found.filter(effect=wanted) if wanted else found
         page = Paginator(found, PER_PAGE).get_page(request.GET.get("p"))
         counts = {} if is_working else effects.count_effects(job)
-        problems = [keeping.problem_of(kept) for kept in job.problems[:MOST_PROBLEMS]]
+        problems = [keeping.problem_of(stored) for stored in job.problems[:MOST_PROBLEMS]]
         context = {
             **self.admin_site.each_context(request),
             "title": f"Import of {job.file_name}",
@@ -248,8 +250,8 @@ class ImportJobAdmin(DeskAdmin):
         }
         return TemplateResponse(request, "admin/corpus_app/importjob/job.html", context)
 
-    def _act(self, request: HttpRequest, job: ImportJob, form: ConfirmForm) -> HttpResponse | None:
-        """What a button of the preview asks for; None where the form has to be shown again."""
+    def _apply_verb(self, request: HttpRequest, job: ImportJob, form: ConfirmForm) -> HttpResponse | None:
+        """Apply the pressed button of the preview; None means that the form has errors."""
         verb = request.POST.get("verb", "")
         try:
             if verb in {"all", "none"}:
@@ -271,24 +273,24 @@ class ImportJobAdmin(DeskAdmin):
                 )
                 jobs.confirm(job, options, by=curator(request))
                 jobs.wake_worker()
-        except FORESEEN as error:
-            for reason in reasons(error):
+        except EXPECTED_ERRORS as error:
+            for reason in error_messages(error):
                 messages.error(request, reason)
         page = request.POST.get("p", "")
         query = f"?p={page}" if verb != "confirm" and page.isdecimal() else ""
         return HttpResponseRedirect(f"{request.path}{query}")
 
-    # --- Taking away
+    # --- Downloads
 
     def report(self, request: HttpRequest, key: int) -> HttpResponse:
         job = self._job(request, key)
-        return _attached(previewing.report(job), f"import-{job.pk}.csv", "text/csv")
+        return _as_attachment(previewing.report(job), f"import-{job.pk}.csv", "text/csv")
 
     def file(self, request: HttpRequest, key: int) -> HttpResponse:
         job = self._job(request, key)
         if not job.content:
             raise Http404("The file of this import is kept no longer.")
-        return _attached(bytes(job.content), f"import-{job.pk}.bin", "application/octet-stream")
+        return _as_attachment(bytes(job.content), f"import-{job.pk}.bin", "application/octet-stream")
 
     def _job(self, request: HttpRequest, key: int) -> ImportJob:
         job = self.get_object(request, str(key))
@@ -300,13 +302,13 @@ class ImportJobAdmin(DeskAdmin):
         return found
 
 
-def _asked_again(request: HttpRequest) -> dict[str, str]:
-    """What an address puts into the form: a DOI or PMID whose look-up failed."""
+def _initial_values(request: HttpRequest) -> dict[str, str]:
+    """Return the form's initial values: a DOI or PMID whose lookup failed."""
     return {"lookup": request.GET.get("lookup", "")[:300]}
 
 
 def _outcomes(job: ImportJob) -> Iterator[tuple[str, int]]:
-    """What came of the items of an import that ended, in words."""
+    """Yield label and count of each outcome of an ended import."""
     counted = job.report.get("outcomes", {})
     for outcome in ImportItem.Outcome:
         if number := counted.get(outcome.value):
@@ -317,10 +319,10 @@ def _keys(request: HttpRequest, name: str) -> list[int]:
     return [int(key) for key in request.POST.getlist(name) if key.isdecimal() and len(key) < 19]
 
 
-def _attached(content: bytes, name: str, kind: str) -> HttpResponse:
+def _as_attachment(content: bytes, name: str, kind: str) -> HttpResponse:
     return HttpResponse(content, content_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
-def _lines(items: Sequence[ImportItem], job: ImportJob) -> Iterator[Shown]:
+def _lines(items: Sequence[ImportItem], job: ImportJob) -> Iterator[ShownLine]:
     for line in previewing.lines(items, job.problems, with_differences=job.status == ImportJob.Status.PREVIEWED):
-        yield Shown(line, tuple((d.field, tuple(compare(d.before, d.after))) for d in line.differences))
+        yield ShownLine(line, tuple((d.field, tuple(compare(d.before, d.after))) for d in line.differences))

@@ -1,4 +1,4 @@
-"""Whether passages are indexed, as columns of a query."""
+"""The index state of passages as query annotations and filters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ INDEXED, WAITING, FAILED = "indexed", "waiting", "failed"
 
 
 def with_index_state(passages: QuerySet[Any]) -> QuerySet[Any]:
-    """Annotates `index_state`: indexed by its present words, waiting for the worker, or failed."""
+    """Annotate `index_state`: `indexed` (current text), `waiting` or `failed`."""
     annotated: QuerySet[Any] = passages.annotate(
         index_state=Case(
             When(Exists(_current_vectors()), then=Value(INDEXED)),
@@ -27,7 +27,10 @@ def with_index_state(passages: QuerySet[Any]) -> QuerySet[Any]:
 
 
 def in_state(passages: QuerySet[Any], state: str) -> QuerySet[Any]:
-    """Those in this state. Told apart without the column: so the database joins once instead of looking up each passage."""
+    """Filter passages by their state.
+
+    Filtering on the `index_state` annotation would be slower: a lookup per passage instead of one join.
+    """
     if state == INDEXED:
         return passages.filter(Exists(_current_vectors()))
     lacking = passages.filter(~Exists(_current_vectors()))
@@ -35,7 +38,7 @@ def in_state(passages: QuerySet[Any], state: str) -> QuerySet[Any]:
 
 
 def with_index_counts(studies: QuerySet[Any]) -> QuerySet[Any]:
-    """Annotates how many passages each study has, and how many of them are indexed or failed."""
+    """Annotate the number of passages of each study, and of its indexed and failed ones."""
     counted: QuerySet[Any] = studies.annotate(n_passages=_count(), n_indexed=_count(INDEXED), n_failed=_count(FAILED))
     return counted
 
@@ -54,7 +57,7 @@ def _count(state: str | None = None) -> Coalesce:
     return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
 
 
-def in_words(passage: Passage) -> str:
+def state_label(passage: Passage) -> str:
     state = getattr(passage, "index_state", WAITING)
     if state == INDEXED:
         return "Yes"

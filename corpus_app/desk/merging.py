@@ -1,4 +1,4 @@
-"""Studies that may be one: the pairs, and the page that shows two side by side and merges them."""
+"""Admin pages of duplicate studies: the list of pairs, and the page that compares and merges two."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from django.urls import reverse
 
 from corpus_app import curation, hooks, sources
 from corpus_app.curation.history import as_text
-from corpus_app.desk.base import FORESEEN, curator, reasons
+from corpus_app.desk.base import EXPECTED_ERRORS, curator, error_messages
 from corpus_app.models import Concept, Passage, Study
 from corpus_app.records import Status
 from corpus_app.sources.duplicates import Duplicate, Known
 
-NEEDED = ("corpus_app.change_study", "corpus_app.publish_study")  # the other one is withdrawn
+NEEDED = ("corpus_app.change_study", "corpus_app.publish_study")  # a merge withdraws the other study
 
 
 def may_merge(request: HttpRequest) -> bool:
@@ -28,36 +28,41 @@ def may_merge(request: HttpRequest) -> bool:
 
 
 def pairs() -> Iterator[Duplicate]:
-    """Each pair once, of studies that are not withdrawn; `known` is the one to keep, as `to_keep` has it."""
+    """Yield each pair of similar studies once; `known` is the one to keep. Withdrawn studies are left out."""
     columns = ("study_id", "title", "year", "authors", "doi", "pmid")
     rows = Study.objects.exclude(status=Status.WITHDRAWN).values_list(*columns)
-    known = [Known(key, title, year, names[0] if names else "", doi or "", pmid or "") for key, title, year, names, doi, pmid in rows]  # fmt: skip
+    known = [
+        Known(key, title, year, names[0] if names else "", doi or "", pmid or "")
+        for key, title, year, names, doi, pmid in rows
+    ]
     found = [pair for pair in sources.duplicates(known, known) if pair.new < pair.known]
     weights = _weights({key for pair in found for key in (pair.new, pair.known)})
     for pair in found:
-        keep, other = to_keep(pair.known, pair.new, weights=weights)
+        keep, other = order_by_loss(pair.known, pair.new, weights=weights)
         yield replace(pair, new=other, known=keep)
 
 
-def to_keep(one: str, two: str, *, weights: Mapping[str, tuple[int, ...]] | None = None) -> tuple[str, str]:
-    """Two studies, that first which loses least when the other is withdrawn: published, with more passages, here for longer."""
+def order_by_loss(one: str, two: str, *, weights: Mapping[str, tuple[int, ...]] | None = None) -> tuple[str, str]:
+    """Return the study to keep, then the other: published before unpublished, then by passages, then by age."""
     found = _weights({one, two}) if weights is None else weights
     keep, other = sorted((one, two), key=lambda key: (found[key], key))
     return keep, other
 
 
 def _weights(keys: set[str]) -> dict[str, tuple[int, ...]]:
-    found = Study.objects.filter(study_id__in=keys).annotate(n=Count("passages"))
+    rows = Study.objects.filter(study_id__in=keys).annotate(n=Count("passages"))
     return {
-        study_id: (status != Status.PUBLISHED, -n, pk) for study_id, status, n, pk in found.values_list("study_id", "status", "n", "pk")
-    }  # fmt: skip
+        study_id: (status != Status.PUBLISHED, -n, pk)
+        for study_id, status, n, pk in rows.values_list("study_id", "status", "n", "pk")
+    }
 
 
 def duplicates(model_admin: admin.ModelAdmin[Study], request: HttpRequest) -> HttpResponse:
     if not may_merge(request):
         raise PermissionDenied
     found = list(pairs())
-    titles = dict(Study.objects.filter(study_id__in={key for p in found for key in (p.new, p.known)}).values_list("study_id", "title"))  # fmt: skip
+    keys = {key for pair in found for key in (pair.new, pair.known)}
+    titles = dict(Study.objects.filter(study_id__in=keys).values_list("study_id", "title"))
     context = {
         **model_admin.admin_site.each_context(request),
         "title": "Studies that may be one",
@@ -68,7 +73,7 @@ def duplicates(model_admin: admin.ModelAdmin[Study], request: HttpRequest) -> Ht
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FieldRow:
     name: str
     ours: str
     theirs: str
@@ -76,12 +81,12 @@ class Row:
 
 
 def merge(model_admin: admin.ModelAdmin[Study], request: HttpRequest) -> HttpResponse:
-    """GET shows `keep` and `other` side by side; POST merges them."""
+    """Show `keep` and `other` side by side on GET; merge them on POST."""
     if not may_merge(request):
         raise PermissionDenied
     asked = request.POST if request.method == "POST" else request.GET
     keep, other = (_find(asked.get(name, "")) for name in ("keep", "other"))
-    said: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
     if request.method == "POST":
         take = [name for name in request.POST.getlist("take") if name in curation.TAKEABLE]
         passages = [int(key) for key in request.POST.getlist("passages") if key.isdecimal() and len(key) < 19]
@@ -90,8 +95,8 @@ def merge(model_admin: admin.ModelAdmin[Study], request: HttpRequest) -> HttpRes
             curation.merge(
                 keep.study_id, other.study_id, take=take, passages=passages, reason=reason, by=curator(request)
             )
-        except FORESEEN as error:
-            said = reasons(error)
+        except EXPECTED_ERRORS as error:
+            errors = error_messages(error)
         else:
             messages.success(request, f"{other.study_id} was merged into {keep.study_id} and withdrawn.")
             return HttpResponseRedirect(reverse("admin:corpus_app_study_change", args=[keep.pk]))
@@ -103,7 +108,7 @@ def merge(model_admin: admin.ModelAdmin[Study], request: HttpRequest) -> HttpRes
         "other": other,
         "rows": list(_rows(keep, other)),
         "passages": _passages(keep, other),
-        "said": said,
+        "errors": errors,
         "reason": request.POST.get("reason", ""),
         "impacts": hooks.impacts([other.study_id]),
     }
@@ -117,13 +122,13 @@ def _find(study_id: str) -> Study:
     return study
 
 
-def _rows(keep: Study, other: Study) -> Iterator[Row]:
+def _rows(keep: Study, other: Study) -> Iterator[FieldRow]:
     for name, ours, theirs in sources.differences(curation.draft_of(keep), curation.draft_of(other)):
         if name in curation.TAKEABLE and (shown := _shown(theirs)):
             is_empty = not ours or ours in {"not_reported", "other"}
             if name == "concepts":
                 ours, shown = _names(ours), _shown(_names(theirs))
-            yield Row(name, _shown(ours), shown, is_empty)
+            yield FieldRow(name, _shown(ours), shown, is_empty)
 
 
 def _names(concept_ids: Iterable[str]) -> tuple[str, ...]:
@@ -140,6 +145,6 @@ def _shown(value: Any) -> str:
 
 
 def _passages(keep: Study, other: Study) -> list[tuple[Passage, bool]]:
-    """The other's passages, and whether the one that is kept has them already."""
+    """Return the other study's passages, and whether the study to keep has each already."""
     present = set(keep.passages.values_list("text", flat=True))
     return [(passage, passage.text in present) for passage in other.passages.order_by("position")]

@@ -1,4 +1,4 @@
-"""Passages: a list to find them by, and the form for one of them."""
+"""Admin pages of passages."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from django.utils.html import format_html
 from corpus_app import curation, hooks
 from corpus_app.curation import gate, history
 from corpus_app.desk import encoder, text_quality
-from corpus_app.desk.base import QuestionsForm, SeenField, curator, mend_posted
+from corpus_app.desk.base import QuestionsForm, SeenField, correct_posted_texts, curator
 from corpus_app.desk.history import HistoryMixin
-from corpus_app.desk.index_state import FAILED, INDEXED, WAITING, in_state, in_words, with_index_state
+from corpus_app.desk.index_state import FAILED, INDEXED, WAITING, in_state, state_label, with_index_state
 from corpus_app.models import CorpusEvent, Passage, Study
 
 FIELDS = ("section", "kind", "page", "text", "asked_as")
@@ -64,7 +64,7 @@ class PassageForm(QuestionsForm):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean()
-        # The study's row first, like every writer: two curators who lock in different orders would wait for each other.
+        # Lock the study's row first, as every writer does, to avoid deadlocks.
         Study.objects.select_for_update(no_key=True).filter(pk=self.instance.study_id).first()
         stored = Passage.objects.select_for_update(no_key=True).filter(pk=self.instance.pk).first()
         if stored and cleaned.get("seen") != _fingerprint(stored):
@@ -113,7 +113,7 @@ class PassageAdmin(HistoryMixin):
 
     @admin.display(description="indexed")
     def is_indexed(self, passage: Passage) -> str:
-        return in_words(passage)
+        return state_label(passage)
 
     @admin.display(description="study")
     def study_link(self, passage: Passage) -> str:
@@ -132,12 +132,12 @@ class PassageAdmin(HistoryMixin):
         return history.of_passage(obj)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Passages are added on the page of their study."""
+        """Return False: passages are added on the page of their study."""
         return False
 
     def changeform_view(self, request: HttpRequest, object_id: str | None = None, *args: Any, **options: Any) -> Any:
-        kept = self.get_object(request, object_id) if object_id else None
-        mend_posted(request, {"text": kept.text if kept else ""})
+        stored = self.get_object(request, object_id) if object_id else None
+        correct_posted_texts(request, {"text": stored.text if stored else ""})
         return super().changeform_view(request, object_id, *args, **options)
 
     def curate(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
@@ -154,6 +154,6 @@ class PassageAdmin(HistoryMixin):
         curation.remove_passage(obj.pk, by=curator(request))
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """The passages alone: what is derived from them goes with them unmentioned."""
+        """List the passages alone, without the derived rows that are deleted with them."""
         passages = list(objs)
         return [str(passage) for passage in passages], {"passages": len(passages)}, set(), []

@@ -1,4 +1,4 @@
-"""Who may sign in to the desk. An administrator gives roles; nobody makes themselves more than they are."""
+"""Admin pages of users and roles, without ways to raise one's own permissions."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 
-from corpus_app.desk.base import OfNoneFilter, curator
-from corpus_app.roles import ROLES, ROLES_OF_DJANGO
+from corpus_app.desk.base import EmptyLabelFilter, curator
+from corpus_app.roles import DJANGO_ROLES, ROLES
 
 if TYPE_CHECKING:  # generic for the type checker alone
     DjangosUserAdmin = UserAdmin[User]
@@ -31,14 +31,14 @@ else:
     ModelChoices = ModelChoiceIterator
     PermissionsChoice = forms.ModelMultipleChoiceField
 
-Group._meta.verbose_name, Group._meta.verbose_name_plural = "role", "roles"  # what the desk calls them everywhere
+Group._meta.verbose_name, Group._meta.verbose_name_plural = "role", "roles"  # the desk's name for groups
 
 admin.site.unregister(User)
 admin.site.unregister(Group)
 
 
 class PermissionChoices(ModelChoices):
-    """What may be done, below what it is done to."""
+    """Permission choices grouped by model."""
 
     def __iter__(self) -> Iterator[Any]:
         for kind, permissions in groupby(self.queryset, lambda permission: permission.content_type):
@@ -62,9 +62,9 @@ class PermissionsField(PermissionsChoice):
 
 
 def permissions_field(db_field: Any) -> PermissionsField:
-    """Boxes for the kinds that the desk's roles are about, and for whatever else somebody was given."""
+    """Build checkboxes for the models of the desk's roles, and for any other permission in use."""
     named = [getattr(config, "role_permissions", {}) for config in apps.get_app_configs()]
-    codenames = {name for roles in (*named, *ROLES_OF_DJANGO.values()) for names in roles.values() for name in names}
+    codenames = {name for roles in (*named, *DJANGO_ROLES.values()) for names in roles.values() for name in names}
     kinds = ContentType.objects.filter(permission__codename__in=codenames)
     given = Q(group__isnull=False) | Q(user__isnull=False)
     rows = Permission.objects.filter(pk__in=Permission.objects.filter(Q(content_type__in=kinds) | given).values("pk"))
@@ -74,7 +74,7 @@ def permissions_field(db_field: Any) -> PermissionsField:
 
 @admin.register(Group)
 class RoleAdmin(GroupAdmin):
-    filter_horizontal = ()  # as below
+    filter_horizontal = ()  # see PersonAdmin
 
     def formfield_for_manytomany(self, db_field: Any, request: HttpRequest | None = None, **options: Any) -> Any:
         if db_field.name == "permissions":
@@ -82,8 +82,8 @@ class RoleAdmin(GroupAdmin):
         return super().formfield_for_manytomany(db_field, request, **options)
 
 
-class RoleFilter(OfNoneFilter):
-    none = "Without a role"
+class RoleFilter(EmptyLabelFilter):
+    empty_label = "Without a role"
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -92,11 +92,11 @@ class RoleFilter(OfNoneFilter):
 
 @admin.register(User)
 class PersonAdmin(DjangosUserAdmin):
-    """Django's page for users; administrators who are no superusers see only what concerns the desk's roles."""
+    """Django's user admin; without superuser rights it shows only the desk's roles."""
 
     list_display = ("username", "first_name", "last_name", "roles", "is_active", "last_login")
     list_filter = ("is_active", ("groups", RoleFilter))
-    filter_horizontal = ()  # the two boxes side by side speak of themselves in a way that screen readers may not hear
+    filter_horizontal = ()  # Django's two-box widget is not accessible to screen readers
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
         people: QuerySet[User] = super().get_queryset(request).prefetch_related("groups")
@@ -139,9 +139,9 @@ class PersonAdmin(DjangosUserAdmin):
         return super().formfield_for_manytomany(db_field, request, **options)
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        """A superuser is changed by superusers only, password included."""
+        """Return whether the user may be changed; only superusers may change superusers."""
         allowed = super().has_change_permission(request, obj)
         return allowed and (obj is None or not obj.is_superuser or curator(request).is_superuser)
 
     def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        return False  # what people did stays under their names: take their access away instead
+        return False  # the history refers to users: deactivate them instead

@@ -1,4 +1,4 @@
-"""A retraction list at the desk: the file, then what it names here, then the act."""
+"""The admin page that checks a retraction list: upload it, see the matches, set the notices."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from corpus_app.records import Notice
 from corpus_app.sources import retractions
 from corpus_app.sources.retractions import Entry, Match
 
-LARGEST_FILE = 200_000_000  # bytes: the whole of Retraction Watch's data is a third of it
+LARGEST_FILE = 200_000_000  # bytes; the complete Retraction Watch data take a third of it
 SALT = "retractions"
 
 
@@ -35,7 +35,7 @@ class ListForm(forms.Form):
 
 
 def retraction_list(model_admin: admin.ModelAdmin[Study], request: HttpRequest) -> HttpResponse:
-    """GET asks for the file; POST of a file shows what it names; POST of what was shown sets the notices."""
+    """Ask for the file on GET; show its matches on POST of a file; set the notices on POST of the matches."""
     if not request.user.has_perm(state.NOTICE.permission):
         raise PermissionDenied
     if "found" in request.POST:
@@ -62,27 +62,27 @@ def _found(data: bytes) -> dict[str, Any]:
     studies = Study.objects.in_bulk([match.study_id for match in matches], field_name="study_id")
     rows = [(studies[match.study_id], match.entry) for match in matches]
     new = [(study, entry) for study, entry in rows if retractions.is_news(study.notice, entry)]
-    kept = [[study.study_id, entry.notice.value, entry.reason] for study, entry in new]
+    signed = [[study.study_id, entry.notice.value, entry.reason] for study, entry in new]
     return {
         "read": len(reading.entries),
         "problems": reading.problems,
         "new": new,
         "known": len(rows) - len(new),
         "impacts": hooks.impacts([study.study_id for study, _ in new]) if new else (),
-        "found": signing.dumps(kept, salt=SALT, compress=True),
+        "found": signing.dumps(signed, salt=SALT, compress=True),
         "was_read": True,
     }
 
 
 def _apply(request: HttpRequest) -> HttpResponse:
     try:
-        kept = signing.loads(request.POST["found"], salt=SALT, max_age=3_600)
+        rows = signing.loads(request.POST["found"], salt=SALT, max_age=3_600)
     except signing.BadSignature:
         messages.error(request, "This page has grown too old. Choose the file again.")
         return HttpResponseRedirect(request.path)
-    matches = [Match(study, Entry(0, None, None, Notice(notice), reason)) for study, notice, reason in kept]
+    matches = [Match(study, Entry(0, None, None, Notice(notice), reason)) for study, notice, reason in rows]
     done = curation.apply_retractions(matches, by=curator(request))
     messages.success(request, f"Marked: {', '.join(done) or 'nothing, it was so already'}.")
     if done:
-        state.tell_what_rests_on(request, done)
+        state.show_impacts(request, done)
     return HttpResponseRedirect(reverse("admin:corpus_app_study_changelist"))

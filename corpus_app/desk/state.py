@@ -1,4 +1,4 @@
-"""Hand over for review, send back, publish, withdraw, set a notice: each asks first, on a page that says what will happen."""
+"""Admin pages that change the state of studies (submit, send back, publish, withdraw, notice) after confirmation."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from corpus_app.desk.base import curator
 from corpus_app.models import Study
 from corpus_app.records import Notice, Status
 
-MOST_SHOWN = 200  # studies that the page names; the others it counts
+MOST_SHOWN = 200  # studies listed on the page; the others are counted
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """One of them: its name, who may do it, and what its page says."""
+class StateChange:
+    """A change of state: its name, the permission it takes, and the texts of its page."""
 
     verb: str
     title: str
@@ -34,42 +34,42 @@ class Change:
     button: str
 
 
-SUBMIT = Change(
+SUBMIT = StateChange(
     "submit",
     "Hand studies over for review",
     "corpus_app.change_study",
     "They wait for somebody to read and publish them. Readers of the site see nothing of them yet.",
     "Hand over",
 )
-SEND_BACK = Change(
+SEND_BACK = StateChange(
     "send_back",
     "Send studies back",
     "corpus_app.publish_study",
     "They become drafts again; the reason says what is to be mended.",
     "Send back",
 )
-PUBLISH = Change(
+PUBLISH = StateChange(
     "publish",
     "Publish studies",
     "corpus_app.publish_study",
     "Readers will see these studies, and answers will quote their passages.",
     "Publish",
 )
-WITHDRAW = Change(
+WITHDRAW = StateChange(
     "withdraw",
     "Withdraw studies",
     "corpus_app.publish_study",
     "They are gone from search at once. Past answers keep their place but hide these studies’ words from the public.",
     "Withdraw",
 )
-NOTICE = Change(
+NOTICE = StateChange(
     "notice",
     "Set the notice of studies",
     "corpus_app.set_notice_study",
     "Readers see the notice wherever these studies are cited. A retracted study is gone from search at once.",
     "Set the notice",
 )
-TAKING = (WITHDRAW, NOTICE)  # those that can take words from readers
+HIDING_CHANGES = (WITHDRAW, NOTICE)  # these can hide published text
 CHANGES = {change.verb: change for change in (SUBMIT, SEND_BACK, PUBLISH, WITHDRAW, NOTICE)}
 
 
@@ -121,33 +121,33 @@ FORMS: dict[str, type[ReasonForm]] = {
 
 
 def change_state(model_admin: admin.ModelAdmin[Study], request: HttpRequest, verb: str) -> HttpResponse:
-    """The page behind the buttons: GET asks about the studies `ids`, POST does it."""
+    """Ask for confirmation on GET for the studies `ids`; apply the change on POST."""
     change = CHANGES.get(verb)
     if change is None:
         raise Http404
     if not request.user.has_perm(change.permission):
         raise PermissionDenied
     posted = request.POST if request.method == "POST" else request.GET
-    keys = ",".join(posted.getlist("ids")).split(",")  # in one field: a form of thousands of fields is refused
+    keys = ",".join(posted.getlist("ids")).split(",")  # one field, as Django limits the number of fields
     studies = Study.objects.filter(pk__in=[key for key in keys if key.isdecimal() and len(key) < 19])
-    return ask_or_do(model_admin, request, change, list(studies), is_confirmed=request.method == "POST")
+    return confirm_or_apply(model_admin, request, change, list(studies), is_confirmed=request.method == "POST")
 
 
-def ask_or_do(
+def confirm_or_apply(
     model_admin: admin.ModelAdmin[Study],
     request: HttpRequest,
-    change: Change,
+    change: StateChange,
     studies: list[Study],
     *,
     is_confirmed: bool,
 ) -> HttpResponse:
-    affected, left = _sorted_out(change, studies, curator(request))
+    affected, left = _split_affected(change, studies, curator(request))
     form = FORMS[change.verb](request.POST if is_confirmed else None)
     if (
         is_confirmed
         and affected
         and form.is_valid()
-        and (response := _do(model_admin, request, change, affected, form))
+        and (response := _apply(model_admin, request, change, affected, form))
     ):
         return response
     context = {
@@ -159,25 +159,27 @@ def ask_or_do(
         "shown": affected[:MOST_SHOWN],
         "ids": ",".join(str(study.pk) for study in affected),
         "left": left,
-        "impacts": hooks.impacts([study.study_id for study in affected]) if change in TAKING and affected else None,
+        "impacts": hooks.impacts([study.study_id for study in affected])
+        if change in HIDING_CHANGES and affected
+        else None,
         "form": form,
     }
     return TemplateResponse(request, "admin/corpus_app/study/change_state.html", context)
 
 
-def _sorted_out(change: Change, studies: list[Study], by: User) -> tuple[list[Study], list[tuple[Study, str]]]:
-    """Those that the change is for, and the others with the reason why it is not."""
+def _split_affected(change: StateChange, studies: list[Study], by: User) -> tuple[list[Study], list[tuple[Study, str]]]:
+    """Split studies into those that the change applies to, and the others with the reason."""
     affected: list[Study] = []
     left: list[tuple[Study, str]] = []
     for study in sorted(studies, key=lambda study: study.study_id):
-        if reason := _why_left(change, study, by):
+        if reason := _find_reason_left_out(change, study, by):
             left.append((study, reason))
         else:
             affected.append(study)
     return affected, left
 
 
-def _why_left(change: Change, study: Study, by: User) -> str | None:
+def _find_reason_left_out(change: StateChange, study: Study, by: User) -> str | None:
     if change is PUBLISH:
         if study.status == Status.PUBLISHED:
             return "is published already."
@@ -197,8 +199,12 @@ def _why_left(change: Change, study: Study, by: User) -> str | None:
     return None
 
 
-def _do(
-    model_admin: admin.ModelAdmin[Study], request: HttpRequest, change: Change, affected: list[Study], form: ReasonForm
+def _apply(
+    model_admin: admin.ModelAdmin[Study],
+    request: HttpRequest,
+    change: StateChange,
+    affected: list[Study],
+    form: ReasonForm,
 ) -> HttpResponse | None:
     ids, by, reason = [study.study_id for study in affected], curator(request), form.cleaned_data["reason"]
     try:
@@ -216,15 +222,15 @@ def _do(
         form.add_error(None, str(error))
         return None
     messages.success(request, f"{_DONE[change.verb]}: {', '.join(done) or 'nothing, it was so already'}.")
-    if change in TAKING and done and form.cleaned_data.get("notice") != Notice.NONE.value:
-        tell_what_rests_on(request, done)
+    if change in HIDING_CHANGES and done and form.cleaned_data.get("notice") != Notice.NONE.value:
+        show_impacts(request, done)
     if len(affected) == 1:
         return HttpResponseRedirect(reverse("admin:corpus_app_study_change", args=[affected[0].pk]))
     return HttpResponseRedirect(reverse("admin:corpus_app_study_changelist"))
 
 
-def tell_what_rests_on(request: HttpRequest, studies: Sequence[str]) -> None:
-    """After words were taken from readers: where what was made of them is listed, to be made again."""
+def show_impacts(request: HttpRequest, studies: Sequence[str]) -> None:
+    """Show messages that link to whatever depends on studies whose text is now hidden."""
     for found in hooks.impacts(list(studies)):
         if found.listed_at:
             words = '{}. <a href="{}">See which, and ask again</a>.'

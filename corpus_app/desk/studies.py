@@ -1,4 +1,4 @@
-"""Studies with their passages, findings and concepts on one page."""
+"""Admin pages of studies, with their passages, findings and concepts as inlines."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from corpus_app.desk.base import (
     SeenField,
     StackedInline,
     WordsFilter,
+    correct_posted_texts,
     curator,
-    mend_posted,
     save_entries,
 )
 from corpus_app.desk.history import HistoryMixin
-from corpus_app.desk.index_state import in_words, with_index_counts, with_index_state
+from corpus_app.desk.index_state import state_label, with_index_counts, with_index_state
 from corpus_app.models import CorpusEvent, Finding, Passage, Study, StudyConcept
 from corpus_app.records import Design, Notice, Status
 from corpus_app.templatetags.corpus_words import design_words
@@ -39,7 +39,7 @@ _TEXT = re.compile(r"passages-\d+-text$")
 PASSAGE_FIELDS = ("section", "kind", "page", "text", "asked_as")
 
 
-def design_in_words(design: str) -> str:
+def design_label(design: str) -> str:
     return str(capfirst(design_words(design)))
 
 
@@ -78,7 +78,7 @@ class StudyForm(QuestionsForm):
         if design := cast(Any, self.fields.get("design")):
             design.choices = [
                 ("", "Choose a design"),
-                *((value.value, design_in_words(value.value)) for value in Design),
+                *((value.value, design_label(value.value)) for value in Design),
             ]
 
     def clean_authors(self) -> list[str]:
@@ -102,7 +102,7 @@ class StudyForm(QuestionsForm):
         return curation.clean_url(self.cleaned_data["url"])
 
     def clean(self) -> dict[str, Any]:
-        """Locks the study until it is saved, so that what was seen cannot change between the check and the save."""
+        """Lock the study and add an error when it changed since the page was rendered."""
         cleaned = super().clean()
         if self.instance.pk is None:
             return cleaned
@@ -138,9 +138,10 @@ class PassageInlineForm(QuestionsForm):
 class PassageFormSet(InlineFormSet):
     def clean(self) -> None:
         super().clean()
-        kept = [form for form in self.forms if form.instance.pk or form.has_changed()]
-        kept = [form for form in kept if not form.cleaned_data.get("DELETE")] if self.is_bound else kept
-        if self.instance.pk and self.instance.status == Status.PUBLISHED and not kept:
+        remaining = [form for form in self.forms if form.instance.pk or form.has_changed()]
+        if self.is_bound:
+            remaining = [form for form in remaining if not form.cleaned_data.get("DELETE")]
+        if self.instance.pk and self.instance.status == Status.PUBLISHED and not remaining:
             raise ValidationError(str(curation.LastPassage()))
 
 
@@ -159,7 +160,7 @@ class PassageInline(StackedInline):
 
     @admin.display(description="indexed")
     def is_indexed(self, passage: Passage) -> str:
-        return in_words(passage) if passage.pk else "–"
+        return state_label(passage) if passage.pk else "–"
 
 
 class FindingInline(StackedInline):
@@ -199,7 +200,7 @@ class StudyConceptInline(LabelledTabularInline):
 
 
 class DesignFilter(WordsFilter):
-    words = staticmethod(design_in_words)
+    words = staticmethod(design_label)
 
 
 @admin.register(Study)
@@ -264,13 +265,13 @@ class StudyAdmin(HistoryMixin):
 
     @admin.display(description="status", ordering="status")
     def state(self, study: Study) -> str:
-        """With its notice, where it has one."""
+        """Return the status, followed by the notice, if any."""
         notice = "" if study.notice == Notice.NONE else f", {study.get_notice_display().lower()}"
         return f"{study.get_status_display()}{notice}"
 
     @admin.display(description="design", ordering="design")
     def kind(self, study: Study) -> str:
-        return design_in_words(study.design)
+        return design_label(study.design)
 
     @admin.display(description="indexed", ordering="n_passages")
     def indexed(self, study: Any) -> str:
@@ -286,7 +287,7 @@ class StudyAdmin(HistoryMixin):
     # --- Saving
 
     def changeform_view(self, request: HttpRequest, object_id: str | None = None, *args: Any, **options: Any) -> Any:
-        mend_posted(request, _texts_as_kept(request))
+        correct_posted_texts(request, _stored_texts(request))
         return super().changeform_view(request, object_id, *args, **options)
 
     def curate(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
@@ -319,7 +320,7 @@ class StudyAdmin(HistoryMixin):
         curation.delete_study(obj.study_id, by=curator(request))
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """The studies with their passages: what is derived from them goes with them unmentioned."""
+        """List the studies with a count of their passages, without derived rows, and the protected ones."""
         studies = list(objs)
         published = [study for study in studies if study.status == Status.PUBLISHED]
         protected = [f"{study} (published: withdraw it first)" for study in published]
@@ -363,7 +364,7 @@ class StudyAdmin(HistoryMixin):
         return merging.merge(self, request)
 
     def quality(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        return text_quality.act(self, request, object_id)
+        return text_quality.apply_verb(self, request, object_id)
 
     def encoder(self, request: HttpRequest) -> HttpResponse:
         return encoder.encoder(self, request)
@@ -394,23 +395,23 @@ class StudyAdmin(HistoryMixin):
 
     @admin.action(description="Hand over for review", permissions=["change"])
     def submit_studies(self, request: HttpRequest, queryset: QuerySet[Study]) -> HttpResponse:
-        return state.ask_or_do(self, request, state.SUBMIT, list(queryset), is_confirmed=False)
+        return state.confirm_or_apply(self, request, state.SUBMIT, list(queryset), is_confirmed=False)
 
     @admin.action(description="Send back to draft", permissions=["publish"])
     def send_studies_back(self, request: HttpRequest, queryset: QuerySet[Study]) -> HttpResponse:
-        return state.ask_or_do(self, request, state.SEND_BACK, list(queryset), is_confirmed=False)
+        return state.confirm_or_apply(self, request, state.SEND_BACK, list(queryset), is_confirmed=False)
 
     @admin.action(description="Publish", permissions=["publish"])
     def publish_studies(self, request: HttpRequest, queryset: QuerySet[Study]) -> HttpResponse:
-        return state.ask_or_do(self, request, state.PUBLISH, list(queryset), is_confirmed=False)
+        return state.confirm_or_apply(self, request, state.PUBLISH, list(queryset), is_confirmed=False)
 
     @admin.action(description="Withdraw", permissions=["publish"])
     def withdraw_studies(self, request: HttpRequest, queryset: QuerySet[Study]) -> HttpResponse:
-        return state.ask_or_do(self, request, state.WITHDRAW, list(queryset), is_confirmed=False)
+        return state.confirm_or_apply(self, request, state.WITHDRAW, list(queryset), is_confirmed=False)
 
     @admin.action(description="Set notice", permissions=["notice"])
     def set_notice_of_studies(self, request: HttpRequest, queryset: QuerySet[Study]) -> HttpResponse:
-        return state.ask_or_do(self, request, state.NOTICE, list(queryset), is_confirmed=False)
+        return state.confirm_or_apply(self, request, state.NOTICE, list(queryset), is_confirmed=False)
 
     @admin.action(description="Export", permissions=["view"])
     def export_studies(self, request: HttpRequest, queryset: QuerySet[Study]) -> HttpResponse:
@@ -422,7 +423,7 @@ class StudyAdmin(HistoryMixin):
         if len(chosen) != 2:
             self.message_user(request, "Choose two studies to merge.", messages.ERROR)
             return None
-        keep, other = merging.to_keep(*chosen)
+        keep, other = merging.order_by_loss(*chosen)
         query = urlencode({"keep": keep, "other": other})
         return HttpResponseRedirect(f"{reverse('admin:corpus_app_study_merge')}?{query}")
 
@@ -431,26 +432,26 @@ class StudyAdmin(HistoryMixin):
         context["may_set_notice"] = self.has_notice_permission(request)
         context["may_submit"] = bool(context.get("original")) and self.has_change_permission(request)
         if original := context.get("original"):
-            context["comments_said"] = original.comments.count()
+            context["n_comments"] = original.comments.count()
             context["impacts"] = hooks.impacts([original.study_id])
             context |= text_quality.context(request, _passages_shown(context, original), back="study")
         return super().render_change_form(request, context, *args, **options)
 
 
 def _passages_shown(context: dict[str, Any], study: Study) -> list[Passage]:
-    """The passages as the page has loaded them already, else from the database."""
+    """Return the passages that the page's inline has loaded, else those in the database."""
     for inline in context.get("inline_admin_formsets", ()):
         if inline.formset.model is Passage:
             return [form.instance for form in inline.formset.initial_forms]
     return list(study.passages.select_related("check_of_text"))
 
 
-def _texts_as_kept(request: HttpRequest) -> dict[str, str]:
-    """Of the passages that were posted, by the name of their field; empty for a new one."""
+def _stored_texts(request: HttpRequest) -> dict[str, str]:
+    """Return the stored texts of the posted passages by form field; empty for new passages."""
     posted = {name: request.POST.get(name.replace("-text", "-id"), "") for name in request.POST if _TEXT.match(name)}
     keys = [key for key in posted.values() if key.isdecimal() and len(key) < 19]
-    kept = {str(pk): text for pk, text in Passage.objects.filter(pk__in=keys).values_list("pk", "text")}
-    return {name: kept.get(key, "") for name, key in posted.items()}
+    stored = {str(pk): text for pk, text in Passage.objects.filter(pk__in=keys).values_list("pk", "text")}
+    return {name: stored.get(key, "") for name, key in posted.items()}
 
 
 def _save_passages(request: HttpRequest, study: Study, formset: Any) -> None:
@@ -470,7 +471,10 @@ def _save_passages(request: HttpRequest, study: Study, formset: Any) -> None:
 
 
 def _wanted_order(formset: Any) -> list[int]:
-    """Passages by the numbers given; one that was given the place of another comes before it, one without comes last."""
+    """Return passage ids by the numbers entered.
+
+    A passage moved to another's number comes before it; one without a number comes last.
+    """
     forms = [form for form in formset.forms if form.instance.pk and form not in formset.deleted_forms]
 
     def place(form: Any) -> tuple[float, bool]:

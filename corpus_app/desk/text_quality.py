@@ -1,4 +1,4 @@
-"""What the text-quality gate found, on the pages of studies and passages: where, the mend, and the buttons."""
+"""The section of text-quality findings on the pages of studies and passages, and its buttons."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from django.urls import reverse
 from corpus_app import curation
 from corpus_app.curation import gate
 from corpus_app.curation.gate import CheckedFinding
-from corpus_app.desk.base import FORESEEN, curator, reasons
+from corpus_app.desk.base import EXPECTED_ERRORS, curator, error_messages
 from corpus_app.models import Passage, Study
 
 AROUND = 60  # characters shown before and after a finding
@@ -22,42 +22,42 @@ MEND, WAIVE = "corpus_app.change_passage", "corpus_app.add_qualitywaiver"
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownFinding:
     passage: int
     number: int
-    held: CheckedFinding
+    checked: CheckedFinding
     before: str
     after: str
 
     @property
     def kind(self) -> str:
-        return self.held.finding.kind.replace("_", " ")
+        return self.checked.finding.kind.replace("_", " ")
 
 
 def context(request: HttpRequest, passages: Sequence[Passage], *, back: str) -> dict[str, Any]:
-    """What the page's section needs; `back` is where its buttons lead."""
+    """Return the template context of the section; `back` names the page that its buttons return to."""
     shown = list(_shown(passages))
     return {
         "quality_shown": shown,
-        "quality_open": sum(row.held.is_open for row in shown),
-        "quality_mendable": sum(row.held.finding.mend is not None and not row.held.waived for row in shown),
+        "quality_open": sum(row.checked.is_open for row in shown),
+        "quality_mendable": sum(row.checked.finding.mend is not None and not row.checked.waived for row in shown),
         "quality_back": back,
         "may_mend": request.user.has_perm(MEND),
         "may_waive": request.user.has_perm(WAIVE),
     }
 
 
-def _shown(passages: Sequence[Passage]) -> Iterator[Shown]:
+def _shown(passages: Sequence[Passage]) -> Iterator[ShownFinding]:
     found = gate.findings_of_loaded(passages)
     for passage in sorted(passages, key=lambda passage: passage.position):
-        for held in found.get(passage.pk, ()):
-            start, end = held.finding.start, held.finding.end
+        for checked in found.get(passage.pk, ()):
+            start, end = checked.finding.start, checked.finding.end
             before, after = passage.text[max(0, start - AROUND) : start], passage.text[end : end + AROUND]
-            yield Shown(passage.pk, passage.position + 1, held, before, after)
+            yield ShownFinding(passage.pk, passage.position + 1, checked, before, after)
 
 
-def act(model_admin: admin.ModelAdmin[Study], request: HttpRequest, object_id: str) -> HttpResponse:
-    """POST from that section: mend one finding or all of the study, or let one stand."""
+def apply_verb(model_admin: admin.ModelAdmin[Study], request: HttpRequest, object_id: str) -> HttpResponse:
+    """Apply a button of the section: correct one finding or all of the study, or waive one."""
     study = model_admin.get_object(request, object_id)
     if study is None or request.method != "POST":
         raise Http404
@@ -65,9 +65,9 @@ def act(model_admin: admin.ModelAdmin[Study], request: HttpRequest, object_id: s
     if not request.user.has_perm(WAIVE if verb == "waive" else MEND):
         raise PermissionDenied
     try:
-        messages.success(request, _do(request, study, verb))
-    except FORESEEN as error:
-        for reason in reasons(error):
+        messages.success(request, _apply(request, study, verb))
+    except EXPECTED_ERRORS as error:
+        for reason in error_messages(error):
             messages.error(request, reason)
     key = request.POST.get("passage", "")
     if request.POST.get("back") == "passage" and key.isdecimal():
@@ -75,7 +75,7 @@ def act(model_admin: admin.ModelAdmin[Study], request: HttpRequest, object_id: s
     return HttpResponseRedirect(reverse("admin:corpus_app_study_change", args=[study.pk]))
 
 
-def _do(request: HttpRequest, study: Study, verb: str) -> str:
+def _apply(request: HttpRequest, study: Study, verb: str) -> str:
     by = curator(request)
     if verb == "mend_all":
         changed = curation.correct_study(study.study_id, by=by)

@@ -1,10 +1,10 @@
-"""The corpus in a reader's words: names for its values, authors on one line, and links that are safe to follow."""
+"""Template filters for the corpus: labels of stored values, author lists, and safe links."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape  # Django's does the same for a text, and first asks whether it is lazy
+from html import escape  # faster than Django's, which also handles lazy strings
 from typing import Any, Protocol
 from urllib.parse import quote, urlsplit
 
@@ -23,7 +23,8 @@ FIGURE = re.compile(r"\d")
 TOGETHER = re.compile(
     r"""\b[^\W\d_]{1,6}\ (?:[=≤≥]|&[lg]t;)\ [−–-]?\d+(?:[.,]\d+)*%?    # P = 0.074, n &lt; 20
     |\b\d\d\ ?%\ C(?:r)?I\b                             # 95% CI
-    |\b(?:\d+(?:[.,]\d+)*[–-])?\d+(?:[.,]\d+)*\ (?:k?g|mg|µg|ng|m?[lL]|[cmk]m|k?cal|[kM]J|min|h|s|RM|IU|mmHg|[mn]mol|%)(?:/\w+)*(?!\w)  # 1.6 g/kg/day""",
+    |\b(?:\d+(?:[.,]\d+)*[–-])?\d+(?:[.,]\d+)*\                         # 1.6 g/kg/day
+     (?:k?g|mg|µg|ng|m?[lL]|[cmk]m|k?cal|[kM]J|min|h|s|RM|IU|mmHg|[mn]mol|%)(?:/\w+)*(?!\w)""",
     re.VERBOSE,
 )
 
@@ -100,7 +101,7 @@ CONCEPT_KINDS = {
     "population": N_("People"),
     "training_variable": N_("Parts of a training plan"),
 }
-RELATIONS = {  # as the topic stands to its neighbour, and as the neighbour stands to it
+RELATIONS = {  # from the topic to its neighbour, and from the neighbour to the topic
     "affects": (N_("affects"), N_("is affected by")),
     "related_to": (N_("is related to"), N_("is related to")),
     "is_a": (N_("is a kind of"), N_("includes")),
@@ -144,8 +145,8 @@ FIELDS = {
 }
 
 
-class Piece(Protocol):
-    """A stretch of a passage, marked where it is a word of the question."""
+class MarkedText(Protocol):
+    """A part of a passage; `marked` if it is a word of the question."""
 
     @property
     def text(self) -> str: ...
@@ -159,7 +160,7 @@ def plain(value: object) -> str:
 
 @register.filter
 def unbroken(text: object) -> SafeString:
-    """Words of the corpus in which a figure stays on one line with its sign or its unit."""
+    """Escape a text and keep each figure on one line with its sign or unit."""
     escaped = escape(str(text))
     if not FIGURE.search(escaped):
         return mark_safe(escaped)  # noqa: S308 - escaped above
@@ -167,15 +168,15 @@ def unbroken(text: object) -> SafeString:
 
 
 @register.filter
-def with_terms_marked(pieces: Iterable[Piece]) -> SafeString:
-    """The stretches of a passage, one after the other; a page has hundreds of them."""
+def with_terms_marked(pieces: Iterable[MarkedText]) -> SafeString:
+    """Join the parts of a passage and highlight the marked ones. One filter is faster than hundreds of tags."""
     written = (f'<mark class="term">{unbroken(p.text)}</mark>' if p.marked else unbroken(p.text) for p in pieces)
     return mark_safe("".join(written))  # noqa: S308 - `unbroken` escapes
 
 
 @register.filter
 def field_words(name: object) -> str:
-    """A field of a study, on the desk."""
+    """Return the label of a study's field on the desk."""
     return FIELDS.get(str(name), plain(name))
 
 
@@ -191,13 +192,13 @@ def section_words(value: object) -> str:
 
 @register.filter
 def kind_words(value: object) -> str:
-    """Whose words a passage is. What is not known to be the source's counts as the curator's."""
+    """Return whose words a passage is; unknown kinds count as the curator's."""
     return gettext(KINDS.get(str(value), KINDS["summary"]))
 
 
 @register.filter
 def notice_words(value: object) -> str:
-    """Empty where there is nothing to say."""
+    """Return the label of a notice; empty for none."""
     return gettext(NOTICES.get(str(value), ""))
 
 
@@ -228,14 +229,14 @@ def concept_kind_words(value: object) -> str:
 
 @register.filter
 def relation_words(link: Any) -> str:
-    """How a topic stands to its neighbour."""
+    """Return the label of a relation, read from the topic to its neighbour."""
     out, back = RELATIONS.get(str(link.relation), (plain(link.relation), plain(link.relation)))
     return gettext(out if link.outward else back)
 
 
 @register.filter
 def change_words(change: Any) -> str:
-    """`A study was withdrawn`, `12 studies were published`."""
+    """Describe a change, such as `A study was withdrawn` or `12 studies were published`."""
     one, many = CHANGES[change.kind]
     if change.count == 1:
         return gettext(one)
@@ -249,14 +250,14 @@ def study_change_words(change: Any) -> str:
 
 @register.filter
 def collection_words(slug: object, collections: Iterable[Mapping[str, Any]]) -> str:
-    """What a collection is called; of one that is there no more, its slug as a reader would say it."""
+    """Return the collection's name; for a deleted collection, its slug as words."""
     names = {collection["slug"]: str(collection["name"]) for collection in collections}
     return names.get(str(slug), plain(slug).capitalize())
 
 
 @register.filter
 def authors_line(authors: Sequence[str] | None) -> str:
-    """`Smith A, Jones B`; a long list keeps its first three and counts the others."""
+    """Join authors as `Smith A, Jones B`; shorten a long list to three and the number of others."""
     names = [str(name) for name in authors or ()]
     if len(names) <= AUTHORS_SHOWN:
         return ", ".join(names)
@@ -266,7 +267,7 @@ def authors_line(authors: Sequence[str] | None) -> str:
 
 @register.filter
 def first_author(authors: Sequence[str] | None) -> str:
-    """`Smith A`, `Smith A and Jones B`, or `Smith A and others`."""
+    """Return `Smith A`, `Smith A and Jones B`, or `Smith A and others`."""
     names = [str(name) for name in authors or ()]
     if not names:
         return gettext("Authors not named")
@@ -279,7 +280,7 @@ def first_author(authors: Sequence[str] | None) -> str:
 
 @register.filter
 def source_link(study: Any) -> str:
-    """Where the source itself can be read: its DOI, else its web address; empty unless that is plain http or https."""
+    """Return the link of the study's DOI, else its URL; empty if that is not http or https."""
     doi, url = (
         study.get(name) if isinstance(study, Mapping) else getattr(study, name, None) for name in ("doi", "url")
     )
@@ -290,7 +291,7 @@ def source_link(study: Any) -> str:
 
 @register.filter
 def web_address(url: object) -> str:
-    """The address, or nothing when a browser could take it for anything but a web page."""
+    """Return the URL if it is http or https, else an empty text."""
     text = str(url or "").strip()
     try:
         parts = urlsplit(text)

@@ -1,4 +1,4 @@
-"""What the lists of the curators' desk say of their cells, so that a phone can show each row as a card."""
+"""Template filter that labels the cells of admin lists, so that a phone can show each row as a card."""
 
 from __future__ import annotations
 
@@ -18,15 +18,14 @@ _CELL = re.compile(r'<(t[dh]) class="([^"]*)"')
 
 
 @register.filter
-def named_by(cells: Iterable[SafeString], heads: Iterable[Mapping[str, Any]]) -> Iterator[SafeString]:
-    """The cells of a row, each with the name of its column, and told apart where it says nothing."""
-    nothing = f">{admin.site.empty_value_display}</t"
+def label_cells(cells: Iterable[SafeString], heads: Iterable[Mapping[str, Any]]) -> Iterator[SafeString]:
+    """Yield the cells of a row with the column's name as `data-of`, and a class on empty ones."""
+    empty = f">{admin.site.empty_value_display}</t"
     for cell, head in zip(cells, heads, strict=False):
         name = "" if "action-checkbox" in head.get("class_attrib", "") else capfirst(str(head["text"]))
-        says_nothing = " nothing" if nothing in cell else ""
-        marked = _CELL.sub(
-            lambda found: format_html('<{} class="{}{}" data-of="{}"', found[1], found[2], says_nothing, name),  # noqa: B023
-            cell,
-            count=1,
-        )
-        yield mark_safe(marked)  # noqa: S308 - Django's own cell; what was added is escaped
+        css_class = " nothing" if empty in cell else ""
+        labelled: str = cell
+        if start := _CELL.search(cell):
+            tag = format_html('<{} class="{}{}" data-of="{}"', start[1], start[2], css_class, name)
+            labelled = f"{cell[: start.start()]}{tag}{cell[start.end() :]}"
+        yield mark_safe(labelled)  # noqa: S308 - Django's own cell; the additions are escaped

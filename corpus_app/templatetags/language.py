@@ -1,4 +1,4 @@
-"""The languages of a page: its own words in the reader's language, the corpus in English and marked as such."""
+"""Template tags for languages: pages are in the reader's language, and corpus text is marked as English."""
 
 from __future__ import annotations
 
@@ -58,7 +58,8 @@ SCRIPT_WORDS = (
     N_("What you said could not be sent."),
     N_("You are offline."),
     N_(
-        "You are offline. What is on this page can still be read; questions and sources can be opened when you are back."
+        "You are offline. What is on this page can still be read; "
+        "questions and sources can be opened when you are back."
     ),
     N_("You are online again."),
     N_("Your question is still in the box."),
@@ -71,32 +72,32 @@ SCRIPT_WORDS = (
     N_("{n} questions below. Down arrow to choose."),
     N_("{n} studies agree"),
 )
-"""What scripts say by `told("…")`."""
+"""Texts that scripts translate by `told("…")`."""
 
 
-def _spoken() -> str:
-    """The language of the page, as HTML names it: `en`, `de`."""
+def _page_language() -> str:
+    """Return the page's language code as HTML expects it, such as `en` or `de`."""
     return (get_language() or settings.LANGUAGE_CODE).partition("-")[0]
 
 
 @register.simple_tag
 def page_language() -> str:
-    return _spoken()
+    return _page_language()
 
 
 @register.simple_tag
 def languages() -> list[tuple[str, str]]:
-    """Codes and names of what a page can speak, each by its own name (Django's own tag translates them)."""
+    """Return code and own name of each language; Django's tag would translate the names."""
     return list(settings.LANGUAGES)
 
 
 @register.simple_tag
 def is_english() -> bool:
-    return _spoken() == ENGLISH
+    return _page_language() == ENGLISH
 
 
 class _Attribute(template.Node):
-    """A tag without arguments that a page has dozens of: a simple tag takes ten times as long."""
+    """A tag without arguments; ten times as fast as a simple tag, as pages use it dozens of times."""
 
     child_nodelists = ()
 
@@ -111,37 +112,37 @@ class _Attribute(template.Node):
 
 @register.tag
 def in_english(parser: Parser, token: Token) -> template.Node:
-    """The attribute of an element that holds words of the corpus; nothing on an English page."""
-    return _Attribute(lambda: "" if _spoken() == ENGLISH else ' lang="en"', token)
+    """Write the `lang` attribute of an element with corpus text; nothing on an English page."""
+    return _Attribute(lambda: "" if _page_language() == ENGLISH else ' lang="en"', token)
 
 
 @register.tag
 def in_page_language(parser: Parser, token: Token) -> template.Node:
-    """The attribute of an element that holds the page's own words inside one of the corpus's."""
-    return _Attribute(lambda: "" if (spoken := _spoken()) == ENGLISH else f' lang="{spoken}"', token)
+    """Write the `lang` attribute of an element in the page's language within corpus text."""
+    return _Attribute(lambda: "" if (spoken := _page_language()) == ENGLISH else f' lang="{spoken}"', token)
 
 
 @register.simple_tag
 def script_words() -> SafeString:
-    """What scripts say, by the English words in them; nothing on an English page, as theirs are English."""
-    if _spoken() == ENGLISH:
+    """Write the translations of script texts as JSON by their English text; nothing on an English page."""
+    if _page_language() == ENGLISH:
         return mark_safe("")
     return json_script({words: gettext(words) for words in SCRIPT_WORDS}, "words")
 
 
 @register.filter
 def day(value: datetime | date | None) -> str:
-    """`20 November 2026`; empty for none."""
-    return _told(value, gettext("j F Y"))
+    """Format a date like `20 November 2026`; empty for None."""
+    return _format_date(value, gettext("j F Y"))
 
 
 @register.filter
 def day_and_time(value: datetime | date | None) -> str:
-    """`20 November 2026, 17:06`; empty for none."""
-    return _told(value, gettext("j F Y, H:i"))
+    """Format a time like `20 November 2026, 17:06`; empty for None."""
+    return _format_date(value, gettext("j F Y, H:i"))
 
 
-def _told(value: datetime | date | None, form: str) -> str:
+def _format_date(value: datetime | date | None, form: str) -> str:
     if value is None:
         return ""
     if isinstance(value, datetime) and timezone.is_aware(value):

@@ -1,5 +1,6 @@
-"""`translate` and `url`, which a page uses hundreds of times, in their usual form: a literal text, an address that was
-made before. Everything else about them is Django's.
+"""Caching versions of Django's `translate` and `url` tags, which a page uses hundreds of times.
+
+They cache literal texts and resolved addresses; other uses fall back to Django's tags.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from django.utils.translation import get_language
 
 register = Library()
 
-KEPT_MOST = 4_096  # addresses of studies, answers and topics
+MAX_CACHED = 4_096  # addresses of studies, answers and topics
 
 
 class Translated(TranslateNode):
-    """A literal text, looked up once in each language."""
+    """A literal text, translated once per language."""
 
     def __init__(self, node: TranslateNode) -> None:
         super().__init__(node.filter_expression, noop=False)
@@ -47,7 +48,7 @@ def translate(parser: Parser, token: Token) -> Node:
 
 
 class Address(Node):
-    """A named address with arguments in their places; one without a namespace is the same for every request."""
+    """A named URL with positional arguments; one without a namespace is cached, as it suits every request."""
 
     child_nodelists = ()
 
@@ -70,13 +71,13 @@ def url(parser: Parser, token: Token) -> Node:
     return node if node.kwargs or node.asvar else Address(node)
 
 
-class _Made(NamedTuple):
+class _ResolvedAddress(NamedTuple):
     plain: str
     escaped: SafeString
 
 
-@lru_cache(maxsize=KEPT_MOST)
-def _address(root: object, used: object, prefix: str, name: str, *arguments: Any) -> _Made:
-    """The first three are what the address depends on beside its own parts."""
+@lru_cache(maxsize=MAX_CACHED)
+def _address(root: object, used: object, prefix: str, name: str, *arguments: Any) -> _ResolvedAddress:
+    """Resolve a URL; the first three arguments only complete the cache key."""
     address = reverse(name, args=arguments)
-    return _Made(address, conditional_escape(address))
+    return _ResolvedAddress(address, conditional_escape(address))

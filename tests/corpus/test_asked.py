@@ -101,7 +101,7 @@ def test_questions_are_no_news_for_readers() -> None:
     event = CorpusEvent.objects.first()
     assert event is not None
     assert CorpusEvent.objects.count() == before + 1
-    assert set(event.detail["changes"]) == {"asked_as"} <= changes.UNSEEN
+    assert set(event.detail["changes"]) == {"asked_as"} <= changes.HIDDEN_FIELDS
     assert study.findings.get().questions == ["Does it work?"]
 
 

@@ -17,7 +17,7 @@ from corpus_app.models import CorpusEvent
 from tests.builders import make_study, make_superuser
 
 CURATION = Path(curation.__file__).parent
-PLACES = {"record": 0, "_change_state": 2, "_move": 2}  # which argument of these is the action
+PLACES = {"record": 0, "_change_state": 2, "_change_status": 2}  # which argument of these is the action
 
 
 def recorded() -> Iterator[str]:

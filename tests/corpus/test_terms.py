@@ -21,7 +21,7 @@ def words_of(found: tuple[Term, ...]) -> list[str]:
 
 
 def test_a_phrase_counts_once_a_passage_and_hides_its_parts() -> None:
-    found = terms.unmapped([OCCLUSION + " " + OCCLUSION] * 4, [("Is blood flow restriction safe?", 3)], [])
+    found = terms.find_unmapped([OCCLUSION + " " + OCCLUSION] * 4, [("Is blood flow restriction safe?", 3)], [])
 
     assert found[0] == Term("blood flow restriction", passages=4, asked=3)
     assert "blood flow" not in words_of(found)
@@ -31,15 +31,17 @@ def test_a_phrase_counts_once_a_passage_and_hides_its_parts() -> None:
 def test_what_a_concept_is_called_is_not_offered_in_any_number_or_case() -> None:
     texts = ["Drop sets and a drop set were compared. Drop setting was not."] * 5
 
-    assert "drop sets" in words_of(terms.unmapped(texts, [], []))
+    assert "drop sets" in words_of(terms.find_unmapped(texts, [], []))
     for name in ("Drop set", "drop sets", "DROP SETS"):
-        assert not [w for w in words_of(terms.unmapped(texts, [], [name])) if w in ("drop", "drop set", "drop sets")]
+        assert not [
+            w for w in words_of(terms.find_unmapped(texts, [], [name])) if w in ("drop", "drop set", "drop sets")
+        ]
 
 
 def test_the_longest_name_holds() -> None:
     texts = ["Blood flow restriction training was used."] * 5
 
-    found = words_of(terms.unmapped(texts, [], ["blood flow restriction"]))
+    found = words_of(terms.find_unmapped(texts, [], ["blood flow restriction"]))
 
     assert not any(word in phrase for phrase in found for word in ("blood", "flow", "restriction"))
 
@@ -47,7 +49,7 @@ def test_the_longest_name_holds() -> None:
 def test_rare_words_and_words_of_everywhere_are_left_out() -> None:
     texts = [f"Muscle thickness number{n} zeta." for n in range(2)] + ["Muscle thickness kappa."] * 60
 
-    found = words_of(terms.unmapped(texts, [], []))
+    found = words_of(terms.find_unmapped(texts, [], []))
 
     assert "zeta" not in found
     assert "muscle" not in found
@@ -61,7 +63,7 @@ def test_rare_words_and_words_of_everywhere_are_left_out() -> None:
 def test_any_text_is_counted_and_no_name_is_offered(
     texts: list[str], asked: list[tuple[str, int]], names: list[str]
 ) -> None:
-    found = terms.unmapped(texts, asked, names)
+    found = terms.find_unmapped(texts, asked, names)
 
     assert len(set(words_of(found))) == len(found)
     assert not {name.lower() for name in names} & set(words_of(found))
@@ -133,7 +135,7 @@ def test_neighbours_are_drawn_and_listed_with_the_studies_behind_them(client: Cl
 
     page = " ".join(client.get(reverse("admin:corpus_app_concept_change", args=["middle"])).content.decode().split())
 
-    assert [(n.concept, n.studies, n.is_outward) for n in graph.neighbours(middle)] == [
+    assert [(n.concept, n.studies, n.is_outward) for n in graph.find_neighbours(middle)] == [
         (near, 1, False),
         (far, 0, True),
     ]
@@ -162,7 +164,7 @@ def test_however_many_neighbours_every_place_is_in_the_picture_and_of_its_own() 
 def test_general_words_begin_and_end_nothing() -> None:
     texts = ["The authors reported greater satellite cell activity in random-effects analyses of studies."] * 4
 
-    found = words_of(terms.unmapped(texts, [], []))
+    found = words_of(terms.find_unmapped(texts, [], []))
 
     assert found == ["satellite cell activity"]
 
@@ -170,16 +172,16 @@ def test_general_words_begin_and_end_nothing() -> None:
 def test_people_and_words_written_large_are_not_of_the_subject() -> None:
     texts = ["In 2020 Monet-Carlo and colleagues asked Schoenfeld's group about glycogen by MRI."] * 3
 
-    found = words_of(terms.unmapped(texts, [], [], people=["Schoenfeld"]))
+    found = words_of(terms.find_unmapped(texts, [], [], people=["Schoenfeld"]))
 
     assert found == ["glycogen", "mri"]
-    asked = words_of(terms.unmapped(texts, [("what is monet-carlo", 3)], [], people=["Schoenfeld"]))
+    asked = words_of(terms.find_unmapped(texts, [("what is monet-carlo", 3)], [], people=["Schoenfeld"]))
     assert "monet-carlo" in asked
 
 
 def test_a_word_within_many_names_is_known_well_enough() -> None:
     texts = ["Volume and glycogen were tracked."] * 3
 
-    found = words_of(terms.unmapped(texts, [], ["training volume", "session volume"]))
+    found = words_of(terms.find_unmapped(texts, [], ["training volume", "session volume"]))
 
     assert found == ["glycogen"]
