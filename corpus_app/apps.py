@@ -4,7 +4,7 @@ from django.apps import AppConfig, apps
 from django.contrib.auth.management import create_permissions
 from django.db.models.signals import post_migrate
 
-from corpus_app.roles import ADMINISTRATORS, CURATORS, READERS, REVIEWERS, ROLES, ROLES_OF_DJANGO
+from corpus_app.roles import ADMINISTRATORS, CURATORS, DJANGO_ROLES, READERS, REVIEWERS, ROLES
 
 CURATED_MODELS = (
     "study",
@@ -45,17 +45,16 @@ class CorpusConfig(AppConfig):
         from corpus_app import hooks
         from corpus_app.desk import dashboard
 
-        post_migrate.connect(keep_roles, dispatch_uid="corpus_app.keep_roles")
+        post_migrate.connect(sync_roles, dispatch_uid="corpus_app.sync_roles")
         hooks.dashboard_panels.append(dashboard.panels)
 
 
-def keep_roles(*, app_config: AppConfig, using: str, **options: Any) -> None:
-    """The groups of the desk, with exactly the permissions that each app names in its config. Safe to repeat.
+def sync_roles(*, app_config: AppConfig, using: str, **options: Any) -> None:
+    """Create the desk's groups with exactly the permissions that each app's config names. Safe to repeat.
 
-    Not a migration: Django makes permissions only after the migrations have run, and a flush takes the groups away
-    without undoing a migration. This runs after both.
+    This cannot be a migration: Django creates permissions after all migrations, and a flush deletes the groups.
     """
-    named = getattr(app_config, "role_permissions", None) or ROLES_OF_DJANGO.get(app_config.label)
+    named = getattr(app_config, "role_permissions", None) or DJANGO_ROLES.get(app_config.label)
     if named is None:
         return
     create_permissions(app_config, using=using, verbosity=0)

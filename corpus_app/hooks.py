@@ -1,4 +1,4 @@
-"""What other apps add to the corpus: typed registries that they fill when they start."""
+"""Typed registries that other apps fill at startup to extend the corpus."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from django.contrib.auth.models import User
 from corpus_app.records import AnsweredQuestion, Impact, Panel
 
 impact_providers: list[Callable[[Sequence[str], Sequence[int] | None], Iterable[Impact]]] = []
-"""Name what depends on studies, or on some passages of them (None: on all), before a curator takes them away."""
+"""List what depends on studies, or on some of their passages (None: on all), before a curator removes them."""
 
 publish_checks: list[Callable[[Sequence[str]], Iterable[str]]] = []
-"""Give the reasons why studies may not be published; they see the corpus as it would be."""
+"""List reasons why studies may not be published; called on the uncommitted corpus."""
 
 question_sources: list[Callable[[], Iterable[tuple[str, int]]]] = []
-"""Give questions and how often each was asked, to find words that belong to no concept."""
+"""List questions and how often each was asked, to find terms that belong to no concept."""
 
 citation_counters: list[Callable[[Sequence[str]], Mapping[str, int]]] = []
 """Count the answers that quote each of these studies."""
@@ -27,7 +27,7 @@ answered_questions_about: list[Callable[[str], Iterable[AnsweredQuestion]]] = []
 """List the public answered questions that name a concept."""
 
 dashboard_panels: list[Callable[[User], Iterable[Panel]]] = []
-"""Give the panels of the curators' front page for the person who is signed in."""
+"""List the panels of the curators' front page for a user."""
 
 
 def impacts(study_ids: Sequence[str], passage_ids: Sequence[int] | None = None) -> tuple[Impact, ...]:

@@ -1,4 +1,4 @@
-"""Background work of the corpus. Each task is a wake-up call: what there is to do, the rows say."""
+"""Celery tasks of the corpus. They take no arguments: the database rows show the work to do."""
 
 from __future__ import annotations
 
@@ -15,23 +15,21 @@ from corpus_app.embedding import EncoderUnavailable
 
 logger = logging.getLogger(__name__)
 
-LONGEST_TURN_SECONDS = 10  # a worker that is asked to stop waits for the turn to end; the rest is queued again
-
-
-MOST_CHECKED = 2_000  # passages: some seconds
+MAX_RUN_SECONDS = 10  # a stopping worker waits for the run to end; the rest is queued again
+MAX_CHECKED = 2_000  # passages: some seconds
 
 
 @shared_task(name="corpus_app.tasks.index_stale_passages")
 def index_stale_passages() -> None:
-    """Indexes what waits. Safe to run twice: a second one returns while the first is at work."""
+    """Index stale passages. Safe to run concurrently: a second run returns at once."""
     failed: tuple[int, ...] = ()
     did_work = False
-    while indexing.has_work(but=failed):  # asked again after our turn: a call that came during it was turned away
-        with indexing.turn() as ours:
-            if not ours:
+    while indexing.has_work(excluding=failed):  # a call that came while we held the lock returned at once
+        with indexing.index_lock() as is_ours:
+            if not is_ours:
                 return
             try:
-                indexed = indexing.index_stale(seconds=LONGEST_TURN_SECONDS, but=failed)
+                indexed = indexing.index_stale(seconds=MAX_RUN_SECONDS, excluding=failed)
             except EncoderUnavailable as error:
                 logger.error("%s", error)
                 return
@@ -46,13 +44,13 @@ def index_stale_passages() -> None:
 
 @shared_task(name=jobs.TASK)
 def carry_on_imports() -> None:
-    """Reads and carries out the imports that wait, from where they are. Safe to run twice: a second one returns."""
-    while jobs.find_work():  # asked again after our turn: a call that came during it was turned away
-        with jobs.import_lock() as ours:
-            if not ours:
+    """Continue waiting imports. Safe to run concurrently: a second run returns at once."""
+    while jobs.find_work():  # check again after the run: it turned away requests made meanwhile
+        with jobs.import_lock() as is_acquired:
+            if not is_acquired:
                 return
             job = jobs.find_work()
-            is_cut_short = job is not None and not jobs.run_job(job, seconds=LONGEST_TURN_SECONDS)
+            is_cut_short = job is not None and not jobs.run_job(job, seconds=MAX_RUN_SECONDS)
         if is_cut_short:
             carry_on_imports.delay()
             return
@@ -60,11 +58,11 @@ def carry_on_imports() -> None:
 
 @shared_task(name="corpus_app.tasks.prune_imports")
 def prune_imports() -> None:
-    """Forgets the files of imports that ended long ago, as settings say."""
+    """Delete the file contents of imports that ended long ago, as configured."""
     jobs.prune(before=timezone.now() - timedelta(days=settings.IMPORT_FILES_DAYS))
 
 
 @shared_task(name="corpus_app.tasks.check_texts")
 def check_texts() -> None:
-    """Looks at the passages whose words the text-quality gate has not seen yet."""
-    gate.refresh(limit=MOST_CHECKED)
+    """Check passages whose current text the text-quality gate has not checked."""
+    gate.refresh(limit=MAX_CHECKED)

@@ -1,4 +1,4 @@
-"""Addresses of the corpus."""
+"""URLs of the corpus."""
 
 from django.urls import include, path, register_converter
 from django.urls.converters import StringConverter

@@ -32,7 +32,7 @@ from corpus_app.models import (
     StudyComment,
     StudyConcept,
 )
-from corpus_app.roles import ROLES, ROLES_OF_DJANGO
+from corpus_app.roles import DJANGO_ROLES, ROLES
 from tests.builders import make_collection, make_concept, make_finding, make_passage, make_study
 
 pytestmark = pytest.mark.django_db
@@ -347,9 +347,7 @@ def permissions(role: str) -> set[str]:
 
 def named_by_the_apps(role: str) -> set[str]:
     """What the apps' configs say that a role may do: its own share and that of the roles before it."""
-    shares = [getattr(config, "role_permissions", {}) for config in apps.get_app_configs()] + [
-        *ROLES_OF_DJANGO.values()
-    ]
+    shares = [getattr(config, "role_permissions", {}) for config in apps.get_app_configs()] + [*DJANGO_ROLES.values()]
     reached = ROLES[: ROLES.index(role) + 1]
     return {name for share in shares for before in reached for name in share.get(before, ())}
 

@@ -94,7 +94,7 @@ def test_a_call_that_comes_while_another_ends_is_not_lost(
 def test_out_of_time_it_calls_itself_again(encoder: WordHashEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
     make_study(texts=tuple(f"Text number {number}." for number in range(indexing.BATCH + 1)))
     calls: list[bool] = []
-    monkeypatch.setattr(tasks, "LONGEST_TURN_SECONDS", 0)
+    monkeypatch.setattr(tasks, "MAX_RUN_SECONDS", 0)
     monkeypatch.setattr(tasks.index_stale_passages, "delay", lambda: calls.append(indexing.has_work()))
 
     tasks.index_stale_passages()

@@ -1,4 +1,4 @@
-"""Marks studies that a retraction list names."""
+"""`manage.py apply_retractions`: set notices from a retraction list."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from corpus_app.sources import retractions
 
 
 class Command(BaseCommand):
-    help = "Sets notices from a list of retracted, corrected and doubted papers (CSV by DOI or PMID, as Retraction Watch's)."
+    help = (
+        "Sets notices from a list of retracted, corrected and doubted papers "
+        "(CSV by DOI or PMID, as Retraction Watch's)."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path)

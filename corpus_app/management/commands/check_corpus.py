@@ -1,4 +1,4 @@
-"""`manage.py check_corpus`: proves that the index says what the corpus says."""
+"""`manage.py check_corpus`: verify that the search index matches the corpus."""
 
 from __future__ import annotations
 

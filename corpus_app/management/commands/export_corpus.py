@@ -1,4 +1,4 @@
-"""manage.py export_corpus DIR [--force]"""
+"""`manage.py export_corpus DIR [--force]`: write the corpus as a folder of files."""
 
 from __future__ import annotations
 
@@ -29,5 +29,6 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(f"{folder} cannot be written: {error.strerror}.") from None
         self.stdout.write(
-            f"{exported.studies} studies with {exported.passages} passages and {exported.concepts} concepts in {folder}."
+            f"{exported.studies} studies with {exported.passages} passages "
+            f"and {exported.concepts} concepts in {folder}."
         )

@@ -1,4 +1,4 @@
-"""Fit the metric of short texts to the curated questions and plain sentences of the corpus."""
+"""`manage.py fit_metric`: fit the metric of short texts to the corpus's curated questions and plain sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""manage.py import_corpus PATH [--dry-run] [--publish] [--submit] [--collection SLUG] [--by USER]"""
+"""`manage.py import_corpus PATH`: import a corpus folder, or a file of any supported format."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ from corpus_app.curation import effects, items, jobs
 from corpus_app.models import ImportItem, ImportJob
 
 WAIT_SECONDS = 0.5
-MOST_SHOWN = 50  # problems of a file on a terminal
+MOST_SHOWN = 50  # problems printed for a file
 
 
 class Command(BaseCommand):
     help = (
-        "Imports a corpus folder (studies/*.json, concepts.json, studies_master.csv), a studies_master.csv alone, or a file of "
-        "any format that the desk reads (RIS, NBIB, BibTeX, EndNote and PubMed XML, JATS, CSV, JSON, BEIR, a zip of these). "
-        "Sound studies are imported, broken ones are named with file, line, field and reason. Safe to repeat."
+        "Imports a corpus folder (studies/*.json, concepts.json, studies_master.csv), a studies_master.csv alone, "
+        "or a file of any format that the desk reads (RIS, NBIB, BibTeX, EndNote and PubMed XML, JATS, CSV, JSON, "
+        "BEIR, a zip of these). Sound studies are imported, broken ones are named with file, line, field and reason. "
+        "Safe to repeat."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -39,9 +40,9 @@ class Command(BaseCommand):
 
     def handle(self, *, path: Path | str, dry_run: bool, publish: bool, by: str | None, **options: Any) -> None:
         path, actor = Path(path), _user(by) if by else None
-        if not _is_ours(path):
+        if not _is_corpus_folder(path):
             asked = jobs.Options(collection=options["collection"], submit=options["submit"], publish=publish)
-            self._bring_in(path, asked, by=actor, dry_run=dry_run)
+            self._import_file(path, asked, by=actor, dry_run=dry_run)
             return
         try:
             corpus = sources.read(path, known=curation.known_ids())
@@ -76,17 +77,18 @@ class Command(BaseCommand):
             self.stdout.write(note)
         self.stdout.write(
             f"{'Dry run, nothing was changed. ' if dry_run else ''}"
-            f"Studies: {report.created} new, {report.updated} changed, {report.unchanged} unchanged, {report.broken} broken; "
-            f"{report.published} published. Passages: {report.passages}. Concepts and relations: {report.concepts}."
+            f"Studies: {report.created} new, {report.updated} changed, {report.unchanged} unchanged, "
+            f"{report.broken} broken; {report.published} published. "
+            f"Passages: {report.passages}. Concepts and relations: {report.concepts}."
         )
         if report.publishable:
             self.stdout.write(f"{report.publishable} studies are ready to be published: repeat with --publish.")
 
-    # --- A file of any format, by the way of the desk
+    # --- Other formats, through an import job like at the desk
 
-    def _bring_in(self, path: Path, options: jobs.Options, *, by: User | None, dry_run: bool) -> None:
+    def _import_file(self, path: Path, options: jobs.Options, *, by: User | None, dry_run: bool) -> None:
         try:
-            jobs.check_collection(options.collection)  # before a large file is read for nothing
+            jobs.check_collection(options.collection)  # fail before reading a large file
             source = sources.source_of(path)
             with source.open() as stream:
                 content = stream.read()
@@ -96,11 +98,11 @@ class Command(BaseCommand):
             raise CommandError(f"{path}: {error}" if isinstance(error, sources.Refused) else str(error)) from None
         job = jobs.create_job(content, file_name=source.name, by=by, by_name="import_corpus")
         try:
-            self._carry_on(job)
+            self._run_job(job)
             self._print_preview(job)
             if not dry_run and job.items.filter(chosen=True).exists():
                 jobs.confirm(job, options, by=by)
-                self._carry_on(job)
+                self._run_job(job)
                 self._print_outcome(job)
         except curation.CurationError as error:
             job.delete()
@@ -118,42 +120,42 @@ class Command(BaseCommand):
                 "Correct the rest and repeat: what is here already comes in only once."
             )
 
-    def _carry_on(self, job: ImportJob) -> None:
-        said = False
+    def _run_job(self, job: ImportJob) -> None:
+        has_announced = False
         while True:
-            with jobs.import_lock() as ours:
-                if ours:
+            with jobs.import_lock() as is_acquired:
+                if is_acquired:
                     self._shown = -1
                     jobs.run_job(job, on_progress=self._show)
                     return
-            if not said:
+            if not has_announced:
                 self.stdout.write("A worker is importing already; waiting for it.")
-                said = True
+                has_announced = True
             time.sleep(WAIT_SECONDS)
 
     def _show(self, job: ImportJob) -> None:
-        """A line that is written over on a terminal; elsewhere one for each tenth part."""
+        """Print progress: one updated line on a terminal, else a line per tenth."""
         what = "Reading" if job.status in jobs.TO_READ else "Bringing in"
-        if not job.done:  # while a file is read, `total` is what was found so far
-            told = f"{what}: {job.total:,} so far" if job.status in jobs.TO_READ else f"{what}: 0 of {job.total:,}"
+        if not job.done:  # while a file is being read, `total` counts the items found so far
+            text = f"{what}: {job.total:,} so far" if job.status in jobs.TO_READ else f"{what}: 0 of {job.total:,}"
         else:
-            told = f"{what}: {job.done:,} of {job.total:,}"
+            text = f"{what}: {job.done:,} of {job.total:,}"
         if self.stdout.isatty():
-            self.stdout.write(f"\r{told}", ending="\n" if job.done == job.total else "")
+            self.stdout.write(f"\r{text}", ending="\n" if job.done == job.total else "")
             self.stdout.flush()
             return
         share = job.done * 10 // max(1, job.total)
         if job.done and share > self._shown:
             self._shown = share
-            self.stdout.write(told)
+            self.stdout.write(text)
 
     def _print_preview(self, job: ImportJob) -> None:
-        for kept in job.problems[:MOST_SHOWN]:
-            self.stderr.write(str(sources.keeping.problem_of(kept)))
+        for stored in job.problems[:MOST_SHOWN]:
+            self.stderr.write(str(sources.keeping.problem_of(stored)))
         if len(job.problems) > MOST_SHOWN:
             self.stderr.write(f"and {job.report['problems'] - MOST_SHOWN} more.")
         left = job.items.filter(effect__in=["duplicate", "alike", "unmatched"])
-        self._name(
+        self._list_items(
             self.stdout,
             left,
             lambda item: f"Left out: {item}: {f'{item.get_effect_display()} {item.other_key}'.strip()}.",
@@ -163,31 +165,33 @@ class Command(BaseCommand):
 
     def _print_outcome(self, job: ImportJob) -> None:
         refused = job.items.filter(outcome=ImportItem.Outcome.REFUSED)
-        self._name(self.stderr, refused, lambda item: f"{item}: {item.outcome_reason}")
+        self._list_items(self.stderr, refused, lambda item: f"{item}: {item.outcome_reason}")
         counts = ", ".join(f"{number} {outcome}" for outcome, number in job.report.get("outcomes", {}).items())
         self.stdout.write(f"Brought in: {counts}. Published: {len(job.report.get('published', []))}.")
         if why := job.report.get("not_published"):
             self.stdout.write(why)
         if not job.options["publish"]:
             return
-        held = job.items.exclude(kind=ImportItem.Kind.NOTICE).filter(outcome_reason__startswith=items.NOT_PUBLISHED)
-        if number := held.count():
+        unpublished = job.items.exclude(kind=ImportItem.Kind.NOTICE).filter(
+            outcome_reason__startswith=items.NOT_PUBLISHED
+        )
+        if number := unpublished.count():
             self.stdout.write(
                 f"{number} came in as drafts and were not published. Mend them at the desk, then publish them there:"
             )
-            self._name(self.stdout, held, lambda item: f"{item.study_key}: {item.outcome_reason}")
+            self._list_items(self.stdout, unpublished, lambda item: f"{item.study_key}: {item.outcome_reason}")
 
     @staticmethod
-    def _name(out: Any, items: QuerySet[ImportItem], words: Callable[[ImportItem], str]) -> None:
-        """A line for each, up to MOST_SHOWN of them."""
+    def _list_items(out: Any, items: QuerySet[ImportItem], words: Callable[[ImportItem], str]) -> None:
+        """Print a line for each of the first MOST_SHOWN items, and the number of the others."""
         for item in items[:MOST_SHOWN]:
             out.write(words(item))
         if (number := items.count()) > MOST_SHOWN:
             out.write(f"and {number - MOST_SHOWN} more.")
 
 
-def _is_ours(path: Path) -> bool:
-    """Whether it is a corpus folder or its master CSV; those have a way of their own, with their concepts."""
+def _is_corpus_folder(path: Path) -> bool:
+    """Return whether the path is a corpus folder or its master CSV, which are imported without a job."""
     if path.is_dir():
         return not any((path / name).is_file() for name in ("corpus.jsonl", "corpus.jsonl.gz"))
     if not path.is_file():

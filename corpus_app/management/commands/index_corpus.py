@@ -1,4 +1,4 @@
-"""`manage.py index_corpus`: embeds passages in the foreground."""
+"""`manage.py index_corpus`: embed stale passages in the foreground."""
 
 from __future__ import annotations
 
@@ -57,19 +57,19 @@ class Command(BaseCommand):
         )
 
     def _index(self, everything: bool) -> indexing.Indexed:
-        said = False
+        has_announced = False
         while True:
-            with indexing.turn() as ours:
-                if ours:
+            with indexing.index_lock() as is_ours:
+                if is_ours:
                     index = indexing.index_all if everything else indexing.index_stale
                     return index(on_progress=self._show)
-            if not said:
+            if not has_announced:
                 self.stdout.write("A worker is indexing already; waiting for it.")
-                said = True
+                has_announced = True
             time.sleep(WAIT_SECONDS)
 
     def _show(self, progress: indexing.Progress) -> None:
-        """A bar on a terminal; elsewhere a line for each tenth part."""
+        """Print progress: a bar on a terminal, else a line per tenth."""
         share = progress.done / progress.total if progress.total else 1.0
         if sys.stdout.isatty() and self.stdout._out is sys.stdout:
             filled = round(share * BAR_WIDTH)

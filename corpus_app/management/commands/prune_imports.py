@@ -1,4 +1,4 @@
-"""Forgets the files of imports that ended long ago."""
+"""`manage.py prune_imports`: delete the file contents of old import jobs."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if options["days"] < 0:
             raise CommandError("--days is a number of days, 0 or more.")
-        forgotten = jobs.prune(before=timezone.now() - timedelta(days=options["days"]))
-        self.stdout.write(f"Files forgotten: {forgotten}.")
+        count = jobs.prune(before=timezone.now() - timedelta(days=options["days"]))
+        self.stdout.write(f"Files forgotten: {count}.")
