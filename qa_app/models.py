@@ -542,10 +542,10 @@ class SafetyReply(models.Model):
         """
         with transaction.atomic():
             siblings = SafetyReply.objects.select_for_update().filter(route=self.route)
-            mine = {reply.pk: reply for reply in siblings.order_by("pk")}[self.pk]
-            if obstacle := mine.obstacle_to_approval(by):
+            draft = {reply.pk: reply for reply in siblings.order_by("pk")}[self.pk]
+            if obstacle := draft.obstacle_to_approval(by):
                 raise ValidationError(obstacle)
-            if mine.written_at != seen:
+            if draft.written_at != seen:
                 raise ValidationError("Somebody has edited it since you opened this page. Read it again.")
             siblings.filter(status=self.Status.APPROVED).update(status=self.Status.REPLACED)
             siblings.filter(pk=self.pk).update(status=self.Status.APPROVED, reviewed_by=by, reviewed_at=now)

@@ -92,30 +92,32 @@ def compare(first: Payload, second: Payload, *, is_same_engine: bool = True) -> 
     )
 
 
-def _side(name: str, mine: Payload, other: Payload) -> Side:
+def _side(name: str, payload: Payload, other: Payload) -> Side:
     shared = {text for part in ("summary", "answer") for text in _sentences(other[part]["sentences"])}
-    headline, opposite = presentation.headline(mine), presentation.headline(other)
+    headline, opposite = presentation.headline(payload), presentation.headline(other)
     is_shared = bool(headline and opposite and headline.sentence.text == opposite.sentence.text)
     cited = {row["study_id"] for row in other["citations"]}
-    short = set(_sentences(mine["summary"]["sentences"]))
-    public = [row for row in mine["citations"] if row["status"] != "withdrawn"]
+    short = set(_sentences(payload["summary"]["sentences"]))
+    public = [row for row in payload["citations"] if row["status"] != "withdrawn"]
 
     return Side(
         name=name,
-        answer=mine,
+        answer=payload,
         headline=(ComparedSentence(headline.sentence.text, headline.sentence.markers, is_shared),) if headline else (),
         verdict=headline.verdict if headline else "",
         counts=headline.counts if headline else (),
-        summary=tuple(_lines(mine["summary"]["sentences"], shared)),
+        summary=tuple(_lines(payload["summary"]["sentences"], shared)),
         lines=tuple(
-            _lines([row for row in mine["answer"]["sentences"] if not short.issuperset(_split_sentences(row))], shared)
+            _lines(
+                [row for row in payload["answer"]["sentences"] if not short.issuperset(_split_sentences(row))], shared
+            )
         ),
         sources=tuple(
             ComparedSource(row["index"], row["study_id"], row["title"], row["year"], row["study_id"] in cited)
             for row in public
         ),
-        withdrawn=len(mine["citations"]) - len(public),
-        missing=presentation.missing_parts(mine),
+        withdrawn=len(payload["citations"]) - len(public),
+        missing=presentation.missing_parts(payload),
     )
 
 

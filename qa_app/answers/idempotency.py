@@ -48,8 +48,8 @@ def ask(
         return payload, True
     digest = hashlib.sha256(json.dumps(dict(arguments), sort_keys=True).encode()).hexdigest()
     claim = _claim(client, idempotency_key, digest, is_listed, now)
-    if claim.answer_id is not None and (kept := asking.find_answer(claim.answer_id)) is not None:
-        return kept, False
+    if claim.answer_id is not None and (stored := asking.find_answer(claim.answer_id)) is not None:
+        return stored, False
     try:
         payload = asking.ask(**arguments, allowance=allowance)
     except BaseException:
@@ -90,5 +90,5 @@ def _unfinished(claim: SentQuestion) -> QuerySet[SentQuestion]:
 
 def own(client: str) -> QuerySet[Answer]:
     """Return the answers that a client has asked for, without payloads and drafts."""
-    mine = Answer.objects.filter(sent_questions__client=client, sent_questions__is_listed=True)
-    return mine.defer("payload", "drafts")
+    rows = Answer.objects.filter(sent_questions__client=client, sent_questions__is_listed=True)
+    return rows.defer("payload", "drafts")

@@ -113,14 +113,14 @@ def _to_records(found: Iterable[ListedQuestion]) -> Sequence[AnsweredQuestion]:
 def similar_to(body: Mapping[str, Any], most: int = 5) -> tuple[ListedQuestion, ...]:
     """Return listed questions similar to that of an answer's payload, nearest first, without the same question."""
     understood = body.get("understood") or {}
-    mine = frozenset(understood.get("terms", ())) | {f"concept {key}" for key in understood.get("concepts", ())}
-    return _nearest(mine, except_key=question_key(body.get("understood_as") or body["question"]), most=most)
+    traits = frozenset(understood.get("terms", ())) | {f"concept {key}" for key in understood.get("concepts", ())}
+    return _nearest(traits, except_key=question_key(body.get("understood_as") or body["question"]), most=most)
 
 
-def _nearest(mine: frozenset[str], *, except_key: str, most: int) -> tuple[ListedQuestion, ...]:
-    if not mine:
+def _nearest(traits: frozenset[str], *, except_key: str, most: int) -> tuple[ListedQuestion, ...]:
+    if not traits:
         return ()
-    scored = {one: jaccard(mine, one.traits) for one in questions(lambda one: one.key != except_key)}
+    scored = {one: jaccard(traits, one.traits) for one in questions(lambda one: one.key != except_key)}
     near = [one for one, score in scored.items() if score >= SIMILAR]
     return tuple(sorted(near, key=lambda one: (-scored[one], one.question, one.answer_id))[:most])
 

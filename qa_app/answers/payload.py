@@ -137,7 +137,7 @@ def _sort_nested(value: Any) -> Any:
 
 @lru_cache(maxsize=1_000)
 def _sort_keys(keys: tuple[str, ...]) -> tuple[str, ...]:
-    """Most rows of a payload have the keys of the row before."""
+    """Sort the keys of a row; cached, since most rows of a payload have the same keys."""
     return tuple(sorted(keys, key=lambda key: (_ORDER.get(key, len(_ORDER)), key)))
 
 

@@ -20,7 +20,7 @@ def _converter() -> cattrs.Converter:
     converter = cattrs.Converter(forbid_extra_keys=True, unstruct_collection_overrides={Set: sorted})
     # A sentence's vector is needed to rank, not to write, and it is what takes the room.
     converter.register_unstructure_hook(Sentence, lambda sentence: {"start": sentence.start, "end": sentence.end})
-    converter.register_structure_hook(Sentence, lambda kept, _: Sentence(kept["start"], kept["end"]))
+    converter.register_structure_hook(Sentence, lambda row, _: Sentence(row["start"], row["end"]))
     return converter
 
 
@@ -32,9 +32,9 @@ def freeze(value: Any) -> Any:
     return _CONVERTER.unstructure(value)
 
 
-def thaw(kind: type[T], kept: Mapping[str, Any]) -> T:
+def thaw(kind: type[T], stored: Mapping[str, Any]) -> T:
     """Convert JSON types back to a value of this type. Raises NotReadable."""
     try:
-        return _CONVERTER.structure(kept, kind)
+        return _CONVERTER.structure(stored, kind)
     except (cattrs.BaseValidationError, ValueError, TypeError, KeyError) as error:
         raise NotReadable(f"What was kept is no {kind.__name__} of this release.") from error

@@ -77,7 +77,7 @@ class _TimeoutSetter:
         """The outermost block of the transaction that has the timeout."""
         self.is_bound = False
 
-    def __call__(self, execute: Callable[..., Any], sql: Any, *others: Any) -> Any:
+    def __call__(self, execute: Callable[..., Any], sql: Any, *arguments: Any) -> Any:
         statement = str(sql)
         if statement.startswith("ROLLBACK"):
             self._limited_block = None
@@ -87,7 +87,7 @@ class _TimeoutSetter:
                 self._set_timeout()
             finally:
                 self._is_setting = False
-        return execute(sql, *others)
+        return execute(sql, *arguments)
 
     def _set_timeout(self) -> None:
         if not connection.in_atomic_block:

@@ -20,20 +20,20 @@ from qa_app.api.files import exported
 from qa_app.models import Answer
 
 FIELDS = ("question", "mode", "collection", "writer", "parent")
-FRESH = {"Cache-Control": "private, no-cache"}  # clients must revalidate: sources may be withdrawn
+REVALIDATE = {"Cache-Control": "private, no-cache"}  # clients must revalidate: sources may be withdrawn
 
 
 IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
 
-class OtherQuestion(exceptions.APIException):
+class IdempotencyKeyReused(exceptions.APIException):
     status_code = status.HTTP_422_UNPROCESSABLE_ENTITY
     default_detail = "This Idempotency-Key came with another question within the last day. Send a new key."
     default_code = "idempotency_key_reused"
     title = "The key stands for another question"
 
 
-class StillAnswering(exceptions.APIException):
+class AnswerPending(exceptions.APIException):
     status_code = status.HTTP_409_CONFLICT
     default_detail = "The answer to this question is being made. Send the request again in a second."
     default_code = "still_answering"
@@ -49,7 +49,7 @@ class ModelUsedUp(exceptions.Throttled):
         self.wait = used_up.retry_after_seconds
 
 
-class Late(exceptions.APIException):
+class OutOfTimeProblem(exceptions.APIException):
     status_code = status.HTTP_503_SERVICE_UNAVAILABLE
     default_code = "out_of_time"
     title = "It took too long"
@@ -59,7 +59,7 @@ class Late(exceptions.APIException):
 class TimedView(APIView):
     # Views that make answers report a timeout as a problem of its own.
     def handle_exception(self, exc: Exception) -> Response:
-        return super().handle_exception(Late(str(exc)) if isinstance(exc, asking.OutOfTime) else exc)
+        return super().handle_exception(OutOfTimeProblem(str(exc)) if isinstance(exc, asking.OutOfTime) else exc)
 
 
 class AnswersView(TimedView):
@@ -79,7 +79,7 @@ class AnswersView(TimedView):
         pages: CursorPagination = make_pages()
         pages.ordering = ("-created_at", "id")
         rows = pages.paginate_queryset(idempotency.own(client_of(request)), request, view=self)
-        return pages.get_paginated_response([_listed(answer) for answer in rows or ()])
+        return pages.get_paginated_response([_summary(answer) for answer in rows or ()])
 
     @extend_schema(
         operation_id="ask", summary="Ask a question", tags=["Questions"],
@@ -102,12 +102,12 @@ class AnswersView(TimedView):
         except asking.BadInput as bad:
             raise invalid(bad) from bad
         except idempotency.KeyReused as error:
-            raise OtherQuestion from error
+            raise IdempotencyKeyReused from error
         except idempotency.AnswerInProgress as error:
-            raise StillAnswering from error
+            raise AnswerPending from error
         except asking.ModelQuotaUsedUp as used_up:
             raise ModelUsedUp(used_up) from used_up
-        headers = {"Location": f"/api/v1/answers/{payload['id']}"} | FRESH
+        headers = {"Location": f"/api/v1/answers/{payload['id']}"} | REVALIDATE
         return Response(payload, status=status.HTTP_201_CREATED if is_new else status.HTTP_200_OK, headers=headers)
 
 
@@ -125,7 +125,7 @@ class AnswerView(APIView):
         payload = asking.find_answer(answer_id)
         if payload is None:
             raise Http404("There is no answer with this id.")
-        return Response(payload, headers=FRESH)
+        return Response(payload, headers=REVALIDATE)
 
 
 def client_of(request: Request) -> str:
@@ -141,7 +141,7 @@ def _idempotency_key(request: Request) -> str | None:
     return key
 
 
-def _listed(answer: Answer) -> dict[str, Any]:
+def _summary(answer: Answer) -> dict[str, Any]:
     return {
         "id": answer.pk,
         "url": answer.get_absolute_url(),

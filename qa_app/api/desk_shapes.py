@@ -70,12 +70,12 @@ class GapBody(Shape):
 
 @extend_schema_field({"type": "object", "additionalProperties": {"type": "integer", "enum": [1, 2]}})
 class Grades(serializers.JSONField):
-    """Study ids and their grades."""
+    """Grades by study id."""
 
 
 @extend_schema_field({"type": "array", "items": {}})
 class Rows(serializers.JSONField):
-    """As the file has them."""
+    """Rows in the format of a golden file."""
 
 
 class GoldenQuestion(Shape):
@@ -112,7 +112,7 @@ class ListedRun(Shape):
 
 @extend_schema_field({"type": "object", "additionalProperties": True})
 class Figures(serializers.JSONField):
-    """By name, some within each other."""
+    """Nested figures by name."""
 
 
 class Result(Shape):

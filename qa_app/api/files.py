@@ -12,7 +12,7 @@ from qa_app.answers import bundles, exporting
 from qa_app.answers.exporting import Export
 from qa_app.api import answer_shapes as shapes
 
-FRESH = {"Cache-Control": "private, no-cache"}  # clients must revalidate: sources may be withdrawn
+REVALIDATE = {"Cache-Control": "private, no-cache"}  # clients must revalidate: sources may be withdrawn
 
 
 class ExportView(APIView):
@@ -51,4 +51,4 @@ def exported(request: Request, answer_id: str) -> HttpResponse:
 def _file(made: Export | None) -> HttpResponse:
     if made is None:
         raise Http404("There is no answer with this id.")
-    return HttpResponse(made.content, content_type=made.content_type, headers=made.headers | FRESH)
+    return HttpResponse(made.content, content_type=made.content_type, headers=made.headers | REVALIDATE)

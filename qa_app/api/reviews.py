@@ -21,7 +21,7 @@ FEEDBACK_FIELDS = ("helpful", "reasons", "words", "amends")
 SALT = "qa_app.api.feedback"
 
 
-class CannotReplay(exceptions.APIException):
+class ReplayRefused(exceptions.APIException):
     status_code = status.HTTP_409_CONFLICT
     default_code = "cannot_replay"
     title = "It cannot be made again"
@@ -41,7 +41,7 @@ class ReplayView(TimedView):
         try:
             replay = bundles.replay(answer_id)
         except bundles.CannotReplay as cannot:
-            raise CannotReplay(str(cannot)) from cannot
+            raise ReplayRefused(str(cannot)) from cannot
         if replay is None:
             raise Http404("There is no answer with this id.")
         return Response({"id": answer_id} | replay)
@@ -67,14 +67,14 @@ class FeedbackView(APIView):
                 answer_id,
                 is_helpful=sent.get("helpful"),
                 reasons=sent.get("reasons", []),
-                said=sent.get("words", ""),
+                words=sent.get("words", ""),
                 amends=amends,
             )
         except ratings.BadFeedback as bad:
             raise invalid(bad) from bad
         if given is None:
             raise Http404("There is no answer with this id.")
-        kept = {
+        body = {
             "id": signing.dumps([answer_id, given.pk], salt=SALT),
             "answer": answer_id,
             "helpful": given.is_helpful,
@@ -82,7 +82,7 @@ class FeedbackView(APIView):
             "words": given.words,
             "given_at": given.given_at.isoformat(timespec="seconds"),
         }
-        return Response(kept, status=status.HTTP_200_OK if amends else status.HTTP_201_CREATED)
+        return Response(body, status=status.HTTP_200_OK if amends else status.HTTP_201_CREATED)
 
 
 def _amended(answer_id: str, token: object) -> int | None:

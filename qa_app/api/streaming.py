@@ -52,7 +52,7 @@ class UsedUp(exceptions.Throttled):
         self.wait = used_up.retry_after_seconds
 
 
-class OtherQuestion(exceptions.APIException):
+class WrongEventId(exceptions.APIException):
     status_code = status.HTTP_409_CONFLICT
     default_detail = streaming.OTHER
     default_code = "other_question"
@@ -97,7 +97,7 @@ class StreamView(APIView):
         except asking.BadInput as bad:
             raise answers.invalid(bad) from bad
         except streaming.EventIdMismatch as error:
-            raise OtherQuestion from error
+            raise WrongEventId from error
         except streaming.TooManyStreams as error:
             raise Busy from error
         except streaming.QuotaUsedUp as used_up:

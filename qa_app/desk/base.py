@@ -132,9 +132,9 @@ class SeenAdmin(ModelAdmin):
         """Add the fingerprint to the first fieldset where the row can be saved."""
         fieldsets: list[tuple[Any, dict[str, Any]]]
         fieldsets = [(name, {**options}) for name, options in super().get_fieldsets(request, obj)]
-        kept = [name for name in fieldsets[0][1]["fields"] if name != "seen"]
+        names = [name for name in fieldsets[0][1]["fields"] if name != "seen"]
         may_save = obj is not None and self.has_change_permission(request, obj)
-        fieldsets[0][1]["fields"] = [*kept, "seen"] if may_save else kept
+        fieldsets[0][1]["fields"] = [*names, "seen"] if may_save else names
         return fieldsets
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:

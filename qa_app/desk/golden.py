@@ -148,11 +148,11 @@ class GoldenQuestionForm(SeenForm):
     def __init__(self, *args: Any, **options: Any) -> None:
         """Offer unknown kinds and sections of an imported question, too."""
         super().__init__(*args, **options)
-        kept = self.instance
-        kinds = dict(KINDS) | ({kept.kind: kind_words(kept.kind)} if kept.kind else {})
+        question = self.instance
+        kinds = dict(KINDS) | ({question.kind: kind_words(question.kind)} if question.kind else {})
         _choices(self.fields["kind"], [("", "Choose a kind"), *kinds.items()])
         sections = {section.value: section.value.replace("_", " ").capitalize() for section in Section}
-        _choices(self.fields["sections"], [*({name: name for name in kept.sections} | sections).items()])
+        _choices(self.fields["sections"], [*({name: name for name in question.sections} | sections).items()])
 
 
 def _choices(field: Any, choices: list[tuple[str, str]]) -> None:

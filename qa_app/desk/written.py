@@ -40,12 +40,12 @@ class DraftedSentence:
     """Its verdict, or the code of the reason for which it was left out; empty where it was not verified."""
 
     @property
-    def is_kept(self) -> bool:
+    def is_verified(self) -> bool:
         return self.verdict in VERDICTS
 
     @property
     def in_words(self) -> str:
-        return VERDICTS.get(self.verdict, "") if self.is_kept else ""  # type: ignore[call-overload]
+        return VERDICTS.get(self.verdict, "") if self.is_verified else ""  # type: ignore[call-overload]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +60,9 @@ class WriterAttempt:
     """Text, reason code and detail of what was not verified."""
 
 
-def attempts(kept: Sequence[Mapping[str, Any]]) -> Iterator[WriterAttempt]:
+def attempts(drafts: Sequence[Mapping[str, Any]]) -> Iterator[WriterAttempt]:
     """Yield the stored drafts of an answer, first attempt first."""
-    for attempt in kept:
+    for attempt in drafts:
         failure = attempt.get("failure") or ""
         yield WriterAttempt(
             writer=WRITERS.get(attempt.get("writer", ""), str(attempt.get("writer", ""))),

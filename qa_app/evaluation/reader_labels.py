@@ -16,7 +16,7 @@ ENGLISH = "en"
 
 
 class Expect(StrEnum):
-    """How the system should respond to a question."""
+    """The expected response to a question."""
 
     ANSWER = "answer"
     PARTIAL = "partial"

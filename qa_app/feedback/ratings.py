@@ -23,7 +23,7 @@ def give_feedback(
     *,
     is_helpful: object,
     reasons: object = (),
-    said: object = "",
+    words: object = "",
     amends: int | None = None,
     now: datetime | None = None,
 ) -> Feedback | None:
@@ -38,9 +38,9 @@ def give_feedback(
         raise BadFeedback(
             "reasons", "unknown", N_("Choose reasons from this list, or none: %(known)s."), known=", ".join(known)
         )
-    if not isinstance(said, str) or not is_storable(said) or REPLACEMENT_CHARACTER in said:
+    if not isinstance(words, str) or not is_storable(words) or REPLACEMENT_CHARACTER in words:
         raise BadFeedback("words", "not_text", N_("Send your words as text."))
-    if len(said.strip()) > MAX_FEEDBACK_LENGTH:
+    if len(words.strip()) > MAX_FEEDBACK_LENGTH:
         raise BadFeedback("words", "too_long", N_("Please say it in %(most)s characters."), most=MAX_FEEDBACK_LENGTH)
     answer = Answer.objects.filter(pk=answer_id).first() if is_storable(answer_id) else None
     if answer is None:
@@ -53,7 +53,7 @@ def give_feedback(
         given = Feedback(answer=answer)
     given.is_helpful = is_helpful
     given.reasons = [reason for reason in known if reason in reasons]
-    given.words = said.strip()
+    given.words = words.strip()
     given.given_at = now
     given.save()
     return given

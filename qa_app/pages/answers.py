@@ -57,8 +57,8 @@ def feedback(request: HttpRequest, answer_id: str) -> HttpResponse:
     if key is None and not form.errors:
         raise Http404
     if key is not None:
-        kept = {name: value for name, value in _feedback_keys(request).items() if name != answer_id}
-        request.session["feedback"] = dict([*kept.items(), (answer_id, key)][-MAX_FEEDBACK_KEYS:])
+        keys = {name: value for name, value in _feedback_keys(request).items() if name != answer_id}
+        request.session["feedback"] = dict([*keys.items(), (answer_id, key)][-MAX_FEEDBACK_KEYS:])
     status = HTTPStatus.BAD_REQUEST if form.errors else HTTPStatus.OK
     if request.headers.get("HX-Request"):
         context = {"answer": {"id": answer_id}} | _feedback(request, answer_id, form if form.errors else None)
@@ -84,9 +84,9 @@ def answer_page(
         shows_corpus = payload["outcome"] == "out_of_scope"
         front = asking.corpus_figures() if shows_corpus else asking.collection_choices()
     page = presentation.read(payload, around.names)
-    kept = {"mode": payload["mode"], "collection": payload["collection"] or ""}
+    initial = {"mode": payload["mode"], "collection": payload["collection"] or ""}
     if page.is_refusal and payload["outcome"] != "guardrail":
-        kept["question"] = payload.get("understood_as") or payload["question"]  # so that the reader can rephrase it
+        initial["question"] = payload.get("understood_as") or payload["question"]  # so that the reader can rephrase it
     context = {
         "answer": payload,
         "page": page,
@@ -95,7 +95,7 @@ def answer_page(
         "counts": overview_page(payload),
         "address": request.build_absolute_uri(reverse("answer", args=[payload["id"]])),
         "exports": EXPORTS,
-        "form": QuestionForm(initial=kept),
+        "form": QuestionForm(initial=initial),
         "front": front,
         "trail": trail,
     } | _feedback(request, payload["id"], typed)
@@ -106,17 +106,21 @@ def _feedback(request: HttpRequest, answer_id: str, typed: FeedbackForm | None) 
     """Return the context of the feedback form, filled with rejected input or with what this browser sent before."""
     key = _feedback_key(request, answer_id)
     given = ratings.find_feedback(answer_id, key) if key is not None else None
-    said: dict[str, Any] = {}
+    feedback_values: dict[str, Any] = {}
     if typed is not None:
-        said = {
+        feedback_values = {
             "helpful": typed["helpful"].value(),
             "reasons": typed["reasons"].value(),
             "words": typed["words"].value(),
         }
     elif given is not None:
-        said = {"helpful": "yes" if given.is_helpful else "no", "reasons": given.reasons, "words": given.words}
+        feedback_values = {
+            "helpful": "yes" if given.is_helpful else "no",
+            "reasons": given.reasons,
+            "words": given.words,
+        }
     return {
-        "said": said,
+        "said": feedback_values,
         "is_thanked": given is not None and typed is None,
         "feedback_errors": [error for errors in typed.errors.values() for error in errors] if typed else [],
         "reasons": ratings.feedback_reasons(),
@@ -124,8 +128,8 @@ def _feedback(request: HttpRequest, answer_id: str, typed: FeedbackForm | None) 
 
 
 def _feedback_keys(request: HttpRequest) -> dict[str, int]:
-    kept = request.session.get("feedback")
-    return kept if isinstance(kept, dict) else {}
+    keys = request.session.get("feedback")
+    return keys if isinstance(keys, dict) else {}
 
 
 def _feedback_key(request: HttpRequest, answer_id: str) -> int | None:

@@ -79,7 +79,7 @@ class FeedbackForm(forms.Form):
                 answer_id,
                 is_helpful={"yes": True, "no": False}.get(typed["helpful"]),
                 reasons=list(typed["reasons"] or ()),
-                said=typed["words"].replace("\r\n", "\n"),
+                words=typed["words"].replace("\r\n", "\n"),
                 amends=amends,
             )
         except ratings.BadFeedback as bad:

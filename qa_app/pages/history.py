@@ -22,7 +22,7 @@ SEPARATOR = "~"  # never part of an id
 
 def remember(request: HttpRequest, response: HttpResponse, answer_id: str) -> None:
     """Add an answer to the front of this browser's list."""
-    _write_cookie(response, [answer_id, *(kept for kept in _read_cookie(request) if kept != answer_id)])
+    _write_cookie(response, [answer_id, *(one for one in _read_cookie(request) if one != answer_id)])
 
 
 @never_cache
@@ -39,7 +39,7 @@ def history(request: HttpRequest) -> HttpResponse:
     if "forget_all" in request.POST:
         _write_cookie(response, [])
     elif forgotten := request.POST.get("forget"):
-        _write_cookie(response, [kept for kept in _read_cookie(request) if kept != forgotten])
+        _write_cookie(response, [one for one in _read_cookie(request) if one != forgotten])
     elif found := summarize_answers([request.POST.get("keep", "").replace("\0", "")]):
         remember(request, response, found[0].answer_id)
     return response
@@ -48,10 +48,10 @@ def history(request: HttpRequest) -> HttpResponse:
 def _read_cookie(request: HttpRequest) -> list[str]:
     """Return the answer ids in the cookie; empty where it is missing, expired or badly signed."""
     try:
-        kept = str(request.get_signed_cookie(COOKIE, max_age=MAX_AGE_SECONDS))
+        cookie = str(request.get_signed_cookie(COOKIE, max_age=MAX_AGE_SECONDS))
     except (KeyError, signing.BadSignature):
         return []
-    return [answer_id for answer_id in kept.split(SEPARATOR) if answer_id]
+    return [answer_id for answer_id in cookie.split(SEPARATOR) if answer_id]
 
 
 def _write_cookie(response: HttpResponse, answer_ids: list[str]) -> None:

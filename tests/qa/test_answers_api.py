@@ -142,7 +142,7 @@ def test_a_question_that_is_being_answered_waits() -> None:
 @LIBRARY
 def test_one_that_was_broken_off_is_answered_anew() -> None:
     ask(**once("k-1"))
-    SentQuestion.objects.update(answer=None, sent_at=timezone.now() - idempotency.PATIENCE - timedelta(seconds=1))
+    SentQuestion.objects.update(answer=None, sent_at=timezone.now() - idempotency.CLAIM_TIMEOUT - timedelta(seconds=1))
 
     again = ask(**once("k-1"))
 

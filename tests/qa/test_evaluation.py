@@ -15,7 +15,7 @@ from qa_app.evaluation import golden_set
 from qa_app.evaluation.golden_set import (
     BadGolden,
     Golden,
-    Result,
+    GoldenResult,
     count_near_duplicates,
     count_unsupported,
     evaluate,
@@ -41,7 +41,7 @@ def write_rows(path: Path, *rows: Any) -> Path:
     return path
 
 
-def make_result(**changes: Any) -> Result:
+def make_result(**changes: Any) -> GoldenResult:
     golden = Golden(
         "q",
         "?",
@@ -55,7 +55,7 @@ def make_result(**changes: Any) -> Result:
         "golden": golden, "outcome": Outcome.ANSWERED, "ranked": ("A",), "cited": ("A",),
         "final_sections": ("results",), "unsupported": 0, "milliseconds": 10.0,
     }  # fmt: skip
-    return Result(**(fields | changes))
+    return GoldenResult(**(fields | changes))
 
 
 # --- Reading ---------------------------------------------------------------------------------------------------------------
@@ -252,7 +252,7 @@ def test_the_door_names_what_the_command_catches() -> None:
 
 
 def test_pairs_are_two_wordings_that_end_alike_and_cite_the_same_main_studies() -> None:
-    def worded(id_: str, **changes: Any) -> Result:
+    def worded(id_: str, **changes: Any) -> GoldenResult:
         result = make_result(kind="paraphrase_pairs", relevant={"A": 2, "B": 2, "C": 1}, **changes)
         return replace(result, golden=replace(result.golden, id=id_))
 

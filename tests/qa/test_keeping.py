@@ -139,7 +139,7 @@ def test_no_answer_no_replay() -> None:
 def test_feedback_is_kept_with_its_reasons_in_their_order() -> None:
     body = asking.ask(question=ASKED)
 
-    kept = ratings.give_feedback(body["id"], is_helpful=False, reasons=["hard", "wrong", "hard"], said="  Too short. ")
+    kept = ratings.give_feedback(body["id"], is_helpful=False, reasons=["hard", "wrong", "hard"], words="  Too short. ")
 
     assert kept is not None
     kept.refresh_from_db()

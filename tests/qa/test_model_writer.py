@@ -17,7 +17,7 @@ from qa_app.pipeline.ports import Writer
 from qa_app.pipeline.records import Answer, LeftOutReason, Mode, Question
 from qa_app.pipeline.writer import ExtractiveWriter
 from qa_app.writers.model_server import Deadline, ModelServer, ServerSettings
-from qa_app.writers.model_writer import PROMPT, RETRIED, ModelWriter, prompt_name
+from qa_app.writers.model_writer import PROMPT, RETRY_PASSAGES, ModelWriter, prompt_name
 from tests.doubles.model_server import INVENTED, ModelDouble, serving
 from tests.pipeline.fake_corpus import FakeCorpus, eager_engine, starter_corpus
 
@@ -314,7 +314,7 @@ def test_the_second_attempt_is_stricter_and_has_the_strongest_passages_by_words(
     assert answer.generator.prompt == prompt_name(is_strict=True)
     second = [asked for asked in double.asked if "second attempt" in asked.body["messages"][0]["content"]]
     assert len(second) == 2
-    assert all(len(asked.passages) == min(RETRIED, len(answer.evidence)) for asked in second)
+    assert all(len(asked.passages) == min(RETRY_PASSAGES, len(answer.evidence)) for asked in second)
     assert [attempt.failure for attempt in answer.attempts] == ["not_found", None]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from qa_app.evaluation.reader_figures import Result, corpus_report, failed, figures, measure, report, worse
+from qa_app.evaluation.reader_figures import ReaderResult, corpus_report, failed, figures, measure, report, worse
 from qa_app.evaluation.reader_labels import Expect, LabelledPoint, ReaderQuestion
 from qa_app.pipeline.records import HeadlineVerdict, Mode
 
@@ -30,12 +30,12 @@ def make_body(*sentences: tuple[str, list[int]], outcome: str = "answered", **ch
     } | changes
 
 
-def make_result(expect: str = "answer", outcome: str | None = "answered", **changes: Any) -> Result:
+def make_result(expect: str = "answer", outcome: str | None = "answered", **changes: Any) -> ReaderResult:
     question = changes.pop("question", None) or make_question(expect)
-    return Result(question, outcome, **changes)
+    return ReaderResult(question, outcome, **changes)
 
 
-def value(name: str, *results: Result) -> Any:
+def value(name: str, *results: ReaderResult) -> Any:
     return figures(results)[name]["value"]
 
 

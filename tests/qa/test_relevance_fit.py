@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from qa_app.evaluation import relevance_fit
-from qa_app.evaluation.relevance_fit import FOLDS, HeldOut, Labelled
+from qa_app.evaluation.relevance_fit import FOLDS, HeldOut, LabelledQuestion
 from qa_app.pipeline import relevance
 from qa_app.pipeline.relevance import Vocabulary, read_features
 from tests.pipeline.values import make_query, make_scores, make_study
@@ -80,7 +80,7 @@ def test_a_model_uses_only_what_its_corpus_has(
 # --- Cross-validation ----------------------------------------------------------------------------------------------------
 
 
-def questions_of(count: int = 40) -> list[Labelled]:
+def questions_of(count: int = 40) -> list[LabelledQuestion]:
     """Return questions of which a cosine tells the answer; every second is answerable."""
     chance = np.random.default_rng(1)
     rows = []
@@ -91,7 +91,7 @@ def questions_of(count: int = 40) -> list[Labelled]:
             for name in "ABC"
         ]
         features = read_features(make_query(), scores, STUDIES, VOCABULARY)
-        rows.append(Labelled(make_query(), features, frozenset(best), bool(best), "dev"))
+        rows.append(LabelledQuestion(make_query(), features, frozenset(best), bool(best), "dev"))
     return rows
 
 
@@ -134,7 +134,7 @@ def test_no_question_is_estimated_by_a_model_that_saw_its_label(monkeypatch: pyt
 def test_the_label_of_one_question_never_changes_its_own_estimate() -> None:
     questions = questions_of()
     changed = [*questions]
-    changed[0] = Labelled(questions[0].query, questions[0].features, frozenset(), False, "dev")
+    changed[0] = LabelledQuestion(questions[0].query, questions[0].features, frozenset(), False, "dev")
 
     before, after = (relevance_fit.cross_validate(some, NAMES) for some in (questions, changed))
 
@@ -152,7 +152,7 @@ def test_the_threshold_answers_what_can_be_answered_and_refuses_the_rest() -> No
     query = make_query()
     features = read_features(query, [make_scores()], STUDIES, VOCABULARY)
     can = [True, True, False, False]
-    questions = [Labelled(query, features, frozenset("A" if answer else ""), answer, "dev") for answer in can]
+    questions = [LabelledQuestion(query, features, frozenset("A" if answer else ""), answer, "dev") for answer in can]
 
     threshold, figures = relevance_fit.choose_threshold(questions, held_out_of([0.9, 0.6, 0.4, 0.1], can), "dev")
 
@@ -163,7 +163,7 @@ def test_the_threshold_answers_what_can_be_answered_and_refuses_the_rest() -> No
 def test_the_lowest_of_equal_thresholds_is_chosen() -> None:
     query = make_query()
     features = read_features(query, [make_scores()], STUDIES, VOCABULARY)
-    questions = [Labelled(query, features, frozenset("A"), True, "dev")] * 2
+    questions = [LabelledQuestion(query, features, frozenset("A"), True, "dev")] * 2
 
     threshold, _ = relevance_fit.choose_threshold(questions, held_out_of([0.9, 0.8], [True, True]), "dev")
 
@@ -173,8 +173,8 @@ def test_the_lowest_of_equal_thresholds_is_chosen() -> None:
 def test_questions_of_other_sources_do_not_move_the_threshold() -> None:
     query = make_query()
     features = read_features(query, [make_scores()], STUDIES, VOCABULARY)
-    own = [Labelled(query, features, frozenset("A" if can else ""), can, "dev") for can in (True, False)]
-    other = [Labelled(query, features, frozenset(), False, "golden")] * 5
+    own = [LabelledQuestion(query, features, frozenset("A" if can else ""), can, "dev") for can in (True, False)]
+    other = [LabelledQuestion(query, features, frozenset(), False, "golden")] * 5
 
     alone, _ = relevance_fit.choose_threshold(own, held_out_of([0.9, 0.3], [True, False]), "dev")
     beside, figures = relevance_fit.choose_threshold(

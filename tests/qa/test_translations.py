@@ -332,11 +332,11 @@ def test_every_name_in_a_description_of_studies_has_its_words() -> None:
 def test_figures_and_dates_are_written_as_the_language_writes_them() -> None:
     step = {"step": "meaning", "effect": "+", "value": 0.25}
     with translation.override("de"):
-        assert working_words.told(0.35) == "0,35"
+        assert working_words.figure_words(0.35) == "0,35"
         assert answer_words.steps_listed([step]) == "<div><dt>Nähe in der Bedeutung</dt><dd>+0,25</dd></div>"
         assert language.day(answer_words.moment("2026-03-05T17:06:00Z")) == "5. März 2026"
         assert language.day_and_time(answer_words.moment("2026-03-05T17:06:00Z")) == "5. März 2026, 17:06"
-    assert working_words.told(0.35) == "0.35"
+    assert working_words.figure_words(0.35) == "0.35"
     assert answer_words.steps_listed([step]) == "<div><dt>Closeness in meaning</dt><dd>+0.25</dd></div>"
     assert language.day(answer_words.moment("2026-03-05T17:06:00Z")) == "5 March 2026"
     assert language.day(None) == ""

@@ -34,7 +34,7 @@ HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&"
 
 
 @pytest.fixture
-def door(monkeypatch: pytest.MonkeyPatch) -> FakeAsking:
+def service(monkeypatch: pytest.MonkeyPatch) -> FakeAsking:
     monkeypatch.setattr(
         hooks, "count_request", None
     )  # questions are counted in the database, which these pages do without
@@ -57,16 +57,16 @@ def words(html: str) -> str:
 # --- Ask -----------------------------------------------------------------------------------------------------------------
 
 
-def test_ask_page_works(client: Client, door: FakeAsking) -> None:
+def test_ask_page_works(client: Client, service: FakeAsking) -> None:
     html = client.get("/").content.decode()
 
     assert '<label for="question">Your question</label>' in html
     assert 'maxlength="7000"' in html  # more than a question may have: what is pasted is refused with words, not cut
     assert "101 published studies" in html
-    assert all(example in html for example in door.examples())
+    assert all(example in html for example in service.examples())
 
 
-def test_ask_page_can_be_prefilled_by_its_address(client: Client, door: FakeAsking) -> None:
+def test_ask_page_can_be_prefilled_by_its_address(client: Client, service: FakeAsking) -> None:
     html = client.get("/", {"q": HOSTILE, "mode": "intermediate", "collection": "training"}).content.decode()
 
     assert HOSTILE not in html
@@ -75,22 +75,22 @@ def test_ask_page_can_be_prefilled_by_its_address(client: Client, door: FakeAski
     assert re.search(r'value="training"\s+selected', html)
 
 
-def test_asking_leads_to_the_answers_address(client: Client, door: FakeAsking) -> None:
+def test_asking_leads_to_the_answers_address(client: Client, service: FakeAsking) -> None:
     response = client.post("/", {"question": "how many\r\nsets?", "mode": "intermediate", "collection": "training"})
 
     assert (response.status_code, response["Location"]) == (303, "/answers/answer-one/")
-    assert door.asked == [
+    assert service.asked == [
         {"question": "how many\nsets?", "mode": "intermediate", "collection": "training", "parent": None}
     ]
 
 
-def test_an_example_goes_before_what_stands_in_the_box(client: Client, door: FakeAsking) -> None:
+def test_an_example_goes_before_what_stands_in_the_box(client: Client, service: FakeAsking) -> None:
     client.post("/", {"question": "half a thou", "example": "Is creatine safe for the kidneys?", "mode": "beginner"})
 
-    assert door.asked[0]["question"] == "Is creatine safe for the kidneys?"
+    assert service.asked[0]["question"] == "Is creatine safe for the kidneys?"
 
 
-def test_asking_with_htmx_gives_the_answer_in_place(client: Client, door: FakeAsking) -> None:
+def test_asking_with_htmx_gives_the_answer_in_place(client: Client, service: FakeAsking) -> None:
     response = client.post("/", {"question": "how many sets?"}, headers=HTMX)
 
     html = response.content.decode()
@@ -101,8 +101,10 @@ def test_asking_with_htmx_gives_the_answer_in_place(client: Client, door: FakeAs
 
 
 @pytest.mark.parametrize("headers", [{}, HTMX], ids=["plain", "htmx"])
-def test_a_bad_question_is_said_by_the_form_and_kept(client: Client, door: FakeAsking, headers: dict[str, str]) -> None:
-    door.bad = asking.BadQuestion("question", "too_long", "Please shorten it.")
+def test_a_bad_question_is_said_by_the_form_and_kept(
+    client: Client, service: FakeAsking, headers: dict[str, str]
+) -> None:
+    service.bad = asking.BadQuestion("question", "too_long", "Please shorten it.")
 
     response = client.post("/", {"question": HOSTILE, "mode": "intermediate"}, headers=headers)
 
@@ -117,8 +119,8 @@ def test_a_bad_question_is_said_by_the_form_and_kept(client: Client, door: FakeA
 
 
 @pytest.mark.parametrize("field", ["mode", "collection", "parent"])
-def test_a_complaint_about_any_field_is_shown(client: Client, door: FakeAsking, field: str) -> None:
-    door.bad = asking.BadQuestion(field, "unknown", f"There is no such {field}.")
+def test_a_complaint_about_any_field_is_shown(client: Client, service: FakeAsking, field: str) -> None:
+    service.bad = asking.BadQuestion(field, "unknown", f"There is no such {field}.")
 
     response = client.post("/", {"question": "how many sets?", "mode": "x", "collection": "y"})
 
@@ -135,23 +137,23 @@ def test_the_real_door_refuses_what_cannot_be_asked(client: Client, question: st
     assert 'id="question-error"' in response.content.decode()
 
 
-def test_ask_page_takes_no_other_method(client: Client, door: FakeAsking) -> None:
+def test_ask_page_takes_no_other_method(client: Client, service: FakeAsking) -> None:
     assert client.put("/").status_code == 405
     assert client.delete("/").status_code == 405
 
 
-def test_a_question_from_elsewhere_is_refused_with_a_way_on(door: FakeAsking) -> None:
+def test_a_question_from_elsewhere_is_refused_with_a_way_on(service: FakeAsking) -> None:
     response = Client(enforce_csrf_checks=True).post("/", {"question": "how many sets?"})
 
     assert response.status_code == 403
     assert "Please send that once more" in response.content.decode()
-    assert door.asked == []
+    assert service.asked == []
 
 
 # --- Answer --------------------------------------------------------------------------------------------------------------
 
 
-def test_answer_page_works(client: Client, door: FakeAsking) -> None:
+def test_answer_page_works(client: Client, service: FakeAsking) -> None:
     html = client.get("/answers/answer-one/").content.decode()
 
     assert "how many sets per week for muscle growth?" in html
@@ -164,7 +166,7 @@ def test_answer_page_works(client: Client, door: FakeAsking) -> None:
     assert "a figure does not agree with the passage" in html
 
 
-def test_answer_page_shows_five_passages_and_folds_the_rest(client: Client, door: FakeAsking) -> None:
+def test_answer_page_shows_five_passages_and_folds_the_rest(client: Client, service: FakeAsking) -> None:
     html = client.get("/answers/answer-one/").content.decode()
 
     assert html.count('class="passage"') == 7
@@ -172,7 +174,7 @@ def test_answer_page_shows_five_passages_and_folds_the_rest(client: Client, door
     assert '<mark class="term">weekly sets</mark>' in html
 
 
-def test_answer_page_is_private_and_asked_for_again_each_time(client: Client, door: FakeAsking) -> None:
+def test_answer_page_is_private_and_asked_for_again_each_time(client: Client, service: FakeAsking) -> None:
     response = client.get("/answers/answer-one/")
 
     assert "private" in response["Cache-Control"]
@@ -182,12 +184,12 @@ def test_answer_page_is_private_and_asked_for_again_each_time(client: Client, do
     assert 'name="robots" content="noindex"' in response.content.decode()
 
 
-def test_answer_page_takes_no_other_method(client: Client, door: FakeAsking) -> None:
+def test_answer_page_takes_no_other_method(client: Client, service: FakeAsking) -> None:
     assert client.post("/answers/answer-one/").status_code == 405
 
 
 @pytest.mark.parametrize("answer_id", ["missing", "x" * 41, "a%00b", "../etc", "a b", "é"])
-def test_an_answer_that_is_not_there_is_not_found(client: Client, door: FakeAsking, answer_id: str) -> None:
+def test_an_answer_that_is_not_there_is_not_found(client: Client, service: FakeAsking, answer_id: str) -> None:
     response = client.get(f"/answers/{answer_id}/")
 
     assert response.status_code == 404
@@ -390,7 +392,7 @@ def test_hostile_doi_stays_within_doi_org(monkeypatch: pytest.MonkeyPatch) -> No
 # --- Citation ------------------------------------------------------------------------------------------------------------
 
 
-def test_citation_page_marks_the_words_within_the_passage(client: Client, door: FakeAsking) -> None:
+def test_citation_page_marks_the_words_within_the_passage(client: Client, service: FakeAsking) -> None:
     html = client.get("/answers/answer-one/citations/summary/1/1/").content.decode()
 
     assert f"<mark>{QUOTE}</mark>" in html
@@ -400,7 +402,7 @@ def test_citation_page_marks_the_words_within_the_passage(client: Client, door: 
     assert 'href="/answers/answer-one/#summary-1"' in html
 
 
-def test_citation_panel_is_the_same_without_the_page(client: Client, door: FakeAsking) -> None:
+def test_citation_panel_is_the_same_without_the_page(client: Client, service: FakeAsking) -> None:
     html = client.get("/answers/answer-one/citations/summary/1/1/", headers=HTMX).content.decode()
 
     assert f"<mark>{QUOTE}</mark>" in html
@@ -430,7 +432,7 @@ def test_citation_of_an_edited_passage_leads_to_the_present_text(
     assert f"<mark>{QUOTE}</mark>" in html
 
 
-def test_citation_takes_no_other_method(client: Client, door: FakeAsking) -> None:
+def test_citation_takes_no_other_method(client: Client, service: FakeAsking) -> None:
     assert client.post("/answers/answer-one/citations/summary/1/1/").status_code == 405
 
 
@@ -446,7 +448,7 @@ def test_citation_takes_no_other_method(client: Client, door: FakeAsking) -> Non
         "missing/citations/summary/1/1/",
     ],
 )
-def test_a_citation_that_is_not_there_is_not_found(client: Client, door: FakeAsking, address: str) -> None:
+def test_a_citation_that_is_not_there_is_not_found(client: Client, service: FakeAsking, address: str) -> None:
     assert client.get(f"/answers/{address}").status_code == 404
 
 
@@ -602,7 +604,7 @@ def test_pages_of_the_corpus_need_few_queries(client: Client, django_assert_max_
     "path", ["/", "/answers/answer-one/", "/answers/answer-one/citations/summary/1/1/", "/nothing"]
 )
 def test_pages_hold_no_inline_style_or_script_and_name_no_other_host(
-    client: Client, door: FakeAsking, path: str
+    client: Client, service: FakeAsking, path: str
 ) -> None:
     html = client.get(path).content.decode()
 
@@ -613,14 +615,14 @@ def test_pages_hold_no_inline_style_or_script_and_name_no_other_host(
     assert all(address.startswith("https://doi.org/") for address in re.findall(r'(?:src|href)="(https?:[^"]*)"', html))
 
 
-def test_an_answer_page_is_small(client: Client, door: FakeAsking) -> None:
+def test_an_answer_page_is_small(client: Client, service: FakeAsking) -> None:
     html = client.get("/answers/answer-one/").content
 
     assert len(html) < 60_000
 
 
 @override_settings(DEBUG=False)
-def test_an_unexpected_error_has_a_page_with_a_way_on(monkeypatch: pytest.MonkeyPatch, door: FakeAsking) -> None:
+def test_an_unexpected_error_has_a_page_with_a_way_on(monkeypatch: pytest.MonkeyPatch, service: FakeAsking) -> None:
     def fails(answer_id: str) -> None:
         raise RuntimeError("a secret of ours")
 

@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from lab import edited_sentences, foreign_corpus, judging, lexicon_usage, retrieval
 from qa_app.evaluation import golden_set
-from qa_app.management.commands.evaluate import share_of, write
+from qa_app.management.commands.evaluate import format_share, write
 from qa_app.pipeline import policy as policies
 from qa_app.pipeline.lexicon import LANGUAGE_FOLDER, read_tables
 from qa_app.pipeline.policy import PRESETS
@@ -103,7 +103,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{kind} ({shares['at best']['n']} points): {told}.")
         for which in ("points of answered questions", "points of all questions"):
             for name, figure in figures[which].items():
-                self.stdout.write(f"{which}, {name}: {share_of(figure)}.")
+                self.stdout.write(f"{which}, {name}: {format_share(figure)}.")
         write(figures, out)
 
     def blind(self, file: Path, out: Path, *, n: int, seed: int) -> None:

@@ -14,8 +14,8 @@ from qa_app.pipeline.attribution import spoken
 from qa_app.pipeline.citations import with_markers
 from qa_app.templatetags import answer_words
 
-WIDEST = 96
-NEAREST = 3
+MAX_WIDTH = 96
+MAX_NEAREST = 3
 MAX_PASSAGE_LENGTH = 280  # characters
 
 
@@ -46,7 +46,7 @@ class Command(BaseCommand):
 
     def show(self, payload: dict[str, Any]) -> None:
         self.paragraph(payload["question"], style=self.style.MIGRATE_HEADING)
-        self.paragraph(outcome_of(payload))
+        self.paragraph(describe_outcome(payload))
         if payload["message"]:
             for part in payload["message"].split("\n\n"):
                 self.paragraph(part)
@@ -55,13 +55,13 @@ class Command(BaseCommand):
         for name, heading in (("summary", "In short"), ("answer", "In detail")):
             if name == "answer" and all(row["text"] in short for row in payload[name]["sentences"]):
                 continue
-            told = with_markers(
+            text = with_markers(
                 (spoken(row["text"], row["attribution"]), row["citations"], row["paragraph"])
                 for row in payload[name]["sentences"]
             )
-            if told:
+            if text:
                 self.heading(heading)
-            for part in told.split("\n\n"):
+            for part in text.split("\n\n"):
                 if part:
                     self.paragraph(part, indent="  ")
         if payload["citations"]:
@@ -71,12 +71,12 @@ class Command(BaseCommand):
             self.stdout.write("\n")
         elif payload["evidence"]:
             self.heading("Nearest passages (not an answer)")
-            for entry in payload["evidence"][:NEAREST]:
+            for entry in payload["evidence"][:MAX_NEAREST]:
                 self.nearest(entry)
         if payload["evidence_strength"]:
             strength = payload["evidence_strength"]
-            told = f"Strength of the evidence: {answer_words.strength_words(strength['level'])}."
-            self.paragraph(" ".join((told, *(reason["text"] for reason in strength["reasons"]))))
+            level = f"Strength of the evidence: {answer_words.strength_words(strength['level'])}."
+            self.paragraph(" ".join((level, *(reason["text"] for reason in strength["reasons"]))))
         if payload["confidence"]:
             confidence = payload["confidence"]
             reasons = "; ".join(confidence["reasons"])
@@ -122,7 +122,7 @@ class Command(BaseCommand):
         self, text: str, *, indent: str = "", first: str | None = None, style: Any = None, after: bool = True
     ) -> None:
         text = "".join(char if char.isprintable() else " " for char in text)  # no terminal control characters
-        width = min(WIDEST, shutil.get_terminal_size().columns)
+        width = min(MAX_WIDTH, shutil.get_terminal_size().columns)
         wrapped = textwrap.fill(
             text, width, initial_indent=indent if first is None else first, subsequent_indent=indent,
             break_long_words=False, break_on_hyphens=False,
@@ -132,8 +132,8 @@ class Command(BaseCommand):
             self.stdout.write("\n")
 
 
-def outcome_of(payload: dict[str, Any]) -> str:
-    """`Answered, from 3 studies.`; of a count or a refusal its outcome alone."""
+def describe_outcome(payload: dict[str, Any]) -> str:
+    """Return `Answered, from 3 studies.`; for a count or a refusal only the outcome."""
     words = answer_words.outcome_words(payload["outcome"])
     studies = 0 if payload["generator"]["name"] == "counted" else len(payload["citations"])
     return f"{words}, from {studies} stud{'y' if studies == 1 else 'ies'}." if studies else f"{words}."

@@ -43,7 +43,7 @@ class Command(BaseCommand):
         self, *, file: Path, out: Path | None, baseline: Path | None, preset: str | None, changes: list[str]
     ) -> None:
         try:
-            before = self.read(baseline)
+            before = self.read_baseline(baseline)
             figures = golden_set.evaluate_file(
                 file, on_progress=lambda done: self.progress("questions", done), preset=preset, changes=changes
             )
@@ -54,8 +54,8 @@ class Command(BaseCommand):
         if before is not None:
             self.compare(figures, before)
 
-    def read(self, path: Path | None) -> dict[str, Any] | None:
-        """The figures of an earlier run, before the long one begins."""
+    def read_baseline(self, path: Path | None) -> dict[str, Any] | None:
+        """Read the figures of an earlier run, so that a bad file fails before the evaluation."""
         if path is None:
             return None
         try:
@@ -73,7 +73,7 @@ class Command(BaseCommand):
         self.stdout.write(f"\n{'':22}" + "".join(f"{column:>{len(column) + 2}}" for column in columns))
         for kind, row in {**figures["by_kind"], "all answerable": figures["answerable"]}.items():
             self.stdout.write(
-                f"{kind:22}" + "".join(f"{in_place(row.get(column)):>{len(column) + 2}}" for column in columns)
+                f"{kind:22}" + "".join(f"{format_figure(row.get(column)):>{len(column) + 2}}" for column in columns)
             )
         answered = figures["answered"]
         self.stdout.write(
@@ -89,8 +89,8 @@ class Command(BaseCommand):
         self.stdout.write(f"Sentences without exact words behind them: {figures['unsupported sentences']}.")
         self.stdout.write("\nAbstention")
         for name in ("precision", "recall", "refused near", "refused far", "wrongly refused"):
-            self.stdout.write(f"  {name:22}{share_of(abstention[name])}")
-        self.stdout.write(f"  {'not guarded wrongly':22}{share_of(figures['no false guardrail'])}")
+            self.stdout.write(f"  {name:22}{format_share(abstention[name])}")
+        self.stdout.write(f"  {'not guarded wrongly':22}{format_share(figures['no false guardrail'])}")
         self.stdout.write(f"\n{'Milliseconds':18}{'p50':>8}{'p95':>8}")
         for stage, spent in {"a whole answer": figures["milliseconds"], **figures["stages"]}.items():
             self.stdout.write(f"  {stage:16}{spent['p50']:>8.1f}{spent['p95']:>8.1f}")
@@ -107,7 +107,7 @@ class Command(BaseCommand):
         self, *, file: Path, out: Path | None, baseline: Path | None, preset: str | None, changes: list[str]
     ) -> None:
         try:
-            before = self.read(baseline)
+            before = self.read_baseline(baseline)
             report = readers.evaluate_readers(file, preset=preset, changes=changes, report=self.progress)
             worse = reader_figures.worse(report, before) if before is not None else []
         except (OSError, ValueError) as error:
@@ -120,14 +120,14 @@ class Command(BaseCommand):
             self.stdout.write(self.style.SUCCESS("No figure is worse than the baseline."))
 
 
-def in_place(value: float | None) -> str:
-    """A figure of a table, its decimals below each other."""
+def format_figure(value: float | None) -> str:
+    """Format a figure for a column of a table."""
     if value is None:
         return ""
     return str(value) if isinstance(value, int) else f"{value:.3f}"
 
 
-def share_of(figure: dict[str, Any]) -> str:
+def format_share(figure: dict[str, Any]) -> str:
     if not figure["n"]:
         return "none asked"
     low, high = figure["interval"]
