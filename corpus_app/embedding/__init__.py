@@ -1,9 +1,9 @@
-"""The encoder: turns texts into vectors, loaded once per process on first use, named and versioned.
+"""The encoder, which turns texts into vectors; each process loads it once, on first use.
 
-A name says which vectors these are: `model@format`. The compressed form (int8) is used where it was written and accepted
-(see `compressed`), the original (fp32) elsewhere. Which one it is, the data folder tells every process without loading it.
+An encoder's name is `model@format`. The compressed form (int8) is used once it was written and accepted (see
+`compressed`), the original (fp32) until then. Every process learns which from the data folder, without loading a model.
 
-The model stack takes seconds and hundreds of megabytes to import, so it is imported where it is loaded and nowhere else.
+Importing the model stack takes seconds and hundreds of megabytes, so only the functions that load a model import it.
 """
 
 from __future__ import annotations
@@ -30,27 +30,27 @@ COMPRESSED = compressed.FORMAT
 
 
 def active_name() -> str:
-    """The name of the encoder that passages are embedded with, without loading it."""
-    if _chosen:
-        return _chosen.name
+    """Return the name of the encoder that passages are embedded with, without loading it."""
+    if _override:
+        return _override.name
     if choice := chosen.read():
         return choice.name
     return configured_name()
 
 
 def configured_name() -> str:
-    """The name of the encoder that the settings ask for."""
+    """Return the name of the encoder that the settings ask for."""
     return f"{settings.ENCODER}@{COMPRESSED if compressed.is_accepted(settings.ENCODER) else ORIGINAL}"
 
 
-def kept_name() -> str:
-    """The encoder whose vectors are kept for a return; empty where there is none."""
-    choice = None if _chosen else chosen.read()
+def fallback_name() -> str:
+    """Return the encoder whose vectors are kept so that a change can be undone; empty when there is none."""
+    choice = None if _override else chosen.read()
     return choice.keeps if choice else ""
 
 
 def on_offer() -> tuple[str, ...]:
-    """The encoders that this installation can run without fetching anything: the configured model and the packaged one."""
+    """Return the encoders that this installation can run offline: those of the configured and the packaged model."""
     models = dict.fromkeys((settings.ENCODER, PACKAGED))
     return tuple(
         f"{model}@{form}"
@@ -61,7 +61,10 @@ def on_offer() -> tuple[str, ...]:
 
 
 def choose(name: str, *, keeps: str = "") -> None:
-    """From now on passages are embedded with this one, and the vectors of `keeps` stay. Raises OSError."""
+    """Embed passages with this encoder from now on, and keep the vectors of `keeps`.
+
+    Raises OSError when the data folder cannot be written.
+    """
     if name == configured_name() and not keeps:
         chosen.forget()
     else:
@@ -69,57 +72,60 @@ def choose(name: str, *, keeps: str = "") -> None:
 
 
 def get(name: str = "") -> Encoder:
-    """The encoder of this name, or the active one, loaded on first use. Raises EncoderUnavailable."""
+    """Return the encoder of this name, or the active one. Raises EncoderUnavailable when it cannot be loaded."""
     global _loaded
     name = name or active_name()
-    if _chosen and _chosen.name == name:
-        return _chosen
-    with _loading:
+    if _override and _override.name == name:
+        return _override
+    with _load_lock:
         if _loaded is None or _loaded.name != name:
             _loaded = _load(name)
         return _loaded
 
 
 def original_of(encoder: Encoder) -> Encoder:
-    """The same model as it was published, to compare with. Raises EncoderUnavailable."""
+    """Return the uncompressed form of an encoder. Raises EncoderUnavailable when it cannot be loaded."""
     model, _, number_format = encoder.name.rpartition("@")
     return encoder if number_format == ORIGINAL else SentenceEncoder(model, name=f"{model}@{ORIGINAL}")
 
 
-def is_chosen() -> bool:
-    """Whether `use` has put an encoder in the place of the configured one."""
-    return _chosen is not None
+def is_overridden() -> bool:
+    """Return whether `use` has replaced the configured encoder."""
+    return _override is not None
 
 
 @contextmanager
 def use(encoder: Encoder | None) -> Iterator[Encoder | None]:
-    """Puts another encoder in the place of the configured one, in this process; None is the configured one again."""
-    global _chosen
-    before, _chosen = _chosen, encoder
+    """Replace the configured encoder in this process; None restores the configured one."""
+    global _override
+    before, _override = _override, encoder
     try:
         yield encoder
     finally:
-        _chosen = before
+        _override = before
 
 
 def is_prepared() -> bool:
-    """Whether it is settled which form is in use. Until it is, embedding anything would be work for nothing."""
-    return is_chosen() or settings.ENCODER in _given_up or compressed.is_settled(settings.ENCODER)
+    """Return whether the choice between compressed and original form is made; until then nothing should be embedded."""
+    return is_overridden() or settings.ENCODER in _uncompressible or compressed.is_settled(settings.ENCODER)
 
 
 def prepare(*, titles: Sequence[str], texts: Sequence[str]) -> None:
-    """Writes the compressed form where that was not tried yet, and checks it on these. Raises EncoderUnavailable."""
+    """Write the compressed form unless that was tried before, and check it on these texts.
+
+    Raises EncoderUnavailable when the original cannot be loaded.
+    """
     if is_prepared():
         return
     if not compressed.can_run():
         logger.warning("The encoder is used uncompressed, which is slower: onnxruntime is not installed.")
-        _given_up.add(settings.ENCODER)
+        _uncompressible.add(settings.ENCODER)
         return
     try:
         compressed.write(settings.ENCODER, titles=titles, texts=texts)
     except OSError as error:
         logger.warning("The encoder is used uncompressed, which is slower: %s cannot be written.", error.filename)
-        _given_up.add(settings.ENCODER)
+        _uncompressible.add(settings.ENCODER)
 
 
 def _load(name: str) -> Encoder:
@@ -129,7 +135,7 @@ def _load(name: str) -> Encoder:
     return SentenceEncoder(model, name=name)
 
 
-_chosen: Encoder | None = None
+_override: Encoder | None = None
 _loaded: Encoder | None = None
-_loading = threading.Lock()
-_given_up: set[str] = set()  # models that this process could not compress for a reason that may pass
+_load_lock = threading.Lock()
+_uncompressible: set[str] = set()  # models that this process could not compress; another process may succeed

@@ -1,4 +1,4 @@
-"""Which encoder the desk has chosen: a small file in the data folder, so that every process knows without asking."""
+"""The encoder chosen at the desk, in a small file in the data folder that every process reads."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ from django.conf import settings
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The encoder that passages are embedded with, and the one whose vectors are kept for a return."""
+    """The encoder that passages are embedded with, and the one whose vectors are kept so that the change can be
+    undone.
+    """
 
     name: str
     keeps: str
-    """Empty: no former vectors are kept."""
+    """Empty when no former vectors are kept."""
     configured: str
-    """INFORM_ENCODER at the time: whoever changes that setting chooses anew."""
+    """INFORM_ENCODER at the time of the choice: changing that setting cancels the choice."""
 
 
 def read() -> Choice | None:
-    """None where the desk has chosen nothing, or before the setting was changed."""
+    """Return the choice; None when there is none, or when INFORM_ENCODER has changed since."""
     path = _path()
     try:
         choice = _read(path, path.stat().st_mtime_ns)
@@ -33,7 +35,7 @@ def read() -> Choice | None:
 
 
 def write(*, name: str, keeps: str) -> None:
-    """Raises OSError where the data folder cannot be written."""
+    """Store a choice. Raises OSError when the data folder cannot be written."""
     path = _path()
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_name(f"{path.name}.{os.getpid()}")
@@ -42,16 +44,16 @@ def write(*, name: str, keeps: str) -> None:
 
 
 def forget() -> None:
-    """The setting decides again."""
+    """Delete the choice, so that INFORM_ENCODER decides again."""
     _path().unlink(missing_ok=True)
 
 
 def _path() -> Path:
-    return _in(settings.DATA_DIR)
+    return _path_in(settings.DATA_DIR)
 
 
 @lru_cache(maxsize=4)
-def _in(data: str | Path) -> Path:
+def _path_in(data: str | Path) -> Path:
     return Path(data) / "encoder.json"
 
 

@@ -1,8 +1,8 @@
-"""The same model with weights of eight bits, run by onnxruntime: a tenth of the time, a quarter of the memory, no torch.
+"""The compressed encoder: 8-bit weights run by onnxruntime, in a tenth of the time and a quarter of the memory.
 
-It is written once, by whoever indexes, checked against the original, and kept in a folder of its own under the data folder:
-model.onnx, tokenizer.json and check.json, which says how near it came. The folder appears whole or not at all; that of a
-refused one holds check.json alone. So its presence tells every process which form is in use.
+The indexing process writes it once and checks it against the original. Its folder in the data folder contains
+model.onnx, tokenizer.json and check.json with the result of the check; for a refused model, check.json alone. The
+folder appears atomically, so its presence tells every process which form is in use.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ FORMAT = "int8"
 MODEL, TOKENIZER, CHECK = "model.onnx", "tokenizer.json", "check.json"
 UNFINISHED = ".writing-"
 OPSET = 17
-SAMPLE_CHARACTERS = 500  # of a text: the check takes seconds, not a minute
+SAMPLE_CHARACTERS = 500  # of each text: the check takes seconds, not a minute
 TOP = 10
-LOWEST_COSINE = 0.98  # mean over the sample; .993 was measured, .5 where a processor's eight-bit sums overflow
+LOWEST_COSINE = 0.98  # mean over the sample; .993 is normal, .5 occurs where a processor's 8-bit sums overflow
 LOWEST_OVERLAP = 0.80  # of the ten nearest texts of a title
-WORKED_WITH = ("onnx", "onnxruntime", "torch", "transformers")
+TOOLS = ("onnx", "onnxruntime", "torch", "transformers")
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """How near the compressed form came to the original, and what it was made of."""
+    """The result of comparing the compressed form with the original, and the versions that produced it."""
 
     model: str
     accepted: bool
     reason: str
-    """Why it was refused; empty where it was not."""
+    """Why it was refused; empty when it was accepted."""
     versions: dict[str, str]
     weights_sha256: str = ""
     model_sha256: str = ""
@@ -65,13 +65,13 @@ class Check:
 
 
 class Int8Encoder:
-    """Each text goes through the model alone: its vector depends on nothing but itself, and no padding is computed.
+    """An encoder that runs each text through the model alone, without padding.
 
-    In a batch the scale of the eight bits would follow its neighbours, and on two cores it is no faster.
+    In a batch the quantisation scale of a text would depend on the others, and on two cores a batch is no faster.
     """
 
     def __init__(self, place: Path, *, name: str, dimensions: int) -> None:
-        """From a folder with model and tokenizer; raises whatever onnxruntime and tokenizers raise."""
+        """Load model and tokenizer from a folder; raise whatever onnxruntime and tokenizers raise."""
         from tokenizers import Tokenizer
 
         self.name = name
@@ -79,12 +79,12 @@ class Int8Encoder:
         self._model = place / MODEL
         self._tokenizer = Tokenizer.from_file(str(place / TOKENIZER))
         self._sessions: dict[int, Any] = {}  # by number of threads
-        self._opening = threading.Lock()
-        # A model written by an earlier release; the vectors are the same, a seventh slower.
-        self._wants_mask = any(one.name == "attention_mask" for one in self._session(THREADS).get_inputs())
+        self._session_lock = threading.Lock()
+        # Models written by an earlier release have a mask input; their vectors are the same, a seventh slower.
+        self._has_mask_input = any(item.name == "attention_mask" for item in self._session(THREADS).get_inputs())
 
     def encode(self, texts: Sequence[str], *, threads: int = 1) -> Matrix:
-        """Encode the texts one by one; several threads share them."""
+        """Return one vector of unit length for each text; several threads share the texts."""
         rows = np.empty((len(texts), self.dimensions), dtype=np.float32)
         if threads < 2 or len(texts) < 2:
             for row, text in enumerate(texts):
@@ -98,13 +98,13 @@ class Int8Encoder:
     def _encode_one(self, text: str, threads: int) -> Matrix:
         tokens = self._tokenizer.encode(text[:LONGEST_TEXT])
         inputs = {"input_ids": np.array([tokens.ids])}
-        if self._wants_mask:
+        if self._has_mask_input:
             inputs["attention_mask"] = np.array([tokens.attention_mask])
         vector: Matrix = self._session(threads).run(None, inputs)[0][0]
         return vector
 
     def _session(self, threads: int) -> Any:
-        with self._opening:
+        with self._session_lock:
             if threads not in self._sessions:
                 self._sessions[threads] = _open(self._model, threads)
             return self._sessions[threads]
@@ -117,12 +117,14 @@ def _open(path: Path, threads: int) -> Any:
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    options.add_session_config_entry("session.force_spinning_stop", "1")  # between texts other work needs the processor
+    options.add_session_config_entry(
+        "session.force_spinning_stop", "1"
+    )  # leave the processor to other work between texts
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
 def load(model: str, *, name: str) -> Int8Encoder:
-    """Raises EncoderUnavailable."""
+    """Load the compressed form of a model. Raises EncoderUnavailable when it is missing, refused or damaged."""
     place = folder(model)
     check = read_check(model)
     if check is None or not check.accepted or not can_run():
@@ -132,18 +134,18 @@ def load(model: str, *, name: str) -> Int8Encoder:
         )
     try:
         return Int8Encoder(place, name=name, dimensions=check.dimensions)
-    except Exception as error:  # onnxruntime and tokenizers raise whatever they like
+    except Exception as error:  # whatever onnxruntime and tokenizers raise
         raise EncoderUnavailable(
             f"The encoder {name} could not be loaded ({type(error).__name__}: {first_line(error)}). "
             f"Remove {place}, and the worker writes it anew."
         ) from error
 
 
-# --- Whether there is one ---------------------------------------------------------------------------------------------
+# --- Find -------------------------------------------------------------------------------------------------------------
 
 
 def folder(model: str) -> Path:
-    """Where the compressed form of a model is kept."""
+    """Return the folder of a model's compressed form."""
     return _folder(model, settings.DATA_DIR)
 
 
@@ -157,7 +159,7 @@ def _folder(model: str, data: str | Path) -> Path:
 
 @cache
 def can_run() -> bool:
-    """Whether onnxruntime is installed."""
+    """Return whether onnxruntime is installed."""
     return importlib.util.find_spec("onnxruntime") is not None
 
 
@@ -167,13 +169,13 @@ def is_accepted(model: str) -> bool:
 
 
 def is_settled(model: str) -> bool:
-    """Whether it was written or refused, and no other versions give a refused one another chance."""
+    """Return whether compression was accepted, or refused with the installed versions of the tools."""
     check = read_check(model)
     return check is not None and (check.accepted or check.versions == _versions())
 
 
 def read_check(model: str) -> Check | None:
-    """None where the compressed form was never written."""
+    """Return the check of a model's compressed form; None when it was never written."""
     path = folder(model) / CHECK
     try:
         return _read(path, path.stat().st_mtime_ns)
@@ -191,24 +193,24 @@ def _read(path: Path, modified: int) -> Check | None:
 
 @cache
 def _versions() -> dict[str, str]:
-    return {name: version(name) for name in WORKED_WITH if importlib.util.find_spec(name)}
+    return {name: version(name) for name in TOOLS if importlib.util.find_spec(name)}
 
 
-# --- Writing it -------------------------------------------------------------------------------------------------------
+# --- Write ------------------------------------------------------------------------------------------------------------
 
 
 def write(model: str, *, titles: Sequence[str], texts: Sequence[str]) -> Check:
-    """The compressed form of a model, written and checked; one process does, others wait for it.
+    """Write and check the compressed form of a model, while other processes wait; return the check.
 
-    Raises EncoderUnavailable where the original cannot be loaded, OSError where nothing can be written.
+    Raises EncoderUnavailable when the original cannot be loaded, OSError when the data folder cannot be written.
     """
     place = folder(model)
     place.parent.mkdir(parents=True, exist_ok=True)
     with _lock(place.parent / ".lock"):
         if is_settled(model) and (check := read_check(model)):
             return check
-        for left in place.parent.glob(f"{UNFINISHED}*"):  # by a process that was killed
-            shutil.rmtree(left, ignore_errors=True)
+        for leftover in place.parent.glob(f"{UNFINISHED}*"):  # by a process that was killed
+            shutil.rmtree(leftover, ignore_errors=True)
         with tempfile.TemporaryDirectory(dir=place.parent, prefix=UNFINISHED) as scratch:
             made = Path(scratch) / "made"
             made.mkdir(mode=0o755)
@@ -217,7 +219,7 @@ def write(model: str, *, titles: Sequence[str], texts: Sequence[str]) -> Check:
             if place.exists():
                 place.rename(Path(scratch) / "former")
             made.rename(place)
-    _say(check)
+    _log(check)
     return check
 
 
@@ -230,7 +232,7 @@ def _make(model: str, made: Path, *, titles: Sequence[str], texts: Sequence[str]
         check = _compare(model, original, candidate, titles=titles, texts=[text[:SAMPLE_CHARACTERS] for text in texts])
     except OSError:
         raise
-    except Exception as error:  # torch, onnx and onnxruntime raise whatever they like: the original then serves
+    except Exception as error:  # whatever torch, onnx and onnxruntime raise: the original is used then
         check = Check(model, False, f"{type(error).__name__}: {first_line(error)}", _versions())
     if not check.accepted:
         (made / MODEL).unlink(missing_ok=True)
@@ -240,7 +242,7 @@ def _make(model: str, made: Path, *, titles: Sequence[str], texts: Sequence[str]
 
 
 def _export(original: SentenceEncoder, made: Path) -> None:
-    """The model with mean pooling and unit length. A model that pools otherwise does not pass the check."""
+    """Write the model with mean pooling and normalisation; a model that pools otherwise fails the check."""
     import torch
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
@@ -248,24 +250,24 @@ def _export(original: SentenceEncoder, made: Path) -> None:
 
     whole = made / "whole.onnx"
     with warnings.catch_warnings(), torch.no_grad(), _quiet():
-        warnings.simplefilter("ignore")  # tracing warns of branches that do not depend on the text
+        warnings.simplefilter("ignore")  # tracing warns about branches that do not depend on the text
         torch.onnx.export(
             lean.graph_of(original.model[0].auto_model),
             (torch.ones((1, 8), dtype=torch.int64),),
             str(whole),
-            dynamo=False,  # the other exporter needs one package more
+            dynamo=False,  # the other exporter needs another package
             opset_version=OPSET,
             input_names=["input_ids"],
             output_names=["vector"],
             dynamic_axes={"input_ids": {1: "token"}},
         )
-        # Weights of seven bits in eight: without VNNI a processor adds up pairs of products in sixteen bits, and where those
-        # overflow its vectors are others than elsewhere. So they are the same everywhere, and no further from the original.
+        # Weights use 7 of the 8 bits. Without VNNI a processor adds pairs of products in 16 bits, which could overflow
+        # and change the vectors. With 7 bits they are the same on every processor, and as near to the original.
         quantize_dynamic(
             str(whole), str(made / MODEL), per_channel=True, weight_type=QuantType.QInt8, reduce_range=True
         )
     whole.unlink()
-    # A copy: the original goes on with its own settings.
+    # A copy, so that the original keeps its own settings.
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_str(original.model.tokenizer.backend_tokenizer.to_str())
@@ -301,7 +303,7 @@ def _compare(
 
 
 def _overlap(theirs: Matrix, ours: Matrix) -> float:
-    """The share of each title's nearest texts that both forms name; 1.0 where there is nothing to compare."""
+    """Return the mean share of each title's nearest texts that both forms agree on; 1.0 without texts."""
     nearest = [np.argsort(-scores, axis=1, kind="stable")[:, :TOP] for scores in (theirs, ours)]
     if not nearest[0].size:
         return 1.0
@@ -316,7 +318,7 @@ def _nearness(check: Check) -> str:
     )
 
 
-def _say(check: Check) -> None:
+def _log(check: Check) -> None:
     if check.accepted:
         logger.info("The encoder %s was compressed: %s.", check.model, _nearness(check))
         return
@@ -332,15 +334,15 @@ def _lock(path: Path) -> Iterator[None]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without what onnxruntime's quantiser tells the root logger of each tensor."""
+    """Suppress what onnxruntime's quantiser logs about each tensor."""
     thread = threading.get_ident()
 
-    def is_ours(record: logging.LogRecord) -> bool:
+    def is_foreign(record: logging.LogRecord) -> bool:
         return record.thread != thread
 
     root = logging.getLogger()
-    root.addFilter(is_ours)
+    root.addFilter(is_foreign)
     try:
         yield
     finally:
-        root.removeFilter(is_ours)
+        root.removeFilter(is_foreign)

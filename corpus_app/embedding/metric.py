@@ -1,9 +1,9 @@
-"""A learned metric for short texts: it discounts the directions in which texts of one meaning differ.
+"""A learned metric for short texts, which discounts the directions in which texts of the same meaning differ.
 
-Two questions for one finding differ in style (slang, keywords, a story) and not in subject. The covariance of the vectors
-within such groups says along which directions that is; whitening by it (Fisher's linear discriminant; Bishop 2006, section 4.1.6)
-makes cosines compare subjects. The matrix is fitted by `manage.py fit_metric` and lies beside this module, one for each
-encoder model; an encoder without one compares its vectors as they are.
+Questions about one finding differ in style (slang, keywords, a story) and not in subject. The covariance within such
+groups gives the directions of style. Whitening by it (Fisher's linear discriminant; Bishop 2006, section 4.1.6) makes
+cosines compare subjects. `manage.py fit_metric` fits the matrix of an encoder model and stores it in the folder
+`metrics`; vectors of an encoder without one are compared unchanged.
 """
 
 from __future__ import annotations
@@ -18,14 +18,13 @@ from numpy.typing import ArrayLike, NDArray
 
 FOLDER = Path(__file__).resolve().parent / "metrics"
 SEPARATOR = "+"  # between an encoder and its metric, in the name of a vector space
-SHRINKAGE = (
-    1.0  # of the covariance towards a multiple of the identity, in units of its mean eigenvalue; best of .1 to 10
-)
+# Shrinkage of the covariance towards the identity, in units of its mean eigenvalue; best of .1 to 10.
+SHRINKAGE = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A shift and a linear map of vectors (dimensions x dimensions); `version` is part of what vectors are stored under."""
+    """A shift and a linear map (dimensions x dimensions); `version` is part of the name of its vector space."""
 
     mean: NDArray[np.float32]
     matrix: NDArray[np.float32]
@@ -39,7 +38,7 @@ class Metric:
 
 
 def fit(vectors: NDArray[np.float32], groups: Sequence[Hashable], *, shrinkage: float = SHRINKAGE) -> Metric:
-    """Fit the metric to vectors (rows x dimensions) of which those of one group mean the same."""
+    """Fit the metric to vectors (rows x dimensions); those of one group have the same meaning."""
     members: dict[Hashable, list[int]] = {}
     for row, group in enumerate(groups):
         members.setdefault(group, []).append(row)
@@ -53,7 +52,7 @@ def fit(vectors: NDArray[np.float32], groups: Sequence[Hashable], *, shrinkage: 
 
 
 def save(metric: Metric, model: str, version: str) -> Path:
-    """Write the metric of an encoder model in sixteen bits a number; return where."""
+    """Write the metric of an encoder model as 16-bit floats; return the path."""
     FOLDER.mkdir(exist_ok=True)
     path = FOLDER / f"{model.replace('/', '_')}.npz"
     mean, matrix = metric.mean.astype(np.float16), metric.matrix.astype(np.float16)
@@ -64,12 +63,12 @@ def save(metric: Metric, model: str, version: str) -> Path:
 
 @cache  # two files at most, read once: each takes 3 ms
 def find(encoder: str) -> Metric | None:
-    """Return the metric for an encoder (`model@format`); None where none was fitted."""
+    """Return the metric of an encoder (`model@format`); None when none was fitted."""
     path = FOLDER / f"{encoder.partition('@')[0].replace('/', '_')}.npz"
     if not path.exists():
         return None
-    with np.load(path) as held:
-        return Metric(held["mean"].astype(np.float32), held["matrix"].astype(np.float32), str(held["version"]))
+    with np.load(path) as arrays:
+        return Metric(arrays["mean"].astype(np.float32), arrays["matrix"].astype(np.float32), str(arrays["version"]))
 
 
 def space(encoder: str) -> str:

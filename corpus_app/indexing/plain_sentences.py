@@ -1,6 +1,8 @@
-"""Passages of the kind `plain`: the takeaway of a study and the plain sentences of its findings, as rows that can be searched and quoted.
+"""Passages of the kind `plain`: the takeaway of a study and the plain sentences of its findings, as rows that can be
+searched and quoted.
 
-They are derived: whoever changes a takeaway or a finding changes them in the same transaction, through `indexing.sync_study`.
+They are derived: whoever changes a takeaway or a finding changes them in the same transaction, through
+`indexing.sync_study`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""The short texts of a study that questions are compared with: its title, findings, plain sentences and curated questions.
+"""The short texts of a study that questions are compared with: its title, findings, plain sentences and curated
+questions.
 
-Rows, terms and flags are brought in step with every write (`sync`); vectors follow in the background. A row's words never change, so
-a vector is always that of its row.
+Rows, terms and flags are brought in step with every write (`sync`); vectors follow in the background. A row's words
+never change, so a vector is always that of its row.
 """
 
 from __future__ import annotations
@@ -200,9 +201,9 @@ def waiting(encoder: str) -> QuerySet[StudyText]:
     return lacking(encoder).filter(index_attempts__lt=MAX_ATTEMPTS).order_by("study", "position")
 
 
-def index_batch(encoder: embedding.Encoder, *, threads: int, but: Sequence[int] = ()) -> list[int]:
+def index_batch(encoder: embedding.Encoder, *, threads: int, excluding: Sequence[int] = ()) -> list[int]:
     """Embed the next texts that wait; return which of them could not be encoded."""
-    return _index(encoder, list(waiting(encoder.name).exclude(pk__in=but)[:BATCH]), threads=threads)
+    return _index(encoder, list(waiting(encoder.name).exclude(pk__in=excluding)[:BATCH]), threads=threads)
 
 
 def index_all(encoder: embedding.Encoder, *, threads: int) -> None:

@@ -16,6 +16,7 @@ from corpus_app import embedding, indexing, search
 from corpus_app.embedding import compressed
 from corpus_app.embedding.base import EncoderUnavailable, Matrix
 from corpus_app.models import Passage, PassageVector
+from corpus_app.search import question_vectors
 from tests.builders import make_study
 from tests.fakes import WordHashEncoder
 
@@ -68,8 +69,8 @@ def model(tiny: str, settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     """The tiny model as the configured one, with an empty data folder."""
     settings.ENCODER, settings.DATA_DIR = tiny, tmp_path
     monkeypatch.setattr(embedding, "_loaded", None)
-    monkeypatch.setattr(embedding, "_given_up", set())
-    monkeypatch.setattr(search, "_settled", "")
+    monkeypatch.setattr(embedding, "_uncompressible", set())
+    monkeypatch.setattr(question_vectors, "_settled_encoder", "")
     return tiny
 
 
@@ -303,9 +304,9 @@ def ask() -> object:
 @pytest.mark.django_db
 def test_search_answers_all_through_a_change_of_encoder(settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedding, "_load", lambda name: Slow(name, dimensions=32 if name.startswith("old") else 64))
-    monkeypatch.setattr(embedding, "_given_up", {"old", "new"})
+    monkeypatch.setattr(embedding, "_uncompressible", {"old", "new"})
     monkeypatch.setattr(embedding, "_loaded", None)
-    monkeypatch.setattr(search, "_settled", "")
+    monkeypatch.setattr(question_vectors, "_settled_encoder", "")
     monkeypatch.setattr(Slow, "seen", [])
     total = 3 * indexing.BATCH
     make_study(texts=tuple(f"squat number {number}" for number in range(total)))

@@ -11,7 +11,9 @@ from django.urls import reverse
 
 from corpus_app import curation, embedding, indexing, search, tasks
 from corpus_app.embedding import chosen, metric
+from corpus_app.indexing import worker
 from corpus_app.models import CorpusEvent, Passage, PassageSentence, PassageVector
+from corpus_app.search import question_vectors
 from tests.builders import make_curator, make_finding, make_study
 from tests.fakes import WordHashEncoder
 
@@ -31,7 +33,7 @@ def two_encoders(monkeypatch: pytest.MonkeyPatch, tmp_path: Any, settings: Any) 
     monkeypatch.setattr(embedding, "is_prepared", lambda: True)
     monkeypatch.setattr(embedding, "configured_name", lambda: OLD)
     monkeypatch.setattr(embedding, "on_offer", lambda: (NEW, OLD))
-    monkeypatch.setattr(search, "_settled", "")
+    monkeypatch.setattr(question_vectors, "_settled_encoder", "")
     monkeypatch.setattr(metric, "find", lambda encoder: None)  # the model's own is for vectors of its size
     return made
 
@@ -57,7 +59,7 @@ def question(text: str) -> tuple[str, list[int], list[bool]]:
 def test_search_stays_up_at_every_step_of_a_change_and_of_the_return(
     indexed: list[Passage], two_encoders: dict[str, WordHashEncoder], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(indexing, "BATCH", 1)
+    monkeypatch.setattr(worker, "BATCH", 1)
     everything = [passage.pk for passage in indexed]
     seen = []
 
@@ -131,7 +133,7 @@ def test_another_setting_chooses_anew(indexed: list[Passage], settings: Any) -> 
     settings.ENCODER = "another"
 
     assert embedding.active_name() == OLD  # what the settings ask for
-    assert embedding.kept_name() == ""
+    assert embedding.fallback_name() == ""
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"name": 1}', '{"name": "x", "keeps": "", "more": 1}'])

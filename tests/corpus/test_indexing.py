@@ -9,6 +9,7 @@ from django.db import connection, transaction
 
 from corpus_app import embedding, indexing, passages, search
 from corpus_app.embedding import Matrix
+from corpus_app.indexing import approximate
 from corpus_app.models import Passage, PassageSentence, PassageTerm, PassageVector, Study, StudyText
 from corpus_app.records import TextKind
 from corpus_app.search import hybrid
@@ -414,12 +415,12 @@ def test_one_process_at_a_time_has_the_turn() -> None:
 
     def ask() -> None:
         try:
-            with indexing.turn() as ours:
+            with indexing.index_lock() as ours:
                 answers.append(ours)
         finally:
             connection.close()
 
-    with indexing.turn() as ours:
+    with indexing.index_lock() as ours:
         assert ours
         other = threading.Thread(target=ask)
         other.start()
@@ -435,7 +436,7 @@ def test_one_process_at_a_time_has_the_turn() -> None:
 def test_whether_a_turn_is_taken_can_be_seen() -> None:
     assert not indexing.is_under_way()
 
-    with indexing.turn():
+    with indexing.index_lock():
         assert indexing.is_under_way()
 
     assert not indexing.is_under_way()
@@ -495,7 +496,7 @@ def test_the_indexes_of_another_encoder_go(crowd: list[int]) -> None:
         present = indexing.build_ann()
 
     with connection.cursor() as cursor:
-        cursor.execute(indexing._ANN_INDEXES)
+        cursor.execute(approximate.ANN_INDEX_NAMES)
         assert {name for (name,) in cursor.fetchall()} == set(present)
     assert not set(former) & set(present)
 

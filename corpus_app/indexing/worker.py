@@ -1,0 +1,323 @@
+"""Embed passages and short texts in the background.
+
+What waits is read from rows alone (content hash and encoder), so a lost or repeated wake-up call changes nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from django.db import Error, connection, transaction
+from django.db.models import F, Q
+
+from corpus_app import embedding, passages, records
+from corpus_app.indexing import study_texts
+from corpus_app.indexing.planner_statistics import update_planner_statistics
+from corpus_app.indexing.state import Progress, has_work, indexable, progress, waiting
+from corpus_app.indexing.sync import lock_study
+from corpus_app.models import Passage, PassageQuerySet, PassageSentence, PassageVector, Study, StudyText
+
+logger = logging.getLogger(__name__)
+
+BATCH = 16  # passages between two commits: about a second's work on two cores
+ENCODER_SAMPLE = 200  # titles, and as many texts, that check the compressed encoder
+INDEX_LOCK_ID = 7_301_001  # of the advisory lock that the indexing process holds
+ANALYSE_FROM = 50  # passages indexed in one run, from which the planner needs new statistics
+NO_FORMER_VECTOR = ("", None)
+PLAIN = records.PassageKind.PLAIN
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """The outcome of one run: the number of passages indexed, and the ids of those that could not be."""
+
+    count: int
+    failed: tuple[int, ...] = ()
+    is_cut_short: bool = False
+    """The time limit was reached before everything was indexed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """A passage as it was read, and the texts to encode: the whole passage, then its sentences."""
+
+    passage_id: int
+    study_pk: int
+    is_plain: bool
+    content_hash: str
+    spans: tuple[passages.Span, ...]
+    texts: tuple[str, ...]
+
+
+def index_stale(
+    *,
+    seconds: float | None = None,
+    excluding: Sequence[int] = (),
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Indexed:
+    """Embed waiting passages, except these, batch by batch until none is left or the time is up.
+
+    If the process is killed, each passage is either indexed or still waiting. Raises EncoderUnavailable when the
+    encoder cannot be loaded.
+    """
+    deadline = None if seconds is None else time.monotonic() + seconds
+    _prepare_encoder()
+    study_texts.write_missing()
+    is_cut_short = not _index_short_texts(deadline)
+    count = 0
+    failed: list[int] = []
+    while not is_cut_short and (
+        works := _read_batch(waiting(embedding.active_name()).exclude(pk__in=[*excluding, *failed]))
+    ):
+        done, batch_failed = _index(embedding.get(), works)
+        count += done
+        failed += batch_failed
+        if on_progress:
+            on_progress(progress())
+        is_cut_short = deadline is not None and time.monotonic() >= deadline
+    if count >= ANALYSE_FROM:
+        update_planner_statistics()
+    return Indexed(count, tuple(failed), is_cut_short)
+
+
+def index_all(*, on_progress: Callable[[Progress], None] | None = None) -> Indexed:
+    """Embed every short text and passage again, those given up included, and drop the vectors of other encoders.
+
+    Search uses each old vector until it is replaced. Raises EncoderUnavailable when the encoder cannot be loaded.
+    """
+    _prepare_encoder()
+    study_texts.index_all(embedding.get(), threads=embedding.THREADS)  # first, as in `_index_short_texts`
+    Passage.with_plain.filter(index_attempts__gt=0).update(index_attempts=0, index_error="")
+    ids = list(indexable().order_by("study", "position").values_list("pk", flat=True))
+    count = 0
+    failed: list[int] = []
+    for start in range(0, len(ids), BATCH):
+        works = _read_batch(Passage.with_plain.filter(pk__in=ids[start : start + BATCH]))
+        done, batch_failed = _index(embedding.get(), works)
+        count += done
+        failed += batch_failed
+        if on_progress:
+            on_progress(Progress(done=min(start + BATCH, len(ids)), total=len(ids)))
+    rest = index_stale(excluding=failed)  # passages edited in the meantime
+    _drop_other_vectors()
+    return Indexed(count + rest.count, (*failed, *rest.failed))
+
+
+def embed_again(passages: PassageQuerySet) -> int:
+    """Queue these passages and the short texts of their studies for a new embedding; return the number of passages.
+
+    Search keeps using their passage vectors; without sentence vectors a passage counts as waiting.
+    """
+    ids = list(passages.values_list("pk", flat=True))
+    rows = Passage.with_plain.filter(Q(pk__in=ids) | Q(kind=PLAIN, study__in=passages.order_by().values("study")))
+    PassageSentence.objects.filter(passage__in=rows).update(encoder="", vector=None, kept_encoder="", kept_vector=None)
+    rows.filter(index_attempts__gt=0).update(index_attempts=0, index_error="")
+    studies = Study.objects.filter(passages__in=ids)
+    study_texts.forget(studies, embedding.active_name())
+    return len(ids)
+
+
+def reset_failures() -> None:
+    """Let passages and texts that could not be indexed be tried again, as another encoder may handle them."""
+    Passage.with_plain.filter(index_attempts__gt=0).update(index_attempts=0, index_error="")
+    StudyText.objects.filter(index_attempts__gt=0).update(index_attempts=0, index_error="")
+
+
+def drop_superseded() -> int:
+    """Drop the vectors of former encoders once nothing waits for the active one; return their number.
+
+    Call it later than the last embedding: a question under way may still use the former encoder.
+    """
+    return 0 if has_work() else _drop_other_vectors()
+
+
+@contextmanager
+def index_lock() -> Iterator[bool]:
+    """Try to take the lock of the one indexing process; yield whether it was free.
+
+    A second process would encode the same texts again. The lock ends with the connection, so a killed process frees it.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%s)", [INDEX_LOCK_ID])
+        is_ours = bool(cursor.fetchone()[0])
+    try:
+        yield is_ours
+    finally:
+        if is_ours:
+            with suppress(Error), connection.cursor() as cursor:  # a lost connection has released the lock
+                cursor.execute("SELECT pg_advisory_unlock(%s)", [INDEX_LOCK_ID])
+
+
+def is_under_way() -> bool:
+    """Return whether a process holds the index lock; it may still be loading the encoder, which no row shows."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = %s AND classid = 0 AND granted"
+            " AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))",
+            [INDEX_LOCK_ID],
+        )
+        return bool(cursor.fetchone()[0])
+
+
+def embedded_text(heading: str, text: str) -> str:
+    """Return the text from which a passage's vector is computed."""
+    return f"{heading}\n{text}" if heading else text
+
+
+def _prepare_encoder() -> None:
+    """Compress the encoder, or find that it cannot be, before anything is embedded, so that nothing is embedded
+    twice.
+    """
+    if embedding.is_prepared() or not indexable().exists():
+        return
+    titles = Study.objects.order_by("pk").values_list("title", flat=True)[:ENCODER_SAMPLE]
+    texts = indexable().order_by("pk").values_list("text", flat=True)[:ENCODER_SAMPLE]
+    embedding.prepare(titles=list(titles), texts=list(texts))
+
+
+def _index_short_texts(deadline: float | None) -> bool:
+    """Embed the waiting short texts; return False when the deadline came first.
+
+    They come before the passages, so that they are complete when search changes to a new encoder.
+    """
+    failed: list[int] = []
+    is_first = True
+    while study_texts.waiting(embedding.active_name()).exclude(pk__in=failed).exists():
+        if not is_first and deadline is not None and time.monotonic() >= deadline:
+            return False
+        failed += study_texts.index_batch(embedding.get(), threads=embedding.THREADS, excluding=failed)
+        is_first = False
+    return True
+
+
+def _drop_other_vectors() -> int:
+    """Delete the vectors of all encoders but the active one and the fallback."""
+    active, fallback = embedding.active_name(), embedding.fallback_name()
+    study_texts.drop_others(active, fallback)
+    others = PassageVector.objects.exclude(encoder__in=[active, fallback])
+    if not others.exists():
+        return 0
+    # After a change back, the active encoder's sentence vectors are in the second column: move them to the first.
+    PassageSentence.objects.filter(kept_encoder=active).exclude(encoder=active).update(
+        encoder=F("kept_encoder"), vector=F("kept_vector"), kept_encoder=F("encoder"), kept_vector=F("vector")
+    )
+    PassageSentence.objects.exclude(kept_encoder__in=["", fallback]).update(kept_encoder="", kept_vector=None)
+    return others.delete()[0]
+
+
+def _read_batch(rows: PassageQuerySet) -> list[_Work]:
+    found = rows.order_by("study", "position").only("study", "kind", "content_hash", "heading", "text")[:BATCH]
+    return [_work(passage) for passage in found]
+
+
+def _work(passage: Passage) -> _Work:
+    spans = passages.split_sentences(passage.text)
+    sentences = (passage.text[start:end] for start, end in spans)
+    texts = (embedded_text(passage.heading, passage.text), *sentences)
+    return _Work(passage.pk, passage.study_id, passage.kind == PLAIN, passage.content_hash, spans, texts)
+
+
+def _index(encoder: embedding.Encoder, works: Sequence[_Work]) -> tuple[int, list[int]]:
+    """Index these passages; return the number indexed, and the ids of those that could not be encoded."""
+    try:
+        return _encode_and_store(encoder, works), []
+    except (embedding.EncoderUnavailable, Error):
+        raise
+    except Exception as error:  # whatever the model stack raises
+        if len(works) == 1:
+            _note_failure(works[0], error)
+            return 0, [works[0].passage_id]
+    outcomes = [_index(encoder, [work]) for work in works]  # one by one, to find the text that fails
+    return sum(done for done, _ in outcomes), [pk for _, failed in outcomes for pk in failed]
+
+
+def _encode_and_store(encoder: embedding.Encoder, works: Sequence[_Work]) -> int:
+    rows = encoder.encode([text for work in works for text in work.texts], threads=embedding.THREADS)
+    if not (abs((rows**2).sum(axis=1) - 1) < 0.01).all():  # NaN included
+        raise ValueError("the encoder gave a vector that is not of unit length")
+    vectors: dict[int, embedding.Matrix] = {}
+    start = 0
+    for work in works:
+        vectors[work.passage_id] = rows[start : start + len(work.texts)]
+        start += len(work.texts)
+    return sum(
+        _store(encoder.name, study_pk, list(group), vectors)
+        for study_pk, group in groupby(works, key=lambda work: work.study_pk)
+    )
+
+
+@transaction.atomic
+def _store(encoder: str, study_pk: int, works: Sequence[_Work], vectors: dict[int, embedding.Matrix]) -> int:
+    """Write the vectors of passages whose text has not changed since it was read; the others still wait."""
+    study = lock_study(study_pk)
+    present = dict(
+        Passage.with_plain.filter(pk__in=[work.passage_id for work in works]).values_list("pk", "content_hash")
+    )
+    current = [work for work in works if present.get(work.passage_id) == work.content_hash]
+    if study is None or not current:
+        return 0
+    ids = [work.passage_id for work in current]
+    PassageVector.objects.bulk_create(
+        [
+            PassageVector(
+                passage_id=work.passage_id,
+                collection_id=study.collection_id,
+                encoder=encoder,
+                content_hash=work.content_hash,
+                searchable=study.is_searchable and not work.is_plain,
+                vector=vectors[work.passage_id][0],
+            )
+            for work in current
+        ],
+        update_conflicts=True,
+        unique_fields=["passage", "encoder"],
+        update_fields=["collection", "content_hash", "searchable", "vector"],
+    )
+    rows = {(row.passage_id, row.start, row.end): row for row in PassageSentence.objects.filter(passage__in=ids)}
+    former = {span: _former_vector(row, encoder) for span, row in rows.items()}
+    PassageSentence.objects.filter(passage__in=ids).delete()
+    PassageSentence.objects.bulk_create(
+        PassageSentence(
+            passage_id=work.passage_id,
+            position=position,
+            start=start,
+            end=end,
+            encoder=encoder,
+            vector=vector,
+            **_labels(rows.get((work.passage_id, start, end))),
+            kept_encoder=former.get((work.passage_id, start, end), NO_FORMER_VECTOR)[0],
+            kept_vector=former.get((work.passage_id, start, end), NO_FORMER_VECTOR)[1],
+        )
+        for work in current
+        for position, ((start, end), vector) in enumerate(zip(work.spans, vectors[work.passage_id][1:], strict=True))
+    )
+    Passage.with_plain.filter(pk__in=ids, index_attempts__gt=0).update(index_attempts=0, index_error="")
+    return len(current)
+
+
+def _labels(row: PassageSentence | None) -> dict[str, Any]:
+    """Return the labels of a sentence, which remain while its vectors are replaced."""
+    return {} if row is None else {"role": row.role, "self_containedness": row.self_containedness}
+
+
+def _former_vector(row: PassageSentence, encoder: str) -> tuple[str, Any]:
+    """Return a sentence's encoder and vector other than this one: search uses it until all passages have the new
+    one.
+    """
+    if row.encoder not in ("", encoder):
+        return row.encoder, row.vector
+    return (row.kept_encoder, row.kept_vector) if row.kept_encoder != encoder else NO_FORMER_VECTOR
+
+
+def _note_failure(work: _Work, error: Exception) -> None:
+    reason = f"{type(error).__name__}: {error}"[:500]
+    logger.warning("Passage %s could not be indexed: %s", work.passage_id, reason)
+    Passage.with_plain.filter(pk=work.passage_id, content_hash=work.content_hash).update(
+        index_attempts=F("index_attempts") + 1, index_error=reason
+    )
