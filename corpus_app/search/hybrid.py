@@ -1,7 +1,7 @@
-"""The two legs of a search, by words and by meaning, in one snapshot.
+"""Hybrid search over passages: BM25 by words and cosine by meaning, in one statement.
 
-PostgreSQL scores every candidate of both legs and hands over ids and scores as arrays; the best are picked from them here,
-which takes a fraction of what sorting and joining thousands of rows takes there.
+PostgreSQL scores every candidate of both halves and returns ids and scores as arrays. The best are selected here, which
+takes a fraction of the time PostgreSQL needs to sort and join thousands of rows.
 """
 
 from __future__ import annotations
@@ -18,43 +18,40 @@ from numpy.typing import NDArray
 from common import pipelining
 from corpus_app import models, records
 from corpus_app.models import ANN_EF, TEXT_SEARCH_CONFIG, SearchText
+from corpus_app.search.question_vectors import QuestionVector, encoder_name
 
-# BM25: how soon a word that a passage repeats counts no more (1.2 is usual), and how much it counts that the passage is long
-# (.75 is usual). Best of a grid on SciFact and Qasper; short passages repeat little.
+# BM25's saturation of repeated words (1.2 is usual) and its length normalisation (.75 is usual). Best of a grid on
+# SciFact and Qasper; short passages repeat little.
 K1 = 0.7
 B = 0.6
+K3 = 4.0  # saturation of words that the question repeats: twice counts 1.67 times once (Okapi at TREC-3, 1994)
 NO_VECTOR = "The question has no vector."
-K3 = 4.0  # how soon a word that the question repeats counts no more: twice is 1.67 times once (Okapi at TREC-3, 1994)
 
 Ids = NDArray[np.int64]
 Scores = NDArray[np.float64]
 
-# How an id and its score are sent: thousands of them as one value, for arrays take PostgreSQL longer to write than the search.
+# An id and its score, as packed by PostgreSQL: it writes thousands of them as one value much faster than as an array.
 WEIGHTS = np.dtype([("id", ">i8"), ("score", ">f8")])
 COSINES = np.dtype([("id", ">i8"), ("score", ">f4")])
-
-
-class QuestionVector(tuple[float, ...]):
-    """A vector that knows the encoder it comes from: a search compares it with vectors of that one only."""
-
-    encoder: str
 
 
 def find(
     text: str,
     vector: Sequence[float] | None,
     *,
-    encoder: str,
-    collection: str | None,
-    limit: int,
+    collection: str | None = None,
+    limit: int = 200,
     dense_error: str | None = None,
     k1: float = K1,
     b: float = B,
 ) -> records.Found:
-    """Return the best `limit` passages by words and by meaning, as `search.find` says.
+    """Return the best `limit` passages by BM25 over any of the question's words, and the best by cosine to its vector.
 
-    `encoder` names that of a vector that does not know its own. Raises DatabaseError where both halves fail.
+    Each hit has the raw scores of both halves. Without a vector the dense half is missing, for the reason
+    `dense_error`. A half that fails is named in the result, and the other still answers. Raises DatabaseError when both
+    fail. `k1` and `b` are those of BM25.
     """
+    encoder = encoder_name()
     parameters = {
         **lexeme_parameters(text),
         "encoder": encoder,
@@ -71,19 +68,19 @@ def find(
     try:
         return _found(_run(_LEXICAL, dense, parameters), limit)
     except DatabaseError:
-        return _find_with_one_leg(parameters, dense, limit)
+        return _find_by_one_half(parameters, dense, limit)
 
 
 def lexeme_parameters(text: str) -> dict[str, Any]:
-    """Return the parameters of a statement that reads a question's words."""
+    """Return the parameters of the SQL fragment `QUESTION`, which parses a question into weighted lexemes."""
     return {"text": text, "k3": K3, "config": TEXT_SEARCH_CONFIG}
 
 
-def _find_by_words(parameters: dict[str, Any], limit: int, why: str | None) -> records.Found:
-    return _found(_run(_LEXICAL, _NO_DENSE, parameters), limit, dense_error=why or NO_VECTOR)
+def _find_by_words(parameters: dict[str, Any], limit: int, reason: str | None) -> records.Found:
+    return _found(_run(_LEXICAL, _NO_DENSE, parameters), limit, dense_error=reason or NO_VECTOR)
 
 
-def _find_with_one_leg(parameters: dict[str, Any], dense: str, limit: int) -> records.Found:
+def _find_by_one_half(parameters: dict[str, Any], dense: str, limit: int) -> records.Found:
     try:
         return _find_by_words(parameters, limit, "The search by meaning failed.")
     except DatabaseError:
@@ -91,34 +88,33 @@ def _find_with_one_leg(parameters: dict[str, Any], dense: str, limit: int) -> re
 
 
 def _exact(parameters: dict[str, Any], vector: Sequence[float]) -> str:
-    """The dense leg by a scan of everything. What it needs of the vector joins the parameters."""
-    _take(parameters, vector)
+    """Return the SQL of the dense half as a scan of every vector; add the vector to the parameters."""
+    _add_vector(parameters, vector)
     return _DENSE
 
 
 def _approximate(parameters: dict[str, Any], vector: Sequence[float]) -> str:
-    """The dense leg by an index: in a large corpus that has one."""
-    _take(parameters, vector)
-    parameters["opposite"] = _half([-number for number in vector])
+    """Return the SQL of the dense half by an HNSW index; add the vector to the parameters."""
+    _add_vector(parameters, vector)
+    parameters["opposite"] = _half_precision([-number for number in vector])
     return _APPROXIMATE.replace("{dimensions}", str(len(vector)))
 
 
-def _take(parameters: dict[str, Any], vector: Sequence[float]) -> None:
-    parameters["vector"] = _half(vector)
+def _add_vector(parameters: dict[str, Any], vector: Sequence[float]) -> None:
+    parameters["vector"] = _half_precision(vector)
     if isinstance(vector, QuestionVector):
         parameters["encoder"] = vector.encoder
 
 
-def _half(vector: Sequence[float]) -> pipelining.Packed:
+def _half_precision(vector: Sequence[float]) -> pipelining.Packed:
     return pipelining.Packed(vector, ">f2")
 
 
 @dataclass(frozen=True, slots=True)
 class _Corpus:
-    """How many searchable passages there are and how long they are on average, as the last search of this process found it.
+    """The number of searchable passages and their mean length, as this process last counted them.
 
-    A search of the same corpus version takes it from here; it looks that up in its own snapshot, and counts anew where the
-    version is another one, or where there is none yet.
+    The statement reuses them when its snapshot has the same corpus version, and counts again otherwise.
     """
 
     number: int | None = None
@@ -142,16 +138,17 @@ def _has_ann(encoder: str, collection: str | None) -> bool:
         return bool(cursor.fetchone() == (True,))
 
 
-# BM25 in Lucene's form, as bm25s counts it. All statistics are those of the whole searchable corpus, also in a collection.
-# The rows of the empty lexeme give the number of passages and their lengths (see indexing). What depends on the corpus or
-# on a lexeme alone is worked out once, not for each of thousands of postings. `{in_collection}` is filled in last.
+# BM25 in Lucene's form, as bm25s computes it. All statistics are those of the whole searchable corpus, even in a
+# collection. The rows of the empty lexeme give the number of passages and their lengths (see indexing.sync). What
+# depends on the corpus or a lexeme alone is computed once, not for each of thousands of postings.
 _VERSION = """
     WITH version AS MATERIALIZED (
         SELECT number, at FROM corpus_app_corpusversion ORDER BY number DESC LIMIT 1
     ),
 """
 QUESTION = """
-        SELECT lexeme, (%(k3)s::float8 + 1) * cardinality(positions) / (%(k3)s::float8 + cardinality(positions)) AS weight
+        SELECT lexeme,
+               (%(k3)s::float8 + 1) * cardinality(positions) / (%(k3)s::float8 + cardinality(positions)) AS weight
         FROM unnest(to_tsvector(%(config)s::regconfig, {shadow}))
 """.replace("{shadow}", SearchText.template % {"expressions": "%(text)s::text"})
 _LEXICAL = """
@@ -173,15 +170,16 @@ _LEXICAL = """
         FROM counted
     ),
     rarity AS MATERIALIZED (
-        SELECT lexeme, standing.passages, weight
-               * ln(1 + ((SELECT passages FROM corpus) - standing.passages + 0.5::float8) / (standing.passages + 0.5::float8)) AS idf
+        SELECT lexeme, postings.passages,
+               weight * ln(1 + ((SELECT passages FROM corpus) - postings.passages + 0.5::float8)
+                               / (postings.passages + 0.5::float8)) AS idf
         FROM question
         CROSS JOIN LATERAL (
             SELECT count(*) AS passages FROM corpus_app_passageterm t WHERE t.lexeme = question.lexeme
-        ) standing
+        ) postings
     ),
     lexical AS (
-        -- Rounded, so that the order in which rows are added up cannot decide between equals.
+        -- Rounded, so that the order of summation cannot decide between equals.
         SELECT passage_id, round(1e9::float8 * sum(
             idf * frequency / (frequency + (SELECT base FROM corpus) + (SELECT per_length FROM corpus) * length)
         )) / 1e9::float8 AS bm25
@@ -202,8 +200,8 @@ _DENSE = """
         FROM corpus_app_passagevector WHERE encoder = %(encoder)s AND searchable {in_collection}
     )
 """
-# The nearest by HNSW, and those that the words found. The lowest cosine of all, which the fusion needs, would take a scan
-# of everything: in its place stands that of the passage found nearest to the opposite of the question.
+# The nearest passages by HNSW, and the best by words. Fusion needs the lowest cosine of all, which would take a full
+# scan: the passage nearest to the opposite of the question approximates it.
 _APPROXIMATE = """
     vectors AS NOT MATERIALIZED (
         SELECT passage_id, vector::halfvec({dimensions}) AS vector
@@ -234,8 +232,9 @@ _BOTH = """
     CROSS JOIN (SELECT string_agg(int8send(passage_id) || float8send(bm25), '') FROM lexical) AS words
     CROSS JOIN (SELECT string_agg(int8send(passage_id) || float4send(cosine::float4), '') FROM dense) AS meaning
 """
-# To start a helper or a compiler takes longer than the whole search, and to plan it nearly as long: the exact search is
-# planned once a connection. The approximate one is planned each time, for its indexes hold for one encoder and collection.
+# Starting a parallel worker or the JIT takes longer than the search, and planning it nearly as long. The exact search
+# is planned once per connection. The approximate one is planned each time: each index is for one encoder and
+# collection.
 _SETTINGS = {"max_parallel_workers_per_gather": "0", "jit": "off"}
 _EXACT_SETTINGS = _SETTINGS | {"plan_cache_mode": "force_generic_plan"}
 _ANN_SETTINGS = _SETTINGS | {
@@ -246,23 +245,18 @@ _ANN_SETTINGS = _SETTINGS | {
 
 
 def _run(lexical: str, dense: str, parameters: dict[str, Any]) -> tuple[Any, ...]:
-    """Both legs by one statement."""
     is_exact = "opposite" not in parameters
     settings = _EXACT_SETTINGS if is_exact else _ANN_SETTINGS
     with pipelining.together(settings=settings, is_planned_once=is_exact) as send:
-        cursor = send(_whole(lexical, dense, parameters), parameters)
+        cursor = send(_in_collection(_VERSION + lexical + dense + _BOTH, parameters), parameters)
     return pipelining.row_of(cursor)
-
-
-def _whole(lexical: str, dense: str, parameters: dict[str, Any]) -> str:
-    return _in_collection(_VERSION + lexical + dense + _BOTH, parameters)
 
 
 def _in_collection(statement: str, parameters: dict[str, Any]) -> str:
     return statement.replace("{in_collection}", "" if parameters["collection"] is None else _IN_COLLECTION)
 
 
-# --- Picking the best ---------------------------------------------------------------------------------------------------
+# --- Select the best --------------------------------------------------------------------------------------------------
 
 
 def _found(
@@ -270,7 +264,7 @@ def _found(
 ) -> records.Found:
     global _corpus
     number, at, passages, mean_length, lexemes, counts, by_words, by_meaning = row
-    words, meaning = _Scored.of(by_words, WEIGHTS), _Scored.of(by_meaning, COSINES)
+    words, meaning = _Scored.unpack(by_words, WEIGHTS), _Scored.unpack(by_meaning, COSINES)
     meaning = _Scored(meaning.ids, np.round(meaning.scores, records.COSINE_DECIMALS))
     if lexical_error is None:
         _corpus = _Corpus(number, at, passages, mean_length)
@@ -289,16 +283,16 @@ def _found(
 
 @dataclass(frozen=True, slots=True)
 class _Scored:
-    """All candidates of a leg and their scores, in no order."""
+    """All candidates of one half and their scores, unordered."""
 
     ids: Ids = field(default_factory=lambda: np.empty(0, np.int64))
     scores: Scores = field(default_factory=lambda: np.empty(0, np.float64))
 
     @classmethod
-    def of(cls, sent: bytes | None, kind: np.dtype[np.void]) -> _Scored:
-        if sent is None:
+    def unpack(cls, packed: bytes | None, row_type: np.dtype[np.void]) -> _Scored:
+        if packed is None:
             return cls()
-        rows = np.frombuffer(sent, kind)
+        rows = np.frombuffer(packed, row_type)
         return cls(rows["id"].astype(np.int64), rows["score"].astype(np.float64))
 
     @property
@@ -310,16 +304,16 @@ class _Scored:
         return float(self.scores.max()) if len(self.scores) else 0.0
 
     def best(self, limit: int) -> Ids:
-        """The highest `limit`, of equals those with the lowest ids; in no order."""
+        """Return the ids of the `limit` highest scores, unordered; of equals, the lowest ids."""
         ids, scores = self.ids, self.scores
         if len(ids) <= limit:
             return ids
-        from_here = np.partition(scores, len(scores) - limit)[len(scores) - limit] if limit else np.inf
-        among = np.flatnonzero(scores >= from_here)
+        threshold = np.partition(scores, len(scores) - limit)[len(scores) - limit] if limit else np.inf
+        among = np.flatnonzero(scores >= threshold)
         return ids[among[np.lexsort((ids[among], -scores[among]))[:limit]]]
 
-    def of_these(self, wanted: Ids) -> Scores:
-        """The scores of these ids, which are in order; NaN for one that is no candidate."""
+    def scores_of(self, wanted: Ids) -> Scores:
+        """Return the scores of these ascending ids; NaN for an id that is no candidate."""
         found = np.full(len(wanted), np.nan)
         among = np.flatnonzero(np.isin(self.ids, wanted))
         found[np.searchsorted(wanted, self.ids[among])] = self.scores[among]
@@ -327,15 +321,15 @@ class _Scored:
 
 
 def _hits(words: _Scored, meaning: _Scored, limit: int) -> records.Hits:
-    """The best of both legs with their scores in both: by words, then by meaning, then by id."""
+    """Return the best of both halves with both scores, ordered by words, then meaning, then id."""
     ids = np.union1d(words.best(limit), meaning.best(limit))
-    bm25, cosines = words.of_these(ids), meaning.of_these(ids)
-    order = np.lexsort((ids, -cosines, -bm25))  # NaN comes last
+    bm25, cosines = words.scores_of(ids), meaning.scores_of(ids)
+    order = np.lexsort((ids, -cosines, -bm25))  # NaN sorts last
     return records.Hits(ids[order], np.nan_to_num(bm25[order]), cosines[order])
 
 
 def _lowest(words: _Scored, meaning: _Scored) -> float:
-    """The lowest score by words among the candidates of both legs: one without any of the words has none."""
+    """Return the lowest score by words among all candidates; a candidate without any of the words scores 0."""
     if len(meaning.ids) > len(words.ids) or not np.isin(meaning.ids, words.ids).all():
         return 0.0
     return words.lowest

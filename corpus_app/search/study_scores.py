@@ -1,7 +1,7 @@
-"""How well the texts of each study match a question: BM25 and cosine over titles, statements, plain sentences, questions and passages.
+"""Scores of studies: BM25 and cosine of their titles, statements, plain sentences, questions and passages.
 
-PostgreSQL scores the texts and sends ids and scores packed; the best of each study and kind are picked from them here. BM25 has the
-form that `legs` gives it, with the statistics of the texts of one kind.
+PostgreSQL scores the texts and returns packed ids and scores; the best of each study and kind are selected here. BM25
+is that of `hybrid`, with statistics per kind of text.
 """
 
 from __future__ import annotations
@@ -19,25 +19,28 @@ from corpus_app.embedding import metric
 from corpus_app.models import ANN_EF, PassageVector, StudyTextVector
 from corpus_app.records import ShortText, StudyScores, TextKind, TextScore
 from corpus_app.search import hybrid
+from corpus_app.search.question_vectors import encoder_of
 
 PASSAGE = "passage"
 KINDS = (*(kind.value for kind in TextKind), PASSAGE)
-"""Each kind stands for itself by its place here while scores are on their way."""
+"""The kinds of text; packed rows hold a kind's index in this tuple."""
 PASSAGE_CODE = KINDS.index(PASSAGE)
 
-DECIMALS = records.COSINE_DECIMALS  # of scores: the order in which rows are added up cannot decide between equals
+DECIMALS = records.COSINE_DECIMALS  # scores are rounded, so that the order of summation cannot decide between equals
 
-_SENT = np.dtype([("text", ">i8"), ("study", ">i8"), ("kind", ">i4"), ("score", ">f8")])
+_PACKED_TYPE = np.dtype([("text", ">i8"), ("study", ">i8"), ("kind", ">i4"), ("score", ">f8")])
 
 
-def score(
-    text: str, vectors: Sequence[Sequence[float]], *, encoder: str, collection: str | None, limit: int
+def score_studies(
+    text: str, vectors: Sequence[Sequence[float]], *, collection: str | None = None, limit: int = 50
 ) -> tuple[StudyScores, ...]:
-    """Return the scores of every study of which a text is among the best `limit` of its kind, by words or by meaning.
+    """Return how well the texts of each candidate study match a question, in the order of the studies' ids.
 
-    `vectors` are those of the question's formulations; the first decides which texts are near, and without any no cosine
-    is given. All maxima of each kind are exact. The order is that of the studies' ids. Raises DatabaseError.
+    A candidate has one of the best `limit` texts of a kind (a `TextKind`, or `passage`) by BM25 or by cosine; all its
+    maxima are exact. `vectors` are those of the question's formulations; the first one decides which texts are near.
+    Without vectors there are no cosines. Raises DatabaseError when a statement fails.
     """
+    encoder = encoder_of(next(iter(vectors), None))
     parameters = {
         **hybrid.lexeme_parameters(text),
         "k1": hybrid.K1,
@@ -51,20 +54,20 @@ def score(
         parameters[f"vector{place}"] = pipelining.Packed(vector, ">f2")
         parameters[f"projected{place}"] = pipelining.Packed(metric.project(encoder, vector)[0].tolist(), ">f2")
     with pipelining.together(settings=_SETTINGS, is_planned_once=True) as send:
-        asked = _Asked(send, parameters, len(vectors), len(vectors[0]) if vectors else 0)
-        words, count = asked.words()
-        meaning, best_by_meaning = asked.meaning(count, words)
+        statements = _Statements(send, parameters, len(vectors), len(vectors[0]) if vectors else 0)
+        words, count = statements.words()
+        meaning, best_by_meaning = statements.meaning(count, words)
         studies = np.union1d(words.studies_of_best(limit), best_by_meaning)
         best_words, best_meaning = words.best_of(studies), meaning[0].best_of(studies)
         others = tuple(rows.best_of(studies) for rows in meaning[1:])
-        texts, names = asked.descriptions(best_words, best_meaning, studies)
-        matched = asked.matched(studies)
+        texts, names = statements.descriptions(best_words, best_meaning, studies)
+        matched = statements.matched(studies)
     top3 = meaning[0].means_of_best(studies)
     return tuple(_scores(best_words, best_meaning, others, top3, texts, names, matched))
 
 
-class _Asked:
-    """The statements of one question, in the transaction that `send` belongs to."""
+class _Statements:
+    """The statements for one question, in the transaction of `send`."""
 
     def __init__(self, send: pipelining.Send, parameters: dict[str, Any], formulations: int, dimensions: int) -> None:
         self._send = send
@@ -73,19 +76,19 @@ class _Asked:
         self._dimensions = dimensions
 
     def words(self) -> tuple[Rows, _Counts]:
-        """Return the BM25 of every text that has a word of the question, and how many texts there are."""
+        """Return the BM25 of every text that shares a word with the question, and the counts of texts."""
         own = {"text_index": StudyTextVector.ann_index(self._parameters["space"], TextKind.QUESTION)}
         own |= {"passage_index": PassageVector.ann_index(self._parameters["encoder"], self._parameters["collection"])}
-        sent, *counts = pipelining.row_of(self._send(self._in_collection(_WORDS), self._parameters | own))
-        return Rows.of(sent), _Counts(*counts)
+        packed, *counts = pipelining.row_of(self._send(self._in_collection(_WORDS), self._parameters | own))
+        return Rows.unpack(packed), _Counts(*counts)
 
     def meaning(self, count: _Counts, words: Rows) -> tuple[tuple[Rows, ...], NDArray[np.int64]]:
-        """Return cosines of each formulation, of all texts or at least of all candidates.
+        """Return the cosines to each formulation, and the studies of the best texts by the first one.
 
-        Beside them the studies of the best texts by the first formulation.
+        They cover all texts, or with approximate indexes all texts of the candidates.
         """
         if not self._formulations:
-            return (Rows.of(None),), np.empty(0, np.int64)
+            return (Rows.unpack(None),), np.empty(0, np.int64)
         limit, has_index = self._parameters["limit"], count.has_many_texts or count.has_many_passages
         if has_index:
             self._send(_ANN_SETTINGS, {})
@@ -105,7 +108,7 @@ class _Asked:
         return rows, best
 
     def _cosines(self, *vectors: str, **own: Any) -> tuple[Rows, ...]:
-        """Compare the formulations with the vectors that these queries give."""
+        """Return the cosines of the formulations to the vectors selected by these queries."""
         places = range(self._formulations)
         parts = " UNION ALL ".join(f"({part})" for part in vectors)
         statement = self._in_collection(_COSINES.replace("{vectors}", parts))
@@ -118,22 +121,22 @@ class _Asked:
             joint = " || " if mark == "{packed}" else ", "
             statement = statement.replace(mark, joint.join(form.replace("{n}", str(place)) for place in places))
         statement = statement.replace("{dimensions}", str(self._dimensions))
-        sent = pipelining.row_of(self._send(statement, self._parameters | own))[0]
-        return Rows.of_formulations(sent, self._formulations)
+        packed = pipelining.row_of(self._send(statement, self._parameters | own))[0]
+        return Rows.unpack_formulations(packed, self._formulations)
 
     def _in_collection(self, statement: str) -> str:
         is_all = self._parameters["collection"] is None
         return statement.replace("{in_collection}", "" if is_all else "AND v.collection_id = %(collection)s")
 
     def matched(self, studies: NDArray[np.int64]) -> dict[int, frozenset[str]]:
-        """Return the question's lexemes that stand somewhere in each study."""
-        sent = self._send(_MATCHED, self._parameters | {"studies": pipelining.Ids(studies.tolist())})
-        return {study: frozenset(lexemes) for study, lexemes in sent.fetchall()}
+        """Return the question's lexemes that occur anywhere in each study."""
+        rows = self._send(_MATCHED, self._parameters | {"studies": pipelining.Ids(studies.tolist())})
+        return {study: frozenset(lexemes) for study, lexemes in rows.fetchall()}
 
     def descriptions(
         self, by_words: Rows, by_meaning: Rows, studies: NDArray[np.int64]
     ) -> tuple[dict[int, ShortText], dict[int, tuple[str, bool]]]:
-        """Return what the best short texts belong to, and by study its own id and whether it is curated."""
+        """Return the best short texts by primary key, and the id and curation flag of each study."""
         wanted = np.union1d(*(rows.text[rows.kind != PASSAGE_CODE] for rows in (by_words, by_meaning)))
         texts = self._send(_TEXTS, {"texts": pipelining.Ids(wanted.tolist())})
         names = self._send(_STUDIES, {"studies": pipelining.Ids(studies.tolist())})
@@ -160,12 +163,12 @@ class _Counts:
         return self.passages > models.ANN_FROM and self.has_passage_index
 
 
-# --- Picking the best ---------------------------------------------------------------------------------------------------
+# --- Select the best --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Scored texts, column by column."""
+    """Scored texts, as columns."""
 
     text: NDArray[np.int64]
     study: NDArray[np.int64]
@@ -173,8 +176,8 @@ class Rows:
     score: NDArray[np.float64]
 
     @classmethod
-    def of(cls, sent: bytes | None) -> Rows:
-        rows = np.frombuffer(sent or b"", _SENT)
+    def unpack(cls, packed: bytes | None) -> Rows:
+        rows = np.frombuffer(packed or b"", _PACKED_TYPE)
         return cls(
             rows["text"].astype(np.int64),
             rows["study"].astype(np.int64),
@@ -183,10 +186,10 @@ class Rows:
         )
 
     @classmethod
-    def of_formulations(cls, sent: bytes | None, count: int) -> tuple[Rows, ...]:
+    def unpack_formulations(cls, packed: bytes | None, count: int) -> tuple[Rows, ...]:
         """Return the rows once for each formulation, with its scores."""
-        kind = np.dtype([("text", ">i8"), ("study", ">i8"), ("kind", ">i4"), ("scores", ">f8", (count,))])
-        rows = np.frombuffer(sent or b"", kind)
+        row_type = np.dtype([("text", ">i8"), ("study", ">i8"), ("kind", ">i4"), ("scores", ">f8", (count,))])
+        rows = np.frombuffer(packed or b"", row_type)
         text, study, code = (rows[name].astype(np.int64) for name in ("text", "study", "kind"))
         scores = rows["scores"].astype(np.float64).round(DECIMALS).reshape(-1, count)
         return tuple(cls(text, study, code, scores[:, place]) for place in range(count))
@@ -195,7 +198,7 @@ class Rows:
         return Rows(self.text[places], self.study[places], self.kind[places], self.score[places])
 
     def studies_of_best(self, limit: int) -> NDArray[np.int64]:
-        """Return the studies of the highest `limit` rows of each kind, and of those that equal the last of them."""
+        """Return the studies of the `limit` highest rows of each kind, ties with the last included."""
         best = [np.empty(0, np.int64)]
         for kind in range(len(KINDS)):
             own = np.flatnonzero(self.kind == kind)
@@ -206,20 +209,20 @@ class Rows:
         return np.unique(np.concatenate(best))
 
     def best_of(self, studies: NDArray[np.int64]) -> Rows:
-        """Return the highest row of each of these studies and each kind; of equals that with the lowest id."""
+        """Return the highest row of each study and kind; of equals, the one with the lowest id."""
         own = self[np.isin(self.study, studies)]
         group = own.study * len(KINDS) + own.kind
         order = np.lexsort((own.text, -own.score, group))
         return own[order[np.unique(group[order], return_index=True)[1]]]
 
-    def means_of_best(self, studies: NDArray[np.int64], most: int = 3) -> dict[tuple[int, int], float]:
-        """Return the mean of the highest `most` scores by study and kind, where there are so many."""
+    def means_of_best(self, studies: NDArray[np.int64], count: int = 3) -> dict[tuple[int, int], float]:
+        """Return the mean of the `count` highest scores by study and kind, left out where there are fewer."""
         own = self[np.isin(self.study, studies)]
         group = own.study * len(KINDS) + own.kind
         own = own[np.lexsort((-own.score, group))]
         groups, starts, counts = np.unique(np.sort(group), return_index=True, return_counts=True)
-        enough = counts >= most
-        places = starts[enough, None] + np.arange(most)
+        enough = counts >= count
+        places = starts[enough, None] + np.arange(count)
         means = own.score[places].mean(axis=1).tolist()
         keys = (divmod(key, len(KINDS)) for key in groups[enough].tolist())
         return dict(zip(keys, means, strict=True))
@@ -253,7 +256,7 @@ def _scores(
 
 
 def _by_study(rows: Rows) -> dict[tuple[int, int], tuple[int, float]]:
-    """Return text and score of each study and kind."""
+    """Return the text and score of each study and kind."""
     columns = (column.tolist() for column in (rows.study, rows.kind, rows.text, rows.score))
     return {(study, kind): (text, score) for study, kind, text, score in zip(*columns, strict=True)}
 
@@ -264,7 +267,7 @@ def _described(text: int | None, kind: int, texts: dict[int, ShortText]) -> Shor
     return ShortText(PASSAGE, None, passage_id=text) if kind == PASSAGE_CODE else texts[text]
 
 
-# --- The statements -----------------------------------------------------------------------------------------------------
+# --- SQL --------------------------------------------------------------------------------------------------------------
 
 _CODE = "CASE kind " + " ".join(f"WHEN '{kind}' THEN {code}" for code, kind in enumerate(KINDS)) + " END"
 _PACKED_ROW = "int8send(text_id) || int8send(study_id) || int4send({code}) || ".replace("{code}", _CODE)
@@ -296,7 +299,7 @@ _WORDS = """
         FROM rarity CROSS JOIN LATERAL (
             SELECT text_id, study_id, frequency, length FROM terms v
             WHERE v.lexeme = rarity.lexeme AND v.kind = rarity.kind {in_collection}
-            OFFSET 0 -- looked up lexeme by lexeme: the planner would read all postings
+            OFFSET 0 -- without this fence the planner would read all postings
         ) AS posting
         GROUP BY text_id, study_id, kind
     ),
@@ -310,7 +313,7 @@ _WORDS = """
            EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(%(text_index)s) AND indisvalid),
            EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(%(passage_index)s) AND indisvalid)
 """.replace("{packed}", _PACKED).replace("{with_question}", _QUESTION)
-# One score, one vector asked for and one projected vector a formulation are written in their places.
+# `{scores}` becomes one column for each formulation of the question.
 _COSINES = """
     SELECT string_agg({row} {packed}, '') FROM (
         SELECT text_id, study_id, kind, {scores} FROM ({vectors}) AS compared
@@ -349,9 +352,10 @@ _MATCHED = """
         SELECT p.study_id, t.lexeme FROM corpus_app_passageterm t JOIN question USING (lexeme)
         JOIN corpus_app_passage p ON p.id = t.passage_id
     )
-    SELECT study_id, array_agg(DISTINCT lexeme) FROM places WHERE study_id = ANY(%(studies)s::bigint[]) GROUP BY study_id
+    SELECT study_id, array_agg(DISTINCT lexeme) FROM places
+    WHERE study_id = ANY(%(studies)s::bigint[]) GROUP BY study_id
 """.replace("{with_question}", _QUESTION)
-# Planned once a connection; what an approximate index is to answer is planned each time, for its indexes hold for one encoder.
+# Exact statements are planned once per connection, approximate ones each time: each index is for one encoder.
 _SETTINGS = {"max_parallel_workers_per_gather": "0", "jit": "off", "plan_cache_mode": "force_generic_plan"}
 _ANN_SETTINGS = f"""
     SELECT set_config('plan_cache_mode', 'force_custom_plan', true), set_config('hnsw.ef_search', '{ANN_EF}', true),

@@ -12,7 +12,7 @@ from django.utils import timezone
 from common import pipelining
 from corpus_app import curation, embedding, indexing, records, search
 from corpus_app.models import Concept, ConceptRelation, ConceptRelationStudy, CorpusVersion, Passage, PassageTerm, Study
-from corpus_app.search import hybrid
+from corpus_app.search import hybrid, question_vectors
 from tests.builders import make_collection, make_concept, make_finding, make_passage, make_study
 from tests.fakes import WordHashEncoder
 
@@ -412,7 +412,7 @@ def test_ids_of_any_size_and_scores_of_eight_and_four_bytes_arrive_as_they_were_
 
     whole, short, none = pipelining.row_of(cursor)
     words, meaning, nothing = (
-        hybrid._Scored.of(whole, hybrid.WEIGHTS), hybrid._Scored.of(short, hybrid.COSINES), hybrid._Scored.of(none, hybrid.COSINES)
+        hybrid._Scored.unpack(whole, hybrid.WEIGHTS), hybrid._Scored.unpack(short, hybrid.COSINES), hybrid._Scored.unpack(none, hybrid.COSINES)
     )  # fmt: skip
     assert words.ids.tolist() == meaning.ids.tolist() == ids
     assert words.scores.tolist() == scores
@@ -625,7 +625,7 @@ def test_figures_count_what_readers_can_see() -> None:
 
 def test_an_unloadable_encoder_is_told_by_this_door(settings, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.ENCODER = "/nowhere/at-all"
-    monkeypatch.setattr(search, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(question_vectors, "PREPARATION_SECONDS", 0.0)
     with embedding.use(None), pytest.raises(search.EncoderUnavailable):  # the configured one again
         search.warm_up()
 

@@ -431,7 +431,7 @@ def test_without_a_run_there_is_nothing_to_compare_with() -> None:
 def test_answers_and_feedback_are_read_at_the_desk(client: Client) -> None:
     client.force_login(make_curator())
     body = asking.ask(question=ASKED)
-    ratings.give_feedback(body["id"], is_helpful=False, reasons=["wrong"], said="<b>Not</b> so.")
+    ratings.give_feedback(body["id"], is_helpful=False, reasons=["wrong"], words="<b>Not</b> so.")
 
     answers = client.get(reverse("admin:qa_app_answer_change", args=[body["id"]])).content.decode()
     listed = client.get(reverse("admin:qa_app_feedback_changelist")).content.decode()

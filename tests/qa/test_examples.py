@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from corpus_app import curation, search
+from corpus_app import curation
 from corpus_app.records import Notice
+from corpus_app.search import versions
 from qa_app.answers import examples
 from tests.builders import make_collection, make_concept, make_finding, make_study
 from tests.fakes import WordHashEncoder
@@ -77,7 +78,7 @@ def test_what_left_the_public_makes_no_examples(tea_house: None) -> None:
     assert examples.shown()[0] == "What does green tea do for night mists?"
     assert not any("sleep" in example for example in examples.shown())
     make_finding(make_study(status="draft", concepts=()), intervention="the brew", outcome="sleep")
-    search._kept.clear()  # nothing may hide behind what was read before
+    versions.cache.clear()  # nothing may hide behind what was read before
     assert not any("sleep" in example for example in examples.shown())
 
     curation.set_notice(["TEA2"], Notice.RETRACTED, **BY)

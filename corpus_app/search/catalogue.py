@@ -1,0 +1,148 @@
+"""The corpus as a whole: collections, concepts, vocabulary, lexicons and figures, each cached by corpus version."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db import connection
+from django.db.models import Count, OuterRef, Q
+
+from corpus_app import models, quality, records
+from corpus_app.search import word_counts
+from corpus_app.search.versions import corpus_version, once_per_version
+
+
+def collections() -> tuple[records.Collection, ...]:
+    """Return all collections."""
+    return once_per_version(_read_collections)
+
+
+def concepts() -> tuple[records.Concept, ...]:
+    """Return all concepts, in the curator's order."""
+    return once_per_version(_read_concepts)
+
+
+def topic_ids() -> frozenset[str]:
+    """Return the concepts that have a page: named by a published study, or related to another concept by one."""
+    return once_per_version(_read_topic_ids)
+
+
+def vocabulary() -> Mapping[str, int]:
+    """Return the words of the searchable passages, lower case, with the number of passages that contain each."""
+    return once_per_version(word_counts.read)
+
+
+def is_word(word: str) -> bool:
+    """Return whether scientific English has this lower-case word, whatever the corpus contains."""
+    return word in quality.standard()
+
+
+def lexicons() -> Mapping[str, Mapping[str, Any]]:
+    """Return the corpus's lexicons by name, each as its parsed TOML."""
+    return once_per_version(_read_lexicons)
+
+
+def corpus_figures() -> dict[str, Any]:
+    """Return the numbers of published studies and searchable passages, and the studies of each collection."""
+    studies = Counter(models.Study.objects.published().order_by().values_list("collection", flat=True))
+    return {
+        "studies": studies.total(),
+        "passages": models.Passage.objects.searchable().count(),
+        "collections": [
+            {"slug": c.slug, "name": c.name, "description": c.description, "studies": studies[c.slug]}
+            for c in collections()
+        ],
+        "corpus_version": corpus_version(),
+    }
+
+
+def corpus_digest() -> dict[str, Any]:
+    """Return the number of searchable passages and a `sha256` over their content: equal for corpora of equal text."""
+    rows = models.Passage.objects.searchable().order_by("study__study_id", "position")
+    read = list(rows.values_list("study__study_id", "content_hash"))
+    return {"passages": len(read), "sha256": hashlib.sha256(repr(read).encode()).hexdigest()}
+
+
+def _read_collections() -> tuple[records.Collection, ...]:
+    return tuple(
+        records.Collection(c.slug, c.name, c.description, tuple(c.keywords)) for c in models.Collection.objects.all()
+    )
+
+
+def _read_lexicons() -> Mapping[str, Mapping[str, Any]]:
+    rows = models.CorpusLexicon.objects.values_list("name", "content")
+    return MappingProxyType({name: tomllib.loads(content) for name, content in rows})
+
+
+_TOPIC_IDS = """
+    WITH published AS (SELECT id FROM corpus_app_study WHERE status = 'published'),
+    related AS (
+        SELECT r.source_id, r.target_id FROM corpus_app_conceptrelation r
+        WHERE EXISTS (
+            SELECT FROM corpus_app_conceptrelationstudy behind
+            JOIN published p ON p.id = behind.study_id WHERE behind.relation_id = r.id
+        )
+    )
+    SELECT c.concept_id FROM corpus_app_studyconcept c JOIN published p ON p.id = c.study_id
+    UNION SELECT source_id FROM related UNION SELECT target_id FROM related
+"""
+
+
+def _read_topic_ids() -> frozenset[str]:
+    with connection.cursor() as cursor:
+        cursor.execute(_TOPIC_IDS)
+        return frozenset(concept_id for (concept_id,) in cursor.fetchall())
+
+
+def _read_concepts() -> tuple[records.Concept, ...]:
+    neighbours = _read_neighbours()
+    published = models.Study.objects.published().count()
+    public = Q(studies__status=records.Status.PUBLISHED)
+    rows = models.Concept.objects.annotate(
+        carried=Count("studies", filter=public),
+        searched=Count("studies", filter=public & ~Q(studies__notice=records.Notice.RETRACTED)),
+        names=_array_of(models.ConceptAlias, "name"),
+        slugs=_array_of(models.ConceptCollection, "collection"),
+    ).order_by("position", "concept_id")  # an aggregating query ignores the model's default order
+    return tuple(
+        records.Concept(
+            concept_id=concept_id,
+            name=name,
+            kind=kind,
+            aliases=tuple(names),
+            definition=definition,
+            collections=tuple(slugs),
+            neighbours=neighbours.get(concept_id, ()),
+            rarity=records.rarity(carried, published),
+            wanted=records.Wanted(wanted),
+            is_studied=searched > 0 or concept_id in neighbours,
+        )
+        for concept_id, name, kind, definition, wanted, carried, searched, names, slugs in rows.values_list(
+            "concept_id", "name", "kind", "definition", "wanted", "carried", "searched", "names", "slugs"
+        )
+    )
+
+
+def _array_of(model: type[models.ConceptAlias | models.ConceptCollection], field: str) -> ArraySubquery:
+    rows = model._default_manager.filter(concept=OuterRef("pk")).order_by("position")
+    return ArraySubquery(rows.values(field))
+
+
+def _read_neighbours() -> dict[str, tuple[str, ...]]:
+    """Return the related concepts of each concept, those backed by the most published studies first."""
+    published = Count("studies", filter=Q(studies__status=records.Status.PUBLISHED))
+    relations = models.ConceptRelation.objects.annotate(behind=published).filter(behind__gt=0)
+    strength: dict[str, Counter[str]] = defaultdict(Counter)
+    for source, target, behind in relations.values_list("source", "target", "behind"):
+        strength[source][target] += behind
+        strength[target][source] += behind
+    return {
+        concept: tuple(sorted(others, key=lambda other: (-others[other], other)))
+        for concept, others in strength.items()
+    }

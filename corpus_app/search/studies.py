@@ -1,0 +1,106 @@
+"""Published studies: their pages, references, findings and records."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from django.db import connection
+
+from corpus_app import models, records
+from corpus_app.search.catalogue import concepts
+from corpus_app.search.passages import as_record, text_passages
+from corpus_app.search.versions import once_per_version
+
+_REFERENCES = """
+    SELECT study_id, title, authors, year, journal, doi, pmid, url, design, notice, population,
+           n_participants, n_studies
+    FROM corpus_app_study WHERE status = 'published' AND study_id = ANY(%s)
+"""
+_FINDINGS = """
+    SELECT s.study_id, f.id, f.intervention, f.comparator, f.outcome, f.direction, f.statement, f.plain, f.lean
+    FROM unnest(%s::text[]) WITH ORDINALITY AS wanted (study_id, place)
+    JOIN corpus_app_study s USING (study_id)
+    JOIN corpus_app_finding f ON f.study_id = s.id
+    WHERE s.status = 'published' AND s.notice <> 'retracted' AND NOT f.is_unconfirmed
+    ORDER BY wanted.place, f.position
+"""
+_FINDING_FIELDS = ("intervention", "comparator", "outcome", "direction", "statement", "plain", "lean")
+
+
+def find_study(study_id: str) -> records.StudyPage | None:
+    """Return the page of a published study, retracted or not; None for any other id."""
+    study = models.Study.objects.published().select_related("collection").filter(study_id=study_id).first()
+    if study is None:
+        return None
+    concept_ids = list(study.studyconcept_set.order_by("position").values_list("concept", flat=True))
+    return records.StudyPage(
+        study=as_record(study, concept_ids),
+        passages=text_passages(study_id),
+        findings=tuple(
+            _finding(study_id, f.pk, *(getattr(f, name) for name in _FINDING_FIELDS))
+            for f in study.findings.filter(is_unconfirmed=False).order_by("position")
+        ),
+        concepts=tuple(concept for concept in concepts() if concept.concept_id in concept_ids),
+        included_studies=study.n_studies,
+        participants=study.n_participants,
+        weeks=(study.duration_weeks_min, study.duration_weeks_max),
+        collection_name=study.collection.name,
+    )
+
+
+def references(study_ids: Sequence[str]) -> tuple[records.Reference, ...]:
+    """Return the references to these studies, in the order of the ids; only of published ones, retracted or not."""
+    if not study_ids:
+        return ()
+    with connection.cursor() as cursor:
+        cursor.execute(_REFERENCES, [list(set(study_ids))])
+        found = {row[0]: _reference(*row) for row in cursor.fetchall()}
+    return tuple(found[study_id] for study_id in study_ids if study_id in found)
+
+
+def findings(study_ids: Sequence[str]) -> tuple[records.Finding, ...]:
+    """Return the confirmed findings of these studies, in the order of the ids, then in the curator's order.
+
+    Studies that are not published or are retracted have none.
+    """
+    if not study_ids:
+        return ()
+    with connection.cursor() as cursor:
+        cursor.execute(_FINDINGS, [list(study_ids)])
+        return tuple(_finding(*row) for row in cursor.fetchall())
+
+
+def published_studies() -> tuple[tuple[int, records.Study], ...]:
+    """Return all published studies with their primary keys, retracted or not, in the order of their ids."""
+    return once_per_version(_read_published_studies)
+
+
+def _read_published_studies() -> tuple[tuple[int, records.Study], ...]:
+    concept_ids: dict[int, list[str]] = defaultdict(list)
+    links = models.StudyConcept.objects.filter(study__status=records.Status.PUBLISHED).order_by("study", "position")
+    for study_pk, concept_id in links.values_list("study_id", "concept_id"):
+        concept_ids[study_pk].append(concept_id)
+    rows = models.Study.objects.published().order_by("study_id")
+    return tuple((row.pk, as_record(row, concept_ids[row.pk])) for row in rows.defer("curator_notes"))
+
+
+def _reference(
+    study_id: str, title: str, authors: list[str], year: int | None, journal: str | None, doi: str | None,
+    pmid: str | None, url: str | None, design: str, notice: str, population: str, participants: int | None,
+    included: int | None,
+) -> records.Reference:  # fmt: skip
+    return records.Reference(
+        study_id, title, tuple(authors), year, journal, doi, pmid, url, records.Design(design), records.Notice(notice),
+        population=population, participants=participants, included_studies=included,
+    )  # fmt: skip
+
+
+def _finding(
+    study_id: str, pk: int, intervention: str, comparator: str, outcome: str, direction: str, statement: str,
+    plain: str, lean: str,
+) -> records.Finding:  # fmt: skip
+    return records.Finding(
+        intervention, comparator, outcome, records.Direction(direction), statement, finding_id=pk, study_id=study_id,
+        plain=plain, lean=records.Lean(lean) if lean else None,
+    )  # fmt: skip
