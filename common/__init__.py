@@ -1,1 +1,1 @@
-"""What both apps build on: statements sent in one go, and wake-up calls to the worker."""
+"""Code that both apps use: pipelined SQL statements and wake-up calls to the worker."""

@@ -1,6 +1,7 @@
-"""How the statements of a search are sent: one after the other without waiting, their replies fetched when they are wanted.
+"""SQL statements sent in libpq's pipeline mode: without waiting for the previous reply.
 
-By cursors of the driver's own: Django's plan every statement anew, write every value out as text and wait for each reply.
+Statements use the driver's own cursors, because Django's plan each statement anew, send values as text and wait for
+each reply.
 """
 
 from __future__ import annotations
@@ -17,22 +18,19 @@ from numpy.typing import NDArray
 from psycopg import pq
 from psycopg.adapt import Dumper, Loader
 
-PREPARE_THRESHOLD = 5  # the driver's own default, which Django switches off; it lets us prepare a statement by name
+PREPARE_THRESHOLD = 5  # psycopg's default; Django disables prepared statements by setting None
 
 Cursor = psycopg.Cursor[tuple[Any, ...]]
 Send = Callable[..., Cursor]
 
-
 ONE_VIEW = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
-
-
 CUT_OFF = "SELECT set_config('statement_timeout', %s, true)"  # to the end of the transaction, in milliseconds
 
 
 def open_view(query: str, *, milliseconds: int | None = None) -> list[tuple[Any, ...]]:
-    """Makes the transaction that has just begun see the corpus as it is now; the rows of a query come with it.
+    """Give the new transaction one snapshot of the corpus and return the rows of `query`.
 
-    With `milliseconds` none of its statements takes longer. Raises DatabaseError.
+    `milliseconds` limits each of its statements. Raises DatabaseError.
     """
     driver = connection.connection
     with connection.wrap_database_errors:
@@ -45,7 +43,7 @@ def open_view(query: str, *, milliseconds: int | None = None) -> list[tuple[Any,
 
 
 def first_row(statement: str, parameters: Mapping[str, Any]) -> tuple[Any, ...] | None:
-    """Of one statement, which is planned once a connection; None where it gives no row. Raises DatabaseError."""
+    """Run a prepared statement and return its first row; None where there is none. Raises DatabaseError."""
     connection.ensure_connection()
     driver = connection.connection
     driver.prepare_threshold = PREPARE_THRESHOLD
@@ -55,9 +53,9 @@ def first_row(statement: str, parameters: Mapping[str, Any]) -> tuple[Any, ...] 
 
 @contextmanager
 def sending() -> Iterator[Send]:
-    """In the open transaction: what sends a statement with its parameters, planned once a connection, and does not wait.
+    """Yield a function that sends prepared statements in the open transaction without waiting.
 
-    To fetch its rows is to wait for them; at the end all are waited for. Raises DatabaseError.
+    Fetching rows waits for them; leaving the block waits for all. Raises DatabaseError.
     """
     driver = connection.connection
     driver.prepare_threshold = PREPARE_THRESHOLD
@@ -71,11 +69,11 @@ def sending() -> Iterator[Send]:
 
 @contextmanager
 def together(*, settings: Mapping[str, str], is_planned_once: bool) -> Iterator[Send]:
-    """What sends a statement with its parameters, and gives the cursor that has its rows: at the end, or waits for them.
+    """Yield a function that sends a statement and returns its cursor; fetching rows waits for them.
 
-    PostgreSQL works on it while this process does something else. A statement that `is_planned_once` is planned once a
-    connection. The settings hold to the end of the transaction: the open one, which a statement that fails leaves as it
-    was, or one of their own, in which all statements see the corpus at one moment. Raises DatabaseError.
+    PostgreSQL works while this process does something else. `is_planned_once` prepares the statements. The settings
+    apply to the end of the transaction: the open one, protected by a savepoint, or a new one in which all statements
+    share one snapshot. Raises DatabaseError.
     """
     is_inner = connection.in_atomic_block
     with nullcontext() if is_inner else transaction.atomic():
@@ -102,13 +100,13 @@ def together(*, settings: Mapping[str, str], is_planned_once: bool) -> Iterator[
 
 
 def row_of(cursor: Cursor) -> tuple[Any, ...]:
-    """The one row of its statement."""
+    """Return the only row of a statement."""
     (row,) = cursor.fetchall()
     return row
 
 
 def _set(settings: Mapping[str, str]) -> str:
-    """Our own words, never a reader's."""
+    # Not parameters: names and values are constants of the program, never user input.
     return "SELECT " + ", ".join(f"set_config('{name}', '{value}', true)" for name, value in settings.items())
 
 
@@ -123,38 +121,38 @@ def _cursor(driver: Any) -> Cursor:
 VECTOR_HEADER_BYTES = 4  # vector_send: dimensions and an unused field, then big-endian floats
 
 
-def unpacked(sent: bytes) -> NDArray[np.float32]:
-    """A vector as `vector_send` gives it."""
-    return np.frombuffer(sent, dtype=">f4", offset=VECTOR_HEADER_BYTES).astype(np.float32)
+def unpack_vector(data: bytes) -> NDArray[np.float32]:
+    """Return a vector from the output of `vector_send`."""
+    return np.frombuffer(data, dtype=">f4", offset=VECTOR_HEADER_BYTES).astype(np.float32)
 
 
 class Packed:
-    """A vector as pgvector takes it in: dimensions, an unused field, then its numbers, the high byte first."""
+    """A vector in pgvector's binary format: dimensions, an unused field, then big-endian numbers."""
 
-    def __init__(self, vector: Sequence[float], kind: str) -> None:
-        self.sent = struct.pack(">HH", len(vector), 0) + np.asarray(vector, dtype=kind).tobytes()
+    def __init__(self, vector: Sequence[float], number_type: str) -> None:
+        self.data = struct.pack(">HH", len(vector), 0) + np.asarray(vector, dtype=number_type).tobytes()
 
 
 class Ids:
-    """Numbers as PostgreSQL takes in an array of bigint; the driver would write hundreds of them out one by one."""
+    """Ids in PostgreSQL's binary format of a bigint array; the driver would write them one by one."""
 
     def __init__(self, ids: Sequence[int]) -> None:
         rows = np.empty(len(ids), _IdLoader.row)
         rows["length"], rows["value"] = rows.dtype["value"].itemsize, ids
         dimensions = struct.pack(">ii", len(ids), 1) if ids else b""
-        self.sent = struct.pack(">iii", len(dimensions) > 0, 0, BIGINT) + dimensions + rows.tobytes()
+        self.data = struct.pack(">iii", len(dimensions) > 0, 0, BIGINT) + dimensions + rows.tobytes()
 
 
 class _PackedDumper(Dumper):
     format = pq.Format.BINARY
-    oid = 0  # the cast beside it says the type
+    oid = 0  # unknown: the cast in the statement gives the type
 
     def dump(self, obj: Packed | Ids) -> bytes:
-        return obj.sent
+        return obj.data
 
 
 class _IdLoader(Loader):
-    """An array of bigint as PostgreSQL sends it: twenty bytes of header, then each number after its length."""
+    """A loader of PostgreSQL's binary bigint array: a header of 20 bytes, then each number after its length."""
 
     format = pq.Format.BINARY
     row = np.dtype([("length", ">i4"), ("value", ">i8")])

@@ -1,4 +1,4 @@
-"""Wake-up calls to the worker. What there is to do, the rows say: a call that is lost costs only time."""
+"""Wake-up calls to the worker. The rows describe the work, so a lost call costs only time."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import celery
 
 logger = logging.getLogger(__name__)
 
-QUEUE_WAIT_SECONDS = 1.0  # a page waits no longer for the queue; the schedule finds what it missed
+QUEUE_WAIT_SECONDS = 1.0  # a page waits no longer for the queue; the schedule picks up what was missed
 
 
 def wake(task: str) -> None:
-    """Asks a worker for a task by its name. Never raises and never holds a page up."""
+    """Ask a worker to run a task by its name. Never raises, and blocks for at most QUEUE_WAIT_SECONDS."""
     sender = threading.Thread(target=_send, args=[task], name=f"wake-{task}", daemon=True)
     sender.start()
     sender.join(QUEUE_WAIT_SECONDS)
     if sender.is_alive():
-        # The first message of a process waits while a worker is listening: pgmq creates the queue under the same lock.
+        # The first message of a process may wait for a listening worker: pgmq creates the queue under the same lock.
         logger.debug("The queue takes its time; %s runs once it answers, or when the schedule comes round.", task)
 
 

@@ -1,4 +1,4 @@
-"""Tables of the corpus. Every write goes through `curation` (studies, passages, concepts) or `indexing` (what is derived from them)."""
+"""Tables of the corpus. Write to studies, passages and concepts by `curation`, to derived tables by `indexing`."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from corpus_app import actions, records
 TEXT_SEARCH_CONFIG = "english"
 # Up to here a question is compared with every vector: that takes less than 10 ms and misses nothing.
 ANN_FROM = 20_000
-ANN_EF = 400  # how many vectors HNSW keeps in view: twice the hits of a leg
+ANN_EF = 400  # size of HNSW's candidate list: twice the hits of a search
 
 
 def choices(values: Iterable[Any]) -> list[tuple[str, str]]:
-    """Choices of a model field from a StrEnum of records: the value, and the value in words."""
+    """Return model-field choices for a StrEnum: each value, and the value in words."""
     return [(value.value, value.value.replace("_", " ").capitalize()) for value in values]
 
 
@@ -37,21 +37,21 @@ def one_of(field: str, values: type[Any]) -> Q:
 
 
 class SearchText(models.Func):
-    """The normalised shadow of a text that serves search: NFKD, without combining marks, zero-width and soft-hyphen characters.
+    """A text normalised for search: NFKD, without combining marks, zero-width characters and soft hyphens.
 
-    Made by Postgres, so that it can never lag behind the text; the text itself is never rewritten.
+    PostgreSQL computes it, so it always matches the text.
     """
 
     template = (
         "regexp_replace(normalize(%(expressions)s, NFKD), "
-        "'[\\u0300-\\u036F\\u00AD\\u034F\\u061C\\u115F\\u1160\\u17B4\\u17B5\\u180B-\\u180F\\u200B-\\u200F\\u202A-\\u202E"
-        "\\u2060-\\u206F\\uFE00-\\uFE0F\\uFEFF]', '', 'g')"
+        "'[\\u0300-\\u036F\\u00AD\\u034F\\u061C\\u115F\\u1160\\u17B4\\u17B5\\u180B-\\u180F\\u200B-\\u200F"
+        "\\u202A-\\u202E\\u2060-\\u206F\\uFE00-\\uFE0F\\uFEFF]', '', 'g')"
     )
     output_field = models.TextField()
 
 
 class WeightedLexemes(models.Func):
-    """A tsvector with the heading as weight A and the text as weight D, over their normalised shadows."""
+    """A tsvector of the normalised heading (weight A) and text (weight D)."""
 
     template = (
         f"(setweight(to_tsvector('{TEXT_SEARCH_CONFIG}', %(heading)s), 'A') || "
@@ -70,7 +70,7 @@ class WeightedLexemes(models.Func):
 
 
 class WordsHash(models.Func):
-    """Tells whether any of some texts has changed."""
+    """A hash over several text fields, which shows whether any of them has changed."""
 
     template = "md5(%(expressions)s)"
     arg_joiner = " || chr(10) || "
@@ -96,7 +96,7 @@ class StudyQuerySet(models.QuerySet["Study"]):
         return self.filter(status=records.Status.PUBLISHED)
 
     def searchable(self) -> StudyQuerySet:
-        """Published and not retracted: what a question may draw on."""
+        """Return published rows that are not retracted: those that answers may use."""
         return self.published().exclude(notice=records.Notice.RETRACTED)
 
 
@@ -144,7 +144,8 @@ class Study(models.Model):
     )
     asked_as = models.TextField(
         blank=True,
-        help_text="Questions that the study as a whole answers, one a line. Readers’ questions are compared with these.",
+        help_text="Questions that the study as a whole answers, one a line. "
+        "Readers’ questions are compared with these.",
     )
 
     licence = models.CharField(max_length=200, blank=True)
@@ -218,7 +219,7 @@ class Study(models.Model):
 
     @property
     def questions(self) -> list[str]:
-        """The questions that it answers as a whole."""
+        """Return the curated questions about the whole study."""
         return records.question_lines(self.asked_as)
 
     @property
@@ -232,7 +233,7 @@ class PassageQuerySet(models.QuerySet["Passage"]):
 
 
 class OrdinaryPassages(models.Manager["Passage"]):
-    """Leaves out the plain sentences, which are derived from a study's takeaway and its findings."""
+    """Passages without plain sentences, which are derived from a study's takeaway and its findings."""
 
     def get_queryset(self) -> PassageQuerySet:
         return PassageQuerySet(self.model, using=self._db).exclude(kind=records.PassageKind.PLAIN)
@@ -302,12 +303,12 @@ class Passage(models.Model):
 
     @property
     def questions(self) -> list[str]:
-        """The questions that it answers."""
+        """Return the curated questions that the passage answers."""
         return records.question_lines(self.asked_as)
 
 
 class PassageSentence(models.Model):
-    """A sentence of a passage: code points start to end of its text, and its vector once it is indexed."""
+    """A sentence of a passage: its code points `start` to `end`, and its vector once indexed."""
 
     passage = models.ForeignKey(Passage, on_delete=models.CASCADE, related_name="sentences")
     position = models.PositiveIntegerField()
@@ -348,9 +349,9 @@ class PassageSentence(models.Model):
 
 
 class PassageVector(models.Model):
-    """A passage's vector, apart from its text: the table that the dense leg scans.
+    """A passage's vector, in a table of its own that dense retrieval scans.
 
-    In sixteen bits a number: the scan waits for memory, and a cosine is off by some hundred-thousandths.
+    Its numbers have 16 bits: memory limits the scan, and a cosine is off by some hundred-thousandths only.
     """
 
     passage = models.ForeignKey(Passage, on_delete=models.CASCADE, related_name="vectors")
@@ -369,15 +370,15 @@ class PassageVector(models.Model):
 
     @staticmethod
     def ann_index(encoder: str, collection: str | None = None) -> str:
-        """The name of the approximate index over an encoder's searchable vectors, of all collections or of one."""
+        """Return the name of the approximate index of an encoder's searchable vectors, for one collection or all."""
         digest = hashlib.sha256(f"{encoder}/{collection or ''}".encode()).hexdigest()
         return f"vector_ann_{digest[:16]}"
 
 
 class PassageTerm(models.Model):
-    """A lexeme of a searchable passage: the term statistics behind BM25. Rows exist for searchable passages only.
+    """A posting of BM25: a lexeme of a searchable passage, with its frequency and the passage's length.
 
-    One more row a passage has the empty lexeme and its length: they give the number of passages and their mean length.
+    Each passage also has a row of the empty lexeme: they give the number of passages and their mean length.
     """
 
     passage = models.ForeignKey(Passage, on_delete=models.CASCADE, related_name="terms", db_index=False)
@@ -407,7 +408,8 @@ class Concept(models.Model):
         max_length=10,
         choices=choices(records.Wanted),
         default=records.Wanted.NEITHER.value,
-        help_text="Of an outcome: whether more of it is a benefit (strength) or less (body fat). Says where studies stand that found a rise or a fall.",
+        help_text="Of an outcome: whether more of it is a benefit (strength) or less (body fat). "
+        "Says where studies stand that found a rise or a fall.",
     )
     collections = models.ManyToManyField(Collection, through="ConceptCollection", related_name="concepts")
     position = models.PositiveIntegerField(default=0)
@@ -505,18 +507,21 @@ class Finding(models.Model):
     statement = models.TextField()
     asked_as = models.TextField(
         blank=True,
-        help_text="How readers ask for it, one question a line, in everyday words too. Their questions are compared with these.",
+        help_text="How readers ask for it, one question a line, in everyday words too. "
+        "Their questions are compared with these.",
     )
     plain = models.TextField(
         "plain sentence",
         blank=True,
-        help_text="The finding in one sentence of plain words, as it answers a reader’s question. It is quoted in answers.",
+        help_text="The finding in one sentence of plain words, as it answers a reader’s question. "
+        "It is quoted in answers.",
     )
     lean = models.CharField(
         max_length=30,
         choices=choices(records.Lean),
         blank=True,
-        help_text="Whether the intervention clearly helped, or what was asked clearly rose. Never shown without the plain sentence.",
+        help_text="Whether the intervention clearly helped, or what was asked clearly rose. "
+        "Never shown without the plain sentence.",
     )
     is_unconfirmed = models.BooleanField(
         "unconfirmed",
@@ -539,12 +544,12 @@ class Finding(models.Model):
 
     @property
     def questions(self) -> list[str]:
-        """How readers ask for it."""
+        """Return the curated questions about the finding."""
         return records.question_lines(self.asked_as)
 
 
 class StudyComment(models.Model):
-    """What curators say to each other about a study. Readers never see it."""
+    """A comment by a curator on a study, which readers never see."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="comments")
     author = models.ForeignKey(
@@ -563,7 +568,7 @@ class StudyComment(models.Model):
 
 
 class PassageCheck(models.Model):
-    """What the text-quality gate found in a passage: kept, so that publishing a hundred studies does not read them all again."""
+    """The stored result of the text-quality gate for a passage, so that publishing need not check it again."""
 
     passage = models.OneToOneField(Passage, on_delete=models.CASCADE, related_name="check_of_text")
     content_hash = models.CharField(max_length=64, help_text="The passage's content hash when it was checked.")
@@ -581,7 +586,7 @@ class PassageCheck(models.Model):
 
 
 class QualityWaiver(models.Model):
-    """Why a curator lets a finding of the gate stand. It falls when the words of the passage change."""
+    """A curator's reason to accept a finding of the gate; void when the passage's text changes."""
 
     passage = models.ForeignKey(Passage, on_delete=models.CASCADE, related_name="waivers")
     kind = models.CharField(max_length=40)
@@ -604,7 +609,7 @@ class QualityWaiver(models.Model):
 
 
 class ImportJob(models.Model):
-    """A file on its way into the corpus: read, shown, confirmed, carried out. A worker takes it up where another stopped."""
+    """An import of a file: parsed, previewed, confirmed, applied. A worker can resume it."""
 
     class Status(models.TextChoices):
         WAITING = "waiting", "Waiting to be read"
@@ -656,7 +661,7 @@ class ImportJob(models.Model):
 
 
 class ImportItem(models.Model):
-    """One study, notice or set of passages of a file: what it would do, whether it was chosen, what came of it."""
+    """A study, notice or set of passages in an import, with its effect, choice and outcome."""
 
     class Kind(models.TextChoices):
         STUDY = "study", "study"
@@ -702,14 +707,14 @@ class ImportItem(models.Model):
 
 
 class ShortLexemes(models.Func):
-    """A tsvector of a text without a heading, over its normalised shadow."""
+    """A tsvector of a normalised text without a heading."""
 
     template = f"to_tsvector('{TEXT_SEARCH_CONFIG}', %(expressions)s)"
     output_field = SearchVectorField()
 
 
 class StudyText(models.Model):
-    """A short text of a study that questions are compared with. Derived; its words never change: other words are another row."""
+    """A short text of a study that questions are compared with, derived and immutable: new text means a new row."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="texts")
     kind = models.CharField(max_length=20, choices=choices(records.TextKind))
@@ -744,7 +749,7 @@ class StudyText(models.Model):
 
 
 class StudyTextVector(models.Model):
-    """The vector of a short text of a study, in sixteen bits a number like those of passages."""
+    """The vector of a short text, with 16-bit numbers as for passages."""
 
     text = models.ForeignKey(StudyText, on_delete=models.CASCADE, related_name="vectors", db_index=False)
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="+")
@@ -762,15 +767,12 @@ class StudyTextVector(models.Model):
 
     @staticmethod
     def ann_index(encoder: str, kind: str) -> str:
-        """The name of the approximate index over an encoder's searchable vectors of a kind."""
+        """Return the name of the approximate index of an encoder's searchable vectors of one kind."""
         return f"text_ann_{hashlib.sha256(f'{encoder}/{kind}'.encode()).hexdigest()[:16]}"
 
 
 class StudyTextTerm(models.Model):
-    """A lexeme of a short text of a searchable study, for BM25 among the texts of its kind.
-
-    One more row a text has the empty lexeme and its length, as of passages.
-    """
+    """A posting of BM25 among short texts of one kind, like `PassageTerm`."""
 
     text = models.ForeignKey(StudyText, on_delete=models.CASCADE, related_name="terms", db_index=False)
     study = models.ForeignKey(  # goes with its text
@@ -797,7 +799,7 @@ class StudyTextTerm(models.Model):
 
 
 class CorpusLexicon(models.Model):
-    """A word list of the corpus's subject, as the file of this name in its folder `lexicon` has it."""
+    """A word list for the corpus's subject, with the content of the file of this name in its folder `lexicon`."""
 
     name = models.SlugField(unique=True, max_length=60)
     content = models.TextField(help_text="TOML.")
@@ -812,7 +814,7 @@ class CorpusLexicon(models.Model):
 
 
 class CorpusVersion(models.Model):
-    """A number that rises with every change that a reader could notice."""
+    """A version number that rises with every change visible to readers."""
 
     number = models.PositiveIntegerField(primary_key=True)
     at = models.DateTimeField()
@@ -826,7 +828,7 @@ class CorpusVersion(models.Model):
 
 
 class CorpusEvent(models.Model):
-    """Who did what when. Rows are written once; those of a deleted study stay, without its words."""
+    """An entry of the audit log: actor, action, time. Entries of a deleted study remain, without its text."""
 
     at = models.DateTimeField()
     actor = models.ForeignKey(

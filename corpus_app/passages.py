@@ -1,7 +1,7 @@
-"""A passage's text as data: its content hash, its sentences as offsets, and a section's text cut into passages.
+"""Hash the text of passages, split it into sentences, and split sections into passages.
 
-The sentence rules are our own rather than Punkt's: untrained, Punkt comes down to its list of abbreviations, it scores
-lower on scientific prose, and importing NLTK costs a second and brings in scipy and scikit-learn.
+Sentences follow rules of this module, not Punkt's: untrained Punkt scores lower on scientific prose, and importing NLTK
+takes a second and brings in scipy and scikit-learn.
 """
 
 from __future__ import annotations
@@ -16,10 +16,8 @@ from corpus_app.records import Section
 
 Span = tuple[int, int]
 
-FEWEST_WORDS, MOST_WORDS = (
-    40,
-    120,
-)  # of a passage that an import makes; a shorter section or a longer sentence stays whole
+# Words of a passage made by an import; a shorter section or a longer sentence remains whole.
+FEWEST_WORDS, MOST_WORDS = 40, 120
 _BEST_WORDS = 80
 
 
@@ -27,35 +25,37 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# These stand before a name, a number or further words: a full stop after one never ends a sentence.
+# Abbreviations before a name, a number or other words: the full stop never ends a sentence.
 _NEVER_LAST = _words(
-    "acad approx assoc ca cf cfr chap dr drs e.g ed eds eg eq eqs esp fig figs gov i.e ie messrs mr mrs ms mt n° natl nos p "
-    "ph pp prof ref refs resp rev sect sep spp ssp st subsp suppl var viz vol vols vs"
+    "acad approx assoc ca cf cfr chap dr drs e.g ed eds eg eq eqs esp fig figs gov i.e ie messrs mr mrs ms mt n° natl "
+    "nos p ph pp prof ref refs resp rev sect sep spp ssp st subsp suppl var viz vol vols vs"
 )
-# These may end a sentence: a capital after one decides that it did.
+# Abbreviations that may end a sentence: they do if a capital follows.
 _PERHAPS_LAST = _words(
-    "al apr aug avg cm co conc corp dec dept diam etc ext feb ft hr hrs inc int jan jr jul jun kg km lb lbs ltd mar max mg min "
-    "mins mm mo mos no nov oct oz sci sec secs sept sp sr temp univ wk wks wt yr yrs"
+    "al apr aug avg cm co conc corp dec dept diam etc ext feb ft hr hrs inc int jan jr jul jun kg km lb lbs ltd mar "
+    "max mg min mins mm mo mos no nov oct oz sci sec secs sept sp sr temp univ wk wks wt yr yrs"
 )
-# Words that open a sentence far more often than they name somebody: an initial before one ended a sentence ("vitamin D. The").
+# Words that open a sentence far more often than they are names: an initial before one ends a sentence ("vitamin D.
+# The").
 _OPENERS = _words(
-    "a after all although among an and another as at based because before both but by compared consequently despite did do "
-    "does during each finally first for four from furthermore he her here his how however i if in interestingly is it its "
-    "last many moreover most my nevertheless next no nonetheless notably of on one only other our overall participants "
-    "previous she similarly since so some studies subjects such taken that the their then there therefore these they third "
-    "this those three thus to two under using was we were what when whereas whether which while who with within you "
-    "your"
+    "a after all although among an and another as at based because before both but by compared consequently despite "
+    "did do does during each finally first for four from furthermore he her here his how however i if in "
+    "interestingly is it its last many moreover most my nevertheless next no nonetheless notably of on one only other "
+    "our overall participants previous she similarly since so some studies subjects such taken that the their then "
+    "there therefore these they third this those three thus to two under using was we were what when whereas whether "
+    "which while who with within you your"
 )
-# A letter after one of these is a label, not somebody's initial ("group B. Strength rose").
+# A letter after one of these is a label, not a person's initial ("group B. Strength rose").
 _LABELLED = _words(
-    "arm class condition figure figures grade group groups hepatitis panel panels phase metaphase protein schedule table type "
-    "vitamin"
+    "arm class condition figure figures grade group groups hepatitis panel panels phase metaphase protein schedule "
+    "table type vitamin"
 )
 
-# White space parts tokens, and so does a lost space after a full stop ("rose.The group"). All repeats are bounded or cannot
-# overlap what follows them: the scan is linear in the text.
+# Tokens end at white space, or where a space after a full stop was lost ("rose.The group"). All repeats are bounded or
+# cannot overlap what follows, so the scan is linear in the text.
 _TOKEN = re.compile(r"\S+?(?=\s|\Z|(?<=[a-z)\]][a-z)\]][.?!])[A-Z][a-z]{0,20}[\s,])")
-# The end of a token that may end a sentence: stop, closing marks, reference numbers ("rose.", "rose.)", "rose.[12]", "rose.12").
+# The end of a token that may end a sentence: stop, closing marks, reference numbers ("rose.", "rose.)", "rose.[12]",
+# "rose.12").
 _END = re.compile(
     r"(?P<stop>[.?!…。！？])(?P<close>[\"'”’»)\]}]{0,9})"
     r"(?:(?:\[[\d,;–-]{1,20}\]){1,3}|(?<=[a-z%)\]][.?!])\d{1,3}(?:[,–-]\d{1,3}){0,5}|[⁰¹²³⁴-⁹⁻,–-]{1,20})?\Z"
@@ -65,16 +65,16 @@ _LABEL = re.compile(r"\(?[a-z](?:[,–-][a-z])?[:)]")
 _REFERENCE = re.compile(r"\[\d[\d,;–-]*\][.,;]?\Z")
 _MARKER = re.compile(r"(?:[-–*•‣⁃]|[(\[]?(?:\d{1,3}|[A-Za-z])[.)\]]{1,2})\Z")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]\Z")
-_LONGEST_END = 60  # characters of a token's end that a rule looks at
+_LONGEST_END = 60  # characters at a token's end that the rules examine
 
 
 def content_hash(*, heading: str, text: str) -> str:
-    """SHA-256 of what is indexed of a passage. The NUL keeps words from moving between heading and text unseen."""
+    """Return the SHA-256 of a passage's heading and text, with NUL between them."""
     return hashlib.sha256(f"{heading}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def split_sentences(text: str) -> tuple[Span, ...]:
-    """Sentences as code points start to end (exclusive): in order, trimmed, together covering all that is not white space."""
+    """Return sentence spans (code points, end exclusive), in order, trimmed, covering all but white space."""
     tokens = [match.span() for match in _TOKEN.finditer(text)]
     sentences: list[Span] = []
     first = 0
@@ -87,7 +87,7 @@ def split_sentences(text: str) -> tuple[Span, ...]:
 
 @dataclass(frozen=True, slots=True)
 class SectionText:
-    """A section as it was read: paragraphs with an empty line between them, and where the first character stands in the source."""
+    """A section of a source: paragraphs separated by empty lines, and the offset of its first character."""
 
     section: Section
     heading: str
@@ -97,7 +97,7 @@ class SectionText:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A passage to be: `text` is the source's text from `start` to `end` (exclusive)."""
+    """A new passage: `text` is the source's text from `start` to `end` (exclusive)."""
 
     section: Section
     heading: str
@@ -107,7 +107,7 @@ class Piece:
 
 
 def cut(sections: Sequence[SectionText]) -> tuple[Piece, ...]:
-    """Whole sentences, 40 to 120 words where the section has them, never across a section, broken at paragraphs if possible."""
+    """Split sections into passages of whole sentences and 40 to 120 words, at paragraph ends if possible."""
     return tuple(
         Piece(part.section, part.heading, part.text[start:end], part.start + start, part.start + end)
         for part in sections
@@ -116,19 +116,21 @@ def cut(sections: Sequence[SectionText]) -> tuple[Piece, ...]:
 
 
 def cut_text(text: str) -> tuple[Span, ...]:
-    """The cheapest way to cut a section: first as few passages out of bounds as possible, then their evenness and breaks."""
+    """Return the spans of a section's passages: first few out of bounds, then even lengths and good breaks."""
     sentences = split_sentences(text)
     words = [len(text[start:end].split()) for start, end in sentences]
     ends_paragraph = ["\n\n" in text[here[1] : there[0]] for here, there in pairwise(sentences)] + [True]
-    best: list[tuple[float, int]] = [(0.0, 0)]  # up to each sentence: the cost, and where its last passage begins
+    best: list[tuple[float, int]] = [
+        (0.0, 0)
+    ]  # up to each sentence: the lowest cost, and the begin of its last passage
     for end in range(1, len(sentences) + 1):
         choices: list[tuple[float, int]] = []
-        held = 0
+        count = 0
         for begin in range(end - 1, -1, -1):
-            held += words[begin]
-            if held > MOST_WORDS and choices:
+            count += words[begin]
+            if count > MOST_WORDS and choices:
                 break
-            choices.append((best[begin][0] + _cost(held, end - begin, breaks_well=ends_paragraph[end - 1]), begin))
+            choices.append((best[begin][0] + _cost(count, end - begin, breaks_well=ends_paragraph[end - 1]), begin))
         best.append(min(choices))
     spans: list[Span] = []
     end = len(sentences)
@@ -140,7 +142,7 @@ def cut_text(text: str) -> tuple[Span, ...]:
 
 
 def _cost(words: int, sentences: int, *, breaks_well: bool) -> float:
-    """What a passage of so many words costs. A full one ends in mid-paragraph rather than outside the bounds."""
+    """Return the cost of a passage: leaving the bounds costs more than breaking inside a paragraph."""
     outside = max(0, FEWEST_WORDS - words, (words - MOST_WORDS) if sentences > 1 else 0)
     return (
         10.0 * (outside > 0)
@@ -151,12 +153,12 @@ def _cost(words: int, sentences: int, *, breaks_well: bool) -> float:
 
 
 def _is_boundary(text: str, tokens: list[Span], first: int, index: int) -> bool:
-    """Whether a sentence that began with token `first` ends with token `index`; another token follows."""
+    """Return whether a sentence from token `first` ends with token `index`; another token follows."""
     end, (next_start, next_end) = tokens[index][1], tokens[index + 1]
     following = text[next_start : min(next_end, next_start + _LONGEST_END)]
     line_ends = text.count("\n", end, next_start)
     if line_ends > 1 or (line_ends and _MARKER.match(following)):
-        return True  # a paragraph or an item of a list ends here, whatever it ends with
+        return True  # the end of a paragraph or list item, whatever its last character
     return _ends_sentence(text, tokens, first, index, following)
 
 
@@ -168,20 +170,20 @@ def _ends_sentence(text: str, tokens: list[Span], first: int, index: int, follow
         return False
     before = text[slice(*tokens[index - 1])][-_LONGEST_END:] if index > first else ""
     if _MARKER.match(token) and (not before or (index == first + 1 and _MARKER.match(before))):
-        return False  # "1." opens an item, it does not end one
+        return False  # "1." opens a list item
     word = token[: found.start()].lstrip(_OPENING)
     if not word and token[0] in _OPENING:
-        return False  # "[...]" and "(.)" stand for something left out or shown
+        return False  # "[...]" and "(.)" mark an omission or an example
     return found["stop"] != "." or not _is_abbreviation(word, found["close"], before, following)
 
 
 def _may_open(following: str) -> bool:
-    """Whether a sentence could begin so: not with a small letter, except in names such as "mRNA" or "p53", or a label."""
+    """Return whether a sentence may begin so: not with a small letter, except in names ("mRNA", "p53") and labels."""
     if _REFERENCE.match(following):
-        return False  # it belongs to the words before it
+        return False  # a reference number belongs to the words before it
     word = following.lstrip(_OPENING)
     if not word.strip(".?!…\"'”’»)]}"):
-        return False  # an ellipsis goes on
+        return False  # an ellipsis continues the sentence
     if not word[0].islower():
         return following[0] not in ",;:)]}%=<>" and following not in {"&", "+", "±", "×"}
     name = word.rstrip(".,;:?!)\"'”’]")
@@ -189,11 +191,11 @@ def _may_open(following: str) -> bool:
 
 
 def _is_abbreviation(word: str, close: str, before: str, following: str) -> bool:
-    """Whether the full stop after `word` belongs to the word and ends nothing."""
+    """Return whether the full stop after `word` belongs to an abbreviation."""
     opener = following.lstrip(_OPENING)
     if _INITIALS.match(word) and (word.isupper() or "." in word) and word.lower() not in _NEVER_LAST:
         return not close and before.lower() not in _LABELLED and opener.rstrip(",;:.").lower() not in _OPENERS
-    known = word.lower() or before.lower()  # "et al ." has its full stop apart
+    known = word.lower() or before.lower()  # "et al ." has a space before its full stop
     if known in _NEVER_LAST:
         return not close
     return known in _PERHAPS_LAST and (following[0] in "([" or not opener[:1].isupper())

@@ -1,4 +1,4 @@
-"""Frozen values that corpus_app hands out: what a study, a passage and a hit are to everybody else."""
+"""Frozen records of the corpus, such as studies, passages and hits, for use outside corpus_app."""
 
 from __future__ import annotations
 
@@ -69,12 +69,12 @@ class Sex(StrEnum):
 
 
 class Wanted(StrEnum):
-    """Which way a change of an outcome is a benefit."""
+    """The direction in which a change of an outcome is a benefit."""
 
     MORE = "more"
     LESS = "less"
     NEITHER = "neither"
-    """A change is neither good nor bad in itself, or nobody has said."""
+    """A change is neither good nor bad in itself, or no curator has decided."""
 
 
 class Status(StrEnum):
@@ -102,7 +102,7 @@ class Direction(StrEnum):
 
 
 class Lean(StrEnum):
-    """Which answer a finding gives to whoever asks whether its intervention helps, or whether what was asked rises."""
+    """The answer of a finding to the question whether its intervention helps, or whether its outcome rises."""
 
     YES = "yes"
     NO = "no"
@@ -117,7 +117,7 @@ class PassageKind(StrEnum):
     EXCERPT = "excerpt"
     """The source's words."""
     PLAIN = "plain"
-    """A curator's sentence in plain words: derived from a study's takeaway or from a finding, never written as a passage."""
+    """A plain sentence, derived from a study's takeaway or from a finding, never written as a passage."""
 
 
 ORDINARY_KINDS = (PassageKind.SUMMARY, PassageKind.EXCERPT)
@@ -157,14 +157,14 @@ class Study:
     status: Status
     notice: Notice
     concepts: tuple[str, ...] = ()
-    """Ids of what the study is about, in the curator's order."""
+    """Ids of its concepts, in the curator's order."""
     takeaway: str = ""
-    """The study as a whole in a sentence or two of plain words; empty where nobody has written it."""
+    """The study in one or two plain sentences; empty when no curator has written them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """What a reader needs to find a study and to judge it at a glance: no text of it."""
+    """The bibliographic data and key figures of a study, without its text."""
 
     study_id: str
     title: str
@@ -181,7 +181,7 @@ class Reference:
     included_studies: int | None = None
     concepts: tuple[str, ...] = ()
     notice_reason: str = ""
-    """Curators' words, which are not public: empty where readers ask."""
+    """For curators only: empty in what readers see."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,11 +191,11 @@ class Sentence:
     start: int
     end: int
     vector: tuple[float, ...] | NDArray[np.float32] | None = field(default=None, compare=False, repr=False)
-    """Unit length, of the encoder in use; None while the passage waits to be indexed. Read-only; says nothing about equality."""
+    """Unit length, of the encoder in use, read-only; None while the passage waits to be indexed."""
     role: str = ""
-    """Background, objective, method, result or conclusion; empty where nobody has worked it out."""
+    """Background, objective, method, result or conclusion; empty until computed."""
     self_containedness: float | None = None
-    """From 0 to 1, how well it is understood by itself; None where nobody has worked it out."""
+    """How well it is understood by itself, from 0 to 1; None until computed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,27 +211,27 @@ class Passage:
     kind: PassageKind
     sentences: tuple[Sentence, ...]
     finding_id: int | None = None
-    """Of the kind `plain`: the finding whose plain sentence it is; None for the study's takeaway."""
+    """The finding of a plain sentence; None for a takeaway and for other kinds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A passage that a leg of the search found, with the raw scores of both legs."""
+    """A passage found by either half of a search, with the raw scores of both."""
 
     passage_id: int
     bm25: float
-    """0.0 where no word of the question stands in the passage."""
+    """0.0 when the passage has no word of the question."""
     cosine: float | None
-    """None where the passage has no vector yet, or the dense leg did not run."""
+    """None when the passage has no vector yet, or the dense half did not run."""
 
 
 class Hits(Sequence[Hit]):
-    """Hits column by column: hundreds of them are worked on at once, and few are looked at one by one."""
+    """Hits stored as columns, because hundreds are processed at once and few are read one by one."""
 
     __slots__ = ("bm25", "cosines", "ids")
 
     def __init__(self, ids: NDArray[np.int64], bm25: NDArray[np.float64], cosines: NDArray[np.float64]) -> None:
-        """Columns of one length; the cosine is NaN where a hit has none."""
+        """Take columns of equal length; a missing cosine is NaN."""
         self.ids, self.bm25, self.cosines = ids, bm25, cosines
 
     @classmethod
@@ -241,10 +241,6 @@ class Hits(Sequence[Hit]):
         rows = [(h.passage_id, h.bm25, np.nan if h.cosine is None else h.cosine) for h in hits]
         ids, bm25, cosines = zip(*rows, strict=True) if rows else ((), (), ())
         return cls(np.array(ids, np.int64), np.array(bm25, np.float64), np.array(cosines, np.float64))
-
-    def among(self, places: NDArray[np.int64]) -> Self:
-        """Those at these places, in their order."""
-        return type(self)(self.ids[places], self.bm25[places], self.cosines[places])
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -266,7 +262,7 @@ class Hits(Sequence[Hit]):
     def __eq__(self, other: object) -> bool:
         return tuple(self) == tuple(other) if isinstance(other, Hits | tuple | list) else NotImplemented
 
-    __hash__ = None  # type: ignore[assignment]  # columns can be written to
+    __hash__ = None  # type: ignore[assignment]  # columns are mutable
 
     def __repr__(self) -> str:
         return f"Hits.of({list(self)!r})"
@@ -274,28 +270,29 @@ class Hits(Sequence[Hit]):
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """How one half of a search went; `error` names what failed, in words for a reader."""
+    """The outcome of one half of a search; `error` tells readers what failed."""
 
     ok: bool
     candidates: int
     error: str | None = None
     lowest: float = 0.0
-    """The lowest and highest raw score among all candidates of both legs."""
+    """The lowest raw score among all candidates of both halves."""
     highest: float = 0.0
+    """The highest raw score among all candidates of both halves."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What one search of the corpus gave: the best hits of each leg, at one corpus version."""
+    """The result of one search: the best hits of each half, at one corpus version."""
 
     hits: Hits
     lexical: Leg
     dense: Leg
     corpus_version: int
     lexemes: tuple[str, ...] = ()
-    """The question's lexemes, as Postgres reads them."""
+    """The question's lexemes, as PostgreSQL parses them."""
     document_frequency: tuple[tuple[str, int], ...] = ()
-    """In how many searchable passages each of them stands."""
+    """Each lexeme with the number of searchable passages that contain it."""
     searchable_passages: int = 0
 
 
@@ -308,15 +305,17 @@ class Concept:
     definition: str
     collections: tuple[str, ...]
     neighbours: tuple[str, ...] = ()
-    """Ids one hop away, over relations that a published study stands behind, strongest first."""
+    """Ids of concepts related by a published study, strongest relation first."""
     rarity: float = 0.0
-    """Inverse document frequency among published studies: a concept of few studies tells more."""
+    """Inverse document frequency among published studies: a concept of few studies is more informative."""
     wanted: Wanted = Wanted.NEITHER
     is_studied: bool = True
-    """Whether a published study that is not retracted is about it, or a published one stands behind a relation of it. What none is about is known by its names only, so that
-    a question on it can be told from one that the corpus answers."""
+    """Whether a searchable study names it, or a published study supports a relation of it.
 
-    def __hash__(self) -> int:  # what is worked out of all concepts is kept by them, and looked up with every question
+    Other concepts are known by name only, so that questions about them are recognised as outside the corpus.
+    """
+
+    def __hash__(self) -> int:  # concepts are cache keys looked up with every question: hash the id alone
         return hash(self.concept_id)
 
 
@@ -328,31 +327,31 @@ class Finding:
     direction: Direction
     statement: str
     finding_id: int = 0
-    """0 for one that was not read from the corpus."""
+    """0 when it was not read from the corpus."""
     study_id: str = ""
     plain: str = ""
-    """The finding in one sentence of plain words; empty where nobody has written it."""
+    """The finding in one plain sentence; empty when no curator has written it."""
     lean: Lean | None = None
-    """Never shown without the plain sentence; None where nobody has said."""
+    """Never shown without the plain sentence; None when no curator has decided."""
     is_unconfirmed: bool = False
-    """Its figures stand in no passage yet: neither counted nor quoted."""
+    """No passage contains its figures yet, so it is neither counted nor quoted."""
 
 
 QUESTION_LETTERS = 300
-"""The most letters of a question by which readers ask for a finding, a passage or a study."""
+"""The maximum length, in characters, of a curated question about a finding, a passage or a study."""
 
 
 def question_lines(asked_as: str) -> list[str]:
-    """Return the questions by which readers ask for something, which are kept one a line; none empty."""
+    """Return the curated questions of a text field with one question per line, without empty ones."""
     return [question for line in asked_as.splitlines() if (question := line.strip())]
 
 
-COSINE_DECIMALS = 6  # whoever compares: what lies beyond follows the order of the additions
+COSINE_DECIMALS = 6  # beyond these, a value depends on the order of summation
 
 
 @dataclass(frozen=True, slots=True)
 class ShortText:
-    """A text of a study that a question was compared with, and what it belongs to."""
+    """A text of a study that a question was compared with, and its finding or passage."""
 
     kind: str
     """A TextKind, or `passage` for an ordinary passage."""
@@ -360,9 +359,9 @@ class ShortText:
     """None for an ordinary passage."""
     finding_id: int | None = None
     passage_id: int | None = None
-    """The passage itself, the passage that the question belongs to, or the one that quotes the plain sentence."""
+    """The passage itself, the passage of a curated question, or the passage of a plain sentence."""
     words: str = ""
-    """Of a question; empty for the other kinds."""
+    """The text of a question; empty for other kinds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,17 +369,17 @@ class TextScore:
     """The best scores of a question against the texts of one kind of one study."""
 
     bm25: float
-    """0.0 where no word of the question stands in any of them."""
+    """0.0 when none of them has a word of the question."""
     cosine: float | None
-    """None where none of them has a vector yet, or the question has none."""
+    """None when none of them has a vector yet, or the question has none."""
     by_words: ShortText | None = None
-    """The text with the best BM25; None where that is 0."""
+    """The text with the best BM25; None when that is 0."""
     by_meaning: ShortText | None = None
-    """The text with the best cosine; None where there is none."""
+    """The text with the best cosine; None when there is none."""
     top3: float | None = None
-    """Mean of the three best cosines; None where there are fewer texts."""
+    """Mean of the three best cosines; None when there are fewer texts."""
     others: tuple[float, ...] = ()
-    """Best cosines of the question's further formulations, in their order; empty where there are none."""
+    """Best cosines of the question's further formulations, in their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,16 +388,16 @@ class StudyScores:
 
     study_id: str
     best: Mapping[str, TextScore]
-    """By kind, `passage` for ordinary passages; kinds of which the study has no text, or none that matches, are absent."""
+    """By kind, `passage` for ordinary passages; kinds without a matching text are absent."""
     matched: frozenset[str] = frozenset()
-    """The question's lexemes that stand somewhere in the study."""
+    """The question's lexemes that occur anywhere in the study."""
     is_curated: bool = False
     """Whether curators wrote questions or plain sentences for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class StudyPage:
-    """A published study with all that readers may see of it."""
+    """A published study with everything that readers may see of it."""
 
     study: Study
     passages: tuple[Passage, ...]
@@ -408,12 +407,12 @@ class StudyPage:
     included_studies: int | None = None
     participants: int | None = None
     weeks: tuple[float | None, float | None] = (None, None)
-    """The shortest and the longest that it lasted, or what it included."""
+    """The shortest and the longest duration, of the study or of those that it includes."""
     collection_name: str = ""
 
 
 def rarity(carrying: int, total: int) -> float:
-    """Inverse document frequency in the form of BM25: how much it tells that `carrying` of `total` have something."""
+    """Return BM25's inverse document frequency of a property that `carrying` of `total` items have."""
     return math.log(1 + (total - carrying + 0.5) / (carrying + 0.5))
 
 
@@ -427,13 +426,13 @@ class Collection:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A number on the curators' front page; it leads to the list behind it."""
+    """A number on the curators' front page, linked to its list."""
 
     label: str
     number: int
     address: str
     needs_care: bool = False
-    """Whether somebody should look at it while it is not 0."""
+    """Whether a number above 0 needs attention."""
 
 
 NEEDED, NOTHING = "Needs attention", "Nothing needs attention."
@@ -446,26 +445,26 @@ class Panel:
     as_bars: bool = False
     empty: str = "Nothing yet."
     is_work: bool = False
-    """Whether it lists what waits for somebody: what does not is left out, and all such panels of one title are one."""
+    """Whether it lists waiting work: zeros are left out, and panels of the same title are merged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Impact:
-    """What rests on a study or passage elsewhere, and what becomes of it when the words are gone."""
+    """A use of a study or passage elsewhere, and the effect of deleting the text."""
 
     headline: str
-    """What, and how much of it, in words."""
+    """The kind and number of uses, in words."""
     details: tuple[tuple[str, str | None], ...] = ()
-    """The first few, each with the address of its page."""
+    """The first few uses, each with the URL of its page."""
     keeps: bool = False
-    """Whether it keeps the study from being deleted: withdrawn, its words can come back."""
+    """Whether it prevents deletion of the study, which can still be withdrawn."""
     listed_at: str = ""
-    """Where the desk lists all of it, where it does."""
+    """URL of the desk's list of all uses; empty when there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnsweredQuestion:
-    """A question that a curator approved for other readers to see, and where its answer stands."""
+    """A question that a curator approved for other readers, with the URL of its answer."""
 
     question: str
     address: str
@@ -474,13 +473,13 @@ class AnsweredQuestion:
 
 @dataclass(frozen=True, slots=True)
 class StudyState:
-    """What has become of a study since an answer cited it."""
+    """The present status of a study that an answer cited."""
 
     study_id: str
     status: Status
     notice: Notice
     changed_at: str | None
-    """ISO 8601, when status or notice last changed."""
+    """When status or notice last changed, as ISO 8601."""
 
 
 @dataclass(frozen=True, slots=True)

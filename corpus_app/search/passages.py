@@ -159,6 +159,6 @@ def _read_sentences(passage_ids: list[int]) -> dict[int, list[records.Sentence]]
 
 
 def _unpack(packed: bytes) -> embedding.Matrix:
-    vector = pipelining.unpacked(packed)
+    vector = pipelining.unpack_vector(packed)
     vector.flags.writeable = False
     return vector
