@@ -87,12 +87,35 @@ def _abstract(row: dict[str, object]) -> Passage:
         place += len(text) + 1
     number = int(str(row["doc_id"]))
     study = Study(
-        f"D{number}", str(row["title"]), (), None, None, None, None, Design.OTHER, True, "abstracts", "", TrainingStatus.NOT_REPORTED,
-        AgeGroup.NOT_REPORTED, Sex.NOT_REPORTED, Status.PUBLISHED, Notice.NONE,
-    )  # fmt: skip
+        f"D{number}",
+        str(row["title"]),
+        (),
+        None,
+        None,
+        None,
+        None,
+        Design.OTHER,
+        True,
+        "abstracts",
+        "",
+        TrainingStatus.NOT_REPORTED,
+        AgeGroup.NOT_REPORTED,
+        Sex.NOT_REPORTED,
+        Status.PUBLISHED,
+        Notice.NONE,
+    )
     return Passage(
-        -number, 1, study, 0, Section.ABSTRACT, None, str(row["title"]), " ".join(texts), PassageKind.EXCERPT, tuple(sentences)
-    )  # fmt: skip
+        -number,
+        1,
+        study,
+        0,
+        Section.ABSTRACT,
+        None,
+        str(row["title"]),
+        " ".join(texts),
+        PassageKind.EXCERPT,
+        tuple(sentences),
+    )
 
 
 def edit(passages: Sequence[Passage], *, each: int, seed: int) -> tuple[Edited, ...]:
@@ -155,7 +178,7 @@ def _evidence(row: Edited) -> Evidence:
     return Evidence(Question("", ""), Query("", "", "", "en", Intent.CLAIM, "", ()), found)
 
 
-# --- Edits ----------------------------------------------------------------------------------------------------------------
+# --- Edits ------------------------------------------------------------------------------------------------------------
 
 
 def _edit(kind: str, passage: Passage, passages: Sequence[Passage], lots: random.Random) -> Edited | None:
@@ -207,7 +230,8 @@ _LAST_CLAUSE = re.compile(
 )
 _HANGS = re.compile(r"(?:or|and|but|nor|since|whereas|so|which|because|while|although|known|from|including|such)\b")
 _DANGLES = re.compile(
-    r"(?:\b(?:and|or|but|not|than|as|compared|by|in|on|of|with|to|for|from|at|between|probably|rather|associated|caused|that|which|is|are|was|were|be|both|either|more|less|only|the|a|when|while|including|also|as well)|[,;])$"
+    r"(?:\b(?:and|or|but|not|than|as|compared|by|in|on|of|with|to|for|from|at|between|probably|rather|associated"
+    r"|caused|that|which|is|are|was|were|be|both|either|more|less|only|the|a|when|while|including|also|as well)|[,;])$"
 )
 _PHRASE = re.compile(r"^(.{40,}) (?:in|after|during|with|among|compared|between|from|at|by|for) [^,;.]{5,80}\.$")
 
@@ -278,7 +302,10 @@ _DISGUISES: tuple[Callable[[str], str], ...] = (
 
 # Numbers, units, ranges.
 _DIGITS = re.compile(r"(?<![\w.,])\d+(?:\.\d+)?(?![\w]|[.,]\d)")
-_SPELT = "one two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty hundred half twice".split()
+_SPELT = (
+    "one two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty hundred half "
+    "twice"
+).split()
 _SPELT_NUMBER = re.compile(rf"\b(?:{'|'.join(_SPELT)})\b", re.IGNORECASE)
 
 
@@ -333,12 +360,18 @@ def _other_number(text: str, found: re.Match[str], lots: random.Random) -> tuple
 
 
 _UNIT_SWAPS = {
-    "%": ("kg", "g", "percentage points", "mg"), "kg": ("g", "lb", "mg", "cm"), "g": ("mg", "kg", "ml"), "mg": ("g", "µg", "ml"),
-    "weeks": ("months", "days", "years"), "week": ("month", "day", "year"), "months": ("weeks", "years", "days"), "month": ("week", "year"),
-    "days": ("weeks", "hours", "months"), "day": ("week", "hour", "month"), "years": ("months", "weeks", "decades"), "year": ("month", "week"),
-    "hours": ("minutes", "days", "seconds"), "hour": ("minute", "day"), "minutes": ("seconds", "hours"), "min": ("s", "h"), "h": ("min", "s", "days"),
-    "s": ("min", "h"), "seconds": ("minutes", "hours"), "cm": ("mm", "m", "inches"), "mm": ("cm", "µm"), "kcal": ("kJ", "cal"), "ml": ("l", "dl"),
-    "mmol": ("µmol", "mol"), "nm": ("µm", "mm"), "sets": ("repetitions", "sessions"), "repetitions": ("sets", "minutes"), "sessions": ("sets", "weeks"),
+    "%": ("kg", "g", "percentage points", "mg"), "kg": ("g", "lb", "mg", "cm"), "g": ("mg", "kg", "ml"),
+    "mg": ("g", "µg", "ml"),
+    "weeks": ("months", "days", "years"), "week": ("month", "day", "year"), "months": ("weeks", "years", "days"),
+    "month": ("week", "year"),
+    "days": ("weeks", "hours", "months"), "day": ("week", "hour", "month"), "years": ("months", "weeks", "decades"),
+    "year": ("month", "week"),
+    "hours": ("minutes", "days", "seconds"), "hour": ("minute", "day"), "minutes": ("seconds", "hours"),
+    "min": ("s", "h"), "h": ("min", "s", "days"),
+    "s": ("min", "h"), "seconds": ("minutes", "hours"), "cm": ("mm", "m", "inches"), "mm": ("cm", "µm"),
+    "kcal": ("kJ", "cal"), "ml": ("l", "dl"),
+    "mmol": ("µmol", "mol"), "nm": ("µm", "mm"), "sets": ("repetitions", "sessions"),
+    "repetitions": ("sets", "minutes"), "sessions": ("sets", "weeks"),
     "fold": ("%", "times"), "μm": ("mm", "nm"), "mM": ("µM", "nM"), "kDa": ("Da",), "mmHg": ("kPa",),
 }  # fmt: skip
 _UNIT = re.compile(
@@ -361,10 +394,14 @@ def _unit(text: str, lots: random.Random) -> tuple[str, str] | None:
 
 _RANGE = re.compile(r"(?<![\w.])([−-]?\d+(?:\.\d+)?)( ?[–-] ?| to | and )([−-]?\d+(?:\.\d+)?)(?![\w])")
 _COMPARATORS = {
-    "<": (">", "≥", "="), ">": ("<", "≤", "="), "≤": ("≥", ">"), "≥": ("≤", "<"), "at least": ("at most", "exactly", "less than"),
-    "at most": ("at least", "more than"), "more than": ("less than", "fewer than", "up to", "exactly"), "less than": ("more than", "at least", "over"),
-    "up to": ("at least", "more than"), "over": ("under", "below"), "about": ("more than", "under", "at least"), "approximately": ("less than", "over"),
-    "fewer than": ("more than",), "below": ("above",), "above": ("below",), "under": ("over",), "longer than": ("shorter than",),
+    "<": (">", "≥", "="), ">": ("<", "≤", "="), "≤": ("≥", ">"), "≥": ("≤", "<"),
+    "at least": ("at most", "exactly", "less than"),
+    "at most": ("at least", "more than"), "more than": ("less than", "fewer than", "up to", "exactly"),
+    "less than": ("more than", "at least", "over"),
+    "up to": ("at least", "more than"), "over": ("under", "below"), "about": ("more than", "under", "at least"),
+    "approximately": ("less than", "over"),
+    "fewer than": ("more than",), "below": ("above",), "above": ("below",), "under": ("over",),
+    "longer than": ("shorter than",),
 }  # fmt: skip
 _COMPARATOR = re.compile(
     r"(?<!\w)("
@@ -406,7 +443,8 @@ _AUXILIARY = re.compile(
     r"\b(is|are|was|were|has|have|had|can|could|may|might|should|will|would|did|does|do)\b(?! not\b| no\b)"
 )
 _VERBS = re.compile(
-    r"\b(increased|decreased|improved|reduced|raised|showed|found|caused|led|produced|affected|changed|differed|induced|inhibited|required|gained|regulates?|promotes?|plays?|leads?|shows?|suggests?)\b"
+    r"\b(increased|decreased|improved|reduced|raised|showed|found|caused|led|produced|affected|changed|differed"
+    r"|induced|inhibited|required|gained|regulates?|promotes?|plays?|leads?|shows?|suggests?)\b"
 )
 _NEGATED: tuple[tuple[str, str, str], ...] = (
     (r"\b(did|does|do) not (\w+)", r"\2", "not taken out"),
@@ -429,12 +467,16 @@ _NEGATED: tuple[tuple[str, str, str], ...] = (
     (r"\bfewer? or no\b", "many", "no"),
 )  # fmt: skip
 _PREFIXED = re.compile(
-    r"\b(significant|effective|related|changed|affected|likely|able|sufficient|trained|healthy|dependent|important|active|common|clear|stable|specific)\b"
+    r"\b(significant|effective|related|changed|affected|likely|able|sufficient|trained|healthy|dependent|important"
+    r"|active|common|clear|stable|specific)\b"
 )
 _PREFIXES = {
-    "significant": "insignificant", "effective": "ineffective", "related": "unrelated", "changed": "unchanged", "affected": "unaffected",
-    "likely": "unlikely", "able": "unable", "sufficient": "insufficient", "trained": "untrained", "healthy": "unhealthy",
-    "dependent": "independent", "important": "unimportant", "active": "inactive", "common": "uncommon", "clear": "unclear",
+    "significant": "insignificant", "effective": "ineffective", "related": "unrelated", "changed": "unchanged",
+    "affected": "unaffected",
+    "likely": "unlikely", "able": "unable", "sufficient": "insufficient", "trained": "untrained",
+    "healthy": "unhealthy",
+    "dependent": "independent", "important": "unimportant", "active": "inactive", "common": "uncommon",
+    "clear": "unclear",
     "stable": "unstable", "specific": "nonspecific",
 }  # fmt: skip
 
@@ -464,20 +506,29 @@ def _negation(text: str, lots: random.Random) -> tuple[str, str] | None:
 # Directions.
 _OPPOSITES = tuple(
     tuple(pair.split("/"))
-    for pair in """increase/decrease increases/decreases increased/decreased increasing/decreasing increased/reduced increased/lowered rise/fall rose/fell
-    rises/falls rising/falling higher/lower high/low highest/lowest greater/smaller greater/lesser larger/smaller largest/smallest improve/worsen improved/worsened
-    improves/impairs improved/impaired improvement/deterioration improvements/declines more/less more/fewer most/least gain/loss gains/losses gained/lost
-    enhance/impair enhanced/impaired enhances/attenuates enhanced/blunted augment/attenuate augmented/attenuated boost/blunt boosted/blunted boosts/blunts
-    upregulated/downregulated upregulation/downregulation activation/inhibition activates/inhibits activated/inhibited activate/suppress stimulate/inhibit
-    stimulated/suppressed stimulates/suppresses promote/prevent promotes/prevents promoted/prevented promoting/inhibiting induces/blocks induced/suppressed
-    induction/suppression accelerated/slowed accelerates/slows faster/slower fast/slow longer/shorter long/short stronger/weaker strong/weak better/worse best/worst
-    superior/inferior positive/negative positively/negatively beneficial/harmful benefit/harm benefits/harms protective/damaging protects/damages heavier/lighter
-    heavy/light elevated/depressed elevation/reduction elevates/lowers raised/lowered raises/lowers raise/lower grew/shrank growth/shrinkage expansion/contraction expanded/shrunk
-    up/down above/below exceeded/undershot favoured/disfavoured favours/opposes favourable/unfavourable advantage/disadvantage safe/dangerous effective/useless
-    early/late earlier/later maximum/minimum success/failure support/refute supports/refutes supported/refuted gain-of-function/loss-of-function thicker/thinner
-    preserved/destroyed maintained/lost similar/different increase/decline increases/declines increased/declined facilitates/hinders facilitated/hindered
-    reduction/increase reductions/increases reduce/increase reduces/increases reducing/raising diminished/augmented recovered/deteriorated enriched/depleted
-    overexpression/knockdown hyperactive/hypoactive hypertrophy/atrophy anabolic/catabolic surplus/deficit amplified/dampened""".split()
+    for pair in """
+    increase/decrease increases/decreases increased/decreased increasing/decreasing increased/reduced
+    increased/lowered rise/fall rose/fell rises/falls rising/falling higher/lower high/low highest/lowest
+    greater/smaller greater/lesser larger/smaller largest/smallest improve/worsen improved/worsened improves/impairs
+    improved/impaired improvement/deterioration improvements/declines more/less more/fewer most/least gain/loss
+    gains/losses gained/lost enhance/impair enhanced/impaired enhances/attenuates enhanced/blunted augment/attenuate
+    augmented/attenuated boost/blunt boosted/blunted boosts/blunts upregulated/downregulated
+    upregulation/downregulation activation/inhibition activates/inhibits activated/inhibited activate/suppress
+    stimulate/inhibit stimulated/suppressed stimulates/suppresses promote/prevent promotes/prevents
+    promoted/prevented promoting/inhibiting induces/blocks induced/suppressed induction/suppression
+    accelerated/slowed accelerates/slows faster/slower fast/slow longer/shorter long/short stronger/weaker
+    strong/weak better/worse best/worst superior/inferior positive/negative positively/negatively beneficial/harmful
+    benefit/harm benefits/harms protective/damaging protects/damages heavier/lighter heavy/light elevated/depressed
+    elevation/reduction elevates/lowers raised/lowered raises/lowers raise/lower grew/shrank growth/shrinkage
+    expansion/contraction expanded/shrunk up/down above/below exceeded/undershot favoured/disfavoured
+    favours/opposes favourable/unfavourable advantage/disadvantage safe/dangerous effective/useless early/late
+    earlier/later maximum/minimum success/failure support/refute supports/refutes supported/refuted gain-of-
+    function/loss-of-function thicker/thinner preserved/destroyed maintained/lost similar/different increase/decline
+    increases/declines increased/declined facilitates/hinders facilitated/hindered reduction/increase
+    reductions/increases reduce/increase reduces/increases reducing/raising diminished/augmented
+    recovered/deteriorated enriched/depleted overexpression/knockdown hyperactive/hypoactive hypertrophy/atrophy
+    anabolic/catabolic surplus/deficit amplified/dampened
+    """.split()
 )
 _OPPOSITE: dict[str, list[str]] = {}
 for _one, _other in _OPPOSITES:
@@ -498,18 +549,24 @@ def _direction(text: str, lots: random.Random) -> tuple[str, str] | None:
 # Populations and groups.
 _SWAPS = tuple(
     tuple(row.split("/"))
-    for row in """men/women males/females male/female boys/girls boy/girl children/adults child/adult adolescents/adults infants/children
-    older/younger old/young elderly/young trained/untrained athletes/non-athletes athletes/patients patients/volunteers patients/athletes healthy/obese
-    healthy/diabetic obese/lean overweight/lean sedentary/active inactive/active postmenopausal/premenopausal beginners/experts novices/veterans
-    recreational/competitive humans/animals human/murine mice/rats mouse/human rats/monkeys mice/patients people/animals adults/infants
-    control/intervention controls/cases placebo/creatine placebo/treatment treated/untreated treatment/control intervention/placebo supplement/placebo
-    supplemented/unsupplemented high-load/low-load heavy-load/light-load low-volume/high-volume endurance/resistance aerobic/resistance eccentric/concentric
-    periodized/non-periodized undulating/linear whey/soy animal/plant soy/milk creatine/caffeine protein/carbohydrate upper/lower morning/evening smokers/non-smokers
-    mothers/fathers pregnant/elderly users/nonusers cases/controls wild-type/mutant knockout/wild-type transgenic/wild-type European/Asian African/European
-    women/girls men/boys women/children adults/teenagers seniors/students hospitalised/community-dwelling hospitalized/community-dwelling frail/fit
-    cyclists/runners lifters/swimmers bodybuilders/rowers single-joint/multi-joint squat/bench-press biceps/triceps quadriceps/hamstrings arm/leg arms/legs
-    CD4/CD8 breast/prostate liver/kidney neurons/astrocytes macrophages/neutrophils HIV/HBV women/veterans residents/visitors exercise/diet exercise/rest
-    vitamin/mineral training/stretching drug/surgery tumor/healthy cancer/diabetes""".split()
+    for row in """
+    men/women males/females male/female boys/girls boy/girl children/adults child/adult adolescents/adults
+    infants/children older/younger old/young elderly/young trained/untrained athletes/non-athletes athletes/patients
+    patients/volunteers patients/athletes healthy/obese healthy/diabetic obese/lean overweight/lean sedentary/active
+    inactive/active postmenopausal/premenopausal beginners/experts novices/veterans recreational/competitive
+    humans/animals human/murine mice/rats mouse/human rats/monkeys mice/patients people/animals adults/infants
+    control/intervention controls/cases placebo/creatine placebo/treatment treated/untreated treatment/control
+    intervention/placebo supplement/placebo supplemented/unsupplemented high-load/low-load heavy-load/light-load
+    low-volume/high-volume endurance/resistance aerobic/resistance eccentric/concentric periodized/non-periodized
+    undulating/linear whey/soy animal/plant soy/milk creatine/caffeine protein/carbohydrate upper/lower
+    morning/evening smokers/non-smokers mothers/fathers pregnant/elderly users/nonusers cases/controls wild-
+    type/mutant knockout/wild-type transgenic/wild-type European/Asian African/European women/girls men/boys
+    women/children adults/teenagers seniors/students hospitalised/community-dwelling hospitalized/community-dwelling
+    frail/fit cyclists/runners lifters/swimmers bodybuilders/rowers single-joint/multi-joint squat/bench-press
+    biceps/triceps quadriceps/hamstrings arm/leg arms/legs CD4/CD8 breast/prostate liver/kidney neurons/astrocytes
+    macrophages/neutrophils HIV/HBV women/veterans residents/visitors exercise/diet exercise/rest vitamin/mineral
+    training/stretching drug/surgery tumor/healthy cancer/diabetes
+    """.split()
 )
 _SWAPPED: dict[str, list[str]] = {}
 for _one, _other in _SWAPS:
@@ -543,7 +600,8 @@ def _bare(word: str) -> str:
 
 
 _MUTATE: dict[str, Edit] = {
-    "number": _number, "unit": _unit, "range": _range, "negation": _negation, "direction": _direction, "population": _population,
+    "number": _number, "unit": _unit, "range": _range, "negation": _negation, "direction": _direction,
+    "population": _population,
 }  # fmt: skip
 
 

@@ -490,7 +490,8 @@ _QUESTION = f"to_tsvector('{TEXT_SEARCH_CONFIG}', {SearchText.template % {'expre
 # Any of the question's words, as PostgreSQL ranks them. Equal weights and normalisation 1 do best of its settings.
 _TS_RANK = """
     WITH question AS MATERIALIZED (
-        SELECT string_agg(quote_literal(lexeme), ' | ')::tsquery AS query FROM unnest(tsvector_to_array({question})) AS lexeme
+        SELECT string_agg(quote_literal(lexeme), ' | ')::tsquery AS query
+        FROM unnest(tsvector_to_array({question})) AS lexeme
     )
     SELECT p.id, ts_rank('{1,1,1,1}', p.lexemes, query, 1) AS score
     FROM question JOIN corpus_app_passage p ON p.lexemes @@ query

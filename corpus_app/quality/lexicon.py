@@ -40,14 +40,20 @@ class Lexicon:
 
 
 _ENDINGS = (
-    ("ies", "y"), ("es", ""), ("s", ""), ("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"), ("ly", ""), ("ally", ""), ("er", ""), ("ers", ""), ("ness", ""),
-    ("ity", ""), ("ity", "e"), ("al", ""), ("ic", ""), ("ation", "e"), ("ization", "ize"), ("isation", "ise"), ("able", ""), ("like", ""), ("less", ""), ("ly", "le"),
-    ("ised", "ized"), ("ise", "ize"), ("ising", "izing"), ("our", "or"), ("ours", "ors"), ("aemia", "emia"), ("aemic", "emic"), ("ist", ""), ("ists", ""), ("ally", "al"),
+    ("ies", "y"), ("es", ""), ("s", ""), ("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"), ("ly", ""), ("ally", ""),
+    ("er", ""), ("ers", ""), ("ness", ""),
+    ("ity", ""), ("ity", "e"), ("al", ""), ("ic", ""), ("ation", "e"), ("ization", "ize"), ("isation", "ise"),
+    ("able", ""), ("like", ""), ("less", ""), ("ly", "le"),
+    ("ised", "ized"), ("ise", "ize"), ("ising", "izing"), ("our", "or"), ("ours", "ors"), ("aemia", "emia"),
+    ("aemic", "emic"), ("ist", ""), ("ists", ""), ("ally", "al"),
 )  # fmt: skip
 _BEGINNINGS = (
-    "non", "un", "anti", "pre", "post", "re", "sub", "super", "inter", "intra", "multi", "over", "under", "hyper", "hypo", "micro", "macro", "neuro", "cardio",
-    "bio", "auto", "co", "counter", "dis", "electro", "endo", "extra", "immuno", "mis", "mono", "myo", "para", "peri", "poly", "pseudo", "psycho",
-    "semi", "supra", "tele", "trans", "tri", "ultra", "uni", "bi", "iso", "photo", "thermo", "gluco", "lipo", "nano", "radio",
+    "non", "un", "anti", "pre", "post", "re", "sub", "super", "inter", "intra", "multi", "over", "under", "hyper",
+    "hypo", "micro", "macro", "neuro", "cardio",
+    "bio", "auto", "co", "counter", "dis", "electro", "endo", "extra", "immuno", "mis", "mono", "myo", "para", "peri",
+    "poly", "pseudo", "psycho",
+    "semi", "supra", "tele", "trans", "tri", "ultra", "uni", "bi", "iso", "photo", "thermo", "gluco", "lipo", "nano",
+    "radio",
 )  # fmt: skip
 
 

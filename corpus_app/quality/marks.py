@@ -8,18 +8,22 @@ from collections.abc import Iterator
 
 from corpus_app.quality.findings import Finding, Kind
 
-# --- Characters ---------------------------------------------------------------------------------------------------------
+# --- Characters -------------------------------------------------------------------------------------------------------
 
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
 _LIGATURE = re.compile("[ﬀ-ﬆ]")
 _SEEN = "\t\n"
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufff0-\ufffb]+")
 _ZERO_WIDTH = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]+"
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    "\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]+"
 )
 
 # UTF-8 read as Windows-1252: a letter that opens a sequence, then what cp1252 makes of the bytes 80 to BF.
-_CONTINUED = "\u0080-\u00bf\u20ac\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\u017d\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\u017e\u0178"
+_CONTINUED = (
+    "\u0080-\u00bf\u20ac\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\u017d"
+    "\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\u017e\u0178"
+)
 _MOJIBAKE = re.compile(f"(?:[ÂÃÄÅÎÏÐÑ][{_CONTINUED}]|[âãäåéï][{_CONTINUED}]{{2}}|ð[{_CONTINUED}]{{3}})+|\ufffd+")
 
 
@@ -51,27 +55,40 @@ def _at(match: re.Match[str], kind: Kind, mend: str | None, group: int | str = 0
     return Finding(match.start(group), match.end(group), kind, match[group], mend)
 
 
-# --- Codes of glyphs, mark-up -------------------------------------------------------------------------------------------
+# --- Codes of glyphs, mark-up -----------------------------------------------------------------------------------------
 
 _GLYPH = re.compile(
-    r"\(cid:\s?\d+\)|\bcid:\d+|(?<=[a-z])/[A-Za-z]\d{1,5}(?=[a-z])|/uni[0-9A-F]{4}|\buni[0-9A-F]{4}(?![0-9A-Za-z])|/u[0-9A-Fa-f]{4,5}\b|<U\+[0-9A-Fa-f]{4,5}>|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|U\+[0-9A-F]{4}\b"
-    r"|/H\d{4,5}|/[gGa]\d{2,5}(?![\d/%])|(?<![A-Za-z]{2})/[HCcBS]\d{1,5}(?![\d/%])|(?<![a-z]{2})/(?:minus|period|hyphen|hyphenminus|plusminus|multiply|less|greater|lessequal|greaterequal|equal|comma|parenleft|parenright|space|"
-    r"zero|one|two|three|four|five|six|seven|eight|nine|fi|fl|ff|ffi|ffl|quoteright|quoteleft|endash|emdash|bullet|alpha|beta|mu|degree|asterisk|percent|slash|colon|semicolon)\b(?![/ ]?(?:or|and))"
-    r"|glyph\s?<[^<>]{1,40}>|GLYPH<[^<>]{1,40}>|<g\d+>|\bafii\d{5}\b|\bg\d{3,5}\b(?=g\d)|[\ue000-\uf8ff\U000f0000-\U0010fffd]+"
+    r"\(cid:\s?\d+\)|\bcid:\d+|(?<=[a-z])/[A-Za-z]\d{1,5}(?=[a-z])|/uni[0-9A-F]{4}|\buni[0-9A-F]{4}(?![0-9A-Za-z])"
+    r"|/u[0-9A-Fa-f]{4,5}\b|<U\+[0-9A-Fa-f]{4,5}>|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|U\+[0-9A-F]{4}\b"
+    r"|/H\d{4,5}|/[gGa]\d{2,5}(?![\d/%])|(?<![A-Za-z]{2})/[HCcBS]\d{1,5}(?![\d/%])|(?<![a-z]{2})/(?:minus|period"
+    r"|hyphen|hyphenminus|plusminus|multiply|less|greater|lessequal|greaterequal|equal|comma|parenleft|parenright"
+    r"|space|"
+    r"zero|one|two|three|four|five|six|seven|eight|nine|fi|fl|ff|ffi|ffl|quoteright|quoteleft|endash|emdash|bullet"
+    r"|alpha|beta|mu|degree|asterisk|percent|slash|colon|semicolon)\b(?![/ ]?(?:or|and))"
+    r"|glyph\s?<[^<>]{1,40}>|GLYPH<[^<>]{1,40}>|<g\d+>|\bafii\d{5}\b|\bg\d{3,5}\b(?=g\d)"
+    r"|[\ue000-\uf8ff\U000f0000-\U0010fffd]+"
 )
 _NAMED = {
-    "/minus": "−", "/period": ".", "/hyphen": "-", "/hyphenminus": "-", "/plusminus": "±", "/multiply": "×", "/less": "<", "/greater": ">", "/lessequal": "≤",
-    "/greaterequal": "≥", "/equal": "=", "/comma": ",", "/parenleft": "(", "/parenright": ")", "/space": " ", "/fi": "fi", "/fl": "fl", "/ff": "ff", "/ffi": "ffi", "/ffl": "ffl",
-    "/quoteright": "’", "/quoteleft": "‘", "/endash": "–", "/emdash": "—", "/bullet": "•", "/alpha": "α", "/beta": "β", "/mu": "µ", "/degree": "°", "/percent": "%",
-    "/zero": "0", "/one": "1", "/two": "2", "/three": "3", "/four": "4", "/five": "5", "/six": "6", "/seven": "7", "/eight": "8", "/nine": "9",
+    "/minus": "−", "/period": ".", "/hyphen": "-", "/hyphenminus": "-", "/plusminus": "±", "/multiply": "×",
+    "/less": "<", "/greater": ">", "/lessequal": "≤",
+    "/greaterequal": "≥", "/equal": "=", "/comma": ",", "/parenleft": "(", "/parenright": ")", "/space": " ",
+    "/fi": "fi", "/fl": "fl", "/ff": "ff", "/ffi": "ffi", "/ffl": "ffl",
+    "/quoteright": "’", "/quoteleft": "‘", "/endash": "–", "/emdash": "—", "/bullet": "•", "/alpha": "α",
+    "/beta": "β", "/mu": "µ", "/degree": "°", "/percent": "%",
+    "/zero": "0", "/one": "1", "/two": "2", "/three": "3", "/four": "4", "/five": "5", "/six": "6", "/seven": "7",
+    "/eight": "8", "/nine": "9",
     # The names that one foundry's maths font gives its signs.
-    "/H11002": "−", "/H11005": "=", "/H11006": "±", "/H11021": "<", "/H11022": ">", "/H11003": "×", "/H11001": "+", "/H11349": "≤", "/H11350": "≥", "/H9251": "α",
+    "/H11002": "−", "/H11005": "=", "/H11006": "±", "/H11021": "<", "/H11022": ">", "/H11003": "×", "/H11001": "+",
+    "/H11349": "≤", "/H11350": "≥", "/H9251": "α",
     "/H9252": "β", "/H9262": "μ", "/H11032": "′", "/H11034": "°", "/C0": "−", "/C6": "±", "/C2": "×", "/C14": "°",
 }  # fmt: skip
 _MARKUP = re.compile(
-    r"</?(?:sub|sup|i|b|em|strong|p|br|div|span|script|iframe|img|a|svg|style|table|tr|td|li|ul|ol|h[1-6]|italic|bold|xref|jats:\w+|mml:\w+)\b[^<>]{0,200}/?>"
-    r"|&(?:#\d{2,6}|#x[0-9A-Fa-f]{2,5}|(?:lt|gt|amp|quot|apos|nbsp|plusmn|times|minus|le|ge|deg|micro|alpha|beta|ndash|mdash|rsquo|lsquo|hellip|middot|frac12));"
-    r"|\\(?:textit|textbf|emph|cite|ref|begin|end|frac|alpha|beta|mu|pm|leq|geq|times)\b(?:\{[^{}]{0,80}\})?|\$[^$\s][^$]{0,60}\\[a-z]+[^$]{0,60}\$",
+    r"</?(?:sub|sup|i|b|em|strong|p|br|div|span|script|iframe|img|a|svg|style|table|tr|td|li|ul|ol|h[1-6]|italic"
+    r"|bold|xref|jats:\w+|mml:\w+)\b[^<>]{0,200}/?>"
+    r"|&(?:#\d{2,6}|#x[0-9A-Fa-f]{2,5}|(?:lt|gt|amp|quot|apos|nbsp|plusmn|times|minus|le|ge|deg|micro|alpha|beta"
+    r"|ndash|mdash|rsquo|lsquo|hellip|middot|frac12));"
+    r"|\\(?:textit|textbf|emph|cite|ref|begin|end|frac|alpha|beta|mu|pm|leq|geq|times)\b(?:\{[^{}]{0,80}\})?"
+    r"|\$[^$\s][^$]{0,60}\\[a-z]+[^$]{0,60}\$",
     re.IGNORECASE,
 )
 
@@ -93,14 +110,19 @@ def _glyph(code: str) -> str | None:
     return None
 
 
-# --- Operators ----------------------------------------------------------------------------------------------------------
+# --- Operators --------------------------------------------------------------------------------------------------------
 
 _NUMBER = r"[-−–]?(?:\d+(?:[.,·]\d+)*|[.·]\d+)"
 _UNIT = (
-    r"(?:%|years?|yrs?|y\b|kg|mg|g\b|µg|μg|ml|mL|l\b|L\b|cm|mm|m\b|km|s\b|sec\b|seconds?|min\b|minutes?|h\b|hours?|d\b|days?|weeks?|wk|months?|reps?|repetitions?|sets?|points?|"
+    r"(?:%|years?|yrs?|y\b|kg|mg|g\b|µg|μg|ml|mL|l\b|L\b|cm|mm|m\b|km|s\b|sec\b|seconds?|min\b|minutes?|h\b|hours?"
+    r"|d\b|days?|weeks?|wk|months?|reps?|repetitions?|sets?|points?|"
     r"mmHg|mmol|nmol|pmol|kcal|kJ|W\b|N\b|Hz|°|IU|bpm|participants|subjects|patients|studies|RM|1RM)"
 )
-_LABEL = r"(?i:vitamins?|groups?|hepatitis|types?|factors?|arms?|phases?|panels?|cohorts?|studies|study|conditions?|class|grades?|stages?|levels?|figures?|tables?|and|or|site|protocol|part|protein|influenza|formula|schools?|diets?|trial|apolipoprotein|strain|cell|cells)"
+_LABEL = (
+    r"(?i:vitamins?|groups?|hepatitis|types?|factors?|arms?|phases?|panels?|cohorts?|studies|study|conditions?|class"
+    r"|grades?|stages?|levels?|figures?|tables?|and|or|site|protocol|part|protein|influenza|formula|schools?|diets?"
+    r"|trial|apolipoprotein|strain|cell|cells)"
+)
 _P_BEFORE = r"(?<![\w.\-/])[Pp](?:[- ]?(?:values?|val\.?))?"
 _OPERATORS: tuple[tuple[re.Pattern[str], str | None], ...] = tuple(
     (re.compile(pattern), mend)
@@ -129,7 +151,8 @@ _OPERATORS: tuple[tuple[re.Pattern[str], str | None], ...] = tuple(
         (rf"(?<![\w\-/])(?P<sign>B)(?:\s?{_NUMBER}\s?{_UNIT}|\s0?\.\d)", "≤"),
         (rf"(?<![\w\-/°])(?P<sign>C)(?:\s?{_NUMBER}\s?{_UNIT}|\s0?\.\d)", "≥"),
         (
-            r"\b(?:n|N|r|R2|R²|d|F|t|z|β|SD|SE|SEM|CI|ES|SMD|OR|RR|HR|MD|df|I2|I²|α|χ2|χ²|ICC|CV|mean|M)\s{1,2}(?P<sign>5)\s{1,2}[-−–]?\d",
+            r"\b(?:n|N|r|R2|R²|d|F|t|z|β|SD|SE|SEM|CI|ES|SMD|OR|RR|HR|MD|df|I2|I²|α|χ2|χ²|ICC|CV|mean"
+            r"|M)\s{1,2}(?P<sign>5)\s{1,2}[-−–]?\d",
             "=",
         ),
         (r"\d\s{0,2}(?P<sign>[?!])\s?\d", None),

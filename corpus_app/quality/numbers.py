@@ -10,21 +10,27 @@ from corpus_app.quality.findings import Finding, Kind
 
 _N = r"(?:[-−–]\s?)?\d+(?:,\d{3}\b)*(?:[.·]\d+)?"
 _INTERVAL = re.compile(
-    rf"(?P<kind>C\.?I\.?s?\b|confidence intervals?|credible intervals?|CrI|HDI|range|IQR|interquartile range|LOA|limits of agreement)(?P<link>[^\d()\[\]−–.\-]{{0,14}})"
+    rf"(?P<kind>C\.?I\.?s?\b|confidence intervals?|credible intervals?|CrI|HDI|range|IQR|interquartile range|LOA"
+    rf"|limits of agreement)(?P<link>[^\d()\[\]−–.\-]{{0,14}})"
     rf"[(\[]?\s?(?P<low>{_N})\s?%?\s?(?:,|;|to|through|and|–|—|-|…|\.\.\.?)\s?(?P<high>{_N})",
     re.IGNORECASE,
 )
 _ESTIMATE = re.compile(
-    rf"(?P<value>{_N})\s?(?:%|[A-Za-z/·]{{1,12}}|percentage points)?\s?[,;:]?\s?[(\[]?\s?(?:(?:with|and)\s)?(?:(?:a|an|the)\s)?(?:9\d(?:\.\d)?\s?%?\s?)?\Z"
+    rf"(?P<value>{_N})\s?(?:%|[A-Za-z/·]{{1,12}}|percentage points)?\s?[,;:]?\s?[(\[]?\s?(?:(?:with|and)\s)?(?:(?:a"
+    rf"|an|the)\s)?(?:9\d(?:\.\d)?\s?%?\s?)?\Z"
 )
 _RATIO = re.compile(r"\b(?:odds|hazard|risk|rate|relative|ratios?|OR|HR|RR|IRR|PR|aOR|aHR|prevalence)\b", re.IGNORECASE)
 _POWER = re.compile(
-    r"(?:(?<=[A-Za-z%])[·.⋅∙*]\s?|\b(?:m[lLg]|[µμ]g|[kM]?cal|kJ|J|mmol|[µμ]mol|nmol|g|L|l|IU|W|N|U|m|beats|steps|reps?|mm|cm|times|cycles|breaths)\s)"
-    r"(?P<unit>kg|min|sec|s|h|hr|d|day|wk|week|L|l|dl|dL|ml|mL|g|m|yr|year|body mass|bw|BW)\s?(?P<power>1)(?!\d|\.\d|\s?(?:%|[A-Za-z]{2,}\b))"
+    r"(?:(?<=[A-Za-z%])[·.⋅∙*]\s?|\b(?:m[lLg]|[µμ]g|[kM]?cal|kJ|J|mmol|[µμ]mol|nmol|g|L|l|IU|W|N|U|m|beats|steps"
+    r"|reps?|mm|cm|times|cycles|breaths)\s)"
+    r"(?P<unit>kg|min|sec|s|h|hr|d|day|wk|week|L|l|dl|dL|ml|mL|g|m|yr|year|body mass|bw|BW)\s?(?P<power>1)(?!\d|\.\d"
+    r"|\s?(?:%|[A-Za-z]{2,}\b))"
 )
 _GLUED = re.compile(r"\b(?P<unit>kg|min|day|wk|hr|dl|dL|ml|mL|sec)(?P<power>1)\b(?=[\s,.;)·⋅∙*/]|\Z)")
 _NEGATIVE_WORD = re.compile(
-    r"(?:negative(?:ly)?|inverse(?:ly)?)\s+(?:(?:linear|significant(?:ly)?|strong(?:ly)?|moderate(?:ly)?|weak(?:ly)?)\s+)*(?:correlat|associat|relat)\w*[^.;()]{0,60}[(,]?\s?(?:r|ρ|rho|β|beta|R)\s?=\s?(?P<value>\d?\.\d+)"
+    r"(?:negative(?:ly)?|inverse(?:ly)?)\s+(?:(?:linear|significant(?:ly)?|strong(?:ly)?|moderate(?:ly)?"
+    r"|weak(?:ly)?)\s+)*(?:correlat|associat|relat)\w*[^.;()]{0,60}[(,]?\s?(?:r|ρ|rho|β|beta"
+    r"|R)\s?=\s?(?P<value>\d?\.\d+)"
 )
 _BELOW = re.compile(r"\b(?:fell|decreas\w+|declin\w+|drop\w*|lower\w*|reduc\w+|loss|lost|less)\b", re.IGNORECASE)
 
@@ -68,7 +74,8 @@ _DIFFERENCE = re.compile(
 )
 _SIZED = re.compile(r"\b(?:S?MDs?|WMDs?|ES|effect sizes?|mean differences?|Hedges\S*|Cohen\S*)\b")
 _NOT_SIGNIFICANT = re.compile(
-    r"\b(?:not?|nor|non-?|without|neither)\b[^.;]{0,40}\bsignifican\w*|\bdid not differ\b|\bno (?:clear |overall )?(?:difference|effect|benefit)\b|\bnon-?significant|\bwas a trend\b"
+    r"\b(?:not?|nor|non-?|without|neither)\b[^.;]{0,40}\bsignifican\w*|\bdid not differ\b|\bno (?:clear |overall "
+    r")?(?:difference|effect|benefit)\b|\bnon-?significant|\bwas a trend\b"
 )
 _P_AFTER = re.compile(r"\A\s?%?\s?[,;:]?\s?[Pp]\s?=\s?(?P<p>0?\.\d+)")
 

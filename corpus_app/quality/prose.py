@@ -7,18 +7,25 @@ from collections.abc import Iterator
 
 from corpus_app.quality.findings import Finding, Kind
 
-# --- Lists of references ------------------------------------------------------------------------------------------------
+# --- Lists of references ----------------------------------------------------------------------------------------------
 
 _PAGES = re.compile(
-    r"(?:19|20)\d\d[a-z]?(?:\s[A-Z][a-z]{2}(?:\s\d{1,2})?)?\s?[;:]\s?\d{1,4}\s?(?:\([^()]{1,15}\))?\s?[:,]\s?[A-Za-z]?\d+|\b\d{1,4}\s?\(\d{1,3}(?:[–-]\d+|\sSuppl\.?(?:\s?\d+)?|\sPt\s\d)?\)\s?[:,]\s?(?:pp?\.\s?)?[eES]?\d+\s?[–-]\s?[eES]?\d+"
-    r"|,\s\d{1,4},\s(?:pp\.\s)?\d{1,5}[–-]\d{1,5}\b|\b\d{1,4}\s?:\s?[eS]?\d{1,5}\s?[–-]\s?[eS]?\d{1,5}\b(?=[.,]?\s?\(?(?:19|20)\d\d|\.)|\bpp?\.\s?\d+[–-]\d+\b|\bdoi:?\s?(?:https?://\S+/)?10\.\d{4}"
+    r"(?:19|20)\d\d[a-z]?(?:\s[A-Z][a-z]{2}(?:\s\d{1,2})?)?\s?[;:]\s?\d{1,4}\s?"
+    r"(?:\([^()]{1,15}\))?\s?[:,]\s?[A-Za-z]?\d+"
+    r"|\b\d{1,4}\s?\(\d{1,3}(?:[–-]\d+|\sSuppl\.?(?:\s?\d+)?|\sPt\s\d)?\)\s?[:,]\s?"
+    r"(?:pp?\.\s?)?[eES]?\d+\s?[–-]\s?[eES]?\d+"
+    r"|,\s\d{1,4},\s(?:pp\.\s)?\d{1,5}[–-]\d{1,5}\b"
+    r"|\b\d{1,4}\s?:\s?[eS]?\d{1,5}\s?[–-]\s?[eS]?\d{1,5}\b(?=[.,]?\s?\(?(?:19|20)\d\d|\.)|\bpp?\.\s?\d+[–-]\d+\b"
+    r"|\bdoi:?\s?(?:https?://\S+/)?10\.\d{4}"
 )  # fmt: skip
 _NAMES = re.compile(
-    r"(?:\b[A-Z][\w'’-]+,?\s(?:[A-Z]\.?[ -]?){1,3}(?:,|;|\.|\band\b|&)\s?){1,}(?:\bet al\b\.?)?|\b[A-Z][\w'’-]+,\s[A-Z]\.(?:\s?[A-Z]\.)*,?\s(?:&|and)\s[A-Z]|\bet al\.?[,:]?\s?(?:\(?(?:19|20)\d\d\)?)?"
+    r"(?:\b[A-Z][\w'’-]+,?\s(?:[A-Z]\.?[ -]?){1,3}(?:,|;|\.|\band\b|&)\s?){1,}(?:\bet al\b\.?)?"
+    r"|\b[A-Z][\w'’-]+,\s[A-Z]\.(?:\s?[A-Z]\.)*,?\s(?:&|and)\s[A-Z]|\bet al\.?[,:]?\s?(?:\(?(?:19|20)\d\d\)?)?"
 )
 _YEAR = re.compile(r"\((?:19|20)\d\d[a-z]?\)\.?|\b(?:19|20)\d\d[a-z]?\b")
 _HEAD = re.compile(
-    r"(?:^|\n|\.\s)(?:References|REFERENCES|Bibliography|BIBLIOGRAPHY|Literature [Cc]ited|Works [Cc]ited|Reference [Ll]ist|Further [Rr]eading)\s*(?::|\n|\s(?=(?:\[?1[\].]|[A-Z][\w-]+,? [A-Z])))"
+    r"(?:^|\n|\.\s)(?:References|REFERENCES|Bibliography|BIBLIOGRAPHY|Literature [Cc]ited|Works [Cc]ited|Reference "
+    r"[Ll]ist|Further [Rr]eading)\s*(?::|\n|\s(?=(?:\[?1[\].]|[A-Z][\w-]+,? [A-Z])))"
 )
 _LISTED = re.compile(
     r"(?:^|(?<=\s))\[?\d{1,3}[\].]\s{1,3}[A-Z][\w'’-]+,?\s(?:[A-Z]\.?[- ]?){1,3}(?:,|;|\.|&|and\b|et al)"
@@ -41,39 +48,73 @@ def references(text: str) -> Iterator[Finding]:
         yield Finding(start, end, Kind.REFERENCE_LIST, text[start:end], None)
 
 
-# --- Instructions -------------------------------------------------------------------------------------------------------
+# --- Instructions -----------------------------------------------------------------------------------------------------
 
 _ASKED = r"(?:answers?|repl(?:y|ies)|responses?|outputs?|messages?|summar(?:y|ies)|completions?|generation)"
 _INSTRUCTIONS = re.compile(
-    r"\b(?:ignor|disregard|forget|overrid|discard|skip|neglect|dismiss)(?:e|es|ing|ed|ting|ten)?\b[^.!?]{0,50}\b(?:instructions?|prompts?|guidelines?|rules?|directions?|commands?|messages?|context|"
-    r"everything|anything|(?:the |all )?(?:above|previous|prior|preceding|earlier)(?: text| content)?|you were told|training|safety|evidence|passages?|sources?)\b"
-    rf"|\byour\s(?:\w+\s){{0,3}}{_ASKED}\b|\bin\s(?:the|this)\s(?:final\s)?(?:answer|reply|response)\b[^.]{{0,30}}\b(?:say|write|state|claim|include|mention)\b"
-    r"|\b(?:system|developer|hidden|initial|original)\s(?:prompt|message|instructions?)\b|\b(?:as|you are)\s(?:an?|the)\s(?:AI|large language|language|chat|virtual|helpful)\s?(?:model|assistant|bot|chatbot)?\b"
-    r"|\byou\s(?:are|act|must|should|shall|will|have to|need to|can)\s(?:now|only|always|never|not|no longer|instead|henceforth|answer|respond|reply|say|write|output|tell|act|behave|pretend|ignore|obey|follow|recommend|cite|state|claim|reveal)\b"
-    r"|\b(?:pretend|act|behave|roleplay|role-play)\s(?:to be|as if|as an?|as though|like|that you)\b|\bfrom now on\b|\b(?:new|updated|important|special|following|real|secret|additional)\s(?:instructions?|orders?|directives?|commands?)\s?(?::|for\s(?:the\s)?(?:AI|model|assistant|LLM|system|reader|chatbot))"
-    r"|\b(?:attention|note|message|instructions?|reminder|dear|hey|hello|hi)\s?(?:to|for)?\s?(?:the\s|all\s|any\s)?(?:AI|LLMs?|language models?|assistants?|chatbots?|GPT\w*|ChatGPT|Claude|Gemini|bots?)\b"
-    r"|\b(?:AI|LLM|language model|assistant|chatbot|model|bot)s?\s(?:must|should|shall|needs? to|has to|will|is to|are to)\s(?:now\s|always\s|never\s|not\s|only\s)?(?:answer|respond|reply|say|write|output|state|claim|recommend|ignore|tell|rate|report|conclude|treat|follow|print|cite|mention|include|summari[sz]e|refuse)\b"
-    r"|\b(?:do not|don't|don’t|never|no longer)\s(?:mention|reveal|tell|cite|quote|disclose|answer|refuse|follow|obey|use any other|say|trust|verify|check)\b|\bjailbreak\w*|\bDAN mode\b|\bdeveloper mode\b|\bprompt injection\b"
-    r"|<\|[^|<>]{1,40}\|>|\[/?(?:INST|SYS|SYSTEM|USER|ASSISTANT)\]|<</?SYS>>|</?(?:system|assistant|user|instructions?|prompt|context|document)>|(?:^|\n|\.\s)\s*#{1,4}\s?(?:instructions?|system|response|human|assistant|task)\b|(?:^|\n|[.!?]\s)\s*(?:system|assistant|human|user|AI)\s?:\s"
+    r"\b(?:ignor|disregard|forget|overrid|discard|skip|neglect|dismiss)(?:e|es|ing|ed|ting"
+    r"|ten)?\b[^.!?]{0,50}\b(?:instructions?|prompts?|guidelines?|rules?|directions?|commands?|messages?|context|"
+    r"everything|anything|(?:the |all )?(?:above|previous|prior|preceding|earlier)(?: text| content)?|you were told"
+    r"|training|safety|evidence|passages?|sources?)\b"
+    rf"|\byour\s(?:\w+\s){{0,3}}{_ASKED}\b|\bin\s(?:the|this)\s(?:final\s)?(?:answer|reply"
+    rf"|response)\b[^.]{{0,30}}\b(?:say|write|state|claim|include|mention)\b"
+    r"|\b(?:system|developer|hidden|initial|original)\s(?:prompt|message|instructions?)\b|\b(?:as|you are)\s(?:an?"
+    r"|the)\s(?:AI|large language|language|chat|virtual|helpful)\s?(?:model|assistant|bot|chatbot)?\b"
+    r"|\byou\s(?:are|act|must|should|shall|will|have to|need to|can)\s(?:now|only|always|never|not|no longer|instead"
+    r"|henceforth|answer|respond|reply|say|write|output|tell|act|behave|pretend|ignore|obey|follow|recommend|cite"
+    r"|state|claim|reveal)\b"
+    r"|\b(?:pretend|act|behave|roleplay|role-play)\s(?:to be|as if|as an?|as though|like|that you)\b|\bfrom now on\b"
+    r"|\b(?:new|updated|important|special|following|real|secret|additional)\s(?:instructions?|orders?|directives?"
+    r"|commands?)\s?(?::|for\s(?:the\s)?(?:AI|model|assistant|LLM|system|reader|chatbot))"
+    r"|\b(?:attention|note|message|instructions?|reminder|dear|hey|hello|hi)\s?(?:to|for)?\s?(?:the\s|all\s"
+    r"|any\s)?(?:AI|LLMs?|language models?|assistants?|chatbots?|GPT\w*|ChatGPT|Claude|Gemini|bots?)\b"
+    r"|\b(?:AI|LLM|language model|assistant|chatbot|model|bot)s?\s(?:must|should|shall|needs? to|has to|will|is to"
+    r"|are to)\s(?:now\s|always\s|never\s|not\s|only\s)?(?:answer|respond|reply|say|write|output|state|claim"
+    r"|recommend|ignore|tell|rate|report|conclude|treat|follow|print|cite|mention|include|summari[sz]e|refuse)\b"
+    r"|\b(?:do not|don't|don’t|never|no longer)\s(?:mention|reveal|tell|cite|quote|disclose|answer|refuse|follow"
+    r"|obey|use any other|say|trust|verify|check)\b|\bjailbreak\w*|\bDAN mode\b|\bdeveloper mode\b|\bprompt injection\b"
+    r"|<\|[^|<>]{1,40}\|>|\[/?(?:INST|SYS|SYSTEM|USER|ASSISTANT)\]|<</?SYS>>|</?(?:system|assistant|user"
+    r"|instructions?|prompt|context|document)>|(?:^|\n|\.\s)\s*#{1,4}\s?(?:instructions?|system|response|human"
+    r"|assistant|task)\b|(?:^|\n|[.!?]\s)\s*(?:system|assistant|human|user|AI)\s?:\s"
     r"|(?:\A|(?<=[.!?]\s))(?:(?:can|could|would|will)\syou\b|how\s(?:do|can|would)\s(?:I|you)\b|what['’]s\s)"
-    r"|\b(?:reply|respond|answer|return|output|print|say)\s(?:only|exactly|just|simply|solely|with|in\s(?:JSON|French|Spanish|German|one word|capital)|the (?:word|phrase|text|sentence)\b|[\"“'])"
-    r"|<script\b|javascript:|\bon(?:error|load|click)\s?=|\bdata:text/html|\bDROP TABLE\b|\bUNION SELECT\b|;\s?--|\bOR 1=1\b|\b(?:rm -rf|curl https?:|wget https?:|eval\(|exec\()",
+    r"|\b(?:reply|respond|answer|return|output|print|say)\s(?:only|exactly|just|simply|solely|with|in\s(?:JSON"
+    r"|French|Spanish|German|one word|capital)|the (?:word|phrase|text|sentence)\b|[\"“'])"
+    r"|<script\b|javascript:|\bon(?:error|load|click)\s?=|\bdata:text/html|\bDROP TABLE\b|\bUNION SELECT\b|;\s?--"
+    r"|\bOR 1=1\b|\b(?:rm -rf|curl https?:|wget https?:|eval\(|exec\()",
     re.IGNORECASE,
 )  # fmt: skip
 _IMPERATIVE = re.compile(
-    r"(?:\A|(?<=[.!?:;\n\"”\]]\s)|(?<=\n)|(?<=[.!?]))(?:please,?\s|kindly\s|now,?\s|then,?\s|instead,?\s|also,?\s|first,?\s|next,?\s|finally,?\s)?(?P<verb>write|explain|describe|translate|draft|compose|create|develop|tell|send|print|output|respond|reply|answer|ignore|disregard|forget|"
-    r"pretend|repeat|reveal|provide|give|list|recommend|summari[sz]e|add|include|insert|replace|convert|substitute|render|introduce|misspell|scramble|jumble|rearrange|anagram|remove|group|combine|modify|integrate|augment|enhance|show|visit|click|buy|download|install|subscribe|follow|"
-    r"share|contact|email|call|execute|run|delete|encode|decode|append|prepend|begin|start|end|finish|conclude|state|claim|say|mention|cite|rate|treat|assume|imagine|consider|act|behave|stop|break down|generate|produce|make|use|do|don't|never|always|tell|report|rank|mark|praise|promote|quote|refuse|trust|return|switch|set|open|fetch|search|look up|leave|keep|sign|enter|type|note|remember|obey)\s"
-    r"(?P<object>a\b|an\b|the\b|this\b|that\b|these\b|those\b|all\b|any\b|each\b|every\b|me\b|us\b|your\b|yourself\b|how\b|what\b|why\b|whether\b|only\b|no\b|not\b|nothing\b|everything\b|to\b|with\b|in\b|at\b|on\b|as\b|letters\b|numbers\b|vowels\b|random\b|words\b|spaces\b|anagrams\b|commonly\b|users\b|readers\b|people\b|now\b|here\b|it\b|its\b|them\b|answers\b|questions\b|instructions\b|by\b|from\b|www|http|\"|“|')",
+    r"(?:\A|(?<=[.!?:;\n\"”\]]\s)|(?<=\n)|(?<=[.!?]))(?:please,?\s|kindly\s|now,?\s|then,?\s|instead,?\s|also,?\s"
+    r"|first,?\s|next,?\s|finally,?\s)?(?P<verb>write|explain|describe|translate|draft|compose|create|develop|tell"
+    r"|send|print|output|respond|reply|answer|ignore|disregard|forget|"
+    r"pretend|repeat|reveal|provide|give|list|recommend|summari[sz]e|add|include|insert|replace|convert|substitute"
+    r"|render|introduce|misspell|scramble|jumble|rearrange|anagram|remove|group|combine|modify|integrate|augment"
+    r"|enhance|show|visit|click|buy|download|install|subscribe|follow|"
+    r"share|contact|email|call|execute|run|delete|encode|decode|append|prepend|begin|start|end|finish|conclude|state"
+    r"|claim|say|mention|cite|rate|treat|assume|imagine|consider|act|behave|stop|break down|generate|produce|make"
+    r"|use|do|don't|never|always|tell|report|rank|mark|praise|promote|quote|refuse|trust|return|switch|set|open"
+    r"|fetch|search|look up|leave|keep|sign|enter|type|note|remember|obey)\s"
+    r"(?P<object>a\b|an\b|the\b|this\b|that\b|these\b|those\b|all\b|any\b|each\b|every\b|me\b|us\b|your\b|yourself\b"
+    r"|how\b|what\b|why\b|whether\b|only\b|no\b|not\b|nothing\b|everything\b|to\b|with\b|in\b|at\b|on\b|as\b"
+    r"|letters\b|numbers\b|vowels\b|random\b|words\b|spaces\b|anagrams\b|commonly\b|users\b|readers\b|people\b|now\b"
+    r"|here\b|it\b|its\b|them\b|answers\b|questions\b|instructions\b|by\b|from\b|www|http|\"|“|')",
     re.IGNORECASE,
 )
 _NOT_AN_ORDER = frozenset({
     # "Use of the", "Rate in the", "End with", "Report by the": nouns at the head of a heading or sentence.
-    ("use", "in"), ("use", "by"), ("use", "as"), ("use", "at"), ("use", "on"), ("use", "with"), ("use", "to"), ("use", "from"), ("rate", "in"), ("rate", "by"), ("rate", "at"), ("rate", "with"), ("rate", "to"),
-    ("report", "by"), ("report", "from"), ("report", "on"), ("report", "in"), ("group", "in"), ("group", "by"), ("group", "a"), ("group", "with"), ("group", "at"), ("group", "the"), ("answers", "to"), ("list", "in"),
-    ("set", "in"), ("set", "at"), ("set", "to"), ("set", "by"), ("set", "on"), ("set", "with"), ("start", "in"), ("start", "with"), ("begin", "with"), ("start", "at"), ("end", "in"), ("end", "at"), ("show", "the"), ("show", "that"), ("state", "in"), ("run", "in"), ("run", "at"),
-    ("run", "on"), ("note", "that"), ("note", "the"), ("mark", "in"), ("call", "to"), ("answer", "to"), ("answer", "in"), ("reply", "to"), ("type", "a"), ("always", "in"), ("never", "in"), ("act", "as"), ("act", "on"), ("act", "in"), ("do", "these"), ("do", "the"), ("do", "this"), ("do", "they"),
-    ("do", "all"), ("do", "any"), ("do", "a"), ("conclude", "that"), ("do", "people"), ("do", "users"), ("do", "those"), ("do", "as"), ("look up", "the"), ("search", "in"), ("search", "on"), ("contact", "with"), ("contact", "the"),
+    ("use", "in"), ("use", "by"), ("use", "as"), ("use", "at"), ("use", "on"), ("use", "with"), ("use", "to"),
+    ("use", "from"), ("rate", "in"), ("rate", "by"), ("rate", "at"), ("rate", "with"), ("rate", "to"),
+    ("report", "by"), ("report", "from"), ("report", "on"), ("report", "in"), ("group", "in"), ("group", "by"),
+    ("group", "a"), ("group", "with"), ("group", "at"), ("group", "the"), ("answers", "to"), ("list", "in"),
+    ("set", "in"), ("set", "at"), ("set", "to"), ("set", "by"), ("set", "on"), ("set", "with"), ("start", "in"),
+    ("start", "with"), ("begin", "with"), ("start", "at"), ("end", "in"), ("end", "at"), ("show", "the"),
+    ("show", "that"), ("state", "in"), ("run", "in"), ("run", "at"),
+    ("run", "on"), ("note", "that"), ("note", "the"), ("mark", "in"), ("call", "to"), ("answer", "to"),
+    ("answer", "in"), ("reply", "to"), ("type", "a"), ("always", "in"), ("never", "in"), ("act", "as"), ("act", "on"),
+    ("act", "in"), ("do", "these"), ("do", "the"), ("do", "this"), ("do", "they"),
+    ("do", "all"), ("do", "any"), ("do", "a"), ("conclude", "that"), ("do", "people"), ("do", "users"),
+    ("do", "those"), ("do", "as"), ("look up", "the"), ("search", "in"), ("search", "on"), ("contact", "with"),
+    ("contact", "the"),
 })  # fmt: skip
 
 

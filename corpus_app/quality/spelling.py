@@ -13,7 +13,8 @@ _PAIR = re.compile(r"(?<![\w'’/.])(?P<left>[^\W\d_]+)(?P<gap>[ \u00a0]|\s*\n\s
 _WORD = re.compile(r"(?<![\w/.@])[^\W\d_]{4,}(?![\w@]|[-–]\w*\d)")
 _LOST = ("fi", "fl", "ff", "ffi", "ffl")
 _FUNCTION = frozenset(
-    "the of and in to with for was were from by on at as that this these than their after between during not is are be been or which who had have has an it its all but into "
+    "the of and in to with for was were from by on at as that this these than their after between during not is are "
+    "be been or which who had have has an it its all but into "
     "both each no we our they there when while also more most".split()
 )
 _HANGING = frozenset("and or to nor but versus vs through as than with compared relative rather und bis".split())
@@ -143,7 +144,7 @@ def _with_ligature_between(left: str, right: str, lexicon: Lexicon) -> str | Non
     return None
 
 
-# --- Spaces between words and signs -------------------------------------------------------------------------------------
+# --- Spaces between words and signs -----------------------------------------------------------------------------------
 
 _ADDRESS = re.compile(
     r"\b(?:https?://|www\.|doi\b|10\.\d{4})\S*|\S+@\S+|\b[\w-]+\.(?:com|org|gov|net|edu|uk|eu|io|de|ca|au)\b\S*",
@@ -152,10 +153,14 @@ _ADDRESS = re.compile(
 _SPACES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(?<=[a-z]{2}|[a-z\d%][)\]])(?P<at>[.;:?!])(?=[A-Z][a-z])"), "{0} "),
     (re.compile(r"(?<=[a-z]{2})(?P<at>[,;])(?=[A-Za-z]{2})"), "{0} "),
-    (re.compile(r"(?<=[a-z]{3})(?P<at>\()(?=[A-Za-z]{2,} |[nNpPMd] ?[=<>]|\d+(?:\.\d+)? ?(?:%|±|[a-z]+\b)|9\d%)"), " {0}"),
+    (re.compile(r"(?<=[a-z]{3})(?P<at>\()(?=[A-Za-z]{2,} |[nNpPMd] ?[=<>]|\d+(?:\.\d+)? ?(?:%|±|[a-z]+\b)|9\d%)"),
+    " {0}"),
     (re.compile(r"(?<=[\w.%])(?P<at>\))(?=[A-Za-z]{3})"), "{0} "),
-    (re.compile(r"(?<=\d)(?P<at>)(?=(?:weeks?|days?|years?|months?|hours?|minutes?|seconds?|participants|subjects|patients|studies|trials|men|women|adults|sets|repetitions|sessions|groups|of|and|to|in|was|were|with|for|the)\b)"), " "),
-    (re.compile(r"\b(?:of|the|and|in|was|were|to|with|for|from|by|at|than|about|over|after|least|between|approximately|averaged|included|nearly|aged|were|mean|only|total|another|among|per)(?P<at>)(?=\d)"), " "),
+    (re.compile(r"(?<=\d)(?P<at>)(?=(?:weeks?|days?|years?|months?|hours?|minutes?|seconds?|participants|subjects"
+    r"|patients|studies|trials|men|women|adults|sets|repetitions|sessions|groups|of|and|to|in|was|were|with|for"
+    r"|the)\b)"), " "),
+    (re.compile(r"\b(?:of|the|and|in|was|were|to|with|for|from|by|at|than|about|over|after|least|between"
+    r"|approximately|averaged|included|nearly|aged|were|mean|only|total|another|among|per)(?P<at>)(?=\d)"), " "),
     (re.compile(r"(?<=[a-z]{3})(?P<at>)(?=[A-Z][a-z]{2,}\b)"), " "),
     (re.compile(r"(?<=[a-z]{2})(?P<at>)(?=\d+(?:\.\d+)?\s?(?:%|±|kg|mg|weeks?|days?|years?|cm|mm|min|h\b))"), " "),
     (re.compile(r"(?<=\d%)(?P<at>)(?=[a-z]{2,})"), " "),

@@ -41,7 +41,8 @@ def _members(name: str, archive: zipfile.ZipFile) -> Iterator[Source]:
         total += member.file_size
         if member.file_size > _HARMLESS_BYTES and member.file_size > MAX_RATIO * max(1, member.compress_size):
             raise Refused(
-                f"holds {member.filename[:80]!r}, which unpacks to {member.file_size // max(1, member.compress_size):,} times its size."
+                f"holds {member.filename[:80]!r}, which unpacks to "
+                f"{member.file_size // max(1, member.compress_size):,} times its size."
             )
     if total > MAX_BYTES:
         raise Refused(f"unpacks to {total // 1_000_000:,} MB; at most {MAX_BYTES // 1_000_000} MB are read. Split it.")

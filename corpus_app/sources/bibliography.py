@@ -126,7 +126,7 @@ def _notices(record: Record) -> Iterator[Item]:
     yield Problem(record.file, record.line, "", reason, Weight.TOLD)
 
 
-# --- Single fields ------------------------------------------------------------------------------------------------------
+# --- Single fields ----------------------------------------------------------------------------------------------------
 
 
 def _authors(record: Record) -> tuple[str, ...]:
@@ -146,8 +146,10 @@ _INITIALS_LAST = re.compile(r"(?P<family>[^\d,]*[^\W\d_]{2}[^\d,]*?) (?P<initial
 _PARTICLES = frozenset(
     "al da das de del della den der di do dos du el la le los ten ter van vande vanden vander von zu zur 't".split()
 )
-_BODY = re.compile(r"\b(?:group|consortium|committee|collaborat\w*|association|society|college|institute|university|centre|center|"
-                   r"network|team|organi[sz]ation|investigators|initiative|council|agency|ministry|department|project)\b", re.I)  # fmt: skip
+_BODY = re.compile(r"\b(?:group|consortium|committee|collaborat\w*|association|society|college|institute|university"
+r"|centre|center|"
+                   r"network|team|organi[sz]ation|investigators|initiative|council|agency|ministry|department"
+                   r"|project)\b", re.I)  # fmt: skip
 
 
 def author_name(name: str) -> str:
@@ -298,7 +300,7 @@ def drafted(sections: Sequence[SectionText]) -> tuple[PassageDraft, ...]:
     )
 
 
-# --- Identity and design ------------------------------------------------------------------------------------------------
+# --- Identity and design ----------------------------------------------------------------------------------------------
 
 MOST_TELLING = 200  # characters of a text that tell it from another of the same title
 

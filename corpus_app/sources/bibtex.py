@@ -180,25 +180,37 @@ def _closing(text: str, at: int, line: int) -> int:
     raise Refused("its value has no end; a brace or quote is missing.", line)
 
 
-# --- LaTeX to text ------------------------------------------------------------------------------------------------------
+# --- LaTeX to text ----------------------------------------------------------------------------------------------------
 
 _ACCENTS = {
-    "`": "\u0300", "'": "\u0301", "^": "\u0302", "~": "\u0303", '"': "\u0308", "=": "\u0304", ".": "\u0307", "u": "\u0306",
-    "v": "\u030c", "H": "\u030b", "c": "\u0327", "k": "\u0328", "r": "\u030a", "d": "\u0323", "b": "\u0331", "t": "\u0361",
+    "`": "\u0300", "'": "\u0301", "^": "\u0302", "~": "\u0303", '"': "\u0308", "=": "\u0304", ".": "\u0307",
+    "u": "\u0306",
+    "v": "\u030c", "H": "\u030b", "c": "\u0327", "k": "\u0328", "r": "\u030a", "d": "\u0323", "b": "\u0331",
+    "t": "\u0361",
 }  # fmt: skip
 _SIGNS = {
-    "ss": "ß", "o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "aa": "å", "AA": "Å", "i": "ı", "j": "ȷ",
-    "dh": "ð", "DH": "Ð", "th": "þ", "TH": "Þ", "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "Delta": "Δ", "epsilon": "ε", "eta": "η",
-    "theta": "θ", "kappa": "κ", "lambda": "λ", "mu": "μ", "pi": "π", "rho": "ρ", "sigma": "σ", "tau": "τ", "phi": "φ", "chi": "χ", "psi": "ψ",
-    "omega": "ω", "Omega": "Ω", "pm": "±", "times": "×", "leq": "≤", "le": "≤", "geq": "≥", "ge": "≥", "neq": "≠", "approx": "≈", "sim": "∼",
-    "cdot": "·", "degree": "°", "textdegree": "°", "infty": "∞", "rightarrow": "→", "to": "→", "textendash": "–", "textemdash": "—", "ldots": "…",
-    "dots": "…", "textquoteright": "’", "textquoteleft": "‘", "textquotedblleft": "“", "textquotedblright": "”", "textmu": "µ", "copyright": "©",
-    "textregistered": "®", "texttrademark": "™", "S": "§", "P": "¶", "dag": "†", "ddag": "‡", "euro": "€", "pounds": "£", "textasciitilde": "~", "textasciicircum": "^",
-    "textless": "<", "textgreater": ">", "textbackslash": "\\", "textbar": "|", "textunderscore": "_", "quad": " ", "qquad": " ",
+    "ss": "ß", "o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "aa": "å",
+    "AA": "Å", "i": "ı", "j": "ȷ",
+    "dh": "ð", "DH": "Ð", "th": "þ", "TH": "Þ", "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "Delta": "Δ",
+    "epsilon": "ε", "eta": "η",
+    "theta": "θ", "kappa": "κ", "lambda": "λ", "mu": "μ", "pi": "π", "rho": "ρ", "sigma": "σ", "tau": "τ", "phi": "φ",
+    "chi": "χ", "psi": "ψ",
+    "omega": "ω", "Omega": "Ω", "pm": "±", "times": "×", "leq": "≤", "le": "≤", "geq": "≥", "ge": "≥", "neq": "≠",
+    "approx": "≈", "sim": "∼",
+    "cdot": "·", "degree": "°", "textdegree": "°", "infty": "∞", "rightarrow": "→", "to": "→", "textendash": "–",
+    "textemdash": "—", "ldots": "…",
+    "dots": "…", "textquoteright": "’", "textquoteleft": "‘", "textquotedblleft": "“", "textquotedblright": "”",
+    "textmu": "µ", "copyright": "©",
+    "textregistered": "®", "texttrademark": "™", "S": "§", "P": "¶", "dag": "†", "ddag": "‡", "euro": "€",
+    "pounds": "£", "textasciitilde": "~", "textasciicircum": "^",
+    "textless": "<", "textgreater": ">", "textbackslash": "\\", "textbar": "|", "textunderscore": "_", "quad": " ",
+    "qquad": " ",
 }  # fmt: skip
 _LATEX = re.compile(
-    r"\\(?P<accent>[`'^~\"=.])\s*(?:\{\s*(?P<braced>\\?[A-Za-z]?)\s*\}|(?P<plain>\\?[A-Za-z]))|\\(?P<letter>[uvHckrdbt])(?:\s*\{\s*(?P<held>\\?[A-Za-z]{1,2})\s*\}|\s+(?P<apart>[A-Za-z]))"
-    r"|\\(?P<word>[A-Za-z]+)\*?\s?(?:\{\})?|\\(?P<escaped>[&%$#_{}~^\\ ,;!/-])|(?P<dash>---?)|(?P<tie>(?<!\\)~)|(?P<quotes>``|'')|(?P<math>\$)|(?P<brace>[{}])"
+    r"\\(?P<accent>[`'^~\"=.])\s*(?:\{\s*(?P<braced>\\?[A-Za-z]?)\s*\}|(?P<plain>\\?[A-Za-z]))"
+    r"|\\(?P<letter>[uvHckrdbt])(?:\s*\{\s*(?P<held>\\?[A-Za-z]{1,2})\s*\}|\s+(?P<apart>[A-Za-z]))"
+    r"|\\(?P<word>[A-Za-z]+)\*?\s?(?:\{\})?|\\(?P<escaped>[&%$#_{}~^\\ ,;!/-])|(?P<dash>---?)|(?P<tie>(?<!\\)~)"
+    r"|(?P<quotes>``|'')|(?P<math>\$)|(?P<brace>[{}])"
 )
 
 
@@ -228,7 +240,7 @@ def plain(value: str, *, keep_braces: bool = False) -> str:
     return _LATEX.sub(said, value)
 
 
-# --- Entry to record ----------------------------------------------------------------------------------------------------
+# --- Entry to record --------------------------------------------------------------------------------------------------
 
 
 def _record(entry: Entry, entries: dict[str, Entry], file: str) -> Record:
@@ -248,16 +260,29 @@ def _record(entry: Entry, entries: dict[str, Entry], file: str) -> Record:
         file,
         entry.line,
         title=value("title"),
-        authors=names_of(fields.get("author", "")) or (names_of(fields.get("editor", "")) if entry.kind in {"book", "proceedings", "collection"} else []),
+        authors=names_of(fields.get("author", ""))
+        or (names_of(fields.get("editor", "")) if entry.kind in {"book", "proceedings", "collection"} else []),
         year=value("year", "date"),
         journal=value("journal", "journaltitle", "booktitle", "journal-abbreviation"),
-        dois=[text for text in (value("doi", "article-doi"), value("note") if "doi.org" in value("note") else "") if text],
+        dois=[
+            text for text in (value("doi", "article-doi"), value("note") if "doi.org" in value("note") else "") if text
+        ],
         pmid=value("pmid") or (value("eprint") if value("eprinttype", "archiveprefix").lower() == "pubmed" else ""),
-        urls=[text for text in (value("url"), value("howpublished") if "http" in value("howpublished") else "") if text],
-        kinds=[{"phdthesis": "thesis", "mastersthesis": "thesis", "thesis": "thesis", "unpublished": "unpublished work"}.get(entry.kind, ""), value("type", "pubtype")],
+        urls=[
+            text for text in (value("url"), value("howpublished") if "http" in value("howpublished") else "") if text
+        ],
+        kinds=[
+            {
+                "phdthesis": "thesis",
+                "mastersthesis": "thesis",
+                "thesis": "thesis",
+                "unpublished": "unpublished work",
+            }.get(entry.kind, ""),
+            value("type", "pubtype"),
+        ],
         is_reviewed=entry.kind in _REVIEWED,
         lines=entry.lines,
-    )  # fmt: skip
+    )
     if subtitle := value("subtitle"):
         record.title = f"{record.title}: {subtitle}"
     record.urls = [re.sub(r"^\\url\s*|[<>]", "", url) for url in record.urls]

@@ -14,8 +14,10 @@ from corpus_app.sources.drafts import StudyDraft
 from corpus_app.sources.values import safe_cell
 
 CSV_COLUMNS = (
-    "study_id", "title", "authors", "year", "journal", "doi", "pmid", "url", "design", "peer_reviewed", "collection", "population", "training_status", "age_group",
-    "sex", "n_studies", "n_participants", "duration_weeks_min", "duration_weeks_max", "concepts", "licence", "status", "notice", "notice_reason",
+    "study_id", "title", "authors", "year", "journal", "doi", "pmid", "url", "design", "peer_reviewed", "collection",
+    "population", "training_status", "age_group",
+    "sex", "n_studies", "n_participants", "duration_weeks_min", "duration_weeks_max", "concepts", "licence", "status",
+    "notice", "notice_reason",
 )  # fmt: skip
 
 Citable = StudyDraft | Reference
@@ -52,7 +54,7 @@ def name_parts(author: str) -> tuple[str, str]:
     return (family, last) if family and re.fullmatch(r"[A-ZÀ-ÖØ-Þ]{1,5}", last) else (author, "")
 
 
-# --- RIS ----------------------------------------------------------------------------------------------------------------
+# --- RIS --------------------------------------------------------------------------------------------------------------
 
 
 def to_ris(drafts: Iterable[Citable]) -> bytes:
@@ -71,8 +73,13 @@ def _ris(draft: Citable) -> Iterator[tuple[str, str]]:
         family, initials = name_parts(author)
         yield "AU", f"{family}, {' '.join(f'{letter}.' for letter in initials)}" if initials else author
     optional = (
-        ("PY", draft.year), ("JF", draft.journal), ("DO", draft.doi), ("U1", f"{draft.pmid}[pmid]" if draft.pmid else None), ("UR", draft.url), ("N1", _noted(draft)),
-    )  # fmt: skip
+        ("PY", draft.year),
+        ("JF", draft.journal),
+        ("DO", draft.doi),
+        ("U1", f"{draft.pmid}[pmid]" if draft.pmid else None),
+        ("UR", draft.url),
+        ("N1", _noted(draft)),
+    )
     yield from ((tag, str(value)) for tag, value in optional if value)
     yield from (("KW", concept) for concept in draft.concepts)
     yield "ER", ""
@@ -89,10 +96,11 @@ def _noted(draft: Citable) -> str:
     return f"{notice}: {draft.notice_reason}" if draft.notice_reason else f"{notice}."
 
 
-# --- BibTeX -------------------------------------------------------------------------------------------------------------
+# --- BibTeX -----------------------------------------------------------------------------------------------------------
 
 _ESCAPES = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
 }  # fmt: skip
 
 
@@ -129,7 +137,7 @@ def _escaped(text: str) -> str:
     return escaped.replace("--", "-{}-").replace("``", "`{}`").replace("''", "'{}'")
 
 
-# --- CSL-JSON -----------------------------------------------------------------------------------------------------------
+# --- CSL-JSON ---------------------------------------------------------------------------------------------------------
 
 
 def to_csl_json(drafts: Sequence[Citable]) -> bytes:

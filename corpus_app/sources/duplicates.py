@@ -102,7 +102,7 @@ def _numbers(title: str) -> list[str]:
     return sorted(re.findall(r"\d+|\b(?:ii|iii|iv)\b", title))
 
 
-# --- Side by side -------------------------------------------------------------------------------------------------------
+# --- Side by side -----------------------------------------------------------------------------------------------------
 
 _OWN = frozenset({"study_id", "status", "status_reason", "origin", "line", "columns", "empty_keys", "source_ref"})
 

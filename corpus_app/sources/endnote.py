@@ -53,7 +53,8 @@ def _record(node: Node, file: str) -> Record:
         record.abstract = split_abstract(abstract)
     record.lines = {
         name: found.line
-        for name, path in {"title": "titles/title", "authors": "contributors/authors", "year": "dates", "doi": "electronic-resource-num", "url": "urls"}.items()
+        for name, path in {"title": "titles/title", "authors": "contributors/authors", "year": "dates",
+        "doi": "electronic-resource-num", "url": "urls"}.items()
         if (found := node.find(path))
     }  # fmt: skip
     if not record.is_reviewed:

@@ -41,7 +41,8 @@ BEIR = Reader("beir", "BEIR documents", (".jsonl", ".jsonl.gz"), beir_folder.ite
 READERS = (RIS, NBIB, BIBTEX, ENDNOTE, PUBMED, JATS, CSV, JSON, BEIR)
 
 _ROOTS = {
-    "PubmedArticleSet": PUBMED, "PubmedArticle": PUBMED, "PubmedBookArticle": PUBMED, "article": JATS, "pmc-articleset": JATS,
+    "PubmedArticleSet": PUBMED, "PubmedArticle": PUBMED, "PubmedBookArticle": PUBMED, "article": JATS,
+    "pmc-articleset": JATS,
     "records": ENDNOTE, "xml": ENDNOTE,
 }  # fmt: skip
 
@@ -95,7 +96,8 @@ def detect(source: Source) -> Reader:
     if re.match(r"FN [A-Z]|VR 1\.0|PT [JBSP]\n", text):
         raise Refused("is in the tagged format of Web of Science; export it once more as RIS.", 1)
     raise Refused(
-        f"is none of the formats that can be read ({', '.join(reader.name for reader in READERS)}). Plain text is pasted into the form.",
+        f"is none of the formats that can be read ({', '.join(reader.name for reader in READERS)}). Plain text is "
+        f"pasted into the form.",
         1,
     )
 

@@ -20,9 +20,11 @@ _CHUNK = 65_536
 _DECLARED = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*%\s*Encoding:\s*([A-Za-z0-9_.-]{1,30})", re.IGNORECASE)
 _HIGH = re.compile(rb"[\x80-\xff]+")
 _CODECS = {
-    "utf-8": "utf-8", "utf8": "utf-8", "us-ascii": "utf-8", "ascii": "utf-8", "windows-1252": "cp1252", "cp1252": "cp1252",
+    "utf-8": "utf-8", "utf8": "utf-8", "us-ascii": "utf-8", "ascii": "utf-8", "windows-1252": "cp1252",
+    "cp1252": "cp1252",
     "iso-8859-1": "cp1252", "iso8859_1": "cp1252", "latin1": "cp1252", "iso-8859-15": "iso8859-15", "gbk": "gb18030",
-    "gb18030": "gb18030", "gb2312": "gb18030", "windows-1250": "cp1250", "windows-1251": "cp1251", "iso-8859-2": "iso8859-2",
+    "gb18030": "gb18030", "gb2312": "gb18030", "windows-1250": "cp1250", "windows-1251": "cp1251",
+    "iso-8859-2": "iso8859-2",
     "macroman": "mac-roman", "shift_jis": "shift_jis", "euc-jp": "euc_jp", "big5": "big5", "koi8-r": "koi8-r",
 }  # fmt: skip
 

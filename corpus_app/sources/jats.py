@@ -23,22 +23,27 @@ ROOTS = frozenset({"article", "pmc-articleset"})
 # What is left out wherever it stands, and how it is called when it is told.
 _LEFT_OUT = {
     "table-wrap": "tables", "table-wrap-group": "tables", "table": "tables", "fig": "figures", "fig-group": "figures",
-    "graphic": "figures", "media": "figures", "disp-formula": "displayed formulas", "disp-formula-group": "displayed formulas",
+    "graphic": "figures", "media": "figures", "disp-formula": "displayed formulas",
+    "disp-formula-group": "displayed formulas",
     "fn": "footnotes", "fn-group": "footnotes", "ref-list": "reference lists", "supplementary-material": "supplements",
-    "glossary": "glossaries", "def-list": "glossaries", "ack": "acknowledgements", "code": "listings", "preformat": "listings",
+    "glossary": "glossaries", "def-list": "glossaries", "ack": "acknowledgements", "code": "listings",
+    "preformat": "listings",
 }  # fmt: skip
 _SILENT = frozenset(
-    "label object-id tex-math inline-graphic private-char inline-supplementary-material permissions floats-group annotation".split()
+    "label object-id tex-math inline-graphic private-char inline-supplementary-material permissions floats-group "
+    "annotation".split()
 )
 _PARAGRAPHS = frozenset("p disp-quote boxed-text list statement verse-group speech attrib".split())
 _SUPERSCRIPT = str.maketrans("0123456789+-−–()=", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁽⁾⁼")
 _NOTICES = {
     "retraction": Notice.RETRACTED, "retracted-article": Notice.RETRACTED, "correction": Notice.CORRECTED,
-    "corrected-article": Notice.CORRECTED, "erratum": Notice.CORRECTED, "expression-of-concern": Notice.EXPRESSION_OF_CONCERN,
+    "corrected-article": Notice.CORRECTED, "erratum": Notice.CORRECTED,
+    "expression-of-concern": Notice.EXPRESSION_OF_CONCERN,
     "object-of-concern": Notice.EXPRESSION_OF_CONCERN,
 }  # fmt: skip
 _NO_STUDY = frozenset(
-    "editorial article-commentary book-review letter discussion news obituary announcement introduction calendar abstract "
+    "editorial article-commentary book-review letter discussion news obituary announcement introduction calendar "
+    "abstract "
     "meeting-report product-review reply other in-brief oration collection".split()
 )
 
@@ -95,7 +100,7 @@ def read_article(root: Node, file: str) -> tuple[Record, Article]:
     return record, article
 
 
-# --- Bibliography -------------------------------------------------------------------------------------------------------
+# --- Bibliography -----------------------------------------------------------------------------------------------------
 
 
 def _bibliography(record: Record, root: Node, meta: Node) -> None:
@@ -140,7 +145,8 @@ def _bibliography(record: Record, root: Node, meta: Node) -> None:
     elif kind in _NO_STUDY:
         record.tell(
             "design",
-            f"is called “{kind}” by its journal: no study of its own, and perhaps not peer reviewed. Look before you publish.",
+            f"is called “{kind}” by its journal: no study of its own, and perhaps not peer reviewed. Look before "
+            f"you publish.",
         )
 
 
@@ -205,14 +211,15 @@ def _tell(record: Record, root: Node, article: Article) -> None:
         named = ", ".join(f"“{heading}”" for heading in dict.fromkeys(article.unplaced))
         record.tell(
             "section",
-            f"no section of ours is meant by {named[:300]}; the text stands under results. Correct it where it is wrong.",
+            f"no section of ours is meant by {named[:300]}; the text stands under results. Correct it where it is "
+            f"wrong.",
             line=line,
         )
     if not article.sections:
         record.tell("passages", "there is no text in it that could become passages.")
 
 
-# --- Text ---------------------------------------------------------------------------------------------------------------
+# --- Text -------------------------------------------------------------------------------------------------------------
 
 
 def _read_abstract(abstract: Node, article: Article) -> None:

@@ -14,10 +14,12 @@ from corpus_app.sources.trees import Node, elements
 
 _RECORDS = frozenset({"PubmedArticle", "PubmedBookArticle"})
 _NOTICE_OF = {
-    "RetractionOf": Notice.RETRACTED, "ErratumFor": Notice.CORRECTED, "ExpressionOfConcernFor": Notice.EXPRESSION_OF_CONCERN,
+    "RetractionOf": Notice.RETRACTED, "ErratumFor": Notice.CORRECTED,
+    "ExpressionOfConcernFor": Notice.EXPRESSION_OF_CONCERN,
 }  # fmt: skip
 _NOTICE_IN = {
-    "RetractionIn": (Notice.RETRACTED, "Retracted"), "ExpressionOfConcernIn": (Notice.EXPRESSION_OF_CONCERN, "Expression of concern"),
+    "RetractionIn": (Notice.RETRACTED, "Retracted"),
+    "ExpressionOfConcernIn": (Notice.EXPRESSION_OF_CONCERN, "Expression of concern"),
     "ErratumIn": (Notice.CORRECTED, "Erratum"),
 }  # fmt: skip
 

@@ -38,7 +38,8 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "title": ("title", "articletitle", "documenttitle", "papertitle", "primarytitle"),
     "authors": ("authors", "author", "authorfullnames", "authornames", "creators", "author(s)"),
     "year": ("year", "publicationyear", "publishedyear", "pubyear", "py", "publicationdate", "date", "issued"),
-    "journal": ("journal", "sourcetitle", "journaltitle", "publicationtitle", "journal/book", "secondarytitle", "containertitle", "publicationname", "source"),
+    "journal": ("journal", "sourcetitle", "journaltitle", "publicationtitle", "journal/book", "secondarytitle",
+    "containertitle", "publicationname", "source"),
     "doi": ("doi", "digitalobjectidentifier", "doilink"),
     "pmid": ("pmid", "pubmedid", "medlineid"),
     "url": ("url", "link", "urls", "articleurl"),
@@ -59,7 +60,7 @@ def _column(name: str) -> str:
     )
 
 
-# --- CSV ----------------------------------------------------------------------------------------------------------------
+# --- CSV --------------------------------------------------------------------------------------------------------------
 
 
 def delimiter_of(line: str) -> str:
@@ -142,7 +143,7 @@ def _cells(
         yield line, {name: cell for name, cell in zip(names, row, strict=False) if name and cell.strip()}
 
 
-# --- JSON ---------------------------------------------------------------------------------------------------------------
+# --- JSON -------------------------------------------------------------------------------------------------------------
 
 
 def is_json(head: str) -> bool:
@@ -259,7 +260,7 @@ def _json_lines(source: Source, encoding: Encoding) -> Iterator[tuple[int, dict[
             yield Problem(source.name, number, "", f"is {kind_of(value)}; it should be an object.")
 
 
-# --- Objects to items ---------------------------------------------------------------------------------------------------
+# --- Objects to items -------------------------------------------------------------------------------------------------
 
 
 def _objects_to_items(

@@ -48,7 +48,7 @@ class Tagged:
         return next((self.values[tag][0][0] for tag in tags if tag in self.values), self.line)
 
 
-# --- RIS ----------------------------------------------------------------------------------------------------------------
+# --- RIS --------------------------------------------------------------------------------------------------------------
 
 _RIS_LINE = re.compile(r"\s?([A-Z][A-Z0-9])(?: {1,2}-(?: |$)| -$| {2}-)(.*)")
 _RIS_END = re.compile(r"\s?ER\s*-?\s*")
@@ -156,9 +156,13 @@ def _from_ris(found: Tagged, file: str) -> Record:
     if abstract := found.first("AB", "N2"):
         record.abstract = split_abstract(abstract)
     record.lines = {
-        "title": found.line_of("TI", "T1"), "year": found.line_of("PY", "Y1", "DA"), "doi": found.line_of("DO", "M3", "N1"),
-        "authors": found.line_of("AU", "A1", "A2"), "url": found.line_of("UR"), "journal": found.line_of("JF", "T2", "JO"),
-    }  # fmt: skip
+        "title": found.line_of("TI", "T1"),
+        "year": found.line_of("PY", "Y1", "DA"),
+        "doi": found.line_of("DO", "M3", "N1"),
+        "authors": found.line_of("AU", "A1", "A2"),
+        "url": found.line_of("UR"),
+        "journal": found.line_of("JF", "T2", "JO"),
+    }
     if kind and kind not in _REVIEWED:
         record.tell(
             "peer_reviewed",
@@ -179,7 +183,7 @@ def _ris_pmid(found: Tagged) -> str:
     return ""
 
 
-# --- NBIB ---------------------------------------------------------------------------------------------------------------
+# --- NBIB -------------------------------------------------------------------------------------------------------------
 
 _NBIB_LINE = re.compile(r"([A-Z][A-Z0-9]{1,3}) {0,3}- ?(.*)")
 _NBIB_NOTICES = {
@@ -251,10 +255,14 @@ def _from_nbib(found: Tagged, file: str) -> Record:
         authors=found.all("FAU") or found.all("AU"),
         year=found.first("DP", "DEP", "EDAT", "DA"),
         journal=found.first("JT", "TA"),
-        dois=[value for value in found.all("LID", "AID", "SO", "DOI") if "[doi]" in value or "doi:" in value.lower() or value.startswith("10.")],
+        dois=[
+            value
+            for value in found.all("LID", "AID", "SO", "DOI")
+            if "[doi]" in value or "doi:" in value.lower() or value.startswith("10.")
+        ],
         pmid=found.first("PMID"),
         kinds=found.all("PT"),
-    )  # fmt: skip
+    )
     if bodies := found.all("CN"):
         record.authors = record.authors or ["{" + body + "}" for body in bodies]
         if not record.authors[0].startswith("{"):
@@ -289,16 +297,20 @@ def _from_nbib(found: Tagged, file: str) -> Record:
     return record
 
 
-# --- What both, and PubMed's XML, share ---------------------------------------------------------------------------------
+# --- What both, and PubMed's XML, share -------------------------------------------------------------------------------
 
 _UNREVIEWED = re.compile(
-    r"preprint|editorial|letter|comment|news|book|biography|thesis|dissertation|interview|address|webcast|patient education",
+    r"preprint|editorial|letter|comment|news|book|biography|thesis|dissertation|interview|address|webcast|patient "
+    r"education",
     re.IGNORECASE,
 )
 _LABEL = re.compile(
-    r"(?:(?<=\s)|\A)(?P<label>(?:BACKGROUND|INTRODUCTION|CONTEXT|RATIONALE|OBJECTIVES?|AIMS?|PURPOSES?|HYPOTHESIS|IMPORTANCE|METHODS?|MATERIALS? AND METHODS|STUDY DESIGN|DESIGN|SETTING|PARTICIPANTS|PATIENTS|"
-    r"SUBJECTS|INTERVENTIONS?|(?:MAIN )?OUTCOME MEASURES?|MEASUREMENTS|DATA SOURCES|STUDY SELECTION|DATA EXTRACTION|DATA SYNTHESIS|METHODS AND (?:RESULTS|FINDINGS)|(?:MAIN )?RESULTS|FINDINGS|DISCUSSION|"
-    r"CONCLUSIONS?|INTERPRETATION|LIMITATIONS?|PRACTICAL APPLICATIONS?|CLINICAL RELEVANCE|SIGNIFICANCE|FUNDING|TRIAL REGISTRATION|REGISTRATION|CLINICAL TRIAL REGISTRATION)(?:[ /,&A-Z-]{0,40})?):\s"
+    r"(?:(?<=\s)|\A)(?P<label>(?:BACKGROUND|INTRODUCTION|CONTEXT|RATIONALE|OBJECTIVES?|AIMS?|PURPOSES?|HYPOTHESIS"
+    r"|IMPORTANCE|METHODS?|MATERIALS? AND METHODS|STUDY DESIGN|DESIGN|SETTING|PARTICIPANTS|PATIENTS|"
+    r"SUBJECTS|INTERVENTIONS?|(?:MAIN )?OUTCOME MEASURES?|MEASUREMENTS|DATA SOURCES|STUDY SELECTION|DATA EXTRACTION"
+    r"|DATA SYNTHESIS|METHODS AND (?:RESULTS|FINDINGS)|(?:MAIN )?RESULTS|FINDINGS|DISCUSSION|"
+    r"CONCLUSIONS?|INTERPRETATION|LIMITATIONS?|PRACTICAL APPLICATIONS?|CLINICAL RELEVANCE|SIGNIFICANCE|FUNDING"
+    r"|TRIAL REGISTRATION|REGISTRATION|CLINICAL TRIAL REGISTRATION)(?:[ /,&A-Z-]{0,40})?):\s"
 )  # fmt: skip
 
 

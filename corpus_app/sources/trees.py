@@ -151,7 +151,8 @@ class _Reader:
 
     def entity(self, name: str, is_parameter: bool, *_: object) -> None:
         raise Refused(
-            f"declares the entity {name[:40]!r}; files with entities of their own are not read. Remove the declaration.",
+            f"declares the entity {name[:40]!r}; files with entities of their own are not read. Remove the "
+            f"declaration.",
             self.parser.CurrentLineNumber,
         )
 

@@ -61,7 +61,8 @@ class Command(BaseCommand):
             )
         ours, theirs = (statistics.median(times[f"encode, {encoder.name}"]) for encoder in (serving, original))
         self.stdout.write(
-            f"The original takes {theirs / ours:.1f} times as long as the encoder in use, by {embedding.THREADS} threads both."
+            f"The original takes {theirs / ours:.1f} times as long as the encoder in use, by {embedding.THREADS} "
+            f"threads both."
         )
 
 

@@ -39,7 +39,10 @@ Times = dict[str, list[float]]
 
 
 class Command(BaseCommand):
-    help = "Times a site that is running: first event of a stream, whole answers, stored pages, first sentence in a browser."
+    help = (
+        "Times a site that is running: first event of a stream, whole answers, "
+        "stored pages, first sentence in a browser."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("url", help="of the site, e.g. http://127.0.0.1:8000")

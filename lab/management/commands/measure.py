@@ -205,7 +205,8 @@ class Command(BaseCommand):
                 what = "kept" if "kept" in row_of_kind else "caught"
                 low, high = row_of_kind["interval"]
                 self.stdout.write(
-                    f"  {kind:12} {what:6} {row_of_kind[what]:7.2%} of {row_of_kind['n']} (95 %: {low:.2%} to {high:.2%})"
+                    f"  {kind:12} {what:6} {row_of_kind[what]:7.2%} of {row_of_kind['n']} (95 %: {low:.2%} to "
+                    f"{high:.2%})"
                 )
         write(figures, out)
 

@@ -17,7 +17,8 @@ from lab import planting
 
 class Command(BaseCommand):
     help = (
-        "Plants defects in clean passages, one at a time, and says how many of them the text-quality gate finds and in how many "
+        "Plants defects in clean passages, one at a time, and says how many of them the text-quality gate finds and "
+        "in how many "
         "clean passages it finds something. Reads files only; the corpus in the database is not touched."
     )
 
