@@ -34,8 +34,8 @@ class QaConfig(AppConfig):
         hooks.impact_providers.append(impact.find_impacts)
         hooks.citation_counters.append(impact.count_answers)
         hooks.question_sources.append(gaps.frequent_questions)
-        hooks.answered_questions_citing.append(listed.citing)
-        hooks.answered_questions_about.append(listed.about)
+        hooks.answered_questions_citing.append(listed.questions_citing)
+        hooks.answered_questions_about.append(listed.questions_about)
         hooks.dashboard_panels.append(dashboard.panels)
         if settings.GOLDEN_GUARD:
             hooks.publish_checks.append(golden_runs.regressions)

@@ -56,7 +56,7 @@ class StoredPassage(models.Model):
 class Answer(models.Model):
     """An answered (or declined) question.
 
-    `payload` is its public part (docs/contract.md), packed; `storing.whole` restores it.
+    `payload` is its public part (docs/contract.md), packed; `storing.restore_payload` restores it.
     """
 
     id = models.CharField(primary_key=True, max_length=40, help_text="128 random bits, url-safe.")

@@ -224,7 +224,7 @@ def store(
     """
     milliseconds_left = limit.milliseconds_left if limit else None
     answer_id, request_id = new_id(), request_id or uuid.uuid4()
-    body = payload.of_answer(
+    body = payload.build_payload(
         answered,
         answer_id=answer_id,
         url=reverse("answer", args=[answer_id]),

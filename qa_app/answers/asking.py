@@ -302,10 +302,10 @@ def find_answer(answer_id: str) -> Payload | None:
         return None
     with search.snapshot():
         found = Answer.objects.filter(pk=answer_id).order_by().values_list("payload", flat=True)
-        return next((redaction.redact_now(storing.whole(stored)) for stored in found), None)
+        return next((redaction.redact_now(storing.restore_payload(stored)) for stored in found), None)
 
 
 def find_by_request(request_id: uuid.UUID) -> Payload | None:
     """Return a stored answer by its request id, redacted; None where there is none."""
     row = Answer.objects.filter(request_id=request_id).first()
-    return None if row is None else redaction.redact(storing.whole(row.payload))
+    return None if row is None else redaction.redact(storing.restore_payload(row.payload))

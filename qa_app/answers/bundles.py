@@ -64,7 +64,7 @@ def replay(answer_id: str) -> dict[str, Any] | None:
         made = shown and replaying.replay(answer_id, limit=limit)
     if not shown or not made:
         return None
-    stored = storing.whole(Answer.objects.only("payload").get(pk=answer_id).payload)
+    stored = storing.restore_payload(Answer.objects.only("payload").get(pk=answer_id).payload)
     is_whole = all(stored[name] == shown[name] for name in HIDDEN_FROM)
     return {
         "is_same": made.is_same,

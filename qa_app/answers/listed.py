@@ -96,12 +96,12 @@ def _listed(
     )
 
 
-def about(concept_id: str) -> Sequence[AnsweredQuestion]:
+def questions_about(concept_id: str) -> Sequence[AnsweredQuestion]:
     """Return the newest listed questions that name this concept."""
     return _to_records(questions(lambda one: concept_id in one.concepts))
 
 
-def citing(study_id: str) -> Sequence[AnsweredQuestion]:
+def questions_citing(study_id: str) -> Sequence[AnsweredQuestion]:
     """Return the newest listed questions whose answers cite this study."""
     return _to_records(questions(lambda one: study_id in one.studies))
 

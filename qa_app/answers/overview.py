@@ -29,7 +29,7 @@ REVIEWS = frozenset(
 TRIALS = frozenset({Design.RANDOMIZED_CONTROLLED_TRIAL, Design.CROSSOVER_TRIAL, Design.NONRANDOMIZED_TRIAL})
 LINE_WIDTH, LINE_MARGIN, LINE_FOOT = 340, 18, 24  # of the timeline, in pixels
 DOT, DOT_PITCH = 7, 18
-FEWEST_YEARS = 2  # studies of one year make no line
+MIN_YEARS = 2  # studies of one year make no line
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ class Overview:
     """Similar questions on the public list."""
 
 
-def of(payload: Payload) -> Overview:
+def build_overview(payload: Payload) -> Overview:
     """Return the overview of a redacted answer."""
     with search.snapshot():
         cited = {row["study_id"]: row["index"] for row in payload["citations"] if row["status"] == "published"}
@@ -267,7 +267,7 @@ def draw_timeline(studies: Iterable[tuple[Reference, int | None]]) -> Timeline |
         key=lambda row: (row[0].year, row[1] is None, row[1] or 0, row[0].study_id),
     )
     years = [study.year for study, _ in dated if study.year is not None]
-    if len(set(years)) < FEWEST_YEARS:
+    if len(set(years)) < MIN_YEARS:
         return None
     first, last = years[0], years[-1]
     places = [LINE_MARGIN + (LINE_WIDTH - 2 * LINE_MARGIN) * (year - first) / (last - first) for year in years]

@@ -35,7 +35,7 @@ from qa_app.pipeline.text import highlights, stems
 Payload = dict[str, Any]
 
 
-def of_answer(
+def build_payload(
     answer: Answer, *, answer_id: str, url: str, request_id: str, parent: str | None, encoder: str, created_at: str
 ) -> Payload:
     """Return the payload of an answer; `notices` stays empty until it is read against the present corpus."""

@@ -74,12 +74,12 @@ def replay(answer_id: str, *, limit: TimeLimit | None = None) -> Replay | None:
         return None
     if row.engine != answering.engine():
         raise CannotReplay("It was made by another engine than the one that runs here, so it cannot be made again.")
-    then = storing.whole(row.payload)
+    then = storing.restore_payload(row.payload)
     meant = then.get("understood_as")
     searched = clean(meant or row.question)[:2_000]
     question = Question(row.question, searched, Mode(row.mode), row.collection, understood_as=meant)
     made = _make(row, question, _read(Policy, row.policy.values), limit)
-    now = payload.of_answer(
+    now = payload.build_payload(
         made,
         answer_id=row.id,
         url=then["url"],

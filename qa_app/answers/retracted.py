@@ -15,22 +15,22 @@ MARKED = Q(study__notice__in=[Notice.CORRECTED.value, Notice.EXPRESSION_OF_CONCE
 CHANGED = Q(passage=None) | ~Q(passage__version=F("passage_version"))
 
 
-def quoting(study_ids: Collection[str]) -> QuerySet[Answer]:
+def quoting_studies(study_ids: Collection[str]) -> QuerySet[Answer]:
     """Return the answers that quote one of these studies."""
     return _citing(Q(study_key__in=study_ids))
 
 
-def lost() -> QuerySet[Answer]:
+def with_lost_sources() -> QuerySet[Answer]:
     """Return the answers with a source that is retracted or no longer public."""
     return _citing(LOST)
 
 
-def marked() -> QuerySet[Answer]:
+def with_notices() -> QuerySet[Answer]:
     """Return the answers with a source that was corrected or is under an expression of concern."""
     return _citing(MARKED)
 
 
-def changed() -> QuerySet[Answer]:
+def with_changed_passages() -> QuerySet[Answer]:
     """Return the answers that quote a passage which was edited or removed since."""
     return _citing(CHANGED)
 
@@ -41,9 +41,9 @@ def to_ask_again() -> QuerySet[Answer]:
         Answer.objects.annotate(follows=_parent("parent_id"))
         .filter(question=OuterRef("question"), mode=OuterRef("mode"), created_at__gt=OuterRef("created_at"))
         .filter(follows=_parent(OuterRef("parent_id")))
-        .exclude(pk__in=lost().values("pk"))
+        .exclude(pk__in=with_lost_sources().values("pk"))
     )
-    return lost().filter(~Exists(later))
+    return with_lost_sources().filter(~Exists(later))
 
 
 def _citing(condition: Q) -> QuerySet[Answer]:

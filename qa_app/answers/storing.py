@@ -10,7 +10,7 @@ from qa_app.answers.payload import Payload, with_added
 from qa_app.models import Answer, StoredPassage
 
 
-def whole(stored: Mapping[str, Any]) -> Payload:
+def restore_payload(stored: Mapping[str, Any]) -> Payload:
     """Return a stored payload as clients see it; fields missing from an earlier release are empty."""
     keys = packing.digests(stored)
     rows = StoredPassage.objects.filter(digest__in=keys).values("digest", *packing.SHARED) if keys else ()
@@ -18,6 +18,6 @@ def whole(stored: Mapping[str, Any]) -> Payload:
     return with_added(packing.unpack(stored, passages))
 
 
-def drafts(answer: Answer) -> list[Payload]:
+def restore_drafts(answer: Answer) -> list[Payload]:
     """Return the unpacked drafts of an answer."""
-    return packing.unpack_drafts(answer.drafts, whole(answer.payload)) if answer.drafts else []
+    return packing.unpack_drafts(answer.drafts, restore_payload(answer.payload)) if answer.drafts else []

@@ -44,9 +44,9 @@ class SourcesFilter(admin.SimpleListFilter):
     parameter_name = "sources"
     kinds = {
         "again": ("Source withdrawn, not asked again", retracted.to_ask_again),
-        "lost": ("Source withdrawn", retracted.lost),
-        "marked": ("Source corrected or of concern", retracted.marked),
-        "changed": ("Text changed", retracted.changed),
+        "lost": ("Source withdrawn", retracted.with_lost_sources),
+        "marked": ("Source corrected or of concern", retracted.with_notices),
+        "changed": ("Text changed", retracted.with_changed_passages),
     }
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
@@ -69,7 +69,7 @@ class QuotesFilter(admin.SimpleListFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         named = (self.value() or "").split(",")
-        return queryset.filter(pk__in=retracted.quoting(named).values("pk")) if self.value() else queryset
+        return queryset.filter(pk__in=retracted.quoting_studies(named).values("pk")) if self.value() else queryset
 
 
 @admin.register(Answer)
@@ -180,7 +180,7 @@ class AnswerAdmin(ReadOnlyAdmin):
     def written(self, answer: Answer) -> str:
         if not answer.drafts:
             return "Nothing was written for it"
-        context = {"attempts": list(written.attempts(storing.drafts(answer)))}
+        context = {"attempts": list(written.attempts(storing.restore_drafts(answer)))}
         return render_to_string("admin/qa_app/answer/written.html", context)
 
     @admin.display(description="settings")

@@ -113,7 +113,7 @@ def _ask(question: ReaderQuestion, parent: str | None, policy: Policy) -> tuple[
 
 
 def _payload(answer: Answer, parent: str | None, now: datetime) -> payload.Payload:
-    return payload.of_answer(
+    return payload.build_payload(
         answer,
         answer_id="",
         url="",

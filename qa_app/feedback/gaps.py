@@ -123,7 +123,7 @@ def nearest(answer: Answer | None, most: int = 3) -> Sequence[Mapping[str, Any]]
     """Return the nearest evidence of an answer, of public studies only."""
     if answer is None:
         return ()
-    evidence = storing.whole(answer.payload)["evidence"]
+    evidence = storing.restore_payload(answer.payload)["evidence"]
     public = search.study_states([row["study_id"] for row in evidence])
     return [row for row in evidence if row["study_id"] in public and public[row["study_id"]].status == "published"][
         :most

@@ -78,7 +78,7 @@ def answer_page(
 ) -> HttpResponse:
     """Render an answer; `since` is the id of an earlier answer to compare with."""
     with asking.snapshot():
-        around = overview.of(payload)
+        around = overview.build_overview(payload)
         changes = asking.find_changes(payload, since) if since else None
         trail = history.list_parents(payload["id"]) if payload.get("parent") else []
         shows_corpus = payload["outcome"] == "out_of_scope"

@@ -274,14 +274,14 @@ class ModelServer:
             text=text,
             prompt_tokens=prompt_tokens,
             reply_tokens=reply_tokens,
-            cost=price.of(prompt_tokens, reply_tokens) if price.is_known else None,
+            cost=price.cost_of(prompt_tokens, reply_tokens) if price.is_known else None,
             is_complete=not refused and ended not in ("length", "content_filter"),
             seconds=seconds,
         )
 
     def _max_cost(self, request: Request) -> float:
         characters = request.characters + len(json.dumps(request.schema))
-        return self._settings.price.of(characters // MIN_CHARACTERS_PER_TOKEN, self._settings.reply_tokens)
+        return self._settings.price.cost_of(characters // MIN_CHARACTERS_PER_TOKEN, self._settings.reply_tokens)
 
     def _settle(
         self, day: date, results: Sequence[Reply | Exception], reserved: Sequence[float], wasted: Sequence[int]

@@ -100,7 +100,7 @@ class Price:
     def is_known(self) -> bool:
         return self.prompt > 0 or self.reply > 0
 
-    def of(self, prompt_tokens: int, reply_tokens: int) -> float:
+    def cost_of(self, prompt_tokens: int, reply_tokens: int) -> float:
         return (prompt_tokens * self.prompt + reply_tokens * self.reply) / 1000
 
 

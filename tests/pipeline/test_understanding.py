@@ -39,7 +39,7 @@ def test_everything_that_was_read_of_a_question_is_told() -> None:
         linked=(OTHERS[1],),
     )  # fmt: skip
 
-    body = payload.of_answer(
+    body = payload.build_payload(
         make_answer(query=query), answer_id="a", url="/a", request_id="r", parent=None, encoder="e", created_at="now"
     )
     found = body["understood"]
@@ -55,7 +55,7 @@ def test_everything_that_was_read_of_a_question_is_told() -> None:
 
 def test_a_question_that_asks_as_a_whole_has_no_core() -> None:
     query = make_query("Does it work?", ask="Does it work?")
-    body = payload.of_answer(
+    body = payload.build_payload(
         make_answer(query=query), answer_id="a", url="/a", request_id="r", parent=None, encoder="e", created_at="now"
     )
 

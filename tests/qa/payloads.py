@@ -196,5 +196,5 @@ class FakeAsking:
             monkeypatch.setattr(asking, name, getattr(self, name))
         monkeypatch.setattr(examples, "shown", self.examples)
         monkeypatch.setattr(asking, "snapshot", nullcontext)
-        monkeypatch.setattr(overview, "of", self.overview)
+        monkeypatch.setattr(overview, "build_overview", self.overview)
         return self

@@ -116,7 +116,7 @@ def test_reading_them_takes_two_queries(curator: User, django_assert_num_queries
         approve(question, curator)
 
     with django_assert_num_queries(2):
-        assert len(listed.citing("T-SETS")) == 2
+        assert len(listed.questions_citing("T-SETS")) == 2
 
 
 def test_robots_are_kept_from_answers_and_let_to_the_studies(client: Client) -> None:

@@ -72,7 +72,7 @@ def test_a_payload_that_was_never_packed_stays_as_it_is() -> None:
 def test_what_is_read_is_what_was_given(question: str) -> None:
     body = store_answer(question)
 
-    assert storing.whole(Answer.objects.get(pk=body["id"]).payload) == body
+    assert storing.restore_payload(Answer.objects.get(pk=body["id"]).payload) == body
 
 
 @pytest.mark.usefixtures("library")
@@ -116,7 +116,7 @@ def test_drafts_come_back_with_their_words() -> None:
     body = store_answer()
     row = Answer.objects.get(pk=body["id"])
 
-    (draft,) = storing.drafts(row)
+    (draft,) = storing.restore_drafts(row)
 
     assert [s["text"] for s in draft["summary"]] == [s["text"] for s in body["summary"]["sentences"]]
     assert all("text" not in s for s in row.drafts[0]["summary"])
@@ -138,4 +138,4 @@ def test_the_release_before_reads_what_this_one_stored_and_the_other_way_round()
     assert policy == figures
     row = Answer.objects.get(pk=body["id"])
     assert (row.policy_id, row.policy.values) == (body["policy"], figures)
-    assert storing.whole(row.payload) == body
+    assert storing.restore_payload(row.payload) == body

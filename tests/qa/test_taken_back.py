@@ -51,7 +51,7 @@ def test_an_answer_that_lost_a_source_is_listed_until_its_question_is_asked_agai
     asking.ask_again(body["id"])
 
     assert not retracted.to_ask_again().exists()
-    assert [answer.pk for answer in retracted.lost()] == [body["id"]]
+    assert [answer.pk for answer in retracted.with_lost_sources()] == [body["id"]]
 
 
 def test_the_same_question_in_another_mode_is_another(curator: User) -> None:
