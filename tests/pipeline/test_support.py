@@ -10,7 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qa_app.pipeline.verification.reading import read
-from qa_app.pipeline.verification.support import FITTED, SIGNALS, Support, is_negated, read_signals, turns
+from qa_app.pipeline.verification.support import (
+    FITTED,
+    SIGNALS,
+    Support,
+    has_opposite_direction,
+    is_negated,
+    read_signals,
+)
 from tests.pipeline.values import SENTENCES
 
 FLAT = Support(0.0, {}, {}, {}, 1, {}, "nothing")
@@ -78,4 +85,4 @@ def test_two_negations_are_none() -> None:
     ],
 )
 def test_a_claim_turns_where_the_source_points_only_the_other_way(claim: str, source: str, turned: bool) -> None:
-    assert turns(read(claim), read(source)) is turned
+    assert has_opposite_direction(read(claim), read(source)) is turned

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.records import DraftSentence, LeftOut, LeftOutReason, Sentence, SentenceKind, Verdict
-from qa_app.pipeline.verification import Judge, find_span, lay, verify
+from qa_app.pipeline.verification import Judge, align_to_passage, find_span, verify
 from tests.pipeline.values import TEXTS, make_candidate, make_evidence, make_passage
 
 SAFE = "No trial found that creatine harms the kidneys. It was safe. It was safe in older adults, too."
@@ -228,7 +228,7 @@ def test_a_near_quote_is_laid_on_every_cited_passage_that_says_it() -> None:
 
 
 def test_too_few_words_are_no_near_quote() -> None:
-    assert lay("Heavy loads.", make_passage(LOADS)) is None
+    assert align_to_passage("Heavy loads.", make_passage(LOADS)) is None
     assert judged("Heavy loads.", LOADS)[0] == ()
 
 

@@ -1,4 +1,4 @@
-"""Verification: a sentence leaves only with the exact words behind it."""
+"""Verify drafted sentences against the passages that they cite."""
 
 from __future__ import annotations
 
@@ -25,19 +25,22 @@ from qa_app.pipeline.verification.lexicon import Kind
 from qa_app.pipeline.verification.reading import Token, read
 
 Judge = Callable[[str, Sequence[str]], float]
-"""Chance from 0 to 1 that the sentences (second) bear out the claim (first). Whatever it raises counts as no support."""
+"""Function of a claim and its cited sentences that returns the chance, 0 to 1, that they support it.
+
+An exception counts as no support.
+"""
 
 _SHORTEST = 3  # tokens; fewer than these are no statement
 _MARKUP = frozenset("<>[]{}|`\\*_#?!@$^~=&")
-_READ_MARKS = frozenset("≤≥±≈×·⋅∙⁻−⁰¹²³⁴⁵⁶⁷⁸⁹‐‑‒–—―‘’“”…")  # those that `reading` compares, or that say nothing
-_SENTENCES_TRIED = 2  # of a passage: those that share most words with the claim, alone and with a neighbour
+_KNOWN_MARKS = frozenset("≤≥±≈×·⋅∙⁻−⁰¹²³⁴⁵⁶⁷⁸⁹‐‑‒–—―‘’“”…")  # compared by `reading`, or without meaning
+_SENTENCES_TRIED = 2  # of a passage, alone and with a neighbour
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """One drafted sentence: what is kept of it, or why not."""
+class SentenceResult:
+    """The result of verifying one drafted sentence: the accepted sentence, or the reason against it."""
 
-    kept: Sentence | None
+    accepted: Sentence | None
     reason: LeftOutReason | None = None
     detail: str = ""
 
@@ -45,30 +48,31 @@ class Judged:
 def verify(
     drafted: Sequence[DraftSentence], evidence: Evidence, *, policy: Policy | None = None, judge: Judge | None = None
 ) -> tuple[tuple[Sentence, ...], tuple[LeftOut, ...]]:
-    """The sentences that the passages they cite bear out, with the words behind them; the others with the reason.
+    """Return the sentences that their cited passages support, with the supporting spans; the others with the reason.
 
-    Verbatim sentences stand as they are. What is cut down or set side by side must agree in every figure, direction, negation and group.
-    A free paraphrase needs the fitted score, and the judge's too where there is one; a weak one gives way to the sentence it
-    is nearest to, if that answers the question.
+    Verbatim sentences are accepted. A shortened or joined quotation must agree in every figure, direction, negation and
+    group. A free paraphrase needs the fitted score, and the judge's where there is one. A weak paraphrase is replaced
+    by the nearest sentence of its sources, if that answers the question.
     """
     policy = policy or Policy()
-    kept: list[Sentence] = []
-    fallen: list[LeftOut] = []
+    accepted: list[Sentence] = []
+    rejected: list[LeftOut] = []
     quoted = {sentence.text for sentence in drafted}
     for sentence in drafted:
-        judged = _judge(sentence, evidence, policy, judge)
-        if judged.kept is not None and (judged.reason is None or judged.kept.text not in quoted):
-            kept.append(judged.kept)
-            quoted.add(judged.kept.text)
-        if judged.reason is not None:
-            fallen.append(LeftOut("sentence", judged.reason, judged.detail, None, sentence.text))
-    return tuple(kept), tuple(fallen)
+        result = _verify_sentence(sentence, evidence, policy, judge)
+        if result.accepted is not None and (result.reason is None or result.accepted.text not in quoted):
+            accepted.append(result.accepted)
+            quoted.add(result.accepted.text)
+        if result.reason is not None:
+            rejected.append(LeftOut("sentence", result.reason, result.detail, None, sentence.text))
+    return tuple(accepted), tuple(rejected)
 
 
 def find_span(text: str, passage: Passage) -> Span | None:
-    """Where the text stands in the passage as whole sentences; None where it does not.
+    """Find the text in the passage as whole sentences; None where it is not there.
 
-    A part of a sentence is no support: "creatine harms the kidneys" also stands in "no trial found that creatine harms the kidneys".
+    A part of a sentence is no support: "creatine harms the kidneys" also occurs in "no trial found that creatine harms
+    the kidneys".
     """
     starts = {sentence.start for sentence in passage.sentences}
     ends = {sentence.end for sentence in passage.sentences}
@@ -81,34 +85,39 @@ def find_span(text: str, passage: Passage) -> Span | None:
     return None
 
 
-def _judge(sentence: DraftSentence, evidence: Evidence, policy: Policy, judge: Judge | None) -> Judged:
+def _verify_sentence(
+    sentence: DraftSentence, evidence: Evidence, policy: Policy, judge: Judge | None
+) -> SentenceResult:
     passages = {candidate.passage.passage_id: candidate.passage for candidate in evidence.passages}
     cited = [passages[i] for i in dict.fromkeys(sentence.passage_ids) if i in passages]
     if not cited:
-        return Judged(None, LeftOutReason.UNKNOWN_CITATION, "it cites no passage of the evidence")
+        return SentenceResult(None, LeftOutReason.UNKNOWN_CITATION, "it cites no passage of the evidence")
     spans = tuple(span for passage in cited if (span := find_span(sentence.text, passage)) is not None)
     if spans:
-        return Judged(_kept(sentence, Verdict.VERBATIM, "high", SentenceKind.QUOTE, spans))
+        return SentenceResult(_accept(sentence, Verdict.VERBATIM, "high", SentenceKind.QUOTE, spans))
     claim = read(sentence.text)
-    laid = [found for passage in cited if (found := lay(sentence.text, passage)) is not None]
-    near = tuple(span for fit, span in laid if fit.reason is None)
+    fits = [found for passage in cited if (found := align_to_passage(sentence.text, passage)) is not None]
+    near = tuple(span for fit, span in fits if fit.reason is None)
     if near:
-        return Judged(_kept(sentence, Verdict.SUPPORTED, "high", SentenceKind.NEAR_QUOTE, near))
-    own = max((fit.coverage for fit, _ in laid), default=0.0)
+        return SentenceResult(_accept(sentence, Verdict.SUPPORTED, "high", SentenceKind.NEAR_QUOTE, near))
+    own = max((fit.coverage for fit, _ in fits), default=0.0)
     for passage in passages.values():
         if passage in cited:
             continue
-        other = lay(sentence.text, passage)
+        other = align_to_passage(sentence.text, passage)
         if find_span(sentence.text, passage) or (other and other[0].is_near and other[0].coverage > own):
-            return Judged(None, LeftOutReason.UNSUPPORTED, "its words stand in a passage that it does not cite")
-    closest = max((fit for fit, _ in laid), key=lambda fit: fit.coverage, default=None)
+            return SentenceResult(None, LeftOutReason.UNSUPPORTED, "its words stand in a passage that it does not cite")
+    closest = max((fit for fit, _ in fits), key=lambda fit: fit.coverage, default=None)
     if closest is not None and closest.is_near:
-        return Judged(None, closest.reason, _differs(closest))
+        return SentenceResult(None, closest.reason, _differs(closest))
     return _paraphrase(sentence, claim, cited, evidence, policy, judge)
 
 
-def lay(text: str, passage: Passage) -> tuple[Fit, Span] | None:
-    """The text on the sentence, or the two neighbouring ones, of the passage that it fits best; None for one that says too little."""
+def align_to_passage(text: str, passage: Passage) -> tuple[Fit, Span] | None:
+    """Align the text with the sentence, or two neighbouring ones, of the passage that it fits best.
+
+    None for a text of fewer than three tokens.
+    """
     claim = read(text)
     if len(claim) < _SHORTEST:
         return None
@@ -129,8 +138,8 @@ def lay(text: str, passage: Passage) -> tuple[Fit, Span] | None:
 
 
 def _foreign_marks(text: str, source: str) -> set[str]:
-    """Markup, and signs that no reading of the words would notice: "10 ‰" for "10", "gain ↓" for "gain", letters struck through."""
-    known = set(source) | _READ_MARKS
+    """Return markup and signs that the source lacks and token comparison ignores, as in "10 ‰" or "gain ↓"."""
+    known = set(source) | _KNOWN_MARKS
     return {mark for mark in set(unicodedata.normalize("NFC", text)) - known if mark in _MARKUP or not _is_plain(mark)}
 
 
@@ -139,7 +148,7 @@ def _is_plain(mark: str) -> bool:
 
 
 def _stretches(text: str, passage: Passage) -> list[tuple[int, int]]:
-    """The sentences (first, last) that share most words with the text: alone, then with a neighbour."""
+    """Return the sentences (first, last) that share most words with the text: alone, then with a neighbour."""
     wanted = frozenset(text.lower().split())
     shared = [len(wanted & _split(passage.text[s.start : s.end])) for s in passage.sentences]
     alone = sorted(range(len(shared)), key=lambda n: (-shared[n], n))[:_SENTENCES_TRIED]
@@ -151,7 +160,7 @@ def _split(text: str) -> frozenset[str]:
     return frozenset(text.lower().split())
 
 
-# --- Free paraphrase ------------------------------------------------------------------------------------------------------
+# --- Free paraphrase --------------------------------------------------------------------------------------------------
 
 
 def _paraphrase(
@@ -161,12 +170,12 @@ def _paraphrase(
     evidence: Evidence,
     policy: Policy,
     judge: Judge | None,
-) -> Judged:
+) -> SentenceResult:
     best = _closest(sentence.text, cited)
     words = [span.quote for span in best]
     reason = _contradicted(claim, words, cited)
     if reason is not None:
-        return Judged(None, reason, "it says otherwise than the sentences nearest to it")
+        return SentenceResult(None, reason, "it says otherwise than the sentences nearest to it")
     texts = [passage.text[s.start : s.end] for passage in cited for s in passage.sentences]
     chance = _chance(sentence.text, texts, judge)
     if (
@@ -176,15 +185,15 @@ def _paraphrase(
     ):
         is_high = chance >= policy.support_high
         verdict, level = (Verdict.SUPPORTED, "high") if is_high else (Verdict.WEAK, "medium")
-        return Judged(_kept(sentence, verdict, level, SentenceKind.PARAPHRASE, best))
+        return SentenceResult(_accept(sentence, verdict, level, SentenceKind.PARAPHRASE, best))
     detail = "the passages it cites bear it out too weakly"
     terms = set(evidence.query.terms)
     answers = bool(terms) and len(terms & stem_set(words[0])) >= policy.quote_answers_from * len(terms)
     shared = len(set(content_stems(sentence.text)) & stem_set(words[0]))
     if not answers or shared < _SHORTEST:
-        return Judged(None, LeftOutReason.UNSUPPORTED, detail)
+        return SentenceResult(None, LeftOutReason.UNSUPPORTED, detail)
     quote = Sentence(words[0], (), Verdict.VERBATIM, "high", SentenceKind.QUOTE, best[:1], sentence.paragraph)
-    return Judged(quote, LeftOutReason.UNSUPPORTED, f"{detail}; the source's own words stand in its place")
+    return SentenceResult(quote, LeftOutReason.UNSUPPORTED, f"{detail}; the source's own words stand in its place")
 
 
 def _chance(claim: str, texts: Sequence[str], judge: Judge | None) -> float:
@@ -194,28 +203,28 @@ def _chance(claim: str, texts: Sequence[str], judge: Judge | None) -> float:
         return chance
     try:
         return min(chance, judge(claim, texts))
-    except Exception:  # whatever goes wrong with a judge, its silence is no support
+    except Exception:  # a failed judge supports nothing
         return 0.0
 
 
 def _closest(text: str, cited: Sequence[Passage], most: int = 2) -> tuple[Span, ...]:
-    """The sentences that hold most of the claim's rare words, the best first; each cited passage's best at most once."""
+    """Return the best sentence of each cited passage by the claim's rare words, the best first, `most` at most."""
     fitted = support.FITTED
     wanted = {s: fitted.rarity(s) for s in content_stems(text)}
     found = []
     for passage in cited:
         places = [passage.text[s.start : s.end] for s in passage.sentences]
-        held = [sum(value for s, value in wanted.items() if s in stem_set(place)) for place in places]
-        best = max(range(len(places)), key=lambda n: (held[n], -n))
+        scores = [sum(value for s, value in wanted.items() if s in stem_set(place)) for place in places]
+        best = max(range(len(places)), key=lambda n: (scores[n], -n))
         at = passage.sentences[best]
         span = Span(passage.passage_id, passage.version, passage.study.study_id, at.start, at.end, places[best])
-        found.append((held[best], span))
+        found.append((scores[best], span))
     found.sort(key=lambda pair: -pair[0])
     return tuple(span for value, span in found[:most] if value >= found[0][0] / 2)
 
 
 def _contradicted(claim: Sequence[Token], words: Sequence[str], cited: Sequence[Passage]) -> LeftOutReason | None:
-    """What a paraphrase may not do: bring a figure, a group or a population of its own, or turn a finding round."""
+    """Return why a paraphrase contradicts its sources: a new figure, group or population, or a reversed finding."""
     sources = [read(text) for text in words]
     figures = _figures(claim)
     if figures and not any(_in_order(figures, _figures(read(passage.text))) for passage in cited):
@@ -223,16 +232,16 @@ def _contradicted(claim: Sequence[Token], words: Sequence[str], cited: Sequence[
     nearest = sources[0]
     if support.is_negated(claim) != support.is_negated(nearest):
         return LeftOutReason.NEGATION_MISMATCH
-    if support.turns(claim, nearest):
+    if support.has_opposite_direction(claim, nearest):
         return LeftOutReason.DIRECTION_MISMATCH
-    held = {token.key for passage in cited for token in read(f"{passage.heading}. {passage.text}")}
-    if any(token.kind in {Kind.POPULATION, Kind.GROUP} and token.key not in held for token in claim):
+    known = {token.key for passage in cited for token in read(f"{passage.heading}. {passage.text}")}
+    if any(token.kind in {Kind.POPULATION, Kind.GROUP} and token.key not in known for token in claim):
         return LeftOutReason.POPULATION_MISMATCH
     return None
 
 
 def _figures(tokens: Sequence[Token]) -> list[str]:
-    """Numbers with their sign, comparator and unit, in order."""
+    """Return the numbers with sign, comparator and unit, in order."""
     figures = []
     for place, token in enumerate(tokens):
         if token.kind is not Kind.NUMBER:
@@ -248,7 +257,7 @@ def _in_order(wanted: Sequence[str], found: Sequence[str]) -> bool:
     return all(figure in rest for figure in wanted)
 
 
-def _kept(
+def _accept(
     sentence: DraftSentence, verdict: Verdict, level: str, kind: SentenceKind, spans: tuple[Span, ...]
 ) -> Sentence:
     return Sentence(sentence.text, (), verdict, level, kind, spans, sentence.paragraph)

@@ -1,4 +1,4 @@
-"""Whether a sentence is what a source says, cut down or set side by side, with nothing that matters put in, left out or moved."""
+"""Check that a shortened or joined quotation adds, omits and moves nothing that changes its source's meaning."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from qa_app.pipeline.text import stem
 from qa_app.pipeline.verification.lexicon import DOUBTS, MODALS, PLAIN_JOINTS, SIGNIFICANCE, SUBORDINATORS, Kind
 from qa_app.pipeline.verification.reading import RANGE_MARK, Token
 
-BREAK = "¶"  # in the gap of the first token of a window's second sentence
-NEAR_FROM = (
-    0.55  # share of a sentence's tokens that stand in order in the source, from which it counts as the source's words
-)
+BREAK = "¶"  # in the gap of the first token of the second sentence of a window
+NEAR_FROM = 0.55
+"""Share of a sentence's tokens, in order, from which it counts as taken from the source."""
 _FIGURES = frozenset({Kind.NUMBER, Kind.UNIT, Kind.COMPARATOR})
-_TURNING = frozenset({Kind.NEGATION, Kind.DIRECTION, Kind.POPULATION, Kind.GROUP, Kind.RESTRICTION, Kind.HEDGE})
+_MEANING_KINDS = frozenset({Kind.NEGATION, Kind.DIRECTION, Kind.POPULATION, Kind.GROUP, Kind.RESTRICTION, Kind.HEDGE})
 _NOT_LAST = frozenset({Kind.PLACE, Kind.JOINT, Kind.RESTRICTION, Kind.COMPARATOR})
 _SENTENCE_NEGATIONS = frozenset("not no nor neither never none hardly scarcely barely nobody nothing".split())
 _BLOCKS_HEAD = frozenset("if unless whether neither".split())
@@ -34,14 +33,14 @@ _REASONS = (
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """How a sentence lies on a stretch of a source."""
+    """The alignment of a sentence with a stretch of a source."""
 
     coverage: float
-    """Share of the sentence's tokens that stand in the same order in the source."""
+    """Share of the sentence's tokens that occur in the same order in the source."""
     reason: LeftOutReason | None
-    """Why it is not what the source says; None where it is."""
+    """Why the sentence differs from the source; None where it agrees."""
     words: tuple[str, ...] = ()
-    """Those that make the difference."""
+    """The words that differ."""
 
     @property
     def is_near(self) -> bool:
@@ -49,7 +48,7 @@ class Fit:
 
 
 def fit(claim: Sequence[Token], source: Sequence[Token]) -> Fit:
-    """The claim against one sentence, or two neighbouring ones with a BREAK between them."""
+    """Align the claim with one sentence, or two neighbouring ones with a BREAK between them."""
     if not claim:
         return Fit(0.0, LeftOutReason.UNSUPPORTED)
     pairs = _aligned(claim, source)
@@ -66,7 +65,7 @@ def fit(claim: Sequence[Token], source: Sequence[Token]) -> Fit:
 
 
 def window(first: Sequence[Token], second: Sequence[Token]) -> tuple[Token, ...]:
-    """Two neighbouring sentences as one stretch."""
+    """Join two neighbouring sentences into one stretch."""
     if not second:
         return tuple(first)
     head = second[0]
@@ -80,7 +79,7 @@ def _aligned(claim: Sequence[Token], source: Sequence[Token]) -> list[tuple[int,
 
 
 def _added(claim: Sequence[Token], source: Sequence[Token], pairs: Sequence[tuple[int, int]]) -> list[Token]:
-    """The claim's tokens that the source lacks, but for a plain joint where two pieces meet."""
+    """Return the claim's tokens that the source lacks, except a plain conjunction where two pieces meet."""
     places = dict(pairs)
     added = []
     for place, token in enumerate(claim):
@@ -96,7 +95,7 @@ def _added(claim: Sequence[Token], source: Sequence[Token], pairs: Sequence[tupl
 def _dropped(
     claim: Sequence[Token], source: Sequence[Token], pairs: Sequence[tuple[int, int]]
 ) -> Iterable[tuple[list[Token], bool]]:
-    """Each stretch that the claim leaves out, and whether it may be left out."""
+    """Yield each stretch that the claim omits, and whether omitting it is harmless."""
     first, last = pairs[0][1], pairs[-1][1]
     yield from _head(source, _sentence_start(source, first), first)
     for (left, before), (right, after) in pairwise(pairs):
@@ -124,7 +123,7 @@ def _joined(
     cut: int,
     pairs: Sequence[tuple[int, int]],
 ) -> Iterable[tuple[list[Token], bool]]:
-    """Two sentences set side by side: each piece whole enough to stand, and a mark or a plain joint between them."""
+    """Check two joined sentences: each piece has three tokens or more, with a mark or a conjunction between them."""
     between = claim[left[0] + 1 : right[0]]
     gap = claim[right[0]].gap + "".join(token.gap for token in between)
     has_joint = (
@@ -138,32 +137,32 @@ def _joined(
 
 
 def _head(source: Sequence[Token], start: int, first: int) -> Iterable[tuple[list[Token], bool]]:
-    """What stands before the first word kept: a phrase up to a comma, a joint, or "we found that"."""
+    """Yield the stretch omitted before the first aligned word, such as "we found that", if any."""
     if first > start:
         dropped = list(source[start:first])
         yield dropped, _is_head_harmless(dropped, source[first])
 
 
-def _is_head_harmless(dropped: Sequence[Token], kept: Token) -> bool:
+def _is_head_harmless(dropped: Sequence[Token], aligned: Token) -> bool:
     if all(t.kind is Kind.ASIDE or (t.kind is Kind.JOINT and t.word in PLAIN_JOINTS) for t in dropped):
         return True
-    if {kept.word, dropped[-1].word} & {"or", "nor"}:
+    if {aligned.word, dropped[-1].word} & {"or", "nor"}:
         return False
-    if any(t.word in _BLOCKS_HEAD | DOUBTS for t in dropped) or _is_listed([*dropped, kept], len(dropped)):
+    if any(t.word in _BLOCKS_HEAD | DOUBTS for t in dropped) or _is_listed([*dropped, aligned], len(dropped)):
         return False
-    is_clause = dropped[-1].kind is Kind.JOINT or kept.kind is Kind.JOINT or ";" in kept.gap
-    is_apart = is_clause or bool(_SEPARATES & set(kept.gap))
-    stands_alone = is_apart and not kept.opens and kept.kind is not Kind.PLACE
+    is_clause = dropped[-1].kind is Kind.JOINT or aligned.kind is Kind.JOINT or ";" in aligned.gap
+    is_apart = is_clause or bool(_SEPARATES & set(aligned.gap))
+    stands_alone = is_apart and not aligned.opens and aligned.kind is not Kind.PLACE
     if any(t.kind is Kind.NEGATION and not (stands_alone and t.word.startswith(_NEGATIVE)) for t in dropped):
         opens_apart = dropped[0].word in SUBORDINATORS or dropped[0].word == "without"
-        return is_apart and (is_clause or opens_apart or _is_statement(dropped, kept))
-    if kept.reported:
+        return is_apart and (is_clause or opens_apart or _is_statement(dropped, aligned))
+    if aligned.reported:
         return not any(t.kind in {Kind.HEDGE, Kind.RESTRICTION} or _says_few(t) for t in dropped)
     return is_apart
 
 
 def _is_listed(tokens: Sequence[Token], place: int) -> bool:
-    """Whether a cut before `place` parts figures that belong together: "31 | and 101", "12 | kg", "12, | 14 and 16"."""
+    """Tell whether a cut before `place` divides a list of figures: "31 | and 101", "12 | kg", "12, | 14 and 16"."""
     before, after = tokens[place - 1], tokens[place]
     if set("([;") & set(after.gap) or RANGE_MARK in after.gap:
         return False
@@ -176,9 +175,9 @@ def _is_listed(tokens: Sequence[Token], place: int) -> bool:
     return before.kind in _FIGURES and after.kind in _FIGURES
 
 
-def _is_statement(dropped: Sequence[Token], kept: Token) -> bool:
-    """Whether what is cut off says something of its own and is over at its comma: "Diet was not controlled, ..."."""
-    if kept.opens or kept.kind in {Kind.PLACE, Kind.DIRECTION}:
+def _is_statement(dropped: Sequence[Token], aligned: Token) -> bool:
+    """Tell whether the omitted head is a statement of its own, up to a comma: "Diet was not controlled, ..."."""
+    if aligned.opens or aligned.kind in {Kind.PLACE, Kind.DIRECTION}:
         return False
     denied = [n for n, t in enumerate(dropped) if t.kind is Kind.NEGATION]
     return all(
@@ -188,19 +187,19 @@ def _is_statement(dropped: Sequence[Token], kept: Token) -> bool:
 
 
 def _tail(source: Sequence[Token], last: int, end: int) -> Iterable[tuple[list[Token], bool]]:
-    """What stands behind the last word kept: a phrase from a comma, a joint or a preposition on."""
+    """Yield the stretch omitted after the last aligned word, if any."""
     if end > last + 1:
         dropped = list(source[last + 1 : end])
         yield dropped, _is_tail_harmless(source[last], dropped)
 
 
-def _is_tail_harmless(kept: Token, dropped: Sequence[Token]) -> bool:
+def _is_tail_harmless(aligned: Token, dropped: Sequence[Token]) -> bool:
     head = dropped[0]
     is_apart = bool(_SEPARATES & set(head.gap))
     if all(t.kind is Kind.ASIDE for t in dropped):
         return True
-    if _is_listed([kept, *dropped], 1) or (
-        not is_apart and (kept.kind in _NOT_LAST or kept.word in MODALS | _SENTENCE_NEGATIONS)
+    if _is_listed([aligned, *dropped], 1) or (
+        not is_apart and (aligned.kind in _NOT_LAST or aligned.word in MODALS | _SENTENCE_NEGATIONS)
     ):
         return False
     if ";" not in head.gap and (_is_restricted(dropped) or any(t.word in DOUBTS for t in dropped)):
@@ -219,7 +218,7 @@ def _says_few(token: Token) -> bool:
 
 
 def _is_restricted(dropped: Sequence[Token]) -> bool:
-    """Whether a tail begins with a condition: "if ...", ", but only in men" (not: ", and only three trials ...")."""
+    """Tell whether a tail begins with a condition: "if ...", ", but only in men", not ", and only three trials"."""
     for place, token in enumerate(dropped[:3]):
         if token.kind is not Kind.RESTRICTION or token.word == "whether":
             continue
@@ -232,7 +231,7 @@ def _is_restricted(dropped: Sequence[Token]) -> bool:
 
 
 def _is_negation_apart(dropped: Sequence[Token], place: int, *, is_apart: bool) -> bool:
-    """Whether the first negation of a tail belongs to the tail alone: a clause of its own, or ", with no change in ..."."""
+    """Tell whether the first negation of a tail applies to the tail alone, as in ", with no change in ..."."""
     head = dropped[0]
     if head.word in {"but", "although", "though", "yet"} and any(stem(t.word) in SIGNIFICANCE for t in dropped):
         return False  # "rose, but not significantly" does not say that it rose
@@ -247,9 +246,9 @@ def _is_negation_apart(dropped: Sequence[Token], place: int, *, is_apart: bool) 
 
 
 def _is_inner_harmless(source: Sequence[Token], before: int, after: int) -> bool:
-    """Asides, brackets, and what stands between two commas, as long as it turns nothing.
+    """Tell whether an inner stretch is an aside, a bracket or a phrase between commas that changes no meaning.
 
-    Where the words around a gap repeat, it may as well begin earlier or later: "unfolded (and freed) and moved".
+    Where the words around a gap repeat, it may begin earlier or later: "unfolded (and freed) and moved".
     """
     places = [(before, after)]
     while before > 0 and source[before].key == source[after - 1].key:
@@ -259,10 +258,10 @@ def _is_inner_harmless(source: Sequence[Token], before: int, after: int) -> bool
     while after + 1 < len(source) and source[before + 1].key == source[after].key:
         before, after = before + 1, after + 1
         places.append((before, after))
-    return any(_may_go(source[first + 1 : last], source[last].gap) for first, last in places)
+    return any(_is_removable(source[first + 1 : last], source[last].gap) for first, last in places)
 
 
-def _may_go(dropped: Sequence[Token], closing: str) -> bool:
+def _is_removable(dropped: Sequence[Token], closing: str) -> bool:
     if all(token.kind is Kind.ASIDE for token in dropped):
         return True
     opening = dropped[0].gap
@@ -272,11 +271,11 @@ def _may_go(dropped: Sequence[Token], closing: str) -> bool:
     is_between = (bool(set(",—") & set(opening)) and bool(set(",—") & set(closing))) or (
         " - " in opening and " - " in closing
     )
-    return is_between and not any(t.kind in _TURNING for t in dropped)
+    return is_between and not any(t.kind in _MEANING_KINDS for t in dropped)
 
 
 def _reason(tokens: Sequence[Token]) -> LeftOutReason:
-    """By the kinds of the words that differ, figures first."""
+    """Return the reason by the kinds of the words that differ, figures first."""
     kinds = {token.kind for token in tokens}
     if any(character.isdigit() for token in tokens for character in token.key):
         return LeftOutReason.NUMBER_MISMATCH

@@ -1,7 +1,7 @@
-"""Words that turn a finding round when they are changed, by what they say. Keys are folded: lower case, no accents.
+"""Define the words that change a finding when they are changed, by kind. Words are folded: lower case, no accents.
 
-A word outside these lists is not free to change either: on near-verbatim text every word that the source lacks makes a sentence
-fall. The lists name the reason, and say which words may never be trimmed away.
+In a near-verbatim sentence every word that the source lacks is a reason to reject it. These lists tell which reason,
+and which words must not be omitted.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from qa_app.pipeline.text import stem
 
 
 class Kind(StrEnum):
-    """What a token says."""
+    """The semantic kind of a token."""
 
     WORD = "word"
     NUMBER = "number"
@@ -34,33 +34,35 @@ def _stems(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in text.split())
 
 
-# Left out of every comparison: they change with the grammar and not with the finding.
+# Function words, which comparison ignores: they depend on grammar, not on the finding.
 EMPTY = frozenset(
-    """a an the is are was were be been being am has have had having do does did doing that which who whom whose there of
-    as it its this these those they them their we our us""".split()
+    """a an the is are was were be been being am has have had having do does did doing that which who whom whose
+    there of as it its this these those they them their we our us""".split()
 )
 # Discourse words that may come and go.
 ASIDES = frozenset(
-    """also however therefore thus moreover furthermore overall indeed notably interestingly importantly additionally then hence
-    consequently besides here specifically finally nevertheless nonetheless further instead meanwhile accordingly""".split()
+    """also however therefore thus moreover furthermore overall indeed notably interestingly importantly
+    additionally then hence consequently besides here specifically finally nevertheless nonetheless further
+    instead meanwhile accordingly""".split()
 )
 JOINTS = frozenset("and but while whereas although though or yet plus".split())
-# Those that put two statements side by side and claim no more than that.
+# Conjunctions that join two statements and claim nothing more.
 PLAIN_JOINTS = frozenset("and but while whereas although though yet".split())
 SUBORDINATORS = frozenset("although though while whereas despite because since as given after before when".split())
 PLACES = frozenset(
-    """in on at by to from with for after before during than between into onto over under above below via through within across
-    against toward towards upon following regardless versus vs compared relative since because when where until throughout
-    despite according owing due including irrespective beyond around near outside inside alongside among amongst""".split()
+    """in on at by to from with for after before during than between into onto over under above below via through
+    within across against toward towards upon following regardless versus vs compared relative since because
+    when where until throughout despite according owing due including irrespective beyond around near outside
+    inside alongside among amongst""".split()
 )
 RESTRICTIONS = frozenset(
     "only if unless except excluding until provided whether solely exclusively merely apart".split()
 )
-# Words that take back what stands beside them: without them the rest says what its source denies.
+# Words that deny the claim they introduce: without them the rest states what its source denies.
 DOUBTS = frozenset(
-    """myth myths misconception misconceptions fallacy hoax claim claims claimed allegedly supposedly purported purportedly wrongly
-    wrong falsely false incorrectly incorrect mistakenly mistaken erroneously erroneous refute refutes refuted disproved disproven
-    debunked contradicted minority""".split()
+    """myth myths misconception misconceptions fallacy hoax claim claims claimed allegedly supposedly purported
+    purportedly wrongly wrong falsely false incorrectly incorrect mistakenly mistaken erroneously erroneous
+    refute refutes refuted disproved disproven debunked contradicted minority""".split()
 )
 QUANTIFIERS = _stems(
     """all every each some most many few several any both either half much little enough majority minority mainly mostly
@@ -69,94 +71,111 @@ QUANTIFIERS = _stems(
 )
 MODALS = frozenset("may might can could should would will must shall".split())
 HEDGES = MODALS | frozenset(
-    """likely unlikely possibly possible probably probable perhaps potentially
-    potential apparently presumably seem seems seemed appear appears appeared suggest suggests suggested suggesting tend tends tended
-    tendency trend hypothesized hypothesised hypothesis assume assumed believe believed speculate speculated expected
+    """likely unlikely possibly possible probably probable perhaps potentially potential apparently presumably
+    seem seems seemed appear appears appeared suggest suggests suggested suggesting tend tends tended tendency
+    trend hypothesized hypothesised hypothesis assume assumed believe believed speculate speculated expected
     propose proposed limited preliminary uncertain unclear unknown""".split()
 )
 NEGATIONS = frozenset(
-    """not no nor neither never none without cannot nobody nothing nowhere hardly scarcely barely lack lacks lacked lacking absence
-    absent fail fails failed unable inability non nil unchanged unaffected unaltered insignificant
-    nonsignificant insufficient inconclusive ineffective unrelated devoid exclude excludes excluded refute refutes refuted
-    deny denies denied disprove disproved contradict contradicts contradicted independent independently irrespective
-    minus unsupported unsuccessful unproven unlikely dispensable""".split()
+    """not no nor neither never none without cannot nobody nothing nowhere hardly scarcely barely lack lacks
+    lacked lacking absence absent fail fails failed unable inability non nil unchanged unaffected unaltered
+    insignificant nonsignificant insufficient inconclusive ineffective unrelated devoid exclude excludes
+    excluded refute refutes refuted deny denies denied disprove disproved contradict contradicts contradicted
+    independent independently irrespective minus unsupported unsuccessful unproven unlikely dispensable""".split()
 )
-# Towards more or better, and towards less or worse.
+# Words for more or better. FALLING has those for less or worse.
 RISING = _stems(
-    """increase increases increased increasing increasingly rise rises rose risen rising raise raises raised raising grow grows grew grown growing growth
-    gain gains gained gaining high higher highest great greater greatest large larger largest big bigger biggest more most improve improves improved improving
-    improvement improvements enhance enhances enhanced enhancing enhancement augment augments augmented augmenting augmentation
-    boost boosts boosted boosting elevate elevates elevated elevating elevation expand expands expanded expansion extend
-    extends extended strengthen strengthens strengthened accelerate accelerates accelerated acceleration promote promotes promoted
-    promoting promotion stimulate stimulates stimulated stimulation activate activates activated activation induce induces
-    induced induction upregulate upregulates upregulated upregulation amplify amplified amplification potentiate potentiates
-    potentiated facilitate facilitates facilitated favour favours favoured favor favors favored benefit benefits benefited beneficial
-    better best superior superiority long longer longest fast faster fastest strong stronger strongest heavy heavier heaviest positive
-    positively gained up upward upwards above exceed exceeds exceeded excess surpass surpassed climb climbs climbed soar
-    soared jump jumped surge surged escalate escalated intensify intensified maximise maximised maximize maximized
-    effective efficacious protect protects protected protective protection rescue rescued restore restored recover
-    recovered recovery safe safer advantage advantageous double doubled triple tripled multiply multiplied add adds added adding early
-    earlier thick thicker thicken thickened wide wider widen widened deep deeper full fuller rich richer frequent often easier easy win
-    succeed succeeded success successful successfully support supports supported confirm confirms confirmed enable enables enabled allow allows allowed
-    produce produces produced generate generated sustain sustained maintain maintained preserve preserved retain retained old older oldest hot warmer tall taller""",
+    """increase increases increased increasing increasingly rise rises rose risen rising raise raises raised
+    raising grow grows grew grown growing growth gain gains gained gaining high higher highest great greater
+    greatest large larger largest big bigger biggest more most improve improves improved improving improvement
+    improvements enhance enhances enhanced enhancing enhancement augment augments augmented augmenting
+    augmentation boost boosts boosted boosting elevate elevates elevated elevating elevation expand expands
+    expanded expansion extend extends extended strengthen strengthens strengthened accelerate accelerates
+    accelerated acceleration promote promotes promoted promoting promotion stimulate stimulates stimulated
+    stimulation activate activates activated activation induce induces induced induction upregulate
+    upregulates upregulated upregulation amplify amplified amplification potentiate potentiates potentiated
+    facilitate facilitates facilitated favour favours favoured favor favors favored benefit benefits benefited
+    beneficial better best superior superiority long longer longest fast faster fastest strong stronger
+    strongest heavy heavier heaviest positive positively gained up upward upwards above exceed exceeds
+    exceeded excess surpass surpassed climb climbs climbed soar soared jump jumped surge surged escalate
+    escalated intensify intensified maximise maximised maximize maximized effective efficacious protect
+    protects protected protective protection rescue rescued restore restored recover recovered recovery safe
+    safer advantage advantageous double doubled triple tripled multiply multiplied add adds added adding early
+    earlier thick thicker thicken thickened wide wider widen widened deep deeper full fuller rich richer
+    frequent often easier easy win succeed succeeded success successful successfully support supports
+    supported confirm confirms confirmed enable enables enabled allow allows allowed produce produces produced
+    generate generated sustain sustained maintain maintained preserve preserved retain retained old older
+    oldest hot warmer tall taller""",
 )
 FALLING = _stems(
-    """decrease decreases decreased decreasing decline declines declined declining fall falls fell fallen falling reduce reduces
-    reduced reducing reduction reductions lower lowers lowered lowering lowest low drop drops dropped dropping lose loses lost losing loss
-    losses less lesser least fewer fewest few small smaller smallest diminish diminishes diminished diminishing shrink shrinks shrank shrunk shrinkage
-    attenuate attenuates attenuated attenuating attenuation blunt blunts blunted blunting impair impairs impaired impairing impairment
-    worsen worsens worsened worsening worse worst deteriorate deteriorates deteriorated deterioration suppress suppresses suppressed
-    suppressing suppression inhibit inhibits inhibited inhibiting inhibition inhibitory block blocks blocked blocking prevent prevents prevented
-    preventing prevention abolish abolishes abolished abrogate abrogates abrogated eliminate eliminates eliminated downregulate downregulates
-    downregulated downregulation deplete depletes depleted depletion weaken weakens weakened weak weaker weakest short shorter
-    shortest shorten shortened slow slower slowest slowed light lighter lightest inferior inferiority negative negatively harm harms
-    harmed harmful damage damages damaged detriment detrimental hinder hinders hindered hamper hampered compromise compromised limit
-    limits limited restrict restricts restricted curb curbed cut cuts minimise minimised minimize minimized mitigate mitigates mitigated
-    alleviate alleviates alleviated ameliorate ameliorates ameliorated atrophy regress regressed halve halved down downward downwards
-    below deficit deficient deficiency disrupt disrupts disrupted interfere interferes interfered slump slumped plummet plummeted
-    dwindle dwindled subside subsided erode eroded dampen dampens dampened delay delays delayed late later retard retarded adverse adversely toxic
-    unsafe dangerous risky disadvantage disadvantageous subtract subtracted remove removed removal withdraw withdrawn thin thinner
-    narrow narrower narrowed shallow shallower poor poorer rare rarer hard harder difficult failed unsuccessful oppose opposed
-    destroy destroyed degrade degraded degradation lighten young younger youngest cold cooler little silence silenced knockdown""",
+    """decrease decreases decreased decreasing decline declines declined declining fall falls fell fallen falling
+    reduce reduces reduced reducing reduction reductions lower lowers lowered lowering lowest low drop drops
+    dropped dropping lose loses lost losing loss losses less lesser least fewer fewest few small smaller
+    smallest diminish diminishes diminished diminishing shrink shrinks shrank shrunk shrinkage attenuate
+    attenuates attenuated attenuating attenuation blunt blunts blunted blunting impair impairs impaired
+    impairing impairment worsen worsens worsened worsening worse worst deteriorate deteriorates deteriorated
+    deterioration suppress suppresses suppressed suppressing suppression inhibit inhibits inhibited inhibiting
+    inhibition inhibitory block blocks blocked blocking prevent prevents prevented preventing prevention
+    abolish abolishes abolished abrogate abrogates abrogated eliminate eliminates eliminated downregulate
+    downregulates downregulated downregulation deplete depletes depleted depletion weaken weakens weakened
+    weak weaker weakest short shorter shortest shorten shortened slow slower slowest slowed light lighter
+    lightest inferior inferiority negative negatively harm harms harmed harmful damage damages damaged
+    detriment detrimental hinder hinders hindered hamper hampered compromise compromised limit limits limited
+    restrict restricts restricted curb curbed cut cuts minimise minimised minimize minimized mitigate
+    mitigates mitigated alleviate alleviates alleviated ameliorate ameliorates ameliorated atrophy regress
+    regressed halve halved down downward downwards below deficit deficient deficiency disrupt disrupts
+    disrupted interfere interferes interfered slump slumped plummet plummeted dwindle dwindled subside
+    subsided erode eroded dampen dampens dampened delay delays delayed late later retard retarded adverse
+    adversely toxic unsafe dangerous risky disadvantage disadvantageous subtract subtracted remove removed
+    removal withdraw withdrawn thin thinner narrow narrower narrowed shallow shallower poor poorer rare rarer
+    hard harder difficult failed unsuccessful oppose opposed destroy destroyed degrade degraded degradation
+    lighten young younger youngest cold cooler little silence silenced knockdown""",
 )
 LEVEL = _stems(
-    """similar similarly comparable comparably equal equally equivalent same identical unchanged unaffected stable constant steady alike
-    indistinguishable match matched maintain remained plateau plateaued difference differences differ differs differed
-    different change changes changed changing alter alters altered affect affects affected vary varied""",
+    """similar similarly comparable comparably equal equally equivalent same identical unchanged unaffected stable
+    constant steady alike indistinguishable match matched maintain remained plateau plateaued difference
+    differences differ differs differed different change changes changed changing alter alters altered affect
+    affects affected vary varied""",
 )
 POPULATIONS = _stems(
-    """man men woman women male males female females boy boys girl girls child children infant infants newborn newborns neonate neonates baby babies
-    toddler toddlers adolescent adolescents teenager teenagers teen teens youth youths adult adults elder elders elderly senior seniors
-    older younger old young aged middle-aged octogenarian nonagenarian centenarian premenopausal postmenopausal menopausal
-    perimenopausal pregnant mother mothers father fathers parent parents sibling twin twins wife husband widow
-    trained untrained novice novices beginner beginners experienced recreational recreationally athlete athletes athletic nonathlete elite amateur professional
-    lifter lifters bodybuilder bodybuilders powerlifter powerlifters weightlifter weightlifters runner runners cyclist cyclists swimmer
-    swimmers rower rowers sprinter sprinters player players soldier soldiers military footballer footballers gymnast dancer
-    sedentary inactive active fit unfit obese obesity overweight lean underweight healthy unhealthy sick ill patient patients
-    inpatient inpatients outpatient outpatients volunteer volunteers survivor survivors diabetic diabetics diabetes nondiabetic hypertensive
-    normotensive sarcopenic sarcopenia frail frailty osteoporotic osteoporosis arthritic arthritis cancer hiv asthmatic asthma smoker smokers
-    nonsmoker nonsmokers vegetarian vegetarians vegan vegans omnivore omnivores resident residents community-dwelling hospitalised hospitalized
-    institutionalised institutionalized veteran veterans nurse nurses doctor doctors physician physicians student students worker workers employee
-    employees teacher teachers prisoner immigrant immigrants
-    human humans person people animal animals mouse mice murine rat rats rodent rodents dog dogs canine cat cats pig pigs porcine rabbit rabbits
-    monkey monkeys macaque macaques primate primates zebrafish fish drosophila fly flies yeast worm worms elegans bovine cattle cow cows sheep
-    horse horses chicken chickens hamster guinea ferret
-    white black asian african american european caucasian hispanic latino chinese japanese korean indian british swedish danish
-    finnish dutch german french italian spanish canadian australian brazilian mexican taiwanese
-    rural urban donor donors recipient recipients carrier carriers heterozygous homozygous heterozygote homozygote fetus fetal embryo
-    embryos embryonic neonatal pediatric paediatric geriatric juvenile maternal paternal""",
+    """man men woman women male males female females boy boys girl girls child children infant infants newborn
+    newborns neonate neonates baby babies toddler toddlers adolescent adolescents teenager teenagers teen
+    teens youth youths adult adults elder elders elderly senior seniors older younger old young aged
+    middle-aged octogenarian nonagenarian centenarian premenopausal postmenopausal menopausal perimenopausal
+    pregnant mother mothers father fathers parent parents sibling twin twins wife husband widow trained
+    untrained novice novices beginner beginners experienced recreational recreationally athlete athletes
+    athletic nonathlete elite amateur professional lifter lifters bodybuilder bodybuilders powerlifter
+    powerlifters weightlifter weightlifters runner runners cyclist cyclists swimmer swimmers rower rowers
+    sprinter sprinters player players soldier soldiers military footballer footballers gymnast dancer
+    sedentary inactive active fit unfit obese obesity overweight lean underweight healthy unhealthy sick ill
+    patient patients inpatient inpatients outpatient outpatients volunteer volunteers survivor survivors
+    diabetic diabetics diabetes nondiabetic hypertensive normotensive sarcopenic sarcopenia frail frailty
+    osteoporotic osteoporosis arthritic arthritis cancer hiv asthmatic asthma smoker smokers nonsmoker
+    nonsmokers vegetarian vegetarians vegan vegans omnivore omnivores resident residents community-dwelling
+    hospitalised hospitalized institutionalised institutionalized veteran veterans nurse nurses doctor doctors
+    physician physicians student students worker workers employee employees teacher teachers prisoner
+    immigrant immigrants human humans person people animal animals mouse mice murine rat rats rodent rodents
+    dog dogs canine cat cats pig pigs porcine rabbit rabbits monkey monkeys macaque macaques primate primates
+    zebrafish fish drosophila fly flies yeast worm worms elegans bovine cattle cow cows sheep horse horses
+    chicken chickens hamster guinea ferret white black asian african american european caucasian hispanic
+    latino chinese japanese korean indian british swedish danish finnish dutch german french italian spanish
+    canadian australian brazilian mexican taiwanese rural urban donor donors recipient recipients carrier
+    carriers heterozygous homozygous heterozygote homozygote fetus fetal embryo embryos embryonic neonatal
+    pediatric paediatric geriatric juvenile maternal paternal""",
 )
 GROUPS = _stems(
-    """control controls placebo sham intervention interventions interventional experimental comparator comparison treated untreated treatment
-    supplement supplements supplemented supplementation unsupplemented usual standard vehicle dummy active
-    exercise exercisers nonexercisers training endurance resistance aerobic anaerobic concurrent isometric eccentric concentric isokinetic plyometric
-    stretching walking high low heavy light moderate vigorous fast slow daily weekly undulating linear periodised periodized
-    creatine protein whey casein soy caffeine carbohydrate carbohydrates fat vitamin leucine bcaa collagen milk plant animal
-    drug surgery surgical chemotherapy radiotherapy wildtype wild-type wild mutant mutants knockout transgenic null deficient
-    case cases arm cohort exposed unexposed infected uninfected vaccinated unvaccinated randomized randomised matched
-    early late left right upper lower dominant nondominant unilateral bilateral proximal distal anterior posterior first second""",
+    """control controls placebo sham intervention interventions interventional experimental comparator comparison
+    treated untreated treatment supplement supplements supplemented supplementation unsupplemented usual
+    standard vehicle dummy active exercise exercisers nonexercisers training endurance resistance aerobic
+    anaerobic concurrent isometric eccentric concentric isokinetic plyometric stretching walking high low
+    heavy light moderate vigorous fast slow daily weekly undulating linear periodised periodized creatine
+    protein whey casein soy caffeine carbohydrate carbohydrates fat vitamin leucine bcaa collagen milk plant
+    animal drug surgery surgical chemotherapy radiotherapy wildtype wild-type wild mutant mutants knockout
+    transgenic null deficient case cases arm cohort exposed unexposed infected uninfected vaccinated
+    unvaccinated randomized randomised matched early late left right upper lower dominant nondominant
+    unilateral bilateral proximal distal anterior posterior first second""",
 )
-# One key for words that say the same of the same thing.
+# One key for synonyms.
 SAME = {
     **dict.fromkeys("subject subjects participant participants volunteer volunteers".split(), "participant"),
     **dict.fromkeys("greater larger bigger".split(), "larger"),
@@ -178,10 +197,11 @@ SAME = {
     **dict.fromkeys("grow grows grew grown growing".split(), "grow"),
     **dict.fromkeys("find finds found".split(), "find"),
 }
-# Verbs after which "that" opens a statement which the speaker stands behind.
+# Verbs after which "that" introduces a statement that the author asserts.
 REPORTED = _stems(
-    "find finds found show shows showed shown demonstrate demonstrated report reports reported conclude concludes concluded reveal revealed reveals "
-    "confirm confirmed indicate indicated indicates observe observed establish established note noted state states stated "
+    "find finds found show shows showed shown demonstrate demonstrated report reports reported conclude concludes "
+    "concluded reveal revealed reveals confirm confirmed indicate indicated indicates observe observed establish "
+    "established note noted state states stated "
     "determine determined discover discovered prove proved proven recommend recommends recommended"
 )
 SIGNIFICANCE = _stems("significant significantly significance")
@@ -189,8 +209,8 @@ SIGNIFICANCE = _stems("significant significantly significance")
 ONES = {
     word: value
     for value, word in enumerate(
-        """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
-        eighteen nineteen""".split()
+        """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+        seventeen eighteen nineteen""".split()
     )
 }
 TENS = {
@@ -204,10 +224,11 @@ ORDINALS = {
     )
 }
 PARTS = frozenset(
-    "half halves third thirds quarter quarters twice thrice once dozen double doubled triple tripled quadruple quadrupled halved".split()
+    """half halves third thirds quarter quarters twice thrice once dozen double doubled triple tripled quadruple
+    quadrupled halved""".split()
 )
 
-# By their names in full: units wherever they stand.
+# Full names and unambiguous abbreviations, which are units in any context.
 _UNITS: dict[str, str | None] = {
     **dict.fromkeys("second seconds sec secs".split(), "s"),
     **dict.fromkeys("minute minutes min mins".split(), "min"),
@@ -260,20 +281,21 @@ _UNITS: dict[str, str | None] = {
     "%": "%",
 }
 UNITS = {word: unit or word for word, unit in _UNITS.items()}
-# Letters that are units only behind a number or "per".
+# Letters that are units only after a number or "per".
 SHORT_UNITS = {
-    "s": "s", "h": "h", "d": "day", "w": "week", "y": "year", "g": "g", "l": "l", "m": "m", "j": "j", "n": "n", "t": "t",
-    "c": "c", "f": "f", "k": "k", "v": "v", "u": "u",
+    "s": "s", "h": "h", "d": "day", "w": "week", "y": "year", "g": "g", "l": "l", "m": "m", "j": "j", "n": "n",
+    "t": "t", "c": "c", "f": "f", "k": "k", "v": "v", "u": "u",
 }  # fmt: skip
 TIMES = frozenset("s min h day week month year session".split())
 ADVERBIAL_TIMES = {
-    "hourly": "h", "daily": "day", "weekly": "week", "monthly": "month", "yearly": "year", "annually": "year", "annual": "year",
+    "hourly": "h", "daily": "day", "weekly": "week", "monthly": "month", "yearly": "year",
+    "annually": "year", "annual": "year",
 }  # fmt: skip
 
 
 def kind_of(word: str) -> Kind:
-    """The kind of a folded word that is neither number nor unit."""
-    for words, kind in _FIRST:
+    """Return the kind of a folded word that is neither number nor unit."""
+    for words, kind in _BY_WORD:
         if word in words:
             return kind
     stemmed = stem(word)
@@ -283,7 +305,7 @@ def kind_of(word: str) -> Kind:
     return Kind.WORD
 
 
-_FIRST = (
+_BY_WORD = (
     (NEGATIONS, Kind.NEGATION),
     (RESTRICTIONS, Kind.RESTRICTION),
     (JOINTS, Kind.JOINT),

@@ -1,4 +1,4 @@
-"""A sentence as tokens that compare by what they say: "twelve per cent" and "12%", "1.2 g·kg⁻¹" and "1.2 g per kg" read alike."""
+"""Tokenise a sentence for comparison: "twelve per cent" equals "12%", and "1.2 g·kg⁻¹" equals "1.2 g per kg"."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from qa_app.pipeline.verification.lexicon import (
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """`key` is what compares; `gap` the marks between it and the token before."""
+    """A word or sign with its comparison `key`; `gap` has the marks between it and the token before."""
 
     key: str
     kind: Kind
     gap: str = ""
     word: str = ""
     reported: bool = False
-    """Whether "found that" or the like stands right before."""
+    """Whether it follows "found that" or the like."""
     opens: bool = False
-    """Whether a relative word ("which", "who") stands right before."""
+    """Whether it follows a relative pronoun ("which", "who")."""
 
 
 PER = "per"
 RANGE = "to"
-RANGE_MARK = "\u2025"  # in the gap of a number: "from" or "between" stood before it
+RANGE_MARK = "\u2025"  # in the gap of a number after "from" or "between"
 _DASHES = re.compile("[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]")
 _POWER = re.compile("(?<=[0-9])(?=[\u2070\u00b9\u00b2\u00b3\u2074-\u2079\u207b])")  # 10⁶ is not 106
 _NITRIC_OXIDE = re.compile(r"(?<![A-Z] )\bNO\b(?! [A-Z]{2})")
@@ -57,13 +57,21 @@ _REWRITTEN = (
     (re.compile(r"(?<=\d)[·∙⋅](?=\d)"), "."),
     # "kg-1", "kg^-1" behind another unit: per kg
     (re.compile(r"(?<=[a-z%1])[ ·∙⋅*.]?\b(kg|g|mg|d|day|wk|week|min|h|s|l|ml|dl|m2|year|yr)\^?-1\b"), r"/\1"),
-    (re.compile(r"\b(?:at least|no less than|not less than|no fewer than|not fewer than|a minimum of|minimum of)\b"), " ≥ "),
+    (
+        re.compile(r"\b(?:at least|no less than|not less than|no fewer than|not fewer than|a minimum of|minimum of)\b"),
+        " ≥ ",
+    ),
     (re.compile(r"\b(?:at most|at the most|no more than|not more than|a maximum of|maximum of|up to)\b"), " ≤ "),
 )  # fmt: skip
 _NUMBER_WORD = "|".join(sorted((*ONES, *TENS, *SCALES), key=len, reverse=True))
 _BEFORE_NUMBER = rf"(?=\s*[-+]?(?:\d|\.\d|(?:{_NUMBER_WORD})\b))"
 _COMPARED = (
-    (re.compile(rf"\b(?:more|greater|higher) than{_BEFORE_NUMBER}|\b(?:over|above|exceeding|in excess of){_BEFORE_NUMBER}"), " > "),
+    (
+        re.compile(
+            rf"\b(?:more|greater|higher) than{_BEFORE_NUMBER}|\b(?:over|above|exceeding|in excess of){_BEFORE_NUMBER}"
+        ),
+        " > ",
+    ),
     (re.compile(rf"\b(?:less|fewer|lower) than{_BEFORE_NUMBER}|\b(?:below|under){_BEFORE_NUMBER}"), " < "),
     (re.compile(rf"\b(?:about|approximately|around|roughly|circa|ca\.?|approx\.?|some){_BEFORE_NUMBER}"), " ~ "),
 )  # fmt: skip
@@ -76,7 +84,7 @@ _SIGNS = {"≈": "~"}
 
 
 def read(text: str) -> tuple[Token, ...]:
-    """The tokens of a text, in order; words that only serve the grammar are left out."""
+    """Return the tokens of a text, in order, without function words."""
     return tuple(_finish(_joined(list(_raw(_rewritten(text))))))
 
 
@@ -89,7 +97,7 @@ def _rewritten(text: str) -> str:
 
 
 def _raw(text: str) -> Iterator[Token]:
-    """Tokens one by one; a number keeps its sign when the dash before it can be nothing else."""
+    """Yield raw tokens; a number keeps its sign where the dash before it can only be a minus."""
     end = 0
     for match in _TOKEN.finditer(text):
         gap, word = text[end : match.start()], match.group()
@@ -110,7 +118,7 @@ def _raw(text: str) -> Iterator[Token]:
 
 
 def _value(word: str, *, negative: bool) -> str:
-    """Numbers that are equal get one key; one with a needless zero before it is none that anybody writes, and stands for itself."""
+    """Return one key for equal numbers; a number with a leading zero is its own key."""
     plain = re.sub(r"[, ](?=\d{3}(?:\D|\Z))", "", word).replace(",", ".")
     if re.match(r"0\d", plain):
         return f"-{plain}" if negative else plain
@@ -123,7 +131,7 @@ def _spelt(value: Decimal) -> str:
 
 
 def _joined(raw: list[Token]) -> Iterator[Token]:
-    """Words for numbers, units, "per" and ranges made one."""
+    """Join the words of spelt numbers, units, "per" and ranges."""
     numbered = list(_number_words(raw))
     united = list(_units(numbered))
     ranged = list(_ranges(united))
@@ -158,7 +166,7 @@ def _number_words(tokens: list[Token]) -> Iterator[Token]:
 
 
 def _number_at(tokens: list[Token], place: int) -> tuple[int, int]:
-    """How many tokens from here spell one number, and which."""
+    """Return how many tokens from `place` on spell one number, and the number."""
     total = current = taken = 0
     while place + taken < len(tokens):
         token = tokens[place + taken]
@@ -201,7 +209,7 @@ def _units(tokens: list[Token]) -> Iterator[Token]:
 
 
 def _unit(token: Token, before: Token | None) -> Token:
-    """The token as a unit where it can be one."""
+    """Convert the token to a unit where it can be one."""
     is_behind = before is not None and ((before.kind is Kind.NUMBER and before.key[0] != "#") or before.key == PER)
     if token.word == "second" and not is_behind:
         return replace(token, key="#2", kind=Kind.NUMBER)
@@ -210,7 +218,7 @@ def _unit(token: Token, before: Token | None) -> Token:
 
 
 def _ranges(tokens: list[Token]) -> Iterator[Token]:
-    """A dash, "to" or "between … and" from one number to the next become one sign; "from" before it goes."""
+    """Replace a dash, "to" or "between … and" between two numbers by one sign, and drop "from" before it."""
     between, gap = False, ""
     for place, read_token in enumerate(tokens):
         token, gap = (replace(read_token, gap=gap + read_token.gap) if gap else read_token), ""
@@ -255,7 +263,7 @@ def _only_sign(tokens: list[Token], place: int, number: int) -> bool:
 
 
 def _opens_range(tokens: list[Token], place: int, *, between: bool) -> bool:
-    """Whether a range follows from the number at `place`: "from 10 to 12", "between 10 % and 12 %"."""
+    """Tell whether a range begins with the number at `place`: "from 10 to 12", "between 10 % and 12 %"."""
     joint = "and" if between else "to"
     for at in (place + 1, place + 2):
         if at + 1 < len(tokens) and tokens[at].word == joint and tokens[at + 1].kind is Kind.NUMBER:
@@ -266,7 +274,7 @@ def _opens_range(tokens: list[Token], place: int, *, between: bool) -> bool:
 
 
 def _finish(tokens: Iterable[Token]) -> Iterator[Token]:
-    """Kinds and keys of words; empty words leave their gap, and a mark of what they opened, to the next."""
+    """Set kinds and keys of words; drop function words, and pass their gap and marks on to the next token."""
     gap, reported, opens, earlier, before = "", False, False, "", ""
     for token in tokens:
         gap += token.gap
