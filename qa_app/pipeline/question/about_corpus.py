@@ -1,7 +1,7 @@
 """Recognise questions about the corpus itself ("which studies on X do you have?") and answer them from its rows.
 
-A question is about the corpus if it has a word for the holdings and a wish (count, list, newest, ...), asks for no finding, and
-each of its words is read. One with a word for the holdings that cannot be read is refused with examples.
+A question is about the corpus if it has a word for the corpus and a wish (count, list, newest, ...), asks for no
+finding, and each of its words is recognised. One with a word for the corpus that cannot be parsed is refused with examples.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from qa_app.pipeline.records import Overview, Sentence
 from qa_app.pipeline.text import EMPTY_WORDS
 
 LISTED = 12  # studies that an answer names; the corpus page has them all
-MOST_UNREAD_OF_FACT = 3  # words of a question about the site that need not be read
+MOST_UNREAD_OF_FACT = 3  # unrecognised words that a question about the site may have
 FACTS = ("export", "update", "who", "criteria", "method")
 WISHES = (
     "share",
@@ -38,11 +38,11 @@ WISHES = (
     "list_all",
     "list",
 )
-"""In the order in which they win over each other."""
+"""In order of precedence."""
 NARROWING_WISHES = {"notice": ("notice.",), "peer": ("design.preprint", "design.thesis")}
-"""Lists that narrow and are wishes, too: by wish, how their names begin."""
+"""Prefixes of filter lists that are wishes, too, by wish."""
 BARE_WISHES = frozenset({"timeline", "newest", "oldest", "count", "list_all"})
-"""Wishes that are about the corpus without a word for the holdings, if every word is read."""
+"""Wishes that are about the corpus even without a word for it, if every word is recognised."""
 PAYLOAD_WISH = {
     "list_all": "list",
     "notice": "list",
@@ -54,7 +54,7 @@ PAYLOAD_WISH = {
     "share": "count",
     "peer": "count",
 }
-"""What `Overview.wish` says; "corpus" for every other wish."""
+"""Value of `Overview.wish` by wish; "corpus" for every other wish."""
 EXAMPLES = (
     "How many studies do you have?",
     "Which meta-analyses do you have from the last 5 years?",
@@ -80,16 +80,16 @@ class CorpusAnswer:
 
 @dataclass(frozen=True, slots=True)
 class CorpusQuestionUnread:
-    """The question is about the corpus but asks for something the grammar does not know."""
+    """A question about the corpus that the grammar cannot parse."""
 
     examples: tuple[str, ...] = EXAMPLES
     words: tuple[str, ...] = ()
-    """The words that were not read."""
+    """The words that were not recognised."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Ask:
-    """One question as far as it was read."""
+    """The recognised parts of one question."""
 
     wish: str | None
     fact: str | None
@@ -102,7 +102,7 @@ class _Ask:
 
     @property
     def names_holdings(self) -> bool:
-        """Whether the question speaks of what is held here."""
+        """Tell whether the question refers to the contents of the corpus."""
         return self.has("place", "possession", "yours")
 
     @property
@@ -121,7 +121,7 @@ def read(
     today: date,
     sources: SourceIndex | None = None,
 ) -> CorpusAnswer | CorpusQuestionUnread | None:
-    """Answer a question about the corpus from its rows, or say that it cannot be read; None for any other question.
+    """Answer a question about the corpus, or report that it cannot be parsed; None for any other question.
 
     `sources` indexes the same studies; it is built where it is not given.
     """
@@ -149,7 +149,7 @@ def read(
     return None
 
 
-# --- Reading ------------------------------------------------------------------------------------------------------------
+# --- Reading ----------------------------------------------------------------------------------------------------------
 
 
 def _can_be_about_corpus(found: Found) -> bool:
@@ -178,7 +178,7 @@ def _is_wished(wish: str, found: Found) -> bool:
 
 
 def _with_sources(filters: Filters, named: NamedSources) -> Filters:
-    """Add the sources; where none of them is held, they alone decide."""
+    """Add the sources; where the corpus has none of them, drop all other filters."""
     if not named.is_named:
         return filters
     base = filters if named.studies else Filters()
@@ -186,7 +186,7 @@ def _with_sources(filters: Filters, named: NamedSources) -> Filters:
 
 
 def _asks_for_findings(ask: _Ask, words: Sequence[str]) -> bool:
-    """Whether a word asks what studies found, or the question is about one study."""
+    """Tell whether the question asks for findings, or is about one study."""
     prefixes = ("wish.", "possession", *((f"{ask.fact}.",) if ask.fact else ()))
     covers = [span for name, spans in ask.found.items() if name.startswith(prefixes) for span in spans]
     findings = [
@@ -201,7 +201,7 @@ def _asks_for_findings(ask: _Ask, words: Sequence[str]) -> bool:
 
 
 def _is_readable(ask: _Ask, named: NamedSources) -> bool:
-    """Whether the question has all that an answer needs."""
+    """Tell whether the question has all that an answer needs."""
     if (ask.names_holdings or ask.has("here")) and named.is_named and (ask.names_studies or not ask.unread):
         return True
     if ask.unread or (ask.wish is None and not ask.has("possession", "yours", "here", "exists")):
@@ -215,7 +215,7 @@ def _is_readable(ask: _Ask, named: NamedSources) -> bool:
 
 
 def _is_about_holdings(ask: _Ask) -> bool:
-    """Whether the question asks for holdings, though not in words that were read."""
+    """Tell whether the question asks for contents of the corpus, though in words that were not recognised."""
     if ask.names_holdings:
         return ask.names_studies or (
             ask.has("place", "yours") and ask.wish not in {None, "list", "list_all", "overview"}
@@ -238,7 +238,7 @@ def _reference(study: Study) -> Reference:
     )
 
 
-# --- Answering ----------------------------------------------------------------------------------------------------------
+# --- Answering --------------------------------------------------------------------------------------------------------
 
 
 def _answer_fact(fact: str, published: Sequence[Study], changed_at: datetime | None) -> CorpusAnswer:

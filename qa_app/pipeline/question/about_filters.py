@@ -1,4 +1,4 @@
-"""Read which studies a question about the corpus asks for: by topic, author, year, journal, design, people, notice, collection."""
+"""Read the filters of a question about the corpus: topic, author, year, journal, design, people, notice, collection."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DESIGN_GROUPS = {
     "trials": tuple(design.value for design in Design if design.value.endswith("trial")),
 }
 MARKERS = ("item", "wish.", "place", "possession")
-"""How lists begin whose words name no topic."""
+"""Prefixes of the lists whose words name no topic."""
 FEW_YEARS = {"few": 5, "decade": 10}
 SMALL_WORDS = frozenset({"of", "the", "and", "in", "for", "de", "del", "a"})
 SHORTEST_ACRONYM = 3  # letters of a journal's initials
@@ -38,7 +38,7 @@ Names = Mapping[tuple[str, ...], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Topic:
+class TopicFilter:
     """A concept that the question names, and the studied ones of its kind whose names have its words too."""
 
     concepts: tuple[Concept, ...]
@@ -55,7 +55,7 @@ class Filters:
     values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By facet; none is empty."""
     journals: tuple[str, ...] = ()
-    topics: tuple[Topic, ...] = ()
+    topics: tuple[TopicFilter, ...] = ()
     first_year: int | None = None
     last_year: int | None = None
     sources: tuple[str, ...] | None = None
@@ -63,7 +63,7 @@ class Filters:
     source_names: tuple[str, ...] = ()
 
     def accepts(self, study: Study) -> bool:
-        """Whether the study has all of the traits."""
+        """Tell whether the study has all of the traits."""
         return (
             all(COLUMNS[facet](study) in allowed for facet, allowed in self.values.items())
             and (not self.journals or study.journal in self.journals)
@@ -85,7 +85,7 @@ class Filters:
 
     @property
     def parameters(self) -> tuple[tuple[str, str], ...]:
-        """The same as parameters of the corpus page; journals and authors are searched as words there."""
+        """Return the filters as parameters of the corpus page, which searches journals and authors as words."""
         words = " ".join((*self.source_names, *self.journals))
         years = (("from", self.first_year), ("to", self.last_year))
         return (
@@ -161,7 +161,7 @@ def _column_values(found: Found, taken: set[int]) -> dict[str, tuple[str, ...]]:
 def _people_values(
     placed: Sequence[Word], people: Sequence[PeopleMention], taken: set[int]
 ) -> dict[str, tuple[str, ...]]:
-    """Return by facet whom the words name; words of a journal or a design name nobody."""
+    """Return the named people by facet; words of a journal or a design name nobody."""
     values: dict[str, tuple[str, ...]] = {}
     free = frozenset(range(len(placed))) - taken
     for mention in (mention for mention in people if not mention.is_implied):
@@ -173,7 +173,7 @@ def _people_values(
     return values
 
 
-# --- Names from the rows ------------------------------------------------------------------------------------------------
+# --- Names from the rows ----------------------------------------------------------------------------------------------
 
 
 def _match(
@@ -228,17 +228,17 @@ def _concept_names(concepts: Sequence[Concept]) -> Names:
     return names
 
 
-def _topic(concept: Concept, named: Sequence[str], concepts: Sequence[Concept]) -> Topic:
+def _topic(concept: Concept, named: Sequence[str], concepts: Sequence[Concept]) -> TopicFilter:
     narrower = [
         other
         for other in concepts
         if other.kind == concept.kind and other.is_studied and other != concept
         if set(named) <= set(map(stem, _plain(other.name)))
     ]
-    return Topic((concept, *narrower))
+    return TopicFilter((concept, *narrower))
 
 
-# --- Years --------------------------------------------------------------------------------------------------------------
+# --- Years ------------------------------------------------------------------------------------------------------------
 
 
 def _years(words: Sequence[str], found: Found, taken: set[int], today: date) -> tuple[int | None, int | None]:

@@ -107,9 +107,9 @@ def write_overview(
     numbers = Counter(study.collection for study in studies)
     topics = Counter(concept_id for study in studies for concept_id in study.concepts)
     names = {concept.concept_id: concept.name for concept in concepts}
-    held = [f"{name} ({numbers[slug]})" for slug, name in collections.items() if numbers[slug]]
+    named = [f"{name} ({numbers[slug]})" for slug, name in collections.items() if numbers[slug]]
     most = [f"{names[topic]} ({number})" for topic, number in topics.most_common() if topic in names]
-    for before, parts in (("By collection", held), ("The topics of most studies", most[:MOST_NAMES])):
+    for before, parts in (("By collection", named), ("The topics of most studies", most[:MOST_NAMES])):
         if parts:
             yield counted(f"{before}: {', '.join(parts)}.", studies)
 

@@ -34,7 +34,7 @@ _TOKEN = re.compile(r"&|[^\W_]+(?:['’][^\W_]+)*['’]?")
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class QuestionToken:
     """A word with its capitals, its normal form and its code points in the text (`end` exclusive)."""
 
     text: str
@@ -48,13 +48,13 @@ class Token:
         return self.text[:1].isupper() and not ACRONYM.fullmatch(self.text)
 
 
-def tokenise(text: str, cuts: Sequence[Span]) -> list[Token]:
+def tokenise(text: str, cuts: Sequence[Span]) -> list[QuestionToken]:
     """Split a text into words, without those that touch a cut."""
     found = []
     for match in _TOKEN.finditer(text):
         if not any(start < match.end() and match.start() < end for start, end in cuts):
             bare = POSSESSIVE.sub("", match[0])
-            found.append(Token(bare, _normal(bare), *match.span(), bare != match[0]))
+            found.append(QuestionToken(bare, _normal(bare), *match.span(), bare != match[0]))
     return found
 
 
@@ -73,7 +73,7 @@ def is_in_titles(word: str, studies: Iterable[Reference]) -> bool:
     return any(word in study.title.casefold() and word in normal_words(study.title) for study in studies)
 
 
-def _norms(tokens: Sequence[Token], start: int, end: int) -> list[str]:
+def _norms(tokens: Sequence[QuestionToken], start: int, end: int) -> list[str]:
     return [token.norm for token in tokens[max(0, start) : max(0, end)]]
 
 
@@ -90,12 +90,12 @@ def _is_publication(word: str) -> bool:
     return is_cue(word, "study") or word in WORDS["thing"]
 
 
-def _has_et_al(tokens: Sequence[Token], start: int = 0, end: int | None = None) -> bool:
+def _has_et_al(tokens: Sequence[QuestionToken], start: int = 0, end: int | None = None) -> bool:
     words = [token.norm for token in tokens[start:end]]
     return any(first in JOINING and then in WORDS["others"] for first, then in pairwise(words))
 
 
-def _publication_years(tokens: Sequence[Token]) -> dict[int, int]:
+def _publication_years(tokens: Sequence[QuestionToken]) -> dict[int, int]:
     """Return publication years by their place; the ends of a range are none."""
     found = {}
     for place, token in enumerate(tokens):
@@ -120,7 +120,7 @@ class AuthorIndex:
 
 
 @dataclass(slots=True)
-class Mention:
+class AuthorMention:
     """One or more family names in a row, with the year beside them: token positions."""
 
     start: int
@@ -144,7 +144,7 @@ def index_authors(studies: Sequence[Reference]) -> AuthorIndex:
     return AuthorIndex(dict(authors), dict(first), by_id, max(map(len, authors), default=0))
 
 
-def known_mentions(tokens: Sequence[Token], index: AuthorIndex) -> Iterator[Mention]:
+def known_mentions(tokens: Sequence[QuestionToken], index: AuthorIndex) -> Iterator[AuthorMention]:
     """Yield family names of the corpus beside a cue, or with one anywhere if the name is no ordinary word."""
     has_cue = any(_is_study_or_year(token.norm) for token in tokens) or _has_et_al(tokens)
     place = 0
@@ -152,13 +152,13 @@ def known_mentions(tokens: Sequence[Token], index: AuthorIndex) -> Iterator[Ment
         for length in range(min(index.longest, len(tokens) - place), 0, -1):
             name = tuple(_norms(tokens, place, place + length))
             if name in index.authors and _is_mention(tokens, place, place + length, has_cue=has_cue):
-                yield Mention(place, place + length, [name])
+                yield AuthorMention(place, place + length, [name])
                 place += length - 1
                 break
         place += 1
 
 
-def _is_mention(tokens: Sequence[Token], start: int, end: int, *, has_cue: bool) -> bool:
+def _is_mention(tokens: Sequence[QuestionToken], start: int, end: int, *, has_cue: bool) -> bool:
     is_capital = any(token.is_capital for token in tokens[start:end])
     is_ordinary = tokens[start].norm in WORDS["ordinary"]
     letters = sum(map(len, _norms(tokens, start, end)))
@@ -170,7 +170,7 @@ def _is_mention(tokens: Sequence[Token], start: int, end: int, *, has_cue: bool)
     return _has_adjacent_cue(tokens, start, end, is_capital=is_capital) or (has_cue and not is_plain)
 
 
-def _has_adjacent_cue(tokens: Sequence[Token], start: int, end: int, *, is_capital: bool) -> bool:
+def _has_adjacent_cue(tokens: Sequence[QuestionToken], start: int, end: int, *, is_capital: bool) -> bool:
     before, after = _norms(tokens, start - 2, start), _norms(tokens, end, end + 2)
     following = after[0] if after else ""
     return (
@@ -186,7 +186,7 @@ def _has_adjacent_cue(tokens: Sequence[Token], start: int, end: int, *, is_capit
     )
 
 
-def unknown_mentions(tokens: Sequence[Token], index: AuthorIndex) -> Iterator[Mention]:
+def unknown_mentions(tokens: Sequence[QuestionToken], index: AuthorIndex) -> Iterator[AuthorMention]:
     """Yield names that no study has, each beside a cue that only a source has, with the names right after."""
     for place in range(len(tokens)):
         is_led = _has_et_al(tokens, place + 1, place + 3) and tokens[place].norm not in WORDS["not_names"]
@@ -197,24 +197,24 @@ def unknown_mentions(tokens: Sequence[Token], index: AuthorIndex) -> Iterator[Me
             end += 1
         is_given_name = end < len(tokens) and _is_next_word(tokens, end) and _is_known_name(tokens[end], index)
         if not is_given_name:
-            yield Mention(place, end, [tuple(_norms(tokens, place, end))])
+            yield AuthorMention(place, end, [tuple(_norms(tokens, place, end))])
 
 
-def _is_next_word(tokens: Sequence[Token], place: int) -> bool:
+def _is_next_word(tokens: Sequence[QuestionToken], place: int) -> bool:
     return tokens[place].start == tokens[place - 1].end + 1
 
 
-def _is_known_name(token: Token, index: AuthorIndex) -> bool:
+def _is_known_name(token: QuestionToken, index: AuthorIndex) -> bool:
     return token.is_capital and (token.norm,) in index.authors
 
 
-def _can_be_name(token: Token, index: AuthorIndex) -> bool:
+def _can_be_name(token: QuestionToken, index: AuthorIndex) -> bool:
     is_word = not any(letter.isdigit() for letter in token.text) and token.norm not in WORDS["not_names"]
     is_unknown = is_word and token.is_capital and (token.norm,) not in index.authors
     return is_unknown and not is_in_titles(token.norm, index.by_id.values())
 
 
-def _has_source_cue(tokens: Sequence[Token], place: int, index: AuthorIndex) -> bool:
+def _has_source_cue(tokens: Sequence[QuestionToken], place: int, index: AuthorIndex) -> bool:
     before, after = _norms(tokens, place - 4, place), _norms(tokens, place + 1, place + 3)
     following = after[0] if after else ""
     is_cited = YEAR.fullmatch(following) is not None
@@ -223,7 +223,7 @@ def _has_source_cue(tokens: Sequence[Token], place: int, index: AuthorIndex) -> 
     return is_cited or is_by or is_possessive or before[-2:] == ["according", "to"] or _is_of_pair(tokens, place, index)
 
 
-def _is_of_pair(tokens: Sequence[Token], place: int, index: AuthorIndex) -> bool:
+def _is_of_pair(tokens: Sequence[QuestionToken], place: int, index: AuthorIndex) -> bool:
     """Tell whether the name is one of "X and Y" with a year or a kind of study beside it."""
     for first in (place - 2, place):
         if first < 0 or first + 2 >= len(tokens) or tokens[first + 1].norm not in JOINING:
@@ -234,16 +234,16 @@ def _is_of_pair(tokens: Sequence[Token], place: int, index: AuthorIndex) -> bool
     return False
 
 
-def _pair_is_cited(tokens: Sequence[Token], first: int) -> bool:
+def _pair_is_cited(tokens: Sequence[QuestionToken], first: int) -> bool:
     """Tell whether "X and Y" is followed by a year or soon by a kind of study, or is after "the study by"."""
     before, after = _norms(tokens, first - 4, first), _norms(tokens, first + 3, first + 6)
     is_by = before[-1:] == ["by"] and any(is_cue(word, "study") for word in before)
     return is_by or bool(after and (YEAR.fullmatch(after[0]) or any(is_cue(word, "study") for word in after)))
 
 
-def merge_mentions(mentions: Iterable[Mention], tokens: Sequence[Token]) -> list[Mention]:
+def merge_mentions(mentions: Iterable[AuthorMention], tokens: Sequence[QuestionToken]) -> list[AuthorMention]:
     """Join names in a row into one mention and give each the year beside it."""
-    merged: list[Mention] = []
+    merged: list[AuthorMention] = []
     for mention in sorted(mentions, key=lambda m: m.start):
         last = merged[-1] if merged else None
         if last and mention.start < last.end:
@@ -269,8 +269,8 @@ def merge_mentions(mentions: Iterable[Mention], tokens: Sequence[Token]) -> list
     return merged
 
 
-def studies_of(mention: Mention, index: AuthorIndex, *, prefer_first: bool) -> list[str]:
-    """Return the studies by all of the names and of the year; those of the first author if preferred and there are any."""
+def studies_of(mention: AuthorMention, index: AuthorIndex, *, prefer_first: bool) -> list[str]:
+    """Return the studies by all of the names and of the year; with `prefer_first` those by the first author, if any."""
     ids = set.intersection(*(index.authors.get(name, set()) for name in mention.names))
     if mention.year is not None:
         ids = {study_id for study_id in ids if index.by_id[study_id].year == mention.year}
@@ -278,7 +278,7 @@ def studies_of(mention: Mention, index: AuthorIndex, *, prefer_first: bool) -> l
     return sorted(led if (led and prefer_first) or mention.has_et_al else ids)
 
 
-def write_mention(mention: Mention, tokens: Sequence[Token], text: str) -> tuple[str, Span]:
+def write_mention(mention: AuthorMention, tokens: Sequence[QuestionToken], text: str) -> tuple[str, Span]:
     """Return the mention as written, with its year, and the span to cut from the question."""
     start, end = tokens[mention.start].start, tokens[mention.end - 1].end
     tail = text[end : len(text) - len(text[end:].lstrip(".)]"))]

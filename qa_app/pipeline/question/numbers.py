@@ -16,10 +16,10 @@ _RANGE = re.compile(rf"\s*(?:-|–|to)\s*(?={_FIGURE})")
 AMOUNT = re.compile(rf"(\d+)({_UNIT})")
 
 
-def find_numbers(text: str, *, besides: Sequence[Span] = ()) -> tuple[str, ...]:
+def find_numbers(text: str, *, excluded: Sequence[Span] = ()) -> tuple[str, ...]:
     """Return the numbers of a text, each once, in order; those that begin inside one of the spans are no amounts."""
     plain = folded(text)
-    spans = [*besides, *(match.span(1) for match in _LABELLED.finditer(plain))]
+    spans = [*excluded, *(match.span(1) for match in _LABELLED.finditer(plain))]
     found: list[str] = []
     unit = ""
     for match in reversed(list(_NUMBER.finditer(plain))):

@@ -60,7 +60,7 @@ def parse(
         concepts=tuple(concept for concept in named if concept.is_studied),
         unstudied=tuple(concept for concept in named if not concept.is_studied),
         population=population_of(groups),
-        numbers=find_numbers(spelt, besides=[*ages, *((m.start, m.end) for m in mentions)]),
+        numbers=find_numbers(spelt, excluded=[*ages, *((m.start, m.end) for m in mentions)]),
         sources=sources,
         sections=wording.find_sections(words),
         collection=wording.find_collection(words, [c for c in named if c.is_studied], collections),

@@ -1,7 +1,7 @@
 """Decide which questions get a fixed, careful reply instead of an answer from studies.
 
-The reviewed list decides first: its rules say which phrases occur together in a question. A classifier adds what the list
-misses. Both are data: the lexicon files of the language and of the corpus, and a fitted model file.
+The reviewed list decides first: its rules say which phrases occur together in a question. A classifier adds what the
+list misses. Both are data: the lexicon files of the language and of the corpus, and a fitted model file.
 """
 
 from __future__ import annotations

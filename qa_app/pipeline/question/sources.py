@@ -1,4 +1,4 @@
-"""Find the sources a question names (authors, years, DOI, PMID, titles, organisations) among the studies held."""
+"""Find the studies of the corpus that a question names by author, year, DOI, PMID, title or organisation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from qa_app.pipeline.question.authors import (
     INITIALS,
     WORDS,
     AuthorIndex,
-    Token,
+    QuestionToken,
     index_authors,
     is_cue,
     is_in_titles,
@@ -45,7 +45,7 @@ _BEFORE_CUT = re.compile(r"(?:\b(?:by|from|of|according to|in)\s+)?(?:the\s+)?[(
 
 @dataclass(frozen=True, slots=True)
 class SourceIndex:
-    """What names of sources are looked up in; build it once per corpus version."""
+    """An index of the names of sources; build it once per corpus version."""
 
     studies: tuple[Reference, ...]
     authors: AuthorIndex
@@ -67,7 +67,7 @@ def find_sources(
 ) -> NamedSources:
     """Find the sources a question names; a name counts only beside a cue such as a year, "et al." or "the paper by".
 
-    A name picks out the studies it is the first author of, where there are any; all of its studies without the preference.
+    With `prefer_first_author`, a name selects the studies of which it is the first author, if there are any.
     """
     known = studies if isinstance(studies, SourceIndex) else SourceIndex.build(studies)
     index = known.authors
@@ -90,7 +90,7 @@ def _once(values: Iterable[T]) -> tuple[T, ...]:
     return tuple(dict.fromkeys(values))
 
 
-# --- Identifiers and titles ---------------------------------------------------------------------------------------------
+# --- Identifiers and titles -------------------------------------------------------------------------------------------
 
 
 def _identifiers(text: str, studies: Sequence[Reference]) -> Iterator[tuple[Span, str, list[str]]]:
@@ -118,7 +118,7 @@ def _titles(text: str, known: SourceIndex) -> Iterator[tuple[Span, str, list[str
                 yield (tokens[run[0]].start, tokens[run[1] - 1].end), "", [study_id]
 
 
-def _longest_run(tokens: Sequence[Token], title: str) -> Span | None:
+def _longest_run(tokens: Sequence[QuestionToken], title: str) -> Span | None:
     """Return the longest run of at least TITLE_WORDS words that the title has too."""
     best: Span | None = None
     for start in range(len(tokens) - TITLE_WORDS + 1):
@@ -130,10 +130,12 @@ def _longest_run(tokens: Sequence[Token], title: str) -> Span | None:
     return best
 
 
-# --- Organisations ------------------------------------------------------------------------------------------------------
+# --- Organisations ----------------------------------------------------------------------------------------------------
 
 
-def _organisations(tokens: Sequence[Token], studies: Sequence[Reference]) -> Iterator[tuple[Span, str, list[str]]]:
+def _organisations(
+    tokens: Sequence[QuestionToken], studies: Sequence[Reference]
+) -> Iterator[tuple[Span, str, list[str]]]:
     """Yield organisations by their initials or full names: authors, or issuers that a title names."""
     for place, token in enumerate(tokens):
         near = {t.norm for t in tokens[max(0, place - CUE_GAP) : place + CUE_GAP + 1]}
@@ -170,7 +172,7 @@ def _initials(name: str) -> str:
     return "".join(word[0] for word in words if word[0].isupper()) if is_body else ""
 
 
-def _capital_runs(tokens: Sequence[Token]) -> Iterator[Span]:
+def _capital_runs(tokens: Sequence[QuestionToken]) -> Iterator[Span]:
     """Yield runs of at least three capitalised words, "of", "and" and "for" within them."""
     start = 0
     while start < len(tokens):
