@@ -9,7 +9,7 @@ from corpus_app.records import Passage
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.quotations import Quotation, cut, has_statistics
 from qa_app.pipeline.records import Draft, DraftSentence, Mode
-from qa_app.pipeline.selection import Scope, relevance, select
+from qa_app.pipeline.selection import SelectionContext, relevance, select
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,16 +23,16 @@ class Composition:
 
     @property
     def passages(self) -> tuple[Passage, ...]:
-        """Every passage quoted, in order of first appearance, each once."""
+        """Return every quoted passage once, in order of first appearance."""
         return tuple({q.passage.passage_id: q.passage for q in self.quotations}.values())
 
     @property
     def quotations(self) -> tuple[Quotation, ...]:
-        """Everything quoted, the headline first."""
+        """Return every quotation, the headline first."""
         return (self.headline, *self.summary, *self.answer)
 
     def first_passages(self, most: int) -> tuple[Passage, ...]:
-        """Return at most so many of the passages quoted, those of the answer's first quotation and of the headline first."""
+        """Return up to `most` quoted passages, first those of the answer's first quotation and the headline."""
         quotations = (*self.answer[:1], *self.quotations)
         return tuple({q.passage.passage_id: q.passage for q in quotations}.values())[:most]
 
@@ -47,7 +47,7 @@ class Composition:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Words and quotations that a reader of one mode is given."""
+    """The limits on words and quotations for readers of one mode."""
 
     summary_words: int
     answer_words: int
@@ -65,11 +65,11 @@ def budget_of(policy: Policy, mode: Mode) -> Budget:
 
 
 def compose(
-    passages: Sequence[Passage], ranked: Sequence[str], scope: Scope, policy: Policy, mode: Mode
+    passages: Sequence[Passage], ranked: Sequence[str], context: SelectionContext, policy: Policy, mode: Mode
 ) -> Composition | None:
     """Choose headline, summary and answer from the passages of the cited studies, in the order `ranked`.
 
-    The first study with a sentence to quote leads. None where none has one, or nothing is left to go on with.
+    The first study with a sentence to quote leads. None where no study has one, or nothing is left for the answer.
     """
     budget = budget_of(policy, mode)
     place = {study_id: n for n, study_id in enumerate(ranked)}
@@ -81,10 +81,10 @@ def compose(
         return None
     own = [q for q in ordinary if q.study_id == leader]
     leading = [q for q in plain if q.study_id == leader] or _readable(own, mode) or own
-    headline = max(leading, key=lambda q: (relevance(q, scope, policy), -q.passage.passage_id))
+    headline = max(leading, key=lambda q: (relevance(q, context, policy), -q.passage.passage_id))
     summary = select(
         plain,
-        scope,
+        context,
         policy,
         words=budget.summary_words,
         most_of=lambda _: 2,
@@ -93,28 +93,28 @@ def compose(
     summary = _by_study(summary, place)
     answer = select(
         ordinary,
-        scope,
+        context,
         policy,
         words=budget.answer_words,
         most_of=lambda study: budget.quotations_leader if study == leader else budget.quotations_other,
-        besides=summary,
+        excluded=summary,
     )
-    answer = _with_every_study(answer, summary, ordinary, scope, policy)
-    answer = answer or _next_best(summary, ordinary, scope, policy)
+    answer = _with_every_study(answer, summary, ordinary, context, policy)
+    answer = answer or _next_best(summary, ordinary, context, policy)
     return Composition(headline, summary, _in_order(answer, place)) if answer else None
 
 
 def _next_best(
-    summary: Sequence[Quotation], ordinary: Sequence[Quotation], scope: Scope, policy: Policy
+    summary: Sequence[Quotation], ordinary: Sequence[Quotation], context: SelectionContext, policy: Policy
 ) -> tuple[Quotation, ...]:
-    """Return the best quotation that the summary does not show, as a tuple of one; empty where nothing is left."""
+    """Return a tuple of the best quotation that the summary does not show; empty where there is none."""
     shown = {text for q in summary for text in q.sentences}
     others = [q for q in ordinary if shown.isdisjoint(q.sentences)]
-    return (max(others, key=lambda q: relevance(q, scope, policy)),) if others else ()
+    return (max(others, key=lambda q: relevance(q, context, policy)),) if others else ()
 
 
 def _readable(quotations: Sequence[Quotation], mode: Mode) -> list[Quotation]:
-    """Return the quotations that a reader of this mode can follow: a beginner's have no abbreviations of statistics."""
+    """Return the quotations that suit the mode: beginners get none with abbreviations of statistics."""
     return [q for q in quotations if mode is not Mode.BEGINNER or not has_statistics(" ".join(q.sentences))]
 
 
@@ -122,7 +122,7 @@ def _with_every_study(
     answer: tuple[Quotation, ...],
     summary: Sequence[Quotation],
     ordinary: Sequence[Quotation],
-    scope: Scope,
+    context: SelectionContext,
     policy: Policy,
 ) -> tuple[Quotation, ...]:
     """Add the best quotation of each study that the summary cites and the answer does not."""
@@ -131,7 +131,7 @@ def _with_every_study(
     for study_id in dict.fromkeys(q.study_id for q in summary):
         own = [q for q in ordinary if q.study_id == study_id and shown.isdisjoint(q.sentences)]
         if study_id not in present and own:
-            best = max(own, key=lambda q: relevance(q, scope, policy))
+            best = max(own, key=lambda q: relevance(q, context, policy))
             answer += (best,)
             shown.update(best.sentences)
     return answer

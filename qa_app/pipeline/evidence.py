@@ -1,4 +1,4 @@
-"""Gather the evidence of an answer: the composed draft, its passages in rank order, agreement, strength and headline."""
+"""Gather the evidence of an answer: composed draft, passages in rank order, agreement, strength and headline."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ from qa_app.pipeline.records import (
 )
 from qa_app.pipeline.reranking import rerank
 from qa_app.pipeline.retrieval import Retrieved, cited_studies, fuse, hits_by_id, load_passages, load_pool
-from qa_app.pipeline.selection import Scope
+from qa_app.pipeline.selection import SelectionContext
 from qa_app.pipeline.text import stem_set
 from qa_app.pipeline.verdict import names_matter, read_polarity, verdict
 
 LEANING = frozenset({Intent.YES_NO, Intent.CLAIM, Intent.WHICH})
-"""Intents whose verdict says where a finding leans; it may only say so of what was asked."""
+"""Intents whose verdict states the direction of a finding; the finding must be on the question's concepts."""
 LESS_THAN_ANY_HIT = Hit(0, 0.0, None)
 
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """Everything an answer is written from and judged by."""
+    """The evidence of an answer with its strength and agreement."""
 
     evidence: Evidence
     composition: Composition
     findings: tuple[Finding, ...]
-    """The finding of each cited study that is nearest to the question and on the leader's matter, the leader's first."""
+    """The nearest finding of each cited study that shares a concept with the leading study's, which comes first."""
     missing: tuple[str, ...]
     is_conflicting: bool
     strength: EvidenceStrength
@@ -64,7 +64,7 @@ def gather(
         cited = cited_studies(retrieved, policy)
     kept = tuple(candidate for candidate in ranked.kept if candidate.passage.study.study_id in cited)
     nearest = [finding for study_id in cited if (finding := _nearest_finding(study_id, retrieved, facts))]
-    scope = Scope(
+    context = SelectionContext(
         query=query,
         vector=retrieved.vector,
         idf=retrieved.idf,
@@ -74,9 +74,9 @@ def gather(
         leans={finding.finding_id: finding.lean for finding in facts.findings},
         matches=_matches(query, facts, cited),
     )
-    composed = compose([c.passage for c in kept], cited, scope, policy, question.mode)
+    composed = compose([c.passage for c in kept], cited, context, policy, question.mode)
     if composed and len(composed.passages) > policy.evidence_passages:
-        composed = compose(composed.first_passages(policy.evidence_passages), cited, scope, policy, question.mode)
+        composed = compose(composed.first_passages(policy.evidence_passages), cited, context, policy, question.mode)
     if composed is None:
         return None
     quoted = tuple({p.study.study_id: p.study for p in composed.passages}.values())
@@ -108,7 +108,7 @@ def rank(
     question: Question, query: Query, facts: CorpusFacts, retrieved: Retrieved, corpus: Corpus, policy: Policy,
     reranker: Reranker | None = None,
 ) -> RankedPassages:  # fmt: skip
-    """Rank passages as the policy says: those of the studies likely to answer, or single passages in a document's order."""
+    """Rank passages by the policy: by the relevance of their studies, or one by one as a preset says."""
     hits = hits_by_id(retrieved)
     if policy.order is Order.RELEVANCE:
         passages = load_passages(cited_studies(retrieved, policy), retrieved, corpus)
@@ -126,7 +126,7 @@ def rank_all(
     question: Question, query: Query, facts: CorpusFacts, retrieved: Retrieved, corpus: Corpus, policy: Policy,
     reranker: Reranker | None = None,
 ) -> tuple[Candidate, ...]:  # fmt: skip
-    """Rank every passage that may be shown for a search without an answer, whatever the budget of an answer."""
+    """Rank every passage for a search without an answer; the budget of an answer does not apply."""
     if policy.order is not Order.RELEVANCE:
         whole = replace(policy, evidence_passages=2 * policy.pool)
         return rank(question, query, facts, retrieved, corpus, whole, reranker).kept
@@ -172,7 +172,10 @@ def headline(query: Query, facts: CorpusFacts, gathered: Gathered) -> Headline:
 
 
 def _verdict(query: Query, facts: CorpusFacts, gathered: Gathered, finding: Finding | None) -> HeadlineVerdict | None:
-    """Return the verdict for the headline's finding, or for the leader's nearest one where it has none (never yes or no)."""
+    """Return the verdict for the headline's finding.
+
+    Where it has none, use the nearest finding of the leading study; the verdict is then never yes or no.
+    """
     polarity = read_polarity(query.ask, query.intent)
     judged = finding or next(iter(gathered.findings), None)
     if judged is None:
@@ -202,9 +205,9 @@ def _matches(query: Query, facts: CorpusFacts, cited: Sequence[str]) -> Mapping[
 
 
 def _is_on_what_is_asked(query: Query, concepts: FindingConcepts) -> bool:
-    """Tell whether a finding may be on what was done and what came of it, as far as question and finding name concepts.
+    """Tell whether a finding may be on the intervention and outcome asked about, as far as both name concepts.
 
-    An outcome is measured by its neighbours in the concept graph.
+    Neighbours in the concept graph count as the same outcome.
     """
     outcomes = frozenset((*query.outcome, *query.condition))
     near = frozenset(n for c in query.concepts if c.concept_id in outcomes for n in c.neighbours)
@@ -216,7 +219,10 @@ def _is_on_what_is_asked(query: Query, concepts: FindingConcepts) -> bool:
 
 
 def _nearest_finding(study_id: str, retrieved: Retrieved, facts: CorpusFacts) -> Finding | None:
-    """Return the finding whose plain sentence or curated question is nearest by meaning, or by words without vectors."""
+    """Return the finding whose plain sentence or curated question is nearest by meaning.
+
+    Without vectors, words decide.
+    """
     scores = retrieved.by_id.get(study_id)
     best = scores.best if scores else {}
     near = [

@@ -1,7 +1,7 @@
 """Choose quotations by one greedy objective: relevance + coverage - redundancy - length.
 
-The greedy algorithm for a monotone submodular objective under a budget (Lin and Bilmes 2011, ACL, section 4) is within a
-constant factor of the best choice, and says of each pick why it was made.
+The greedy algorithm for a monotone submodular objective under a budget (Lin and Bilmes 2011, ACL, section 4) is within
+a constant factor of the best choice, and the gain explains each pick.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from qa_app.pipeline.text import jaccard
 
 ROLES: Mapping[Section, float] = {
     Section.RESULTS: 1.0, Section.CONCLUSION: 1.0, Section.PRACTICAL_APPLICATIONS: 0.9, Section.ABSTRACT: 0.8,
-    Section.DISCUSSION: 0.6, Section.LIMITATIONS: 0.3, Section.METHODS: 0.2, Section.BACKGROUND: 0.2, Section.INTRODUCTION: 0.2,
+    Section.DISCUSSION: 0.6, Section.LIMITATIONS: 0.3, Section.METHODS: 0.2, Section.BACKGROUND: 0.2,
+    Section.INTRODUCTION: 0.2,
 }  # fmt: skip
-"""How likely a section tells what was found, 0 to 1: a judgement, used where a sentence has no role of its own."""
+"""Chance that a section states findings, 0 to 1: a judgement, used where a sentence has no rhetorical role."""
 ROLE_VALUES: Mapping[str, float] = {
     "result": 1.0,
     "conclusion": 1.0,
@@ -30,8 +31,8 @@ ROLE_VALUES: Mapping[str, float] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
-    """What selection knows of a question beside the options."""
+class SelectionContext:
+    """The facts about a question that selection weighs."""
 
     query: Query
     vector: Sequence[float] | None
@@ -65,47 +66,46 @@ class _Chosen:
             self.sides.add(lean)
 
 
-def relevance(option: Quotation, scope: Scope, policy: Policy) -> float:
+def relevance(option: Quotation, context: SelectionContext, policy: Policy) -> float:
     """Score one option by itself: meaning, words, role and the chance of its study."""
     sentence = option.passage.sentences[option.core]
     section = option.passage.section
     role = ROLE_VALUES.get(sentence.role, ROLES[section])
-    if section in scope.query.sections:
+    if section in context.query.sections:
         role = 1.0
-    score = option.cosine(scope.vector)
-    score += policy.passage_weight * scope.passage_cosines.get(option.passage.passage_id, 0.0)
-    score += policy.term_weight * _share(option.terms, scope.idf)
+    score = option.cosine(context.vector)
+    score += policy.passage_weight * context.passage_cosines.get(option.passage.passage_id, 0.0)
+    score += policy.term_weight * _share(option.terms, context.idf)
     score += policy.role_weight * role * (1.0 if sentence.self_containedness is None else sentence.self_containedness)
-    score += policy.study_weight * scope.chances.get(option.study_id, 0.0)
-    if option.passage.finding_id is not None and option.passage.finding_id == scope.finding_id:
+    score += policy.study_weight * context.chances.get(option.study_id, 0.0)
+    if option.passage.finding_id is not None and option.passage.finding_id == context.finding_id:
         score += policy.finding_weight
-    return score + policy.slot_weight * scope.matches.get(option.passage.finding_id or 0, 0.0)
+    return score + policy.slot_weight * context.matches.get(option.passage.finding_id or 0, 0.0)
 
 
 def select(
     options: Sequence[Quotation],
-    scope: Scope,
+    context: SelectionContext,
     policy: Policy,
     *,
     words: int,
     most_of: Callable[[str], int],
     opening: Sequence[Quotation] = (),
-    besides: Sequence[Quotation] = (),
+    excluded: Sequence[Quotation] = (),
 ) -> tuple[Quotation, ...]:
     """Return the options chosen within a budget of words, in the order of choice; `opening` comes first and always.
 
-    `most_of` says how many quotations a study may have. No sentence comes twice, nor one of `besides`,
-    which is shown elsewhere.
+    `most_of` gives the most quotations of a study. No sentence is chosen twice, and none of `excluded`.
     """
     chosen = _Chosen()
     texts = [frozenset(option.sentences) for option in options]
-    shown = {text for quotation in (*opening, *besides) for text in quotation.sentences}
-    scores = [relevance(option, scope, policy) for option in options]
+    shown = {text for quotation in (*opening, *excluded) for text in quotation.sentences}
+    scores = [relevance(option, context, policy) for option in options]
     best_of: dict[str, float] = {}
     for option, score in zip(options, scores, strict=True):
         best_of[option.study_id] = max(score, best_of.get(option.study_id, score))
     for option in opening:
-        chosen.add(option, _lean(option, scope))
+        chosen.add(option, _lean(option, context))
     while True:
         best, gain = None, policy.least_gain
         for option, score, own in zip(options, scores, texts, strict=True):
@@ -116,29 +116,29 @@ def select(
                 continue
             if not shown.isdisjoint(own):
                 continue
-            found = score + _novelty(option, chosen, scope, policy) - policy.length_weight * option.words / 100
+            found = score + _novelty(option, chosen, context, policy) - policy.length_weight * option.words / 100
             if found > gain:
                 best, gain = option, found
         if best is None:
             return tuple(chosen.quotations)
-        chosen.add(best, _lean(best, scope))
+        chosen.add(best, _lean(best, context))
         shown.update(best.sentences)
 
 
-def _novelty(option: Quotation, chosen: _Chosen, scope: Scope, policy: Policy) -> float:
-    gain = policy.coverage_weight * _share(option.terms - chosen.terms, scope.idf)
+def _novelty(option: Quotation, chosen: _Chosen, context: SelectionContext, policy: Policy) -> float:
+    gain = policy.coverage_weight * _share(option.terms - chosen.terms, context.idf)
     if option.study_id not in chosen.per_study:
-        gain += policy.new_study_weight * scope.chances.get(option.study_id, 0.0)
-    lean = _lean(option, scope)
+        gain += policy.new_study_weight * context.chances.get(option.study_id, 0.0)
+    lean = _lean(option, context)
     if lean is not None and chosen.sides and lean not in chosen.sides:
         gain += policy.new_side_weight
     same = max((jaccard(option.terms, other.terms) for other in chosen.quotations), default=0.0)
     return gain - policy.redundancy_weight * same
 
 
-def _lean(option: Quotation, scope: Scope) -> Lean | None:
+def _lean(option: Quotation, context: SelectionContext) -> Lean | None:
     finding_id = option.passage.finding_id
-    return None if finding_id is None else scope.leans.get(finding_id)
+    return None if finding_id is None else context.leans.get(finding_id)
 
 
 def _share(terms: frozenset[str], idf: Mapping[str, float]) -> float:

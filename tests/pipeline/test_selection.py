@@ -12,7 +12,7 @@ from corpus_app.records import Lean, Passage, Section
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.query import Intent
 from qa_app.pipeline.quotations import Quotation, cut
-from qa_app.pipeline.selection import Scope, relevance, select
+from qa_app.pipeline.selection import SelectionContext, relevance, select
 from tests.pipeline.values import make_passage, make_plain, make_query, make_scope, passage_lists
 
 POLICY = Policy()
@@ -28,7 +28,7 @@ def options_of(*passages: Passage) -> list[Quotation]:
 
 
 def choose(
-    options: Sequence[Quotation], scope: Scope | None = None, policy: Policy = GENEROUS, *, words: int = 200,
+    options: Sequence[Quotation], scope: SelectionContext | None = None, policy: Policy = GENEROUS, *, words: int = 200,
     most: int = 9,
 ) -> list[str]:  # fmt: skip
     chosen = select(options, scope or make_scope(), policy, words=words, most_of=lambda _: most)
@@ -101,7 +101,7 @@ def test_without_anything_relevant_nothing_is_chosen() -> None:
     ],
     ids=["results", "conclusion", "likelier study", "nearest finding", "nearer passage"],
 )  # fmt: skip
-def test_what_is_relevant_by_itself(better: Passage, worse: Passage, scope: Scope) -> None:
+def test_what_is_relevant_by_itself(better: Passage, worse: Passage, scope: SelectionContext) -> None:
     scores = [
         relevance(Quotation(p, 0, 0, 0, frozenset({"set"})), scope, POLICY) for p in (better, worse)
     ]  # fmt: skip
@@ -137,6 +137,6 @@ def test_what_is_shown_elsewhere_is_not_chosen_again(passages: list[Passage]) ->
     options = options_of(*passages)
     shown = options[:2]
 
-    chosen = select(options, make_scope(), GENEROUS, words=200, most_of=lambda _: 9, besides=shown)
+    chosen = select(options, make_scope(), GENEROUS, words=200, most_of=lambda _: 9, excluded=shown)
 
     assert {text for q in shown for text in q.sentences}.isdisjoint(text for q in chosen for text in q.sentences)

@@ -14,7 +14,7 @@ from corpus_app.passages import split_sentences
 from corpus_app.records import StudyScores, TextScore
 from qa_app.pipeline.query import Intent, Query
 from qa_app.pipeline.records import Candidate, Evidence, Mode, Question
-from qa_app.pipeline.selection import Scope
+from qa_app.pipeline.selection import SelectionContext
 from qa_app.pipeline.text import clean, content_stems, content_words
 from tests.fakes import WordHashEncoder
 
@@ -117,7 +117,9 @@ def make_scores(
     return StudyScores(study_id, best, frozenset(matched))
 
 
-def make_scope(query: Query | None = None, *, chances: Mapping[str, float] | None = None, **changes: Any) -> Scope:
+def make_scope(
+    query: Query | None = None, *, chances: Mapping[str, float] | None = None, **changes: Any
+) -> SelectionContext:
     """Return what selection knows of a question; every content word counts the same."""
     query = query or make_query()
     fields: dict[str, Any] = {
@@ -127,7 +129,7 @@ def make_scope(query: Query | None = None, *, chances: Mapping[str, float] | Non
         "chances": {"A": 0.9, "B": 0.7, "C": 0.5} if chances is None else chances,
         "passage_cosines": {},
     }
-    return Scope(**(fields | changes))
+    return SelectionContext(**(fields | changes))
 
 
 # --- Generated -----------------------------------------------------------------------------------------------------------
