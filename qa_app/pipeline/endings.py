@@ -1,4 +1,4 @@
-"""The endings of a question: an answer, counts of the corpus's rows, a fixed reply, or a refusal with what comes near."""
+"""Build the outcome of a question: an answer, counts of the corpus, a fixed reply, or a refusal."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from qa_app.pipeline.records import (
     Question,
     Scope,
 )
+from qa_app.pipeline.reporting import report_answer
 from qa_app.pipeline.retrieval import Retrieved, fuse, hits_by_id, nearest_questions
-from qa_app.pipeline.telling import tell_whole
 from qa_app.pipeline.text import words
 from qa_app.pipeline.writer import EXTRACTIVE
 from qa_app.pipeline.writing import NothingWritten, Written
@@ -51,7 +51,10 @@ NOTHING_NAMED = (
 NO_SUCH_SOURCE = "The studies kept here include none by that name: {}."
 UNREAD = "This asks about the collection of studies itself, in a way that is not understood here. Try, for example: {}"
 IN_ENGLISH = "The studies kept here are in English; a question in English finds more."
-BY_WORDS_ALONE = "Only the words of the question could be searched for just now, not its meaning; asking again in a while may find more."
+BY_WORDS_ALONE = (
+    "Only the words of the question could be searched for just now, not its meaning; "
+    "asking again in a while may find more."
+)
 
 MOST_RELATED = 6  # topics offered beside an answer
 Refuse = Callable[[Retrieved, Corpus], Answer]
@@ -59,7 +62,7 @@ Refuse = Callable[[Retrieved, Corpus], Answer]
 
 @dataclass
 class Ending:
-    """Builds the one record that an answer is, whichever way the question ends."""
+    """A builder of the Answer record for every outcome."""
 
     question: Question
     query: Query
@@ -69,8 +72,8 @@ class Ending:
     scope: Scope = Scope.GLOBAL
 
     def shown(self, answer: Answer) -> Answer:
-        """Report a finished answer to whoever watches, and return it."""
-        tell_whole(answer, self.clock.progress)
+        """Report a finished answer to `progress`, and return it."""
+        report_answer(answer, self.clock.progress)
         return answer
 
     def guardrail(self, declined: Declined) -> Answer:
@@ -78,13 +81,13 @@ class Ending:
         return self._refusal(declined.outcome, declined.message, declined=declined)
 
     def unknown_source(self) -> Answer:
-        """Return that no study here is by the source that the question names."""
+        """Refuse a question that names a source the corpus does not have."""
         return self._refusal(
             Outcome.INSUFFICIENT_EVIDENCE, NO_SUCH_SOURCE.format(", ".join(self.query.sources.unknown))
         )
 
     def about_corpus(self, read: CorpusAnswer | CorpusQuestionUnread) -> Answer:
-        """Return what the rows say of the corpus, or the refusal of a question that the grammar cannot read."""
+        """Answer a question about the corpus from its rows, or refuse one that the grammar cannot parse."""
         if isinstance(read, CorpusQuestionUnread):
             return self._refusal(
                 Outcome.INSUFFICIENT_EVIDENCE, UNREAD.format(" ".join(f"“{e}”" for e in read.examples))
@@ -99,7 +102,7 @@ class Ending:
         )
 
     def insufficient(self, retrieved: Retrieved, corpus: Corpus) -> Answer:
-        """Return that the studies do not answer, with the nearest passages and near questions that they do answer."""
+        """Refuse a question that no study answers, with the nearest passages and near questions that are answered."""
         parts = [NOT_ANSWERED]
         near = self._nearest(retrieved, corpus)
         absent = self._absent(near)
@@ -115,7 +118,7 @@ class Ending:
         )  # fmt: skip
 
     def out_of_scope(self, retrieved: Retrieved, corpus: Corpus) -> Answer:
-        """Return that the question is on none of the subjects of the corpus; in another language nobody can say."""
+        """Refuse a question outside the subject; one in another language is refused for lack of evidence."""
         if self.query.language != "en":
             return self.insufficient(retrieved, corpus)
         names = "; ".join(collection.name.lower() for collection in self.facts.collections)
@@ -124,12 +127,12 @@ class Ending:
         return self._refusal(Outcome.OUT_OF_SCOPE, message, retrieved=retrieved, missing=missing)
 
     def names_nothing(self, retrieved: Retrieved, corpus: Corpus) -> Answer:
-        """Return that the question does not say what it is about."""
+        """Refuse a question that names no subject."""
         near = self._nearest(retrieved, corpus)
         return self._refusal(Outcome.INSUFFICIENT_EVIDENCE, NOTHING_NAMED, retrieved=retrieved, nearest=near)
 
     def nothing_written(self, retrieved: Retrieved, nothing: InsufficientEvidence) -> Answer:
-        """Return that no sentence could be verified, with the attempts."""
+        """Refuse a question for which no drafted sentence could be verified, with the attempts."""
         attempts = nothing.attempts if isinstance(nothing, NothingWritten) else ()
         return self.shown(
             self._refusal(Outcome.INSUFFICIENT_EVIDENCE, NOT_ANSWERED, retrieved=retrieved, attempts=attempts)
@@ -165,7 +168,7 @@ class Ending:
             retrieved=retrieved,
         )
 
-    # --- Parts ---------------------------------------------------------------------------------------------------------
+    # --- Parts --------------------------------------------------------------------------------------------------------
 
     def _refusal(
         self, outcome: Outcome, message: str, *, retrieved: Retrieved | None = None,
@@ -177,8 +180,8 @@ class Ending:
 
     def _answer(self, outcome: Outcome, *, retrieved: Retrieved | None = None, **fields: object) -> Answer:
         base: dict[str, object] = {
-            "message": None, "summary": (), "answer": (), "citations": (), "confidence": None, "evidence": (), "left_out": (),
-            "generator": EXTRACTIVE,
+            "message": None, "summary": (), "answer": (), "citations": (), "confidence": None, "evidence": (),
+            "left_out": (), "generator": EXTRACTIVE,
         }  # fmt: skip
         return Answer(
             question=self.question,
@@ -203,12 +206,12 @@ class Ending:
         return tuple(Candidate(loaded[pk], hits[pk], score, score) for pk, score in nearest if pk in loaded)
 
     def _missing(self, near: tuple[Candidate, ...], retrieved: Retrieved) -> tuple[str, ...]:
-        """Return the parts of the question that none of the nearest passages speaks of."""
+        """Return the parts of the question that none of the nearest passages mentions."""
         texts = [text for candidate in near for text in (candidate.passage.text, candidate.passage.study.title)]
         return missing_parts(self.query, texts, (), retrieved.idf, lambda _: True, self.policy)
 
     def _absent(self, near: tuple[Candidate, ...]) -> tuple[str, ...]:
-        """Return, in the reader's words, what no study is about and none of the passages shown mentions."""
+        """Return, in the reader's words, the concepts that no study is about and no shown passage mentions."""
         index, text = self.facts.concept_index, self.query.text
         mentioned = {m.concept.concept_id for candidate in near for m in index.find(candidate.passage.text)}
         written = {m.concept.concept_id: text[m.start : m.end] for m in index.find(text)}

@@ -1,4 +1,4 @@
-"""Writing: one draft after another, until one of them holds. What every attempt gave, and what became of it, is kept."""
+"""Write and verify drafts, one writer after another, until every part has a verified sentence."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from qa_app.pipeline.records import (
     LeftOut,
     Sentence,
 )
-from qa_app.pipeline.telling import Telling
+from qa_app.pipeline.reporting import SentenceReporter
 
-Judgement = tuple[tuple[Sentence, ...], tuple[LeftOut, ...]]
-"""What became of a drafted sentence: kept, or left out."""
+Verified = tuple[tuple[Sentence, ...], tuple[LeftOut, ...]]
+"""The result of verifying a draft: accepted sentences, and rejected ones with the reason."""
 
 PARTS = ("summary", "answer")
 
@@ -36,12 +36,12 @@ class Written:
     generator: Generator
     attempts: tuple[Attempt, ...] = ()
 
-    def holds(self, parts: Sequence[str]) -> bool:
+    def has_parts(self, parts: Sequence[str]) -> bool:
         return all(getattr(self, part) for part in parts)
 
 
 class NothingWritten(InsufficientEvidence):
-    """No writer gave a sentence that holds; `attempts` say why."""
+    """No writer gave a sentence that could be verified; `attempts` say why."""
 
     def __init__(self, message: str, attempts: tuple[Attempt, ...]) -> None:
         super().__init__(message)
@@ -51,12 +51,12 @@ class NothingWritten(InsufficientEvidence):
 def write(
     writers: Sequence[Writer], evidence: Evidence, policy: Policy, clock: Clock, parts: Sequence[str] = PARTS
 ) -> Written:
-    """What the first writer gave whose parts, summary and answer, hold all; what fell on the way stays with it.
+    """Return the first draft with a verified sentence in each part, else the last draft with any.
 
-    A writer whose server failed is not asked a second time. Whoever watches is told of each sentence as soon as nothing can
-    take it back. Raises NothingWritten.
+    Rejected sentences of earlier attempts are included. A writer whose server failed is not asked a second time. Each
+    sentence is reported once it is final. Raises NothingWritten when no sentence could be verified.
     """
-    telling = Telling(evidence, clock.progress)
+    reporter = SentenceReporter(evidence, clock.progress)
     attempts: list[Attempt] = []
     fallen: list[LeftOut] = []
     given_up: set[str] = set()
@@ -67,7 +67,7 @@ def write(
             continue
         before = tuple(fallen)
         try:
-            last = _attempt(writer, evidence, policy, clock, telling, is_last=writer is writers[-1])
+            last = _attempt(writer, evidence, policy, clock, reporter, is_last=writer is writers[-1])
         except WriterFailed as failure:
             failed = failure.generator or Generator(writer.name, "")
             attempts.append(Attempt(failed, Draft(received=failure.received), failure.reason))
@@ -76,13 +76,13 @@ def write(
                 given_up.add(writer.name)
             continue
         attempts += last.attempts
-        fallen += [entry for entry in last.fallen if entry not in before]  # an attempt may fail as the one before it
-        if last.holds(parts):
+        fallen += [entry for entry in last.fallen if entry not in before]  # two attempts may fail alike
+        if last.has_parts(parts):
             break
         reason = reason or "unverified"
     if last is None or not (last.summary or last.answer):
         raise NothingWritten(message or "No sentence of the draft could be verified.", tuple(attempts))
-    telling.tell(last.summary, last.answer)
+    reporter.report(last.summary, last.answer)
     return replace(
         last,
         fallen=tuple(fallen),
@@ -92,44 +92,44 @@ def write(
 
 
 def _attempt(
-    writer: Writer, evidence: Evidence, policy: Policy, clock: Clock, telling: Telling, *, is_last: bool
+    writer: Writer, evidence: Evidence, policy: Policy, clock: Clock, reporter: SentenceReporter, *, is_last: bool
 ) -> Written:
     with clock("answer"):
         draft, generator = writer.write(evidence, policy)
     clock.spent |= draft.timings_ms
-    summary: list[Judgement] = []
-    answer: list[Judgement] = []
+    summary: list[Verified] = []
+    answer: list[Verified] = []
     with clock("verify"):
-        for verdicts, drafted in ((summary, draft.summary), (answer, draft.answer)):
+        for results_of_part, drafted in ((summary, draft.summary), (answer, draft.answer)):
             for sentence in drafted:
-                verdicts.append(verification.verify([sentence], evidence, policy=policy))
-                short, long = _kept(summary), _kept(answer)
-                if is_last or (short and long):  # the draft holds, or nobody writes after it
-                    telling.tell(short, long)
-    judged = [*summary, *answer]
+                results_of_part.append(verification.verify([sentence], evidence, policy=policy))
+                short, long = _distinct_sentences(summary), _distinct_sentences(answer)
+                if is_last or (short and long):  # no later attempt can replace the draft
+                    reporter.report(short, long)
+    results = [*summary, *answer]
     return Written(
-        summary=_kept(summary),
-        answer=_kept(answer),
-        fallen=(*draft.dropped, *(entry for _, fallen in judged for entry in fallen)),
+        summary=_distinct_sentences(summary),
+        answer=_distinct_sentences(answer),
+        fallen=(*draft.dropped, *(entry for _, rejected in results for entry in rejected)),
         generator=generator,
-        attempts=(Attempt(generator, draft, verdicts=tuple(_verdict(*result) for result in judged)),),
+        attempts=(Attempt(generator, draft, verdicts=tuple(_verdict(*result) for result in results)),),
     )
 
 
-def _kept(judged: Iterable[Judgement]) -> tuple[Sentence, ...]:
-    """Each text once: a quote may have taken the place of a paraphrase that stands beside it."""
+def _distinct_sentences(results: Iterable[Verified]) -> tuple[Sentence, ...]:
+    """Return the accepted sentences, each text once: a quotation may replace a paraphrase and occur twice."""
     first: dict[str, Sentence] = {}
-    for sentence in (sentence for kept, _ in judged for sentence in kept):
+    for sentence in (sentence for accepted, _ in results for sentence in accepted):
         first.setdefault(sentence.text, sentence)
     return tuple(first.values())
 
 
-def _verdict(kept: tuple[Sentence, ...], fallen: tuple[LeftOut, ...]) -> str:
-    return kept[0].verdict.value if kept else fallen[0].reason.value
+def _verdict(accepted: tuple[Sentence, ...], rejected: tuple[LeftOut, ...]) -> str:
+    return accepted[0].verdict.value if accepted else rejected[0].reason.value
 
 
 def _generator(wrote: Generator, attempts: Sequence[Attempt], reason: str) -> Generator:
-    """Who wrote, with what all attempts together took; who was to write, if it was another, and why it did not."""
+    """Return the writer with tokens and cost of all attempts, and after a fallback the first writer and its failure."""
     tokens = [attempt.generator.tokens for attempt in attempts if attempt.generator.tokens is not None]
     costs = [attempt.generator.cost for attempt in attempts if attempt.generator.cost is not None]
     wrote = replace(wrote, tokens=sum(tokens) if tokens else None, cost=round(sum(costs), 6) if costs else None)

@@ -1,4 +1,4 @@
-"""Telling whoever watches of each sentence as soon as it is certain to stand in the answer."""
+"""Report the sentences of an answer to `Progress` as soon as they are final."""
 
 from __future__ import annotations
 
@@ -10,32 +10,35 @@ from qa_app.pipeline.ports import Progress
 from qa_app.pipeline.records import Answer, Evidence, Sentence
 
 
-class Telling:
-    """Tells each sentence once, the summary's before the answer's: so its numbers are those of the finished answer."""
+class SentenceReporter:
+    """A reporter of each final sentence, once: the summary first, so that citation numbers are final."""
 
     def __init__(self, evidence: Evidence, progress: Progress) -> None:
         self._evidence, self._progress = evidence, progress
         self._studies = {study.study_id: study for study in evidence.studies}
-        self._told: dict[str, int] = {"summary": 0, "answer": 0}
+        self._reported: dict[str, int] = {"summary": 0, "answer": 0}
         self._introduced = {1} if evidence.headline_study else set[int]()  # by the headline
 
-    def tell(self, summary: Sequence[Sentence], answer: Sequence[Sentence]) -> None:
-        """What these hold beyond what was told. A part may only have grown, and the summary only before any answer."""
+    def report(self, summary: Sequence[Sentence], answer: Sequence[Sentence]) -> None:
+        """Report the sentences added since the last call.
+
+        A part may only grow, and the summary only while the answer is empty.
+        """
         numbers = citations.number_studies((*summary, *answer), self._evidence)
         for part, sentences in (("summary", summary), ("answer", answer)):
-            if len(sentences) == self._told[part]:
+            if len(sentences) == self._reported[part]:
                 continue
             numbered = attributed(citations.numbered(tuple(sentences), numbers), self._evidence)
-            for index, sentence in enumerate(numbered[self._told[part] :], start=self._told[part]):
+            for index, sentence in enumerate(numbered[self._reported[part] :], start=self._reported[part]):
                 new = [n for n in sentence.citations if n not in self._introduced]
                 study_of = {number: study_id for study_id, number in numbers.items()}
                 self._progress.sentence(part, index, sentence, {n: self._studies[study_of[n]] for n in new})
                 self._introduced.update(new)
-            self._told[part] = len(sentences)
+            self._reported[part] = len(sentences)
 
 
-def tell_whole(answer: Answer, progress: Progress) -> None:
-    """An answer that was there at once: a refusal with what came nearest, or one counted from rows."""
+def report_answer(answer: Answer, progress: Progress) -> None:
+    """Report a finished answer at once: a refusal with its nearest passages, or an answer counted from rows."""
     if answer.evidence:
         progress.evidence(answer.evidence, answer.query)
     studies = {citation.index: citation.study for citation in answer.citations}
