@@ -16,7 +16,7 @@ COMPARED_KINDS = frozenset({"intervention", "nutrient", "training_variable", "po
 LESS_WORDS = frozenset(
     {"no", "non", "not", "without", "less", "lower", "fewer", "reduced", "lowest", "smaller", "minimal"}
 )
-"""A comparator with less of something, or none of it, is no other intervention."""
+"""Words for less of something, or none of it: a comparator so described is not another intervention."""
 SHORTEST_STEMMED = 4  # letters; shorter names are abbreviations, and a stem would confuse them
 SIDES = (Lean.YES, Lean.NO, Lean.NO_CLEAR_DIFFERENCE)
 CLEARLY_STRONGER = 2.0  # a judgement: two thirds of the weight of the studies that lean somewhere
@@ -126,7 +126,7 @@ def counts(finding: Finding, findings: Iterable[Finding], concepts: Mapping[int,
 
 
 def weigh(study: Study) -> float:
-    """Return how much a study counts where studies disagree, by its design."""
+    """Return the weight of a study by its design."""
     return WEIGHTS.get(study.design, OTHER_WEIGHT)
 
 
@@ -134,8 +134,8 @@ def is_conflicting(findings: Sequence[Finding], weights: Mapping[str, float]) ->
     """Tell whether findings on one matter lean to different sides and no side is clearly stronger.
 
     `weights` are by study id (`weigh`). A study counts once, with its first finding; mixed and unclear ones do not
-    count. One side is clearly stronger with `CLEARLY_STRONGER` times the weight of all others together. Findings that favour
-    something differ from findings without a clear difference.
+    count. One side is clearly stronger with `CLEARLY_STRONGER` times the weight of all others together. Findings that
+    favour something differ from findings without a clear difference.
     """
     leans = {f.study_id: f.lean for f in reversed(findings) if f.lean in SIDES and not f.is_unconfirmed}
     sides: dict[Lean | None, float] = defaultdict(float)

@@ -1,7 +1,7 @@
 """Estimate whether the corpus answers a Query at all, and whether the leading study does.
 
-Both are logistic models over the chances of the candidate studies and the features of the leading one. The first decides
-between an answer and a refusal; the second is the confidence that readers see.
+Both are logistic models over the chances of the candidate studies and the features of the leading one. The first
+decides between an answer and a refusal; the second is the confidence that readers see.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def signals(ranked: Sequence[tuple[str, float]], features: Features, query: Quer
 
 
 def _of_query(query: Query) -> dict[str, float]:
-    """Return what kind of question it is: its intent, its length, and what it names."""
+    """Return the intent and length of the question, and counts of the concepts it names."""
     return {
         "words": math.log(1 + len(query.text.split())),
         "has_digit": float(any(letter.isdigit() for letter in query.text)),

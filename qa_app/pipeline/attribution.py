@@ -1,6 +1,6 @@
-"""Say who a quotation is by, where it does not name its study itself, and of whom, where they are others than asked about.
+"""Attribute quotations to their studies, and name the people studied where they differ from those asked about.
 
-What a study is called comes from its row, never from a text; the quotation stays as it is.
+Names of studies come from their rows, never from a text. The quotation itself is not changed.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ TRAININGS = {
 }
 SPECIAL_AGES = frozenset({AgeGroup.YOUTH, AgeGroup.OLDER_ADULTS})
 _WORKS = frozenset(
-    """meta-analysis meta-analyses meta-regression review reviews trial study analysis statement stand guideline guidelines
-    critique cohort consensus""".split()
+    """meta-analysis meta-analyses meta-regression review reviews trial study analysis statement stand guideline
+    guidelines critique cohort consensus""".split()
 )
 WORK_WITHIN = 5
 """Words from a year to the kind of work that it dates: "the 2017 network meta-analysis"."""
@@ -49,9 +49,9 @@ MOST_WORDS = 3
 
 
 def attributed(sentences: Sequence[Sentence], evidence: Evidence) -> tuple[Sentence, ...]:
-    """Return the sentences in order, each quotation with who says it where the reader could not tell.
+    """Return the sentences in order, with an attribution for each quotation that does not name its study.
 
-    Depends on nothing that comes after a sentence, so those streamed one by one get the same.
+    An attribution depends only on earlier sentences, so streamed sentences get the same one.
     """
     studies = {study.study_id: study for study in evidence.studies}
     population = evidence.query.population
@@ -67,19 +67,19 @@ def attributed(sentences: Sequence[Sentence], evidence: Evidence) -> tuple[Sente
 
 
 def attribution(text: str, study: Study, population: Population) -> str:
-    """Return who says a text; empty where it says so itself.
+    """Return the attribution of a text; empty where the text names its study.
 
-    The people of the study are named where they are others than those asked about, and the text does not say so.
+    The people of the study are named where they differ from those asked about and the text does not say so.
     """
-    people = besides(study, population, text)
+    people = differing_people(study, population, text)
     return "" if names_its_study(text, study) and not people else describe(study, people)
 
 
-def besides(study: Study, asked: Population, text: str = "") -> str:
-    """Return the people of a study as far as they are others than those asked about: "mixed ages", "younger adults, men".
+def differing_people(study: Study, asked: Population, text: str = "") -> str:
+    """Describe the people of a study as far as they differ from those asked about: "mixed ages", "younger adults, men".
 
-    Where the question names no age, old or young people are others than everybody, and where it names no sex, one alone
-    is. What the text says in the same words is not said again.
+    Where the question names no age, only old or young people differ; where it names no sex, a single sex differs. Words
+    of the text are not repeated.
     """
     is_about_all = not (asked.age_groups or asked.sexes)
     age = _age_of(study, asked.age_groups)
@@ -87,17 +87,17 @@ def besides(study: Study, asked: Population, text: str = "") -> str:
     if age and sex and is_about_all:
         age, sex = "", sex if study.age_group is AgeGroup.YOUTH else f"older {sex}"
     training = ""
-    if asked.training and not _is_trained_so(study.training_status, asked.training):
+    if asked.training and not _is_asked_training(study.training_status, asked.training):
         training = TRAININGS.get(study.training_status, "")
     known = EMPTY_WORDS.union(words(text))  # whole words: "training" says nothing of trained people
     return ", ".join(part for part in (age, sex, training) if not known.issuperset(words(part)))
 
 
 def _age_of(study: Study, asked: Collection[AgeGroup]) -> str:
-    """Return the ages of a study's people, where they are not those asked about."""
+    """Return the age group of a study; empty where it was asked about."""
     if not asked:
         return AGES[study.age_group] if study.age_group in SPECIAL_AGES else ""
-    if _is_of_these(study.age_group, asked):
+    if _is_asked_age(study.age_group, asked):
         return ""
     is_younger = study.age_group is AgeGroup.ADULTS and AgeGroup.YOUTH not in asked
     return _YOUNGER if is_younger else AGES.get(study.age_group, "")
@@ -107,18 +107,18 @@ def _sex_of(study: Study) -> str:
     return (_YOUNG_SEXES if study.age_group is AgeGroup.YOUTH else SEXES).get(study.sex, "")
 
 
-def _is_of_these(people: AgeGroup, asked: Collection[AgeGroup]) -> bool:
-    """Tell whether a study's ages are asked about; one of several ages is of adults, young and old."""
+def _is_asked_age(people: AgeGroup, asked: Collection[AgeGroup]) -> bool:
+    """Tell whether a study's age group is asked about; mixed ages match adults and older adults together."""
     return people in asked or (people is AgeGroup.MIXED and {AgeGroup.ADULTS, AgeGroup.OLDER_ADULTS}.issubset(asked))
 
 
-def _is_trained_so(people: TrainingStatus, asked: Collection[TrainingStatus]) -> bool:
-    """Tell whether a study's people train as asked; one of several kinds is of the trained and the untrained."""
+def _is_asked_training(people: TrainingStatus, asked: Collection[TrainingStatus]) -> bool:
+    """Tell whether a study's people train as asked; a mixed study matches untrained and other people together."""
     return people in asked or (people is TrainingStatus.MIXED and TrainingStatus.UNTRAINED in asked and len(asked) > 1)
 
 
 def spoken(text: str, attribution: str | None) -> str:
-    """Return the sentence as it is read in plain text."""
+    """Return the sentence with its attribution, as plain text."""
     return f"{attribution}: {text}" if attribution else text
 
 
@@ -148,7 +148,10 @@ def describe(study: Study, people: str = "") -> str:
 
 
 def surname(author: str) -> str:
-    """Return the family name of an author: Schoenfeld for `Schoenfeld BJ` or `Schoenfeld, Brad J.`; a society's name is whole."""
+    """Return the family name of an author: Schoenfeld for `Schoenfeld BJ` or `Schoenfeld, Brad J.`.
+
+    The name of a society is returned whole.
+    """
     family, comma, _ = author.partition(",")
     if comma:
         return family.strip()

@@ -1,4 +1,4 @@
-"""Citation markers: read, checked against the evidence, numbered by first appearance."""
+"""Read citation markers, and number studies by their first appearance in an answer."""
 
 from __future__ import annotations
 
@@ -8,10 +8,14 @@ from dataclasses import replace
 
 from qa_app.pipeline.records import Citation, Evidence, Sentence
 
-# [1], [1, 3], [1-3] and full-width forms; [^1], [[1]], [p3], [#1] and 【1†source】 as models write them; a link's target goes with it.
+# Matches [1], [1, 3], [1-3] and full-width forms, and [^1], [[1]], [p3], [#1] and 【1†source】 as models write them.
+# The target of a link is part of its marker.
 _OPEN, _CLOSE = r"[\[\uff3b\u3010\u3014]", r"[\]\uff3d\u3011\u3015]"
 _DASH = r"[-\u2010-\u2015\u2212\uff0d]"
-_ITEM = rf"\^?\s*(?:(?:p|passage|source|ref|study|s)\.?\s*|#)?\d+(?:\s*{_DASH}\s*\^?\d+)?(?:\s*\u2020[^\[\]\uff3b\uff3d\u3010\u3011]*)?"
+_ITEM = (
+    rf"\^?\s*(?:(?:p|passage|source|ref|study|s)\.?\s*|#)?\d+(?:\s*{_DASH}\s*\^?\d+)?"
+    r"(?:\s*\u2020[^\[\]\uff3b\uff3d\u3010\u3011]*)?"
+)
 MARKER = re.compile(
     rf"(?<!\s)\s*{_OPEN}{{1,2}}\s*({_ITEM}(?:\s*[,;\uff0c\u3001\uff1b&]\s*{_ITEM})*)\s*{_CLOSE}{{1,2}}"
     r"(?:\((?:[^()\s]|\([^()\s]*\))*\))?",
@@ -23,9 +27,9 @@ LONGEST_RANGE = 12  # no evidence has more passages
 
 
 def parse_markers(text: str) -> tuple[str, tuple[int, ...]]:
-    """The text without its markers, and the numbers they held, in order and without repeats."""
+    """Return the text without its markers, and the numbers in them, in order and without repeats."""
     numbers: dict[int, None] = {}
-    for _ in range(2):  # twice, as taking one out may close up another: [[[1] 2]
+    for _ in range(2):  # twice: removing one marker may complete another, as in [[[1] 2]
         numbers |= dict.fromkeys(n for match in MARKER.finditer(text) for n in _numbers(match.group(1)))
         text = MARKER.sub("", text)
     if MARKER.search(text):  # nested deeper than any writer means
@@ -43,7 +47,7 @@ def _numbers(marker: str) -> Iterator[int]:
 
 
 def number_studies(sentences: Iterable[Sentence], evidence: Evidence) -> dict[str, int]:
-    """Index by study id, from 1, the headline's study first, then in order of appearance.
+    """Return the citation number of each study by id, from 1: the headline's study first, then by appearance.
 
     A study outside the evidence cannot appear, and without sentences no study does.
     """
@@ -55,7 +59,7 @@ def number_studies(sentences: Iterable[Sentence], evidence: Evidence) -> dict[st
 
 
 def numbered(sentences: tuple[Sentence, ...], numbers: dict[str, int]) -> tuple[Sentence, ...]:
-    """The sentences with the index of each study behind them."""
+    """Return the sentences with the citation numbers of their studies."""
     return tuple(
         replace(s, citations=tuple(dict.fromkeys(numbers[study_id] for study_id in s.study_ids))) for s in sentences
     )
@@ -69,7 +73,7 @@ def citations(numbers: dict[str, int], evidence: Evidence) -> tuple[Citation, ..
 
 
 def with_markers(sentences: Iterable[tuple[str, Sequence[int], int]]) -> str:
-    """Sentences (text, citations, paragraph) as one text, markers in place, a blank line between paragraphs."""
+    """Join sentences (text, citations, paragraph) into one text with markers; a blank line parts paragraphs."""
     paragraphs: dict[int, list[str]] = {}
     for text, numbers, paragraph in sentences:
         paragraphs.setdefault(paragraph, []).append(marked(text, numbers))
@@ -77,7 +81,10 @@ def with_markers(sentences: Iterable[tuple[str, Sequence[int], int]]) -> str:
 
 
 def marked(text: str, numbers: Sequence[int]) -> str:
-    """`It grows [1].` - the markers stand before the closing punctuation; those that the words of a source bring along go."""
+    """Insert citation markers before the closing punctuation: `It grows [1].`
+
+    Markers that the source itself has are removed.
+    """
     text = parse_markers(text)[0] if MARKER.search(text) else text
     if not numbers:
         return text

@@ -1,4 +1,4 @@
-"""Time the stages of an answer, and stop where nobody waits for it or its time is over."""
+"""Time the stages of an answer, and stop once the client has left or the time limit is reached."""
 
 from __future__ import annotations
 
@@ -27,18 +27,17 @@ STAGES = (
 
 @dataclass
 class Clock:
-    """Milliseconds per stage; None for a stage that did not run, or whose time another one's holds.
+    """A timer for stages, in milliseconds; None for a stage that did not run or is counted in another one.
 
-    Every stage passes here: whoever watches is told when it has finished, and none begins for nobody (Abandoned). One that is
-    running when the last watcher leaves runs on, as `lexical` does around `encode`, and is told to nobody. Nor does one begin
-    when the time is over (OutOfTime).
+    Each finished stage is reported to `progress`. A stage that is running when the client leaves is finished but not
+    reported. Raises Abandoned before a stage when the client has left, and OutOfTime when the time limit is reached.
     """
 
     spent: dict[str, float | None] = field(default_factory=lambda: dict.fromkeys(STAGES))
     progress: Progress = field(default_factory=Unwatched)
     limit: Limit | None = None
     _inner: float = 0.0
-    """Milliseconds of stages that ran inside the one that is running: they are not its own."""
+    """Milliseconds of nested stages, which the enclosing stage does not count."""
 
     @contextmanager
     def __call__(self, stage: str) -> Iterator[None]:

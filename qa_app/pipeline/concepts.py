@@ -53,12 +53,12 @@ class _Name:
     words: tuple[str, ...]
     concept: Concept
     is_capital: bool
-    """Whether only its capitals tell it from an ordinary word."""
+    """Whether only its capitals distinguish it from an ordinary word."""
 
 
 @dataclass(slots=True)
-class _Node:
-    children: dict[str, _Node] = field(default_factory=dict)
+class _NameNode:
+    children: dict[str, _NameNode] = field(default_factory=dict)
     names: list[_Name] = field(default_factory=list)
 
 
@@ -79,7 +79,7 @@ class _Match:
 class ConceptIndex:
     """Names of concepts by the stems of their words; build it once per corpus version."""
 
-    root: _Node
+    root: _NameNode
     by_id: dict[str, Concept]
     words: frozenset[str]
     """Words of all names, folded."""
@@ -87,7 +87,7 @@ class ConceptIndex:
     @classmethod
     def build(cls, concepts: Iterable[Concept]) -> ConceptIndex:
         """Index all names and aliases."""
-        root, words = _Node(), set[str]()
+        root, words = _NameNode(), set[str]()
         by_id = {concept.concept_id: concept for concept in concepts}
         for concept in by_id.values():
             for name in dict.fromkeys((concept.name, *concept.aliases)):
@@ -97,7 +97,7 @@ class ConceptIndex:
                 words.update(own)
                 node = root
                 for word in own:
-                    node = node.children.setdefault(stem(word), _Node())
+                    node = node.children.setdefault(stem(word), _NameNode())
                 node.names.append(_Name(own, concept, _needs_capitals(name, own)))
         return cls(root, by_id, frozenset(words))
 
@@ -116,7 +116,7 @@ class ConceptIndex:
         return tuple(sorted(found, key=lambda mention: mention.start))
 
     def _matches(self, text: str, words: Sequence[Word], stems: Sequence[str], first: int) -> Iterable[_Match]:
-        reached: list[tuple[_Node, int, tuple[int, ...]]] = [(self.root, first, ())]
+        reached: list[tuple[_NameNode, int, tuple[int, ...]]] = [(self.root, first, ())]
         while reached:
             node, place, path = reached.pop()
             if node.names and (match := _match(node.names, text, words, path)):
@@ -142,7 +142,7 @@ def _match(names: Sequence[_Name], text: str, words: Sequence[Word], path: Seque
 
 
 def _is_same_word(names: Sequence[_Name], own: tuple[str, ...]) -> bool:
-    """Return whether a single word is the plural of the name: other forms of one word mean too much else."""
+    """Tell whether a single word is the plural of the name; other inflections are too ambiguous."""
     return len(own) > 1 or any(own[0] in {f"{name.words[0]}s", f"{name.words[0]}es"} for name in names)
 
 

@@ -13,7 +13,7 @@ CLOSE_QUESTION = 0.75  # cosine to a curated question from which it asks the sam
 def assess(
     chance: float, signals: Mapping[str, float], missing: Sequence[str], version: str, policy: Policy
 ) -> Confidence:
-    """Return the confidence for a calibrated chance, 0 to 1, with what speaks for and against it."""
+    """Return the confidence for a calibrated chance, 0 to 1, with the reasons for and against it."""
     score = round(100 * chance)
     label = "high" if score >= policy.confidence_high else "medium" if score >= policy.confidence_medium else "low"
     return Confidence(score, label, tuple(_reasons(signals, missing)), version)

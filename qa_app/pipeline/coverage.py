@@ -1,4 +1,4 @@
-"""Say which parts of a question nothing cited speaks of, and for whom the cited studies do not hold."""
+"""Find the parts of a question, and the people asked about, that the cited studies do not cover."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from qa_app.pipeline.text import content_stems, stem_set, words
 
 MOST_MISSING = 3
 OPEN = frozenset({"mixed", "both", "not_reported", "not_applicable"})
-"""Values of a study's people that may hold anybody."""
+"""Values of a study's population that may include anybody."""
 
 
 def missing_parts(
@@ -25,7 +25,7 @@ def missing_parts(
     is_unknown: Callable[[str], bool],
     policy: Policy,
 ) -> tuple[str, ...]:
-    """Return the parts of the question that no cited text speaks of, as the reader wrote them, the rarest first.
+    """Return the parts of the question that no cited text mentions, as the reader wrote them, the rarest first.
 
     `cited_texts` are the passages and titles of the cited studies; `is_unknown` tells stems that stand
     nowhere in the cited studies. People asked about whom no cited study includes come last.

@@ -1,7 +1,7 @@
 """Read fitted logistic models from JSON and apply them to named features.
 
 A file holds one or more models of one estimate, with the name of the data and the held-out figures of the fit, so that
-whoever reads the weights knows what they are worth.
+the quality of the weights is known.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 Matrix = NDArray[np.float64]
 DEFAULT_ENCODER = "all-MiniLM-L6-v2@int8"
-"""The encoder whose models stand in, by words alone, for one that has none."""
+"""The encoder whose word-only models serve an encoder without models of its own."""
 FOLDER = Path(__file__).resolve().parents[1] / "fitted"
 
 
@@ -45,7 +45,7 @@ class Logistic:
         return np.asarray(1.0 / (1.0 + np.exp(-np.clip(logits, -30, 30))))
 
     def as_row(self) -> dict[str, Any]:
-        """Return the model as JSON holds it."""
+        """Return the model as a JSON-serialisable row."""
         features = [
             {"name": n, "mean": round(m, 6), "scale": round(s, 6), "coefficient": round(c, 6)}
             for n, m, s, c in zip(self.names, self.mean, self.scale, self.coefficients, strict=True)
@@ -95,7 +95,7 @@ def version_of(row: Mapping[str, Any]) -> str:
 
 
 def folder_of(encoder: str) -> Path:
-    """Return where the models of an encoder (`model@format`) lie; the formats of one model share them.
+    """Return the folder of an encoder's models (`model@format`); the formats of one model share it.
 
     Cosines of the compressed format differ from the original's by less than .02.
     """

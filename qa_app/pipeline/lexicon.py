@@ -1,7 +1,7 @@
 """Read word lists and find their phrases in the words of a text.
 
-A list is a TOML table `[lists.NAME]` with `phrases` and, where a longer phrase means something else, `except`. A phrase is
-words in lower case, without apostrophes and hyphens. Inside a phrase:
+A list is a TOML table `[lists.NAME]` with `phrases` and, where a longer phrase means something else, `except`. A phrase
+is words in lower case, without apostrophes and hyphens. Inside a phrase:
 
     faint*      a word that begins so; `*pril` one that ends so; `*` alone is any one word
     just?       a word that may be missing
@@ -104,7 +104,7 @@ def value_of(word: str) -> float | None:
         return None
 
 
-# --- Matching ----------------------------------------------------------------------------------------------------------
+# --- Matching ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -131,7 +131,7 @@ class _Node:
         return children.setdefault(token, _Node())
 
     def add_first_tokens(self, other: _Node, name: str) -> None:
-        """Give this name to the first words and patterns of another node; to this node itself where that begins with a list."""
+        """Add the name to the first words and patterns of another node; where that begins with a list, to this node."""
         patterns = (token for tokens in other.patterns.values() for token in tokens)
         for token in (*other.words, *patterns):
             self.child(token).names.add(name)
@@ -202,7 +202,7 @@ class PhraseIndex:
     def find(self, words: Sequence[str]) -> dict[str, tuple[Span, ...]]:
         """Return the spans of each list that occurs in the words, in order."""
         found: dict[str, dict[int, int]] = {}
-        text = _Text(words, self.parts, [self._begun_by(word) for word in words])
+        text = _Text(words, self.parts, [self._lists_opened_by(word) for word in words])
         for start in range(len(words)):
             for name, end in text.walk(self.root, start):
                 longest = found.setdefault(name, {})
@@ -214,18 +214,18 @@ class PhraseIndex:
         uncovered = {name: _uncovered(spans[name], spans.get(f"{name}/except", ())) for name in spans}
         return {name: own for name, own in uncovered.items() if own and name in self.names}
 
-    def _begun_by(self, word: str) -> frozenset[str]:
-        """Return the lists of which a phrase may begin with this word."""
+    def _lists_opened_by(self, word: str) -> frozenset[str]:
+        """Return the lists that have a phrase which may begin with this word."""
         return frozenset(name for opener in (self.openers, *self.openers.after(word)) for name in opener.names)
 
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """One text while it is read: what each list reaches from each place is found once."""
+    """One text during matching; the matches of each list at each place are found once."""
 
     words: Sequence[str]
     parts: Mapping[str, _Node]
-    begun: Sequence[frozenset[str]]
+    opened: Sequence[frozenset[str]]
     """The lists that may begin at each place."""
     ends: dict[tuple[str, int], set[int]] = field(default_factory=dict)
 
@@ -239,7 +239,7 @@ class _Text:
                 continue
             reached += [(after, position + 1) for after in node.after(self.words[position])]
             if node.lists:
-                for name in node.lists.keys() & self.begun[position]:
+                for name in node.lists.keys() & self.opened[position]:
                     reached += [(node.lists[name], end) for end in self._ends(name, position)]
 
     def _ends(self, name: str, position: int) -> set[int]:
@@ -267,7 +267,7 @@ def near_spans(words: Sequence[str], parts: Sequence[Sequence[Span]], within: in
     return joined
 
 
-# --- Reading lists -----------------------------------------------------------------------------------------------------
+# --- Reading lists ----------------------------------------------------------------------------------------------------
 
 
 def _joined(tables: Iterable[Table]) -> dict[str, dict[str, list[Any]]]:

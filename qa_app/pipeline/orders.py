@@ -1,4 +1,4 @@
-"""Recognise sentences that instruct a machine: no study says such things, and none of them is ever quoted."""
+"""Recognise sentences that instruct a machine (prompt injection), which are never quoted."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import unicodedata
 _FILLERS = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 # None of the 2,111 sentences of the starter corpus matches.
 _ORDER = re.compile(
-    r"""^(?:(?:please|now|then|also|and|instead)[\s,]+)*(?:write|translate|summari[sz]e|ignore|disregard|forget|print|output|reply|respond|
-        say|repeat|visit|click|execute|encode|decode|generate|compose|paraphrase|rewrite|act\s+as|pretend|append)\b(?!-)
+    r"""^(?:(?:please|now|then|also|and|instead)[\s,]+)*(?:write|translate|summari[sz]e|ignore|disregard|forget|
+        print|output|reply|respond|say|repeat|visit|click|execute|encode|decode|generate|compose|paraphrase|rewrite|
+        act\s+as|pretend|append)\b(?!-)
     |\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:instruction|prompt|rule|above|previous|prior|context)
-    |\b(?:system|developer|hidden)\s+(?:prompt|message|instruction)|\b(?:new|following|these|previous|your|my)\s+instructions?\b
+    |\b(?:system|developer|hidden)\s+(?:prompt|message|instruction)
+    |\b(?:new|following|these|previous|your|my)\s+instructions?\b
     |\b(?:as\s+an?|you\s+are(?:\s+now)?\s+(?:an?|the))\s+(?:ai|language\s+model|assistant|chatbot|bot)\b|\bjailbreak
     |\b(?:answer|reply|respond|response|output|message)\s+(?:only\s+)?(?:with|must|should)\b
     |\b(?:in|to|of)\s+(?:every|each)\s+(?:sentence|answer|reply|response)\b

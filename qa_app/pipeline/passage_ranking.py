@@ -1,6 +1,6 @@
-"""Rank single passages in the orders that the documents describe, instead of ranking studies by learned relevance.
+"""Rank single passages as a preset says, instead of ranking studies by learned relevance.
 
-Every step that moves a passage is written into its `because`. The presets of `policy` choose among the steps.
+Every step that moves a passage is recorded in its `because`. The presets of `policy` choose among the steps.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from qa_app.pipeline.records import Because, Candidate, LeftOut, LeftOutReason, 
 from qa_app.pipeline.text import stem_set, words
 
 PLACE = 3
-"""Passages of one section whose position // 3 is equal stand at one place."""
+"""Passages of a section that count as one place: those with an equal `position // PLACE`."""
 REVIEWS = frozenset(
     {Design.META_ANALYSIS, Design.SYSTEMATIC_REVIEW, Design.UMBRELLA_REVIEW, Design.POSITION_STAND, Design.GUIDELINE}
 )
@@ -29,7 +29,7 @@ RELATED = (
     frozenset({Section.DISCUSSION, Section.CONCLUSION, Section.RESULTS, Section.PRACTICAL_APPLICATIONS}),
     frozenset({Section.LIMITATIONS, Section.DISCUSSION}),
 )
-"""Sections that say alike things: findings, how they were found, context, what they mean, what they leave open."""
+"""Sections grouped by content: findings, methods, context, interpretation, open questions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def tfidf_cosines(question: str, texts: Sequence[str], vocabulary: Mapping[str, 
 
 
 def _scored(query: Query, passage: Passage, hit: Hit, policy: Policy, mode: Mode) -> Candidate:
-    """Return the passage with the steps that do not depend on the others: sections, neighbouring concepts, the reader."""
+    """Score the passage by the steps that need no other passage: sections, neighbouring concepts, the reader."""
     terms = frozenset(query.terms)
     hits = len(terms & stem_set(f"{passage.heading} {passage.text}"))
     return Candidate(passage, hit, 0.0, 0.0, tuple(_steps(query, passage, policy, mode)), hits)
@@ -124,7 +124,7 @@ def _neighbours(concepts: Sequence[Concept]) -> frozenset[str]:
 
 
 def _suits_beginner(passage: Passage) -> int:
-    """Return what speaks for showing it to a beginner: advice and reviews, and no trained people."""
+    """Score how it suits a beginner: advice and reviews add one each, trained people subtract one."""
     is_advice = passage.section is Section.PRACTICAL_APPLICATIONS
     return is_advice + (passage.study.design in REVIEWS) - (passage.study.training_status in TRAINED)
 

@@ -1,6 +1,6 @@
-"""Hold the weights, budgets and thresholds of an answer, and the presets that rank passages as the documents describe.
+"""Define the weights, budgets and thresholds of an answer, and the presets that rank single passages.
 
-What is learned lies in model files with their cut-offs.
+Learned weights lie in model files with their cut-offs.
 """
 
 from __future__ import annotations

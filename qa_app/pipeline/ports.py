@@ -1,4 +1,4 @@
-"""Define what the engine asks of the corpus, of writers, of rerankers, and of whoever watches.
+"""Define the ports of the engine: corpus, writers, rerankers, progress and time limit.
 
 Everything read inside one `snapshot` belongs to one corpus version.
 """
@@ -57,7 +57,7 @@ class Corpus(Protocol):
         """Tell whether the language has this word."""
 
     def encode(self, texts: Sequence[str]) -> tuple[Vector, ...]:
-        """Return the unit vector of each text. Raises LegFailed where no encoder can be had."""
+        """Return the unit vector of each text. Raises LegFailed when no encoder is available."""
 
     def mean(self, vectors: Sequence[Vector]) -> Vector:
         """Return the unit vector of the mean of vectors that `encode` gave."""
@@ -97,10 +97,10 @@ class Writer(Protocol):
 
 
 class WriterFailed(Exception):
-    """A writer gave nothing that can be used; another may try.
+    """A writer returned nothing usable; another may try.
 
     `reason` is a short code; `is_final` says that the same writer need not be asked again for this question.
-    `received` and `generator` say what came all the same, and what it took.
+    `received` and `generator` carry the raw reply and its cost, where there is one.
     """
 
     def __init__(
@@ -126,14 +126,14 @@ class Reranker(Protocol):
 
 
 class RerankerFailed(Exception):
-    """No order can be had of the model; the message, for a reader, says why."""
+    """The model gave no order; the message, for a reader, says why."""
 
 
 class Progress(Protocol):
     """Receives the parts of an answer as they become final."""
 
     def is_abandoned(self) -> bool:
-        """Tell whether nobody waits any more: the work then stops at the next stage with Abandoned."""
+        """Tell whether the client has left; the work then stops at the next stage with Abandoned."""
 
     def stage(self, name: str, milliseconds: float) -> None:
         """Report a finished stage; one that runs again is reported again, with all its time."""
@@ -149,7 +149,7 @@ class Progress(Protocol):
 
 
 class Unwatched:
-    """Receives nothing, and always waits."""
+    """A Progress that ignores all reports and is never abandoned."""
 
     def is_abandoned(self) -> bool:
         return False
@@ -164,7 +164,7 @@ class Unwatched:
 
 
 class Abandoned(Exception):
-    """Nobody waits for the answer any more; it is not made."""
+    """Raised when the client has left before the answer was made."""
 
 
 class Limit(Protocol):

@@ -1,4 +1,4 @@
-"""Define the Query: everything later stages know of a question's text."""
+"""Define the Query: the parsed question that all later stages read."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Query:
     unstudied: tuple[Concept, ...] = ()
     """Concepts that the question names and no published study is about."""
     intervention: tuple[str, ...] = ()
-    """Concept ids, by slot, studied or not; a concept stands in one slot only."""
+    """Concept ids, by slot, studied or not; a concept fills one slot only."""
     comparator: tuple[str, ...] = ()
     outcome: tuple[str, ...] = ()
     condition: tuple[str, ...] = ()
@@ -96,11 +96,11 @@ class Query:
 
     @property
     def formulations(self) -> tuple[str, ...]:
-        """Return what to compare by meaning: the ask, its content words, and the ask with the names of its concepts."""
+        """Return the texts to compare by meaning: the ask, its content words, and the ask with its concepts' names."""
         names = " ".join(concept.name for concept in (*self.concepts, *self.unstudied))
         return (self.ask, self.keywords or self.ask, f"{self.ask} {names}".strip())
 
     @property
     def also_searched(self) -> tuple[str, ...]:
-        """Return the words searched for beside the reader's own: corrections and neighbouring concepts."""
+        """Return the words searched for in addition to the reader's own: corrections and neighbouring concepts."""
         return tuple(dict.fromkeys((*(meant for _, meant in self.corrections), *(c.name for c in self.linked))))

@@ -1,4 +1,4 @@
-"""Cut passages into quotations: runs of whole sentences that can be read alone and are not cut before what qualifies them."""
+"""Cut passages into quotations: runs of whole sentences that can be read alone, with their qualifications."""
 
 from __future__ import annotations
 

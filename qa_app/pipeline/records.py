@@ -30,7 +30,7 @@ class Outcome(StrEnum):
 
     @property
     def code(self) -> str | None:
-        """What clients see beside the outcome; None for an answer."""
+        """Return the error code of a refusal; None for an answer."""
         return {
             Outcome.INSUFFICIENT_EVIDENCE: "RAG_NO_ANSWER",
             Outcome.OUT_OF_SCOPE: "OUT_OF_SCOPE",
@@ -78,7 +78,7 @@ class Question:
     mode: Mode = Mode.BEGINNER
     collection: str | None = None
     understood_as: str | None = None
-    """What a follow-up means after the question before; None for a question that stands alone. It is what is searched."""
+    """A follow-up completed from the question before, which is searched instead; None for a standalone question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """What the studies of the evidence found on one outcome, each study counted once."""
+    """The findings of the cited studies on one outcome, each study counted once."""
 
     outcome: Concept
     findings: tuple[Finding, ...]
@@ -159,7 +159,7 @@ class Evidence:
 
 
 class InsufficientEvidence(Exception):
-    """There is nothing to write from."""
+    """Raised when there is no evidence to write from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +176,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class DraftSentence:
-    """A sentence as a writer gave it; `passage_ids` are the passages that it claims behind it."""
+    """A sentence from a writer, before verification; `passage_ids` are the passages that it cites."""
 
     text: str
     passage_ids: tuple[int, ...]
@@ -188,11 +188,11 @@ class Draft:
     summary: tuple[DraftSentence, ...] = ()
     answer: tuple[DraftSentence, ...] = ()
     dropped: tuple[LeftOut, ...] = ()
-    """What was given as a sentence and is none, or could not be quoted although it answers."""
+    """Received texts that are not sentences, or answers that could not be quoted."""
     received: Mapping[str, str] = field(default_factory=dict)
     """A model's words for each part, as they came."""
     labels: Mapping[str, int] = field(default_factory=dict)
-    """The passages by the labels that stand in `received`."""
+    """Passage ids by the labels used in `received`."""
     timings_ms: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -219,7 +219,7 @@ class Attempt:
     failure: str | None = None
     """Why the writer gave no draft: a short code."""
     verdicts: tuple[str, ...] = ()
-    """Of each sentence of summary, then answer: its verdict, or the reason why it fell."""
+    """The verdict of each sentence of summary, then answer, or the reason why it was rejected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,11 +236,11 @@ class Sentence:
     counted_studies: tuple[str, ...] = ()
     """Ids of the studies that a sentence about the corpus itself counts."""
     attribution: str = ""
-    """Who says it, where its own words do not and the reader could not tell; not part of the quotation."""
+    """The source of a quotation that does not name it; not part of the quotation."""
 
     @property
     def study_ids(self) -> tuple[str, ...]:
-        """The studies behind it, each once."""
+        """Return the ids of its studies, each once."""
         return tuple(dict.fromkeys(span.study_id for span in self.support))
 
 
@@ -252,7 +252,7 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """What a question about the corpus itself was answered with: counts of its rows."""
+    """The counts of studies that answer a question about the corpus itself."""
 
     wish: str
     total: int
@@ -302,7 +302,7 @@ class Headline:
 
 
 class StrengthLevel(StrEnum):
-    """How far a body of evidence can be relied on, in the manner of GRADE."""
+    """The certainty of a body of evidence, graded in the manner of GRADE."""
 
     HIGH = "high"
     MODERATE = "moderate"
@@ -336,7 +336,7 @@ class NearQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Everything that is kept of one question."""
+    """The stored result of one question."""
 
     question: Question
     outcome: Outcome
@@ -355,7 +355,7 @@ class Answer:
     found: Found | None = None
     related: tuple[Concept, ...] = ()
     signals: Mapping[str, float] | None = None
-    """What the search showed, on scales that compare across questions."""
+    """Signals of the search, on scales that compare across questions."""
     linked: Leg | None = None
     """The second pass; None where there was none."""
     ranked: int = 0
@@ -367,13 +367,13 @@ class Answer:
     overview: Overview | None = None
     """For a question about the corpus itself, which is answered by counting."""
     attempts: tuple[Attempt, ...] = ()
-    """To write it, in order; the last one became the answer."""
+    """Attempts to write it, in order; the last one became the answer."""
     timings_ms: Mapping[str, float | None] = field(default_factory=dict)
     headline: Headline | None = None
     strength: EvidenceStrength | None = None
     near_questions: tuple[NearQuestion, ...] = ()
     missing: tuple[str, ...] = ()
-    """Parts of the question that nothing cited speaks of."""
+    """Parts of the question that no cited text mentions."""
 
     def __post_init__(self) -> None:
         if (self.outcome.is_answer and self.overview is None) != (self.confidence is not None):

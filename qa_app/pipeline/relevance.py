@@ -1,8 +1,8 @@
-"""Estimate the chance that a study answers a Query, from features that know no subject.
+"""Estimate the chance that a study answers a Query, from features that do not depend on the subject.
 
-For every candidate study: the best cosine and BM25 of the question to its curated questions, plain sentences, statements,
-title and passages; the distance of each to the best study of the same question; how much of the question's vocabulary and of
-its concepts the study shares. One logistic model weighs them (`manage.py calibrate relevance`).
+The features of a candidate study are the best cosine and BM25 of the question to its curated questions, plain
+sentences, statements, title and passages; the distance of each to the best study of the same question; and the share of
+the question's vocabulary and concepts in the study. One logistic model weighs them (`manage.py calibrate relevance`).
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from qa_app.pipeline.query import Query
 SHORT_TEXTS = ("question", "plain", "statement", "title")
 """Kinds of short texts of a study; a corpus may have titles alone."""
 FURTHER = ("keywords", "concepts")
-"""Names of the question's formulations beside the ask; see `Query.formulations`."""
+"""Names of the question's formulations after the ask; see `Query.formulations`."""
 NO_COSINE = -0.3
-"""Stands for the cosine of a kind that a study does not have: below what any text reaches."""
+"""Cosine for a kind of text that a study does not have: lower than that of any text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """How the question's lexemes stand in the corpus: inverse document frequencies over passages."""
+    """The inverse document frequencies of the question's lexemes over passages."""
 
     idf: Mapping[str, float]
     unknown_share: float
-    """Share of the summed IDF of lexemes that stand in no passage, 0 to 1."""
+    """Share of the summed IDF of lexemes that occur in no passage, 0 to 1."""
 
     @classmethod
     def of(cls, document_frequency: Sequence[tuple[str, int]], passages: int) -> Vocabulary:
@@ -44,7 +44,7 @@ class Vocabulary:
 
     @property
     def rarest(self) -> str | None:
-        """The lexeme with the highest inverse document frequency; None without any."""
+        """Return the lexeme with the highest inverse document frequency; None without any."""
         return max(self.idf, key=lambda term: (self.idf[term], term), default=None)
 
 
@@ -106,7 +106,7 @@ def _further(score: StudyScores, kind: str, place: int) -> float:
 
 
 def _coverage(matched: frozenset[str], vocabulary: Vocabulary) -> float:
-    """Return the share of the question's IDF that stands somewhere in the study, 0 to 1."""
+    """Return the share of the question's IDF that occurs in the study, 0 to 1."""
     total = sum(vocabulary.idf.values())
     return sum(idf for term, idf in vocabulary.idf.items() if term in matched) / total if total else 0.0
 

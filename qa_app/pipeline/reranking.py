@@ -15,7 +15,7 @@ SECONDS = 2.0
 
 
 def rerank(question: str, ranked: Sequence[Candidate], reranker: Reranker) -> tuple[Candidate, ...]:
-    """Return the passages in the model's order, those that it did not read last; as they were where it fails."""
+    """Return the passages in the model's order, the unread ones last; the order is unchanged where it fails."""
     head, tail = ranked[:READ], ranked[READ:]
     try:
         scores = reranker.scores(question, [candidate.passage for candidate in head], seconds=SECONDS)

@@ -21,7 +21,7 @@ from qa_app.pipeline.relevance import Features, Vocabulary
 
 Scores = NDArray[np.float64]
 MOST_NEIGHBOURS = 12
-"""Of a concept that leads somewhere; one with more leads everywhere."""
+"""Most neighbours of a concept whose links are followed; one with more is too general."""
 MOST_LINKED = 4
 """Concepts that the second pass adds."""
 
@@ -62,13 +62,13 @@ class Retrieved:
     """How the second pass ran; None where there was none."""
 
     def is_unknown(self, stem: str, studies: Sequence[str]) -> bool:
-        """Tell whether none of these studies has a stem anywhere, neither in passages nor in curated texts; figures never count."""
+        """Tell whether none of these studies has a stem in passages or curated texts; a figure is never unknown."""
         is_figure = stem.isdigit()
         return not is_figure and not any(stem in self.by_id[study].matched for study in studies if study in self.by_id)
 
     @property
     def is_answerable(self) -> bool:
-        """Whether the corpus is likely enough to answer at all."""
+        """Tell whether the corpus is likely enough to answer."""
         return self.answerable >= self.threshold
 
     @property
@@ -85,7 +85,7 @@ def retrieve_scoped(
 ) -> tuple[Retrieved, Scope]:  # fmt: skip
     """Retrieve from the chosen collection, and from the whole corpus where that does not answer.
 
-    What was found in the collection stays where the whole corpus does not answer either. Raises DatabaseError.
+    The result of the collection is returned where the whole corpus does not answer either. Raises DatabaseError.
     """
     collection = chosen or (query.collection if policy.scope_detected else None)
     found = retrieve(query, corpus, facts, models, policy, clock, collection)
@@ -99,7 +99,7 @@ def retrieve(
     query: Query, corpus: Corpus, facts: CorpusFacts, models: Models, policy: Policy, clock: Clock,
     collection: str | None = None,
 ) -> Retrieved:  # fmt: skip
-    """Retrieve once, and where the policy has a second pass and the first does not answer, by neighbouring concepts too.
+    """Retrieve, and where the policy allows and nothing answers, retrieve again with neighbouring concepts.
 
     Raises DatabaseError.
     """
@@ -116,7 +116,7 @@ def retrieve(
 
 
 def _linked_concepts(query: Query, facts: CorpusFacts) -> tuple[Concept, ...]:
-    """Return studied concepts one hop from those of the question; a concept with many neighbours leads nowhere."""
+    """Return studied concepts one hop from those of the question; concepts with too many neighbours are skipped."""
     narrow = [concept for concept in query.concepts if len(concept.neighbours) <= MOST_NEIGHBOURS]
     near = neighbours(narrow, facts.concept_index.by_id)
     return tuple(c for c in near if len(c.neighbours) <= MOST_NEIGHBOURS and c not in query.concepts)[:MOST_LINKED]
@@ -154,8 +154,13 @@ def encode(query: Query, corpus: Corpus) -> tuple[Vector, ...]:
 
 
 def _ranked(
-    query: Query, facts: CorpusFacts, models: Models, vector: Vector | None, found: Found, scores: tuple[StudyScores, ...]
-) -> Retrieved:  # fmt: skip
+    query: Query,
+    facts: CorpusFacts,
+    models: Models,
+    vector: Vector | None,
+    found: Found,
+    scores: tuple[StudyScores, ...],
+) -> Retrieved:
     vocabulary = Vocabulary.of(found.document_frequency, found.searchable_passages)
     features = relevance.read_features(query, scores, facts.studies, vocabulary)
     names = [_model_name(score) for score in scores]
@@ -219,7 +224,7 @@ def hits_by_id(retrieved: Retrieved) -> Mapping[int, Hit]:
 def fuse(hits: Hits, lexical_weight: float) -> Mapping[int, float]:
     """Return passage ids with their fused score, the best first: both scores brought to 0 to 1, and their weighted sum.
 
-    A half that found nothing leaves its weight to the other; a passage that waits for its vector stands by its words.
+    Where one half found nothing, the other has the full weight; a passage without a vector is scored by words alone.
     """
     if not len(hits):
         return {}

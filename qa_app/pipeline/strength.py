@@ -1,4 +1,4 @@
-"""Grade the cited studies as evidence with one table of rules, in the manner of GRADE; docs/strength.md explains each row."""
+"""Grade the cited studies as evidence with one table of rules, in the manner of GRADE (see docs/strength.md)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ START: Mapping[Design, tuple[StrengthLevel, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class StudySize:
-    """How much a study rests on; None where the corpus does not say."""
+    """The size of a study; None where the corpus does not say."""
 
     participants: int | None = None
     included_studies: int | None = None
@@ -44,7 +44,7 @@ class StudySize:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The best of the cited studies, their sizes, and what they found on the matter."""
+    """The best of the cited studies, their sizes and their findings."""
 
     studies: Sequence[Study]
     sizes: Mapping[str, StudySize]
@@ -57,8 +57,9 @@ def grade(
 ) -> EvidenceStrength:  # fmt: skip
     """Return the level of evidence of the cited studies, with the rows of the table that led to it.
 
-    `findings` are those of the cited studies on the matter of the headline, the headline's first; `population` is whom the
-    question asks about, and `is_partial` says that a part of it is not covered. Raises ValueError without a study.
+    `findings` are those of the cited studies that share the headline's concepts, the headline's first. `population` is
+    the people asked about; `is_partial` says that a part of the question is not covered. Raises ValueError without a
+    study.
     """
     sound = [study for study in studies if study.notice is not Notice.RETRACTED]
     if not studies:
@@ -93,7 +94,10 @@ def _design(body: Body) -> Row:
 
 
 def _number(body: Body) -> Iterator[Row]:
-    """Reviews share trials, so the largest counts for all of them; trials add up."""
+    """Yield a reason for few studies or participants.
+
+    Reviews share trials, so only the largest review counts; trials are added to it.
+    """
     if not any(study.design in TRIALS | REVIEWS | {Design.NONRANDOMIZED_TRIAL} for study in body.studies):
         return
     sizes = [(study.design in REVIEWS, body.sizes.get(study.study_id, StudySize())) for study in body.studies]
@@ -125,13 +129,13 @@ def _consistency(body: Body) -> Iterator[Row]:
 
 
 def _directness(body: Body, population: Population, is_partial: bool) -> Iterator[Row]:
-    """One level for people who differ, however many ways they differ in, or else for a part that is not covered."""
-    ways: list[tuple[str, Sequence[People], Sequence[People]]] = [
+    """Yield a reason where the people differ or a part of the question is not covered: one level at most."""
+    traits: list[tuple[str, Sequence[People], Sequence[People]]] = [
         ("age", population.age_groups, [study.age_group for study in body.studies]),
         ("training", population.training, [study.training_status for study in body.studies]),
         ("sex", population.sexes, [study.sex for study in body.studies]),
     ]
-    differing = [name for name, asked, studied in ways if asked and not any(_covers(one, asked) for one in studied)]
+    differing = [name for name, asked, studied in traits if asked and not any(_covers(one, asked) for one in studied)]
     if differing:
         text = f"The people studied differ from those asked about in {' and '.join(differing)}."
         yield 1, StrengthReason("indirect", text)

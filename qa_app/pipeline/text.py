@@ -1,4 +1,4 @@
-"""Split texts into words and stems, alike for all stages."""
+"""Normalise texts and split them into words and stems."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ EMPTY_WORDS = frozenset(
 )
 
 _INVISIBLE = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
 )
 
 

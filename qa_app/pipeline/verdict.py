@@ -1,4 +1,4 @@
-"""Give a headline its verdict: from the kind of question, what a yes to it would say, and where the finding leans."""
+"""Derive the verdict of a headline from the intent and polarity of the question and the lean of the finding."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from qa_app.pipeline.text import content_stems
 
 
 class PolarityKind(StrEnum):
-    """What a yes to a question would say; the order is the order in which the word lists are tried."""
+    """The statement that a yes to a question makes, in the order in which the word lists are tried."""
 
     EQUAL = "equal"
     BETTER_THAN = "better_than"
@@ -28,7 +28,7 @@ class PolarityKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Polarity:
-    """What a yes to a question would say, and whether the wording leaves no other reading."""
+    """The statement that a yes to a question makes, and whether the wording is unambiguous."""
 
     kind: PolarityKind
     is_certain: bool
@@ -50,9 +50,9 @@ _PHRASES = PhraseIndex.compile([tomllib.loads((LANGUAGE_FOLDER / "polarity.toml"
 
 
 def read_polarity(ask: str, intent: Intent) -> Polarity:
-    """Return what a yes to the ask would say.
+    """Return the statement that a yes to the ask makes.
 
-    It is certain only for one yes-or-no question with one kind of cue and no negation, limit or choice in it.
+    The polarity is certain only for one yes-or-no question with one kind of cue and no negation, limit or choice in it.
     """
     words = words_of(ask)
     spans = _PHRASES.find(words)
@@ -73,8 +73,8 @@ def verdict(
     """Return the verdict for a headline made of the finding's plain sentence.
 
     `wanted` belongs to the finding's outcome. `is_on_topic` says whether the question names the finding's concepts (see
-    `names_matter`), `is_whole` whether the answer covers the whole question and the studies agree. None where a yes or no
-    is not certain.
+    `names_matter`), `is_whole` whether the answer covers the whole question and the studies agree. None where a yes or
+    no is not certain.
     """
     if fixed := _FIXED.get(intent):
         return fixed
@@ -98,7 +98,7 @@ def names_matter(asked: frozenset[str], concepts: FindingConcepts) -> bool:
 
 
 def _is_true(polarity: Polarity, finding: Finding, wanted: Wanted) -> bool | None:
-    """Tell whether what a yes would say is so, by a finding that leans to yes or no; None where it does not follow."""
+    """Tell whether a yes is true by a finding that leans to yes or no; None where it does not follow."""
     leans_yes = finding.lean is Lean.YES
     match polarity.kind:
         case PolarityKind.EQUAL:
@@ -125,14 +125,17 @@ def _is_benefit(finding: Finding, wanted: Wanted) -> bool | None:
 
 
 def _is_first_intervention(options: tuple[str, str], finding: Finding) -> bool | None:
-    """Tell whether the first option is the finding's intervention and the second its comparator, or the other way round."""
+    """Tell whether the first option is the finding's intervention and the second its comparator.
+
+    False where they are the other way round; None where neither is clear.
+    """
     first, second = (set(content_stems(option)) for option in options)
     done, compared = set(content_stems(finding.intervention)), set(content_stems(finding.comparator))
     done, compared = done - compared, compared - done
-    straight, turned = (first & done, second & compared), (first & compared, second & done)
-    if all(straight) and not any(turned):
+    straight, swapped = (first & done, second & compared), (first & compared, second & done)
+    if all(straight) and not any(swapped):
         return True
-    return False if all(turned) and not any(straight) else None
+    return False if all(swapped) and not any(straight) else None
 
 
 def _options(

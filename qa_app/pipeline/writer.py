@@ -1,4 +1,4 @@
-"""The extractive writer: hands over what selection and composition chose."""
+"""The extractive writer: returns the sentences that selection and composition chose."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ EXTRACTIVE = Generator(name="extractive", version="18")
 
 
 class ExtractiveWriter:
-    """Deterministic; needs no key and no network."""
+    """A deterministic writer without keys or network."""
 
     name = EXTRACTIVE.name
 

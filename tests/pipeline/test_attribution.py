@@ -7,7 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_app.records import AgeGroup, Design, Sex, TrainingStatus
-from qa_app.pipeline.attribution import attributed, attribution, besides, describe, names_its_study, spoken, surname
+from qa_app.pipeline.attribution import (
+    attributed,
+    attribution,
+    describe,
+    differing_people,
+    names_its_study,
+    spoken,
+    surname,
+)
 from qa_app.pipeline.query import Population
 from qa_app.pipeline.records import Sentence, SentenceKind, Span, Verdict
 from tests.pipeline.values import make_candidate, make_evidence, make_study
@@ -135,7 +143,7 @@ def test_the_people_of_a_study_are_named_where_others_were_asked_about(
 ) -> None:
     study = make_study("A", authors=("Grgic J",), year=2018, age_group=age, sex=sex)
 
-    assert besides(study, asked) == people
+    assert differing_people(study, asked) == people
     name = f"Grgic (randomised trial, 2018{'; ' * bool(people)}{people})"
     assert attribution("Strength rose.", study, asked) == name
     assert attribution("Grgic saw strength rise.", study, asked) == (name if people else "")
@@ -159,7 +167,11 @@ def test_how_the_people_of_a_study_train_is_named_where_others_were_asked_about(
 ) -> None:
     study = make_study("A", sex=Sex.BOTH, training_status=training)
 
-    assert besides(study, asked) == besides(study, asked, "Resistance training raised strength.") == people
+    assert (
+        differing_people(study, asked)
+        == differing_people(study, asked, "Resistance training raised strength.")
+        == people
+    )
 
 
 @pytest.mark.parametrize(
@@ -175,7 +187,7 @@ def test_how_the_people_of_a_study_train_is_named_where_others_were_asked_about(
 def test_what_a_text_says_of_its_people_is_not_said_again(text: str, people: str) -> None:
     study = make_study("A", age_group=AgeGroup.ADULTS, sex=Sex.MALE)
 
-    assert besides(study, Population(age_groups=(AgeGroup.OLDER_ADULTS,), sexes=(Sex.FEMALE,)), text) == people
+    assert differing_people(study, Population(age_groups=(AgeGroup.OLDER_ADULTS,), sexes=(Sex.FEMALE,)), text) == people
 
 
 @given(
@@ -190,7 +202,7 @@ def test_what_a_text_says_of_its_people_is_not_said_again(text: str, people: str
 def test_of_those_who_were_asked_about_nothing_is_said(asked: Population, age: AgeGroup, sex: Sex) -> None:
     study = make_study("A", age_group=age, sex=sex)
 
-    assert not (besides(study, asked) and age in asked.age_groups and sex in asked.sexes)
+    assert not (differing_people(study, asked) and age in asked.age_groups and sex in asked.sexes)
 
 
 def test_only_quotations_of_one_study_are_attributed() -> None:
