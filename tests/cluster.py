@@ -74,19 +74,11 @@ def _is_pure(item: pytest.Item) -> bool:
     return not names & NEED_SERVICES and item.get_closest_marker("django_db") is None
 
 
-@pytest.fixture(scope="session")
-def postgres() -> EmbeddedPostgres:
-    """The server of this run, started by whichever process needs it first."""
+def start() -> EmbeddedPostgres:
+    """Start the server of this run, unless another process of it already has."""
     server = EmbeddedPostgres(SERVER.root, FAST)
     server.ensure()
     return server
-
-
-@pytest.fixture(scope="session")
-def django_db_modify_db_settings(
-    postgres: EmbeddedPostgres, django_db_modify_db_settings_parallel_suffix: None
-) -> None:
-    """Start the server before pytest-django makes its database."""
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

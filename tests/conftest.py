@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 from django.conf import settings
 
+from inform_site.postgres import EmbeddedPostgres
+from tests import cluster
+
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure() -> None:
@@ -17,3 +20,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--scripted-replies", type=int, default=300, help="how many replies of a scripted language model to try (300)"
     )
+
+
+@pytest.fixture(scope="session")
+def postgres() -> EmbeddedPostgres:
+    """The server of this run, started by whichever process needs it first."""
+    return cluster.start()
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    postgres: EmbeddedPostgres, django_db_modify_db_settings_parallel_suffix: None
+) -> None:
+    """Start the server before pytest-django makes its database."""
