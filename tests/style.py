@@ -85,7 +85,9 @@ def sentence_lengths(text: str) -> list[int]:
     text = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
     blocks = re.split(r"\n\s*\n|\n(?=[-*] |\d+\. )", text)
     prose = (block for block in blocks if not re.match(r"\s*(\||#|    )", block))
-    return [len(sentence.split()) for block in prose for sentence in re.split(r"(?<=[.!?:])\s+", block.strip()) if sentence]
+    return [
+        len(sentence.split()) for block in prose for sentence in re.split(r"(?<=[.!?:])\s+", block.strip()) if sentence
+    ]
 
 
 def sizes(trees: dict[Path, ast.Module]) -> list[str]:

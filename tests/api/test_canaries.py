@@ -25,7 +25,7 @@ from corpus_app.models import Passage, Study, StudyConcept
 from corpus_app.search import versions
 from inform_site import assistants
 from inform_site.clients.keys import Made
-from inform_site.intake import guarded
+from inform_site.intake import limit_bodies
 from inform_site.serving import make_site
 from qa_app.answers import asking
 from tests.api.conftest import V1
@@ -49,7 +49,9 @@ def answer(library: tuple[str, ...]) -> str:
 @pytest.fixture
 def drafts(answer: str) -> tuple[int, ...]:
     """Studies that nobody has published, in all states, with the canary in every field; the keys of their passages."""
-    concept = make_concept("zyxcanary-concept", name="Zyxcanary concept", definition="zyxcanary", aliases=(f"zyxcanary {WORD}",))  # fmt: skip
+    concept = make_concept(
+        "zyxcanary-concept", name="Zyxcanary concept", definition="zyxcanary", aliases=(f"zyxcanary {WORD}",)
+    )
     studies = Study.objects.bulk_create(_draft(number) for number in range(HOW_MANY))
     StudyConcept.objects.bulk_create(StudyConcept(study=study, concept=concept, position=0) for study in studies)
     text = f"{SETS} Zyxcanary {WORD} weekly sets per muscle for growth."
@@ -112,7 +114,14 @@ def told(response: Any) -> bytes:
 # --- Nothing is told -----------------------------------------------------------------------------------------------------
 
 QUERIES = {
-    "/api/v1/studies": ("", f"?q={WORD}", "?limit=100&sort=title", "?from=1999&to=1999", "?design=position_stand", "?sort=relevance&q=sets"),
+    "/api/v1/studies": (
+        "",
+        f"?q={WORD}",
+        "?limit=100&sort=title",
+        "?from=1999&to=1999",
+        "?design=position_stand",
+        "?sort=relevance&q=sets",
+    ),
     "/api/v1/search": (f"?q={WORD}&limit=50", f"?q={WORD}+weekly+sets+per+muscle+for+growth&limit=50"),
     "/api/v1/concepts": ("", "?limit=100", "?collection=training"),
     "/api/v1/corpus/changes": ("", "?since=0&limit=100"),
@@ -120,7 +129,7 @@ QUERIES = {
     "/": ("", f"?question={WORD}"),
     "/compare/": ("", f"?question={WORD}"),
     "/answers/{answer_id}/export/{suffix}": ("",),
-}  # fmt: skip
+}
 
 PAGES_APART = {"admin/", "api/", "mcp"}  # the desk has its own sign-in and tests; programs' addresses are in the schema
 
@@ -213,7 +222,7 @@ def test_streams_files_and_assistants_tell_nothing(drafts: tuple[int, ...], call
     question = f"How many weekly {WORD} sets per muscle for growth?"
     said: dict[tuple[str, str], bytes] = {}
 
-    with serving(assistants.beside(guarded(make_site()))) as address:
+    with serving(assistants.mount_mcp(limit_bodies(make_site()))) as address:
         for caller, headers in callers.items():
             with httpx2.Client(base_url=address, headers=headers, timeout=60) as client:
                 streamed = client.post(f"{V1}answers/stream", json={"question": question})
@@ -257,9 +266,24 @@ async def by_assistant(address: str, headers: dict[str, str], question: str, pas
 
 def test_counts_and_versions_are_those_without_the_drafts(answer: str, request: pytest.FixtureRequest) -> None:
     paths = [
-        *(f"{V1}{path}" for path in ("studies", "concepts", "collections", "corpus/version", "corpus/changes", "studies/T-SETS", f"answers/{answer}")),
-        "/corpus/", "/topics/", "/changes/", "/changes/atom.xml", "/how-it-works/",
-    ]  # fmt: skip
+        *(
+            f"{V1}{path}"
+            for path in (
+                "studies",
+                "concepts",
+                "collections",
+                "corpus/version",
+                "corpus/changes",
+                "studies/T-SETS",
+                f"answers/{answer}",
+            )
+        ),
+        "/corpus/",
+        "/topics/",
+        "/changes/",
+        "/changes/atom.xml",
+        "/how-it-works/",
+    ]
     before = {path: _settled(send(path, {})) for path in paths}
 
     request.getfixturevalue("drafts")
@@ -281,9 +305,12 @@ def _settled(response: Any) -> bytes:
 NAMED = ("study_id", "passage_id", "concept_id")
 # What stands in no schema, or names them otherwise.
 ALIKE = (
-    "/studies/{study_id}/", "/topics/{concept_id}/", "/api/v1/studies?topic={concept_id}", "/corpus/?topic={concept_id}",
+    "/studies/{study_id}/",
+    "/topics/{concept_id}/",
+    "/api/v1/studies?topic={concept_id}",
+    "/corpus/?topic={concept_id}",
     "/api/v1/studies/{study_id}?fields=title",
-)  # fmt: skip
+)
 
 
 def alike() -> Iterator[tuple[str, str, str]]:
@@ -297,8 +324,16 @@ def alike() -> Iterator[tuple[str, str, str]]:
 def test_a_draft_and_what_is_missing_answer_alike_byte_for_byte(
     drafts: tuple[int, ...], callers: dict[str, dict[str, str]]
 ) -> None:
-    there = {"study_id": [f"zyxcanary-{n}" for n in range(3)], "concept_id": ["zyxcanary-concept"], "passage_id": [str(pk) for pk in drafts[:3]]}  # fmt: skip
-    missing = {"study_id": "zyxmissin-0", "concept_id": "zyxmissin-concept", "passage_id": str(10 ** (len(str(drafts[0])) + 1))}  # fmt: skip
+    there = {
+        "study_id": [f"zyxcanary-{n}" for n in range(3)],
+        "concept_id": ["zyxcanary-concept"],
+        "passage_id": [str(pk) for pk in drafts[:3]],
+    }
+    missing = {
+        "study_id": "zyxmissin-0",
+        "concept_id": "zyxmissin-concept",
+        "passage_id": str(10 ** (len(str(drafts[0])) + 1)),
+    }
     apart = []
 
     for caller, headers in callers.items():

@@ -192,7 +192,9 @@ def test_who_may_not_publish_brings_in_drafts_alone(make_key: Callable[..., Made
     make_collection("training")
     person = make_curator()
     person.groups.clear()
-    person.user_permissions.set(Permission.objects.filter(codename__in=["view_importjob", "add_importjob", "change_importjob"]))  # fmt: skip
+    person.user_permissions.set(
+        Permission.objects.filter(codename__in=["view_importjob", "add_importjob", "change_importjob"])
+    )
     key = make_key("curate", owner=person).secret
     path = send(RIS.encode(), key, query="?name=refs.ris")["Location"]
     work()

@@ -120,7 +120,10 @@ def test_the_doors_own_refusals_come_through(key: str, without: Callable[[str], 
     make_study(study_id="A", status="draft")
     make_study(study_id="B", status="draft", notice="retracted")
 
-    assert "not merged with itself" in problem(post(f"{STUDIES}/A/merge", MERGED | {"other": "A"}, key), 422, "not-possible")["detail"]  # fmt: skip
+    assert (
+        "not merged with itself"
+        in problem(post(f"{STUDIES}/A/merge", MERGED | {"other": "A"}, key), 422, "not-possible")["detail"]
+    )
     assert "set that of A first" in problem(post(f"{STUDIES}/A/merge", MERGED, key), 422, "not-possible")["detail"]
     problem(post(f"{STUDIES}/A/merge", MERGED, key, **{"If-Match": '"7"'}), 412, "stale")
     problem(post(f"{STUDIES}/none/merge", MERGED, key), 404, "not-found")

@@ -60,7 +60,11 @@ def test_a_gap_is_given_to_somebody_noted_and_closed(key: str, gap: Gap) -> None
     assert given.status_code == 200, given.content
     assert (body(given)["assigned_to"], body(given)["note"]) == ("curator", "Ask the library.")
     closed = patch(path, {"status": "closed", "assigned_to": None}, key, body(given)["version"])
-    assert (body(closed)["status"], body(closed)["assigned_to"], body(closed)["note"]) == ("closed", None, "Ask the library.")  # fmt: skip
+    assert (body(closed)["status"], body(closed)["assigned_to"], body(closed)["note"]) == (
+        "closed",
+        None,
+        "Ask the library.",
+    )
     assert body(get(f"{GAPS}?status=open", key))["items"] == []
 
 

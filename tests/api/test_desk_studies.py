@@ -108,7 +108,13 @@ def test_lists_are_narrowed(key: str) -> None:
 
 def test_a_finding_takes_the_questions_by_which_readers_ask_for_it(key: str) -> None:
     make_study(study_id="A", status="draft")
-    finding = {"intervention": "ten sets", "comparator": "", "outcome": "size", "direction": "no_difference", "statement": "None."}  # fmt: skip
+    finding = {
+        "intervention": "ten sets",
+        "comparator": "",
+        "outcome": "size",
+        "direction": "no_difference",
+        "statement": "None.",
+    }
     questions = ["Do more sets make me bigger?", " Is one set\nenough? "]
 
     changed = patch(f"{STUDIES}/A", {"findings": [finding | {"asked_as": questions}]}, key, **at(1))
@@ -131,9 +137,20 @@ def test_concepts_findings_and_the_order_of_passages_are_set_in_one_act(key: str
     make_concept("hypertrophy")
     study = make_study(study_id="A", texts=("One.", "Two."), status="draft")
     first, second = study.passages.values_list("pk", flat=True)
-    finding = {"intervention": "ten sets", "comparator": "", "outcome": "size", "direction": "no_difference", "statement": "None."}  # fmt: skip
+    finding = {
+        "intervention": "ten sets",
+        "comparator": "",
+        "outcome": "size",
+        "direction": "no_difference",
+        "statement": "None.",
+    }
 
-    changed = patch(f"{STUDIES}/A", {"concepts": ["hypertrophy"], "findings": [finding], "passage_order": [second, first]}, key, **at(1))  # fmt: skip
+    changed = patch(
+        f"{STUDIES}/A",
+        {"concepts": ["hypertrophy"], "findings": [finding], "passage_order": [second, first]},
+        key,
+        **at(1),
+    )
 
     assert changed.status_code == 200, changed.content
     found = body(changed)

@@ -102,7 +102,7 @@ def site(transactional_db: None, tmp_path: Path, settings: Any) -> Iterator[dict
     with embedding.use(WordHashEncoder()):
         call_command("import_corpus", str(folder), publish=True, verbosity=0)
         indexing.index_stale()
-        with serving(assistants.beside(make_site())) as url:
+        with serving(assistants.mount_mcp(make_site())) as url:
             yield {"INFORM_URL": url, "INFORM_KEY": key.secret}
 
 

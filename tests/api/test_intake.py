@@ -28,7 +28,7 @@ MEGABYTE = b"x" * 1_000_000
 
 @pytest.fixture
 def address(db: None) -> Iterator[str]:
-    with serving(intake.guarded(make_site())) as url:
+    with serving(intake.limit_bodies(make_site())) as url:
         yield url
 
 
@@ -81,7 +81,10 @@ def test_what_does_not_say_how_large_it_is_is_read_up_to_the_limit(address: str,
 @pytest.mark.parametrize("length", ["Content-Length: 40000000", CHUNKED])
 def test_no_file_is_read_before_its_key(address: str, make_key: Callable[..., Made], length: str) -> None:
     nobody = User.objects.create_user("nobody", password=None, is_staff=True)
-    others = {401: ["X-API-Key: nonsense", "X-None: 1"], 403: [f"X-API-Key: {make_key('ask').secret}", f"X-API-Key: {make_key('curate', owner=nobody).secret}"]}  # fmt: skip
+    others = {
+        401: ["X-API-Key: nonsense", "X-None: 1"],
+        403: [f"X-API-Key: {make_key('ask').secret}", f"X-API-Key: {make_key('curate', owner=nobody).secret}"],
+    }
 
     for status, keys in others.items():
         for key in keys:

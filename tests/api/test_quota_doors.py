@@ -40,7 +40,7 @@ LEFT = re.compile(
 
 @pytest.fixture
 def address() -> Iterator[str]:
-    with serving(assistants.beside(make_site())) as url:
+    with serving(assistants.mount_mcp(make_site())) as url:
         yield url
 
 
@@ -183,8 +183,11 @@ def test_a_key_sees_every_answer_that_it_made(address: str, make_key: Callable[.
     made = [
         post(f"{address}{V1}answers", QUESTION, **sent).json()["id"],
         json.loads(events(post(address + STREAM, QUESTION, **sent))[-1]["data"])["id"],
-        *(post(f"{address}{path}", {"query": ASKED}, **sent).json()["answer_id"] for path in ("/ask", "/api/unified-search", "/explain-research")),
-    ]  # fmt: skip
+        *(
+            post(f"{address}{path}", {"query": ASKED}, **sent).json()["answer_id"]
+            for path in ("/ask", "/api/unified-search", "/explain-research")
+        ),
+    ]
     assert by_assistant(address, **sent)
     last = Answer.objects.exclude(pk__in=made).get().pk
     by_stream_of_nobody = post(address + STREAM, QUESTION)

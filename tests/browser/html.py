@@ -11,9 +11,16 @@ from html5lib.constants import E as WORDS
 
 VOID_OF_TEXT = frozenset({"ul", "ol", "dl", "table", "tbody", "thead", "tfoot", "tr", "select", "optgroup"})
 PARENTS = {
-    "li": {"ul", "ol", "menu"}, "dt": {"dl", "div"}, "dd": {"dl", "div"}, "option": {"select", "optgroup", "datalist"},
-    "legend": {"fieldset"}, "summary": {"details"}, "caption": {"table"}, "figcaption": {"figure"}, "source": {"picture"},
-}  # fmt: skip
+    "li": {"ul", "ol", "menu"},
+    "dt": {"dl", "div"},
+    "dd": {"dl", "div"},
+    "option": {"select", "optgroup", "datalist"},
+    "legend": {"fieldset"},
+    "summary": {"details"},
+    "caption": {"table"},
+    "figcaption": {"figure"},
+    "source": {"picture"},
+}
 CHILDREN = {
     "ul": {"li", "script", "template"},
     "ol": {"li", "script", "template"},
@@ -21,17 +28,91 @@ CHILDREN = {
     "select": {"option", "optgroup", "hr", "script", "template"},
     "tr": {"td", "th", "script", "template"},
 }
-PHRASING_ONLY = frozenset({"p", "h1", "h2", "h3", "h4", "h5", "h6", "span", "em", "strong", "b", "i", "small", "code", "button", "label", "time", "mark", "cite", "summary", "dt", "abbr", "q", "sub", "sup", "del", "ins", "legend"})  # fmt: skip
+PHRASING_ONLY = frozenset(
+    {
+        "p",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "span",
+        "em",
+        "strong",
+        "b",
+        "i",
+        "small",
+        "code",
+        "button",
+        "label",
+        "time",
+        "mark",
+        "cite",
+        "summary",
+        "dt",
+        "abbr",
+        "q",
+        "sub",
+        "sup",
+        "del",
+        "ins",
+        "legend",
+    }
+)
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 MAY_HOLD_HEADINGS = frozenset({"summary", "legend"})
-FLOW = frozenset({"div", "p", "ul", "ol", "dl", "table", "form", "section", "article", "aside", "nav", "header", "footer", "main", "figure", "fieldset", "blockquote", "pre", "details", "dialog", "hr", "address"}) | HEADINGS  # fmt: skip
+FLOW = (
+    frozenset(
+        {
+            "div",
+            "p",
+            "ul",
+            "ol",
+            "dl",
+            "table",
+            "form",
+            "section",
+            "article",
+            "aside",
+            "nav",
+            "header",
+            "footer",
+            "main",
+            "figure",
+            "fieldset",
+            "blockquote",
+            "pre",
+            "details",
+            "dialog",
+            "hr",
+            "address",
+        }
+    )
+    | HEADINGS
+)
 TRANSPARENT = frozenset({"a", "ins", "del"})
 INTERACTIVE = frozenset({"a", "button", "input", "select", "textarea", "details", "label", "iframe", "summary"})
 REFERENCES = ("for", "aria-labelledby", "aria-describedby", "aria-controls", "form", "list", "headers", "aria-owns")
 OUTDATED = frozenset(
     {"center", "font", "big", "strike", "tt", "acronym", "frame", "frameset", "marquee", "nobr", "dir"}
 )
-OUTDATED_ATTRIBUTES = frozenset({"align", "bgcolor", "border", "cellpadding", "cellspacing", "valign", "nowrap", "onclick", "onload", "onchange", "onsubmit", "style"})  # fmt: skip
+OUTDATED_ATTRIBUTES = frozenset(
+    {
+        "align",
+        "bgcolor",
+        "border",
+        "cellpadding",
+        "cellspacing",
+        "valign",
+        "nowrap",
+        "onclick",
+        "onload",
+        "onchange",
+        "onsubmit",
+        "style",
+    }
+)
 FOREIGN = "{http://www.w3.org/2000/svg}"
 
 

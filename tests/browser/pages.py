@@ -265,8 +265,11 @@ def _worked_on() -> int:
     found = Study.objects.filter(study_id="T-DESK").first()
     if found is None:
         found = make_study(
-            study_id="T-DESK", title=words.title, status="draft", texts=(words.passage, "Strength rose by a tenth (P B 0.05) in the 40 men who trained."),
-        )  # fmt: skip
+            study_id="T-DESK",
+            title=words.title,
+            status="draft",
+            texts=(words.passage, "Strength rose by a tenth (P B 0.05) in the 40 men who trained."),
+        )
         curation.revise_study("T-DESK", by=None, by_name="test", population=words.population)
         curation.comment("T-DESK", words.comment, by=None, by_name="test")
     return found.pk
@@ -386,8 +389,13 @@ def _with_another(site: Site, **changes: Any) -> str:
     passage = Passage.objects.filter(kind="summary", study__status="published").exclude(study__study_id__in=cited)[0]
     number, place = len(told["citations"]) + 1, len(told["evidence"]) + 1
     row = make_evidence(
-        place, passage_id=passage.pk, study_id=passage.study.study_id, title=passage.study.title, text=passage.text, highlights=[]
-    )  # fmt: skip
+        place,
+        passage_id=passage.pk,
+        study_id=passage.study.study_id,
+        title=passage.study.title,
+        text=passage.text,
+        highlights=[],
+    )
     sentence = make_sentence(row, row["text"].partition(". ")[0] + ".", (number,), paragraph=99)
     return site.stored(
         **told

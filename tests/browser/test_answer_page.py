@@ -227,8 +227,17 @@ def test_asked_again_the_new_answer_says_what_has_changed(site: Site, page: Page
 def test_everything_of_an_answer_is_reached_by_keyboard(page: Page, answer: str) -> None:
     page.goto(answer)
     wanted = {
-        "Few sets", "[1]", "Terms used here", "Ask for more detail", "Copy with citations", "Cite this answer", "RIS", "Study", "What was searched", "Send",
-    }  # fmt: skip
+        "Few sets",
+        "[1]",
+        "Terms used here",
+        "Ask for more detail",
+        "Copy with citations",
+        "Cite this answer",
+        "RIS",
+        "Study",
+        "What was searched",
+        "Send",
+    }
     reached = set()
     for _ in range(140):
         page.keyboard.press("Tab")

@@ -42,7 +42,21 @@ TOLD = """(ownWords) => {
   hear(document.body);
   return told.map((words) => words.trim()).filter(Boolean);
 }"""
-NAMES = ("ask", "answer asked again", "partial answer", "refusal", "guardrail", "citation", "search", "nothing found", "topic", "study", "how it works", "compare", "missing")  # fmt: skip
+NAMES = (
+    "ask",
+    "answer asked again",
+    "partial answer",
+    "refusal",
+    "guardrail",
+    "citation",
+    "search",
+    "nothing found",
+    "topic",
+    "study",
+    "how it works",
+    "compare",
+    "missing",
+)
 
 
 @pytest.fixture

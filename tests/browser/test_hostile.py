@@ -95,16 +95,26 @@ class Planted:
 
     def _studies(self) -> None:
         """Each study holds several texts: each of them is a passage, a finding and a comment, some one is its title."""
-        concepts = [make_concept(f"planted-{n}", name=text[:150], aliases=(f"{text[:140]} alias",), definition=" ".join(some))
-                    for n, some in enumerate(self.groups) for text in some[:1]]  # fmt: skip
+        concepts = [
+            make_concept(f"planted-{n}", name=text[:150], aliases=(f"{text[:140]} alias",), definition=" ".join(some))
+            for n, some in enumerate(self.groups)
+            for text in some[:1]
+        ]
         self.rows += concepts
         ids = []
         for n, some in enumerate(self.groups):
             study = make_study(
-                study_id=f"PLANTED{n}", title=some[0], authors=[p[:200] for p in self.payloads[n * 12 :][:12]], journal=some[-1][:400],
-                population=some[0], curator_notes=" ".join(some), licence=some[-1][:100], concepts=(concepts[n],), status="draft",
+                study_id=f"PLANTED{n}",
+                title=some[0],
+                authors=[p[:200] for p in self.payloads[n * 12 :][:12]],
+                journal=some[-1][:400],
+                population=some[0],
+                curator_notes=" ".join(some),
+                licence=some[-1][:100],
+                concepts=(concepts[n],),
+                status="draft",
                 texts=["The men used a spokeshave every day for a year."] * len(some),
-            )  # fmt: skip
+            )
             for text in some:
                 make_finding(study, statement=text, intervention=text[:400], comparator=text[:400], outcome=text[:400])
             ids.append(study.study_id)
@@ -172,9 +182,11 @@ class Planted:
             for text in self.texts
         ]  # fmt: skip
         golden = [
-            GoldenQuestion.objects.create(key=f"planted-{n}", question=text, mode="beginner", kind="answerable_lay", note=text)
+            GoldenQuestion.objects.create(
+                key=f"planted-{n}", question=text, mode="beginner", kind="answerable_lay", note=text
+            )
             for n, text in enumerate(self.texts)
-        ]  # fmt: skip
+        ]
         self.rows += [*gaps, *golden]
         for name, row in (("gap", gaps[0]), ("goldenquestion", golden[0]), ("answer", self.rows[len(self.texts)])):
             self.desk.append(self._admin(f"qa_app_{name}_changelist"))
@@ -190,7 +202,9 @@ class Planted:
             f"DO  - 10.1000/planted.{n}\nUR  - {self.payloads[n % len(self.payloads)]}\nAB  - {text}\nER  -\n\n"
             for n, text in enumerate(self.texts)
         )
-        job = jobs.create_job(records.encode(), file_name=f"{self.payloads[0]}.ris", by=None, by_name=self.payloads[0][:150])
+        job = jobs.create_job(
+            records.encode(), file_name=f"{self.payloads[0]}.ris", by=None, by_name=self.payloads[0][:150]
+        )
         jobs.run_job(job)
         assert job.status == ImportJob.Status.PREVIEWED
         self.rows.append(job)
@@ -233,6 +247,8 @@ def test_the_search_for_planted_markup_finds_it(page: Page, watch: Watch, site: 
     watch.expected = ("",)
     page.goto(site.url)
 
-    page.evaluate("document.querySelector('main').innerHTML += '<img alt=\"\" src=\"/x\" onerror=\"alert(1)\"><a href=\" javascript:alert(1)\">x</a>'")  # fmt: skip
+    page.evaluate(
+        'document.querySelector(\'main\').innerHTML += \'<img alt="" src="/x" onerror="alert(1)"><a href=" javascript:alert(1)">x</a>\''
+    )
 
     assert len(page.evaluate(CAUGHT)) == 2

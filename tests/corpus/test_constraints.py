@@ -365,8 +365,15 @@ def test_the_roles_build_on_each_other() -> None:
     assert {"publish_study", "set_notice_study", "change_passage", "delete_finding"} <= curators - readers
     assert reviewers - curators == {"review_study"}
     assert administrators - reviewers == {
-        "view_user", "add_user", "change_user", "view_group", "manage_vectors", "view_apikey", "add_apikey", "change_apikey",
-    }  # fmt: skip
+        "view_user",
+        "add_user",
+        "change_user",
+        "view_group",
+        "manage_vectors",
+        "view_apikey",
+        "add_apikey",
+        "change_apikey",
+    }
     assert not any(word in name for name in administrators for word in ("session", "logentry", "delete_user"))
 
 

@@ -206,7 +206,10 @@ def test_a_failed_look_up_is_asked_again_or_put_aside(
 
 
 def test_what_is_new_is_shown_with_its_first_words(client: Client, curator: User) -> None:
-    parts = (f"{heading}\nThickness <b> rose in group {heading}." for heading in ("Methods", "Results", "Discussion", "Conclusion"))  # fmt: skip
+    parts = (
+        f"{heading}\nThickness <b> rose in group {heading}."
+        for heading in ("Methods", "Results", "Discussion", "Conclusion")
+    )
     address = bring(client, text="\n\n".join(parts), title="Sets and thickness")
     work()
 
@@ -361,9 +364,14 @@ def twins(curator: User) -> tuple[Study, Study]:
     title = "Weekly sets and growth in trained men and women"
     keep = make_study(study_id="A1", title=title, doi=None, url=None, journal=None, texts=("Shared words.",))
     other = make_study(
-        study_id="A2", title=f"{title}.", doi="10.1000/a2", journal="Journal", texts=("Shared words.", "Words of its own."),
-        concepts=(make_concept(),), status="draft",
-    )  # fmt: skip
+        study_id="A2",
+        title=f"{title}.",
+        doi="10.1000/a2",
+        journal="Journal",
+        texts=("Shared words.", "Words of its own."),
+        concepts=(make_concept(),),
+        status="draft",
+    )
     make_finding(other)
     return keep, other
 

@@ -101,11 +101,20 @@ def test_a_draft_comes_back_from_json_as_it_was(data: st.DataObject) -> None:
     )
     draft = data.draw(
         st.builds(
-            StudyDraft, text, text, st.lists(text).map(tuple), st.sampled_from(Design), st.booleans(), text, st.sampled_from(Status),
-            notice=st.sampled_from(Notice), passages=st.lists(passage, max_size=2).map(tuple),
-            columns=st.none() | st.just(("title",)), duration_weeks_min=st.none() | st.floats(0, 9),
+            StudyDraft,
+            text,
+            text,
+            st.lists(text).map(tuple),
+            st.sampled_from(Design),
+            st.booleans(),
+            text,
+            st.sampled_from(Status),
+            notice=st.sampled_from(Notice),
+            passages=st.lists(passage, max_size=2).map(tuple),
+            columns=st.none() | st.just(("title",)),
+            duration_weeks_min=st.none() | st.floats(0, 9),
         )
-    )  # fmt: skip
+    )
 
     assert keeping.study_draft(json.loads(json.dumps(keeping.values_of(draft)))) == draft
     added = AddedPassages("S1", "", "", draft.passages)
@@ -169,7 +178,10 @@ def test_an_import_can_be_left(by: User) -> None:
 
 
 def test_records_of_one_title_alone_are_told_apart_by_their_words(by: User) -> None:
-    rows = [{"_id": "a", "title": "Summary", "text": "Squats helped."}, {"_id": "b", "title": "Summary", "text": "Rest did."}]  # fmt: skip
+    rows = [
+        {"_id": "a", "title": "Summary", "text": "Squats helped."},
+        {"_id": "b", "title": "Summary", "text": "Rest did."},
+    ]
     content = "\n".join(map(json.dumps, rows))
 
     carry_out(read(content, by=by, name="corpus.jsonl"), by=by)
@@ -436,7 +448,7 @@ def test_a_notice_marks_its_study_where_that_is_permitted(by: User) -> None:
 
     def job_of(who: User) -> ImportJob:
         job = jobs.create_job(b"x", file_name="x", by=who)
-        item = next(effects.DraftComparer(sources.reading_of("", [])).items([draft]))
+        item = next(effects.DraftComparer(sources.collect_items("", [])).items([draft]))
         item.job, item.position = job, 0
         item.save()
         ImportJob.objects.filter(pk=job.pk).update(status="previewed")
@@ -470,7 +482,7 @@ def test_a_look_up_that_fails_ends_the_job_with_the_reason(by: User) -> None:
 
 
 def test_a_look_up_is_read_like_a_file(by: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    def look_up(value: str, intake: sources.Intake, services: Any) -> sources.Reading:
+    def look_up(value: str, intake: sources.Intake, services: Any) -> sources.ReadResult:
         assert value == "10.1000/squats.1"
         return sources.read_file(sources.Source("Crossref", RIS.encode()), intake)
 

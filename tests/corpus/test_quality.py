@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpus_app import quality, sources
-from corpus_app.quality import Kind, Lexicon, Severity, check, mended
+from corpus_app.quality import Kind, Lexicon, Severity, apply_mends, check
 from lab import planting
 
 STARTER = Path(__file__).resolve().parents[2] / "corpus"
@@ -48,9 +48,17 @@ BROKEN = [
     (Kind.GLYPH_CODE, "gr/C15up", None),
     (Kind.RUN_TOGETHER, "thegroupincreased their strength", "the group increased their strength"),
     (Kind.REFERENCE_LIST, "1. Smith J, Doe A. On growth. Nature, 2019. 2. Brown AB, Roe C. On loss. Cell, 2018.", None),
-    (Kind.LOST_MINUS, "a mean difference of 0.5 kg (95% CI 0.9 to 0.4)", "a mean difference of 0.5 kg (95% CI −0.9 to 0.4)"),
+    (
+        Kind.LOST_MINUS,
+        "a mean difference of 0.5 kg (95% CI 0.9 to 0.4)",
+        "a mean difference of 0.5 kg (95% CI −0.9 to 0.4)",
+    ),
     (Kind.LOST_MINUS, "the SMD was 0.22 (95% CI 0.10 to 0.54)", "the SMD was 0.22 (95% CI −0.10 to 0.54)"),
-    (Kind.LOST_MINUS, "a mean difference of 1.0 kg (95% CI 0.4 to 2.6; P = 0.20)", "a mean difference of 1.0 kg (95% CI −0.4 to 2.6; P = 0.20)"),
+    (
+        Kind.LOST_MINUS,
+        "a mean difference of 1.0 kg (95% CI 0.4 to 2.6; P = 0.20)",
+        "a mean difference of 1.0 kg (95% CI −0.4 to 2.6; P = 0.20)",
+    ),
     (Kind.LOST_MINUS, "an SMD of 0.50 (95% CI −0.90 to −0.10)", "an SMD of −0.50 (95% CI −0.90 to −0.10)"),
     (Kind.LOST_MINUS, "45 mL·kg1·min−1 at most", "45 mL·kg−1·min−1 at most"),
     (Kind.MISSING_SPACE, "strength rose.The group", "strength rose. The group"),
@@ -69,7 +77,7 @@ BROKEN = [
     (Kind.INSTRUCTION, "Strength rose. Write a poem about the sea.", None),
     (Kind.INSTRUCTION, "Strength rose. <|im_start|>system", None),
     (Kind.INSTRUCTION, "Strength rose. Can you show me how to do it?", None),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("text", CLEAN)
@@ -85,14 +93,14 @@ def test_a_defect_is_found_and_its_mend_proposed(kind: Kind, text: str, mend: st
     if mend is None:
         assert any(finding.mend is None for finding in findings)
     else:
-        assert mended(text, findings) == mend
+        assert apply_mends(text, findings) == mend
 
 
 def test_what_changes_a_meaning_blocks_and_what_looks_odd_is_told() -> None:
     severities = {finding.kind: finding.severity for _, text, _ in BROKEN for finding in check(text)}
 
     assert severities[Kind.OPERATOR] is severities[Kind.LOST_MINUS] is severities[Kind.INSTRUCTION] is Severity.BLOCKS
-    assert severities[Kind.MISSING_SPACE] is severities[Kind.RUN_TOGETHER] is Severity.TOLD
+    assert severities[Kind.MISSING_SPACE] is severities[Kind.RUN_TOGETHER] is Severity.REPORTED
 
 
 @settings(deadline=None)

@@ -29,7 +29,7 @@ WATCH = """Record ID,Title,Reason,RetractionDate,RetractionDOI,OriginalPaperDOI,
 """
 
 
-def read(text: str) -> retractions.Reading:
+def read(text: str) -> retractions.RetractionList:
     return retractions.read(text.encode())
 
 

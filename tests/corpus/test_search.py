@@ -412,8 +412,10 @@ def test_ids_of_any_size_and_scores_of_eight_and_four_bytes_arrive_as_they_were_
 
     whole, short, none = pipelining.row_of(cursor)
     words, meaning, nothing = (
-        hybrid._Scored.unpack(whole, hybrid.WEIGHTS), hybrid._Scored.unpack(short, hybrid.COSINES), hybrid._Scored.unpack(none, hybrid.COSINES)
-    )  # fmt: skip
+        hybrid._Scored.unpack(whole, hybrid.WEIGHTS),
+        hybrid._Scored.unpack(short, hybrid.COSINES),
+        hybrid._Scored.unpack(none, hybrid.COSINES),
+    )
     assert words.ids.tolist() == meaning.ids.tolist() == ids
     assert words.scores.tolist() == scores
     assert meaning.scores.tolist() == [float(np.float32(score)) for score in scores]

@@ -35,7 +35,20 @@ lines = st.lists(words, min_size=1, max_size=6).map(" ".join)
 
 
 def study(**changes: object) -> StudyDraft:
-    draft = StudyDraft("T001", "Growth & strength: 5 % of {all} sets_#1", ("Müller JÖ", "van der Berg P", "The Growth and Strength Group"), Design.OTHER, True, "training", Status.PUBLISHED, year=2020, journal="Gut", doi="10.1000/a_b", pmid="123", url="https://doi.org/10.1000/a_b")  # fmt: skip
+    draft = StudyDraft(
+        "T001",
+        "Growth & strength: 5 % of {all} sets_#1",
+        ("Müller JÖ", "van der Berg P", "The Growth and Strength Group"),
+        Design.OTHER,
+        True,
+        "training",
+        Status.PUBLISHED,
+        year=2020,
+        journal="Gut",
+        doi="10.1000/a_b",
+        pmid="123",
+        url="https://doi.org/10.1000/a_b",
+    )
     return replace(draft, **changes)  # type: ignore[arg-type]
 
 
@@ -176,7 +189,7 @@ def test_merging_fills_what_is_missing_and_takes_what_is_chosen() -> None:
     kept, other = study(pmid=None, journal="Gut"), study(study_id="T002", journal="The Gut", title="Another", year=2021)
 
     assert {name for name, _, _ in sources.differences(kept, other)} == {"pmid", "journal", "title", "year"}
-    result = sources.merged(kept, other, take=["year"])
+    result = sources.merge_drafts(kept, other, take=["year"])
     assert (result.study_id, result.pmid, result.journal, result.title, result.year) == (
         "T001",
         "123",

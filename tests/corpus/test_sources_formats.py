@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from corpus_app import sources
 from corpus_app.records import Design, Notice, PassageKind, Section, Status
-from corpus_app.sources import Intake, Reading, Source, Weight
+from corpus_app.sources import Intake, ReadResult, Source, Weight
 from corpus_app.sources.bibliography import author_name, found_doi, plain_words
 from corpus_app.sources.bibtex import plain as latex
 from corpus_app.sources.headings import is_boilerplate, section_of
@@ -109,11 +109,11 @@ JATS = """<?xml version="1.0"?>
 """
 
 
-def read(text: str | bytes, name: str = "file") -> Reading:
+def read(text: str | bytes, name: str = "file") -> ReadResult:
     return sources.read_file(Source(name, text.encode() if isinstance(text, str) else text), INTAKE)
 
 
-def told(reading: Reading) -> str:
+def told(reading: ReadResult) -> str:
     return "\n".join(map(str, reading.problems))
 
 
@@ -286,7 +286,13 @@ def test_json_reads_our_own_keys_and_csl() -> None:
         "authors": ["Doe J"],
         "passages": [{"section": "results", "text": "It rose."}],
     }
-    csl = {"type": "article-journal", "title": "Csl", "author": [{"family": "Doe", "given": "Jane"}], "issued": {"date-parts": [[2001, 5]]}, "DOI": "10.1000/Y"}  # fmt: skip
+    csl = {
+        "type": "article-journal",
+        "title": "Csl",
+        "author": [{"family": "Doe", "given": "Jane"}],
+        "issued": {"date-parts": [[2001, 5]]},
+        "DOI": "10.1000/Y",
+    }
     wrong = {"study_id": "T 8", "title": "Wrong", "authors": [], "passages": []}
 
     text = json.dumps([own, csl, wrong, 7], indent=1)

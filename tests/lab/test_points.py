@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lab.points import Point, Said, agrees, figures, is_covered, is_covered_by_the_letter, is_covered_together
+from lab.points import CitedSentence, Point, agrees, figures, is_covered, is_covered_by_the_letter, is_covered_together
 from qa_app.pipeline.concepts import ConceptIndex
 from tests.pipeline.values import make_concept
 
@@ -17,8 +17,8 @@ CONCEPTS = ConceptIndex.build(
 GROWTH = Point("Light loads gave muscle growth of 0.12 over 12 weeks", ("T001",))
 
 
-def says(text: str, *studies: str) -> Said:
-    return Said(text, studies or ("T001",))
+def says(text: str, *studies: str) -> CitedSentence:
+    return CitedSentence(text, studies or ("T001",))
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def says(text: str, *studies: str) -> Said:
         (says("Hypertrophy with light loads was 0.12 after 12 weeks.", "T002"), False),
     ],
 )
-def test_a_point_with_figures_needs_them_all_from_its_own_study(sentence: Said, expected: bool) -> None:
+def test_a_point_with_figures_needs_them_all_from_its_own_study(sentence: CitedSentence, expected: bool) -> None:
     assert is_covered(GROWTH, [sentence], CONCEPTS) is expected
 
 

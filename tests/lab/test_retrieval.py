@@ -31,7 +31,7 @@ LEGS = "lexical,tfidf,ts_rank,dense,hybrid,rrf,rrf_ts_rank"
 def prefix() -> str:
     """Of the throw-away databases that belong to this test's: other processes of the run have theirs on the same server."""
     with scratch_corpus._server() as server:
-        return scratch_corpus.prefix_of_live(server)
+        return scratch_corpus.database_prefix(server)
 
 
 def databases(prefix: str) -> set[str]:
@@ -231,7 +231,7 @@ def test_vectors_made_before_are_used_again(tmp_path: Path, encoder: WordHashEnc
 
 
 def test_what_a_killed_run_had_encoded_is_not_encoded_again(tmp_path: Path, encoder: WordHashEncoder) -> None:
-    first = scratch_corpus.KeptEncoder(encoder, tmp_path)
+    first = scratch_corpus.CachingEncoder(encoder, tmp_path)
     rows = first.encode(["one", "two"])
     first.write()
     with (tmp_path / scratch_corpus.VECTORS).open("ab") as vectors:
@@ -240,13 +240,13 @@ def test_what_a_killed_run_had_encoded_is_not_encoded_again(tmp_path: Path, enco
         digests.write("half a digest")
     encoder.calls.clear()
 
-    second = scratch_corpus.KeptEncoder(encoder, tmp_path)
+    second = scratch_corpus.CachingEncoder(encoder, tmp_path)
     again = second.encode(["one", "three", "two"])
     second.write()
 
     assert encoder.calls == [("three",)]
     assert np.array_equal(again[[0, 2]], rows)
-    assert np.array_equal(scratch_corpus.KeptEncoder(encoder, tmp_path).encode(["three"])[0], again[1])
+    assert np.array_equal(scratch_corpus.CachingEncoder(encoder, tmp_path).encode(["three"])[0], again[1])
 
 
 @pytest.mark.django_db(transaction=True)

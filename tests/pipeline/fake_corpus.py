@@ -138,17 +138,38 @@ def starter_corpus(folder: Path) -> FakeCorpus:
 def _passages(study: dict[str, Any]) -> list[records.Passage]:
     population = study["population"]
     record = records.Study(
-        study["study_id"], study["title"], tuple(study["authors"]), study["year"], study["journal"], study["doi"], study["url"],
-        records.Design(study["design"]), study["peer_reviewed"], study["collection"], population["description"],
-        records.TrainingStatus(population["training_status"]), records.AgeGroup(population["age_group"]),
-        records.Sex(population["sex"]), records.Status.PUBLISHED, records.Notice.NONE, tuple(study["concepts"]),
+        study["study_id"],
+        study["title"],
+        tuple(study["authors"]),
+        study["year"],
+        study["journal"],
+        study["doi"],
+        study["url"],
+        records.Design(study["design"]),
+        study["peer_reviewed"],
+        study["collection"],
+        population["description"],
+        records.TrainingStatus(population["training_status"]),
+        records.AgeGroup(population["age_group"]),
+        records.Sex(population["sex"]),
+        records.Status.PUBLISHED,
+        records.Notice.NONE,
+        tuple(study["concepts"]),
         study.get("takeaway", ""),
-    )  # fmt: skip
+    )
     number = int(study["study_id"][1:])
     return [
         records.Passage(
-            number * 100 + position, 1, record, position, records.Section(p["section"]), None, study["title"], p["text"],
-            records.PassageKind.SUMMARY, tuple(records.Sentence(start, end) for start, end in split_sentences(p["text"])),
+            number * 100 + position,
+            1,
+            record,
+            position,
+            records.Section(p["section"]),
+            None,
+            study["title"],
+            p["text"],
+            records.PassageKind.SUMMARY,
+            tuple(records.Sentence(start, end) for start, end in split_sentences(p["text"])),
         )
         for position, p in enumerate(study["passages"])
-    ]  # fmt: skip
+    ]

@@ -21,9 +21,19 @@ PROTEIN = "How much protein do older adults need to keep their muscle?"
 SETS = "How many sets per week for muscle growth?"
 FAILURE = "Do I have to train to failure?"
 FOLLOW_UPS = (
-    "what about women?", "And for older adults?", "how many sets?", "and strength?", "What about creatine?", "is it safe?", "why?",
-    "does it work for women?", "in untrained people?", "Beginners?", "how about people over 70", "does that apply to athletes?",
-)  # fmt: skip
+    "what about women?",
+    "And for older adults?",
+    "how many sets?",
+    "and strength?",
+    "What about creatine?",
+    "is it safe?",
+    "why?",
+    "does it work for women?",
+    "in untrained people?",
+    "Beginners?",
+    "how about people over 70",
+    "does that apply to athletes?",
+)
 
 
 def meaning(question: str, before: str) -> str | None:

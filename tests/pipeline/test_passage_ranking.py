@@ -86,7 +86,7 @@ def test_the_score_is_the_weighted_sum_of_words_and_meaning(lexical: str) -> Non
     ]
 
     # By words the second lies half way: BM25 2 of 4; TF-IDF cosine 1/2 as one of two equally rare words is shared.
-    found = rank(*rows, query=query, bm25=(4.0, 2.0, 0.0), lexical_weight=0.4, lexical=lexical).kept
+    found = rank(*rows, query=query, bm25=(4.0, 2.0, 0.0), lexical_weight=0.4, lexical=lexical).passages
 
     assert [c.passage.text for c in found] == ["sleep", "weekly rest", "weekly sets"]
     assert [c.score for c in found] == pytest.approx([0.6, 0.4 * 0.5 + 0.6 * 0.5, 0.4])
@@ -98,7 +98,7 @@ def test_a_passage_that_waits_for_its_vector_goes_by_its_words() -> None:
         (make_passage(TEXT, study=s), cosine) for s, cosine in (("A", 0.2), ("B", None), ("C", 0.6))
     )
 
-    found = rank(first, waiting, last, bm25=(0.0, 4.0, 2.0), lexical_weight=0.4).kept
+    found = rank(first, waiting, last, bm25=(0.0, 4.0, 2.0), lexical_weight=0.4).passages
 
     assert ids(found) == [waiting[0].passage_id, last[0].passage_id, first[0].passage_id]
     assert found[0].score == pytest.approx(1.0)
@@ -107,7 +107,7 @@ def test_a_passage_that_waits_for_its_vector_goes_by_its_words() -> None:
 def test_without_any_vector_the_words_decide_alone() -> None:
     rows = [(make_passage(TEXT, study=s), None) for s in "ABC"]
 
-    found = rank(*rows, bm25=(1.0, 3.0, 2.0), lexical_weight=0.4).kept
+    found = rank(*rows, bm25=(1.0, 3.0, 2.0), lexical_weight=0.4).passages
 
     assert [c.passage.study.study_id for c in found] == ["B", "C", "A"]
 
@@ -135,7 +135,7 @@ def test_without_vectors_the_pool_is_found_by_words() -> None:
 def test_sections_aimed_at_count_double_and_related_ones_more(section: Section, factor: float) -> None:
     query = make_query(sections=(Section.LIMITATIONS,))
 
-    (found,) = rank((make_passage(TEXT, section=section), 0.5), policy=PRESETS["seed-002"], query=query).kept
+    (found,) = rank((make_passage(TEXT, section=section), 0.5), policy=PRESETS["seed-002"], query=query).passages
 
     assert found.score == pytest.approx(0.5 * factor)
     assert steps(found).get("section", 1.0) == factor
@@ -164,20 +164,24 @@ def test_a_study_on_a_neighbouring_concept_gains_a_little() -> None:
         for study, concepts in (("A", ("loading-phase",)), ("B", ("creatine",)), ("C", ("sleep",)))
     )
 
-    found = rank((neighbour, 0.5), (same, 0.55), (other, 0.5), query=make_query(concepts=(creatine,)), neighbour_weight=0.1)  # fmt: skip
+    found = rank(
+        (neighbour, 0.5), (same, 0.55), (other, 0.5), query=make_query(concepts=(creatine,)), neighbour_weight=0.1
+    )
 
-    assert ids(found.kept) == [neighbour.passage_id, same.passage_id, other.passage_id]
-    assert found.kept[0].score == pytest.approx(0.6)
-    assert [c.passage for c in found.kept if "neighbouring concept" in steps(c)] == [neighbour]
+    assert ids(found.passages) == [neighbour.passage_id, same.passage_id, other.passage_id]
+    assert found.passages[0].score == pytest.approx(0.6)
+    assert [c.passage for c in found.passages if "neighbouring concept" in steps(c)] == [neighbour]
 
 
 def test_a_beginner_gets_reviews_and_advice_first_and_others_results_of_trained_people() -> None:
-    review = make_passage(TEXT, study=make_study("A", design=Design.META_ANALYSIS), section=Section.PRACTICAL_APPLICATIONS)  # fmt: skip
+    review = make_passage(
+        TEXT, study=make_study("A", design=Design.META_ANALYSIS), section=Section.PRACTICAL_APPLICATIONS
+    )
     trained = make_passage(TEXT, study=make_study("B", training_status=TrainingStatus.TRAINED))
     rows = (review, 0.5), (trained, 0.5)
 
-    beginner = rank(*rows, mode_weight=0.05, mode=Mode.BEGINNER).kept
-    intermediate = rank(*rows, mode_weight=0.05, mode=Mode.INTERMEDIATE).kept
+    beginner = rank(*rows, mode_weight=0.05, mode=Mode.BEGINNER).passages
+    intermediate = rank(*rows, mode_weight=0.05, mode=Mode.INTERMEDIATE).passages
 
     assert ids(beginner) == [review.passage_id, trained.passage_id]
     assert ids(intermediate) == [trained.passage_id, review.passage_id]
@@ -201,7 +205,7 @@ def test_keyword_hits_come_first_and_distance_decides_between_equals() -> None:
 
     found = rank(
         (none, 0.9), (far, 0.3), (near, 0.8), (both, 0.2), policy=PRESETS["seed-004"], query=query, distance_gate=0.0
-    ).kept
+    ).passages
 
     assert ids(found) == [both.passage_id, near.passage_id, far.passage_id, none.passage_id]
     assert [c.keyword_hits for c in found] == [2, 1, 1, 0]
@@ -209,7 +213,9 @@ def test_keyword_hits_come_first_and_distance_decides_between_equals() -> None:
 
 
 def test_keywords_of_the_heading_count() -> None:
-    (found,) = rank((make_passage(TEXT, heading="Weekly sets"), 0.5), query=make_query("weekly sets for a muscle")).kept
+    (found,) = rank(
+        (make_passage(TEXT, heading="Weekly sets"), 0.5), query=make_query("weekly sets for a muscle")
+    ).passages
 
     assert found.keyword_hits == 3
 
@@ -222,7 +228,7 @@ def test_what_lies_beyond_the_distance_gate_is_out_and_says_so() -> None:
 
     found = rank((near, 0.26), (far, 0.24), distance_gate=1.5)  # squared distances 1.48 and 1.52
 
-    assert ids(found.kept) == [near.passage_id]
+    assert ids(found.passages) == [near.passage_id]
     [out] = found.left_out
     assert (out.passage_id, out.study_id, out.reason) == (far.passage_id, "B", LeftOutReason.BELOW_THRESHOLD)
     assert "1.52" in out.detail
@@ -232,26 +238,31 @@ def test_what_lies_beyond_the_distance_gate_is_out_and_says_so() -> None:
 def test_a_passage_that_waits_for_its_vector_passes_the_gate() -> None:
     found = rank((of("A"), None), (of("B"), 0.9), distance_gate=1.5, lexical_weight=0.4)
 
-    assert len(found.kept) == 2
+    assert len(found.passages) == 2
 
 
 def test_of_one_place_only_the_best_passage_is_kept() -> None:
     best, beside, farther, methods = (
         make_passage(TEXT, position=position, section=section)
-        for position, section in ((0, Section.RESULTS), (2, Section.RESULTS), (3, Section.RESULTS), (1, Section.METHODS))
-    )  # fmt: skip
+        for position, section in (
+            (0, Section.RESULTS),
+            (2, Section.RESULTS),
+            (3, Section.RESULTS),
+            (1, Section.METHODS),
+        )
+    )
     elsewhere = make_passage(TEXT, study="B", position=1)
 
     found = rank((best, 0.9), (beside, 0.8), (farther, 0.7), (methods, 0.6), (elsewhere, 0.5))
 
-    assert ids(found.kept) == [p.passage_id for p in (best, farther, methods, elsewhere)]
+    assert ids(found.passages) == [p.passage_id for p in (best, farther, methods, elsewhere)]
     assert [(o.passage_id, o.reason) for o in found.left_out] == [(beside.passage_id, LeftOutReason.DUPLICATE_LOCATION)]
 
 
 def test_the_newer_study_comes_first_only_inside_the_band() -> None:
     best, close, far = of("A", year=2001), of("B", year=2022), of("C", year=2025)
 
-    found = rank((best, 0.90), (close, 0.89), (far, 0.70), recency_band=0.02).kept
+    found = rank((best, 0.90), (close, 0.89), (far, 0.70), recency_band=0.02).passages
 
     assert [c.passage.study.year for c in found] == [2022, 2001, 2025]
     assert ["recency" in steps(c) for c in found] == [True, True, False]
@@ -261,27 +272,27 @@ def test_the_newer_study_comes_first_only_inside_the_band() -> None:
 def test_a_study_without_a_year_is_never_newer() -> None:
     unknown, old = of("A", year=None), of("B", year=1990)
 
-    assert [c.passage.study.year for c in rank((unknown, 0.5), (old, 0.5), recency_band=0.02).kept] == [1990, None]
+    assert [c.passage.study.year for c in rank((unknown, 0.5), (old, 0.5), recency_band=0.02).passages] == [1990, None]
 
 
 def test_equals_come_by_their_ids() -> None:
     rows = [(make_passage(TEXT, study=f"S{n}", passage_id=n), 0.5) for n in (9, 3, 6)]
 
-    assert ids(rank(*rows).kept) == [3, 6, 9]
+    assert ids(rank(*rows).passages) == [3, 6, 9]
 
 
 @pytest.mark.parametrize(("kept", "places"), [(1, 1), (2, 2), (9, 3)])
 def test_no_more_passages_are_kept_than_the_policy_allows(kept: int, places: int) -> None:
     found = rank(*((of(study), 0.5) for study in "ABC"), evidence_passages=kept)
 
-    assert len(found.kept) == places
+    assert len(found.passages) == places
     assert found.left_out == ()
 
 
 def test_no_more_passages_are_ranked_than_the_pool_holds() -> None:
     found = rank(*((of(study), cosine) for study, cosine in zip("ABC", (0.3, 0.1, 0.2), strict=True)), pool=2)
 
-    assert [c.passage.study.study_id for c in found.kept] == ["A", "C"]
+    assert [c.passage.study.study_id for c in found.passages] == ["A", "C"]
 
 
 def test_plain_sentences_and_passages_that_were_not_found_are_left_aside() -> None:
@@ -306,16 +317,18 @@ def test_every_step_is_written_down_and_nothing_is_kept_twice(
     passages: list[Passage], preset: Policy, mode: Mode, scores: list[tuple[float, float | None]]
 ) -> None:
     query = make_query(
-        sections=(Section.RESULTS,), concepts=(make_concept("muscle", neighbours=("sets",)),), text="any caveats of sets?"
-    )  # fmt: skip
+        sections=(Section.RESULTS,),
+        concepts=(make_concept("muscle", neighbours=("sets",)),),
+        text="any caveats of sets?",
+    )
     hits = {p.passage_id: Hit(p.passage_id, *row) for p, row in zip(passages, scores, strict=False)}
 
     found = rank_passages(query, passages, hits, {"sets": 2}, 9, preset, mode)
 
-    seen = [*ids(found.kept), *(entry.passage_id for entry in found.left_out)]
+    seen = [*ids(found.passages), *(entry.passage_id for entry in found.left_out)]
     assert len(set(seen)) == len(seen)
-    assert len(found.kept) <= preset.evidence_passages
-    for candidate in found.kept:
+    assert len(found.passages) <= preset.evidence_passages
+    for candidate in found.passages:
         added = sum(b.value for b in candidate.because if b.effect in {"+", "-"})
         factor = math.prod(b.value for b in candidate.because if b.effect.startswith("x"))
         assert candidate.fused == pytest.approx(added * factor, abs=1e-3)

@@ -87,7 +87,7 @@ def show() -> None:
             for preset in PRESETS.values():
                 if preset.order is not Order.RELEVANCE:
                     found = rank_passages(query, passages, hits, frequency, len(passages), preset, mode)
-                    print([(c.passage.passage_id, c.score.hex(), c.because) for c in found.kept])
+                    print([(c.passage.passage_id, c.score.hex(), c.because) for c in found.passages])
             composed = compose(passages, SLICE, scope, PRESETS["default"], mode)
             print([(q.passage.passage_id, q.first, q.last) for q in composed.quotations] if composed else None)
         for passage in passages:

@@ -24,16 +24,31 @@ def reference(study_id: str, title: str, authors: tuple[str, ...], year: int, **
 
 
 STUDIES = (
-    reference("A", "Weekly volume and growth of the upper leg: a meta-analysis of trials", ("Schoenfeld BJ", "Ogborn D"), 2017, doi="10.1000/abc.1", pmid="27433992"),
+    reference(
+        "A",
+        "Weekly volume and growth of the upper leg: a meta-analysis of trials",
+        ("Schoenfeld BJ", "Ogborn D"),
+        2017,
+        doi="10.1000/abc.1",
+        pmid="27433992",
+    ),
     reference("B", "How often to lift in a week", ("Schoenfeld BJ", "Ogborn D", "Krieger JW"), 2016),
     reference("C", "Lifting to the end of each set", ("Grgic J", "Schoenfeld BJ"), 2021),
     reference("D", "Eggs for breakfast in older lifters", ("Long A", "O'Brien K"), 2011),
-    reference("E", "Plants or meat", ("Hevia-Larraín V", "Moriggi Junior R"), 2021, design="randomized_controlled_trial"),
-    reference("F", "American College of Sports Medicine Position Stand. Bone and exercise", ("Kohrt WM",), 2004, design="position_stand"),
+    reference(
+        "E", "Plants or meat", ("Hevia-Larraín V", "Moriggi Junior R"), 2021, design="randomized_controlled_trial"
+    ),
+    reference(
+        "F",
+        "American College of Sports Medicine Position Stand. Bone and exercise",
+        ("Kohrt WM",),
+        2004,
+        design="position_stand",
+    ),
     reference("G", "Balance at home", ("International Society of Sports Nutrition",), 2018, design="position_stand"),
     reference("H", "Legs and arms after ninety", ("dos Santos EEP", "Kim JE"), 2019),
     reference("I", "Creatine and BFR by Monday", ("Judge LW", "King MA"), 2020),
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("row", read_rows("sources"), ids=lambda row: row["question"])

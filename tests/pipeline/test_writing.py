@@ -124,7 +124,7 @@ def test_what_fell_stays_with_its_reason_and_each_attempt_with_its_verdicts() ->
     written, _ = written_by(ScriptedWriter("llm", BAD), ScriptedWriter("extractive", GOOD))
 
     assert written is not None
-    assert {entry.text for entry in written.fallen} == {text for text, _ in FALSE}
+    assert {entry.text for entry in written.rejected} == {text for text, _ in FALSE}
     assert [attempt.verdicts for attempt in written.attempts] == [
         ("number_mismatch", "negation_mismatch"),
         (Verdict.VERBATIM, Verdict.VERBATIM),

@@ -62,8 +62,12 @@ def _make_library() -> None:
     make_concept("sauna")
     sets = make_study(study_id="T-SETS", texts=(SETS,), concepts=(concept,), status="draft")
     protein = make_study(
-        study_id="T-PROTEIN", texts=(PROTEIN,), collection=make_collection("nutrition"), status="draft", design=Design.META_ANALYSIS.value,
-    )  # fmt: skip
+        study_id="T-PROTEIN",
+        texts=(PROTEIN,),
+        collection=make_collection("nutrition"),
+        status="draft",
+        design=Design.META_ANALYSIS.value,
+    )
     draft = make_study(study_id=DRAFT, texts=(CANARY,), title=CANARY, status="draft")
     _tell_findings(sets, protein, draft)
     curation.publish(LIBRARY, by=None, by_name="tests")
@@ -93,8 +97,13 @@ def make_sauna_study() -> Study:
     text = "Healthy adults sat in a sauna of 80 degrees. A sauna of 80 degrees was hot enough for sweat."
     study = make_study(texts=(text,), concepts=(Concept.objects.get(concept_id="sauna"),), status="draft")
     make_finding(
-        study, intervention="sauna of 80 degrees", comparator="", outcome="sweat", lean=Lean.YES.value,
-        statement="A sauna of 80 degrees was hot enough.", plain="A sauna should be 80 degrees hot.",
+        study,
+        intervention="sauna of 80 degrees",
+        comparator="",
+        outcome="sweat",
+        lean=Lean.YES.value,
+        statement="A sauna of 80 degrees was hot enough.",
+        plain="A sauna should be 80 degrees hot.",
         asked_as="How hot should a sauna be for sweat?\nHow hot is a good sauna?\nHow many degrees should a sauna have?",
-    )  # fmt: skip
+    )
     return study

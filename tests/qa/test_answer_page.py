@@ -65,9 +65,17 @@ def on_growth(**sides: Any) -> dict[str, Any]:
 
 def reference(study_id: str, year: int | None = 2020, **changes: Any) -> Reference:
     fields: dict[str, Any] = {
-        "study_id": study_id, "title": study_id, "authors": ("Example AB",), "year": year, "journal": None, "doi": None, "pmid": None,
-        "url": None, "design": Design.OTHER, "notice": Notice.NONE,
-    } | changes  # fmt: skip
+        "study_id": study_id,
+        "title": study_id,
+        "authors": ("Example AB",),
+        "year": year,
+        "journal": None,
+        "doi": None,
+        "pmid": None,
+        "url": None,
+        "design": Design.OTHER,
+        "notice": Notice.NONE,
+    } | changes
     return Reference(**fields)
 
 
@@ -94,9 +102,16 @@ def test_the_table_has_a_row_for_each_finding_on_the_outcome_asked_for(client: C
     html = shown(client, keep(agreement=agreement, **shown_only(third)))
 
     assert table_of(html) == [
-        ["First A and Second B, 2019 [1]", "Randomised controlled trial", "Trained men", "40", "More sets, more growth.", "Benefit"],
+        [
+            "First A and Second B, 2019 [1]",
+            "Randomised controlled trial",
+            "Trained men",
+            "40",
+            "More sets, more growth.",
+            "Benefit",
+        ],
         ["Third C, 2021", "Meta-analysis", "Not reported", "In 15 studies", "It varied.", "Mixed or unclear"],
-    ]  # fmt: skip
+    ]
     assert "On muscle growth, as curators recorded it." in html
     assert 'href="/answers/answer-one/export/csv"' in html
 
@@ -518,8 +533,11 @@ def test_two_answers_differ_by_sources_sentences_outcome_and_confidence() -> Non
         outcome="partial",
         confidence=before["confidence"] | {"score": 60, "label": "medium"},
         citations=[make_citation(1), make_citation(2, study_id="T009", title="A new one")],
-        answer={"text": "", "sentences": [make_sentence(make_evidence(1), QUOTE), make_sentence(make_evidence(1), "Few sets")]},
-    )  # fmt: skip
+        answer={
+            "text": "",
+            "sentences": [make_sentence(make_evidence(1), QUOTE), make_sentence(make_evidence(1), "Few sets")],
+        },
+    )
 
     found = renewing.changes_between(before, after)
 

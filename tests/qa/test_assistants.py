@@ -28,7 +28,7 @@ TOOLS = ["ask", "get_passage", "get_study", "list_collections", "search"]
 
 @pytest.fixture
 def address(library: tuple[str, ...]) -> Iterator[str]:
-    with serving(assistants.beside(make_site())) as url:
+    with serving(assistants.mount_mcp(make_site())) as url:
         yield url
 
 
@@ -150,4 +150,4 @@ def test_without_the_extra_the_site_is_as_before(monkeypatch: pytest.MonkeyPatch
     site = make_site()
     monkeypatch.setattr(assistants, "find_spec", lambda name: None)
 
-    assert assistants.beside(site) is site
+    assert assistants.mount_mcp(site) is site

@@ -269,7 +269,15 @@ def test_pairs_are_two_wordings_that_end_alike_and_cite_the_same_main_studies() 
 
 
 def test_a_line_of_golden_questions_may_hold_any_kind_of_line_break_within(tmp_path: Path) -> None:
-    row = {"id": "g", "question": "Sets\u2028or\u0085reps?", "mode": "beginner", "kind": "k", "collection": None, "relevant": {}, "sections": []}  # fmt: skip
+    row = {
+        "id": "g",
+        "question": "Sets\u2028or\u0085reps?",
+        "mode": "beginner",
+        "kind": "k",
+        "collection": None,
+        "relevant": {},
+        "sections": [],
+    }
     file = tmp_path / "golden.jsonl"
     file.write_bytes(f"{json.dumps(row, ensure_ascii=False)}\r\n\r\n".encode())
 

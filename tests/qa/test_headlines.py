@@ -216,7 +216,11 @@ def test_a_withdrawn_study_takes_its_headline_along(client: Client) -> None:
     read = asking.find_answer(body["id"])
 
     assert read
-    assert (read["headline"]["text"], read["headline"]["verdict"], read["headline"]["studies_for"]) == (redaction.WITHDRAWN, None, None)  # fmt: skip
+    assert (read["headline"]["text"], read["headline"]["verdict"], read["headline"]["studies_for"]) == (
+        redaction.WITHDRAWN,
+        None,
+        None,
+    )
     shown = page_of(client, body).partition('<template id="making')[0]
     assert body["headline"]["text"] not in shown
     assert 'class="chip' not in shown
@@ -253,7 +257,7 @@ def test_markdown_holds_headline_strength_and_near_questions() -> None:
 def test_assistants_are_given_the_new_fields() -> None:
     body = store_answer()
 
-    told = assistants.told(body, origin="https://inform.example")
+    told = assistants.tool_result(body, origin="https://inform.example")
 
     assert told["headline"] == body["headline"]
     assert told["evidence_strength"] == body["evidence_strength"]
@@ -283,8 +287,11 @@ def test_a_bundle_proves_the_headline(tmp_path: Any) -> None:
     (tmp_path / "bundle.zip").write_bytes(made.content)
 
     done = subprocess.run(
-        [sys.executable, "-I", "qa_app/answers/bundled/verify.py", tmp_path / "bundle.zip"], capture_output=True, text=True, check=False
-    )  # fmt: skip
+        [sys.executable, "-I", "qa_app/answers/bundled/verify.py", tmp_path / "bundle.zip"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
     assert (done.returncode, done.stdout[:11]) == (0, "All is well")
     spans = list(bundles._spans(body))

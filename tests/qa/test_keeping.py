@@ -43,7 +43,9 @@ def test_the_draft_is_kept_as_it_was_received() -> None:
 
     row = Answer.objects.get(pk=body["id"])
     assert [draft["writer"] for draft in row.drafts] == ["extractive"]
-    assert [s["text"] for s in storing.restore_drafts(row)[0]["summary"]] == [s["text"] for s in body["summary"]["sentences"]]
+    assert [s["text"] for s in storing.restore_drafts(row)[0]["summary"]] == [
+        s["text"] for s in body["summary"]["sentences"]
+    ]
     assert row.engine == answering.engine()
 
 

@@ -247,8 +247,10 @@ def test_follow_ups_are_reported_apart_and_other_languages_only_there() -> None:
 
     served = {block: body[block]["served"] for block in ("figures", "follow_ups", "other_languages")}
     assert served == {
-        "figures": {"value": 0.5, "n": 2}, "follow_ups": {"value": 0.0, "n": 1}, "other_languages": {"value": 0.0, "n": 1},
-    }  # fmt: skip
+        "figures": {"value": 0.5, "n": 2},
+        "follow_ups": {"value": 0.0, "n": 1},
+        "other_languages": {"value": 0.0, "n": 1},
+    }
     assert (body["outcomes"], body["not_accepted"]) == ({"answer": {"answered": 2}}, 1)
     assert body["table"][2]["error"] == "Too long."
 

@@ -104,9 +104,15 @@ def tiny_model(folder: Path, labels: tuple[str, ...]) -> str:
     ]
     (folder / "vocab.txt").write_text("\n".join(words))
     config = BertConfig(
-        vocab_size=len(words), hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8, num_labels=len(labels),
-        id2label=dict(enumerate(labels)), label2id={label: n for n, label in enumerate(labels)},
-    )  # fmt: skip
+        vocab_size=len(words),
+        hidden_size=8,
+        num_hidden_layers=1,
+        num_attention_heads=1,
+        intermediate_size=8,
+        num_labels=len(labels),
+        id2label=dict(enumerate(labels)),
+        label2id={label: n for n, label in enumerate(labels)},
+    )
     BertForSequenceClassification(config).save_pretrained(folder)
     BertTokenizer(str(folder / "vocab.txt")).save_pretrained(folder)
     return str(folder)

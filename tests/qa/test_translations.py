@@ -30,7 +30,17 @@ from tests.qa.payloads import QUOTE, FakeAsking, make_payload, make_refusal
 LANGUAGES = [code for code, _ in settings.LANGUAGES if code != settings.LANGUAGE_CODE]
 PLACE = re.compile(r"%\(\w+\)s|%%|\{\w+\}")
 TAG = re.compile(r"<[^>]*>")
-PAGES = ("/", "/corpus/", "/corpus/?q=sets&sort=nonsense", "/topics/", "/changes/", "/how-it-works/", "/history/", "/compare/", "/nowhere/")  # fmt: skip
+PAGES = (
+    "/",
+    "/corpus/",
+    "/corpus/?q=sets&sort=nonsense",
+    "/topics/",
+    "/changes/",
+    "/how-it-works/",
+    "/history/",
+    "/compare/",
+    "/nowhere/",
+)
 ROUTES = tuple(
     route
     for corpus in ({}, read_tables(messages.ROOT / "corpus" / "lexicon"))
@@ -245,7 +255,9 @@ def test_people_whom_no_cited_study_includes_are_named_in_the_page_language() ->
 
 def test_what_a_curator_wrote_stays_as_it_is() -> None:
     with translation.override("de"):
-        assert stored_words.translated_parts("Ask somebody.") == (stored_words.MessagePart("Ask somebody.", is_ours=False),)
+        assert stored_words.translated_parts("Ask somebody.") == (
+            stored_words.MessagePart("Ask somebody.", is_ours=False),
+        )
         *known, unknown = stored_words.translated_parts(f"{INSTEAD} Ask somebody.")
         assert [part.is_ours for part in known] == [True]
         assert unknown == stored_words.MessagePart(" Ask somebody.", is_ours=False)

@@ -111,10 +111,19 @@ def test_the_writer_and_the_corpus_are_the_running_ones() -> None:
 def test_the_last_test_is_told_without_its_questions(django_user_model: type[User]) -> None:
     assert "The last test" not in page()
     EvaluationRun.objects.create(
-        status="done", asked_at=timezone.now(), finished_at=timezone.now(), total=162, corpus_version=3, policy="other",
-        figures={"answerable": {"n": 121, "answered": 0.9421}, "answered": {"cites a main study": 0.9386}, "unsupported sentences": 0},
+        status="done",
+        asked_at=timezone.now(),
+        finished_at=timezone.now(),
+        total=162,
+        corpus_version=3,
+        policy="other",
+        figures={
+            "answerable": {"n": 121, "answered": 0.9421},
+            "answered": {"cites a main study": 0.9386},
+            "unsupported sentences": 0,
+        },
         results=[{"question": "Zorblatt?"}],
-    )  # fmt: skip
+    )
     text = words(page())
 
     assert "their 162 test questions at corpus version 3, under other settings than today’s" in text

@@ -86,7 +86,7 @@ urlpatterns.append(path("meeting", meeting))
 def test_requests_at_one_time_have_threads_of_their_own_and_few_wait_for_the_next(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(serving, "IDLE_MOST", 2)
+    monkeypatch.setattr(serving, "MAX_IDLE_THREADS", 2)
     site = serving.make_site()
 
     async def ask(words: str) -> Any:

@@ -36,8 +36,8 @@ class Lines:
 @pytest.fixture
 def arrival(monkeypatch: pytest.MonkeyPatch) -> up.Arrival:
     """Looks at once, at a site whose port answers."""
-    monkeypatch.setattr(up, "LOOK_EVERY_SECONDS", 0)
-    monkeypatch.setattr(up, "GUARD_EVERY_SECONDS", 0)
+    monkeypatch.setattr(up, "POLL_SECONDS", 0)
+    monkeypatch.setattr(up, "DATABASE_POLL_SECONDS", 0)
     monkeypatch.setattr(up, "answers", lambda port: True)
     return up.Arrival(Lines(), 8123)  # type: ignore[arg-type]
 
@@ -169,7 +169,7 @@ def test_queue_elsewhere_needs_nothing() -> None:
 def test_a_site_whose_indexing_stands_still_says_what_is_missing(
     arrival: up.Arrival, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(up, "INDEXING_STANDS_STILL_SECONDS", -1.0)
+    monkeypatch.setattr(up, "INDEXING_STALLED_SECONDS", -1.0)
 
     said = look(arrival, monkeypatch, Progress(800, 822), Progress(800, 822))
 
@@ -181,7 +181,7 @@ def test_a_site_whose_indexing_stands_still_says_what_is_missing(
 def test_a_worker_that_is_slow_to_begin_is_told_from_one_that_does_nothing(
     arrival: up.Arrival, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(up, "INDEXING_STANDS_STILL_SECONDS", -1.0)
+    monkeypatch.setattr(up, "INDEXING_STALLED_SECONDS", -1.0)
     monkeypatch.setattr(up.indexing, "is_under_way", lambda: True)
     monkeypatch.setattr(up.connection, "close", lambda: None)
 

@@ -102,9 +102,19 @@ CASES = (
         ("S1",),
         message="Nothing quoted here is about cure or gout; the answer is about the rest of the question.",
     ),
-    Case("A question about something else altogether is out of scope", (SETS, LOADS), "What is the best pizza in Naples?", "out_of_scope"),
+    Case(
+        "A question about something else altogether is out of scope",
+        (SETS, LOADS),
+        "What is the best pizza in Naples?",
+        "out_of_scope",
+    ),
     Case("An empty corpus answers nothing", (), ASKED, "out_of_scope"),
-    Case("An emergency gets a fixed, careful reply", (SETS,), "I get chest pain during my sets, should I go on?", "guardrail"),
+    Case(
+        "An emergency gets a fixed, careful reply",
+        (SETS,),
+        "I get chest pain during my sets, should I go on?",
+        "guardrail",
+    ),
     Case(
         "A dose of a drug is never given",
         (Given("S1", "Participants took 600 mg of testosterone a week."),),
@@ -120,10 +130,20 @@ CASES = (
         "Creatine did not harm the kidneys of healthy adults [1].",
         ("S3",),
     ),
-    Case("A draft answers nothing, even where it answers best", (replace(SETS, status="draft"),), ASKED, "out_of_scope"),
+    Case(
+        "A draft answers nothing, even where it answers best", (replace(SETS, status="draft"),), ASKED, "out_of_scope"
+    ),
     Case("A withdrawn study answers nothing", (replace(SETS, status="withdrawn"),), ASKED, "out_of_scope"),
     Case("A retracted study answers nothing", (replace(SETS, notice="retracted"),), ASKED, "out_of_scope"),
-    Case("A corrected study still answers", (replace(SETS, notice="corrected"),), ASKED, "answered", SHORT, DETAILS, ("S1",)),
+    Case(
+        "A corrected study still answers",
+        (replace(SETS, notice="corrected"),),
+        ASKED,
+        "answered",
+        SHORT,
+        DETAILS,
+        ("S1",),
+    ),
     Case(
         "A chosen collection without an answer gives way to the others",
         (SETS, KIDNEYS),
@@ -150,4 +170,4 @@ CASES = (
         DETAILS,
         ("S1",),
     ),
-)  # fmt: skip
+)
