@@ -1,1 +1,1 @@
-"""Benchmarks, mutations and generators: they measure the product, which never imports them."""
+"""Benchmarks, mutations and generators that measure the product; the product never imports them."""

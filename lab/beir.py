@@ -1,4 +1,4 @@
-"""Folders of documents, questions and judgments as the BEIR benchmark lays them out, read strictly."""
+"""Read folders of documents, questions and judgments in the layout of the BEIR benchmark."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HEADER = "query-id\tcorpus-id\tscore"
 
 
 class BadBenchmark(ValueError):
-    """A folder that cannot be used; the message names the file, and the line where there is one."""
+    """A folder that cannot be used; the message names the file, and the line if there is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Benchmark:
 
 
 def read(folder: Path) -> Benchmark:
-    """Raises BadBenchmark, and OSError where a file cannot be opened."""
+    """Read a benchmark folder. Raises BadBenchmark, and OSError where a file cannot be opened."""
     documents = tuple(_documents(_first_of(folder, CORPUS)))
     texts = _questions(folder / "queries.jsonl")
     judgments = _judgments(folder, texts)
@@ -135,7 +135,7 @@ def _field(row: dict[str, object], name: str, place: str, default: str | None = 
 
 
 def _lines(path: Path) -> Iterator[tuple[str, str]]:
-    """Each line that is not blank, with the file's name and its number."""
+    """Yield each line that is not blank, with its file name and number."""
     number = 0
     try:
         with cast(BinaryIO, gzip.open(path) if path.suffix == ".gz" else path.open("rb")) as lines:

@@ -1,6 +1,6 @@
-"""Sentences of a corpus, edited in ways that a careless or a hostile writer might: what verification is measured on.
+"""Edit sentences of a corpus as a careless or hostile writer might, to measure verification.
 
-The words here are chosen apart from the verifier's own, so that the measure is not of its lists.
+The word lists were chosen independently of the verifier's own.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from corpus_app.records import (
 from qa_app.evaluation.measures import wilson_interval
 from qa_app.pipeline.query import Intent, Query
 from qa_app.pipeline.records import Candidate, DraftSentence, Evidence, LeftOut, Question
-from qa_app.pipeline.records import Sentence as Kept
+from qa_app.pipeline.records import Sentence as VerifiedSentence
 from qa_app.pipeline.verification import verify
 
-Verify = Callable[[Sequence[DraftSentence], Evidence], tuple[tuple[Kept, ...], tuple[LeftOut, ...]]]
+Verify = Callable[[Sequence[DraftSentence], Evidence], tuple[tuple[VerifiedSentence, ...], tuple[LeftOut, ...]]]
 
 MUTATIONS = ("number", "unit", "range", "other study", "negation", "direction", "population")
 FAITHFUL = ("verbatim", "trimmed", "joined")
@@ -43,7 +43,7 @@ _SHORTEST, _LONGEST = 6, 60  # words of a sentence that is edited
 
 
 def evaluate(abstracts: Sequence[Path], *, n: int, seed: int, report: Callable[[str], None]) -> dict[str, Any]:
-    """The figures of `measure` for the live corpus and for each file of abstracts, `n` sentences in all. Raises TooFew."""
+    """Run `measure` on the live corpus and on each file of abstracts, with `n` sentences in all. Raises TooFew."""
     sets = {"corpus": _searchable_passages(), **{path.name: read_abstracts(path) for path in abstracts}}
     each = max(1, n // (len(sets) * len((*MUTATIONS, *FAITHFUL))))
     figures = {}
@@ -64,18 +64,18 @@ class Edited:
     how: str
     text: str
     passage: Passage
-    """The one that it cites."""
+    """The cited passage."""
     source: str
-    beside: Passage | None = None
-    """Another passage of the evidence, where the words of another study stand in it."""
+    other_passage: Passage | None = None
+    """The true source, where the evidence contains it too."""
 
 
 class TooFew(ValueError):
-    """The corpus has not enough sentences of a kind."""
+    """An error: the corpus has too few sentences of a kind."""
 
 
 def read_abstracts(path: Path) -> tuple[Passage, ...]:
-    """A file of abstracts as SciFact has them (`doc_id`, `title`, `abstract`: list of sentences), each as one passage."""
+    """Read a SciFact file (`doc_id`, `title`, `abstract`: list of sentences), each abstract as one passage."""
     data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     return tuple(_abstract(json.loads(line)) for line in data.decode("utf-8").splitlines())
 
@@ -119,8 +119,8 @@ def _abstract(row: dict[str, object]) -> Passage:
 
 
 def edit(passages: Sequence[Passage], *, each: int, seed: int) -> tuple[Edited, ...]:
-    """`each` sentences of every kind, drawn by lot. Raises TooFew where the corpus does not give that many."""
-    lots = random.Random(seed)  # noqa: S311 - drawing sentences, not secrets
+    """Draw `each` random sentences of every kind and edit them. Raises TooFew."""
+    rng = random.Random(seed)  # noqa: S311 - drawing sentences, not secrets
     edited: list[Edited] = []
     if not passages:
         raise TooFew("There is no passage to take sentences from.")
@@ -129,8 +129,8 @@ def edit(passages: Sequence[Passage], *, each: int, seed: int) -> tuple[Edited, 
         for _ in range(each * 200):
             if len(found) == each:
                 break
-            passage = lots.choice(passages)
-            made = _edit(kind, passage, passages, lots)
+            passage = rng.choice(passages)
+            made = _edit(kind, passage, passages, rng)
             if (
                 made is not None
                 and made.text not in passage.text.split("\0")
@@ -144,7 +144,10 @@ def edit(passages: Sequence[Passage], *, each: int, seed: int) -> tuple[Edited, 
 
 
 def measure(edited: Sequence[Edited], verified: Verify) -> dict[str, Any]:
-    """How many of each kind leave as they were written, with 95 % Wilson intervals; the reasons given; and which mutations got through."""
+    """Verify the sentences and return, for each kind, the share with the right result and its 95 % Wilson interval.
+
+    Also return the verifier's reasons and the sentences with a wrong result.
+    """
     by_kind: dict[str, dict[str, Any]] = {}
     through: list[dict[str, str]] = []
     for kind in (*MUTATIONS, *FAITHFUL):
@@ -173,32 +176,32 @@ def measure(edited: Sequence[Edited], verified: Verify) -> dict[str, Any]:
 
 
 def _evidence(row: Edited) -> Evidence:
-    passages = (row.passage,) if row.beside is None else (row.passage, row.beside)
+    passages = (row.passage,) if row.other_passage is None else (row.passage, row.other_passage)
     found = tuple(Candidate(p, Hit(p.passage_id, 1.0, 0.5), 1.0, 1.0) for p in passages)
     return Evidence(Question("", ""), Query("", "", "", "en", Intent.CLAIM, "", ()), found)
 
 
-# --- Edits ------------------------------------------------------------------------------------------------------------
+# --- Edits ----------------------------------------------------------------------------------------------------------
 
 
-def _edit(kind: str, passage: Passage, passages: Sequence[Passage], lots: random.Random) -> Edited | None:
+def _edit(kind: str, passage: Passage, passages: Sequence[Passage], rng: random.Random) -> Edited | None:
     if not passage.sentences:
         return None
-    place = lots.randrange(len(passage.sentences))
+    place = rng.randrange(len(passage.sentences))
     source = _sentence(passage, place)
     if not _SHORTEST <= len(source.split()) <= _LONGEST or not source.endswith("."):
         return None
     if kind == "other study":
-        return _other_study(source, passage, passages, lots)
+        return _other_study(source, passage, passages, rng)
     if kind == "verbatim":
         return Edited(kind, "whole sentence", source, passage, source)
     if kind == "joined":
-        return _join(passage, place, lots)
+        return _join(passage, place, rng)
     if kind == "trimmed":
-        made = lots.choice(_TRIMS)(source, lots)
+        made = rng.choice(_TRIMS)(source, rng)
         return Edited(kind, made[0], made[1], passage, source) if made and len(made[1].split()) >= 4 else None
-    near = lots.choice(_DISGUISES)(source)
-    made = _MUTATE[kind](near, lots)
+    near = rng.choice(_DISGUISES)(source)
+    made = _MUTATE[kind](near, rng)
     return None if made is None or made[1] == near else Edited(kind, made[0], made[1], passage, source)
 
 
@@ -206,13 +209,13 @@ def _sentence(passage: Passage, place: int) -> str:
     return passage.text[passage.sentences[place].start : passage.sentences[place].end]
 
 
-def _other_study(source: str, passage: Passage, passages: Sequence[Passage], lots: random.Random) -> Edited | None:
-    """The words of this passage under the citation of another study's, which may or may not stand beside it."""
-    other = lots.choice(passages)
+def _other_study(source: str, passage: Passage, passages: Sequence[Passage], rng: random.Random) -> Edited | None:
+    """Cite another study for a sentence of this passage, which may or may not be part of the evidence."""
+    other = rng.choice(passages)
     if other.study.study_id == passage.study.study_id or source in other.text:
         return None
-    how = lots.choice(("verbatim", "trimmed", "beside"))
-    trimmed = lots.choice(_TRIMS)(source, lots) if how == "trimmed" else None
+    how = rng.choice(("verbatim", "trimmed", "beside"))
+    trimmed = rng.choice(_TRIMS)(source, rng) if how == "trimmed" else None
     text = trimmed[1] if trimmed else source
     if len(text.split()) < _SHORTEST:
         return None
@@ -228,9 +231,12 @@ _BRACKET = re.compile(r" ?\([^()]{1,120}\)")
 _LAST_CLAUSE = re.compile(
     r"^(.{30,}?)[,;] (?:and|but|whereas|while|which|although|with|suggesting|indicating|including)\b[^;]*\.$"
 )
-_HANGS = re.compile(r"(?:or|and|but|nor|since|whereas|so|which|because|while|although|known|from|including|such)\b")
-_DANGLES = re.compile(
-    r"(?:\b(?:and|or|but|not|than|as|compared|by|in|on|of|with|to|for|from|at|between|probably|rather|associated"
+_DEPENDENT_START = re.compile(
+    r"(?:or|and|but|nor|since|whereas|so|which|because|while|although|known|from|including|such)\b"
+)
+_INCOMPLETE_END = re.compile(
+    r"(?:\b(?:and|or|but|not|than|as|compared|by|in|on|of|with|to|for|from|at|between|probably|rather|"
+    r"associated"
     r"|caused|that|which|is|are|was|were|be|both|either|more|less|only|the|a|when|while|including|also|as well)|[,;])$"
 )
 _PHRASE = re.compile(r"^(.{40,}) (?:in|after|during|with|among|compared|between|from|at|by|for) [^,;.]{5,80}\.$")
@@ -241,23 +247,27 @@ Edit = Callable[[str, random.Random], "tuple[str, str] | None"]
 def _cut(pattern: re.Pattern[str], how: str) -> Edit:
     def trim(text: str, _: random.Random) -> tuple[str, str] | None:
         found = pattern.match(text)
-        return (how, _capital(text[found.end() :])) if found and not _HANGS.match(text, found.end()) else None
+        return (how, _capital(text[found.end() :])) if found and not _DEPENDENT_START.match(text, found.end()) else None
 
     return trim
 
 
-def _bracket(text: str, lots: random.Random) -> tuple[str, str] | None:
+def _bracket(text: str, rng: random.Random) -> tuple[str, str] | None:
     found = list(_BRACKET.finditer(text))
     if not found:
         return None
-    gone = lots.choice(found)
+    gone = rng.choice(found)
     return "bracket", text[: gone.start()] + text[gone.end() :]
 
 
 def _keep(pattern: re.Pattern[str], how: str) -> Edit:
     def trim(text: str, _: random.Random) -> tuple[str, str] | None:
         found = pattern.match(text)
-        if not found or found.group(1).count("(") != found.group(1).count(")") or _DANGLES.search(found.group(1)):
+        if (
+            not found
+            or found.group(1).count("(") != found.group(1).count(")")
+            or _INCOMPLETE_END.search(found.group(1))
+        ):
             return None
         return how, found.group(1) + "."
 
@@ -274,15 +284,15 @@ _TRIMS: tuple[Edit, ...] = (
 )
 
 
-def _join(passage: Passage, place: int, lots: random.Random) -> Edited | None:
+def _join(passage: Passage, place: int, rng: random.Random) -> Edited | None:
     if place + 1 >= len(passage.sentences):
         return None
     first, second = _sentence(passage, place), _sentence(passage, place + 1)
     if not second.endswith(".") or not 4 <= len(second.split()) <= _LONGEST:
         return None
-    how = lots.choice(("; ", ", and ", ", while ", " and ", ", but "))
-    if lots.random() < 0.4:
-        trimmed = lots.choice(_TRIMS)(second, lots)
+    how = rng.choice(("; ", ", and ", ", while ", " and ", ", but "))
+    if rng.random() < 0.4:
+        trimmed = rng.choice(_TRIMS)(second, rng)
         second = trimmed[1] if trimmed and len(trimmed[1].split()) >= 4 else second
     return Edited(
         "joined", how.strip(), f"{first[:-1]}{how}{second[0].lower()}{second[1:]}", passage, f"{first} {second}"
@@ -302,17 +312,17 @@ _DISGUISES: tuple[Callable[[str], str], ...] = (
 
 # Numbers, units, ranges.
 _DIGITS = re.compile(r"(?<![\w.,])\d+(?:\.\d+)?(?![\w]|[.,]\d)")
-_SPELT = (
+_SPELLED = (
     "one two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty hundred half "
     "twice"
 ).split()
-_SPELT_NUMBER = re.compile(rf"\b(?:{'|'.join(_SPELT)})\b", re.IGNORECASE)
+_SPELLED_NUMBER = re.compile(rf"\b(?:{'|'.join(_SPELLED)})\b", re.IGNORECASE)
 
 
-def _number(text: str, lots: random.Random) -> tuple[str, str] | None:
-    figures, spelt = list(_DIGITS.finditer(text)), list(_SPELT_NUMBER.finditer(text))
-    if len(figures) > 1 and lots.random() < 0.25:
-        first, second = sorted(lots.sample(figures, 2), key=lambda m: m.start())
+def _number(text: str, rng: random.Random) -> tuple[str, str] | None:
+    figures, spelt = list(_DIGITS.finditer(text)), list(_SPELLED_NUMBER.finditer(text))
+    if len(figures) > 1 and rng.random() < 0.25:
+        first, second = sorted(rng.sample(figures, 2), key=lambda m: m.start())
         swapped = (
             text[: first.start()]
             + second.group()
@@ -321,22 +331,22 @@ def _number(text: str, lots: random.Random) -> tuple[str, str] | None:
             + text[second.end() :]
         )
         return ("swapped", swapped) if float(first.group()) != float(second.group()) else None
-    if spelt and (not figures or lots.random() < 0.3):
-        found = lots.choice(spelt)
-        other = lots.choice([word for word in _SPELT if word != found.group().lower()])
+    if spelt and (not figures or rng.random() < 0.3):
+        found = rng.choice(spelt)
+        other = rng.choice([word for word in _SPELLED if word != found.group().lower()])
         return "spelt", _replace(text, found, other)
     if not figures:
         return None
-    found = lots.choice(figures)
-    return _other_number(text, found, lots)
+    found = rng.choice(figures)
+    return _other_number(text, found, rng)
 
 
-def _other_number(text: str, found: re.Match[str], lots: random.Random) -> tuple[str, str]:
+def _other_number(text: str, found: re.Match[str], rng: random.Random) -> tuple[str, str]:
     word = found.group()
-    how = lots.choice(("digit", "tenfold", "next", "turned", "dropped", "sign"))
+    how = rng.choice(("digit", "tenfold", "next", "turned", "dropped", "sign"))
     if how == "digit":
-        place = lots.choice([n for n, c in enumerate(word) if c.isdigit()])
-        digit = lots.choice([d for d in "123456789" if d != word[place]])
+        place = rng.choice([n for n, c in enumerate(word) if c.isdigit()])
+        digit = rng.choice([d for d in "123456789" if d != word[place]])
         return how, _replace(text, found, word[:place] + digit + word[place + 1 :])
     if how == "tenfold":
         return how, _replace(
@@ -355,24 +365,21 @@ def _other_number(text: str, found: re.Match[str], lots: random.Random) -> tuple
     if how == "sign" and text[found.start() - 1] in "−–-" and text[found.start() - 2] in " (":
         return how, text[: found.start() - 1] + text[found.start() :]
     if "." in word:
-        return "next", _replace(text, found, word[:-1] + str((int(word[-1]) + lots.choice((1, 2, 3, 4))) % 9 + 1) + "1")
-    return "next", _replace(text, found, str(int(word) + lots.choice((1, 2, 5, 7))))
+        return "next", _replace(text, found, word[:-1] + str((int(word[-1]) + rng.choice((1, 2, 3, 4))) % 9 + 1) + "1")
+    return "next", _replace(text, found, str(int(word) + rng.choice((1, 2, 5, 7))))
 
 
 _UNIT_SWAPS = {
     "%": ("kg", "g", "percentage points", "mg"), "kg": ("g", "lb", "mg", "cm"), "g": ("mg", "kg", "ml"),
-    "mg": ("g", "µg", "ml"),
-    "weeks": ("months", "days", "years"), "week": ("month", "day", "year"), "months": ("weeks", "years", "days"),
-    "month": ("week", "year"),
-    "days": ("weeks", "hours", "months"), "day": ("week", "hour", "month"), "years": ("months", "weeks", "decades"),
-    "year": ("month", "week"),
+    "mg": ("g", "µg", "ml"), "weeks": ("months", "days", "years"), "week": ("month", "day", "year"),
+    "months": ("weeks", "years", "days"), "month": ("week", "year"), "days": ("weeks", "hours", "months"),
+    "day": ("week", "hour", "month"), "years": ("months", "weeks", "decades"), "year": ("month", "week"),
     "hours": ("minutes", "days", "seconds"), "hour": ("minute", "day"), "minutes": ("seconds", "hours"),
-    "min": ("s", "h"), "h": ("min", "s", "days"),
-    "s": ("min", "h"), "seconds": ("minutes", "hours"), "cm": ("mm", "m", "inches"), "mm": ("cm", "µm"),
-    "kcal": ("kJ", "cal"), "ml": ("l", "dl"),
+    "min": ("s", "h"), "h": ("min", "s", "days"), "s": ("min", "h"), "seconds": ("minutes", "hours"),
+    "cm": ("mm", "m", "inches"), "mm": ("cm", "µm"), "kcal": ("kJ", "cal"), "ml": ("l", "dl"),
     "mmol": ("µmol", "mol"), "nm": ("µm", "mm"), "sets": ("repetitions", "sessions"),
-    "repetitions": ("sets", "minutes"), "sessions": ("sets", "weeks"),
-    "fold": ("%", "times"), "μm": ("mm", "nm"), "mM": ("µM", "nM"), "kDa": ("Da",), "mmHg": ("kPa",),
+    "repetitions": ("sets", "minutes"), "sessions": ("sets", "weeks"), "fold": ("%", "times"), "μm": ("mm", "nm"),
+    "mM": ("µM", "nM"), "kDa": ("Da",), "mmHg": ("kPa",),
 }  # fmt: skip
 _UNIT = re.compile(
     r"(?<=\d)([ -]?)(" + "|".join(sorted(map(re.escape, _UNIT_SWAPS), key=len, reverse=True)) + r")(?![\w])|"
@@ -380,28 +387,26 @@ _UNIT = re.compile(
 )
 
 
-def _unit(text: str, lots: random.Random) -> tuple[str, str] | None:
+def _unit(text: str, rng: random.Random) -> tuple[str, str] | None:
     found = list(_UNIT.finditer(text))
     if not found:
         return None
-    one = lots.choice(found)
+    one = rng.choice(found)
     if one.group(3):
-        other = lots.choice([u for u in ("week", "day", "month", "year", "hour") if u != one.group(4)])
+        other = rng.choice([u for u in ("week", "day", "month", "year", "hour") if u != one.group(4)])
         return "rate", _replace(text, one, f"{one.group(3)} {other}")
-    other = lots.choice(_UNIT_SWAPS[one.group(2)])
+    other = rng.choice(_UNIT_SWAPS[one.group(2)])
     return "unit", _replace(text, one, f"{one.group(1)}{other}")
 
 
 _RANGE = re.compile(r"(?<![\w.])([−-]?\d+(?:\.\d+)?)( ?[–-] ?| to | and )([−-]?\d+(?:\.\d+)?)(?![\w])")
 _COMPARATORS = {
     "<": (">", "≥", "="), ">": ("<", "≤", "="), "≤": ("≥", ">"), "≥": ("≤", "<"),
-    "at least": ("at most", "exactly", "less than"),
-    "at most": ("at least", "more than"), "more than": ("less than", "fewer than", "up to", "exactly"),
-    "less than": ("more than", "at least", "over"),
+    "at least": ("at most", "exactly", "less than"), "at most": ("at least", "more than"),
+    "more than": ("less than", "fewer than", "up to", "exactly"), "less than": ("more than", "at least", "over"),
     "up to": ("at least", "more than"), "over": ("under", "below"), "about": ("more than", "under", "at least"),
-    "approximately": ("less than", "over"),
-    "fewer than": ("more than",), "below": ("above",), "above": ("below",), "under": ("over",),
-    "longer than": ("shorter than",),
+    "approximately": ("less than", "over"), "fewer than": ("more than",), "below": ("above",), "above": ("below",),
+    "under": ("over",), "longer than": ("shorter than",),
 }  # fmt: skip
 _COMPARATOR = re.compile(
     r"(?<!\w)("
@@ -411,30 +416,30 @@ _COMPARATOR = re.compile(
 )
 
 
-def _range(text: str, lots: random.Random) -> tuple[str, str] | None:
+def _range(text: str, rng: random.Random) -> tuple[str, str] | None:
     ranges, comparators = list(_RANGE.finditer(text)), list(_COMPARATOR.finditer(text))
-    if comparators and (not ranges or lots.random() < 0.5):
-        found = lots.choice(comparators)
-        return "comparator", _replace(text, found, lots.choice(_COMPARATORS[found.group(1).lower()]))
+    if comparators and (not ranges or rng.random() < 0.5):
+        found = rng.choice(comparators)
+        return "comparator", _replace(text, found, rng.choice(_COMPARATORS[found.group(1).lower()]))
     if not ranges:
         return None
-    found = lots.choice(ranges)
+    found = rng.choice(ranges)
     low, joint, high = found.groups()
-    how = lots.choice(("upper end", "one end", "turned", "moved"))
+    how = rng.choice(("upper end", "one end", "turned", "moved"))
     if how == "upper end":
-        return how, _replace(text, found, f"{low}{joint}{_more(high, lots)}")
+        return how, _replace(text, found, f"{low}{joint}{_more(high, rng)}")
     if how == "one end":
-        return how, _replace(text, found, lots.choice((low, high)))
+        return how, _replace(text, found, rng.choice((low, high)))
     if how == "turned" and low != high:
         return how, _replace(text, found, f"{high}{joint}{low}")
-    return "moved", _replace(text, found, f"{_more(low, lots)}{joint}{_more(high, lots)}")
+    return "moved", _replace(text, found, f"{_more(low, rng)}{joint}{_more(high, rng)}")
 
 
-def _more(number: str, lots: random.Random) -> str:
+def _more(number: str, rng: random.Random) -> str:
     return (
-        number + lots.choice("123456789")
+        number + rng.choice("123456789")
         if "." in number
-        else str(int(number.replace("−", "-")) + lots.choice((1, 3, 5)))
+        else str(int(number.replace("−", "-")) + rng.choice((1, 3, 5)))
     )
 
 
@@ -443,7 +448,8 @@ _AUXILIARY = re.compile(
     r"\b(is|are|was|were|has|have|had|can|could|may|might|should|will|would|did|does|do)\b(?! not\b| no\b)"
 )
 _VERBS = re.compile(
-    r"\b(increased|decreased|improved|reduced|raised|showed|found|caused|led|produced|affected|changed|differed"
+    r"\b(increased|decreased|improved|reduced|raised|showed|found|caused|led|produced|affected|changed|"
+    r"differed"
     r"|induced|inhibited|required|gained|regulates?|promotes?|plays?|leads?|shows?|suggests?)\b"
 )
 _NEGATED: tuple[tuple[str, str, str], ...] = (
@@ -467,29 +473,27 @@ _NEGATED: tuple[tuple[str, str, str], ...] = (
     (r"\bfewer? or no\b", "many", "no"),
 )  # fmt: skip
 _PREFIXED = re.compile(
-    r"\b(significant|effective|related|changed|affected|likely|able|sufficient|trained|healthy|dependent|important"
+    r"\b(significant|effective|related|changed|affected|likely|able|sufficient|trained|healthy|dependent|"
+    r"important"
     r"|active|common|clear|stable|specific)\b"
 )
 _PREFIXES = {
     "significant": "insignificant", "effective": "ineffective", "related": "unrelated", "changed": "unchanged",
-    "affected": "unaffected",
-    "likely": "unlikely", "able": "unable", "sufficient": "insufficient", "trained": "untrained",
-    "healthy": "unhealthy",
-    "dependent": "independent", "important": "unimportant", "active": "inactive", "common": "uncommon",
-    "clear": "unclear",
-    "stable": "unstable", "specific": "nonspecific",
+    "affected": "unaffected", "likely": "unlikely", "able": "unable", "sufficient": "insufficient",
+    "trained": "untrained", "healthy": "unhealthy", "dependent": "independent", "important": "unimportant",
+    "active": "inactive", "common": "uncommon", "clear": "unclear", "stable": "unstable", "specific": "nonspecific",
 }  # fmt: skip
 
 
-def _negation(text: str, lots: random.Random) -> tuple[str, str] | None:
+def _negation(text: str, rng: random.Random) -> tuple[str, str] | None:
     ways: list[tuple[str, str]] = []
     for pattern, by, how in _NEGATED:
         ways += [(how, text[: m.start()] + m.expand(by) + text[m.end() :]) for m in re.finditer(pattern, text)]
-    if not ways or lots.random() < 0.4:
+    if not ways or rng.random() < 0.4:
         ways += [
             (
                 "not put in",
-                _replace(text, m, f"{m.group()} {lots.choice(('not', 'not', 'never', 'hardly', 'no longer'))}"),
+                _replace(text, m, f"{m.group()} {rng.choice(('not', 'not', 'never', 'hardly', 'no longer'))}"),
             )
             for m in _AUXILIARY.finditer(text)
         ]
@@ -500,7 +504,7 @@ def _negation(text: str, lots: random.Random) -> tuple[str, str] | None:
             ("no put in", f"No evidence showed that {text[0].lower()}{text[1:]}"),
             ("no put in", f"It is not true that {text[0].lower()}{text[1:]}"),
         ]
-    return lots.choice(ways)
+    return rng.choice(ways)
 
 
 # Directions.
@@ -522,10 +526,10 @@ _OPPOSITES = tuple(
     elevation/reduction elevates/lowers raised/lowered raises/lowers raise/lower grew/shrank growth/shrinkage
     expansion/contraction expanded/shrunk up/down above/below exceeded/undershot favoured/disfavoured
     favours/opposes favourable/unfavourable advantage/disadvantage safe/dangerous effective/useless early/late
-    earlier/later maximum/minimum success/failure support/refute supports/refutes supported/refuted gain-of-
-    function/loss-of-function thicker/thinner preserved/destroyed maintained/lost similar/different increase/decline
-    increases/declines increased/declined facilitates/hinders facilitated/hindered reduction/increase
-    reductions/increases reduce/increase reduces/increases reducing/raising diminished/augmented
+    earlier/later maximum/minimum success/failure support/refute supports/refutes supported/refuted
+    gain-of-function/loss-of-function thicker/thinner preserved/destroyed maintained/lost similar/different
+    increase/decline increases/declines increased/declined facilitates/hinders facilitated/hindered
+    reduction/increase reductions/increases reduce/increase reduces/increases reducing/raising diminished/augmented
     recovered/deteriorated enriched/depleted overexpression/knockdown hyperactive/hypoactive hypertrophy/atrophy
     anabolic/catabolic surplus/deficit amplified/dampened
     """.split()
@@ -537,12 +541,12 @@ for _one, _other in _OPPOSITES:
 _DIRECTED = re.compile(r"\b(" + "|".join(sorted(_OPPOSITE, key=len, reverse=True)) + r")\b", re.IGNORECASE)
 
 
-def _direction(text: str, lots: random.Random) -> tuple[str, str] | None:
+def _direction(text: str, rng: random.Random) -> tuple[str, str] | None:
     found = list(_DIRECTED.finditer(text))
     if not found:
         return None
-    one = lots.choice(found)
-    other = lots.choice(_OPPOSITE[one.group().lower()])
+    one = rng.choice(found)
+    other = rng.choice(_OPPOSITE[one.group().lower()])
     return f"{one.group().lower()} > {other}", _replace(text, one, other)
 
 
@@ -559,8 +563,8 @@ _SWAPS = tuple(
     intervention/placebo supplement/placebo supplemented/unsupplemented high-load/low-load heavy-load/light-load
     low-volume/high-volume endurance/resistance aerobic/resistance eccentric/concentric periodized/non-periodized
     undulating/linear whey/soy animal/plant soy/milk creatine/caffeine protein/carbohydrate upper/lower
-    morning/evening smokers/non-smokers mothers/fathers pregnant/elderly users/nonusers cases/controls wild-
-    type/mutant knockout/wild-type transgenic/wild-type European/Asian African/European women/girls men/boys
+    morning/evening smokers/non-smokers mothers/fathers pregnant/elderly users/nonusers cases/controls
+    wild-type/mutant knockout/wild-type transgenic/wild-type European/Asian African/European women/girls men/boys
     women/children adults/teenagers seniors/students hospitalised/community-dwelling hospitalized/community-dwelling
     frail/fit cyclists/runners lifters/swimmers bodybuilders/rowers single-joint/multi-joint squat/bench-press
     biceps/triceps quadriceps/hamstrings arm/leg arms/legs CD4/CD8 breast/prostate liver/kidney neurons/astrocytes
@@ -575,13 +579,13 @@ for _one, _other in _SWAPS:
 _NAMED = re.compile(r"\b(" + "|".join(sorted(map(re.escape, _SWAPPED), key=len, reverse=True)) + r")\b", re.IGNORECASE)
 
 
-def _population(text: str, lots: random.Random) -> tuple[str, str] | None:
+def _population(text: str, rng: random.Random) -> tuple[str, str] | None:
     found = list(_NAMED.finditer(text))
     if not found:
         return None
     kinds = {m.group().lower(): m for m in found}
-    if len(kinds) > 1 and lots.random() < 0.4:
-        first, second = sorted(lots.sample(sorted(kinds.values(), key=lambda m: m.start()), 2), key=lambda m: m.start())
+    if len(kinds) > 1 and rng.random() < 0.4:
+        first, second = sorted(rng.sample(sorted(kinds.values(), key=lambda m: m.start()), 2), key=lambda m: m.start())
         text = (
             text[: first.start()]
             + second.group()
@@ -590,8 +594,8 @@ def _population(text: str, lots: random.Random) -> tuple[str, str] | None:
             + text[second.end() :]
         )
         return "exchanged", text
-    one = lots.choice(found)
-    other = lots.choice(_SWAPPED[one.group().lower()])
+    one = rng.choice(found)
+    other = rng.choice(_SWAPPED[one.group().lower()])
     return f"{one.group().lower()} > {other}", _replace(text, one, other)
 
 

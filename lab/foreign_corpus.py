@@ -1,4 +1,4 @@
-"""Measure how a corpus folder answers its own labelled questions, in a throw-away database."""
+"""Measure how a corpus folder answers its own labelled questions, in a temporary database."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ QUESTIONS = "questions.jsonl"  # of a corpus folder
 
 
 class BadFolder(ValueError):
-    """A corpus folder that cannot be imported; the message names the command that lists its faults."""
+    """A corpus folder that cannot be imported; the message names the command that lists its errors."""
 
 
 def evaluate_corpus(
     folder: Path, *, preset: str | None = None, changes: Sequence[str] = (), cache: Path, report: readers.Progress
 ) -> dict[str, Any]:
-    """Report how a corpus folder answers its own questions, in a throw-away database.
+    """Measure how a corpus folder answers its own questions, in a temporary database.
 
     Raises BadLabels, BadPolicy and BadFolder.
     """

@@ -1,4 +1,4 @@
-"""What answers hold: the points that a good answer makes, and a sheet for readers who do not know which text is which."""
+"""Measure the answer points that answers contain, and write blind comparison sheets for readers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from corpus_app import search
-from lab.points import Point, Said, is_covered, is_covered_by_the_letter, is_covered_together
+from lab.points import CitedSentence, Point, is_covered, is_covered_by_the_letter, is_covered_together
 from qa_app.answers import answering
 from qa_app.answers.answering import POLICY
 from qa_app.evaluation import golden_set
@@ -20,8 +20,8 @@ from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.records import Answer, Mode, Question
 from qa_app.pipeline.text import clean
 
-PASSAGES_LISTED = 3  # of the plain list: about as many words as an answer has
-READINGS = ("by the letter", "one sentence", "one study", "at best")
+PASSAGES_LISTED = 3  # in the plain list: about as many words as an answer
+CRITERIA = ("by the letter", "one sentence", "one study", "at best")
 Progress = Callable[[int], None]
 
 
@@ -29,21 +29,23 @@ Progress = Callable[[int], None]
 
 
 def measure_points(path: Path, *, policy: Policy = POLICY, on_progress: Progress) -> dict[str, Any]:
-    """The share of answer points that the answers to a file of golden questions make. Raises BadGolden naming the line.
+    """Return the share of answer points that the answers to a file of golden questions contain.
 
-    `by the letter` a sentence cites a study of the point and carries all of its figures; no more is asked
-    `one sentence`  a sentence cites a study of the point and carries all of its figures, or its content where it has none
-    `one study`     the same of all sentences that cite one study of the point, together
-    `at best`       the first, of every sentence of the point's studies that the search found: no writer could make more
+    `by the letter` a sentence cites a study of the point and has all of its figures
+    `one sentence`  the same, and has its content where it has no figures
+    `one study`     all sentences that cite one study of the point, taken together, do so
+    `at best`       `one sentence` for all retrieved sentences of the point's studies: the upper limit of any writer
+
+    Raises BadGolden with the line.
     """
     concepts = ConceptIndex.build(search.concepts())
     rows = []
     asked = [row for row in golden_set.read_rows(path) if row.get("relevant") and row.get("answer_points")]
     for done, row in enumerate(asked, start=1):
         answer = _answer(row, policy)
-        said = [Said(s.text, s.study_ids) for s in (*answer.summary, *answer.answer)]
+        said = [CitedSentence(s.text, s.study_ids) for s in (*answer.summary, *answer.answer)]
         shown = [
-            Said(c.passage.text[s.start : s.end], (c.passage.study.study_id,))
+            CitedSentence(c.passage.text[s.start : s.end], (c.passage.study.study_id,))
             for c in answer.evidence
             for s in c.passage.sentences
         ]
@@ -66,11 +68,11 @@ def measure_points(path: Path, *, policy: Policy = POLICY, on_progress: Progress
     return {
         "questions": len(asked),
         "by kind": {
-            kind: {name: _share_of([bool(row[name]) for row in answered if row["kind"] == kind]) for name in READINGS}
+            kind: {name: _share_of([bool(row[name]) for row in answered if row["kind"] == kind]) for name in CRITERIA}
             for kind in dict.fromkeys(row["kind"] for row in answered)
         },
-        "points of answered questions": {name: _share_of([bool(row[name]) for row in answered]) for name in READINGS},
-        "points of all questions": {name: _share_of([bool(row[name]) for row in rows]) for name in READINGS[:3]},
+        "points of answered questions": {name: _share_of([bool(row[name]) for row in answered]) for name in CRITERIA},
+        "points of all questions": {name: _share_of([bool(row[name]) for row in rows]) for name in CRITERIA[:3]},
         "missing": [{"id": row["id"], "point": row["point"]} for row in answered if not row["one study"]],
     }
 
@@ -86,22 +88,23 @@ def _share_of(flags: Sequence[bool]) -> dict[str, Any]:
 def blind_sheet(
     path: Path, *, n: int, seed: int, policy: Policy = POLICY, on_progress: Progress
 ) -> tuple[str, list[dict[str, str]]]:
-    """A sheet of `n` answered questions, each with the answer and the plain list of top passages as A and B in random order.
+    """Write a sheet of `n` answered questions, each with the answer and a list of top passages in random order.
 
-    Every kind of question has its share. The second value is the key: which letter is the answer. Raises BadGolden.
+    Every kind of question gets an equal share. The second value is the key: which letter is the answer. Raises
+    BadGolden.
     """
-    dice = random.Random(seed)  # noqa: S311 - a lot, not a secret
+    rng = random.Random(seed)  # noqa: S311 - a lot, not a secret
     rows = [row for row in golden_set.read_rows(path) if row.get("relevant")]
     parts = [SHEET_OPENING]
     key: list[dict[str, str]] = []
-    for row in _spread(rows, dice):
+    for row in _spread(rows, rng):
         if len(key) == n:
             break
         answer = _answer(row, policy)
         if not answer.outcome.is_answer:
             continue
         texts = [("answer", _as_answer(answer)), ("passages", _as_list(answer))]
-        dice.shuffle(texts)
+        rng.shuffle(texts)
         number = len(key) + 1
         key.append({"number": str(number), "id": row["id"], "A": texts[0][0], "B": texts[1][0]})
         parts.append(f"## {number}. {_plain(row['question'])}\n\n*For a reader who is {_reader(row['mode'])}.*\n")
@@ -113,19 +116,19 @@ def blind_sheet(
 
 SHEET_OPENING = """# Two texts to each question
 
-Read both texts and say which answers the question better for this reader, and whether one of them misleads: says something
-that its own quoted studies would not support, about other people or another outcome than asked, or the opposite. The numbers in
-brackets stand for studies.
+Read both texts and say which answers the question better for this reader, and whether one of them misleads: says
+something that its own quoted studies would not support, about other people or another outcome than asked, or the
+opposite. The numbers in brackets stand for studies.
 """
 
 
-def _spread(rows: Sequence[dict[str, Any]], dice: random.Random) -> Iterator[dict[str, Any]]:
-    """The questions by lot, one of each kind in turn."""
+def _spread(rows: Sequence[dict[str, Any]], rng: random.Random) -> Iterator[dict[str, Any]]:
+    """Yield the questions in random order, one of each kind in rotation."""
     kinds: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         kinds.setdefault(row["kind"], []).append(row)
     for own in kinds.values():
-        dice.shuffle(own)
+        rng.shuffle(own)
     while any(kinds.values()):
         yield from (own.pop() for own in kinds.values() if own)
 
@@ -144,7 +147,7 @@ def _adds_nothing(answer: Answer) -> bool:
 
 
 def _as_list(answer: Answer) -> str:
-    """Whose they are is told as the answer tells it: readers compare what is said and not how it is labelled."""
+    """List the top passages with the same attributions as the answer, so that readers compare the content only."""
     population = answer.query.population
     texts: list[str] = []
     before = None

@@ -1,4 +1,4 @@
-"""Count in how many questions each entry of the word lists occurs, to find entries that nobody needs."""
+"""Count in how many questions each entry of the word lists occurs, to find unused entries."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def usage_text(counts: Mapping[Entry, int]) -> str:
     return "\n".join(lines)
 
 
-# --- Entries ----------------------------------------------------------------------------------------------------------
+# --- Entries --------------------------------------------------------------------------------------------------------
 
 
 def _phrases(file: str, table: Mapping[str, Any]) -> Iterator[tuple[Entry, Any]]:
@@ -109,7 +109,7 @@ def _words(file: str, table: Mapping[str, Any]) -> Iterator[Entry]:
                 yield from (Entry(file, label, word) for word in value)
 
 
-# --- Counting ---------------------------------------------------------------------------------------------------------
+# --- Counting -------------------------------------------------------------------------------------------------------
 
 
 def _count_phrases(

@@ -1,4 +1,4 @@
-"""Retrieval measured on public benchmarks: several ways to search, side by side on the same questions."""
+"""Compare several retrieval methods on public benchmarks, on the same questions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Leg(StrEnum):
     HYBRID = "hybrid"
     RRF = "rrf"
     RRF_TS_RANK = "rrf_ts_rank"
-    """The usual tutorial: PostgreSQL's own ranking and the vectors, by reciprocal ranks."""
+    """The common tutorial setup: PostgreSQL's ranking and vectors, by reciprocal rank fusion."""
 
 
 ALIASES = {"lexical": Leg.BM25}
@@ -49,12 +49,12 @@ RRF_K = 60  # of reciprocal rank fusion (Cormack, Clarke and Buettcher 2009)
 
 
 class BadOption(ValueError):
-    """An option that says nothing usable; the message says what would be."""
+    """An invalid option; the message lists the valid ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What every leg ranked for every question, and how long it took."""
+    """The rankings and the times of every method for every question."""
 
     benchmark: scratch_corpus.Benchmark
     questions: dict[str, str]
@@ -71,7 +71,7 @@ class Trial:
 
 
 def legs(names: str) -> tuple[Leg, ...]:
-    """Raises BadOption."""
+    """Parse a list of methods. Raises BadOption."""
     try:
         chosen = [ALIASES.get(name) or Leg(name) for name in names.split(",")]
     except ValueError as error:
@@ -91,7 +91,7 @@ def run(
     cache: Path,
     report: scratch_corpus.Report,
 ) -> Trial:
-    """In a throw-away database, gone at the end. Raises BadBenchmark."""
+    """Rank all questions with the chosen methods in a temporary database. Raises BadBenchmark."""
     benchmark = scratch_corpus.read(folder)
     questions = _sample(benchmark.questions, limit)
     with scratch_corpus.throwaway_database():
@@ -115,11 +115,11 @@ def _run(
     policy: Policy,
     report: scratch_corpus.Report,
 ) -> Trial:
-    """All legs question by question, so that what else the machine does falls on all of them alike."""
+    """Run all methods on each question in turn, so that other load on the machine affects all of them alike."""
     done = Trial(benchmark, questions, policy, search.encoder_name(), {leg: {} for leg in chosen}, {}, [])
     done.milliseconds.update({leg: [] for leg in chosen})
     needs_vector = bool(WITH_VECTOR & set(chosen))
-    for text in list(questions.values())[:3]:  # the first questions of a connection pay for its caches
+    for text in list(questions.values())[:3]:  # warm-up: the first questions of a connection fill its caches
         for leg in chosen:
             _search(leg, _read(text, needs_vector=needs_vector), policy)
     for number, (pk, text) in enumerate(questions.items(), start=1):
@@ -139,7 +139,7 @@ def _run(
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A question as its halves search it: all of its words, and the vector of what it asks."""
+    """A question as search needs it: its cleaned text and its embedding."""
 
     text: str
     vector: Sequence[float]
@@ -178,7 +178,7 @@ def _search(leg: Leg, asked: _Asked, policy: Policy) -> Ranked:
 
 
 def _dense(vector: Sequence[float], limit: int) -> Ranked:
-    found = search.find("", vector, limit=limit)  # no words: the lexical half has nothing to do
+    found = search.find("", vector, limit=limit)  # no words: skips the lexical half
     return _best((hit.passage_id, hit.cosine) for hit in found.hits if hit.cosine is not None)
 
 
@@ -198,7 +198,7 @@ def _by_ranks(*rankings: Ranked) -> Ranked:
 
 
 def figures(done: Trial) -> dict[str, Any]:
-    """Each measure with its 95 % interval over the questions, and how far the reference is ahead of each other leg."""
+    """Return each measure with its 95 % interval, and the lead of the reference over each other method."""
     scores = {leg: _scores(done, leg) for leg in done.runs}
     first = reference(done)
     return {
@@ -229,7 +229,7 @@ def figures(done: Trial) -> dict[str, Any]:
 
 
 def reference(done: Trial) -> Leg:
-    """Return what the others are compared with: the site's own fusion, or else the last leg named."""
+    """Return the method that the others are compared with: the site's own fusion, or else the last one named."""
     return Leg.HYBRID if Leg.HYBRID in done.runs else list(done.runs)[-1]
 
 
@@ -240,11 +240,11 @@ def _scores(done: Trial, leg: Leg) -> dict[str, list[float]]:
 def _measured(
     benchmark: scratch_corpus.Benchmark, questions: Mapping[str, str], run: Mapping[str, Sequence[str]]
 ) -> dict[str, list[float]]:
-    """By measure, in the order of the questions; a question without candidates counts 0."""
+    """Return the values of each measure in the order of the questions; a question without candidates counts 0."""
     qrels = [
         ir_measures.Qrel(pk, document, grade) for pk in questions for document, grade in benchmark.judgments[pk].items()
     ]
-    # The place stands for the score: equal scores would be ordered by the documents' names.
+    # Score by rank: ties in the scores would be ordered by document name.
     scored = [
         ir_measures.ScoredDoc(pk, document, float(DEPTH - place))
         for pk, ranking in run.items()
@@ -264,7 +264,7 @@ def _percentiles(times: Sequence[float]) -> dict[str, float]:
 
 
 def write_runs(done: Trial, path: Path) -> tuple[Path, ...]:
-    """TREC runs: the reference's in this file, the others' beside it with their names in theirs."""
+    """Write TREC runs: the reference's to this file, the others' to files beside it that carry their names."""
     written = []
     for leg, rankings in done.runs.items():
         target = path if leg is reference(done) else path.with_name(f"{path.stem}.{leg}{path.suffix}")

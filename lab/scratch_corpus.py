@@ -1,6 +1,7 @@
-"""A corpus for measuring: benchmark documents in a throw-away database beside the live one, which is never touched.
+"""Temporary databases filled with benchmark documents, corpus folders or synthetic studies, for measurements.
 
-Each document becomes a published study with one passage. Rankings that serve comparison only are here too.
+Each document becomes a published study with one passage. The live database is never changed. The module also contains
+rankings that only serve comparison.
 """
 
 from __future__ import annotations
@@ -60,10 +61,10 @@ ROWS_AT_ONCE = 500
 ENCODED_AT_ONCE = 64
 VECTORS, DIGESTS = "vectors.f32", "digests.txt"  # of a cache, in its folder
 DIGEST_ROW = 65  # bytes: a SHA-256 in hexadecimal and the end of the line
-KEPT_AT_ONCE = 256  # vectors between two writes: a second or two of encoding
+VECTORS_PER_WRITE = 256  # one or two seconds of encoding
 
 Report = Callable[[str, int, int], None]
-"""What is being done, how much of it is done, and how much there is."""
+"""A callback with the name of the step, the number done, and the total."""
 
 
 # --- The database -----------------------------------------------------------------------------------------------------
@@ -71,19 +72,19 @@ Report = Callable[[str, int, int], None]
 
 @contextmanager
 def throwaway_database() -> Iterator[str]:
-    """Django's connection leads to an empty database of the same server, with our tables, which is dropped at the end.
+    """Connect Django to a new, migrated database on the same server, and drop it at the end.
 
-    What a killed process of the same live database left behind is dropped first: one that nobody is connected to.
+    First drop databases that a killed process of the same live database left behind.
     """
     live = connection.settings_dict["NAME"]
     with _server() as server:
-        prefix = prefix_of_live(server)
+        prefix = database_prefix(server)
         name = f"{prefix}{secrets.token_hex(6)}"
-        with _making(server):
+        with _database_lock(server):
             _sweep(server, prefix)
             server.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(sql.Identifier(name)))
             try:
-                _lead_to(name)
+                _connect_to(name)
                 connection.ensure_connection()
             except BaseException:
                 _drop(server, name, live=live)
@@ -95,37 +96,37 @@ def throwaway_database() -> Iterator[str]:
             _drop(server, name, live=live)
 
 
-def _lead_to(name: str) -> None:
+def _connect_to(name: str) -> None:
     connection.close()
     connection.close_pool()  # type: ignore[attr-defined]  # PostgreSQL's has it
     connection.settings_dict["NAME"] = name
 
 
 def _drop(server: psycopg.Connection, name: str, *, live: str) -> None:
-    _lead_to(live)
-    ContentType.objects.clear_cache()  # those were the other database's
+    _connect_to(live)
+    ContentType.objects.clear_cache()  # cached rows belong to the other database
     server.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
 @contextmanager
 def _server() -> Iterator[psycopg.Connection]:
-    """A connection of our own to the server, by way of the live database, in which nothing is written."""
+    """Open a separate connection to the server through the live database, in which nothing is written."""
     parameters = {k: v for k, v in connection.get_connection_params().items() if k not in {"cursor_factory", "context"}}
     with psycopg.connect(**parameters, autocommit=True) as server:
         yield server
 
 
-def prefix_of_live(server: psycopg.Connection) -> str:
-    """How the names of the live database's throw-away ones begin.
+def database_prefix(server: psycopg.Connection) -> str:
+    """Return the prefix of temporary databases of this live database.
 
-    Another live database of the same server has its own: the lock holds within one database only.
+    Each live database has its own prefix, because an advisory lock is valid within one database only.
     """
     [(oid,)] = server.execute("SELECT oid FROM pg_database WHERE datname = current_database()").fetchall()
     return f"{PREFIX}{oid}_"
 
 
 @contextmanager
-def _making(server: psycopg.Connection) -> Iterator[None]:
+def _database_lock(server: psycopg.Connection) -> Iterator[None]:
     server.execute("SELECT pg_advisory_lock(%s)", [MAKING])
     try:
         yield
@@ -134,14 +135,14 @@ def _making(server: psycopg.Connection) -> Iterator[None]:
 
 
 def _sweep(server: psycopg.Connection, prefix: str) -> None:
-    """Ours are connected to as soon as they are made, under the same lock: one that is not was left behind."""
+    """Drop abandoned databases: a database is in use as soon as it is created, under the same lock."""
     left = server.execute(
         """SELECT datname FROM pg_database d WHERE starts_with(datname, %s)
            AND NOT EXISTS (SELECT FROM pg_stat_activity WHERE datid = d.oid)""",
         [prefix],
     ).fetchall()
     for (name,) in left:
-        with suppress(psycopg.Error):  # somebody else's, or in use after all
+        with suppress(psycopg.Error):  # owned by somebody else, or in use
             server.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(sql.Identifier(name)))
 
 
@@ -149,9 +150,9 @@ def _sweep(server: psycopg.Connection, prefix: str) -> None:
 
 
 def fill(benchmark: Benchmark, *, cache: Path, with_sentences: bool, report: Report) -> dict[int, str]:
-    """Writes and indexes the documents; gives the document of each passage. Only a full ranking needs `with_sentences`.
+    """Write and index the documents, and return the document of each passage.
 
-    Vectors come from `cache` where they were made before. A document without words is left out: nothing could find it.
+    Only a full ranking needs `with_sentences`. Known vectors come from `cache`. Documents without words are skipped.
     """
     present = [document for document in benchmark.documents if (document.text or document.title).strip()]
     rows = _write(present, report)
@@ -159,9 +160,8 @@ def fill(benchmark: Benchmark, *, cache: Path, with_sentences: bool, report: Rep
         _embed(rows, encoder, report)
         if with_sentences:
             _embed_sentences(report)
-    CorpusVersion.objects.create(
-        number=1, at=timezone.now(), summary=benchmark.name
-    )  # what is read once per version is
+    # Invalidates data that is cached for each corpus version.
+    CorpusVersion.objects.create(number=1, at=timezone.now(), summary=benchmark.name)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE" if connection.in_atomic_block else "VACUUM ANALYZE")
     return {row.pk: document.id for row, document in zip(rows, present, strict=True)}
@@ -169,9 +169,9 @@ def fill(benchmark: Benchmark, *, cache: Path, with_sentences: bool, report: Rep
 
 @contextmanager
 def library(folder: Path, encoder: str, *, cache: Path, report: Report) -> Iterator[None]:
-    """A corpus folder in a throw-away database: imported, published and indexed by this encoder, which stays in use.
+    """Import, publish and index a corpus folder in a temporary database with this encoder, which stays in use.
 
-    What is published depends on the files alone, never on the live rows. Raises EncoderUnavailable.
+    The published studies depend on the files alone, never on the live rows. Raises EncoderUnavailable.
     """
     with (
         throwaway_database(),
@@ -194,7 +194,7 @@ def _write(documents: Sequence[Document], report: Report) -> list[Passage]:
 
 @transaction.atomic
 def _write_batch(documents: Sequence[Document], collection: Collection, *, written: int) -> list[Passage]:
-    """All passages begin in the first study, so that they are derived from in one go, and move to their own."""
+    """Write a batch of studies. Their passages are inserted under the first study, in one query, and then moved."""
     studies = Study.objects.bulk_create(
         Study(
             study_id=f"D{number:07}",
@@ -220,7 +220,7 @@ def _batches(rows: Sequence[T], size: int) -> Iterator[Sequence[T]]:
 
 
 def _passage(study: Study, document: Document, *, position: int) -> Passage:
-    """A document without a title has no heading; one without a text is its title."""
+    """Build the passage of a document; the title replaces a missing text."""
     heading = document.title[:LONGEST_TITLE].strip() if document.text.strip() else ""
     text = document.text if document.text.strip() else document.title
     return Passage(
@@ -233,8 +233,8 @@ def _passage(study: Study, document: Document, *, position: int) -> Passage:
     )
 
 
-def _embed(rows: Sequence[Passage], encoder: KeptEncoder, report: Report) -> None:
-    """Straight into the table: the worker's way encodes each sentence too, which the legs have no use for."""
+def _embed(rows: Sequence[Passage], encoder: CachingEncoder, report: Report) -> None:
+    """Write passage vectors directly, because the worker would also encode each sentence."""
     done = 0
     for batch in _batches(rows, ENCODED_AT_ONCE):
         vectors = encoder.encode(
@@ -256,7 +256,7 @@ def _embed(rows: Sequence[Passage], encoder: KeptEncoder, report: Report) -> Non
 
 
 def _embed_sentences(report: Report) -> None:
-    """The worker's way, which finds the passages whose sentences have no vectors yet."""
+    """Encode missing sentences as the worker does."""
     indexing.index_all(on_progress=lambda progress: report("sentences", progress.done, progress.total))
 
 
@@ -270,13 +270,13 @@ SHARE_INDEXED = 0.95
 
 @transaction.atomic
 def crowd(*, studies: int, passages_each: int, seed: int = 1, report: Report) -> tuple[str, ...]:
-    """Writes so many published studies of made-up words, with concepts, findings and history: for measuring the desk.
+    """Create published studies of random words with concepts, findings and history, and return their ids.
 
-    A twentieth of the passages waits to be indexed. Vectors are random. Gives the studies' ids.
+    A twentieth of the passages waits to be indexed. Vectors are random.
     """
-    lot = random.Random(seed)  # noqa: S311  # no secret
+    rng = random.Random(seed)  # noqa: S311  # no secret
     words = [
-        "".join(lot.choice("bdfgklmnprst") + lot.choice("aeiou") for _ in range(lot.randint(2, 4)))
+        "".join(rng.choice("bdfgklmnprst") + rng.choice("aeiou") for _ in range(rng.randint(2, 4)))
         for _ in range(4_000)
     ]
     shelves = [Collection.objects.create(slug=f"crowd-{n}", name=f"Crowd {n}", position=n) for n in range(8)]
@@ -285,7 +285,7 @@ def crowd(*, studies: int, passages_each: int, seed: int = 1, report: Report) ->
     ]
     Concept.objects.bulk_create(concepts)
     ConceptAlias.objects.bulk_create(
-        ConceptAlias(concept=concept, name=f"{lot.choice(words)} {n}-{k}", position=k)
+        ConceptAlias(concept=concept, name=f"{rng.choice(words)} {n}-{k}", position=k)
         for n, concept in enumerate(concepts)
         for k in range(4)
     )
@@ -298,17 +298,17 @@ def crowd(*, studies: int, passages_each: int, seed: int = 1, report: Report) ->
     numbers = np.random.default_rng(seed)
     for start in range(0, studies, STUDIES_AT_ONCE):
         batch = range(start, min(start + STUDIES_AT_ONCE, studies))
-        written += _write_crowd([lot.choice(shelves) for _ in batch], start, passages_each, words, lot, numbers)
+        written += _write_crowd([rng.choice(shelves) for _ in batch], start, passages_each, words, rng, numbers)
         report("studies", len(written), studies)
     StudyConcept.objects.bulk_create(
         StudyConcept(study=study, concept=concept, position=k)
         for study in written
-        for k, concept in enumerate(lot.sample(concepts, 3))
+        for k, concept in enumerate(rng.sample(concepts, 3))
     )
     ConceptRelationStudy.objects.bulk_create(
         ConceptRelationStudy(relation=relation, study=study, position=k)
         for relation in relations
-        for k, study in enumerate(lot.sample(written, min(3, len(written))))
+        for k, study in enumerate(rng.sample(written, min(3, len(written))))
     )
     version = CorpusVersion.objects.create(number=1, at=timezone.now(), summary="crowd")
     CorpusEvent.objects.bulk_create(
@@ -326,7 +326,7 @@ def crowd(*, studies: int, passages_each: int, seed: int = 1, report: Report) ->
 
 
 def crowd_imports(study_ids: Sequence[str], *, imports: int, items: int) -> int:
-    """Ended imports, and one that waits for a choice among so many changes to these studies: its key."""
+    """Create finished imports, and one that waits for decisions on changes to these studies; return its key."""
     now = timezone.now()
     kept = {"asked_by_name": "crowd", "asked_at": now, "content": b"x" * 10_000, "content_hash": "0" * 64}
     ImportJob.objects.bulk_create(
@@ -360,18 +360,18 @@ def _write_crowd(
     start: int,
     passages_each: int,
     words: Sequence[str],
-    lot: random.Random,
+    rng: random.Random,
     numbers: np.random.Generator,
 ) -> list[Study]:
-    """A batch of studies. All passages begin in the first one, so that they are derived from in one go, and move to their own."""
+    """Create a batch of studies. Their passages are inserted under the first study, in one query, and then moved."""
     designs, sections = tuple(records.Design), tuple(records.Section)
     studies = Study.objects.bulk_create(
         Study(
             study_id=f"X{start + n:06}",
-            title=" ".join(lot.choices(words, k=12)).capitalize(),
-            authors=[f"{lot.choice(words).capitalize()} A" for _ in range(4)],
-            year=lot.randint(1990, 2025),
-            design=lot.choice(designs).value,
+            title=" ".join(rng.choices(words, k=12)).capitalize(),
+            authors=[f"{rng.choice(words).capitalize()} A" for _ in range(4)],
+            year=rng.randint(1990, 2025),
+            design=rng.choice(designs).value,
             collection=shelf,
             status=records.Status.PUBLISHED.value,
         )
@@ -379,9 +379,9 @@ def _write_crowd(
     )
     rows = []
     for position in range(len(studies) * passages_each):
-        text = f"{' '.join(lot.choices(words, k=WORDS_OF_A_PASSAGE)).capitalize()}."
+        text = f"{' '.join(rng.choices(words, k=WORDS_OF_A_PASSAGE)).capitalize()}."
         row = _passage(studies[0], Document("", studies[position // passages_each].title, text), position=position)
-        row.section = lot.choice(sections).value
+        row.section = rng.choice(sections).value
         rows.append(row)
     Passage.objects.bulk_create(rows)
     indexing.sync_study(studies[0])
@@ -400,16 +400,16 @@ def _write_crowd(
             vector=vector,
         )
         for row, vector in zip(rows, vectors, strict=True)
-        if lot.random() < SHARE_INDEXED
+        if rng.random() < SHARE_INDEXED
     )
     Finding.objects.bulk_create(
         Finding(
             study=study,
             position=position,
-            intervention=lot.choice(words),
-            outcome=lot.choice(words),
+            intervention=rng.choice(words),
+            outcome=rng.choice(words),
             direction=records.Direction.NO_DIFFERENCE.value,
-            statement=" ".join(lot.choices(words, k=15)),
+            statement=" ".join(rng.choices(words, k=15)),
         )
         for study in studies
         for position in range(3)
@@ -420,10 +420,10 @@ def _write_crowd(
 # --- Vectors made before ----------------------------------------------------------------------------------------------
 
 
-class KeptEncoder:
-    """The encoder in use, with every vector it ever made for this corpus.
+class CachingEncoder:
+    """An encoder with a cache on disk of every vector it has made for this corpus.
 
-    Vectors are written as they are made, so that work that was killed is taken up where it stopped.
+    Vectors are written as they are made, so that interrupted work continues where it stopped.
     """
 
     def __init__(self, encoder: embedding.Encoder, folder: Path) -> None:
@@ -431,34 +431,34 @@ class KeptEncoder:
         self.dimensions = encoder.dimensions
         self._encoder = encoder
         self._folder = folder
-        self._kept: dict[str, embedding.Matrix] = {}
+        self._vectors: dict[str, embedding.Matrix] = {}
         self._unwritten: list[str] = []
         self._read()
 
     def encode(self, texts: Sequence[str], *, threads: int = 1) -> embedding.Matrix:
         keys = [_digest(text) for text in texts]
-        new = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._kept}
+        new = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._vectors}
         if new:
             made = self._encoder.encode(list(new.values()), threads=threads)
-            self._kept |= dict(zip(new, made, strict=True))
+            self._vectors |= dict(zip(new, made, strict=True))
             self._unwritten += new
-            if len(self._unwritten) >= KEPT_AT_ONCE:
+            if len(self._unwritten) >= VECTORS_PER_WRITE:
                 self.write()
-        return np.array([self._kept[key] for key in keys], dtype=np.float32).reshape(len(keys), self.dimensions)
+        return np.array([self._vectors[key] for key in keys], dtype=np.float32).reshape(len(keys), self.dimensions)
 
     def write(self) -> None:
-        """Adds what is new to the files: one vector a row, and the digests of the texts in the same order."""
+        """Append new vectors to one file and the digests of their texts to the other, in the same order."""
         if not self._unwritten:
             return
         self._folder.mkdir(parents=True, exist_ok=True)
         with (self._folder / VECTORS).open("ab") as vectors:
-            vectors.write(np.array([self._kept[key] for key in self._unwritten], dtype=np.float32).tobytes())
+            vectors.write(np.array([self._vectors[key] for key in self._unwritten], dtype=np.float32).tobytes())
         with (self._folder / DIGESTS).open("a", encoding="ascii") as digests:
             digests.writelines(f"{key}\n" for key in self._unwritten)
         self._unwritten.clear()
 
     def _read(self) -> None:
-        """What was kept before. A row without its digest, or half a row, is what a killed process left: cut off and made anew."""
+        """Load the cache, and truncate rows that a killed process left incomplete."""
         vectors, digests = self._folder / VECTORS, self._folder / DIGESTS
         row = self.dimensions * np.dtype(np.float32).itemsize
         with suppress(FileNotFoundError):
@@ -467,13 +467,13 @@ class KeptEncoder:
             os.truncate(vectors, n * row)
             os.truncate(digests, n * DIGEST_ROW)
             rows = np.fromfile(vectors, dtype=np.float32).reshape(n, self.dimensions)
-            self._kept = dict(zip(keys[:n], rows, strict=True))
+            self._vectors = dict(zip(keys[:n], rows, strict=True))
 
 
 @contextmanager
-def _cached(cache: Path, digest: str, name: str = "") -> Iterator[KeptEncoder]:
+def _cached(cache: Path, digest: str, name: str = "") -> Iterator[CachingEncoder]:
     encoder = embedding.get(name)
-    keeping = KeptEncoder(encoder, cache / re.sub(r"[^\w.@+-]+", "_", encoder.name) / digest[:16])
+    keeping = CachingEncoder(encoder, cache / re.sub(r"[^\w.@+-]+", "_", encoder.name) / digest[:16])
     try:
         yield keeping
     finally:
@@ -487,7 +487,7 @@ def _digest(text: str) -> str:
 # --- Rankings for comparison only -------------------------------------------------------------------------------------
 
 _QUESTION = f"to_tsvector('{TEXT_SEARCH_CONFIG}', {SearchText.template % {'expressions': '%(text)s::text'}})"
-# Any of the question's words, as PostgreSQL ranks them. Equal weights and normalisation 1 do best of its settings.
+# PostgreSQL's ranking of any of the question's words. Equal weights and normalisation 1 work best.
 _TS_RANK = """
     WITH question AS MATERIALIZED (
         SELECT string_agg(quote_literal(lexeme), ' | ')::tsquery AS query
@@ -497,7 +497,7 @@ _TS_RANK = """
     FROM question JOIN corpus_app_passage p ON p.lexemes @@ query
     ORDER BY score DESC, p.id LIMIT %(limit)s
 """.replace("{question}", _QUESTION)
-# (1 + ln tf) x ln(N / df), cosine. The lengths of the passages are worked out once, by `prepare_comparison`.
+# (1 + ln tf) x ln(N / df), cosine. `prepare_comparison` computes the lengths of the passages once.
 _LENGTHS = """
     CREATE TABLE trial_rarity AS
         SELECT lexeme, ln((SELECT count(*) FROM corpus_app_passageterm WHERE lexeme = '')::float8 / count(*)) AS idf
@@ -518,13 +518,13 @@ _TFIDF = """
 
 
 def prepare_comparison() -> None:
-    """What `tfidf` needs beside the tables. In a throw-away database only."""
+    """Create the tables that `tfidf` needs, in a temporary database only."""
     with connection.cursor() as cursor:
         cursor.execute(_LENGTHS)
 
 
 def ts_rank(text: str, *, limit: int) -> tuple[tuple[int, float], ...]:
-    """Passages and their scores by PostgreSQL's own ranking, best first."""
+    """Rank passages by PostgreSQL's `ts_rank`; return ids and scores, best first."""
     return _ranked(_TS_RANK, text, limit)
 
 

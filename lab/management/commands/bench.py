@@ -1,4 +1,4 @@
-"""`python -m lab bench`: how long a question takes here, from its words to its passages."""
+"""`python -m lab bench`: time a question from its text to its passages."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Command(BaseCommand):
 
 
 def encode_and_search(question: str) -> object:
-    """Encode and search as an answer does, the opening of its snapshot included."""
+    """Encode and search as an answer does, including the snapshot."""
     with search.snapshot():
         return search.find(question, search.encode_question(question))
 
@@ -75,7 +75,7 @@ def encode_and_search(question: str) -> object:
 def interleaved(
     steps: dict[str, Callable[[str], object]], questions: Sequence[str], *, rounds: int
 ) -> dict[str, list[float]]:
-    """The milliseconds of each step for each question, step after step, each with a few questions in a row."""
+    """Return the milliseconds of each step for each question, alternating the steps after a few questions each."""
     spent: dict[str, list[float]] = {name: [] for name in steps}
     some = [questions[at : at + IN_A_ROW] for at in range(0, len(questions), IN_A_ROW)]
     for round_number, row, name in product(range(rounds + 1), some, steps):

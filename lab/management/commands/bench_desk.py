@@ -1,4 +1,4 @@
-"""`python -m lab bench_desk`: how many queries and how long each list of the desk takes in a large corpus."""
+"""`python -m lab bench_desk`: count the queries and the time of each admin list in a large corpus."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Command(BaseCommand):
 
 
 def pages(waiting: int) -> Iterator[tuple[str, str]]:
-    """Every list as it opens, searched, and filtered by each of its filters' first value; the front page; the longest forms."""
+    """Return the URLs to time: every list plain, searched and filtered, the front page, and the longest forms."""
     yield FRONT, reverse("admin:index")
     for model, desk in sorted(admin.site._registry.items(), key=lambda entry: entry[0]._meta.label):
         name = f"admin:{model._meta.label_lower.replace('.', '_')}"
@@ -112,7 +112,7 @@ def pages(waiting: int) -> Iterator[tuple[str, str]]:
 
 
 def fill(study_ids: tuple[str, ...]) -> None:
-    """Made-up answers, gaps and runs beside the studies."""
+    """Create synthetic answers, gaps and runs for the studies."""
     now = timezone.now()
     payload = {"evidence": [], "words": "x" * 8_000}
     policy, _ = StoredPolicy.objects.get_or_create(label="bench", defaults={"values": {}})
@@ -186,6 +186,6 @@ def fill(study_ids: tuple[str, ...]) -> None:
 
 
 def _plain_static() -> dict[str, Any]:
-    """Names of static files as they are: a manifest is there only after `prepare`."""
+    """Use static files under their plain names, because the manifest exists only after `prepare`."""
     plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     return {**settings.STORAGES, "staticfiles": plain}

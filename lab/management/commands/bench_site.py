@@ -1,4 +1,4 @@
-"""`python -m lab bench_site`: how long a running site takes, as its clients meet it: over HTTP, and in a browser."""
+"""`python -m lab bench_site`: time a running site over HTTP and in a browser."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Command(BaseCommand):
 def measure(
     client: httpx2.Client, press: Callable[[str], float | None] | None, questions: Sequence[str], *, rounds: int
 ) -> Times:
-    """Milliseconds by what was measured. The first round warms up and is not counted."""
+    """Return milliseconds by measurement. The first round warms up and is not counted."""
     times: Times = defaultdict(list)
     for round_number in range(rounds + 1):
         for question in questions:
@@ -119,7 +119,7 @@ def _answer(client: httpx2.Client, question: str) -> dict[str, float | None]:
 
 
 def _own_side(response: httpx2.Response) -> float | None:
-    """The milliseconds that the site says it took itself; None where it does not tell (INFORM_SERVER_TIMING)."""
+    """Return the site's own processing time in milliseconds; None where INFORM_SERVER_TIMING is off."""
     told = re.fullmatch(r"app;dur=([\d.]+)", response.headers.get("Server-Timing", ""))
     return float(told[1]) if told else None
 
@@ -147,7 +147,7 @@ def _questions(client: httpx2.Client, path: Path | None) -> list[str]:
 
 @contextmanager
 def _browser(url: str) -> Iterator[Callable[[str], float | None] | None]:
-    """What asks a question on the Ask page as a reader does; None where there is no browser."""
+    """Yield a function that asks a question in a browser; None where no browser is installed."""
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:  # for developers only

@@ -1,4 +1,4 @@
-"""python -m lab quality [--corpus DIR] [--articles DIR] [--plants N] [--seed N] [--json OUT]"""
+"""`python -m lab quality`: measure the text-quality gate on planted defects."""
 
 from __future__ import annotations
 
