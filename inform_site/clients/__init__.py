@@ -1,1 +1,1 @@
-"""Who may use the API, and how much: keys and counted quotas."""
+"""API clients: their keys and quotas."""

@@ -1,4 +1,4 @@
-"""Where a request comes from, as far as it can be believed: only what declared proxies say of it counts."""
+"""Client addresses, trusted only as far as declared proxies report them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ IPV6_PREFIX = 64  # what one household or machine is given: all its addresses ar
 
 @dataclass(frozen=True, slots=True)
 class Proxies:
-    """Which hops before this process are our own: so many of them, or those in these networks."""
+    """The trusted proxies in front of this process, by number of hops or by network."""
 
     count: int = 0
     networks: tuple[Network, ...] = ()
 
 
 def read_proxies(text: str) -> Proxies:
-    """From `2`, or from `10.0.0.0/8, ::1`. Raises ValueError."""
+    """Parse `2` or `10.0.0.0/8, ::1`. Raises ValueError."""
     text = text.strip()
     if text.isdecimal() and len(text) < 3:
         return Proxies(count=int(text))
@@ -32,16 +32,16 @@ def read_proxies(text: str) -> Proxies:
 
 
 def client_of(request: HttpRequest) -> str:
-    """A keyed hash of the client's address, or of its /64; the address itself is kept nowhere."""
+    """Return a keyed hash of the client's address, or of its /64; the address itself is never stored."""
     forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
     address = believed(request.META.get("REMOTE_ADDR", ""), forwarded, settings.PROXIES)
     return salted_hmac("inform.client", network_of(address), algorithm="sha256").hexdigest()[:40]
 
 
 def believed(peer: str, forwarded: Sequence[str], proxies: Proxies) -> Address | None:
-    """The farthest hop that is vouched for by our own proxies; None where even the nearest has no address (a socket).
+    """Return the farthest address that our own proxies report; None where the peer has no address (a Unix socket).
 
-    A hop that is no address ends the way: what stands before it was written by nobody we know.
+    Stop at a hop that is not an address, because anyone may have written what precedes it.
     """
     address = _read(peer)
     for hops, hop in enumerate(reversed(forwarded), start=1):
@@ -62,7 +62,7 @@ def network_of(address: Address | None) -> str:
 
 
 def _read(text: str) -> Address | None:
-    """An address from a header's word: with brackets, port or zone, as proxies write them; None where it is none."""
+    """Parse an address with the brackets, port or zone that proxies add; None where it is invalid."""
     word = text.strip().strip('"')
     if word.startswith("["):
         word = word[1:].partition("]")[0]

@@ -1,4 +1,4 @@
-"""Keys at the desk: made, rotated and revoked here. A secret is shown once, on the page that follows."""
+"""Admin pages to create, rotate and revoke API keys. A secret is shown once."""
 
 from __future__ import annotations
 

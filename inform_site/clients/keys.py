@@ -1,4 +1,4 @@
-"""The door for keys: make, find, rotate, revoke. A secret is handed out once, and never kept or logged."""
+"""Create, find, rotate and revoke API keys. A secret is returned once and never stored or logged."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ OVERLAP = timedelta(days=1)
 
 
 class BadKey(ValueError):
-    """A key that opens nothing, and why, in words for whoever holds it."""
+    """A key that is not accepted; the message tells its holder why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A key with its secret, which is nowhere else."""
+    """A new key with its secret, which is stored nowhere."""
 
     key: ApiKey
     secret: str
@@ -46,7 +46,7 @@ def make(
     now: datetime,
     expires_at: datetime | None = None,
 ) -> Made:
-    """A new key. Raises ValidationError in words for whoever makes it."""
+    """Create a key. Raises ValidationError."""
     prefix, secret = _draw()
     key = ApiKey(
         name=name.strip(), scopes=_known(scopes), owner=owner, created_by=by, created_at=now, expires_at=expires_at,
@@ -67,7 +67,7 @@ def _known(scopes: Iterable[str]) -> list[str]:
 
 
 def rotate(key: ApiKey, *, now: datetime, overlap: timedelta = OVERLAP) -> Made:
-    """A new secret for the same client. The one before opens for the `overlap`, one from before that no longer."""
+    """Create a new secret for a key. The previous secret stays valid for `overlap`; older ones end at once."""
     prefix, secret = _draw()
     with transaction.atomic():
         row = ApiKey.objects.select_for_update().get(pk=key.pk)
@@ -80,13 +80,13 @@ def rotate(key: ApiKey, *, now: datetime, overlap: timedelta = OVERLAP) -> Made:
 
 
 def revoke(key: ApiKey, *, now: datetime) -> None:
-    """Closes the key at once and for good, the secret before it too."""
+    """Revoke the key permanently, its previous secret included."""
     ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=now)
     key.refresh_from_db()
 
 
 def find(secret: str, *, now: datetime) -> ApiKey:
-    """The key that this secret opens, its use noted. Raises BadKey."""
+    """Return the key of a secret and record its use. Raises BadKey."""
     form = _FORM.fullmatch(secret)
     if form is None:
         raise BadKey("This is not a key of this site. Keys begin with inform_.")
@@ -120,12 +120,12 @@ def _note_use(key: ApiKey, now: datetime) -> None:
 
 
 def _draw() -> tuple[str, str]:
-    """A prefix and a secret that begins with it."""
+    """Generate a prefix and a secret that begins with it."""
     alphabet = "abcdefghijklmnopqrstuvwxyz234567"
     prefix = "".join(secrets.choice(alphabet) for _ in range(PREFIX_BYTES * 8 // 5))
     return prefix, f"inform_{prefix}_{secrets.token_urlsafe(SECRET_BYTES)}"
 
 
 def _digest(secret: str) -> str:
-    """SHA-256 is enough for 256 random bits: there is nothing to guess that salt or slowness would protect."""
+    """Hash a secret. SHA-256 without a salt is enough for 256 random bits."""
     return hashlib.sha256(secret.encode()).hexdigest()

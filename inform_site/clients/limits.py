@@ -1,4 +1,4 @@
-"""How much a client may do, as the settings say it."""
+"""Limits of requests, as the settings declare them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ _FORM = re.compile(r"(\d{1,9})/minute(?:\s*,\s*(\d{1,9})/day)?")
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How many requests a client may make in a minute, and on a day (UTC)."""
+    """The most requests of a client in a minute and on a day (UTC)."""
 
     per_minute: int
     per_day: int
 
 
 def read_limits(text: str) -> Limits:
-    """From `20/minute, 500/day`; without a day, the minutes alone limit it. Raises ValueError."""
+    """Parse `20/minute, 500/day`; the daily limit is optional. Raises ValueError."""
     form = _FORM.fullmatch(text.strip())
     if form is None:
         raise ValueError(f"{text!r} is not like 20/minute, 500/day")

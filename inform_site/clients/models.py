@@ -1,4 +1,4 @@
-"""Keys of clients, and how much each has used."""
+"""API keys and the counters of their quotas."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Scope(models.TextChoices):
 
 
 class ApiKey(models.Model):
-    """A client's key. Of the secret only its hash is kept; the prefix is part of it, so that people can tell keys apart."""
+    """An API key, stored as the hash of its secret. People tell keys apart by the prefix, a part of the secret."""
 
     name = models.CharField(max_length=100, help_text="What uses it, such as “Clinic website”.")
     prefix = models.CharField(max_length=20, unique=True, editable=False)
@@ -71,7 +71,7 @@ class ApiKey(models.Model):
 
     @property
     def client_id(self) -> str:
-        """What the client is called wherever something is kept of it; a rotation does not change it."""
+        """Return the id under which data of this client is stored; a rotation does not change it."""
         return f"key-{self.pk}"
 
     def state(self, now: datetime) -> str:
@@ -81,7 +81,7 @@ class ApiKey(models.Model):
 
 
 class QuotaCounter(models.Model):
-    """What one client has used of one quota, in the present minute and on the present day (UTC)."""
+    """The use of one quota by one client in the current minute and on the current day (UTC)."""
 
     client = models.CharField(max_length=64, help_text="A key's id, or the keyed hash of an address.")
     quota = models.CharField(max_length=20)

@@ -1,4 +1,4 @@
-"""Quotas, counted exactly: one statement takes a request from the minute and from the day, or from neither."""
+"""Exact quota counters: one statement counts a request for both the minute and the day, or for neither."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """One request counted, or refused."""
+    """The result of counting one request: granted, or refused with a waiting time."""
 
     quota: str
     limits: Limits
@@ -35,7 +35,7 @@ def limits(quota: str, key: ApiKey | None) -> Limits:
 
 
 def take(client: str, quota: str, allowed: Limits, *, now: datetime) -> Taken:
-    """Counts one request of this client, unless its minute or its day is full."""
+    """Count one request of this client, unless its minute or its day is used up."""
     minute, day = now.replace(second=0, microsecond=0), now.replace(hour=0, minute=0, second=0, microsecond=0)
     used = None
     if min(allowed.per_minute, allowed.per_day) > 0:
@@ -59,8 +59,8 @@ def take(client: str, quota: str, allowed: Limits, *, now: datetime) -> Taken:
     )
 
 
-# A counter never goes back to an earlier minute or day, where the clock of another process is a little behind. No request
-# waits until its number has reached the disk: a machine that breaks down forgets what was counted in the last half second.
+# A counter never returns to an earlier minute or day, even if the clock of another process is behind. The commit is
+# asynchronous, so no request waits for the disk; a crash loses the counts of the last half second.
 _TAKE = """
     INSERT INTO clients_quotacounter AS kept (client, quota, minute, used_in_minute, day, used_in_day)
     SELECT %(client)s, %(quota)s, %(minute)s::timestamptz, 1, %(day)s::timestamptz, 1
@@ -88,7 +88,7 @@ def _seconds(span: timedelta) -> int:
 
 
 def prune(*, now: datetime) -> int:
-    """Deletes counters of days before this one; how many."""
+    """Delete the counters of past days and return their number."""
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     deleted, _ = QuotaCounter.objects.filter(day__lt=today - DAY).delete()
     return deleted

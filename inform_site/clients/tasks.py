@@ -1,4 +1,4 @@
-"""Background work for clients."""
+"""Background tasks for API clients."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from inform_site.clients import quotas
 
 @shared_task(name="inform_site.clients.tasks.prune_counters")
 def prune_counters() -> None:
-    """Deletes counters of days gone by."""
+    """Delete the counters of past days."""
     quotas.prune(now=timezone.now())

@@ -1,4 +1,4 @@
-"""Keys of the API by hand: make, list, rotate, revoke."""
+"""Create, list, rotate and revoke API keys on the command line."""
 
 from __future__ import annotations
 
@@ -22,13 +22,21 @@ class Command(BaseCommand):
         acts = parser.add_subparsers(dest="act", required=True)
         make = acts.add_parser("make", help="make a key and show it")
         make.add_argument("name", help="what will use it")
-        make.add_argument("--scope", action="append", dest="scopes", choices=Scope.values, help="once for each (default: ask and read)")  # fmt: skip
+        make.add_argument(
+            "--scope",
+            action="append",
+            dest="scopes",
+            choices=Scope.values,
+            help="once for each (default: ask and read)",
+        )
         make.add_argument("--owner", help="the user whose permissions it has; needed for curate and evaluate")
         make.add_argument("--days", type=_days, help="how long it is valid (default: for ever)")
         acts.add_parser("list", help="all keys, the newest first")
         rotate = acts.add_parser("rotate", help="give a client a new secret")
         rotate.add_argument("prefix", help="as `list` shows it")
-        rotate.add_argument("--overlap-hours", type=_hours, default=24, help="how long the present secret stays valid (24)")  # fmt: skip
+        rotate.add_argument(
+            "--overlap-hours", type=_hours, default=24, help="how long the present secret stays valid (24)"
+        )
         revoke = acts.add_parser("revoke", help="close a key at once and for good")
         revoke.add_argument("prefix", help="as `list` shows it")
 
