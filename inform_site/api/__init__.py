@@ -1,1 +1,1 @@
-"""The API's conventions, bound by the REST framework's settings: the apps' views follow them without knowing them."""
+"""API conventions, applied to the views of all apps through the settings of Django REST framework."""

@@ -1,4 +1,4 @@
-"""Who is asking and whether they may: keys, the scope that a view declares, and its quota."""
+"""Authentication, scopes, permissions and quotas of the API."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # the framework's views read these classes from the settings
 REALM = 'Bearer realm="inform"'
 _VERSION = re.compile(r'"([0-9A-Za-z]{1,64})"')
 ANONYMOUS_SCOPES = frozenset({Scope.ASK.value, Scope.READ.value})
-WAYS = "Send it as “Authorization: Bearer inform_…” or “X-API-Key: inform_…”."
+HOW_TO_SEND_A_KEY = "Send it as “Authorization: Bearer inform_…” or “X-API-Key: inform_…”."
 
 
 class KeyRefused(exceptions.AuthenticationFailed):
@@ -58,15 +58,18 @@ class QuotaUsedUp(exceptions.Throttled):
         which, allowed = ("day", taken.limits.per_day) if not taken.left_in_day else ("minute", taken.limits.per_minute)
         more = "" if has_key else " A key allows more."
         exceptions.APIException.__init__(
-            self, f"The {allowed} requests a {which} for “{taken.quota}” are used up. Try again in {taken.wait_seconds} seconds.{more}"
-        )  # fmt: skip
+            self,
+            f"The {allowed} requests a {which} for “{taken.quota}” are used up. "
+            f"Try again in {taken.wait_seconds} seconds.{more}",
+        )
         self.wait = taken.wait_seconds
 
 
 class KeyAuthentication(authentication.BaseAuthentication):
-    """A key in `Authorization: Bearer` or in `X-API-Key`: `request.auth` is the key, `request.user` its owner.
+    """API key authentication by `Authorization: Bearer` or `X-API-Key`.
 
-    Without a key both are None. Basic credentials are a proxy's business and passed over.
+    `request.auth` is the key and `request.user` its owner; both are None without a key. Basic credentials are ignored,
+    because they belong to a proxy.
     """
 
     def authenticate(self, request: Request) -> tuple[Any, ApiKey] | None:
@@ -86,19 +89,19 @@ class KeyAuthentication(authentication.BaseAuthentication):
 
 
 def sent_key(request: HttpRequest) -> str | None:
-    """The key as it was sent. Raises KeyRefused for credentials of another kind."""
+    """Return the key that the request carries. Raises KeyRefused for credentials of another kind."""
     kind, _, rest = request.META.get("HTTP_AUTHORIZATION", "").strip().partition(" ")
     if kind.lower() == "bearer":
         return str(rest.strip())
     if "HTTP_X_API_KEY" in request.META:
         return str(request.META["HTTP_X_API_KEY"]).strip()
     if kind and kind.lower() != "basic":
-        raise KeyRefused(f"These credentials are of a kind that is not used here. {WAYS}")
+        raise KeyRefused(f"These credentials are of a kind that is not used here. {HOW_TO_SEND_A_KEY}")
     return None
 
 
-def is_let_in(request: HttpRequest, view: Any) -> bool:
-    """Whether the key that came along opens what a view's class declares. Nothing is counted, nothing of the body is read."""
+def has_access(request: HttpRequest, view: Any) -> bool:
+    """Return whether the request's key grants what the view declares. Count nothing and do not read the body."""
     method = str(request.method)
     try:
         key = keys.find(sent_key(request) or "", now=timezone.now())
@@ -111,11 +114,11 @@ def is_let_in(request: HttpRequest, view: Any) -> bool:
 
 
 class ScopeDeclared(permissions.BasePermission):
-    """Holds a view to its `scope`: a name, or a name for each method; None is for everybody."""
+    """Require the `scope` that a view declares: a name, or a name for each method; None admits everybody."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         if not _is_served(view, request):
-            return True  # and then told that there is no such method
+            return True  # the view answers 405
         scope = _declared(view, "scope", request)
         if scope is None:
             return True
@@ -125,12 +128,12 @@ class ScopeDeclared(permissions.BasePermission):
                 raise MissingScope(scope)
             return True
         if scope not in ANONYMOUS_SCOPES:
-            raise KeyRequired(f"This needs a key with the scope {scope}. {WAYS}")
+            raise KeyRequired(f"This needs a key with the scope {scope}. {HOW_TO_SEND_A_KEY}")
         return True
 
 
 class PermissionDeclared(permissions.BasePermission):
-    """Holds a key to what its owner may do at the desk, where a view declares a `permission`: a name, or one for each method."""
+    """Require that the key's owner has the `permission` that a view declares: a name, or one for each method."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         permission = declared(view, "permission", request.method)
@@ -144,7 +147,10 @@ class PermissionDeclared(permissions.BasePermission):
 
 
 class VersionDeclared(permissions.BasePermission):
-    """Reads `If-Match` where a view declares `if_match`: for each method whether it must be sent. The view compares it."""
+    """Read `If-Match` where a view declares `if_match`: for each method, whether it is required.
+
+    The view compares the version.
+    """
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         is_required = declared(view, "if_match", request.method)
@@ -157,7 +163,7 @@ class VersionDeclared(permissions.BasePermission):
 
 
 class ParametersOnce(permissions.BasePermission):
-    """Refuses a parameter that was sent twice, for nobody knows which was meant; but for those that a view names as `given_often`."""
+    """Refuse a query parameter that was sent twice, unless the view lists it in `given_often`."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         often = getattr(view, "given_often", ())
@@ -180,15 +186,15 @@ def _version_sent(request: Request) -> str | None:
 
 
 def declared(view: Any, name: str, method: str | None) -> Any:
-    """What a view declares beside scope and quota; None where it declares nothing for this method."""
+    """Return an attribute of the view for this method; None where the view does not declare it."""
     found: Any = getattr(view, name, None)
     return found.get("GET" if method == "HEAD" else method) if isinstance(found, dict) else found
 
 
 class QuotaDeclared(throttling.BaseThrottle):
-    """Counts a request on the `quota` that a view declares: a name, or a name for each method; None is not counted.
+    """Count a request against the `quota` that a view declares: a name, or a name for each method; None is not counted.
 
-    A view whose requests are not all alike says by `quota_of(request)` which one counts.
+    A view may choose the quota for each request by `quota_of(request)`.
     """
 
     def allow_request(self, request: Request, view: APIView) -> bool:
@@ -208,7 +214,7 @@ def _is_served(view: APIView, request: Request) -> bool:
 
 
 def _declared(view: APIView, name: str, request: Request) -> str | None:
-    """What the view declares for this method. Raises ImproperlyConfigured where it declares nothing."""
+    """Return what the view declares for this method. Raises ImproperlyConfigured where it declares nothing."""
     declared: Any = getattr(view, name, _UNDECLARED)
     if isinstance(declared, dict):
         declared = declared.get("GET" if request.method == "HEAD" else request.method, _UNDECLARED)
@@ -222,15 +228,15 @@ _UNDECLARED = object()
 
 
 def take(request: HttpRequest, quota: str) -> Taken:
-    """Counts a request of whoever sends it, and keeps what is left for the response's headers."""
+    """Count a request of its client and store the remaining quota for the response headers."""
     key: ApiKey | None = getattr(request, "api_key", None)
     client = key.client_id if key else addresses.client_of(request)
-    request.client_id = client  # type: ignore[attr-defined]  # for views that keep something of a client
+    request.client_id = client  # type: ignore[attr-defined]  # for views that store data of a client
     taken = quotas.take(client, quota, quotas.limits(quota, key), now=timezone.now())
     request.__dict__.setdefault("quotas_taken", []).append(taken)
     return taken
 
 
 def seconds_to_wait(request: HttpRequest, quota: str) -> int:
-    """For pages, which have no key: 0 where the request was counted (`ASK_QUOTA` in the settings)."""
+    """Count a request for a page and return the seconds to wait: 0 where the quota allows the request."""
     return take(request, quota).wait_seconds

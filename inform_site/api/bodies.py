@@ -1,4 +1,4 @@
-"""Bodies of requests: one JSON object of at most 64 KB, with nothing in it that could not be kept or sent back."""
+"""Strict parsing of request bodies: one JSON object of at most 64 KB with storable text."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class StrictJSONParser(parsers.BaseParser):
     media_type = "application/json"
 
     def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> dict[str, Any]:
-        """The body's object. Raises ParseError where there is none, and ValidationError naming the field that is unfit."""
+        """Parse the body into an object. Raises ParseError, and ValidationError with the name of the bad field."""
         request = (parser_context or {}).get("request")
         if request is not None and request.headers.get("Content-Encoding", "identity").strip().lower() != "identity":
             raise Encoded(media_type or "")
@@ -49,7 +49,7 @@ class StrictJSONParser(parsers.BaseParser):
 
 
 def read_object(text: str) -> dict[str, Any]:
-    """A JSON object from text, as RFC 8259 has it: no NaN, no name twice. Raises ParseError and ValidationError."""
+    """Parse a JSON object as in RFC 8259: no NaN, no repeated names. Raises ParseError and ValidationError."""
     try:
         read = json.loads(
             text, object_pairs_hook=_object, parse_constant=_no_number, parse_int=_whole, parse_float=_fraction
@@ -101,7 +101,7 @@ def _refuse_long(digits: str) -> None:
 
 
 def _find_unfit(value: Any, path: tuple[str, ...], level: int) -> Iterator[tuple[str, list[exceptions.ErrorDetail]]]:
-    """What cannot be kept or sent back: NUL and half a surrogate pair, in names and in values."""
+    """Find text that cannot be stored or returned: NUL and lone surrogates, in names and values."""
     if level > DEEPEST + 1:
         raise exceptions.ParseError(f"The body is nested too deeply: {DEEPEST} levels are allowed.")
     if isinstance(value, str) and _UNFIT.search(value):
@@ -118,14 +118,14 @@ def _find_unfit(value: Any, path: tuple[str, ...], level: int) -> Iterator[tuple
 
 
 def sendable(name: str) -> str:
-    """A name of the client's as it can be sent back: short, and whole characters only."""
+    """Shorten and clean a name from the client so that a response can contain it."""
     return name[:100].encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")
 
 
 class BodyLimit:
-    """Middleware: refuses a body that is too large before anything of it is parsed, and measures one that came in chunks.
+    """Middleware that refuses a body that is too large before it is parsed, chunked bodies included.
 
-    A view may allow more by `largest_body` (bytes), and give problems a shape of its own by `shape_problem`.
+    A view may raise the limit by `largest_body` (bytes), and format problems by `shape_problem`.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -158,16 +158,19 @@ def _refused(kind: Any, problem: HttpResponse) -> HttpResponse:
 
 
 def _is_too_long(request: HttpRequest, kind: Any, most: int) -> bool:
-    """Whether a body that came without its length is. A file is not read before it is known that its client may send it."""
+    """Return whether a body without a declared length exceeds the limit.
+
+    Do not read an upload before the client is known to be allowed to send it.
+    """
     if request.method not in {"POST", "PUT", "PATCH"}:
         return False
-    if most > LARGEST_BODY and not access.is_let_in(request, kind):
+    if most > LARGEST_BODY and not access.has_access(request, kind):
         return False  # the view refuses it
     return _measure(request, most) > most
 
 
 def _measure(request: HttpRequest, most: int) -> int:
-    """Bytes of a body that came without its length; it is kept for the parser, up to one byte too many."""
+    """Return the bytes of a body without a declared length, counted to one past the limit; the parser reuses them."""
     body = request.read(most + 1)
     request._body = body
     request.META["CONTENT_LENGTH"] = str(len(body))

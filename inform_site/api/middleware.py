@@ -1,4 +1,4 @@
-"""What every response of the API carries: its request's id, what is left of the quota, how long it may be kept, who may read it."""
+"""Middleware of the API: request ids, quota headers, caching and cross-origin access."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ PREFLIGHT_SECONDS = 600
 
 
 def is_of_api(request: HttpRequest) -> bool:
-    """Whether a program is asking: an address of the API, or a view of it at an address of its own."""
+    """Return whether the request is for the API, including API views outside its prefix."""
     return f"{request.path}/".startswith(API) or getattr(request, "is_of_api", False)
 
 
 class RequestId:
-    """Gives every request an id, in the response and in the log, and logs one line: never a query, a body or a key.
+    """Add an id to every request, its response and its log lines; log no query, body or key.
 
-    Where the settings want it, the response says how long it took to make: for `python -m lab bench_site`, not for readers.
+    With INFORM_SERVER_TIMING the response also carries its processing time, which `python -m lab bench_site` reads.
     """
 
     def __init__(self, get_response: Handler) -> None:
@@ -75,7 +75,7 @@ class RequestId:
 
 
 class ApiResponses:
-    """Headers that every response of the API has."""
+    """Add the headers that every response of the API has."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
@@ -102,7 +102,7 @@ class ApiResponses:
 
 
 def _policies(taken: Taken) -> tuple[str, str]:
-    """The quota as draft-ietf-httpapi-ratelimit-headers has it."""
+    """Format the quota as in draft-ietf-httpapi-ratelimit-headers."""
     return (
         f'"{taken.quota}-minute";q={taken.limits.per_minute};w=60',
         f'"{taken.quota}-day";q={taken.limits.per_day};w=86400',
@@ -117,7 +117,7 @@ def _left(taken: Taken) -> tuple[str, str]:
 
 
 class ApiConditional(ConditionalGetMiddleware):
-    """ETag, 304 and 412 for what programs read; a tag stands for exactly these bytes. HEAD says what GET does."""
+    """Add ETag, 304 and 412 to API responses. A tag identifies exact bytes; HEAD behaves as GET."""
 
     def process_response(self, request: HttpRequest, response: Any) -> Any:
         is_read = request.method in {"GET", "HEAD"} and response.status_code == HTTPStatus.OK
@@ -136,7 +136,7 @@ class ApiConditional(ConditionalGetMiddleware):
 
 
 class Cors:
-    """Lets pages of the named origins call the API (`INFORM_CORS_ORIGINS`). They bring a key, never a cookie."""
+    """Allow pages of the origins in `INFORM_CORS_ORIGINS` to call the API with a key, never with a cookie."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response

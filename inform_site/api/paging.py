@@ -1,4 +1,4 @@
-"""Pages of lists by cursor: what is added or goes meanwhile makes no row appear twice or be passed over."""
+"""Cursor pagination: inserted or deleted rows never repeat or hide another row."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ LONGEST_CURSOR = 2_000
 class Placed(Protocol):
     @property
     def key(self) -> tuple[Any, ...]:
-        """Its place in the order of the list."""
+        """Return the position of the row in the order of the list."""
 
 
 class CursorPages(CursorPagination):
-    """Of a queryset by the view's `ordering`; of a sequence by the `key` of its rows, which are in the order of their keys."""
+    """Cursor pagination of a queryset by the view's `ordering`, or of a sequence sorted by the `key` of its rows."""
 
     page_size = 20
     max_page_size = 100

@@ -1,4 +1,4 @@
-"""Every error of the API is problem+json (RFC 9457): what kind, a sentence that says what to do, and field by field what is wrong."""
+"""Errors of the API as problem+json (RFC 9457)."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class TooLarge(exceptions.APIException):
 
 
 def handle(error: Exception, context: dict[str, Any]) -> Response | None:
-    """The REST framework's exception handler; None for the unexpected, which becomes a bare 500."""
+    """Handle an exception of a view; None for an unexpected one, which becomes a plain 500."""
     if isinstance(error, Http404):
         error = exceptions.NotFound(_said(error))
     if isinstance(error, OperationalError | InterfaceError):
@@ -81,7 +81,7 @@ def handle(error: Exception, context: dict[str, Any]) -> Response | None:
 
 
 def plain(status: HTTPStatus, kind: str, detail: str, headers: Mapping[str, str] | None = None) -> JsonResponse:
-    """A problem for what never reaches a view of the API."""
+    """Return a problem response for a request that never reaches a view of the API."""
     return JsonResponse(
         _body(status, kind, detail), status=status, headers=dict(headers or {}), content_type=CONTENT_TYPE
     )
@@ -113,7 +113,7 @@ def _body(
 
 
 def _flat(detail: Any, field: str = "") -> Iterator[dict[str, str]]:
-    """The framework's nested details as rows of field, code and detail. Fields of lists are numbered: `passages.2.text`."""
+    """Flatten the framework's nested details to rows of field, code and detail, with paths as `passages.2.text`."""
     if isinstance(detail, Mapping):
         for name, inner in detail.items():
             is_whole = name == "non_field_errors"
@@ -138,6 +138,6 @@ def _headers(error: exceptions.APIException) -> dict[str, str]:
 
 
 def _said(error: Http404) -> str:
-    """The view's own words; Django's name models and patterns, which are nobody's business."""
+    """Return the view's own message; Django's default messages name models and patterns and stay private."""
     words = str(error.args[0]) if error.args and isinstance(error.args[0], str) else ""
     return words if words.endswith(".") else "There is nothing at this address."

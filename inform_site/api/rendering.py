@@ -1,4 +1,4 @@
-"""How a response of the API is written as JSON."""
+"""JSON rendering of API responses."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _ENDS_OF_LINES = (("\u2028".encode(), rb"\u2028"), ("\u2029".encode(), rb"\u2029
 
 
 class SwiftJSONRenderer(JSONRenderer):
-    """The framework's JSON, written in a tenth of the time: an answer is some thirty thousand letters of it.
+    """A JSON renderer about ten times as fast as the framework's for a typical answer of 30 KB.
 
-    What is asked for with an indent, and what only the framework's own encoder can write, is left to that.
+    Use the framework's encoder for indented output and for types that only it can write.
     """
 
     def render(

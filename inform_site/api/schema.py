@@ -1,4 +1,4 @@
-"""The OpenAPI description: what every operation has in common is added here, from what its view declares."""
+"""OpenAPI generation: add what all operations share and what each view declares."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ class Problem(serializers.Serializer[Any]):
     title = serializers.CharField()
     status = serializers.IntegerField()
     detail = serializers.CharField(help_text="What to do, in a sentence.")
-    errors = ProblemField(many=True, help_text="Field by field what is wrong; empty where it is no single field.")  # type: ignore[assignment]
+    errors = ProblemField(  # type: ignore[assignment]
+        many=True, help_text="Field by field what is wrong; empty where it is no single field."
+    )
 
 
 # What may come of an operation: kind, and an example of what is said.
@@ -105,13 +107,13 @@ class Schema(AutoSchema):
         return super().get_response_serializers() if self._is_described() else OpenApiTypes.OBJECT
 
     def get_summary(self) -> str | None:
-        """Of what nobody has described, the first line of its docstring or its name."""
+        """Return the declared summary, or else the first line of the docstring, or else the view's name."""
         found: str | None = super().get_summary()
         said = (type(self.view).__doc__ or type(self.view).__name__).strip().splitlines()[0]
         return found or (None if self._is_described() else said)
 
     def get_tags(self) -> list[str]:
-        """Of what does not say it itself."""
+        """Return the declared tags, or else a default."""
         if not self.path.startswith("/api/v1/"):
             return ["Earlier addresses"]
         return ["Corpus" if type(self.view).__module__.startswith("corpus_app") else "Questions"]
@@ -181,7 +183,7 @@ class KeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call
 
 
 def complete(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
-    """Postprocessing: what all operations refer to, and conditional reads of everything that is read."""
+    """Add shared components and conditional reads to the generated schema (a postprocessing hook)."""
     for operations in result["paths"].values():
         if "get" in operations:
             read = operations["get"]
@@ -211,12 +213,13 @@ def complete(result: dict[str, Any], generator: Any, request: Any, public: bool)
 def _if_match(*, is_needed: bool) -> dict[str, Any]:
     said = "The `version` that you have read, in quotes; 412 where somebody has changed it since."
     return {
-        "in": "header", "name": "If-Match", "schema": STRING, "required": is_needed, "description": said, "example": '"7"',
+        "in": "header", "name": "If-Match", "schema": STRING,
+        "required": is_needed, "description": said, "example": '"7"',
     }  # fmt: skip
 
 
 def _loosen_chosen(read: dict[str, Any], shapes: dict[str, Any]) -> None:
-    """Where a client may choose `fields`, none of a shape's must be there."""
+    """Make every property optional where a client may choose `fields`."""
     if not any(parameter.get("name") == "fields" for parameter in read["parameters"]):
         return
     shape = shapes[_name(read["responses"]["200"]["content"]["application/json"]["schema"])]
@@ -231,7 +234,7 @@ def _name(reference: dict[str, str]) -> str:
 
 
 def _strip(value: Any) -> None:
-    """Takes out the generator's own notes."""
+    """Remove the generator's internal keys."""
     if isinstance(value, dict):
         value.pop("x-spec-enum-id", None)
     for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():

@@ -1,4 +1,4 @@
-"""What the API says of itself: whether it is well, its schema, and the schema as a page."""
+"""API views about the site itself: health, schema and the schema as a page."""
 
 from __future__ import annotations
 
