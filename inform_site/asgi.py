@@ -1,4 +1,4 @@
-"""The ASGI entry, which the site is served by."""
+"""The ASGI application that serves the site."""
 
 import gc
 import logging
@@ -6,19 +6,19 @@ import os
 import threading
 
 from inform_site import serving
-from inform_site.assistants import beside
+from inform_site.assistants import mount_mcp
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "inform_site.settings")
 
 site = serving.make_site()
 
-from inform_site.intake import guarded  # noqa: E402  # it needs the tables, which are there only now
+from inform_site.intake import limit_bodies  # noqa: E402  # imports models, so after setup
 
-application = beside(guarded(site))
+application = mount_mcp(limit_bodies(site))
 
 
 def _warm_up() -> None:
-    """Loads the models beside the start, so that the first question does not wait for them."""
+    """Load the models in the background, so that the first question does not wait for them."""
     from corpus_app import search
     from qa_app.answers import answering
     from qa_app.pipeline.ports import RerankerFailed
@@ -36,8 +36,8 @@ def _warm_up() -> None:
         logging.getLogger(__name__).warning("INFORM_RERANKER %s. Passages stay in the built-in order.", error)
 
 
-def _settle() -> None:
-    """What is loaded now stays: the collector need not look through it again and again, nor at every few hundred new objects."""
+def _freeze_objects() -> None:
+    """Exclude the loaded objects from garbage collection and collect less often."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(COLLECT_FROM, COLLECT_OLDER_EACH, COLLECT_OLDER_EACH)
@@ -45,10 +45,10 @@ def _settle() -> None:
 
 def _start() -> None:
     _warm_up()
-    _settle()
+    _freeze_objects()
 
 
-COLLECT_FROM = 10_000  # new objects: an answer makes about a hundred thousand, and hardly any of them in circles
+COLLECT_FROM = 10_000  # new objects: an answer makes about 100,000, hardly any of them in reference cycles
 COLLECT_OLDER_EACH = 20
 
 threading.Thread(target=_start, name="warm-up", daemon=True).start()

@@ -1,7 +1,7 @@
-"""Bodies as they come in: Django takes one in whole before anything looks at its request, so what would be refused ends here.
+"""ASGI middleware that limits request bodies before Django reads them.
 
-A body that says it is larger than its address takes is not read; one that does not say is read up to there. One larger than
-64 KB, which imports alone may be, is read from a client whose key opens them, and at the desk from whoever is signed in.
+A body with a declared length above the limit is not read; one without is read up to the limit. Only imports may exceed
+64 KB, with an API key that permits them or a staff session.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from inform_site.api.bodies import LARGEST_BODY
 ASGIApp = Callable[[Any, Any, Any], Awaitable[None]]  # scope, receive, send
 Receive = Callable[[], Awaitable[Any]]
 
-AT_THE_DESK = MAX_BYTES + 1_000_000  # a file, and the form around it
+LARGEST_ADMIN_FORM = MAX_BYTES + 1_000_000  # bytes: an import file and the other fields of its form
 
 
-def guarded(site: ASGIApp) -> ASGIApp:
+def limit_bodies(site: ASGIApp) -> ASGIApp:
     async def application(scope: Any, receive: Any, send: Any) -> None:
-        await site(scope, await _taken(scope, receive) if scope["type"] == "http" else receive, send)
+        await site(scope, await _limit_body(scope, receive) if scope["type"] == "http" else receive, send)
 
     return application
 
 
-async def _taken(scope: Any, receive: Receive) -> Receive:
-    """What the site is to read the body by. Of what is refused it sees the headers alone, and says in its own words why."""
+async def _limit_body(scope: Any, receive: Receive) -> Receive:
+    """Return the `receive` callable for the site: an empty body where the request will be refused."""
     headers = dict(scope["headers"])
     declared = headers.get(b"content-length", b"")
     length = int(declared) if declared.isdigit() else None
@@ -45,15 +45,15 @@ async def _taken(scope: Any, receive: Receive) -> Receive:
     if length == 0 or (length is None and scope["method"] in {"GET", "HEAD"} and b"transfer-encoding" not in headers):
         return receive
     usual, most = _limits(scope, view)
-    if most > usual and (length is None or length > usual) and not await sync_to_async(_is_let_in)(scope, view):
-        most = usual if view is None else 0  # whoever signs in sends a form; without a key nothing is looked at
+    if most > usual and (length is None or length > usual) and not await sync_to_async(_may_exceed_limit)(scope, view):
+        most = usual if view is None else 0  # a login form is small; without a key nothing is read
     if (length is not None and length > most) or not most:
-        return _Nothing()
-    return receive if length is not None else _UpTo(receive, most)
+        return _EmptyBody()
+    return receive if length is not None else _LimitedBody(receive, most)
 
 
 def _view(scope: Any) -> Any:
-    """The class of the API's view that will be asked; None for a page."""
+    """Return the class of the API view of this path; None for a page."""
     try:
         found = resolve(scope["path"].removeprefix(scope.get("root_path", "")))
     except Resolver404:
@@ -62,44 +62,44 @@ def _view(scope: Any) -> Any:
 
 
 def _limits(scope: Any, view: Any) -> tuple[int, int]:
-    """Bytes that are read of anybody's body, and of one whose sender is let in."""
+    """Return the byte limits for anybody and for an authorised sender."""
     if view is not None:
         return LARGEST_BODY, int(getattr(view, "largest_body", LARGEST_BODY))
     form = int(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
-    return form, AT_THE_DESK if scope["path"].startswith("/admin/") else form
+    return form, LARGEST_ADMIN_FORM if scope["path"].startswith("/admin/") else form
 
 
-def _is_let_in(scope: Any, view: Any) -> bool:
-    """By the key that an address of the API needs; at the desk by being signed in to it."""
-    request = ASGIRequest(scope, io.BytesIO())  # its headers are all that is looked at
+def _may_exceed_limit(scope: Any, view: Any) -> bool:
+    """Return whether the sender may exceed the usual limit, by API key or by staff session."""
+    request = ASGIRequest(scope, io.BytesIO())  # only its headers are read
     try:
-        return _is_at_desk(request) if view is None else access.is_let_in(request, view)
+        return _is_staff(request) if view is None else access.has_access(request, view)
     finally:
-        connection.close()  # the request itself comes later, if its body does
+        connection.close()  # the request itself starts only once its body has arrived
 
 
-def _is_at_desk(request: ASGIRequest) -> bool:
+def _is_staff(request: ASGIRequest) -> bool:
     sessions = import_module(settings.SESSION_ENGINE)
     request.session = sessions.SessionStore(request.COOKIES.get(settings.SESSION_COOKIE_NAME))
     user = get_user(request)
     return user.is_active and user.is_staff
 
 
-class _Nothing:
-    """No body. Whether the client leaves is not waited for: to read on would be to ask for the rest."""
+class _EmptyBody:
+    """An empty body. Later calls never return, because waiting for a disconnect would request the rest of the body."""
 
     def __init__(self) -> None:
-        self._is_told = False
+        self._is_sent = False
 
     async def __call__(self) -> Any:
-        if self._is_told:
+        if self._is_sent:
             await asyncio.Future()
-        self._is_told = True
+        self._is_sent = True
         return {"type": "http.request", "body": b"", "more_body": False}
 
 
-class _UpTo:
-    """The body up to the chunk that goes beyond `most` bytes."""
+class _LimitedBody:
+    """A body that ends after the chunk that exceeds `most` bytes."""
 
     def __init__(self, receive: Receive, most: int) -> None:
         self._receive, self._left = receive, most

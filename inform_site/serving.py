@@ -1,4 +1,4 @@
-"""The site as the server calls it: each request in one thread, from the first middleware to the view and back."""
+"""The ASGI handler of the site, which runs each request in one thread from middleware to view."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ import django
 from asgiref.sync import ThreadSensitiveContext, sync_to_async
 from django.core.handlers.asgi import ASGIHandler
 
-IDLE_MOST = 16  # threads kept for a next request; a request that finds none begins one
+MAX_IDLE_THREADS = 16  # threads kept for later requests; a request without one creates it
 
 
-class OneThread(ASGIHandler):
-    """Django's own comes back to the event loop between the middleware and the view, and once more for each middleware that
-    looks at the view. All of ours is synchronous, so that each of these ways is two changes of threads for nothing.
+class OneThreadHandler(ASGIHandler):
+    """An ASGI handler that runs the middleware and the view of a request in one reused thread.
 
-    It also begins a thread with each request, and the event loop waits until that runs and until it has ended: here a thread
-    that has served one request serves another.
+    Django returns to the event loop between synchronous middleware and views, and creates a thread for each request.
+    Both cost time and gain nothing here, because all our middleware is synchronous.
     """
 
     def __init__(self) -> None:
@@ -32,10 +31,10 @@ class OneThread(ASGIHandler):
         try:
             async with ThreadSensitiveContext(executor=thread):
                 await super().__call__(scope, receive, send)
-        except BaseException:  # given up from outside, it may leave the thread at work
+        except BaseException:  # a cancelled request may leave its thread busy
             thread.shutdown(wait=False)
             raise
-        if len(self._idle) < IDLE_MOST:
+        if len(self._idle) < MAX_IDLE_THREADS:
             self._idle.append(thread)
         else:
             thread.shutdown(wait=False)
@@ -47,6 +46,6 @@ class OneThread(ASGIHandler):
 
 
 def make_site() -> ASGIHandler:
-    """The whole site, ready to be called."""
+    """Set Django up and return the handler."""
     django.setup(set_prefix=False)
-    return OneThread()
+    return OneThreadHandler()
