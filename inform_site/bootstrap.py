@@ -1,10 +1,10 @@
-"""Makes `.venv` and installs what is pinned, then hands over to it: `python3 inform_site/bootstrap.py run|setup|test`.
+"""Create `.venv`, install the pinned packages, then run them: `python3 inform_site/bootstrap.py run|setup|test`.
 
     run     what the site needs, then `manage.py up`
     setup   what development needs as well
     test    the same, then the tests; further arguments go to pytest
 
-Only the standard library, and nothing that Python 3.6 could not read: an old one must come far enough to say so.
+Use only the standard library and the syntax of Python 3.6: an old interpreter must be able to report its version.
 """
 
 import contextlib
@@ -22,10 +22,10 @@ ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 OLDEST = (3, 11)
 INTERPRETERS = ("python3.11", "python3.12", "python3.13", "python3")  # the pins were resolved for the first
 OWN_INTERPRETER = "INFORM_PYTHON"
-QUICKER_BY = 0.9  # of the time of one before it on the path; less may be chance
+QUICKER_BY = 0.9  # of the time of the fastest so far; a smaller gain may be chance
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 ANY_TORCH = "INFORM_ANY_TORCH"
-LOCKS = {"run": ("base",), "setup": ("base", "dev"), "test": ("base", "dev")}  # each lock holds those before it
+LOCKS = {"run": ("base",), "setup": ("base", "dev"), "test": ("base", "dev")}  # each lock includes the ones before it
 PROGRESS_EVERY = 25
 NO_NETWORK = (
     "Failed to establish a new connection",
@@ -39,11 +39,11 @@ NO_NETWORK = (
 
 
 class SetupError(Exception):
-    """One sentence for the person at the keyboard."""
+    """A failure, described in one sentence for the user."""
 
 
 class Place:
-    """A checkout's `.venv`, and the notes on how far its installation got."""
+    """A checkout with its `.venv` and the records of its installation."""
 
     def __init__(self, root: str) -> None:
         self.root = root
@@ -58,7 +58,7 @@ class Place:
         return os.path.join(self.root, "requirements", name)
 
     def fingerprint(self, lock: str) -> str:
-        """What `.venv` holds after this lock was installed."""
+        """Return the hash of a lock file, recorded after its installation."""
         digest = hashlib.sha256()
         for name in ("torch.txt", lock + ".lock"):
             with open(self.requirements(name), "rb") as pins:
@@ -84,7 +84,7 @@ def main(arguments: List[str]) -> None:
 
 
 def install(place: Place, locks: Tuple[str, ...]) -> None:
-    """Brings `.venv` up to the last of these locks; does nothing when it is there. Raises SetupError."""
+    """Install these locks into `.venv`; do nothing when the last of them is installed. Raises SetupError."""
     if place.has_installed(locks[-1]):
         return
     with only_one(place):
@@ -101,7 +101,7 @@ def install(place: Place, locks: Tuple[str, ...]) -> None:
 
 @contextlib.contextmanager
 def only_one(place: Place) -> Iterator[None]:
-    """Holds the lock of the installation; a second `make` waits here for the first."""
+    """Lock the installation; a second `make` waits here for the first."""
     os.makedirs(place.notes, exist_ok=True)
     with open(os.path.join(place.notes, "setup.lock"), "a") as lock:
         try:
@@ -116,7 +116,7 @@ def only_one(place: Place) -> Iterator[None]:
 
 
 def make_venv(place: Place) -> None:
-    """Makes `.venv`; one that a former run left unfinished, or that no longer works, is made anew."""
+    """Create `.venv`; replace one that is unfinished or broken."""
     if works(place) and not os.path.exists(place.unfinished):
         return
     interpreter = find_interpreter(place)
@@ -129,7 +129,10 @@ def make_venv(place: Place) -> None:
 
 
 def install_torch(place: Place) -> None:
-    """Installs torch alone, from PyTorch's index for the CPU, which no later step may ask: it cannot always be reached."""
+    """Install torch alone, from PyTorch's CPU index.
+
+    Later steps do not use that index, because it is not always reachable.
+    """
     pins = place.requirements("torch.txt")
     if os.environ.get(ANY_TORCH):
         options = [line.split()[0] for line in read_lines(pins) if line.startswith("torch==")]
@@ -155,10 +158,10 @@ def install_lock(place: Place, lock: str) -> None:
 
 
 def find_interpreter(place: Place) -> str:
-    """A Python that is new enough and can make virtual environments, the one that INFORM_PYTHON names where it names one.
+    """Return the fastest suitable Python: INFORM_PYTHON where set, or else one on the path.
 
-    Of several of one name on the path it is the quickest: one that was compiled without its optimisations takes two fifths longer
-    for the same work, and every answer with it. Raises SetupError.
+    It must be new enough and able to create virtual environments. A Python compiled without optimisations takes two
+    fifths longer for every answer. Raises SetupError.
     """
     own = os.environ.get(OWN_INTERPRETER)
     without_venv = None
@@ -166,7 +169,7 @@ def find_interpreter(place: Place) -> str:
         fitting = []
         for path in on_path(name):
             if os.path.realpath(os.path.dirname(path)) == os.path.dirname(place.python):
-                continue  # of the environment that is about to be made anew
+                continue  # the environment that is about to be replaced
             version = version_of(path)
             if version < OLDEST:
                 continue
@@ -190,7 +193,7 @@ def find_interpreter(place: Place) -> str:
 
 
 def on_path(name: str) -> List[str]:
-    """The programs of this name, in the order of the path; a path is itself."""
+    """Return the programs of this name in the order of PATH; an explicit path yields itself."""
     if os.path.dirname(name):
         return [os.path.abspath(name)]
     folders = filter(None, os.environ.get("PATH", os.defpath).split(os.pathsep))
@@ -199,7 +202,7 @@ def on_path(name: str) -> List[str]:
 
 
 def quickest(interpreters: List[str]) -> str:
-    """The first, unless another does the same work in clearly less time."""
+    """Return the first interpreter, unless another is clearly faster."""
     best, least = interpreters[0], None
     for path in interpreters if len(interpreters) > 1 else ():
         answer = ask(path, WORK)
@@ -208,7 +211,7 @@ def quickest(interpreters: List[str]) -> str:
     return best
 
 
-# What a question costs, in small: calls, dictionaries, strings, comprehensions. It prints the seconds of the best of several runs.
+# A sample of the work of a question: calls, dictionaries, strings, comprehensions. Prints the best time in seconds.
 WORK = """
 import time
 
@@ -216,7 +219,8 @@ def work():
     seen, total = {}, 0
     for number in range(10000):
         seen[str(number % 500)] = number
-        total += len([part for part in (1, 2, 3, number) if part > number % 3]) + any(part == number for part in (5, 6, 7))
+        total += len([part for part in (1, 2, 3, number) if part > number % 3])
+        total += any(part == number for part in (5, 6, 7))
 
 def timed():
     start = time.perf_counter()
@@ -232,13 +236,13 @@ def works(place: Place) -> bool:
 
 
 def version_of(interpreter: str) -> Tuple[int, ...]:
-    """Major and minor version, or nothing at all, which is below any version."""
+    """Return the major and minor version, or an empty tuple, which is below any version."""
     answer = ask(interpreter, "import sys; print('%d.%d' % sys.version_info[:2])")
     return tuple(map(int, answer.split("."))) if answer else ()
 
 
 def ask(interpreter: str, source: str) -> Optional[str]:
-    """What this Python prints, None when it is not there or fails."""
+    """Run code in an interpreter and return its output, None when it is missing or fails."""
     try:
         answer = subprocess.run([interpreter, "-c", source], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     except OSError:
@@ -250,7 +254,7 @@ def ask(interpreter: str, source: str) -> Optional[str]:
 
 
 class Progress:
-    """Says now and then how many of the packages pip has looked at."""
+    """Print now and then how many packages pip has processed."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -288,7 +292,7 @@ def pip(place: Place, options: List[str], show: Callable[[str], None] = lambda l
 
 
 def run(command: List[str], place: Place, show: Callable[[str], None] = lambda line: None) -> Tuple[int, str]:
-    """Runs with its words in the log, each line shown to `show`; its status and its words."""
+    """Run a command, log its output and pass each line to `show`; return its status and its output."""
     lines = []
     process = subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=place.root
@@ -303,7 +307,7 @@ def run(command: List[str], place: Place, show: Callable[[str], None] = lambda l
 
 
 def explain(output: str, place: Place, missing: Optional[str] = None) -> str:
-    """The one sentence behind a page of pip's or venv's; `missing` when the reason is that no such package is to be had."""
+    """Summarise the output of pip or venv in one sentence; `missing` when no such package is available."""
     details = f"(all that was said is in {place.log})"
     if "No space left on device" in output:
         return disk_full(place.root)
@@ -320,8 +324,9 @@ def explain(output: str, place: Place, missing: Optional[str] = None) -> str:
 
 def no_torch_for_this_machine() -> str:
     return (
-        "No build of torch for the CPU is pinned for this machine (only for Linux x86-64 with Python 3.11, and macOS on Apple "
-        f"silicon), or {CPU_INDEX} cannot be reached; {ANY_TORCH}=1 allows the build that pip finds, of several GB perhaps."
+        "No build of torch for the CPU is pinned for this machine (only for Linux x86-64 with Python 3.11, "
+        f"and macOS on Apple silicon), or {CPU_INDEX} cannot be reached; {ANY_TORCH}=1 allows the build that pip finds, "
+        "of several GB perhaps."
     )
 
 

@@ -1,4 +1,4 @@
-"""Django's command line, with a database behind each command and one clear sentence for each expected failure."""
+"""Django's command line with a running database, and one clear sentence for each expected failure."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ INTERRUPTED = 128 + signal.SIGINT
 
 
 def execute(argv: Sequence[str]) -> None:
-    """Runs a management command; ends the process with a sentence and a status when it fails in an expected way.
+    """Run a management command; exit with a sentence and a status when it fails in an expected way.
 
-    `--traceback` lets the exception through instead.
+    `--traceback` lets the exception through.
     """
     try:
         with _database(argv):
@@ -49,7 +49,7 @@ def needs_database(argv: Sequence[str]) -> bool:
 
 @contextlib.contextmanager
 def _database(argv: Sequence[str]) -> Iterator[None]:
-    """Holds the embedded server for the commands that need it; with a DATABASE_URL there is nothing to hold."""
+    """Run the embedded server for the commands that need it; do nothing where DATABASE_URL names another."""
     if not needs_database(argv):
         yield
         return
@@ -64,12 +64,12 @@ def _database(argv: Sequence[str]) -> Iterator[None]:
 
 
 def _leave_in_order(number: int, frame: object) -> NoReturn:
-    """Lets `with` blocks end, so that the last user stops the server."""
+    """Exit through the open `with` blocks, so that the last user stops the server."""
     sys.exit(128 + number)
 
 
 def _expected(error: Exception) -> tuple[str, int] | None:
-    """The sentence and the exit status for a failure that a person can mend, None for a mistake of ours."""
+    """Return the sentence and exit status of a failure that the user can fix, None for a bug."""
     import psycopg
     from kombu.exceptions import OperationalError as QueueError
 

