@@ -1,9 +1,9 @@
-"""The site: settings, addresses, the worker, and how it all starts."""
+"""Django project: settings, URLs, the worker and the commands that start everything."""
 
 import os
 
-# Before numpy is loaded: the products here are small, and after each its threads would spin for milliseconds on the processors
-# that the database and the encoder want.
+# Set before numpy is imported. Our matrix products are small; after each, OpenBLAS threads would busy-wait for
+# milliseconds on cores that the database and the encoder need.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from inform_site.celery import app as celery_app

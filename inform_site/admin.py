@@ -1,4 +1,4 @@
-"""The curator's desk: Django's admin with our name, and a front page that says what there is to do."""
+"""The admin site for curators, with a front page that lists open work."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from corpus_app import hooks
 from corpus_app.records import Panel
 
 
-def _together(panels: Iterable[Panel]) -> Iterator[Panel]:
-    """What waits for somebody in one panel, whoever tells of it, without what does not wait."""
+def _merge_work_panels(panels: Iterable[Panel]) -> Iterator[Panel]:
+    """Merge the panels of open work by title and drop figures that are 0."""
     work: dict[str, Panel] = {}
     for panel in panels:
         if not panel.is_work:
@@ -37,7 +37,9 @@ class InformAdminSite(AdminSite):
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
         panels = list(
-            _together(panel for provider in hooks.dashboard_panels for panel in provider(cast(User, request.user)))
+            _merge_work_panels(
+                panel for provider in hooks.dashboard_panels for panel in provider(cast(User, request.user))
+            )
         )
         panels.sort(
             key=lambda panel: (not panel.is_work, not any(figure.needs_care for figure in panel.figures), panel.as_bars)

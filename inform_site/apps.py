@@ -1,4 +1,4 @@
-"""The stock admin under our own name."""
+"""Configuration of the admin app with our own site class."""
 
 from django.contrib.admin import apps
 

@@ -1,4 +1,4 @@
-"""The Celery application: a wake-up call for work that the rows themselves describe."""
+"""The Celery application. Messages only wake the worker; the rows describe the work."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""The first curator of a development site, so that the desk can be tried at once."""
+"""The first curator account of a development site."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ NAME = "curator"
 
 @transaction.atomic
 def ensure_development_curator() -> tuple[str, str] | None:
-    """Makes a curator and returns name and password, which is kept nowhere else.
+    """Create a curator and return the name and the password, which is stored nowhere else.
 
-    None in production, and when somebody may enter the desk already.
+    None in production, and when a staff account exists already.
     """
     if settings.PRODUCTION or User.objects.filter(is_staff=True).exists():
         return None

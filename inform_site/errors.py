@@ -1,4 +1,4 @@
-"""What is told where no view answers: a page to a reader, problem+json to a program."""
+"""Error responses outside views: a page for readers, problem+json for programs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.views.defaults import permission_denied
 
 from inform_site.api import problems
 from inform_site.api.middleware import is_of_api
-from inform_site.language import is_of_desk
+from inform_site.language import is_admin_request
 from qa_app import pages
 
 NOTHING_HERE = "There is nothing at this address. The addresses there are stand at /api/v1/docs/."
@@ -30,7 +30,7 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
 def not_permitted(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     if is_of_api(request):
         return problems.plain(HTTPStatus.FORBIDDEN, "not-permitted", NOT_PERMITTED)
-    if not is_of_desk(request):
+    if not is_admin_request(request):
         return permission_denied(request, exception or PermissionDenied())
     context = {**admin.site.each_context(request), "title": "Not for your role"}
     return render(request, "admin/403.html", context, status=HTTPStatus.FORBIDDEN)

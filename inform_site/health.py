@@ -1,4 +1,4 @@
-"""Is the process alive, and can it answer: two addresses for proxies and orchestrators."""
+"""Liveness and readiness checks for proxies and orchestrators."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ def readyz(request: HttpRequest) -> JsonResponse:
 
 
 def state() -> tuple[dict[str, Any], HTTPStatus]:
-    """200 when the database answers and knows vectors, else 503. A language model that is down stops no answer."""
+    """Return the health of the site and 200, or 503 when the database or its vector extension fails.
+
+    A failing language model does not count: answers are then quoted from passages.
+    """
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT count(*) FROM pg_extension WHERE extname = 'vector'")

@@ -1,4 +1,4 @@
-"""Which language a page speaks: the one chosen in the footer (a cookie), else the browser's. Programs and the desk are told in English."""
+"""The language of a page: the one chosen in the footer, or else the browser's. The API and the admin use English."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from django.views.i18n import set_language
 from inform_site.api.middleware import is_of_api
 
 
-def own_words_first() -> None:
-    """English texts are their own translation; Django would look for each in half a dozen empty catalogues first.
+def put_english_first() -> None:
+    """Put the English catalogue first, because Django would look for each text in several empty catalogues.
 
-    What its catalogue of British English says differently still counts: it is the first of them.
+    Its entries for British English still apply.
     """
     vars(trans_real.translation(settings.LANGUAGE_CODE))["_fallback"] = None
 
@@ -30,37 +30,37 @@ def own_words_first() -> None:
 class PageLanguage(LocaleMiddleware):
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         super().__init__(get_response)
-        own_words_first()
+        put_english_first()
 
     def process_request(self, request: HttpRequest) -> None:
-        if is_of_api(request) or is_of_desk(request):
+        if is_of_api(request) or is_admin_request(request):
             translation.activate(settings.LANGUAGE_CODE)
             return
         super().process_request(request)
 
     def process_view(self, request: HttpRequest, view: object, arguments: object, options: object) -> None:
-        """A view of the API at an address of its own is known as one only now."""
+        """Recognise an API view outside the API's prefix, which is known only after URL resolution."""
         if is_of_api(request):
             translation.activate(settings.LANGUAGE_CODE)
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        """A page differs by the browser's languages and by the cookie; no cache may forget either."""
-        if is_of_api(request) or response.get("Content-Type", "").partition(";")[0] not in _SPOKEN:
+        """Vary pages by language and cookie, so that caches keep the languages apart."""
+        if is_of_api(request) or response.get("Content-Type", "").partition(";")[0] not in _TRANSLATED_TYPES:
             return response
         patch_vary_headers(response, ("Cookie",))
         return super().process_response(request, response)
 
 
-_SPOKEN = {"text/html", "application/atom+xml"}
+_TRANSLATED_TYPES = {"text/html", "application/atom+xml"}
 
 
-def is_of_desk(request: HttpRequest) -> bool:
-    """Whose own words are English: with the translations of Django's admin a page would speak two languages."""
+def is_admin_request(request: HttpRequest) -> bool:
+    """Return whether the request is for the admin, which is in English only."""
     return request.path_info.startswith(reverse("admin:index"))
 
 
 @csrf_exempt  # it changes nothing but the words of pages, and a token would put a cookie on every public page
 @require_POST
 def choose(request: HttpRequest) -> HttpResponse:
-    """Keeps `language` in a cookie and goes back to the page that it was chosen on; an unknown one changes nothing."""
+    """Store `language` in a cookie and return to the previous page; ignore an unknown language."""
     return set_language(request)

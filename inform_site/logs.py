@@ -1,4 +1,4 @@
-"""Log lines say which request they belong to."""
+"""Request ids in log lines."""
 
 from __future__ import annotations
 

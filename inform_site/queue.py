@@ -1,4 +1,4 @@
-"""Readies the queue that lives in the database; with Redis or RabbitMQ there is nothing to ready."""
+"""Install the message queue in the database; Redis and RabbitMQ need no installation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.conf import settings
 
 
 def install() -> bool:
-    """Creates pgmq's tables and functions; False when they are there already or the queue lives elsewhere."""
+    """Create pgmq's tables and functions; False when they exist already or the broker is another."""
     if not settings.QUEUE_IN_DATABASE:
         return False
     with psycopg.connect(settings.CELERY_BROKER_TRANSPORT_OPTIONS["conn_string"]) as connection:

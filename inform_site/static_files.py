@@ -1,4 +1,4 @@
-"""Sends the site's own style sheets, scripts and letters."""
+"""Serve the site's style sheets, scripts and fonts."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from whitenoise.responders import StaticFile  # type: ignore[import-untyped]
 
 
 class WholeFiles(WhiteNoiseMiddleware):  # type: ignore[misc]
-    """WhiteNoise whose replies hold the whole file.
+    """WhiteNoise with replies that hold the whole file.
 
-    Its own are read while they are sent, which an asynchronous server can do only by reading them whole beforehand, with a
-    warning each time. Ours are all small.
+    WhiteNoise streams files, which an asynchronous server must read whole first, with a warning each time. Our files
+    are small.
     """
 
     @staticmethod

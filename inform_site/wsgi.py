@@ -1,4 +1,4 @@
-"""The WSGI entry, for servers that speak it."""
+"""The WSGI application, for servers without ASGI."""
 
 import os
 

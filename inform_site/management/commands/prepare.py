@@ -1,4 +1,4 @@
-"""What has to be there before anything can be asked: tables, queue, static files, the starter corpus."""
+"""Prepare what the site needs before it starts: tables, queue, static files and the starter corpus."""
 
 from __future__ import annotations
 
@@ -36,6 +36,6 @@ class Command(BaseCommand):
 
 
 def _is_starter_corpus(folder: Path) -> bool:
-    """Whether every study of the folder is in the database: a corpus that was imported before it had word lists."""
+    """Return whether every study of the folder is in the database already."""
     ids = {path.stem for path in (folder / sources.STUDIES).glob("*.json")}
     return ids <= set(Study.objects.filter(study_id__in=ids).values_list("study_id", flat=True))

@@ -1,4 +1,4 @@
-"""What `make run` ends in: the whole site in the foreground, until Ctrl-C."""
+"""Run the whole site in the foreground until Ctrl-C; `make run` ends here."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ HOST = "127.0.0.1"
 MIN_FREE_MEGABYTES = 200
 WEB_POOL_SIZE = 8
 WORKER_RESTARTS = 5
-LOOK_EVERY_SECONDS = 0.5
-GUARD_EVERY_SECONDS = 5.0
-INDEXING_STANDS_STILL_SECONDS = 180.0  # the encoder cannot be loaded, perhaps: the site is of use all the same
+POLL_SECONDS = 0.5
+DATABASE_POLL_SECONDS = 5.0
+INDEXING_STALLED_SECONDS = 180.0  # perhaps the encoder fails to load: the site is usable without it
 
 
 class Command(BaseCommand):
@@ -48,9 +48,9 @@ class Command(BaseCommand):
 
 
 class Arrival:
-    """Watches the site come up: reports what is indexed, announces once that it is ready, then minds the database.
+    """The start of the site: report indexing, announce once that the site is ready, then watch the database.
 
-    Where it was ready before all was indexed, it says so when the last passage is.
+    If the site was ready before indexing ended, report the end of indexing too.
     """
 
     def __init__(self, supervisor: Supervisor, port: int) -> None:
@@ -67,12 +67,12 @@ class Arrival:
         if time.monotonic() < self._look_at:
             return
         if self._is_ready:
-            self._look_at = time.monotonic() + GUARD_EVERY_SECONDS
+            self._look_at = time.monotonic() + DATABASE_POLL_SECONDS
             self._guard_database()
             if self._is_waiting:
                 self._report_end()
             return
-        self._look_at = time.monotonic() + LOOK_EVERY_SECONDS
+        self._look_at = time.monotonic() + POLL_SECONDS
         try:
             self._report()
         except DatabaseError:  # restarting, perhaps; asked again at the next look
@@ -92,16 +92,16 @@ class Arrival:
                 self._supervisor.say(
                     f"The site is up at http://{HOST}:{self._port}; until all is indexed it finds by words alone"
                 )
-        stands_still = time.monotonic() - self._moved_at > INDEXING_STANDS_STILL_SECONDS
-        if self._is_serving and (is_indexed or stands_still):
+        is_stalled = time.monotonic() - self._moved_at > INDEXING_STALLED_SECONDS
+        if self._is_serving and (is_indexed or is_stalled):
             self._announce(missing=progress.missing)
 
     def _announce(self, *, missing: int) -> None:
-        """Makes the curator only now that the password is certain to be shown."""
+        """Announce that the site is ready. Create the curator here, where the password is certain to be shown."""
         self._is_ready = True
         lines = [f"Ready: http://{HOST}:{self._port}  (curators: /admin/)"]
         if missing:
-            lines.append(words_of_missing(missing, is_under_way=indexing.is_under_way()))
+            lines.append(describe_unindexed(missing, is_under_way=indexing.is_under_way()))
             self._is_waiting = True
         if credentials := ensure_development_curator():
             lines.append("Curator's name: {}  password: {}  (shown only this once)".format(*credentials))
@@ -119,21 +119,21 @@ class Arrival:
         connection.close()
 
     def _guard_database(self) -> None:
-        """Starts the embedded server again when it was killed; its own recovery keeps every committed row."""
+        """Restart the embedded server if it was killed; PostgreSQL recovers every committed row."""
         postgres = settings.EMBEDDED_POSTGRES
         if postgres and not postgres.is_ready() and postgres.ensure():
             self._supervisor.say("PostgreSQL had ended and was started again")
 
 
-def words_of_missing(number: int, *, is_under_way: bool) -> str:
-    """What is said of passages that have no vectors when the site is ready."""
+def describe_unindexed(number: int, *, is_under_way: bool) -> str:
+    """Describe the passages without vectors at the time the site is ready."""
     if is_under_way:
         return f"Still to be indexed: {number}, found by words alone until then; the worker is at it."
     return f"Not indexed: {number}, found by words alone; `manage.py check_corpus` says which."
 
 
 def serve(port: int) -> int:
-    """Runs web and worker until they are asked to stop (0) or cannot go on (1)."""
+    """Run the web server and the worker until they are asked to stop (0) or fail (1)."""
     cores = os.cpu_count() or 1
     with Supervisor() as supervisor:
         supervisor.start(
@@ -149,31 +149,35 @@ def serve(port: int) -> int:
             folder=settings.BASE_DIR,
             max_restarts=WORKER_RESTARTS,
         )
-        # what a killed worker left undone would otherwise wait for the first sweep
+        # Work that a killed worker left would otherwise wait for the first sweep.
         current_app.send_task("corpus_app.tasks.index_stale_passages")
         return supervisor.run(Arrival(supervisor, port).look)
 
 
 def web_command(port: int) -> list[str]:
-    options = f"--host {HOST} --port {port} --no-access-log --no-proxy-headers --log-level warning --timeout-graceful-shutdown 10"
+    address = f"--host {HOST} --port {port}"
+    options = f"{address} --no-access-log --no-proxy-headers --log-level warning --timeout-graceful-shutdown 10"
     return [sys.executable, "-m", "uvicorn", "inform_site.asgi:application", *options.split()]
 
 
 def worker_command() -> list[str]:
-    """One worker with the schedule inside; as root without Celery's page about root, who has no other user here."""
+    """Return the command of one worker with the scheduler inside.
+
+    Silence Celery's warning about root, which may be the only user in a container.
+    """
     silence = ["-W", "ignore::UserWarning:celery.platforms"]
     options = "-B --concurrency 1 --without-gossip --without-mingle --without-heartbeat --loglevel warning"
     return [sys.executable, *silence, "-m", "celery", "--quiet", "-A", "inform_site", "worker", *options.split()]
 
 
 def environment(*, threads: int, **names: str) -> dict[str, str]:
-    """Ours, with offline models and a number of threads that leaves room for the other process."""
+    """Return our environment with offline models and a limited number of threads."""
     defaults = {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": str(threads)}
     return defaults | os.environ | {"PYTHONUNBUFFERED": "1"} | names
 
 
 def embedded_database() -> contextlib.AbstractContextManager[None]:
-    """The embedded server with its database for as long as the block runs; nothing when DATABASE_URL names another."""
+    """Run the embedded server with its database during the block; do nothing where DATABASE_URL names another."""
     if settings.EMBEDDED_POSTGRES is None:
         return contextlib.nullcontext()
     return settings.EMBEDDED_POSTGRES.hold(database=settings.EMBEDDED_DATABASE_NAME)
@@ -186,7 +190,7 @@ def port_number(text: str) -> int:
 
 
 def require_free_port(port: int) -> None:
-    """Raises CommandError naming PORT unless this port can be listened on."""
+    """Raise CommandError that names PORT unless the port can be bound."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -197,7 +201,7 @@ def require_free_port(port: int) -> None:
 
 
 def require_free_space() -> None:
-    """Raises CommandError when the disk could not even take the starter corpus and its index."""
+    """Raise CommandError when the disk has no space for the starter corpus and its index."""
     free = shutil.disk_usage(settings.DATA_DIR).free // 1_000_000
     if free < MIN_FREE_MEGABYTES:
         raise CommandError(
