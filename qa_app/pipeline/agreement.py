@@ -99,7 +99,7 @@ def find_concepts(text: str, index: AliasIndex, kinds: frozenset[str], *, skips_
 def map_finding(finding: Finding, index: AliasIndex) -> FindingConcepts:
     """Return the concepts that the sides and the outcome of a finding name.
 
-    A measure counts as the outcome only where no outcome is named, and words in brackets only where none stand outside.
+    A measure counts as the outcome only where no outcome is named, and bracketed words only where no others match.
     """
     intervention = find_concepts(finding.intervention, index, COMPARED_KINDS)
     comparator = find_concepts(finding.comparator, index, COMPARED_KINDS, skips_less=True)

@@ -135,7 +135,7 @@ def names_its_study(text: str, study: Study) -> bool:
 def describe(study: Study, people: str = "") -> str:
     """Return a study's name for a reader: `Schoenfeld and colleagues (meta-analysis, 2017; mixed ages)`.
 
-    A study without authors goes by design and year: `Meta-analysis, 2017; mixed ages`.
+    A study without authors is named by design and year: `Meta-analysis, 2017; mixed ages`.
     """
     design = _DESIGNS.get(study.design, study.design.value.replace("_", " "))
     kind = ", ".join(filter(None, (design, str(study.year or ""))))

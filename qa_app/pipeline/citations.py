@@ -40,7 +40,7 @@ def parse_markers(text: str) -> tuple[str, tuple[int, ...]]:
 def _numbers(marker: str) -> Iterator[int]:
     for part in re.split(r"[,;\uff0c\u3001\uff1b&]", marker):
         found = _NUMBERED.fullmatch(part.strip())
-        if found is None:  # a passage's label, or more digits than anybody counts to
+        if found is None:  # a passage's label, or a number of ten digits or more
             continue
         first, last = int(found[1]), int(found[2] or found[1])
         yield from range(first, last + 1) if 0 <= last - first < LONGEST_RANGE else (first, last)

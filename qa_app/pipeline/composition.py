@@ -143,7 +143,7 @@ def _by_study(quotations: Sequence[Quotation], place: Mapping[str, int]) -> tupl
 
 
 def _in_order(quotations: Sequence[Quotation], place: Mapping[str, int]) -> tuple[Quotation, ...]:
-    """Order by study, within a study as its passages stand."""
+    """Order by study, within a study by position."""
     return tuple(sorted(quotations, key=lambda q: (place[q.study_id], q.passage.position, q.first)))
 
 

@@ -15,7 +15,7 @@ SHORT_NAME = 2  # letters: such a name in capitals ("RT") is found in capitals o
 SLOTS: dict[str, str] = tomllib.loads((LANGUAGE_FOLDER / "slots.toml").read_text("utf-8"))["slots"]
 """Slot of a question that a concept of each kind fills; an empty one fills none."""
 FILLERS = frozenset(tomllib.loads((LANGUAGE_FOLDER / "slots.toml").read_text("utf-8"))["fillers"]["words"])
-"""Words that may stand inside a name of several words: "build more muscle"."""
+"""Words that may occur inside a name of several words: "build more muscle"."""
 
 
 def slot_of(concept: Concept) -> str:

@@ -27,8 +27,8 @@ def missing_parts(
 ) -> tuple[str, ...]:
     """Return the parts of the question that no cited text mentions, as the reader wrote them, the rarest first.
 
-    `cited_texts` are the passages and titles of the cited studies; `is_unknown` tells stems that stand
-    nowhere in the cited studies. People asked about whom no cited study includes come last.
+    `cited_texts` are the passages and titles of the cited studies; `is_unknown` tells whether a stem
+    occurs nowhere in the cited studies. People asked about whom no cited study includes come last.
     """
     present = frozenset().union(*map(stem_set, cited_texts)) if cited_texts else frozenset()
     asked = [(concept, name_stems(concept)) for concept in (*query.unstudied, *query.concepts)]

@@ -56,7 +56,7 @@ BY_WORDS_ALONE = (
     "asking again in a while may find more."
 )
 
-MOST_RELATED = 6  # topics offered beside an answer
+MOST_RELATED = 6  # topics offered with an answer
 Refuse = Callable[[Retrieved, Corpus], Answer]
 
 
@@ -155,7 +155,7 @@ class Ending:
             citations=citations.citations(numbers, chosen),
             confidence=confidence.assess(retrieved.lead, retrieved.signals, gathered.missing, version, self.policy),
             evidence=chosen.passages,
-            left_out=(*chosen.left_out, *written.fallen),
+            left_out=(*chosen.left_out, *written.rejected),
             generator=written.generator,
             agreement=chosen.agreement,
             definitions=self._definitions((*written.summary, *written.answer)),

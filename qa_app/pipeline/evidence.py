@@ -59,10 +59,11 @@ def gather(
 ) -> Gathered | None:  # fmt: skip
     """Choose what to quote and freeze it with its evidence; None where the leading study has nothing to quote."""
     ranked = rank(question, query, facts, retrieved, corpus, policy, reranker)
-    cited = tuple(dict.fromkeys(candidate.passage.study.study_id for candidate in ranked.kept))[: policy.cited_studies]
+    studies = dict.fromkeys(candidate.passage.study.study_id for candidate in ranked.passages)
+    cited = tuple(studies)[: policy.cited_studies]
     if policy.order is Order.RELEVANCE and reranker is None:
         cited = cited_studies(retrieved, policy)
-    kept = tuple(candidate for candidate in ranked.kept if candidate.passage.study.study_id in cited)
+    candidates = tuple(candidate for candidate in ranked.passages if candidate.passage.study.study_id in cited)
     nearest = [finding for study_id in cited if (finding := _nearest_finding(study_id, retrieved, facts))]
     context = SelectionContext(
         query=query,
@@ -74,7 +75,7 @@ def gather(
         leans={finding.finding_id: finding.lean for finding in facts.findings},
         matches=_matches(query, facts, cited),
     )
-    composed = compose([c.passage for c in kept], cited, context, policy, question.mode)
+    composed = compose([c.passage for c in candidates], cited, context, policy, question.mode)
     if composed and len(composed.passages) > policy.evidence_passages:
         composed = compose(composed.first_passages(policy.evidence_passages), cited, context, policy, question.mode)
     if composed is None:
@@ -85,7 +86,7 @@ def gather(
     chosen = Evidence(
         question=question,
         query=query,
-        passages=_shown(kept, composed, policy),
+        passages=_shown(candidates, composed, policy),
         left_out=ranked.left_out,
         agreement=_agreement(matter, facts),
         draft=composed.draft(),
@@ -117,9 +118,9 @@ def rank(
         pool = load_pool(find_pool(list(hits.values()), policy, 2 * policy.pool), corpus)
         total = retrieved.found.searchable_passages
         ranked = rank_passages(query, pool, hits, facts.vocabulary, total, policy, question.mode)
-    if reranker is None or not ranked.kept:
+    if reranker is None or not ranked.passages:
         return ranked
-    return replace(ranked, kept=rerank(question.searched, ranked.kept, reranker))
+    return replace(ranked, passages=rerank(question.searched, ranked.passages, reranker))
 
 
 def rank_all(
@@ -129,7 +130,7 @@ def rank_all(
     """Rank every passage for a search without an answer; the budget of an answer does not apply."""
     if policy.order is not Order.RELEVANCE:
         whole = replace(policy, evidence_passages=2 * policy.pool)
-        return rank(question, query, facts, retrieved, corpus, whole, reranker).kept
+        return rank(question, query, facts, retrieved, corpus, whole, reranker).passages
     pool = load_pool(list(fuse(retrieved.found.hits, policy.lexical_weight))[: policy.pool], corpus)
     ranked = rank_by_relevance(pool, retrieved)
     return rerank(question.searched, ranked, reranker) if reranker else ranked
@@ -264,6 +265,6 @@ def _shown(ranked: Sequence[Candidate], composed: Composition, policy: Policy) -
     if policy.order is not Order.RELEVANCE:
         return tuple(ranked)
     others = [c for c in ranked if c.passage.study.study_id in studies and c.passage.passage_id not in quoted]
-    room = max(policy.evidence_passages - len(quoted), 0)
-    kept = quoted | {candidate.passage.passage_id for candidate in others[:room]}
-    return tuple(candidate for candidate in ranked if candidate.passage.passage_id in kept)
+    remaining = max(policy.evidence_passages - len(quoted), 0)
+    shown = quoted | {candidate.passage.passage_id for candidate in others[:remaining]}
+    return tuple(candidate for candidate in ranked if candidate.passage.passage_id in shown)

@@ -92,7 +92,7 @@ UNIT_OF = {
 
 
 def value_of(word: str) -> float | None:
-    """Return the number a word stands for, in digits or spelt out; None for any other word."""
+    """Return the number that a word means, in digits or spelt out; None for any other word."""
     if word in NUMERALS:
         return NUMERALS[word]
     if not word[:1].isdigit():

@@ -34,9 +34,9 @@ RELATED = (
 
 @dataclass(frozen=True, slots=True)
 class RankedPassages:
-    """The passages kept, the best first, and those left out with the reason."""
+    """The selected passages, the best first, and those left out with the reason."""
 
-    kept: tuple[Candidate, ...]
+    passages: tuple[Candidate, ...]
     left_out: tuple[LeftOut, ...] = ()
 
 
@@ -54,10 +54,10 @@ def rank_passages(
     query: Query, passages: Sequence[Passage], hits: Mapping[int, Hit], vocabulary: Mapping[str, int], total: int,
     policy: Policy, mode: Mode,
 ) -> RankedPassages:  # fmt: skip
-    """Rank the pool as the policy says, and keep its `evidence_passages` from different places.
+    """Rank the pool by the policy, and select `evidence_passages` of it from different places.
 
     Plain sentences are no passages of a source and are left aside. `vocabulary` counts the passages, of `total`, that a
-    word stands in.
+    word occurs in.
     """
     own = {p.passage_id: p for p in passages if p.passage_id in hits and p.kind is not PassageKind.PLAIN}
     pool = find_pool([hits[pk] for pk in own], policy, policy.pool)
@@ -69,7 +69,7 @@ def rank_passages(
     else:
         ordered = sorted(candidates, key=lambda c: (-c.score, c.passage.passage_id))
         ordered = _newer_first_within_band(ordered, policy.recency_band) if policy.recency_band else ordered
-    return _keep(ordered, policy)
+    return _select(ordered, policy)
 
 
 def is_related(section: Section, targets: Iterable[Section]) -> bool:
@@ -193,13 +193,13 @@ def _newer_first_within_band(ordered: Sequence[Candidate], band: float) -> list[
     return result
 
 
-def _keep(ordered: Sequence[Candidate], policy: Policy) -> RankedPassages:
-    """Keep the first passages of different places within the distance gate."""
-    kept: list[Candidate] = []
+def _select(ordered: Sequence[Candidate], policy: Policy) -> RankedPassages:
+    """Select the first passages of different places within the distance gate."""
+    selected: list[Candidate] = []
     left_out: list[LeftOut] = []
     places: set[tuple[str, str, int]] = set()
     for candidate in ordered:
-        if len(kept) == policy.evidence_passages:
+        if len(selected) == policy.evidence_passages:
             break
         passage = candidate.passage
         place = (passage.study.study_id, passage.section.value, passage.position // PLACE)
@@ -212,8 +212,8 @@ def _keep(ordered: Sequence[Candidate], policy: Policy) -> RankedPassages:
             left_out.append(_left_out(passage, LeftOutReason.DUPLICATE_LOCATION, "a better passage stands beside it"))
         else:
             places.add(place)
-            kept.append(candidate)
-    return RankedPassages(tuple(kept), tuple(left_out))
+            selected.append(candidate)
+    return RankedPassages(tuple(selected), tuple(left_out))
 
 
 def _left_out(passage: Passage, reason: LeftOutReason, detail: str) -> LeftOut:

@@ -59,7 +59,7 @@ class Quotation:
 def cut(passage: Passage) -> Iterator[Quotation]:
     """Yield the quotation around each sentence of a passage, each run once.
 
-    Runs over `LONGEST` sentences are left out, and those in which a sentence tells a machine what to say.
+    Runs over `LONGEST` sentences are left out, and those with a sentence that instructs a machine.
     """
     texts = [passage.text[s.start : s.end] for s in passage.sentences]
     ties = [_CONNECTIVES.find(words_of(text)[:OPENING]) for text in texts]

@@ -286,7 +286,7 @@ class HeadlineVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """One verbatim plain sentence that answers, with its verdict and the count of studies behind it.
+    """One verbatim plain sentence that answers, with its verdict and counts of studies.
 
     The three counts cover the whole corpus; they are None where the finding's concepts are not mapped.
     """

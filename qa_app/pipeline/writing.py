@@ -32,7 +32,7 @@ class Written:
 
     summary: tuple[Sentence, ...]
     answer: tuple[Sentence, ...]
-    fallen: tuple[LeftOut, ...]
+    rejected: tuple[LeftOut, ...]
     generator: Generator
     attempts: tuple[Attempt, ...] = ()
 
@@ -58,14 +58,14 @@ def write(
     """
     reporter = SentenceReporter(evidence, clock.progress)
     attempts: list[Attempt] = []
-    fallen: list[LeftOut] = []
+    rejected: list[LeftOut] = []
     given_up: set[str] = set()
     reason = message = ""
     last: Written | None = None
     for writer in writers:
         if writer.name in given_up:
             continue
-        before = tuple(fallen)
+        before = tuple(rejected)
         try:
             last = _attempt(writer, evidence, policy, clock, reporter, is_last=writer is writers[-1])
         except WriterFailed as failure:
@@ -76,7 +76,7 @@ def write(
                 given_up.add(writer.name)
             continue
         attempts += last.attempts
-        fallen += [entry for entry in last.fallen if entry not in before]  # two attempts may fail alike
+        rejected += [entry for entry in last.rejected if entry not in before]  # two attempts may fail alike
         if last.has_parts(parts):
             break
         reason = reason or "unverified"
@@ -85,7 +85,7 @@ def write(
     reporter.report(last.summary, last.answer)
     return replace(
         last,
-        fallen=tuple(fallen),
+        rejected=tuple(rejected),
         generator=_generator(last.generator, attempts, reason),
         attempts=tuple(attempts),
     )
@@ -110,7 +110,7 @@ def _attempt(
     return Written(
         summary=_distinct_sentences(summary),
         answer=_distinct_sentences(answer),
-        fallen=(*draft.dropped, *(entry for _, rejected in results for entry in rejected)),
+        rejected=(*draft.dropped, *(entry for _, left_out in results for entry in left_out)),
         generator=generator,
         attempts=(Attempt(generator, draft, verdicts=tuple(_verdict(*result) for result in results)),),
     )

@@ -1,7 +1,8 @@
 """Recognise questions about the corpus itself ("which studies on X do you have?") and answer them from its rows.
 
 A question is about the corpus if it has a word for the corpus and a wish (count, list, newest, ...), asks for no
-finding, and each of its words is recognised. One with a word for the corpus that cannot be parsed is refused with examples.
+finding, and each of its words is recognised. One with a word for the corpus that cannot be parsed is refused with
+examples.
 """
 
 from __future__ import annotations

@@ -161,7 +161,7 @@ def _column_values(found: Found, taken: set[int]) -> dict[str, tuple[str, ...]]:
 def _people_values(
     placed: Sequence[Word], people: Sequence[PeopleMention], taken: set[int]
 ) -> dict[str, tuple[str, ...]]:
-    """Return the named people by facet; words of a journal or a design name nobody."""
+    """Return the named people by facet; words of a journal or a design are ignored."""
     values: dict[str, tuple[str, ...]] = {}
     free = frozenset(range(len(placed))) - taken
     for mention in (mention for mention in people if not mention.is_implied):

@@ -1,4 +1,4 @@
-"""Find the family names in a question that stand beside a cue such as a year, "et al." or "the paper by"."""
+"""Find the family names in a question next to a cue such as a year, "et al." or "the paper by"."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from qa_app.pipeline.lexicon import Span, language_table
 from qa_app.pipeline.text import EMPTY_WORDS, stem
 
 YEAR_GAP = 4  # words between a name and its year
-SHORT_NAME = 4  # letters; a shorter name counts only with a capital, one of this length in lower case only beside a cue
+SHORT_NAME = (
+    4  # letters; a shorter name counts only with a capital, one of this length in lower case only next to a cue
+)
 JOINING = frozenset({"and", "et"})
 PARTICLES = frozenset({"dos", "de", "da", "van", "von", "del"})
 _WITH_EMPTY_WORDS = frozenset({"ordinary", "not_names"})
@@ -121,7 +123,7 @@ class AuthorIndex:
 
 @dataclass(slots=True)
 class AuthorMention:
-    """One or more family names in a row, with the year beside them: token positions."""
+    """One or more family names in a row, with the year next to them, as token positions."""
 
     start: int
     end: int
@@ -145,7 +147,7 @@ def index_authors(studies: Sequence[Reference]) -> AuthorIndex:
 
 
 def known_mentions(tokens: Sequence[QuestionToken], index: AuthorIndex) -> Iterator[AuthorMention]:
-    """Yield family names of the corpus beside a cue, or with one anywhere if the name is no ordinary word."""
+    """Yield family names of the corpus next to a cue, or with one anywhere if the name is no ordinary word."""
     has_cue = any(_is_study_or_year(token.norm) for token in tokens) or _has_et_al(tokens)
     place = 0
     while place < len(tokens):
@@ -187,7 +189,7 @@ def _has_adjacent_cue(tokens: Sequence[QuestionToken], start: int, end: int, *, 
 
 
 def unknown_mentions(tokens: Sequence[QuestionToken], index: AuthorIndex) -> Iterator[AuthorMention]:
-    """Yield names that no study has, each beside a cue that only a source has, with the names right after."""
+    """Yield names that no study has, each next to a cue that only sources have, with the names right after."""
     for place in range(len(tokens)):
         is_led = _has_et_al(tokens, place + 1, place + 3) and tokens[place].norm not in WORDS["not_names"]
         if not is_led and not (_can_be_name(tokens[place], index) and _has_source_cue(tokens, place, index)):
@@ -224,7 +226,7 @@ def _has_source_cue(tokens: Sequence[QuestionToken], place: int, index: AuthorIn
 
 
 def _is_of_pair(tokens: Sequence[QuestionToken], place: int, index: AuthorIndex) -> bool:
-    """Tell whether the name is one of "X and Y" with a year or a kind of study beside it."""
+    """Tell whether the name is one of "X and Y" with a year or a kind of study next to it."""
     for first in (place - 2, place):
         if first < 0 or first + 2 >= len(tokens) or tokens[first + 1].norm not in JOINING:
             continue
@@ -242,7 +244,7 @@ def _pair_is_cited(tokens: Sequence[QuestionToken], first: int) -> bool:
 
 
 def merge_mentions(mentions: Iterable[AuthorMention], tokens: Sequence[QuestionToken]) -> list[AuthorMention]:
-    """Join names in a row into one mention and give each the year beside it."""
+    """Join names in a row into one mention and give each the year next to it."""
     merged: list[AuthorMention] = []
     for mention in sorted(mentions, key=lambda m: m.start):
         last = merged[-1] if merged else None

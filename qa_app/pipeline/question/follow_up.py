@@ -1,4 +1,4 @@
-"""Complete a follow-up question by what the question before names."""
+"""Complete a follow-up question with names from the previous question."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class NamedText:
         return any(start >= first for start, _ in self.cues.get(name, ()))
 
     def points_back(self, cue: str) -> bool:
-        """Tell whether a pronoun has nothing before it in the question that it may stand for."""
+        """Tell whether a pronoun has no antecedent in the question."""
         for first, end in self.cues.get(cue, ()):
             is_expletive = any(start < end <= last for start, last in self.cues.get("expletive", ()))
             before = self.words[1:first]
@@ -122,9 +122,9 @@ def _joined(text: str, names: Iterable[Named]) -> Iterator[Named]:
 
 
 def follow(question: str, before: str, concepts: ConceptIndex, people: PeopleIndex) -> str | None:
-    """Return what a question means after the question before; None where it stands alone.
+    """Complete a follow-up from the previous question; None where it is complete.
 
-    The reader's words come first and whole. Names of the question before complete them, but for those they replace.
+    The reader's words come first, unchanged. Names of the previous question complete them, except those replaced.
     """
     core, subject = question.rstrip(_END), before.rstrip(_END)
     if not core or not subject or core.casefold() == subject.casefold():
@@ -142,7 +142,7 @@ def follow(question: str, before: str, concepts: ConceptIndex, people: PeopleInd
 
 
 def standalone(question: str, understood_as: str | None) -> str:
-    """Return what the next question follows: of "what about women: how much protein?" what stands after the colon."""
+    """Return the question that a next one follows: "what about women: how much protein?" gives "how much protein?"."""
     return question if understood_as is None else understood_as.removeprefix(f"{question.rstrip(_END)}: ")
 
 
@@ -174,7 +174,7 @@ def _topic(asked: NamedText, start: int) -> Span | None:
 
 
 def _replaced(asked: NamedText, earlier: NamedText, topic: Span, start: int) -> str | None:
-    """Put the topic in the place of what the question before names for its slots."""
+    """Replace the names of the previous question in the topic's slots by the topic."""
     text = earlier.text
     is_without = asked.words[start].text == "without"
     named = {slot: [name.text(asked.text) for name in asked.names if name.slot == slot] for slot in asked.slots}
@@ -189,7 +189,7 @@ def _replaced(asked: NamedText, earlier: NamedText, topic: Span, start: int) -> 
 
 
 def _missing_slots(asked: NamedText, earlier: NamedText, start: int) -> frozenset[str]:
-    """Return the slots that a sentence leaves to the question before; none where it stands alone."""
+    """Return the slots that a sentence takes from the previous question; none where it is complete."""
     own = asked.slots
     supposed = asked.after("supposed", start)
     if supposed != start:
@@ -205,7 +205,7 @@ def _missing_slots(asked: NamedText, earlier: NamedText, start: int) -> frozense
 
 
 def _completed(asked: NamedText, earlier: NamedText, slots: frozenset[str]) -> str | None:
-    """Append what the question before names for these slots; all of it where it names nothing."""
+    """Append the names of the previous question for these slots, or all of it where it names nothing."""
     if not slots:
         return None
     carried = [name for name in earlier.names if name.slot in slots]

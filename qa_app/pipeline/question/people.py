@@ -59,7 +59,7 @@ class PeopleIndex:
 
     @classmethod
     def build(cls, table: Table) -> PeopleIndex:
-        """Compile the corpus's list `people`; an empty one finds nobody. Raises LexiconError."""
+        """Compile the corpus's list `people`; an empty list matches nothing. Raises LexiconError."""
         ages = sorted(((row["from"], tuple(row["groups"])) for row in table.get("ages", ())), reverse=True)
         return cls(PhraseIndex.compile([table]), tuple(ages))
 

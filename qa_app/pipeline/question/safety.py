@@ -130,7 +130,7 @@ def _rows(tables: Iterable[Table], key: str) -> list[Any]:
 def _rule(row: Table, lists: frozenset[str], routes: Mapping[str, Route]) -> Rule:
     if missing := {"route", "example", "counterexample"} - set(row):
         raise LexiconError(f"A safety rule lacks {', '.join(sorted(missing))}: {dict(row)}")
-    known = {field.name for field in fields(Rule)} & set(row)  # others are notes of whoever keeps the list
+    known = {field.name for field in fields(Rule)} & set(row)  # other keys are notes of the editors
     rule = Rule(**{**_CONDITIONS, **{name: row[name] for name in known}})
     named = {name for group in (*rule.every, *rule.near, rule.unless) for name in group}
     if unknown := named - lists:

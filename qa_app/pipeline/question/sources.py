@@ -65,7 +65,7 @@ class SourceIndex:
 def find_sources(
     text: str, studies: Sequence[Reference] | SourceIndex, *, prefer_first_author: bool = True
 ) -> NamedSources:
-    """Find the sources a question names; a name counts only beside a cue such as a year, "et al." or "the paper by".
+    """Find the sources a question names; a name counts only next to a cue such as a year, "et al." or "the paper by".
 
     With `prefer_first_author`, a name selects the studies of which it is the first author, if there are any.
     """
@@ -161,8 +161,8 @@ def _names_organisation(study: Reference, acronym: str) -> bool:
     if any(acronym in _initials(name) for name in (study.title, *authors)):
         return True
     words = re.findall(r"\w+", study.title)
-    beside = [w.casefold() for n, word in enumerate(words) if word == acronym for w in words[n + 1 : n + 3]]
-    return any(is_cue(word, "issued") for word in beside)
+    following = [w.casefold() for n, word in enumerate(words) if word == acronym for w in words[n + 1 : n + 3]]
+    return any(is_cue(word, "issued") for word in following)
 
 
 def _initials(name: str) -> str:

@@ -34,7 +34,7 @@ def find_ask(text: str) -> str:
 
 
 def find_focus(text: str) -> str:
-    """Return the question behind a heading without a full stop: it begins with a capital, and words stand before it."""
+    """Return the question after a heading without a full stop: it begins with a capital, and words precede it."""
     start = max((match.start() for match in _OPENING.finditer(text)), default=0)
     is_question = len(text[:start].split()) >= SHORTEST_HEADING and content_stems(text[start:])
     return text[start:] if is_question else text

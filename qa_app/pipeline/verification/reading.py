@@ -55,7 +55,7 @@ _REWRITTEN = (
     (re.compile(r"<=|=<"), "≤"),
     (re.compile(r">=|=>"), "≥"),
     (re.compile(r"(?<=\d)[·∙⋅](?=\d)"), "."),
-    # "kg-1", "kg^-1" behind another unit: per kg
+    # "kg-1", "kg^-1" after another unit: per kg
     (re.compile(r"(?<=[a-z%1])[ ·∙⋅*.]?\b(kg|g|mg|d|day|wk|week|min|h|s|l|ml|dl|m2|year|yr)\^?-1\b"), r"/\1"),
     (
         re.compile(r"\b(?:at least|no less than|not less than|no fewer than|not fewer than|a minimum of|minimum of)\b"),
