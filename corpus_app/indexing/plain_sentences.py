@@ -1,8 +1,6 @@
-"""Passages of the kind `plain`: the takeaway of a study and the plain sentences of its findings, as rows that can be
-searched and quoted.
+"""Derive passages of kind `plain` from a study's takeaway and the plain sentences of its findings.
 
-They are derived: whoever changes a takeaway or a finding changes them in the same transaction, through
-`indexing.sync_study`.
+Every change of a takeaway or finding updates them in the same transaction, by `indexing.sync_study`.
 """
 
 from __future__ import annotations
@@ -19,9 +17,9 @@ FIRST_POSITION = 1_000_000  # after every ordinary passage, so that these can be
 
 
 def sync(study_pk: int) -> None:
-    """Write, change and remove a study's plain passages until they say what its takeaway and confirmed findings say.
+    """Update a study's plain passages from its takeaway and confirmed findings.
 
-    One whose words change keeps its row and rises by a version.
+    A passage whose text changes keeps its row, and its version rises by one.
     """
     study = Study.objects.get(pk=study_pk)
     present = {row.finding_id: row for row in Passage.with_plain.filter(study=study_pk, kind=PassageKind.PLAIN)}

@@ -1,8 +1,7 @@
-"""The short texts of a study that questions are compared with: its title, findings, plain sentences and curated
-questions.
+"""Index the short texts of a study: its title, findings, plain sentences and curated questions.
 
-Rows, terms and flags are brought in step with every write (`sync`); vectors follow in the background. A row's words
-never change, so a vector is always that of its row.
+`sync` updates rows, terms and flags with every write; vectors follow in the background. The text of a row never
+changes, so its vector is never stale.
 """
 
 from __future__ import annotations
@@ -25,14 +24,13 @@ logger = logging.getLogger(__name__)
 
 BATCH = 64  # texts between two commits; they are short
 MAX_ATTEMPTS = 3
-STUDIES_AT_ONCE = 200  # whose texts are written in one transaction where many have none
-
+STUDIES_AT_ONCE = 200  # studies whose missing texts are written in one transaction
 
 Row = TypeVar("Row", Finding, Passage, StudyText)
 
 
 class Text(NamedTuple):
-    """A text as it should be kept."""
+    """A text as it should be stored."""
 
     kind: str
     finding_pk: int | None
@@ -40,11 +38,11 @@ class Text(NamedTuple):
     words: str
 
 
-# --- In the transaction of every write --------------------------------------------------------------------------------
+# --- Update with every write ------------------------------------------------------------------------------------------
 
 
 def sync(study_pks: Collection[int]) -> None:
-    """Bring the texts of these studies, their terms and their vectors' flags in step with the studies' present rows."""
+    """Update the texts of these studies, their terms and their vectors' flags from the present rows."""
     studies = Study.objects.in_bulk(study_pks)
     findings = _by_study(Finding.objects.filter(study__in=studies).order_by("study", "position"))
     passages = _by_study(Passage.with_plain.filter(study__in=studies).order_by("study", "position"))
@@ -52,19 +50,19 @@ def sync(study_pks: Collection[int]) -> None:
     for pk, study in studies.items():
         _write(pk, list(wanted(study, findings[pk], passages[pk])), present[pk])
     StudyText.objects.filter(study__in=studies, index_attempts__gt=0).update(index_attempts=0, index_error="")
-    # Named one by one: where the planner does not know the tables yet, a subquery would have it read all the terms.
+    # Listed by id: without statistics, the planner would read all terms for a subquery.
     texts = list(StudyText.objects.filter(study__in=studies).values_list("pk", flat=True))
     parameters = {"studies": list(studies), "texts": texts}
     with connection.cursor() as cursor:
         cursor.execute(_MARK_VECTORS, parameters)
-        cursor.execute(_FORGET_TERMS, parameters)
+        cursor.execute(_DELETE_TERMS, parameters)
         cursor.execute(PRESENT_TERMS + _WRITE_TERMS, parameters)
 
 
 def wanted(study: Study, findings: Sequence[Finding], passages: Sequence[Passage]) -> Iterator[Text]:
-    """Yield the texts of a study in their order, each once.
+    """Yield the distinct texts of a study in their order.
 
-    Of a finding that is not confirmed only its questions are among them, as questions of the study.
+    An unconfirmed finding contributes only its questions, as questions of the study.
     """
     seen: set[Text] = set()
     for text in _texts(study, findings, passages):
@@ -92,7 +90,7 @@ def _texts(study: Study, findings: Sequence[Finding], passages: Sequence[Passage
 
 
 def statement(finding: Finding) -> str:
-    """Return what was compared, the outcome and the statement of a finding in one text."""
+    """Return a finding's comparison, outcome and statement as one text."""
     against = f" versus {finding.comparator}" if finding.comparator else ""
     return f"{finding.intervention}{against}: {finding.outcome}. {finding.statement}"
 
@@ -105,7 +103,7 @@ def _by_study(rows: QuerySet[Row]) -> dict[int, list[Row]]:
 
 
 def _write(study_pk: int, texts: Sequence[Text], present: Sequence[StudyText]) -> None:
-    """Keep the row of a text that is there already; it may move."""
+    """Write the texts of a study; rows of unchanged texts remain, perhaps at another position."""
     rows = {Text(row.kind, row.finding_id, row.passage_id, row.text): row for row in present}
     new, moved = [], []
     for position, text in enumerate(texts):
@@ -140,7 +138,7 @@ _MARK_VECTORS = """
     WHERE v.study_id = present.id
       AND (v.searchable, v.collection_id) IS DISTINCT FROM (present.searchable, present.collection_id)
 """
-_FORGET_TERMS = """
+_DELETE_TERMS = """
     DELETE FROM corpus_app_studytextterm WHERE text_id = ANY(%(texts)s::bigint[])
 """
 # The terms that the texts of searchable studies have by their lexemes: of all, or of some studies.
@@ -168,17 +166,17 @@ _WRITE_TERMS = """
 """
 
 
-# --- In the background ------------------------------------------------------------------------------------------------
+# --- Embed in the background ------------------------------------------------------------------------------------------
 
 
 def without_texts() -> QuerySet[Study]:
-    """Return the studies whose texts were never written: every study has its title among them."""
+    """Return the studies whose texts were never written, recognised by the missing title."""
     titles = StudyText.objects.filter(study=OuterRef("pk"), kind=TextKind.TITLE)
     return Study.objects.filter(~Exists(titles)).order_by("pk")
 
 
 def write_missing() -> None:
-    """Write the texts of studies that have none: those that were there before there were such texts."""
+    """Write the texts of studies that have none, because they are older than this table."""
     while pks := list(without_texts().values_list("pk", flat=True)[:STUDIES_AT_ONCE]):
         with transaction.atomic():
             locked = Study.objects.select_for_update(no_key=True).filter(pk__in=pks).order_by("study_id")
@@ -186,7 +184,7 @@ def write_missing() -> None:
 
 
 def indexable() -> QuerySet[StudyText]:
-    """Return all texts but those of withdrawn studies; drafts' too: what is published is then compared at once."""
+    """Return all texts but those of withdrawn studies; drafts are indexed so that search finds them once published."""
     return StudyText.objects.exclude(study__status=records.Status.WITHDRAWN)
 
 
@@ -197,17 +195,17 @@ def lacking(encoder: str) -> QuerySet[StudyText]:
 
 
 def waiting(encoder: str) -> QuerySet[StudyText]:
-    """Return the texts that lack a vector, those given up left out."""
+    """Return the texts that lack a vector, except those given up."""
     return lacking(encoder).filter(index_attempts__lt=MAX_ATTEMPTS).order_by("study", "position")
 
 
 def index_batch(encoder: embedding.Encoder, *, threads: int, excluding: Sequence[int] = ()) -> list[int]:
-    """Embed the next texts that wait; return which of them could not be encoded."""
+    """Embed the next waiting texts; return the ids of those that could not be encoded."""
     return _index(encoder, list(waiting(encoder.name).exclude(pk__in=excluding)[:BATCH]), threads=threads)
 
 
 def index_all(encoder: embedding.Encoder, *, threads: int) -> None:
-    """Embed every text anew, those given up included; each keeps its old vector until it is replaced."""
+    """Embed every text again, those given up included; each old vector stays until it is replaced."""
     write_missing()
     StudyText.objects.filter(index_attempts__gt=0).update(index_attempts=0, index_error="")
     ids = list(indexable().order_by("study", "position").values_list("pk", flat=True))
@@ -216,19 +214,19 @@ def index_all(encoder: embedding.Encoder, *, threads: int) -> None:
         _index(encoder, list(rows), threads=threads)
 
 
-def forget(studies: QuerySet[Study], encoder: str) -> None:
-    """Let the texts of these studies wait for their vectors of this encoder again."""
+def delete_vectors(studies: QuerySet[Study], encoder: str) -> None:
+    """Delete this encoder's vectors of the texts of these studies, so that they are embedded again."""
     StudyText.objects.filter(study__in=studies, index_attempts__gt=0).update(index_attempts=0, index_error="")
     StudyTextVector.objects.filter(study__in=studies, encoder=metric.space(encoder)).delete()
 
 
 def drop_others(*encoders: str) -> int:
-    """Drop the vectors of all encoders but these, and those of former metrics; return how many they were."""
+    """Delete the vectors of all other encoders and of former metrics; return their number."""
     return StudyTextVector.objects.exclude(encoder__in=[metric.space(name) for name in encoders]).delete()[0]
 
 
 def counts() -> dict[str, int]:
-    """Return how many texts have a vector of which encoder."""
+    """Return the number of texts with a vector, by encoder."""
     vectors = StudyTextVector.objects.filter(text__in=indexable()).order_by()
     spaces = dict(vectors.values_list("encoder").annotate(n=Count("pk")))
     names = {space: space.partition(metric.SEPARATOR)[0] for space in spaces}
@@ -236,7 +234,7 @@ def counts() -> dict[str, int]:
 
 
 def _index(encoder: embedding.Encoder, texts: Sequence[StudyText], *, threads: int) -> list[int]:
-    """Embed these texts; return which of them could not be encoded."""
+    """Embed these texts; return the ids of those that could not be encoded."""
     if not texts:
         return []
     try:
@@ -260,7 +258,7 @@ def _index(encoder: embedding.Encoder, texts: Sequence[StudyText], *, threads: i
 
 @transaction.atomic
 def _store(encoder: str, study_pk: int, texts: Sequence[StudyText], vectors: dict[int, embedding.Matrix]) -> None:
-    """Write the vectors of those texts that are still there."""
+    """Write the vectors of the texts that still exist."""
     study = Study.objects.select_for_update(no_key=True).filter(pk=study_pk).first()
     if study is None:
         return
@@ -291,11 +289,11 @@ def _note_failure(text: StudyText, error: Exception) -> None:
     StudyText.objects.filter(pk=text.pk).update(index_attempts=text.index_attempts + 1, index_error=reason)
 
 
-# --- Proof ------------------------------------------------------------------------------------------------------------
+# --- Check ------------------------------------------------------------------------------------------------------------
 
 
 def audit() -> list[str]:
-    """Return the studies whose texts are not those of their present rows."""
+    """Return a line for each study whose texts do not match its present rows."""
     studies = list(Study.objects.order_by("study_id"))
     findings = _by_study(Finding.objects.order_by("study", "position"))
     passages = _by_study(Passage.with_plain.order_by("study", "position"))
@@ -312,9 +310,9 @@ def audit() -> list[str]:
 
 
 def fit_metric(encoder: embedding.Encoder) -> metric.Metric:
-    """Fit the metric of an encoder to the corpus: texts for one finding or passage mean the same.
+    """Fit the metric of an encoder to the corpus, where texts of the same finding or passage have the same meaning.
 
-    Raises ValueError where there are too few texts for a matrix of the encoder's dimensions.
+    Raises ValueError when there are too few texts for the encoder's dimensions.
     """
     rows = list(
         StudyText.objects.exclude(kind=TextKind.TITLE)

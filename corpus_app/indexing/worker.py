@@ -119,7 +119,7 @@ def embed_again(passages: PassageQuerySet) -> int:
     PassageSentence.objects.filter(passage__in=rows).update(encoder="", vector=None, kept_encoder="", kept_vector=None)
     rows.filter(index_attempts__gt=0).update(index_attempts=0, index_error="")
     studies = Study.objects.filter(passages__in=ids)
-    study_texts.forget(studies, embedding.active_name())
+    study_texts.delete_vectors(studies, embedding.active_name())
     return len(ids)
 
 
