@@ -68,7 +68,7 @@ def describe_faults(faults: Sequence[Fault]) -> str:
 
 def correct_text(text: str) -> str:
     """Return the text with the proposed correction of every blocking finding applied."""
-    return quality.mended(text, [finding for finding in _blocking(text) if finding.mend is not None])
+    return quality.apply_mends(text, [finding for finding in _blocking(text) if finding.mend is not None])
 
 
 def get_or_create_waiver(

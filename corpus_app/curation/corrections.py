@@ -25,7 +25,7 @@ def apply_corrections(passage_id: int, keys: Iterable[str], *, by: User | None, 
     with act(by=by, by_name=by_name) as current:
         passage = current.passage(passage_id)
         chosen = [_find(passage, key).finding for key in dict.fromkeys(keys)]
-        text = quality.mended(passage.text, chosen)
+        text = quality.apply_mends(passage.text, chosen)
         return studies.revise_passage(passage_id, by=by, by_name=by_name, text=text)
 
 

@@ -18,7 +18,7 @@ from corpus_app.sources import (
     Duplicate,
     NoticeDraft,
     Problem,
-    Reading,
+    ReadResult,
     Sameness,
     StudyDraft,
     Weight,
@@ -46,7 +46,7 @@ def combine(present: StudyDraft, draft: StudyDraft) -> StudyDraft:
         for name, _, theirs in sources.differences(present, draft)
         if name not in keeps and theirs not in (None, "", (), "not_reported", "other", "none")
     ]
-    merged = sources.merged(present, draft, take)
+    merged = sources.merge_drafts(present, draft, take)
     return replace(
         merged, status=present.status, status_reason=present.status_reason, origin=draft.origin, line=draft.line
     )
@@ -84,7 +84,7 @@ def drop_unknown_concepts(drafts: Sequence[StudyDraft]) -> tuple[list[StudyDraft
 class DraftComparer:
     """A comparison of an import's drafts with the corpus, one batch at a time."""
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: ReadResult) -> None:
         self._own = {draft.study_id for draft in reading.studies}
         self._own |= {value for draft in reading.studies for value in (draft.doi, draft.pmid) if value}
         self._among = [

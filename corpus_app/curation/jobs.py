@@ -28,7 +28,7 @@ from corpus_app.curation.effects import CHOSEN
 from corpus_app.curation.items import Options as Options
 from corpus_app.curation.items import options_of
 from corpus_app.models import Collection, ImportItem, ImportJob
-from corpus_app.sources import Intake, Item, Reading, Source, Weight, keeping
+from corpus_app.sources import Intake, Item, ReadResult, Source, Weight, keeping
 from corpus_app.sources.bibliography import Record, items_of
 
 TASK = "corpus_app.tasks.carry_on_imports"
@@ -266,7 +266,7 @@ class _JobRun:
         )
         return True
 
-    def _read_content(self) -> Reading:
+    def _read_content(self) -> ReadResult:
         options, content = options_of(self.job), bytes(self.job.content)
         intake = Intake(collection="", status_reason=f"Imported from {self.job.file_name}, not yet reviewed.")
         if self.job.way == ImportJob.Way.LOOKUP:
@@ -275,7 +275,7 @@ class _JobRun:
         if self.job.way == ImportJob.Way.TEXT and options.title:
             return _read_pasted_text(content.decode(), options.title, self.job.file_name, intake)
         found = self._count_items(sources.stream(source, intake))
-        return sources.reading_of(sources.name_of(source), found, known=importing.known_ids())
+        return sources.collect_items(sources.name_of(source), found, known=importing.known_ids())
 
     def _count_items(self, found: Iterable[Item]) -> Iterator[Item]:
         for number, item in enumerate(found, start=1):
@@ -306,8 +306,8 @@ class _JobRun:
         return True
 
 
-def _read_pasted_text(text: str, title: str, name: str, intake: Intake) -> Reading:
+def _read_pasted_text(text: str, title: str, name: str, intake: Intake) -> ReadResult:
     passages, problems = sources.passages_of(text, name=name)
     record = Record(name, 1, title=title, is_reviewed=False)
     record.passages = passages
-    return sources.reading_of("Pasted text", [*items_of(record, intake), *problems])
+    return sources.collect_items("Pasted text", [*items_of(record, intake), *problems])

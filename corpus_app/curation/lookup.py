@@ -21,13 +21,13 @@ from corpus_app.sources import (
     Intake,
     Item,
     Problem,
-    Reading,
+    ReadResult,
     Source,
     StudyDraft,
+    collect_items,
     doi_fault,
     normal_doi,
     pmid_fault,
-    reading_of,
 )
 from corpus_app.sources.bibliography import Record, found_doi, items_of
 from corpus_app.sources.formats import PUBMED
@@ -80,7 +80,7 @@ def lookup_fault(value: str) -> str | None:
     return None if _pmid_in(value) or _doi_in(value) else NEITHER
 
 
-def look_up(value: str, intake: Intake, services: Services) -> Reading:
+def look_up(value: str, intake: Intake, services: Services) -> ReadResult:
     """Fetch the record of a DOI or a PMID, bare or in a URL. Raises LookupFailed."""
     if pmid := _pmid_in(value):
         return _by_pmid(pmid, intake, services)
@@ -104,7 +104,7 @@ def _doi_in(value: str) -> str:
     return doi if doi and not doi_fault(doi) else ""
 
 
-def _by_doi(doi: str, intake: Intake, services: Services) -> Reading:
+def _by_doi(doi: str, intake: Intake, services: Services) -> ReadResult:
     address = f"{services.crossref.rstrip('/')}/works/{quote(doi, safe='')}"
     content = _get(address, {"mailto": services.contact} if services.contact else {}, services)
     name = f"Crossref {doi}"
@@ -117,10 +117,10 @@ def _by_doi(doi: str, intake: Intake, services: Services) -> Reading:
         ) from None
     if doi not in {found_doi(found) for found in record.dois}:
         raise LookupFailed(f"Crossref answered with another record than {doi}.", permanent=True)
-    return reading_of("Crossref", items_of(record, intake))
+    return collect_items("Crossref", items_of(record, intake))
 
 
-def _by_pmid(pmid: str, intake: Intake, services: Services) -> Reading:
+def _by_pmid(pmid: str, intake: Intake, services: Services) -> ReadResult:
     asked = {"db": "pubmed", "id": pmid, "retmode": "xml", "tool": "inform"} | (
         {"email": services.contact} if services.contact else {}
     )
@@ -130,7 +130,7 @@ def _by_pmid(pmid: str, intake: Intake, services: Services) -> Reading:
         isinstance(item, Problem | StudyDraft) for item in found
     ):
         raise LookupFailed(f"PubMed has no record {pmid}.", permanent=True)
-    return reading_of("PubMed", found)
+    return collect_items("PubMed", found)
 
 
 def _get(address: str, asked: dict[str, str], services: Services) -> bytes:

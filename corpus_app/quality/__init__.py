@@ -1,6 +1,6 @@
-"""The text-quality gate: what is wrong with a passage's text before anybody publishes it. Pure; it changes nothing.
+"""The text-quality gate: pure functions that find defects in a passage's text before it is published.
 
-`check` finds, `mended` applies the mends that are sure of themselves, and `planting` measures how much is found.
+`check` finds defects and proposes corrections ("mends"), `apply_mends` applies them.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from corpus_app.quality.numbers import lost_minus
 from corpus_app.quality.prose import instructions, references
 from corpus_app.quality.spelling import broken_words, missing_spaces, run_together
 
-__all__ = ["Finding", "Kind", "Lexicon", "Severity", "check", "mended", "standard"]
+__all__ = ["Finding", "Kind", "Lexicon", "Severity", "apply_mends", "check", "standard"]
 
 
 def check(text: str, lexicon: Lexicon | None = None) -> tuple[Finding, ...]:
-    """What is wrong with a text, in its order; each place is told once, by the kind that stands first in the code."""
+    """Return the defects of a text, in order of position; of overlapping ones, that of the kind checked first."""
     lexicon = lexicon or standard()
     kept: list[Finding] = []
     for finding in _all(text, lexicon):
@@ -43,8 +43,8 @@ def _all(text: str, lexicon: Lexicon) -> Iterator[Finding]:
     yield from run_together(text, lexicon)
 
 
-def mended(text: str, findings: Sequence[Finding] | Iterable[Finding]) -> str:
-    """The text with the proposed mends in it; what has none stays as it is."""
+def apply_mends(text: str, findings: Sequence[Finding] | Iterable[Finding]) -> str:
+    """Return the text with the proposed corrections applied; findings without one change nothing."""
     parts: list[str] = []
     at = 0
     for finding in sorted(findings):

@@ -1,4 +1,4 @@
-"""What the gate finds in a text: where, what kind, how it could be mended, and whether it stands in the way of publishing."""
+"""The findings of the text-quality gate: position, kind, proposed correction and severity."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ class Kind(StrEnum):
 
 class Severity(StrEnum):
     BLOCKS = "blocks"
-    """Not published before somebody mends it or says why it stays."""
-    TOLD = "told"
+    """Publishing requires a correction, or a reason to keep the text."""
+    REPORTED = "told"
 
 
-_TOLD = frozenset({Kind.MISSING_SPACE, Kind.RUN_TOGETHER, Kind.LIGATURE})
+_REPORTED = frozenset({Kind.MISSING_SPACE, Kind.RUN_TOGETHER, Kind.LIGATURE})
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Finding:
     start: int
-    """Code points of the text; end exclusive."""
+    """In code points of the text; `end` is exclusive."""
     end: int
     kind: Kind
     words: str
     """The text between start and end."""
     mend: str | None
-    """What should stand there instead, or None where only the source can tell."""
+    """The proposed replacement; None when only the source can show it."""
 
     @property
     def severity(self) -> Severity:
-        return Severity.TOLD if self.kind in _TOLD else Severity.BLOCKS
+        return Severity.REPORTED if self.kind in _REPORTED else Severity.BLOCKS

@@ -1,4 +1,4 @@
-"""The words of scientific English by how often they stand in it, for telling one word from two."""
+"""A lexicon of scientific English with word frequencies, to tell one word from two."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ UNKNOWN = -99.0
 
 
 class Lexicon:
-    """Words in the order of their frequency, most frequent first."""
+    """A list of words, most frequent first."""
 
     def __init__(self, words: Iterable[str]) -> None:
         self._ranks: dict[str, int] = {}
@@ -25,17 +25,17 @@ class Lexicon:
         return self._ranks.get(word.lower())
 
     def weight(self, word: str) -> float:
-        """Logarithm of the word's share of all words, by Zipf's law; UNKNOWN where it is not known."""
+        """Return the logarithm of a word's relative frequency by Zipf's law; UNKNOWN for other words."""
         rank = self.rank(word)
         return UNKNOWN if rank is None else -math.log(rank * 11)  # the harmonic number of some 25,000 words
 
     def knows(self, word: str) -> bool:
-        """Whether the word is known, or built from a known one with the usual beginnings and endings."""
+        """Return whether the word is listed, or derived from a listed one by common prefixes and suffixes."""
         word = word.lower()
         return word in self._ranks or any(stem in self._ranks for stem in _stems(word))
 
     def with_words(self, words: Iterable[str]) -> Lexicon:
-        """This lexicon, and words of the corpus behind it."""
+        """Return this lexicon with more words, ranked after its own."""
         return Lexicon([*self._ranks, *(word.lower() for word in words)])
 
 
@@ -72,5 +72,5 @@ def _stems(word: str) -> Iterable[str]:
 
 @cache
 def standard() -> Lexicon:
-    """The words that come with the code: those of some thousand open abstracts and articles (docs/importing.md)."""
+    """Return the bundled lexicon, made from some thousand open abstracts and articles (docs/importing.md)."""
     return Lexicon(resources.files("corpus_app.quality").joinpath("words.txt").read_text(encoding="utf-8").split())

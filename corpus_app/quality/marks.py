@@ -1,4 +1,4 @@
-"""Defects that the characters themselves betray: codes of glyphs, signs in place of others, characters that nobody sees."""
+"""Find defects of characters: glyph codes, wrong operator signs, and invisible characters."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def characters(text: str) -> Iterator[Finding]:
 
 
 def _unmangled(words: str) -> str | None:
-    """What the bytes meant; None where they are lost; the words themselves where they are no mistake."""
+    """Return the text that the bytes meant; None when it is lost, the same words when they are correct."""
     if "\ufffd" in words:
         return None
     try:

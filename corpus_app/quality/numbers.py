@@ -1,4 +1,4 @@
-"""Minus signs that were lost: intervals that run backwards, estimates outside their interval, units without their power."""
+"""Find lost minus signs: reversed intervals, estimates outside their interval, units without their exponent."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _intervals(text: str) -> Iterator[Finding]:
             continue
         if match["kind"].lower() in {"range", "iqr", "interquartile range"}:
             continue
-        yield from _judged(text, match, low, high)
+        yield from _check_interval(text, match, low, high)
 
 
 _DIFFERENCE = re.compile(
@@ -80,8 +80,8 @@ _NOT_SIGNIFICANT = re.compile(
 _P_AFTER = re.compile(r"\A\s?%?\s?[,;:]?\s?[Pp]\s?=\s?(?P<p>0?\.\d+)")
 
 
-def _judged(text: str, match: re.Match[str], low: float, high: float) -> Iterator[Finding]:
-    """An interval with its estimate and its P against each other: what fits only with a minus has lost it."""
+def _check_interval(text: str, match: re.Match[str], low: float, high: float) -> Iterator[Finding]:
+    """Return the findings of an interval that is consistent with its estimate and P only with a minus sign."""
     before = text[max(0, match.start() - 90) : match.start()]
     before = before[max(before.rfind(". "), before.rfind("; ")) + 1 :]
     is_difference = bool(_DIFFERENCE.search(before))
@@ -120,7 +120,7 @@ def _judged(text: str, match: re.Match[str], low: float, high: float) -> Iterato
 
 
 def _rounding(words: str) -> float:
-    """Half a unit of the last place."""
+    """Return half a unit of the last decimal place."""
     return 0.5 * 10.0 ** -len(words.replace("·", ".").partition(".")[2].strip())
 
 

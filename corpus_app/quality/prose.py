@@ -1,4 +1,4 @@
-"""Defects of whole sentences: lists of references, and words that give orders to whoever reads them."""
+"""Find reference lists, and instructions to the reader or a language model."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _NEAR = 320  # characters in which the parts of one reference stand
 
 
 def references(text: str) -> Iterator[Finding]:
-    """Names, a year and pages close together: no sentence of a study looks like that."""
+    """Yield reference lists: names, a year and pages close together."""
     spans: list[tuple[int, int]] = [match.span() for match in _HEAD.finditer(text)]
     for match in _PAGES.finditer(text):
         before = text[max(0, match.start() - _NEAR) : match.end() + 20]
@@ -119,7 +119,7 @@ _NOT_AN_ORDER = frozenset({
 
 
 def instructions(text: str) -> Iterator[Finding]:
-    """Words that speak to whoever reads them. They are never obeyed; a curator decides whether they belong to the study."""
+    """Yield instructions to the reader or a language model; a curator decides whether they belong to the study."""
     for match in _INSTRUCTIONS.finditer(text):
         yield Finding(match.start(), match.end(), Kind.INSTRUCTION, match[0], None)
     for match in _IMPERATIVE.finditer(text):

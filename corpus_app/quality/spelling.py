@@ -1,4 +1,4 @@
-"""Defects that only a knowledge of words betrays: words in two, two words in one, letters that a ligature took along."""
+"""Find misspellings from text extraction: split words, joined words, and letters lost with a ligature."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def run_together(text: str, lexicon: Lexicon) -> Iterator[Finding]:
 
 
 def _several_words(word: str, lexicon: Lexicon) -> str | None:
-    """Three words or more that stand together: "increasedstrengthin"."""
+    """Split three or more joined words, such as "increasedstrengthin"; None when no split is likely."""
     best: list[tuple[float, tuple[str, ...]] | None] = [(0.0, ())] + [None] * len(word)
     for end in range(2, len(word) + 1):
         for begin in range(max(0, end - 18), end - 1):
@@ -119,7 +119,7 @@ def _two_words(word: str, lexicon: Lexicon) -> str | None:
 
 
 def _with_ligature(word: str, lexicon: Lexicon) -> str | None:
-    """The word that it was before its ligature was lost: "signicant", "dierence"."""
+    """Restore a word that lost a ligature, such as "signicant" or "dierence"; None when it is no such word."""
     for at in range(len(word) + 1):
         for letters in _LOST:
             whole = word[:at] + letters + word[at:]
@@ -129,7 +129,7 @@ def _with_ligature(word: str, lexicon: Lexicon) -> str | None:
 
 
 def _with_ligature_between(left: str, right: str, lexicon: Lexicon) -> str | None:
-    """The word that a ligature held together: "signi cant", "e ects", "con rms"."""
+    """Restore a word split at a lost ligature, such as "signi cant" or "e ects"; None when it is none."""
     if not right.islower() or len(left) + len(right) < 3:
         return None
     weights = [UNKNOWN if len(part) == 1 and part not in "aAI" else lexicon.weight(part) for part in (left, right)]

@@ -1,10 +1,11 @@
-"""Files to study drafts, with the problems found in them line by line; and drafts back to the same files.
+"""Parse files into study drafts, with their problems by line, and write drafts back to files.
 
-One way in for every format: `source_of` a path (or `Source(name, bytes)`), `detect` its reader, `read_file` it whole or `stream` it
-(docs/importing.md). A folder of ours goes through `read`.
+For any format: make a `Source` (`source_of` for a path), `detect` its reader, then `read_file` or `stream` it
+(docs/importing.md). `read` reads a corpus folder.
 
-A folder holds `studies/*.json`, `concepts.json`, `studies_master.csv` and `lexicon/*.toml` (corpus/FORMAT.md). The JSON files are the truth; the
-CSV repeats their metadata, and alone it gives studies without passages. A broken study gives problems and no draft.
+A corpus folder contains `studies/*.json`, `concepts.json`, `studies_master.csv` and `lexicon/*.toml`
+(corpus/FORMAT.md). The JSON files are authoritative. The CSV repeats their metadata; alone, it gives studies without
+passages. A study that cannot be parsed gives problems and no draft.
 """
 
 from corpus_app.sources import keeping
@@ -28,17 +29,17 @@ from corpus_app.sources.drafts import (
     with_passage_questions,
     with_questions,
 )
-from corpus_app.sources.duplicates import Duplicate, Sameness, differences, duplicates, known_of, merged
+from corpus_app.sources.duplicates import Duplicate, Sameness, differences, duplicates, known_of, merge_drafts
 from corpus_app.sources.files import Refused
 from corpus_app.sources.formats import (
     READERS,
     Item,
     Reader,
-    Reading,
+    ReadResult,
+    collect_items,
     detect,
     name_of,
     read_file,
-    reading_of,
     source_of,
     stream,
     with_collection,
@@ -73,8 +74,8 @@ __all__ = [
     "PassageDraft",
     "PdfText",
     "Problem",
+    "ReadResult",
     "Reader",
-    "Reading",
     "Refused",
     "RelationDraft",
     "Sameness",
@@ -83,6 +84,7 @@ __all__ = [
     "Unreadable",
     "Vocabulary",
     "Weight",
+    "collect_items",
     "concepts_json",
     "detect",
     "differences",
@@ -92,7 +94,7 @@ __all__ = [
     "keeping",
     "known_of",
     "master_csv",
-    "merged",
+    "merge_drafts",
     "name_of",
     "normal_doi",
     "passages_of",
@@ -100,7 +102,6 @@ __all__ = [
     "read",
     "read_file",
     "read_lexica",
-    "reading_of",
     "source_of",
     "spreadsheet",
     "stream",

@@ -1,4 +1,4 @@
-"""A zip of files, read in memory and with suspicion: nothing is written, no name is followed, nothing unpacks without end."""
+"""Read zip archives safely: in memory, ignoring paths, with limits against decompression bombs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def is_zip(head: bytes) -> bool:
 
 
 def members(source: Source) -> Iterator[Source]:
-    """Each file of a zip that can be imported, one at a time. Raises Refused before anything is unpacked that should not be."""
+    """Yield each importable file of a zip. Raises Refused before it unpacks anything unsafe."""
     with source.open() as stream:
         content = stream.read()
     try:

@@ -1,4 +1,4 @@
-"""The documents of a BEIR folder as studies: `corpus.jsonl`, packed or not. Its questions and judgments are for `evaluate`."""
+"""Read the documents of a BEIR folder (`corpus.jsonl`, plain or gzip) as studies."""
 
 from __future__ import annotations
 

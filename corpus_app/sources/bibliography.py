@@ -1,4 +1,4 @@
-"""A bibliographic record, whatever exporter wrote it, to a study draft: what is sound is kept, the rest is told."""
+"""Turn a bibliographic record from any exporter into a study draft, and report what was left out."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LONGEST_TITLE, LONGEST_JOURNAL, LONGEST_NAME, LONGEST_URL = 1000, 500, 200, 1000
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """What an import says about all its studies, because no exporter does."""
+    """Settings of an import for all its studies, which no export file contains."""
 
     collection: str = ""
     status_reason: str = "Imported, not yet reviewed."
@@ -31,7 +31,7 @@ class Intake:
 
 @dataclass(slots=True)
 class Record:
-    """What an exporter wrote, before anything of it is judged. Names are `Family, Given`, `Given Family`, or a body's."""
+    """A bibliographic record before validation; names are `Family, Given`, `Given Family`, or an organisation's."""
 
     file: str
     line: int
@@ -56,14 +56,14 @@ class Record:
     passages: tuple[PassageDraft, ...] = ()
     notes: list[tuple[int | None, str, str, Weight]] = field(default_factory=list)
     lines: dict[str, int] = field(default_factory=dict)
-    """The line of a field, where it is another than the record's."""
+    """The lines of fields that differ from the record's line."""
 
-    def tell(self, name: str, reason: str, weight: Weight = Weight.TOLD, line: int | None = None) -> None:
+    def report(self, name: str, reason: str, weight: Weight = Weight.REPORTED, line: int | None = None) -> None:
         self.notes.append((line or self.lines.get(name), name, reason, weight))
 
 
 def items_of(record: Record, intake: Intake) -> Iterator[Item]:
-    """The draft or the notices of a record, then its problems in the order of the fields."""
+    """Yield the draft or the notices of a record, then its problems in the order of the fields."""
     item: Item | None = None
     if record.notices_of:
         yield from _notices(record)
@@ -80,7 +80,7 @@ def items_of(record: Record, intake: Intake) -> Iterator[Item]:
 
 def _draft(record: Record, intake: Intake, title: str) -> StudyDraft:
     if len(title) > LONGEST_TITLE:
-        record.tell("title", f"has {len(title):,} characters; it was cut to {LONGEST_TITLE:,}.", Weight.DROPPED)
+        record.report("title", f"has {len(title):,} characters; it was cut to {LONGEST_TITLE:,}.", Weight.DROPPED)
         title = title[:LONGEST_TITLE].rstrip()
     authors = _authors(record)
     doi, pmid, year = _doi(record), _pmid(record), _year(record)
@@ -123,7 +123,7 @@ def _notices(record: Record) -> Iterator[Item]:
         yield NoticeDraft(notice, normal_doi(of_doi), of_pmid, reason, record.file, record.line)
     named = ", ".join(of_doi or f"PMID {of_pmid}" for _, of_doi, of_pmid in record.notices_of)
     reason = f"“{shown(words)}” is no study but a notice about {named}: nothing was taken as a study."
-    yield Problem(record.file, record.line, "", reason, Weight.TOLD)
+    yield Problem(record.file, record.line, "", reason, Weight.REPORTED)
 
 
 # --- Single fields ----------------------------------------------------------------------------------------------------
@@ -133,7 +133,7 @@ def _authors(record: Record) -> tuple[str, ...]:
     names = [name for name in (author_name(author) for author in record.authors) if name]
     kept = tuple(name for name in names if len(name) <= LONGEST_NAME and not text_fault(name, one_line=True))
     if len(kept) < len(names):
-        record.tell(
+        record.report(
             "authors",
             f"{len(names) - len(kept)} of {len(names)} names are no names; they were left out.",
             Weight.DROPPED,
@@ -153,7 +153,7 @@ r"|centre|center|"
 
 
 def author_name(name: str) -> str:
-    """`Family AB`, from any of the usual ways of writing a name; a body's name as it stands."""
+    """Return a name as `Family AB`, from any common form; return an organisation's name unchanged."""
     name = " ".join(html.unescape(name).replace("\u00a0", " ").split()).strip(" ,;")
     if name.startswith("{") and name.endswith("}"):
         return name[1:-1].strip()  # BibTeX's mark for a body
@@ -180,7 +180,7 @@ def author_name(name: str) -> str:
 
 
 def initials_of(given: str) -> str:
-    """`Mary Ann` and `M.-A.` are both MA; initials stay as they are."""
+    """Return the initials of given names: MA for `Mary Ann`, `M.-A.` and `MA`."""
     given = given.strip()
     if re.fullmatch(r"[A-ZÀ-ÖØ-Þ]{1,5}", given):
         return given
@@ -191,14 +191,14 @@ _TAG = re.compile(r"</?(?:i|b|em|strong|sub|sup|italic|bold|jats:\w+|p|span|scp|
 
 
 def clean_title(title: str) -> str:
-    """One line without mark-up, as a title is kept."""
+    """Return a title as one line without mark-up."""
     title = _TAG.sub("", html.unescape(title) if "&" in title else title)
     title = " ".join(_visible(title).split())
     return title[1:-1].strip() if re.fullmatch(r"\[[^\[\]]*\]\.?", title) and not title.endswith(".") else title
 
 
 def clean_text(text: str) -> str:
-    """Words of an abstract: mark-up out, characters that no text needs out; the line breaks between paragraphs stay."""
+    """Return an abstract without mark-up and control characters, with line breaks between paragraphs."""
     text = _TAG.sub("", html.unescape(text) if "&" in text else text)
     paragraphs = [" ".join(_visible(part).split()) for part in re.split(r"\n\s*\n", text)]
     return "\n\n".join(part for part in paragraphs if part)
@@ -211,7 +211,7 @@ def _visible(text: str) -> str:
 def _one_line(record: Record, name: str, value: str, limit: int) -> str:
     value = clean_title(value)
     if len(value) > limit:
-        record.tell(name, f"has {len(value):,} characters; it was cut to {limit:,}.", Weight.DROPPED)
+        record.report(name, f"has {len(value):,} characters; it was cut to {limit:,}.", Weight.DROPPED)
     return value[:limit].strip()
 
 
@@ -219,7 +219,7 @@ _DOI_WITHIN = re.compile(r"10\.\d{4,9}/[^\s\"<>{}|\\^`]+", re.IGNORECASE)
 
 
 def found_doi(value: str) -> str:
-    """The DOI in a field that may hold an address or words around it, in normal form; empty where there is none."""
+    """Return the DOI in a field with other text or a URL, in normal form; empty when there is none."""
     match = _DOI_WITHIN.search(value.replace("%2F", "/").replace("%2f", "/"))
     if not match:
         return ""
@@ -234,7 +234,7 @@ def _doi(record: Record) -> str | None:
         if doi := found_doi(value):
             return doi[:255]
     if wrong := next((value for value in record.dois if value.strip()), ""):
-        record.tell("doi", f"{doi_fault(wrong.strip())} It was left out.", Weight.DROPPED)
+        record.report("doi", f"{doi_fault(wrong.strip())} It was left out.", Weight.DROPPED)
     return next((doi for url in record.urls if "doi.org/" in url and (doi := found_doi(url))), None)
 
 
@@ -244,9 +244,9 @@ def _pmid(record: Record) -> str | None:
         return None
     if match := re.match(r"(?:PMID:?\s*)?([0-9]{1,12})\b", value, re.IGNORECASE):
         if match[0] != value:
-            record.tell("pmid", f"is {shown(value)}; {match[1]} was taken.")
+            record.report("pmid", f"is {shown(value)}; {match[1]} was taken.")
         return match[1]
-    record.tell("pmid", f"is {shown(value)}; a PMID has digits only. It was left out.", Weight.DROPPED)
+    record.report("pmid", f"is {shown(value)}; a PMID has digits only. It was left out.", Weight.DROPPED)
     return None
 
 
@@ -257,7 +257,7 @@ def _year(record: Record) -> int | None:
     if match := _YEAR.search(record.year):
         return int(match[1])
     if record.year.strip(" /-"):
-        record.tell(
+        record.report(
             "year",
             f"is {shown(record.year)}; there is no year between 1800 and 2099 in it. It was left out.",
             Weight.DROPPED,
@@ -272,7 +272,7 @@ def _url(record: Record, doi: str | None) -> str | None:
         if len(url) <= LONGEST_URL and not url_fault(url) and not text_fault(url, one_line=True):
             return url
     if record.urls and any(url.strip() for url in record.urls):
-        record.tell(
+        record.report(
             "url",
             f"{shown(record.urls[0])} is not an address that starts with http:// or https://; it was left out.",
             Weight.DROPPED,
@@ -293,7 +293,7 @@ def _abstract_passages(record: Record) -> tuple[PassageDraft, ...]:
 
 
 def drafted(sections: Sequence[SectionText]) -> tuple[PassageDraft, ...]:
-    """Passages of the source's own words."""
+    """Return drafts of passages that quote the source."""
     return tuple(
         PassageDraft(piece.section, piece.text, None, PassageKind.EXCERPT, piece.heading, piece.start, piece.end)
         for piece in cut(sections)
@@ -308,9 +308,9 @@ MOST_TELLING = 200  # characters of a text that tell it from another of the same
 def study_id_of(
     *, doi: str | None, pmid: str | None, title: str, year: int | None, first_author: str, words: str
 ) -> str:
-    """An id that is the same whenever the same record is imported: `Schoenfeld2015-3fa9c1`.
+    """Return a stable id of a record, such as `Schoenfeld2015-3fa9c1`.
 
-    A title alone names no study ("Summary"): without year and author the first of its `words` count too.
+    A title alone is ambiguous ("Summary"), so without year and author the first of its `words` count too.
     """
     identity = doi or (f"pmid:{pmid}" if pmid else f"{plain_words(title)}|{year}|{plain_words(first_author)}")
     if not (doi or pmid or year or first_author) and words:
@@ -322,7 +322,7 @@ def study_id_of(
 
 
 def plain_words(text: str) -> str:
-    """For comparing titles and names: small letters and digits, accents and everything else out."""
+    """Return only lower-case letters and digits, without accents, for comparing titles and names."""
     folded = unicodedata.normalize("NFKD", text).casefold()
     return " ".join(re.findall(r"[^\W_]+", "".join(char for char in folded if not unicodedata.combining(char))))
 
@@ -354,7 +354,7 @@ _NO_DESIGN = re.compile(
 
 
 def design_of(kinds: Sequence[str], title: str) -> Design:
-    """What the source calls it, and else what its title does; OTHER where neither says. A curator confirms it."""
+    """Return the design named by the source, else by the title, else OTHER; a curator confirms it."""
     if any(_NO_DESIGN.search(kind) for kind in kinds):
         return Design.OTHER
     for words in (" | ".join(kinds), title):

@@ -1,4 +1,4 @@
-"""BibTeX and BibLaTeX: entries with braces, quotes, macros and LaTeX accents; a broken entry does not break the next one."""
+"""Read BibTeX and BibLaTeX, with macros and LaTeX accents; a broken entry does not affect the next one."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def is_bibtex(head: str) -> bool:
 def items(source: Source, intake: Intake) -> Iterator[Item]:
     encoding = encoding_of(source)
     if encoding.note:
-        yield Problem(source.name, None, "", encoding.note, Weight.TOLD)
+        yield Problem(source.name, None, "", encoding.note, Weight.REPORTED)
     entries: dict[str, Entry] = {}
     found: list[Entry | Problem] = [*read_entries(text_of(source, encoding), source.name)]
     entries = {entry.key.lower(): entry for entry in reversed(found) if isinstance(entry, Entry) and entry.key}
@@ -65,7 +65,7 @@ def items(source: Source, intake: Intake) -> Iterator[Item]:
 
 
 def read_entries(text: str, file: str) -> Iterator[Entry | Problem]:
-    """The entries in order, and what is wrong where. Linear in the text: every character is passed once, or twice after a fault."""
+    """Yield entries and problems in order, in time linear in the length of the text."""
     macros = dict(_MONTHS)
     at, line, counted = 0, 1, 0
     while match := _ENTRY.search(text, at):
@@ -139,7 +139,7 @@ def _blank(text: str, at: int) -> int:
 
 
 def _value(text: str, at: int, macros: dict[str, str], line: int) -> tuple[str, int]:
-    """A value: parts in braces, in quotes, numbers or macros, with # between."""
+    """Parse a value: parts in braces or quotes, numbers or macros, joined by #."""
     parts: list[str] = []
     while True:
         at = _blank(text, at)
@@ -162,7 +162,7 @@ _MARKS = re.compile(r'[{}"\\]')
 
 
 def _closing(text: str, at: int, line: int) -> int:
-    """The brace or quote that closes the one at `at`."""
+    """Return the position of the brace or quote that closes the one at `at`."""
     quoted, depth, place = text[at] == '"', 0, at + 1
     while match := _MARKS.search(text, place):
         mark = match[0]
@@ -215,7 +215,7 @@ _LATEX = re.compile(
 
 
 def plain(value: str, *, keep_braces: bool = False) -> str:
-    """LaTeX to text: accents composed, signs named, commands and braces out."""
+    """Convert LaTeX to text: compose accents, replace signs, remove commands and braces."""
 
     def said(match: re.Match[str]) -> str:
         group = match.lastgroup
@@ -290,7 +290,7 @@ def _record(entry: Entry, entries: dict[str, Entry], file: str) -> Record:
         record.abstract = split_abstract(abstract)
     record.lines = {"authors": entry.lines.get("author", entry.line), **entry.lines}
     if not record.is_reviewed:
-        record.tell(
+        record.report(
             "peer_reviewed",
             f"an entry @{entry.kind} is no journal article: taken as not peer reviewed. Correct it where it is.",
         )
@@ -298,7 +298,7 @@ def _record(entry: Entry, entries: dict[str, Entry], file: str) -> Record:
 
 
 def names_of(field: str) -> list[str]:
-    """Names with `and` between, outside braces."""
+    """Split names at `and` outside braces."""
     names: list[str] = []
     depth = start = 0
     for match in re.finditer(r"[{}]|\s+and\s+", field, re.IGNORECASE):

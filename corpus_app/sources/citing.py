@@ -1,4 +1,4 @@
-"""Studies for other programs: CSV for spreadsheets, RIS, BibTeX and CSL-JSON for reference managers. Bibliography only, no text."""
+"""Export bibliographies: CSV for spreadsheets; RIS, BibTeX and CSL-JSON for reference managers."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _CSL_TYPES = {Design.THESIS: "thesis", Design.PREPRINT: "article"}
 
 
 def to_csv(drafts: Iterable[StudyDraft]) -> bytes:
-    """One row a study."""
+    """Return a CSV with one row per study."""
     return spreadsheet(CSV_COLUMNS, ([getattr(draft, column) for column in CSV_COLUMNS] for draft in drafts))
 
 
 def spreadsheet(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
-    """A CSV with a byte order mark, so that spreadsheets see the accents, and no cell that one would run."""
+    """Return a CSV with a byte order mark for spreadsheets, and without cells that run as formulas."""
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(columns)
@@ -49,7 +49,7 @@ def _cell(value: Any) -> str:
 
 
 def name_parts(author: str) -> tuple[str, str]:
-    """Family name and initials of `Family AB`; a body has no initials."""
+    """Return family name and initials of `Family AB`; an organisation has no initials."""
     family, _, last = author.rpartition(" ")
     return (family, last) if family and re.fullmatch(r"[A-ZÀ-ÖØ-Þ]{1,5}", last) else (author, "")
 
@@ -105,7 +105,7 @@ _ESCAPES = {
 
 
 def to_bibtex(drafts: Iterable[Citable]) -> bytes:
-    """In UTF-8, as biber and today's BibTeX managers read it. Titles stand in double braces, so that their capitals stay."""
+    """Return BibTeX in UTF-8; titles are in double braces to keep their capitals."""
     return "\n".join(_entry(draft) for draft in drafts).encode()
 
 

@@ -1,4 +1,4 @@
-"""What a source says, before anything is kept: drafts, and the problems found in it."""
+"""Drafts of studies and notices as parsed from a source, and the problems found in it."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Weight(StrEnum):
     """Nothing was taken of the file, the study or the passage."""
     DROPPED = "dropped"
     """The study was taken without this value."""
-    TOLD = "told"
+    REPORTED = "told"
     """Nothing is lost that the corpus could hold; a curator should know it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong, where, in words that say what to correct. `field` is empty where the whole file is meant."""
+    """A problem of a source: position, and what to correct; `field` is empty when it concerns the whole file."""
 
     file: str
     line: int | None
@@ -78,20 +78,21 @@ class FindingDraft:
 
     @property
     def words(self) -> str:
-        """All that it says, for a curator to compare."""
+        """Return the whole content as text, for a curator to compare."""
         lean = self.lean and f"({self.lean.replace('_', ' ')})"
         return "\n".join(filter(None, (self.statement, self.plain, lean, self.asked_as)))
 
     @property
     def said(self) -> tuple[str, ...]:
-        """The finding itself, without what curators wrote beside it."""
+        """Return the finding without the curators' additions."""
         return self.intervention, self.comparator, self.outcome, self.direction, self.statement
 
 
 def with_questions(findings: Iterable[FindingDraft], present: Sequence[FindingDraft]) -> tuple[FindingDraft, ...]:
-    """Complete the findings of a source by what is written down already beside each.
+    """Complete the findings of a source with the curated data of the present findings.
 
-    Questions and doubts are those of the finding that says or compares the same; plain words belong to the one that says the same.
+    Questions and doubts come from the finding with the same content or comparison, plain sentences only from the one
+    with the same content.
     """
     return tuple(_completed(finding, present) for finding in findings)
 
@@ -114,7 +115,7 @@ def _completed(finding: FindingDraft, present: Sequence[FindingDraft]) -> Findin
 def with_passage_questions(
     passages: Iterable[PassageDraft], present: Sequence[PassageDraft]
 ) -> tuple[PassageDraft, ...]:
-    """Complete the passages of a source by the questions written down already for the one of the same words."""
+    """Complete the passages of a source with the curated questions of present passages of the same text."""
     known = {passage.text: passage.asked_as for passage in present if passage.asked_as}
     return tuple(
         passage if passage.asked_as is not None else replace(passage, asked_as=known.get(passage.text) or "")
@@ -171,7 +172,7 @@ class StudyDraft:
 
 @dataclass(frozen=True, slots=True)
 class AddedPassages:
-    """Passages of a file that says which study they belong to, and no more of it."""
+    """Passages of a file that names their study, but no other data of it."""
 
     study_id: str
     doi: str
@@ -183,7 +184,7 @@ class AddedPassages:
 
 @dataclass(frozen=True, slots=True)
 class NoticeDraft:
-    """A record that is no study: it corrects or retracts one, named by DOI or PMID (normal form; empty where not given)."""
+    """A notice that corrects or retracts a study, named by normalised DOI or PMID (empty when absent)."""
 
     notice: Notice
     doi: str
@@ -223,7 +224,7 @@ class RelationDraft:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """What concepts.json holds; `is_given` is False where there was no such file."""
+    """The content of concepts.json; `is_given` is False when there is no such file."""
 
     collections: tuple[CollectionDraft, ...] = ()
     concepts: tuple[ConceptDraft, ...] = ()
@@ -243,12 +244,12 @@ class CorpusDraft:
 
 
 class Unreadable(Exception):
-    """Nothing at the path can be read as a corpus; the message says why."""
+    """A path that cannot be read as a corpus; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Ids that the corpus holds already, so that a file may name them."""
+    """The ids that the corpus has already, which a file may refer to."""
 
     collections: frozenset[str] = frozenset()
     concepts: frozenset[str] = frozenset()

@@ -1,4 +1,4 @@
-"""Studies that may be the same: by DOI, by PMID, or by alike title, year and first author. Pure; a curator decides."""
+"""Find studies that may be the same: by DOI, PMID, or similar title, year and first author."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Sameness(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is compared of a study, of the corpus or of a file."""
+    """The compared fields of a study, from the corpus or a file."""
 
     study_id: str
     title: str
@@ -59,7 +59,7 @@ def known_of(draft: StudyDraft) -> Known:
 
 
 def duplicates(new: Iterable[Known], among: Sequence[Known]) -> tuple[Duplicate, ...]:
-    """The pairs, in the order of the new ones, the surest first; a study is never its own duplicate."""
+    """Return pairs of duplicates in the order of the new studies, the most certain first."""
     by_doi = {normal_doi(known.doi): known for known in among if known.doi}
     by_pmid = {known.pmid: known for known in among if known.pmid}
     by_year: dict[int | None, list[tuple[Known, str, str]]] = defaultdict(list)
@@ -130,8 +130,8 @@ def _completed(draft: StudyDraft, by: StudyDraft | None) -> StudyDraft:
     )
 
 
-def merged(kept: StudyDraft, other: StudyDraft, take: Iterable[str] = ()) -> StudyDraft:
-    """`kept` with the other's values where it has none, and those named in `take` in any case. Its id and state stay."""
+def merge_drafts(kept: StudyDraft, other: StudyDraft, take: Iterable[str] = ()) -> StudyDraft:
+    """Return `kept` with its empty fields, and those named in `take`, replaced by the other's; id and state stay."""
     wanted = frozenset(take)
     changes = {
         name: theirs

@@ -1,4 +1,4 @@
-"""EndNote XML, as EndNote, Bookends, Zotero and reference exporters of databases write it."""
+"""Read EndNote XML, as written by EndNote, Bookends, Zotero and databases."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _record(node: Node, file: str) -> Record:
     }  # fmt: skip
     if not record.is_reviewed:
         name = kind.get("name") if kind else ""
-        record.tell(
+        record.report(
             "peer_reviewed",
             f"the type “{name}” is no journal article: taken as not peer reviewed. Correct it where it is.",
         )

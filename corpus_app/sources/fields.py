@@ -1,4 +1,4 @@
-"""One JSON object being read: every getter notes what is wrong and hands back a usable value."""
+"""A reader of JSON objects whose getters record problems and always return a usable value."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Fields:
         return value
 
     def lines(self, key: str, *, limit: int, pattern: re.Pattern[str] | None = None) -> tuple[str, ...]:
-        """A list of short texts, none of them empty; ids (`pattern`) stand in it once."""
+        """Return a list of non-empty short texts; with a `pattern`, of unique ids."""
         values = []
         for index, value in enumerate(self.array(key)):
             place = f"{key}[{index}]"
@@ -116,7 +116,7 @@ class Fields:
         return tuple(values)
 
     def inner(self, key: str, allowed: Sequence[str]) -> Fields:
-        """The object under a key; an empty one where there is none."""
+        """Return the object under a key; an empty one when it is missing."""
         value = self.values.get(key)
         if value is not None and not isinstance(value, dict):
             self.note(key, f"is {kind_of(value)}; it should be an object.")

@@ -1,4 +1,4 @@
-"""Files as text and as JSON, and the lines on which their values stand."""
+"""Read files as text and JSON, and find the lines of JSON values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_FILE_BYTES = 5_000_000  # the largest file of the starter corpus has 0.1 MB
 
 
 class Refused(Exception):
-    """A file that cannot be read at all."""
+    """A file that cannot be read; the message says why."""
 
     def __init__(self, reason: str, line: int | None = None) -> None:
         super().__init__(reason)
@@ -38,7 +38,7 @@ def read_text(path: Path) -> str:
 
 
 def read_object(path: Path) -> tuple[str, dict[str, Any]]:
-    """The text of a JSON file and the object in it."""
+    """Return the text of a JSON file and its object."""
     text = read_text(path)
     value = parse_json(text)
     if not isinstance(value, dict):
@@ -47,7 +47,7 @@ def read_object(path: Path) -> tuple[str, dict[str, Any]]:
 
 
 def parse_json(text: str) -> Any:
-    """JSON without twin keys and without numbers that are none; raises Refused with the line."""
+    """Parse strict JSON. Raises Refused, with the line, for duplicate keys and NaN."""
     if not text.strip():
         raise Refused("is empty.")
     try:
@@ -77,7 +77,7 @@ _LEXEME = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
 
 
 def line_numbers(text: str) -> dict[str, int]:
-    """The line on which each value of a sound JSON text begins, by its path: `passages[2].text`."""
+    """Return the line where each value of a valid JSON text begins, by path such as `passages[2].text`."""
     lines: dict[str, int] = {}
     frames: list[tuple[str, str | None, int]] = []  # path of the open object or array, its waiting key, its next index
     line, counted = 1, 0
@@ -104,7 +104,7 @@ def line_numbers(text: str) -> dict[str, int]:
 
 
 def line_of(path: str, lines: Mapping[str, int]) -> int | None:
-    """The line of the value at `path`, or of the nearest value around it where it is missing."""
+    """Return the line of the value at `path`, or of its nearest enclosing value."""
     while path and path not in lines:
         path = re.sub(r"(\.|^)[^.\[\]]*$|\[\d+\]$", "", path)
     return lines.get(path, 1)

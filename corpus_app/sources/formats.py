@@ -1,4 +1,4 @@
-"""One way in for every format: which reader a file needs, and what the file gives."""
+"""Detect the format of a file, and read it with the matching reader."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ _ROOTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """What a file gave. `problems` holds everything that a curator should see, in the order of the file; see `Weight`."""
+class ReadResult:
+    """The content of a file; `problems` is everything that a curator should see, in the order of the file."""
 
     reader: str
     studies: tuple[StudyDraft, ...]
@@ -63,7 +63,7 @@ class Reading:
 
 
 def detect(source: Source) -> Reader:
-    """The reader of a file, by what stands in it and not by its name; raises Refused where nothing fits."""
+    """Return the reader for a file's content, whatever its name. Raises Refused when none fits."""
     head = source.head(_HEAD_BYTES)
     if not head.strip():
         raise Refused("is empty.")
@@ -103,7 +103,7 @@ def detect(source: Source) -> Reader:
 
 
 def stream(source: Source, intake: Intake, reader: Reader | None = None) -> Iterator[Item]:
-    """Drafts and problems as they are read, in the order of the file; a file that is refused ends with the problem that says why."""
+    """Yield drafts and problems in the order of the file; a refused file ends with a problem that says why."""
     try:
         if reader is None and archives.is_zip(source.head(4)):
             yield from _stream_zip(source, intake)
@@ -125,7 +125,7 @@ def _stream_zip(source: Source, intake: Intake) -> Iterator[Item]:
                 None,
                 "",
                 "is read from a folder only: unpack the archive and use manage.py import_corpus.",
-                Weight.TOLD,
+                Weight.REPORTED,
             )
         elif archives.is_zip(member.head(4)):
             yield Problem(member.name, None, "", "is a zip file inside a zip file; unpack it first.")
@@ -135,13 +135,15 @@ def _stream_zip(source: Source, intake: Intake) -> Iterator[Item]:
         yield Problem(source.name, None, "", "holds no file.")
 
 
-def read_file(source: Source, intake: Intake, *, known: Known | None = None, reader: Reader | None = None) -> Reading:
-    """The whole of a file that fits into memory: every study once, and each with a collection that exists."""
-    return reading_of(reader.name if reader else name_of(source), stream(source, intake, reader), known=known)
+def read_file(
+    source: Source, intake: Intake, *, known: Known | None = None, reader: Reader | None = None
+) -> ReadResult:
+    """Read a whole file that fits into memory: each study once, with an existing collection."""
+    return collect_items(reader.name if reader else name_of(source), stream(source, intake, reader), known=known)
 
 
-def reading_of(name: str, items: Iterable[Item], *, known: Known | None = None) -> Reading:
-    """What the items of a reader come to, without twins."""
+def collect_items(name: str, items: Iterable[Item], *, known: Known | None = None) -> ReadResult:
+    """Collect the items of a reader, without duplicates."""
     studies: dict[str, StudyDraft] = {}
     taken: dict[tuple[str, str], StudyDraft] = {}
     passages: list[AddedPassages] = []
@@ -156,16 +158,16 @@ def reading_of(name: str, items: Iterable[Item], *, known: Known | None = None) 
             case AddedPassages():
                 passages.append(item)
             case StudyDraft():
-                found = [*_twins(item, taken), *(_unknown(item, known) if known else ())]
+                found = [*_duplicate_problems(item, taken), *(_unknown(item, known) if known else ())]
                 problems += found
                 if not found:
                     studies[item.study_id] = item
                     taken |= dict.fromkeys(_identities(item), item)
-    return Reading(name, tuple(studies.values()), tuple(passages), tuple(notices), tuple(problems))
+    return ReadResult(name, tuple(studies.values()), tuple(passages), tuple(notices), tuple(problems))
 
 
 def name_of(source: Source) -> str:
-    """The format of a file in words; empty where it is refused."""
+    """Return the name of a file's format; empty when it is refused."""
     try:
         return "Zip of files" if archives.is_zip(source.head(4)) else detect(source).name
     except Refused:
@@ -173,7 +175,7 @@ def name_of(source: Source) -> str:
 
 
 def source_of(path: Path, *, name: str = "") -> Source:
-    """A file, or the documents of a BEIR folder; raises Unreadable where there is nothing to read."""
+    """Return the source for a file or a BEIR folder. Raises Unreadable when there is nothing to read."""
     if path.is_dir():
         for member in ("corpus.jsonl", "corpus.jsonl.gz"):
             if (path / member).is_file():
@@ -187,7 +189,7 @@ def source_of(path: Path, *, name: str = "") -> Source:
 
 
 def with_collection(studies: Iterable[StudyDraft], collection: str) -> tuple[StudyDraft, ...]:
-    """The drafts that name no collection of their own, put into one."""
+    """Put the drafts without a collection into this one."""
     return tuple(draft if draft.collection else replace(draft, collection=collection) for draft in studies)
 
 
@@ -199,14 +201,14 @@ def _identities(draft: StudyDraft) -> Iterator[tuple[str, str]]:
         yield "pmid", draft.pmid
 
 
-def _twins(draft: StudyDraft, taken: dict[tuple[str, str], StudyDraft]) -> Iterator[Problem]:
-    """Where nothing is lost, the one being the other word for word, that is only told."""
+def _duplicate_problems(draft: StudyDraft, taken: dict[tuple[str, str], StudyDraft]) -> Iterator[Problem]:
+    """Yield the problems of duplicate drafts; an exact copy, where nothing is lost, is only reported."""
     for name, value in _identities(draft):
         if other := taken.get((name, value)):
             is_same = replace(draft, origin=other.origin, line=other.line) == other
             what = "the same record stands" if name == "study_id" else f"{value} stands"
             found = draft.problem(name, f"{what} in {other.origin}, line {other.line}, already; this one was left out.")
-            yield replace(found, weight=Weight.TOLD) if is_same else found
+            yield replace(found, weight=Weight.REPORTED) if is_same else found
             return
 
 
@@ -216,7 +218,7 @@ def _unknown(draft: StudyDraft, known: Known) -> Iterator[Problem]:
 
 
 def _xml_root(head: bytes) -> str | None:
-    """The first element of an XML file, whatever its encoding; None where it is no XML."""
+    """Return the root element of an XML file in any encoding; None when it is not XML."""
     text = head.replace(b"\0", b"").decode("latin-1").lstrip("\xef\xbb\xbf\xfe\xff \t\r\n")
     if not text.startswith("<"):
         return None
@@ -238,7 +240,7 @@ def _xml_root(head: bytes) -> str | None:
 
 
 def _after_doctype(text: str, at: int) -> int:
-    """Behind `<!DOCTYPE …>`. A declaration of entities inside it is found by the parser, which refuses it."""
+    """Return the position after `<!DOCTYPE …>`; the parser refuses entity declarations in it."""
     inner, close = text.find("[", at), text.find(">", at)
     if inner != -1 and inner < close:
         if "<!ENTITY" in text[inner:]:

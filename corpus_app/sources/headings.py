@@ -1,4 +1,4 @@
-"""Headings of articles to our sections, and the parts of an article that are no text of the study."""
+"""Map headings of articles to sections, and recognise parts that are not text of the study."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ _NUMBER = re.compile(
 
 
 def section_of(heading: str, kind: str = "") -> Section | None:
-    """Our section for a heading and its `sec-type`, or None where neither names one."""
+    """Return the section for a heading and its `sec-type`; None when neither names one."""
     words = plain_heading(heading)
     for section, pattern in _PATTERNS:
         if pattern.fullmatch(words):
@@ -96,7 +96,7 @@ def section_of(heading: str, kind: str = "") -> Section | None:
 
 
 def is_boilerplate(heading: str) -> bool:
-    """Whether a part under this heading says nothing of the study: funding, interests, references, files."""
+    """Return whether a heading introduces boilerplate, such as funding, interests, references or files."""
     return bool(_BOILERPLATE.fullmatch(plain_heading(heading)))
 
 

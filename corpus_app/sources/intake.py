@@ -1,4 +1,4 @@
-"""A file on its way in: where its bytes are, what encoding they have, and how much of them is read at most."""
+"""A file to import: its bytes, its encoding, and limits on its size."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _CODECS = {
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file by its name, in memory or on disk. `name` is shown and never opened."""
+    """A file in memory or on disk; `name` is only displayed, never opened."""
 
     name: str
     content: bytes | Path
@@ -41,7 +41,7 @@ class Source:
         return len(self.content) if isinstance(self.content, bytes) else self.content.stat().st_size
 
     def open(self) -> BinaryIO:
-        """The bytes, unpacked where they are gzip; raises Refused for a file that is too large or cannot be opened."""
+        """Open the bytes, unpacking gzip. Raises Refused when the file is too large or cannot be opened."""
         try:
             if self.size > MAX_BYTES:
                 raise Refused(too_large())
@@ -53,13 +53,13 @@ class Source:
         return cast(BinaryIO, Limited(gzip.GzipFile(fileobj=stream) if is_packed else stream))
 
     def head(self, size: int = 8192) -> bytes:
-        """The first bytes, for recognising a format."""
+        """Return the first bytes, to detect the format."""
         with self.open() as stream:
             return stream.read(size)
 
 
 class Limited(io.RawIOBase):
-    """A stream that refuses to give more than the limit, whatever it unpacks to."""
+    """A stream that raises Refused after a number of unpacked bytes."""
 
     def __init__(self, stream: io.IOBase | BinaryIO, limit: int = MAX_BYTES) -> None:
         self._stream = cast(BinaryIO, stream)
@@ -96,7 +96,7 @@ class Encoding:
 
 
 def encoding_of(source: Source) -> Encoding:
-    """The encoding of a text file, by its mark, its own word, or its bytes; raises Refused where it is no text."""
+    """Detect a text file's encoding by byte order mark, declaration or bytes. Raises Refused when it is not text."""
     head = source.head()
     if (found := _marked(head)) or (found := _wide(head)):
         _check(source, found.codec)
@@ -129,7 +129,7 @@ def _marked(head: bytes) -> Encoding | None:
 
 
 def _wide(head: bytes) -> Encoding | None:
-    """UTF-16 without a mark: nearly every second byte of a text in Latin letters is NUL."""
+    """Detect UTF-16 without a byte order mark: nearly every second byte of Latin text is NUL."""
     half = max(1, len(head) // 2)
     for codec, first, name in (("utf-16-be", 0, "big"), ("utf-16-le", 1, "little")):
         zeros, others = head[first::2].count(0), head[1 - first :: 2].count(0)
@@ -153,7 +153,7 @@ def _check(source: Source, codec: str) -> None:
 
 
 def _fault(source: Source, codec: str) -> tuple[int, str] | None:
-    """The line of the first byte that is not of this encoding, and the byte. Reads in pieces."""
+    """Find the line of the first byte that is invalid in this encoding, and the byte, in chunks."""
     decoder = codecs.getincrementaldecoder(codec)()
     line = 1
     with source.open() as stream:
@@ -174,7 +174,7 @@ def _is_ascii(source: Source) -> bool:
 
 
 def lines_of(source: Source, encoding: Encoding) -> Iterator[tuple[int, str]]:
-    """Number and text of each line, without its end; any of the three ends of lines serves."""
+    """Yield the number and text of each line, for any of the three line endings."""
     with (
         source.open() as stream,
         io.TextIOWrapper(io.BufferedReader(cast(io.RawIOBase, stream)), encoding.codec) as text,

@@ -1,6 +1,6 @@
-"""JATS XML (PMC, PLOS, eLife): the bibliography, and the text by sections and paragraphs.
+"""Read JATS XML (PMC, PLOS, eLife): the bibliography, and the text by section and paragraph.
 
-Tables, figures, displayed formulas, references, footnotes and boilerplate are left out, and the number of each is told.
+Tables, figures, displayed formulas, references, footnotes and boilerplate are left out, and their numbers reported.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _CLOSING = frozenset({Section.LIMITATIONS, Section.CONCLUSION, Section.PRACTICAL
 
 @dataclass(slots=True)
 class Article:
-    """The text of an article: `text` is what the offsets of its passages count in."""
+    """The text of an article; offsets of its passages refer to `text`."""
 
     sections: list[SectionText] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
@@ -83,7 +83,7 @@ def items(source: Source, intake: Intake) -> Iterator[Item]:
 
 
 def read_article(root: Node, file: str) -> tuple[Record, Article]:
-    """The record with its passages, and the text they were cut from."""
+    """Return the record with its passages, and the text that they were cut from."""
     record = Record(file, root.line, kinds=[root.get("article-type")])
     meta = root.find("front/article-meta") or Node("article-meta", {}, root.line)
     _bibliography(record, root, meta)
@@ -96,7 +96,7 @@ def read_article(root: Node, file: str) -> tuple[Record, Article]:
         for part in back:
             article.left_out[_LEFT_OUT.get(part.tag, "parts after the text")] += part.tag != "title"
     record.passages = drafted(article.sections)
-    _tell(record, root, article)
+    _report_omissions(record, root, article)
     return record, article
 
 
@@ -141,9 +141,9 @@ def _bibliography(record: Record, root: Node, meta: Node) -> None:
             if doi or pmid:
                 record.notices_of.append((_NOTICES.get(kind, notice), doi, pmid))
     if kind in {"retraction", "correction", "erratum", "expression-of-concern"} and not record.notices_of:
-        record.tell("", f"is a notice ({kind}) that does not name its study by DOI or PMID; set the notice by hand.")
+        record.report("", f"is a notice ({kind}) that does not name its study by DOI or PMID; set the notice by hand.")
     elif kind in _NO_STUDY:
-        record.tell(
+        record.report(
             "design",
             f"is called “{kind}” by its journal: no study of its own, and perhaps not peer reviewed. Look before "
             f"you publish.",
@@ -172,7 +172,7 @@ def _names(group: Node) -> Iterator[str]:
 
 
 def _year(meta: Node) -> str:
-    """The year it came out: the earliest of its dates, for journals disagree on which one they print."""
+    """Return the year of publication: the earliest of the dates, because journals print different ones."""
     years = [
         node.text("year")
         for node in meta.all("pub-date")
@@ -202,21 +202,21 @@ def _licence(node: Node) -> str:
     return ""
 
 
-def _tell(record: Record, root: Node, article: Article) -> None:
+def _report_omissions(record: Record, root: Node, article: Article) -> None:
     body = root.find("body")
     line = body.line if body else root.line
     if parts := [f"{name} ({count})" for name, count in sorted(article.left_out.items()) if count]:
-        record.tell("passages", f"left out of the text: {', '.join(parts)}.", line=line)
+        record.report("passages", f"left out of the text: {', '.join(parts)}.", line=line)
     if article.unplaced:
         named = ", ".join(f"“{heading}”" for heading in dict.fromkeys(article.unplaced))
-        record.tell(
+        record.report(
             "section",
             f"no section of ours is meant by {named[:300]}; the text stands under results. Correct it where it is "
             f"wrong.",
             line=line,
         )
     if not article.sections:
-        record.tell("passages", "there is no text in it that could become passages.")
+        record.report("passages", "there is no text in it that could become passages.")
 
 
 # --- Text -------------------------------------------------------------------------------------------------------------
@@ -255,7 +255,7 @@ class _Body:
         self.level(body, (), None)
 
     def level(self, node: Node, headings: tuple[str, ...], section: Section | None) -> None:
-        """The text of a part, then its parts. A part whose heading names no section of ours belongs to the one around it."""
+        """Add the text of a part and its subparts; one without a section heading belongs to the enclosing section."""
         paragraphs = [*_paragraphs(node, self.article)]
         if paragraphs and section is None:
             self.article.unplaced += headings[-1:]
@@ -281,12 +281,12 @@ class _Body:
         own = section_of(heading, kind)
         if own is None or outer is None:
             return own or outer
-        # Inside the results, "Participants" tells of results; but limitations and conclusions are their own wherever they stand.
+        # "Participants" inside the results belongs to the results; limitations and conclusions are sections anywhere.
         return own if outer in _OPENING or own in _CLOSING else outer
 
 
 def _paragraphs(node: Node, article: Article) -> Iterator[str]:
-    """The paragraphs directly in a part, in order; a list's items and a box's text are paragraphs too."""
+    """Yield the paragraphs directly in a part, in order, with list items and boxed text."""
     for part in node:
         if part.tag in {"sec", "title", "label"}:
             continue
@@ -304,7 +304,7 @@ def _paragraphs(node: Node, article: Article) -> Iterator[str]:
 
 
 def _split_paragraph(node: Node, article: Article) -> Iterator[str]:
-    """One paragraph; a list inside it stands apart, and what is left out of it is counted."""
+    """Split a paragraph at lists inside it, and count what is left out."""
     held: list[str | Node] = []
     for part in node.parts:
         if isinstance(part, Node) and part.tag in {"list", "boxed-text", "disp-quote"}:
@@ -333,7 +333,7 @@ _EMPTY_BRACKETS = re.compile(r" ?[(\[][\s,;–-]*[)\]]")
 
 @dataclass(slots=True)
 class _Run:
-    """The words of a paragraph as they are read."""
+    """A builder of a paragraph's text."""
 
     article: Article
     words: list[str] = field(default_factory=list)
@@ -368,9 +368,9 @@ class _Run:
             self.read(node.parts)
 
     def raised(self, parts: Sequence[str | Node], *, is_mark: bool) -> None:
-        """Digits that stand high after a digit or as a reference mark stay high: 10⁹ is not 109, and 0.05¹² is not 0.0512.
+        """Keep superscript digits after a digit: 10⁹ is not 109, and 0.05¹² is not 0.0512.
 
-        After a letter they stay plain: "kg/m2" is how everybody writes it, and searches for it.
+        After a letter they become plain, because people write and search for "kg/m2".
         """
         inner = _Run(self.article)
         inner.read(parts)

@@ -1,4 +1,4 @@
-"""Drafts as plain JSON and back, exactly: what an import keeps between the preview and the act."""
+"""Convert drafts to plain JSON and back without loss, to store an import between preview and confirmation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The folder format of corpus/FORMAT.md: its files, keys and columns, in the order in which they are written."""
+"""The corpus folder format (corpus/FORMAT.md): its files, keys and columns, in the order of writing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The word lists of a corpus's subject: `lexicon/*.toml`, each named by its file."""
+"""Read the word lists of a corpus, `lexicon/*.toml`, each named after its file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The master CSV: one row of metadata for each study."""
+"""Read the master CSV, with one row of metadata per study."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def _parts(text: str) -> list[str]:
 
 
 def compare(master: Master, drafts: Sequence[StudyDraft], broken_ids: Collection[str]) -> Iterator[Problem]:
-    """Where a row says something else than the study's file. The file was used."""
+    """Report where a row differs from the study's file, which takes precedence."""
     files = {draft.study_id: draft for draft in drafts}
     for study_id, row in master.rows.items():
         draft = files.get(study_id)

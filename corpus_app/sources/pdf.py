@@ -1,6 +1,6 @@
-"""The text of a PDF, as an aid for pasting: read by pypdf in a process of its own with little time, memory and few pages.
+"""Extract the text of a PDF for pasting, in a process with limits on time, memory and pages.
 
-The text of a PDF is never imported as it is: columns, ligatures and lost signs need a curator's eye, and the gate's.
+A curator checks the text before import, because columns, ligatures and signs are often damaged.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class PdfText:
 
 
 def text_of_pdf(source: Source, *, seconds: float = MAX_SECONDS) -> PdfText:
-    """Raises Refused where the file is no PDF, is locked, is too large, or takes too long."""
+    """Extract the text of a PDF. Raises Refused when it is not a PDF, locked, too large or takes too long."""
     with source.open() as stream:
         content = stream.read()
     if not content[:1024].lstrip().startswith(b"%PDF-"):

@@ -1,4 +1,4 @@
-"""The process that reads one PDF: a file on its standard input, JSON on its output. Run by `pdf`, and imported by nobody."""
+"""A program, started by `pdf`, that reads a PDF from standard input and prints JSON."""
 
 from __future__ import annotations
 

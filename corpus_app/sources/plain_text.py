@@ -1,4 +1,4 @@
-"""Plain text, pasted into a form: headings on lines of their own, paragraphs with an empty line between."""
+"""Read pasted text: headings on separate lines, paragraphs separated by empty lines."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _MAX_HEADING_WORDS = 8
 def passages_of(
     text: str, *, name: str = "text", section: Section = Section.ABSTRACT
 ) -> tuple[tuple[PassageDraft, ...], tuple[Problem, ...]]:
-    """Passages of a pasted text, and what was left out of it; text before the first heading belongs to `section`.
+    """Return the passages of a pasted text, and problems; text before the first heading belongs to `section`.
 
-    Offsets count in the text as pasted, with single line ends.
+    Offsets refer to the pasted text with LF line ends.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     sections: list[SectionText] = []
@@ -51,7 +51,7 @@ def passages_of(
                         number,
                         "",
                         f"the part “{heading[:60]}” says nothing of the study, and was left out.",
-                        Weight.TOLD,
+                        Weight.REPORTED,
                     )
                 )
         else:
@@ -62,7 +62,7 @@ def passages_of(
 
 
 def _is_heading(line: str) -> bool:
-    """A short line that names a section of ours or a part to leave out, or that is marked as a heading."""
+    """Return whether a short line names a section or boilerplate, or is marked as a heading."""
     bare = re.sub(r"^(?:\d+(?:\.\d+)*|[IVX]+)[.)]?\s+", "", line.lstrip("# ").rstrip(":. "))
     if not bare or len(bare.split()) > _MAX_HEADING_WORDS or line[-1] in ",;":
         return False

@@ -1,4 +1,4 @@
-"""PubMed's XML: articles and books, with structured abstracts, and the notices that PubMed knows of."""
+"""Read PubMed XML: articles and books, with structured abstracts and notices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A folder or a master CSV to one corpus of drafts."""
+"""Read a corpus folder, or a master CSV, into drafts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from corpus_app.sources.vocabulary import read_vocabulary
 
 
 def read(path: Path, *, known: Known | None = None) -> CorpusDraft:
-    """The corpus in a folder, or in a master CSV alone; raises Unreadable where there is neither."""
+    """Read the corpus in a folder or a master CSV. Raises Unreadable when there is neither."""
     known = known or Known()
     if path.is_dir():
         return _read_folder(path, known)
@@ -69,7 +69,7 @@ def _read_folder(folder: Path, known: Known) -> CorpusDraft:
 def _assemble(
     vocabulary: Vocabulary, drafts: list[StudyDraft], problems: list[Problem], known: Known, *, broken: int
 ) -> CorpusDraft:
-    """The drafts that stand beside each other: no id or DOI twice, no collection or concept that nobody knows."""
+    """Assemble drafts into a corpus without duplicate ids or DOIs, unknown collections or concepts."""
     vocabulary = _with_implied(vocabulary, drafts, known)
     sound: list[StudyDraft] = []
     taken: dict[tuple[str, str], StudyDraft] = {}
@@ -87,7 +87,7 @@ def _assemble(
 
 
 def _with_implied(vocabulary: Vocabulary, drafts: Sequence[StudyDraft], known: Known) -> Vocabulary:
-    """Where neither a file nor the corpus knows any concept, the ids that the studies name are taken on trust."""
+    """Accept the concept ids that studies name when neither a file nor the corpus defines any concept."""
     if vocabulary.is_given or known.collections or known.concepts:
         return vocabulary
     slugs = sorted({draft.collection for draft in drafts})

@@ -1,7 +1,7 @@
-"""Retraction lists: which papers were retracted, corrected or doubted, by DOI or PMID.
+"""Read retraction lists: papers that were retracted, corrected or questioned, by DOI or PMID.
 
-A CSV with a head line. Columns are found by name, whatever their case: those of the Retraction Watch data
-(OriginalPaperDOI, OriginalPaperPubMedID, RetractionNature, RetractionDate, Reason) or plain ones (doi, pmid, notice, date, reason).
+A list is a CSV with a header line. Column names are those of Retraction Watch (OriginalPaperDOI, OriginalPaperPubMedID,
+RetractionNature, RetractionDate, Reason) or plain ones (doi, pmid, notice, date, reason), in any case.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ LONGEST_FIELD = 1_000_000  # characters; Python's own limit of a CSV field is sm
 
 
 class BadList(ValueError):
-    """The file is no retraction list; the message says what it lacks."""
+    """A file that is no retraction list; the message says what is missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A line of the list."""
+    """A line of a retraction list."""
 
     line: int
     doi: str | None
@@ -55,7 +55,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class RetractionList:
     entries: tuple[Entry, ...]
     problems: tuple[str, ...]
     """Lines that could not be used, and why."""
@@ -63,14 +63,14 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A study that the list names, and the notice that it should carry."""
+    """A study named by a retraction list, and the notice that it should have."""
 
     study_id: str
     entry: Entry
 
 
-def read(data: bytes) -> Reading:
-    """Every line that names a paper. Raises BadList."""
+def read(data: bytes) -> RetractionList:
+    """Return the entries of all lines that name a paper. Raises BadList when the file is no retraction list."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -93,7 +93,7 @@ def read(data: bytes) -> Reading:
                 problems.append(entry)
     except csv.Error as error:
         raise BadList(f"Line {reader.line_num} cannot be read as CSV: {error}.") from error
-    return Reading(tuple(entries), tuple(problems))
+    return RetractionList(tuple(entries), tuple(problems))
 
 
 def _column(columns: Mapping[str, str], names: Iterable[str]) -> str | None:
@@ -103,7 +103,7 @@ def _column(columns: Mapping[str, str], names: Iterable[str]) -> str | None:
 def _entry(
     row: Mapping[str, str | None], line: int, columns: Mapping[str, str], doi: str | None, pmid: str | None
 ) -> Entry | str | None:
-    """The line as an entry, or why it cannot be used, or None where it names no paper at all."""
+    """Return a line's entry, or why it cannot be used; None when it names no paper."""
 
     def value(names: Iterable[str]) -> str:
         name = _column(columns, names)
@@ -143,9 +143,9 @@ def _day(text: str) -> date | None:
 
 
 def match(entries: Iterable[Entry], studies: Iterable[tuple[str, str | None, str | None]]) -> Iterator[Match]:
-    """Studies (id, DOI, PMID) that the list names, each with the gravest notice that has not been taken back since.
+    """Yield the studies (id, DOI, PMID) that a list names, each with its gravest notice not since reinstated.
 
-    Lists come in any order, newest first most often: the day of a notice counts where it is given, else its line.
+    Lists come in any order: entries are ordered by day when all have one, else by line.
     """
     by_doi: dict[str, str] = {}
     by_pmid: dict[str, str] = {}
@@ -160,16 +160,16 @@ def match(entries: Iterable[Entry], studies: Iterable[tuple[str, str | None, str
         if study:
             named.setdefault(study, []).append(entry)
     for study_id in sorted(named):
-        yield Match(study_id, _standing(named[study_id]))
+        yield Match(study_id, _current_notice(named[study_id]))
 
 
 def is_news(carried: Notice | str, entry: Entry) -> bool:
-    """Whether the list says more than the notice that a study carries: a correction leaves a retracted paper retracted."""
+    """Return whether an entry is graver than a study's notice: a correction leaves a retraction in place."""
     return entry.notice != carried and (entry.notice is Notice.NONE or GRAVITY[entry.notice] > GRAVITY[Notice(carried)])
 
 
-def _standing(entries: Sequence[Entry]) -> Entry:
-    """The gravest of a paper's notices; of a reinstatement and what came before it, the reinstatement."""
+def _current_notice(entries: Sequence[Entry]) -> Entry:
+    """Return the gravest of a paper's entries; a reinstatement supersedes those before it."""
     given = all(entry.day for entry in entries)
     in_time = sorted(entries, key=lambda entry: ((entry.day or date.min) if given else date.min, entry.line))
     standing = in_time[0]

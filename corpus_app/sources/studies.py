@@ -1,4 +1,4 @@
-"""A study file to its draft."""
+"""Parse a study file into a draft."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def read_study(path: Path, name: str) -> tuple[StudyDraft | None, list[Problem]]
 
 
 def study_from(values: Mapping[str, Any]) -> tuple[StudyDraft | None, list[tuple[str, str]]]:
-    """A draft from the keys of a study file, or None and what is wrong with which key."""
+    """Return the draft from the keys of a study file, or None, and the problems by key."""
     notes: list[tuple[str, str]] = []
     study = Fields(values, "", notes)
     study.check_keys(STUDY_KEYS, REQUIRED_KEYS)

@@ -1,4 +1,4 @@
-"""Studies or passages in a CSV, in JSON or in lines of JSON: our own keys, the usual names of columns, and CSL-JSON."""
+"""Read studies or passages from CSV, JSON, JSON Lines and CSL-JSON, with common column names."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def is_csv(head: str) -> bool:
 
 def csv_items(source: Source, intake: Intake) -> Iterator[Item | AddedPassages]:
     encoding = encoding_of(source)
-    yield from _told(source, encoding)
+    yield from _encoding_problems(source, encoding)
     rows = _rows(source, encoding)
     header_line, header = next(rows, (1, []))
     names = _header(header, header_line)
@@ -85,7 +85,7 @@ def csv_items(source: Source, intake: Intake) -> Iterator[Item | AddedPassages]:
             header_line,
             "",
             f"the columns {shown(', '.join(unknown))} are not known and were left unread.",
-            Weight.TOLD,
+            Weight.REPORTED,
         )
     yield from _objects_to_items(_cells(rows, names, source.name), source.name, intake)
 
@@ -105,7 +105,7 @@ def _header(header: list[str], line: int) -> list[str]:
 
 
 def _rows(source: Source, encoding: Encoding) -> Iterator[tuple[int, list[str]]]:
-    """Line and cells of each row that is not blank."""
+    """Yield line number and cells of each row that is not blank."""
     lines = lines_of(source, encoding)
     first = next(lines, (1, ""))
     at = [first[0]]
@@ -152,7 +152,7 @@ def is_json(head: str) -> bool:
 
 def json_items(source: Source, intake: Intake) -> Iterator[Item | AddedPassages]:
     encoding = encoding_of(source)
-    yield from _told(source, encoding)
+    yield from _encoding_problems(source, encoding)
     if _is_lines(source, encoding):
         yield from _objects_to_items(_json_lines(source, encoding), source.name, intake)
         return
@@ -170,7 +170,7 @@ def json_items(source: Source, intake: Intake) -> Iterator[Item | AddedPassages]
 
 
 def _in_object(text: str, file: str) -> Iterator[tuple[int, dict[str, Any]] | Problem]:
-    """One study, or the list of studies or passages under the usual keys."""
+    """Yield one study, or the studies or passages listed under the usual keys."""
     if len(text) > MAX_FILE_BYTES:
         raise Refused("is one object of more than 5 MB; write a list, or one object a line (JSON Lines).")
     value = parse_json(text)
@@ -191,7 +191,7 @@ MAX_WRONG = 100  # entries of a list that are no objects; more of them is anothe
 
 
 def _in_list(text: str, at: int, line: int, file: str) -> Iterator[tuple[int, dict[str, Any]] | Problem]:
-    """The objects of a list one by one, so that each has its line and a fault in one is told with those before it."""
+    """Yield the objects of a list with their lines, up to the first syntax error."""
     counted = 0 if line == 1 else at
     wrong = 0
     while True:
@@ -232,7 +232,7 @@ _SPACE = re.compile(r"\s*")
 
 
 def _is_lines(source: Source, encoding: Encoding) -> bool:
-    """Whether each line is an object: two lines are enough to know."""
+    """Return whether each line is a JSON object, judging by the first two lines."""
     first = [line for _, line in _take(lines_of(source, encoding), 2)]
     try:
         return len(first) == 2 and all(isinstance(json.loads(line), dict) for line in first if line.strip())
@@ -266,7 +266,7 @@ def _json_lines(source: Source, encoding: Encoding) -> Iterator[tuple[int, dict[
 def _objects_to_items(
     found: Iterator[tuple[int, dict[str, Any]] | Problem], file: str, intake: Intake
 ) -> Iterator[Item | AddedPassages]:
-    """Studies as they come; passages by study, once all are read."""
+    """Yield studies as they are read, then passages grouped by study."""
     groups: dict[tuple[str, str, str], tuple[int, list[PassageDraft]]] = {}
     is_empty = True
     for entry in found:
@@ -288,7 +288,7 @@ def _objects_to_items(
 
 
 def _own_study(values: dict[str, Any], line: int, file: str, intake: Intake) -> Iterator[Item]:
-    """A study in the keys of our folder; what it leaves out is taken from the import's own form."""
+    """Yield a study with the keys of the corpus folder; the import's settings fill missing values."""
     text = values.pop("\0text", "")
     defaults: dict[str, Any] = {
         "design": Design.OTHER.value,
@@ -428,6 +428,6 @@ def _csl_year(issued: Any) -> str:
         return str(issued.get("raw") or issued.get("literal") or "") if isinstance(issued, dict) else ""
 
 
-def _told(source: Source, encoding: Encoding) -> Iterator[Problem]:
+def _encoding_problems(source: Source, encoding: Encoding) -> Iterator[Problem]:
     if encoding.note:
-        yield Problem(source.name, None, "", encoding.note, Weight.TOLD)
+        yield Problem(source.name, None, "", encoding.note, Weight.REPORTED)

@@ -1,7 +1,7 @@
-"""Files of lines that begin with a tag: RIS and NBIB (the MEDLINE format of PubMed).
+"""Read files with tagged lines: RIS and NBIB (the MEDLINE format of PubMed).
 
-Our own reading rather than rispy's: a record that is broken must be told by its line while the others are imported, and
-real exporters leave out blanks, wrap values and write lines between the records.
+rispy is not used: a broken record must be reported by its line while the others are imported, and real exporters omit
+spaces, wrap values and write lines between records.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAX_RECORD_LINES = 20_000
 
 @dataclass(slots=True)
 class Tagged:
-    """One record: its values by tag, each with its line, in the order of the file."""
+    """A record: its values by tag, each with its line, in the order of the file."""
 
     line: int
     values: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
@@ -75,7 +75,7 @@ def _items(
     from_record: Callable[[Tagged, str], Record],
     form: str,
 ) -> Iterator[Item]:
-    """What each record of a file holds, and its problems; a file without any is told what a record looks like."""
+    """Yield the items and problems of each record; for a file without records, a problem that shows an example."""
     encoding = encoding_of(source)
     yield from _encoding_note(source, encoding)
     is_empty = True
@@ -100,14 +100,14 @@ def _ris_records(source: Source, encoding: Encoding) -> Iterator[Tagged | Proble
         if match and match[1] == "TY":
             if record is not None:
                 reason = f"this record has no end: another begins on line {number}. Close it with “ER  - ”."
-                yield Problem(source.name, record.line, "ER", reason, Weight.TOLD)
+                yield Problem(source.name, record.line, "ER", reason, Weight.REPORTED)
                 yield record
             record = Tagged(number)
         elif record is None:
             if match is None:
                 continue  # headings of the exporter, numbers between records, blank lines
             reason = "this record does not begin with “TY  - ”; it was taken as a journal article."
-            yield Problem(source.name, number, "TY", reason, Weight.TOLD)
+            yield Problem(source.name, number, "TY", reason, Weight.REPORTED)
             record = Tagged(number)
             record.add("TY", "JOUR", number)
         if match:
@@ -130,7 +130,7 @@ def _ris_records(source: Source, encoding: Encoding) -> Iterator[Tagged | Proble
             record.line,
             "ER",
             "this record has no end before the file ends. Close it with “ER  - ”.",
-            Weight.TOLD,
+            Weight.REPORTED,
         )
         yield record
 
@@ -164,7 +164,7 @@ def _from_ris(found: Tagged, file: str) -> Record:
         "journal": found.line_of("JF", "T2", "JO"),
     }
     if kind and kind not in _REVIEWED:
-        record.tell(
+        record.report(
             "peer_reviewed",
             f"the type {shown(kind)} is no journal article: taken as not peer reviewed. Correct it where it is.",
         )
@@ -233,7 +233,7 @@ def _nbib_records(source: Source, encoding: Encoding) -> Iterator[Tagged | Probl
             )
         elif not line.strip().rstrip(".").isdigit():
             yield Problem(
-                source.name, number, "", f"{shown(line)} stands outside any record, and was left out.", Weight.TOLD
+                source.name, number, "", f"{shown(line)} stands outside any record, and was left out.", Weight.REPORTED
             )
         if record is not None and record.count > MAX_RECORD_LINES:
             yield Problem(
@@ -266,7 +266,7 @@ def _from_nbib(found: Tagged, file: str) -> Record:
     if bodies := found.all("CN"):
         record.authors = record.authors or ["{" + body + "}" for body in bodies]
         if not record.authors[0].startswith("{"):
-            record.tell(
+            record.report(
                 "authors",
                 f"the group {shown('; '.join(bodies))} stands beside the persons; add it where it is an author too.",
             )
@@ -315,7 +315,7 @@ _LABEL = re.compile(
 
 
 def split_abstract(text: str) -> list[tuple[str, str]]:
-    """The labelled parts of a structured abstract; one part without a label where it is not."""
+    """Split a structured abstract at its labels; an unstructured one is one part without a label."""
     marks = [*_LABEL.finditer(text)]
     if not marks:
         return [("", text)]
@@ -329,7 +329,7 @@ def split_abstract(text: str) -> list[tuple[str, str]]:
 def set_reviewed(record: Record) -> None:
     record.is_reviewed = not any(_UNREVIEWED.search(kind) for kind in record.kinds)
     if not record.is_reviewed:
-        record.tell(
+        record.report(
             "peer_reviewed",
             f"is called {', '.join(record.kinds)[:100]}: taken as not peer reviewed. Correct it where it is.",
         )
@@ -345,9 +345,9 @@ def mark_by_kind(record: Record) -> None:
         "published erratum",
         "expression of concern",
     }:
-        record.tell("", "is a notice that does not name its study; set the notice by hand.")
+        record.report("", "is a notice that does not name its study; set the notice by hand.")
 
 
 def _encoding_note(source: Source, encoding: Encoding) -> Iterator[Problem]:
     if encoding.note:
-        yield Problem(source.name, None, "", encoding.note, Weight.TOLD)
+        yield Problem(source.name, None, "", encoding.note, Weight.REPORTED)

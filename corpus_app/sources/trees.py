@@ -1,7 +1,7 @@
-"""XML read in a hardened way: no entity of its own, no foreign file, no depth or size that could do harm.
+"""Parse XML safely: no entity declarations, no external files, limited depth and size.
 
-Expat itself and not a library on top of it: it hands over the line of every element, it streams, and refusing a declaration
-of an entity at its first word leaves nothing to expand.
+It uses expat directly, which streams, gives the line of each element, and can refuse an entity declaration before
+anything is expanded.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _CHUNK = 65_536
 
 @dataclass(slots=True)
 class Node:
-    """An element without its namespace prefix. `parts` are its texts and elements in order."""
+    """An element without its namespace prefix; `parts` are its texts and elements in order."""
 
     tag: str
     attributes: dict[str, str]
@@ -36,7 +36,7 @@ class Node:
         return self.attributes.get(name, "")
 
     def find(self, path: str) -> Node | None:
-        """The first element under a path of tags, or None."""
+        """Return the first element under a path of tags; None when there is none."""
         return next(self.all(path), None)
 
     def all(self, path: str) -> Iterator[Node]:
@@ -49,7 +49,7 @@ class Node:
                     yield node
 
     def walk(self) -> Iterator[Node]:
-        """This element and all below it, in the order of the file."""
+        """Yield this element and all its descendants, in the order of the file."""
         stack = [self]
         while stack:
             node = stack.pop()
@@ -57,7 +57,7 @@ class Node:
             stack += reversed([*node])
 
     def text(self, path: str = "") -> str:
-        """All words below, or below the first element at `path`, with single spaces."""
+        """Return all text below this element, or below the first one at `path`, with single spaces."""
         node = self.find(path) if path else self
         return " ".join("".join(node.words()).split()) if node else ""
 
@@ -72,15 +72,12 @@ class Node:
 
 
 def root_of(source: Source) -> Node:
-    """The whole tree; raises Refused with the line."""
+    """Parse the whole tree. Raises Refused, with the line, for invalid or unsafe XML."""
     return next(elements(source, frozenset()))
 
 
 def elements(source: Source, wanted: frozenset[str]) -> Iterator[Node]:
-    """Each outermost element of one of the wanted tags as it ends, so that a large file needs little memory.
-
-    Without wanted tags, the root.
-    """
+    """Yield each outermost element with one of the wanted tags as it ends, to save memory; without tags, the root."""
     reader = _Reader(wanted)
     try:
         with source.open() as stream:
@@ -157,7 +154,7 @@ class _Reader:
         )
 
     def skipped(self, name: str, is_parameter: bool) -> None:
-        """A name of the document type that nobody fetches: HTML's names are known, others are refused."""
+        """Resolve an entity of an external document type: HTML's names are known, others are refused."""
         if is_parameter:
             return
         word = html.unescape(f"&{name};")

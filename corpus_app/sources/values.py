@@ -1,4 +1,4 @@
-"""Single values: what is wrong with one, and its normal form."""
+"""Validate and normalise single values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LINE_BREAK = re.compile(r"[\t\n\r\u2028\u2029]")
 
 
 def text_fault(value: str, *, limit: int = MAX_TEXT, one_line: bool = False) -> str | None:
-    """Why this text cannot be kept, or None: too long, or with characters that no text needs."""
+    """Return why a text is invalid (too long, or control characters); None when it is valid."""
     if len(value) > limit:
         return f"has {len(value):,} characters; at most {limit:,} are kept."
     if found := _FORBIDDEN.search(value):
@@ -31,7 +31,7 @@ def text_fault(value: str, *, limit: int = MAX_TEXT, one_line: bool = False) -> 
 
 
 def normal_doi(value: str) -> str:
-    """A DOI as it is kept: lower case, without the address in front."""
+    """Return a DOI in lower case, without a URL prefix."""
     return _DOI_PREFIX.sub("", value).strip().lower()
 
 
@@ -56,7 +56,7 @@ _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 
 
 def safe_cell(cell: str) -> str:
-    """A cell of a CSV that no spreadsheet runs as a formula: an apostrophe stands before it. `bare_cell` takes it away again."""
+    """Return a CSV cell that spreadsheets do not run as a formula; `bare_cell` reverses it."""
     return f"'{cell}" if _FORMULA.match(cell) else cell
 
 
@@ -65,7 +65,7 @@ def bare_cell(cell: str) -> str:
 
 
 def plain_number(value: float) -> float:
-    """A whole number as an int, so that it is written without a point."""
+    """Return a whole number as an int, so that it is written without a decimal point."""
     return int(value) if value == int(value) else value
 
 
@@ -78,7 +78,7 @@ def listed(values: Iterable[str]) -> str:
 
 
 def join(path: str, key: str) -> str:
-    """The place of a value in a file: `passages[2].text`."""
+    """Join parts to the path of a value in a file, such as `passages[2].text`."""
     return f"{path}.{key}" if path else key
 
 
@@ -88,6 +88,6 @@ def kind_of(value: Any) -> str:
 
 
 def shown(value: Any) -> str:
-    """A value as a message may carry it: short, on one line, printable."""
+    """Return a value for a message: short, on one line, printable."""
     shown = ascii(value) if isinstance(value, str) and not value.isprintable() else str(value)
     return f"{shown[:80]}…" if len(shown) > 80 else shown

@@ -1,4 +1,4 @@
-"""concepts.json: concepts, their relations, and the collections."""
+"""Parse concepts.json: concepts, their relations, and the collections."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def read_vocabulary(path: Path) -> tuple[Vocabulary, list[Problem]]:
 
 
 def vocabulary_from(values: Mapping[str, Any]) -> tuple[Vocabulary, list[tuple[str, str]]]:
-    """The sound entries of concepts.json, and what is wrong with the others."""
+    """Return the valid entries of concepts.json, and the problems of the others."""
     notes: list[tuple[str, str]] = []
     whole = Fields(values, "", notes)
     whole.check_keys(("concepts", "relations", "collections"), ("concepts", "collections"))

@@ -1,4 +1,4 @@
-"""Drafts back to the files they came from, byte for byte."""
+"""Write drafts back to files, byte for byte as they were read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from corpus_app.sources.values import safe_cell
 
 
 def study_json(draft: StudyDraft) -> bytes:
-    """A study's file: keys without a value are left out but for those that the imported file held."""
+    """Return a study's file; keys without a value appear only if the imported file had them."""
     return (json.dumps(study_values(draft), indent=2, ensure_ascii=False) + "\n").encode()
 
 
@@ -75,7 +75,7 @@ def _is_empty(value: Any) -> bool:
 
 
 def digest(draft: StudyDraft) -> str:
-    """SHA-256 of what a draft says: the same for files that differ in layout only."""
+    """Return the SHA-256 of a draft's content, equal for files that differ only in layout."""
     stated = ",".join(draft.columns) if draft.columns is not None else "*"
     return hashlib.sha256(stated.encode() + b"\0" + study_json(draft)).hexdigest()
 
@@ -100,7 +100,7 @@ def master_csv(drafts: Iterable[StudyDraft]) -> bytes:
 
 
 def concepts_json(vocabulary: Vocabulary) -> bytes:
-    """concepts.json: one object a line, so that a change shows as one line."""
+    """Return concepts.json with one object per line, for readable diffs."""
     concepts = [
         {
             "id": draft.concept_id,
