@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from corpus_app import curation, impact
+from corpus_app import curation, hooks
 from corpus_app.models import Passage, Study
 from qa_app.answers import asking
 from qa_app.models import GoldenQuestion
@@ -26,14 +26,14 @@ def golden(key: str, **relevant: int) -> None:
 
 
 def headlines(*study_ids: str, passages: list[int] | None = None) -> list[str]:
-    return [found.headline for found in impact.of(study_ids, passages)]
+    return [found.headline for found in hooks.impacts(study_ids, passages)]
 
 
 def test_answers_that_quote_a_study_are_counted_with_their_sentences() -> None:
     body = asking.ask(question=ASKED)
     asking.ask(question=ASKED)
 
-    (found,) = impact.of(["T-SETS"])
+    (found,) = hooks.impacts(["T-SETS"])
 
     assert (found.headline, found.keeps) == ("2 stored answers quote it", True)
     sentences = sum(len(body[part]["sentences"]) for part in ("summary", "answer"))
@@ -47,7 +47,7 @@ def test_what_the_database_is_asked_does_not_grow_with_the_answers(django_assert
         asking.ask(question=ASKED)
 
     with django_assert_num_queries(5) as asked:
-        (found,) = impact.of(["T-SETS"])
+        (found,) = hooks.impacts(["T-SETS"])
 
     assert (found.headline, len(found.details)) == ("12 stored answers quote it", 8)
     assert max(query["sql"].count("', '") for query in asked.captured_queries) == 8 - 1

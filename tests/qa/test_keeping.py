@@ -158,10 +158,10 @@ def test_feedback_is_kept_with_its_reasons_in_their_order() -> None:
         ({"is_helpful": True, "reasons": ["bribed"]}, "reasons"),
         ({"is_helpful": True, "reasons": "clear"}, "reasons"),
         ({"is_helpful": True, "reasons": [["clear"]]}, "reasons"),
-        ({"is_helpful": True, "said": "a\0b"}, "words"),
-        ({"is_helpful": True, "said": "\ud800"}, "words"),
-        ({"is_helpful": True, "said": 5}, "words"),
-        ({"is_helpful": True, "said": "x" * 1_001}, "words"),
+        ({"is_helpful": True, "words": "a\0b"}, "words"),
+        ({"is_helpful": True, "words": "\ud800"}, "words"),
+        ({"is_helpful": True, "words": 5}, "words"),
+        ({"is_helpful": True, "words": "x" * 1_001}, "words"),
     ],
 )
 def test_feedback_that_cannot_be_kept_says_what_to_do(given: dict[str, object], field: str) -> None:
