@@ -325,8 +325,8 @@ def explain(output: str, place: Place, missing: Optional[str] = None) -> str:
 def no_torch_for_this_machine() -> str:
     return (
         "No build of torch for the CPU is pinned for this machine (only for Linux x86-64 with Python 3.11, "
-        f"and macOS on Apple silicon), or {CPU_INDEX} cannot be reached; {ANY_TORCH}=1 allows the build that pip finds, "
-        "of several GB perhaps."
+        f"and macOS on Apple silicon), or {CPU_INDEX} cannot be reached; {ANY_TORCH}=1 allows the build that pip "
+        "finds, of several GB perhaps."
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.apps import apps
-from django.db import connection
+from django.db import connection, transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +25,8 @@ class Rows:
         return cls({model._meta.db_table: _copied(model) for model in empty if model._base_manager.exists()})
 
     def restore(self) -> None:
-        """Copy the rows in. Sequences only rise, so that their ids are free."""
-        with connection.cursor() as cursor:
+        """Copy the rows in, in one transaction. Sequences only rise, so that their ids are free."""
+        with transaction.atomic(), connection.cursor() as cursor:
             for table, (columns, content) in self.tables.items():
                 with cursor.copy(f'COPY "{table}" ({columns}) FROM STDIN (FORMAT binary)') as copy:
                     copy.write(content)

@@ -85,7 +85,7 @@ def starter(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def site(django_test_environment: None, django_db_blocker: Any, starter: Path) -> Iterator[Site]:
+def site(django_test_environment: None, postgres: Any, django_db_blocker: Any, starter: Path) -> Iterator[Site]:
     """Set up here and not by `django_db`, whose tests each begin with an empty database."""
     with django_db_blocker.unblock(), override_settings(ANONYMOUS_QUOTAS=MUCH):
         setup_databases(verbosity=0, interactive=False, aliases={"default"}, serialized_aliases=set())
