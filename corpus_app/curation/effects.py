@@ -25,7 +25,7 @@ from corpus_app.sources import (
     keeping,
 )
 from corpus_app.sources.bibliography import study_id_of
-from corpus_app.sources.duplicates import Known
+from corpus_app.sources.duplicates import KnownStudy
 
 Draft = StudyDraft | AddedPassages | NoticeDraft
 
@@ -88,7 +88,7 @@ class DraftComparer:
         self._own = {draft.study_id for draft in reading.studies}
         self._own |= {value for draft in reading.studies for value in (draft.doi, draft.pmid) if value}
         self._among = [
-            Known(study_id, title, year, authors[0] if authors else "", doi or "", pmid or "")
+            KnownStudy(study_id, title, year, authors[0] if authors else "", doi or "", pmid or "")
             for study_id, title, year, authors, doi, pmid in Study.objects.values_list(
                 "study_id", "title", "year", "authors", "doi", "pmid"
             )

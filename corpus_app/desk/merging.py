@@ -18,7 +18,7 @@ from corpus_app.curation.history import as_text
 from corpus_app.desk.base import EXPECTED_ERRORS, curator, error_messages
 from corpus_app.models import Concept, Passage, Study
 from corpus_app.records import Status
-from corpus_app.sources.duplicates import Duplicate, Known
+from corpus_app.sources.duplicates import Duplicate, KnownStudy
 
 NEEDED = ("corpus_app.change_study", "corpus_app.publish_study")  # a merge withdraws the other study
 
@@ -32,7 +32,7 @@ def pairs() -> Iterator[Duplicate]:
     columns = ("study_id", "title", "year", "authors", "doi", "pmid")
     rows = Study.objects.exclude(status=Status.WITHDRAWN).values_list(*columns)
     known = [
-        Known(key, title, year, names[0] if names else "", doi or "", pmid or "")
+        KnownStudy(key, title, year, names[0] if names else "", doi or "", pmid or "")
         for key, title, year, names, doi, pmid in rows
     ]
     found = [pair for pair in sources.duplicates(known, known) if pair.new < pair.known]

@@ -70,7 +70,7 @@ def draw_histogram(years: Mapping[int, tuple[int, str]], *, is_on: Callable[[int
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class ConceptNode:
     concept_id: str
     label: str
     y: float
@@ -85,7 +85,7 @@ class Node:
 class Fan:
     """A topic on the left and its neighbours on the right, with thicker lines for more studies."""
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[ConceptNode, ...]
     width: int
     height: int
     middle: float
@@ -112,7 +112,7 @@ def draw_neighbours(page: TopicPage) -> Fan | None:
     top = middle - (len(shown) - 1) * FAN_PITCH / 2
     return Fan(
         nodes=tuple(
-            Node(
+            ConceptNode(
                 concept_id=neighbour.topic.concept.concept_id,
                 label=_shorten(neighbour.topic.concept.name),
                 y=(y := top + place * FAN_PITCH),

@@ -25,7 +25,7 @@ class Sameness(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownStudy:
     """The compared fields of a study, from the corpus or a file."""
 
     study_id: str
@@ -47,8 +47,8 @@ class Duplicate:
     """100 for the same DOI or PMID; else how alike the titles are."""
 
 
-def known_of(draft: StudyDraft) -> Known:
-    return Known(
+def known_of(draft: StudyDraft) -> KnownStudy:
+    return KnownStudy(
         draft.study_id,
         draft.title,
         draft.year,
@@ -58,11 +58,11 @@ def known_of(draft: StudyDraft) -> Known:
     )
 
 
-def duplicates(new: Iterable[Known], among: Sequence[Known]) -> tuple[Duplicate, ...]:
+def duplicates(new: Iterable[KnownStudy], among: Sequence[KnownStudy]) -> tuple[Duplicate, ...]:
     """Return pairs of duplicates in the order of the new studies, the most certain first."""
     by_doi = {normal_doi(known.doi): known for known in among if known.doi}
     by_pmid = {known.pmid: known for known in among if known.pmid}
-    by_year: dict[int | None, list[tuple[Known, str, str]]] = defaultdict(list)
+    by_year: dict[int | None, list[tuple[KnownStudy, str, str]]] = defaultdict(list)
     for known in among:
         by_year[known.year].append((known, plain_words(known.title), _family(known.first_author)))
     found: list[Duplicate] = []
@@ -76,7 +76,7 @@ def duplicates(new: Iterable[Known], among: Sequence[Known]) -> tuple[Duplicate,
     return tuple(found)
 
 
-def _alike(study: Known, by_year: dict[int | None, list[tuple[Known, str, str]]]) -> Iterator[Duplicate]:
+def _alike(study: KnownStudy, by_year: dict[int | None, list[tuple[KnownStudy, str, str]]]) -> Iterator[Duplicate]:
     title, family = plain_words(study.title), _family(study.first_author)
     years: Iterable[int | None] = (
         by_year.keys() if study.year is None else (study.year, study.year - 1, study.year + 1, None)

@@ -42,7 +42,7 @@ class BadList(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class RetractionEntry:
     """A line of a retraction list."""
 
     line: int
@@ -56,7 +56,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class RetractionList:
-    entries: tuple[Entry, ...]
+    entries: tuple[RetractionEntry, ...]
     problems: tuple[str, ...]
     """Lines that could not be used, and why."""
 
@@ -66,7 +66,7 @@ class Match:
     """A study named by a retraction list, and the notice that it should have."""
 
     study_id: str
-    entry: Entry
+    entry: RetractionEntry
 
 
 def read(data: bytes) -> RetractionList:
@@ -87,7 +87,7 @@ def read(data: bytes) -> RetractionList:
     try:
         for row in reader:
             entry = _entry(row, reader.line_num, columns, doi, pmid)
-            if isinstance(entry, Entry):
+            if isinstance(entry, RetractionEntry):
                 entries.append(entry)
             elif entry:
                 problems.append(entry)
@@ -102,7 +102,7 @@ def _column(columns: Mapping[str, str], names: Iterable[str]) -> str | None:
 
 def _entry(
     row: Mapping[str, str | None], line: int, columns: Mapping[str, str], doi: str | None, pmid: str | None
-) -> Entry | str | None:
+) -> RetractionEntry | str | None:
     """Return a line's entry, or why it cannot be used; None when it names no paper."""
 
     def value(names: Iterable[str]) -> str:
@@ -121,7 +121,7 @@ def _entry(
         return f"Line {line}: “{value(NATURE)[:40]}” is no kind of notice that is known here."
     reasons = "; ".join(part.strip(" +") for part in value(REASON).split(";") if part.strip(" +"))
     told = [value(NATURE).capitalize() or "Retraction", value(DATE), reasons]
-    return Entry(
+    return RetractionEntry(
         line,
         found_doi or None,
         found_pmid or None,
@@ -142,7 +142,7 @@ def _day(text: str) -> date | None:
         return None
 
 
-def match(entries: Iterable[Entry], studies: Iterable[tuple[str, str | None, str | None]]) -> Iterator[Match]:
+def match(entries: Iterable[RetractionEntry], studies: Iterable[tuple[str, str | None, str | None]]) -> Iterator[Match]:
     """Yield the studies (id, DOI, PMID) that a list names, each with its gravest notice not since reinstated.
 
     Lists come in any order: entries are ordered by day when all have one, else by line.
@@ -154,7 +154,7 @@ def match(entries: Iterable[Entry], studies: Iterable[tuple[str, str | None, str
             by_doi[doi.lower()] = study_id
         if pmid:
             by_pmid[pmid] = study_id
-    named: dict[str, list[Entry]] = {}
+    named: dict[str, list[RetractionEntry]] = {}
     for entry in entries:
         study = by_doi.get((entry.doi or "").lower()) or by_pmid.get(entry.pmid or "")
         if study:
@@ -163,12 +163,12 @@ def match(entries: Iterable[Entry], studies: Iterable[tuple[str, str | None, str
         yield Match(study_id, _current_notice(named[study_id]))
 
 
-def is_news(carried: Notice | str, entry: Entry) -> bool:
+def is_news(carried: Notice | str, entry: RetractionEntry) -> bool:
     """Return whether an entry is graver than a study's notice: a correction leaves a retraction in place."""
     return entry.notice != carried and (entry.notice is Notice.NONE or GRAVITY[entry.notice] > GRAVITY[Notice(carried)])
 
 
-def _current_notice(entries: Sequence[Entry]) -> Entry:
+def _current_notice(entries: Sequence[RetractionEntry]) -> RetractionEntry:
     """Return the gravest of a paper's entries; a reinstatement supersedes those before it."""
     given = all(entry.day for entry in entries)
     in_time = sorted(entries, key=lambda entry: ((entry.day or date.min) if given else date.min, entry.line))

@@ -20,7 +20,7 @@ from corpus_app import sources
 from corpus_app.records import Design, Notice, Status
 from corpus_app.sources import Intake, Sameness, Source, StudyDraft
 from corpus_app.sources.bibliography import plain_words
-from corpus_app.sources.duplicates import Known
+from corpus_app.sources.duplicates import KnownStudy
 from corpus_app.sources.values import bare_cell, safe_cell
 
 STARTER = Path(__file__).resolve().parents[2] / "corpus"
@@ -153,23 +153,29 @@ def test_the_master_csv_reads_its_own_apostrophes(tmp_path: Path) -> None:
 
 # --- Duplicates ---------------------------------------------------------------------------------------------------------
 
-HERE = Known("S001", "Effects of training frequency on growth: a review", 2016, "Schoenfeld BJ", "10.1000/x", "")
+HERE = KnownStudy("S001", "Effects of training frequency on growth: a review", 2016, "Schoenfeld BJ", "10.1000/x", "")
 
 
 @pytest.mark.parametrize(
     ("new", "by"),
     [
-        (Known("N", "Other words", 1999, "", "https://doi.org/10.1000/X"), Sameness.DOI),
-        (Known("N", "Effects of Training Frequency on Growth. A Review.", 2016, "Schoenfeld B"), Sameness.ALIKE),
-        (Known("N", "Effects of training frequency on growth – a review", 2017, ""), Sameness.ALIKE),
-        (Known("N", "Effects of training frequency on growth: a review", 2019, "Schoenfeld B"), None),
-        (Known("N", "Effects of training frequency on growth: a review", 2016, "Grgic J"), None),
-        (Known("N", "Effects of training frequency on growth: a review", 2016, "Schoenfeld BJ", "10.1000/y"), None),
-        (Known("N", "Effects of training frequency on growth: part 2", 2016, "Schoenfeld BJ"), None),
-        (Known("S001", "Effects of training frequency on growth: a review", 2016, "Schoenfeld BJ", "10.1000/x"), None),
+        (KnownStudy("N", "Other words", 1999, "", "https://doi.org/10.1000/X"), Sameness.DOI),
+        (KnownStudy("N", "Effects of Training Frequency on Growth. A Review.", 2016, "Schoenfeld B"), Sameness.ALIKE),
+        (KnownStudy("N", "Effects of training frequency on growth – a review", 2017, ""), Sameness.ALIKE),
+        (KnownStudy("N", "Effects of training frequency on growth: a review", 2019, "Schoenfeld B"), None),
+        (KnownStudy("N", "Effects of training frequency on growth: a review", 2016, "Grgic J"), None),
+        (
+            KnownStudy("N", "Effects of training frequency on growth: a review", 2016, "Schoenfeld BJ", "10.1000/y"),
+            None,
+        ),
+        (KnownStudy("N", "Effects of training frequency on growth: part 2", 2016, "Schoenfeld BJ"), None),
+        (
+            KnownStudy("S001", "Effects of training frequency on growth: a review", 2016, "Schoenfeld BJ", "10.1000/x"),
+            None,
+        ),
     ],
 )
-def test_duplicates_are_found_by_identifier_or_likeness(new: Known, by: Sameness | None) -> None:
+def test_duplicates_are_found_by_identifier_or_likeness(new: KnownStudy, by: Sameness | None) -> None:
     found = sources.duplicates([new], [HERE])
 
     assert [pair.by for pair in found] == ([by] if by else [])
