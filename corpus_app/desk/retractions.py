@@ -18,7 +18,7 @@ from corpus_app.desk.base import curator
 from corpus_app.models import Study
 from corpus_app.records import Notice
 from corpus_app.sources import retractions
-from corpus_app.sources.retractions import Entry, Match
+from corpus_app.sources.retractions import RetractionEntry, Match
 
 LARGEST_FILE = 200_000_000  # bytes; the complete Retraction Watch data take a third of it
 SALT = "retractions"
@@ -80,7 +80,7 @@ def _apply(request: HttpRequest) -> HttpResponse:
     except signing.BadSignature:
         messages.error(request, "This page has grown too old. Choose the file again.")
         return HttpResponseRedirect(request.path)
-    matches = [Match(study, Entry(0, None, None, Notice(notice), reason)) for study, notice, reason in rows]
+    matches = [Match(study, RetractionEntry(0, None, None, Notice(notice), reason)) for study, notice, reason in rows]
     done = curation.apply_retractions(matches, by=curator(request))
     messages.success(request, f"Marked: {', '.join(done) or 'nothing, it was so already'}.")
     if done:
