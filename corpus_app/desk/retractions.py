@@ -18,7 +18,7 @@ from corpus_app.desk.base import curator
 from corpus_app.models import Study
 from corpus_app.records import Notice
 from corpus_app.sources import retractions
-from corpus_app.sources.retractions import RetractionEntry, Match
+from corpus_app.sources.retractions import Match, RetractionEntry
 
 LARGEST_FILE = 200_000_000  # bytes; the complete Retraction Watch data take a third of it
 SALT = "retractions"

@@ -17,7 +17,7 @@ from corpus_app import curation
 from corpus_app.models import CorpusEvent, CorpusVersion, PassageTerm, Study
 from corpus_app.records import Notice
 from corpus_app.sources import retractions
-from corpus_app.sources.retractions import BadList, Entry, Match
+from corpus_app.sources.retractions import BadList, Match, RetractionEntry
 from tests.builders import make_curator, make_study
 
 WATCH = """Record ID,Title,Reason,RetractionDate,RetractionDOI,OriginalPaperDOI,OriginalPaperPubMedID,RetractionNature
@@ -115,10 +115,10 @@ def test_a_list_lowers_a_notice_by_a_reinstatement_only(client: Client, nature: 
 
 def test_studies_are_found_whatever_the_case_and_the_last_line_counts() -> None:
     entries = [
-        Entry(2, "10.1/A", None, Notice.RETRACTED, ""),
-        Entry(3, None, "7", Notice.CORRECTED, ""),
-        Entry(4, "10.1/a", None, Notice.NONE, ""),
-        Entry(5, "10.1/z", "99", Notice.RETRACTED, ""),
+        RetractionEntry(2, "10.1/A", None, Notice.RETRACTED, ""),
+        RetractionEntry(3, None, "7", Notice.CORRECTED, ""),
+        RetractionEntry(4, "10.1/a", None, Notice.NONE, ""),
+        RetractionEntry(5, "10.1/z", "99", Notice.RETRACTED, ""),
     ]
 
     found = list(retractions.match(entries, [("S1", "10.1/a", None), ("S2", None, "7"), ("S3", None, None)]))
