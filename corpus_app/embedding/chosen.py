@@ -52,7 +52,6 @@ def _path() -> Path:
     return _path_in(settings.DATA_DIR)
 
 
-@lru_cache(maxsize=4)
 def _path_in(data: str | Path) -> Path:
     return Path(data) / "encoder.json"
 

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -149,7 +149,6 @@ def folder(model: str) -> Path:
     return _folder(model, settings.DATA_DIR)
 
 
-@lru_cache(maxsize=8)
 def _folder(model: str, data: str | Path) -> Path:
     readable = re.sub(r"[^\w.-]+", "-", model).strip("-.")[-60:]
     if readable != model:
@@ -157,7 +156,6 @@ def _folder(model: str, data: str | Path) -> Path:
     return Path(data) / "models" / f"{readable}@{FORMAT}"
 
 
-@cache
 def can_run() -> bool:
     """Return whether onnxruntime is installed."""
     return importlib.util.find_spec("onnxruntime") is not None
@@ -191,7 +189,6 @@ def _read(path: Path, modified: int) -> Check | None:
         return None
 
 
-@cache
 def _versions() -> dict[str, str]:
     return {name: version(name) for name in TOOLS if importlib.util.find_spec(name)}
 

@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -280,7 +280,6 @@ def _json(value: Any) -> str:
     return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
 
 
-@lru_cache(maxsize=8)
 def _policy(policy: Policy) -> str:
     return _json(policy.values())
 

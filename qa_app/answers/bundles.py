@@ -7,7 +7,6 @@ import io
 import json
 import zipfile
 from collections.abc import Iterator, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +86,6 @@ def _passage(row: Payload) -> str:
     return f"passages/{row['passage_id']}-v{row['passage_version']}.txt"
 
 
-@cache
 def _verifier() -> bytes:
     return (Path(__file__).parent / "bundled" / VERIFIER).read_bytes()
 

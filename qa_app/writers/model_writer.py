@@ -7,7 +7,6 @@ import json
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from string import Template
 
@@ -128,7 +127,6 @@ def _prompt(part: str, mode: Mode, policy: Policy, is_strict: bool) -> str:
     return "\n".join(Template(_text(name)).safe_substitute(words=words) for name in names)
 
 
-@cache
 def _text(name: str) -> str:
     return (_FOLDER / f"{name}.txt").read_text(encoding="utf-8")
 
