@@ -101,6 +101,8 @@ class StudyQuerySet(models.QuerySet["Study"]):
 
 
 class Study(models.Model):
+    """A study with its bibliography, population, state and notice; its passages and findings belong to it."""
+
     study_id = models.CharField(
         max_length=40,
         unique=True,
