@@ -81,6 +81,7 @@ def test_markers_are_read_and_taken_out(text: str, stripped: str, found: tuple[i
 
 @settings(max_examples=FUZZED, deadline=None)
 @given(garbage)
+@pytest.mark.slow
 def test_no_marker_survives_whatever_is_written(text: str) -> None:
     stripped, found = parse_markers(text)
 
