@@ -1,1 +1,1 @@
-"""Code that both apps use: pipelined SQL statements and wake-up calls to the worker."""
+"""What both apps build on: pipelined statements, wake-up calls to the worker, fields of the desks."""

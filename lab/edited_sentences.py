@@ -449,8 +449,7 @@ _AUXILIARY = re.compile(
 )
 _VERBS = re.compile(
     r"\b(increased|decreased|improved|reduced|raised|showed|found|caused|led|produced|affected|changed|"
-    r"differed"
-    r"|induced|inhibited|required|gained|regulates?|promotes?|plays?|leads?|shows?|suggests?)\b"
+    r"differed|induced|inhibited|required|gained|regulates?|promotes?|plays?|leads?|shows?|suggests?)\b"
 )
 _NEGATED: tuple[tuple[str, str, str], ...] = (
     (r"\b(did|does|do) not (\w+)", r"\2", "not taken out"),
@@ -474,8 +473,7 @@ _NEGATED: tuple[tuple[str, str, str], ...] = (
 )  # fmt: skip
 _PREFIXED = re.compile(
     r"\b(significant|effective|related|changed|affected|likely|able|sufficient|trained|healthy|dependent|"
-    r"important"
-    r"|active|common|clear|stable|specific)\b"
+    r"important|active|common|clear|stable|specific)\b"
 )
 _PREFIXES = {
     "significant": "insignificant", "effective": "ineffective", "related": "unrelated", "changed": "unchanged",

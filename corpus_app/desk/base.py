@@ -17,6 +17,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.safestring import mark_safe
 from django.utils.text import capfirst
 
+from common.desk import SeenField
 from corpus_app import curation
 from corpus_app.records import QUESTION_LETTERS, question_lines
 from corpus_app.sources import text_fault
@@ -78,25 +79,6 @@ class QuestionsForm(CleanTextForm):
                 "Put each on a line of its own."
             )
         return "\n".join(questions)
-
-
-class SeenInput(forms.HiddenInput):
-    """A hidden input without a label."""
-
-    def id_for_label(self, id_: str | None) -> str:
-        return ""
-
-
-class SeenField(forms.CharField):
-    """The version or fingerprint of the row that the page shows, for optimistic locking."""
-
-    widget = SeenInput
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(required=False, label="", **options)
-
-    def has_changed(self, initial: Any, data: Any) -> bool:
-        return False
 
 
 class SeenForm(CleanTextForm):

@@ -12,10 +12,11 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 
+from common.desk import SeenField
 from corpus_app import curation, hooks
 from corpus_app.curation import gate, history
 from corpus_app.desk import encoder, text_quality
-from corpus_app.desk.base import QuestionsForm, SeenField, correct_posted_texts, curator
+from corpus_app.desk.base import QuestionsForm, correct_posted_texts, curator
 from corpus_app.desk.history import HistoryMixin
 from corpus_app.desk.index_state import FAILED, INDEXED, WAITING, in_state, state_label, with_index_state
 from corpus_app.models import CorpusEvent, Passage, Study

@@ -14,6 +14,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path, reverse
 from django.utils.text import capfirst
 
+from common.desk import SeenField
 from corpus_app import curation, hooks
 from corpus_app.curation import history
 from corpus_app.desk import comments, encoder, exports, merging, retractions, state, text_quality
@@ -22,7 +23,6 @@ from corpus_app.desk.base import (
     LabelledTabularInline,
     LinesField,
     QuestionsForm,
-    SeenField,
     StackedInline,
     WordsFilter,
     correct_posted_texts,

@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.db import models
 from django.http import HttpRequest
 
+from common.desk import SeenField
 from qa_app.templatetags.answer_words import mode_words
 
 if TYPE_CHECKING:  # generic for the type checker only
@@ -78,25 +79,6 @@ class WhetherFilter(admin.BooleanFieldListFilter):
 
 def person(request: HttpRequest) -> User:
     return cast(User, request.user)  # all admin views require a login
-
-
-class SeenInput(forms.HiddenInput):
-    """A hidden input without a label."""
-
-    def id_for_label(self, id_: str | None) -> str:
-        return ""
-
-
-class SeenField(forms.CharField):
-    """A fingerprint of the row when the page was made."""
-
-    widget = SeenInput
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(required=False, label="", **options)
-
-    def has_changed(self, initial: Any, data: Any) -> bool:
-        return False
 
 
 class SeenForm(ModelForm):
