@@ -218,7 +218,7 @@ def store(
     )
     writing = perf_counter()
     with transaction.atomic():
-        with search.sending() as send:
+        with search.statement_pipeline() as send:
             if timeout is not None:
                 send(search.CUT_OFF, [str(timeout)])
             # The answer is stored last, so that its payload contains the time that storing the sentences took; foreign
