@@ -23,7 +23,7 @@ from corpus_app.curation import effects, jobs, lookup
 from corpus_app.models import CorpusEvent, CorpusVersion, ImportItem, ImportJob, Passage, Study
 from corpus_app.records import ORDINARY_KINDS, Design, Notice, Section, Status
 from corpus_app.roles import READERS
-from corpus_app.sources import AddedPassages, NoticeDraft, PassageDraft, StudyDraft
+from corpus_app.sources import AddedPassages, NoticeDraft, PassageDraft, StudyDraft, serialization
 from tests.builders import make_collection, make_concept, make_curator, make_study
 from tests.corpus.test_sources_formats import SAMPLES
 
