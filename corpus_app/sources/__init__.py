@@ -51,7 +51,7 @@ from corpus_app.sources.lexicon import read_lexica
 from corpus_app.sources.pdf import PdfText, text_of_pdf
 from corpus_app.sources.plain_text import passages_of
 from corpus_app.sources.studies import study_from
-from corpus_app.sources.values import doi_fault, normal_doi, pmid_fault, text_fault, url_fault
+from corpus_app.sources.values import doi_fault, pmid_fault, text_fault, url_fault
 from corpus_app.sources.vocabulary import vocabulary_from
 from corpus_app.sources.writing import concepts_json, digest, master_csv, study_json
 
@@ -95,7 +95,6 @@ __all__ = [
     "master_csv",
     "merge_drafts",
     "name_of",
-    "normal_doi",
     "passages_of",
     "pmid_fault",
     "read",
