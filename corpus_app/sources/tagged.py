@@ -61,7 +61,7 @@ _RIS_TAGS = frozenset(
     "RI RN RP SB TA VO VN PT PM NR LB".split()
 )
 """All that the format and its exporters use: any other is text that looks like a tag, such as a wrapped “CI  - 3”."""
-_BEGINS = frozenset({"TI", "T1", "AU", "A1", "CT", "BT"})
+_BEGINS = frozenset("TI T1 AU A1 A2 CT BT T2 JF JO JA PY Y1 DO SN".split())
 """Tags that begin a record whose line TY is missing."""
 _RIS_END = re.compile(r"\s?ER\s*-?\s*")
 _REVIEWED = frozenset("JOUR JFULL MGZN EJOU ABST INPR CPAPER CONF SER".split())
