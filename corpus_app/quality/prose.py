@@ -88,21 +88,18 @@ _INSTRUCTIONS = re.compile(
     r"|\bOR 1=1\b|\b(?:rm -rf|curl https?:|wget https?:|eval\(|exec\()",
     re.IGNORECASE,
 )  # fmt: skip
-_VERBS = "|".join(
-    (
-        "write explain describe translate draft compose create develop tell send print output respond reply answer "
-        "ignore disregard forget pretend repeat reveal provide give list recommend summari[sz]e add include insert "
-        "replace convert substitute render introduce misspell scramble jumble rearrange anagram remove group combine "
-        "modify integrate augment enhance show visit click buy download install subscribe contact email run delete "
-        "encode decode append prepend begin start end finish conclude claim say mention cite rate treat generate "
-        "produce make use never always report rank mark praise promote quote refuse trust return switch set open "
-        "fetch search leave sign enter type remember obey"
-    ).split()
-    + ["break down", "look up"]
-)
+_VERBS = (
+    "write explain describe translate draft compose create develop tell send print output respond reply answer "
+    "ignore disregard forget pretend repeat reveal provide give list recommend summari[sz]e add include insert "
+    "replace convert substitute render introduce misspell scramble jumble rearrange anagram remove group combine "
+    "modify integrate augment enhance show visit click buy download install subscribe contact email run delete "
+    "encode decode append prepend begin start end finish conclude claim say mention cite rate treat generate "
+    "produce make use never always report rank mark praise promote quote refuse trust return switch set open "
+    "fetch search leave sign enter type remember obey"
+).split()
 _TO_A_MACHINE = re.compile(
     rf"(?:\A|(?<=[.!?\n\"”\]]\s)|(?<=\n)|(?<=[.!?]))(?:please,?\s|kindly\s|now,?\s|then,?\s|instead,?\s|also,?\s"
-    rf"|first,?\s|next,?\s|finally,?\s)?(?P<verb>(?:{_VERBS}))\s(?P<rest>[^.!?\n]{{1,240}})",
+    rf"|first,?\s|next,?\s|finally,?\s)?(?P<verb>{'|'.join(_VERBS)}|break down|look up)\s(?P<rest>[^.!?\n]{{1,240}})",
     re.IGNORECASE,
 )
 _ABOUT_TEXT = re.compile(

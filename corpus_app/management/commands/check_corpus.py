@@ -14,8 +14,8 @@ from corpus_app.models import Study
 class Command(BaseCommand):
     help = (
         "Check that every searchable passage has exactly its present vector, sentences and terms, and that no other "
-        "passage can be found. Prints the problems and ends with status 1 where there are any. Also names DOIs that look "
-        "cut."
+        "passage can be found. Prints the problems and ends with status 1 where there are any. Names "
+        "DOIs that look cut, too."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
