@@ -25,7 +25,7 @@ class Command(BaseCommand):
         for problem in problems:
             self.stderr.write(problem)
         for study_id, doi in Study.objects.exclude(doi=None).values_list("study_id", "doi"):
-            if is_cut(doi):
+            if doi and is_cut(doi):
                 self.stderr.write(f"{study_id}: the DOI {doi} looks cut or coded; an earlier import may have done so.")
         if problems:
             raise CommandError(f"Problems: {len(problems)}. `manage.py index_corpus` mends what is only waiting.")
