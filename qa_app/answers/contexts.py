@@ -102,10 +102,11 @@ def answer(
     """
     start = perf_counter()
     ending = answering.make(question, writer=writer, policy=policy, allowance=allowance, limit=limit)
+    if not freezes_evidence:
+        return answering.store(ending, parent=parent, now=now, started=start, limit=limit)
     with transaction.atomic():
         body = answering.store(ending, parent=parent, now=now, started=start, limit=limit)
-        if freezes_evidence:
-            _freeze(uuid.UUID(body["request_id"]), ending, now)
+        _freeze(uuid.UUID(body["request_id"]), ending, now)
     return body
 
 
