@@ -78,14 +78,7 @@ def test_every_number_leads_to_as_many_rows(client: Client) -> None:
     curation.withdraw(["T-SETS"], by=None, by_name="tests", reason="A test.")
     shown = front(client)
 
-    for title in (
-        "Studies",
-        "Needs attention",
-        "Collections",
-        "Designs",
-        "Years",
-        "Questions in the last 30 days",
-    ):
+    for title in ("Studies", "Needs attention", "Collections", "Designs", "Years", "Questions in the last 30 days"):
         for figure in shown[title].values():
             page = client.get(figure.address)
             assert page.status_code == 200, (title, figure)

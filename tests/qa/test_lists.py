@@ -65,9 +65,7 @@ def fill(start: int, count: int) -> None:
 
 
 def queries_of(client: Client, model: type[models.Model], **query: str) -> int:
-    with CaptureQueriesContext(
-        connection,
-    ) as queries:
+    with CaptureQueriesContext(connection) as queries:
         response = client.get(reverse(f"admin:{model._meta.label_lower.replace('.', '_')}_changelist"), query)
     assert response.status_code == 200, model
     return len(queries)

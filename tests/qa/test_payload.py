@@ -168,16 +168,7 @@ SHAPE: dict[str, Any] = {
         (float, None),
     ),
     "understood_as": (str, None),
-    "overview": (
-        {
-            "wish": str,
-            "total": int,
-            "filters": [[str]],
-            "years": [[int]],
-            "designs": [[(str, int)]],
-        },
-        None,
-    ),
+    "overview": ({"wish": str, "total": int, "filters": [[str]], "years": [[int]], "designs": [[(str, int)]]}, None),
     "understood": {
         "ask": TEXT,
         "intent": TEXT,

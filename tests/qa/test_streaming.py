@@ -150,14 +150,7 @@ def test_what_is_told_on_the_way_is_what_the_answer_says() -> None:
         {"understood_as": None, "evidence": body["evidence"], "also_searched": body["also_searched"]}
     ]
     assert told(events, "stage")[0]["name"] == "understand"
-    assert {row["name"] for row in told(events, "stage")} >= {
-        "scope",
-        "encode",
-        "lexical",
-        "rank",
-        "answer",
-        "verify",
-    }
+    assert {row["name"] for row in told(events, "stage")} >= {"scope", "encode", "lexical", "rank", "answer", "verify"}
     assert json.loads(Client().get(f"/api/v1/answers/{body['id']}").content) == body
 
 

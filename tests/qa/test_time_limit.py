@@ -145,8 +145,7 @@ def test_what_fails_to_a_savepoint_goes_on() -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "body"),
-    [("/api/v1/answers", {"question": ASKED}), ("/api/v1/search", {"question": ASKED})],
+    ("address", "body"), [("/api/v1/answers", {"question": ASKED}), ("/api/v1/search", {"question": ASKED})]
 )
 def test_clients_get_a_problem_of_its_own(no_time: None, address: str, body: dict[str, Any]) -> None:
     answered = post(address, body, **{"Idempotency-Key": "once"})
