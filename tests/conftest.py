@@ -25,7 +25,7 @@ def pytest_configure() -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--scripted-replies", type=int, default=300, help="how many replies of a scripted language model to try (300)"
+        "--scripted-replies", type=int, default=80, help="how many replies of a scripted language model to try (80)"
     )
 
 
