@@ -70,9 +70,6 @@ def failure(server: ModelServer, seconds: float = 20.0) -> ServerFailed:
     return caught.value
 
 
-# --- Asking ------------------------------------------------------------------------------------------------------------
-
-
 def test_any_caller_gets_the_models_words_and_what_they_took(double: ModelDouble) -> None:
     reply = complete(make_server(double, price=Price(prompt=0.5, reply=1.5)))
 
@@ -80,13 +77,16 @@ def test_any_caller_gets_the_models_words_and_what_they_took(double: ModelDouble
     assert (reply.prompt_tokens, reply.reply_tokens, reply.tokens) == (1000, 200, 1200)
     assert reply.cost == pytest.approx(1000 / 1000 * 0.5 + 200 / 1000 * 1.5)
     assert reply.is_complete
+    assert complete(make_server(double)).cost is None  # without a price
 
 
-def test_the_schema_goes_along(double: ModelDouble) -> None:
-    make_server(double).complete(MESSAGES, SCHEMA, Deadline.after(20), name="judgement")
+def test_schema_and_longest_reply_go_along(double: ModelDouble) -> None:
+    make_server(double, reply_tokens=77).complete(MESSAGES, SCHEMA, Deadline.after(20), name="judgement")
 
-    chosen = double.asked[0].body["response_format"]["json_schema"]
+    sent = double.asked[0].body
+    chosen = sent["response_format"]["json_schema"]
     assert (chosen["name"], chosen["schema"], chosen["strict"]) == ("judgement", SCHEMA, True)
+    assert sent["max_completion_tokens"] == 77
 
 
 def test_replies_come_in_the_order_of_the_requests() -> None:
@@ -100,16 +100,6 @@ def test_replies_come_in_the_order_of_the_requests() -> None:
     assert [reply.text for reply in replies] == ["a", "b", "c"]
 
 
-def test_without_a_price_there_is_no_cost(double: ModelDouble) -> None:
-    assert complete(make_server(double)).cost is None
-
-
-def test_the_longest_reply_is_named(double: ModelDouble) -> None:
-    complete(make_server(double, reply_tokens=77))
-
-    assert double.asked[0].body["max_completion_tokens"] == 77
-
-
 def test_a_key_is_sent_and_never_said() -> None:
     with serving() as double:
         server = ModelServer(ServerSettings(model="401", api_key="sk-secret", base_url=double.base_url))
@@ -118,13 +108,8 @@ def test_a_key_is_sent_and_never_said() -> None:
     assert "sk-secret" not in f"{told} {told.__cause__}"
 
 
-def test_a_redirect_is_not_followed_with_the_key(double: ModelDouble) -> None:
-    assert failure(make_server(double, "302")).reason == "unavailable"
-
-
-@pytest.mark.parametrize("seconds", [0.0, -1.0])
-def test_after_the_deadline_nothing_is_sent(double: ModelDouble, seconds: float) -> None:
-    assert failure(make_server(double), seconds).reason == "timeout"
+def test_after_the_deadline_nothing_is_sent(double: ModelDouble) -> None:
+    assert failure(make_server(double), -1.0).reason == "timeout"
     assert double.asked == []
 
 
@@ -137,20 +122,9 @@ def test_a_pause_that_outlasts_the_deadline_is_not_begun(double: ModelDouble) ->
 
 
 def test_the_time_that_a_server_names_is_kept(double: ModelDouble) -> None:
-    complete(
-        make_server(double, "429_after,anything", first_pause_seconds=60.0)
-    )  # names 0.05 s: our own would be too long
+    complete(make_server(double, "429_after,anything", first_pause_seconds=60.0))  # names 0.05 s
 
     assert len(double.asked) == 2
-
-
-def test_only_so_many_attempts_are_made(double: ModelDouble) -> None:
-    failure(make_server(double, "500", attempts=3))
-
-    assert len(double.asked) == 3
-
-
-# --- Dialects ----------------------------------------------------------------------------------------------------------
 
 
 @given(
@@ -167,15 +141,6 @@ def test_a_dialect_gets_plainer_until_nothing_is_left(refused: list[str | None])
 
     assert dialect is None
     assert len(set(seen)) == len(seen) <= 7
-
-
-@pytest.mark.parametrize("told", [None, "response_format"])
-def test_formats_are_left_out_one_by_one(told: str | None) -> None:
-    first = Dialect()
-    second = first.without(told)
-    third = second.without(told) if second else None
-
-    assert [d.format for d in (first, second, third) if d] == ["json_schema", "json_object", "text"]
 
 
 def test_a_request_that_is_refused_for_another_reason_changes_nothing(double: ModelDouble) -> None:
@@ -222,8 +187,7 @@ def test_after_a_pause_one_call_decides(probe: str, state: str) -> None:
     assert breaker.admit() == (state != "open")
 
 
-@pytest.mark.parametrize("repetition", range(5))
-def test_of_many_threads_one_is_let_through_to_try(repetition: int) -> None:
+def test_of_many_threads_one_is_let_through_to_try() -> None:
     clock = FakeClock()
     breaker = Breaker(failures=1, pause_seconds=1, clock=clock)
     breaker.admit()
@@ -292,25 +256,19 @@ def test_what_was_used_takes_the_place_of_what_was_set_aside(double: ModelDouble
 
 
 @pytest.mark.parametrize(
-    ("model", "is_charged"), [("500", False), ("401", False), ("timeout", True), ("not_json", True)]
+    ("model", "attempts", "charged"),
+    [("401", 1, 0), ("timeout", 1, 1), ("not_json", 1, 1), ("500", 3, 0), ("not_json", 3, 3)],
 )
-def test_what_a_failure_may_have_cost_stays_spent(double: ModelDouble, model: str, is_charged: bool) -> None:
+def test_what_a_failed_attempt_may_have_cost_stays_spent(
+    double: ModelDouble, model: str, attempts: int, charged: int
+) -> None:
     ledger = Ledger()
-    failure(make_server(double, model, price=PRICE, budget=ledger, attempts=1), 0.3 if model == "timeout" else 20.0)
+    server = make_server(double, model, price=PRICE, budget=ledger, attempts=attempts)
+    failure(server, 0.3 if model == "timeout" else 20.0)
 
     [(reserved, spent, tokens)] = ledger.settled
-    assert (spent, tokens) == (reserved if is_charged else 0.0, 0)
-
-
-@pytest.mark.parametrize(("model", "lost"), [("500", 0), ("not_json", 3)])
-def test_each_attempt_that_may_have_cost_stays_spent(double: ModelDouble, model: str, lost: int) -> None:
-    ledger = Ledger()
-    failure(make_server(double, model, price=PRICE, budget=ledger, attempts=3), 20.0)
-
-    [(reserved, spent, _)] = ledger.settled
-    asked = len(double.asked)
-    assert asked == 3
-    assert spent == pytest.approx(lost * reserved)
+    assert len(double.asked) == attempts
+    assert (spent, tokens) == (pytest.approx(charged * reserved), 0)
 
 
 def test_over_the_limit_nothing_is_sent_and_no_failure_counted(double: ModelDouble) -> None:
@@ -322,14 +280,16 @@ def test_over_the_limit_nothing_is_sent_and_no_failure_counted(double: ModelDoub
 
 
 @pytest.mark.django_db
-def test_a_days_spending_is_one_row() -> None:
-    budget = DailyBudget(1.0, today=lambda: DAY)
+@pytest.mark.parametrize("limit", [1.0, 0.0])  # 0 is none
+def test_a_days_spending_is_one_row(limit: float) -> None:
+    budget = DailyBudget(limit, today=lambda: DAY)
     for _ in range(3):
         assert budget.reserve(0.2) == DAY
         budget.settle(DAY, reserved=0.2, spent=0.05, tokens=10)
 
     row = ModelSpend.objects.get()
     assert (row.day, row.cost, row.tokens) == (DAY, Decimal("0.15"), 30)
+    assert (budget.reserve(1e6) is None) == bool(limit)
 
 
 @pytest.mark.django_db
@@ -342,14 +302,6 @@ def test_the_limit_is_never_passed_and_the_next_day_is_new() -> None:
 
     assert granted == [DAY, DAY, DAY, None, None]
     assert budget.reserve(0.3) == days[-1]
-
-
-@pytest.mark.django_db
-def test_without_a_limit_spending_is_counted_all_the_same() -> None:
-    budget = DailyBudget(0.0, today=lambda: DAY)
-
-    assert [budget.reserve(1e6) for _ in range(3)] == [DAY] * 3
-    assert ModelSpend.objects.get().cost == 3_000_000
 
 
 @pytest.mark.django_db(transaction=True)
