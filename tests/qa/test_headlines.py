@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import subprocess
-import sys
 import uuid
 from collections.abc import Mapping
 from dataclasses import replace
@@ -62,10 +60,7 @@ def store_without_new_fields() -> Payload:
     return old
 
 
-# --- The payload ---------------------------------------------------------------------------------------------------------
-
-
-def test_the_headline_cites_and_quotes_like_a_sentence() -> None:
+def test_the_headline_cites_and_quotes_like_a_sentence_and_all_is_kept() -> None:
     body = store_answer()
 
     headline = body["headline"]
@@ -75,12 +70,9 @@ def test_the_headline_cites_and_quotes_like_a_sentence() -> None:
     text = next(row["text"] for row in body["evidence"] if row["passage_id"] == span["passage_id"])
     assert text[span["start"] : span["end"]] == span["quote"] == headline["text"]
     assert AnswerSentence.objects.get(answer_id=body["id"], part="headline").citations.get().quote == span["quote"]
-
-
-def test_what_is_kept_reads_as_it_was_given() -> None:
-    body = store_answer()
-
-    assert {name: asking.find_answer(body["id"])[name] for name in NEW} == {name: body[name] for name in NEW}  # type: ignore[index]
+    kept = asking.find_answer(body["id"])
+    assert kept
+    assert {name: kept[name] for name in NEW} == {name: body[name] for name in NEW}
     assert body["evidence_strength"]["level"] == "moderate"
     assert [reason["code"] for reason in body["evidence_strength"]["reasons"]] == ["design", "few_studies"]
     assert body["missing"] == ["sleep"]
@@ -90,6 +82,7 @@ def test_the_fields_are_there_where_nothing_fills_them() -> None:
     body = asking.ask(question=UNKNOWN)
 
     assert (body["headline"], body["evidence_strength"], body["near_questions"]) == (None, None, [])
+    assert presentation.headline(body) is None
     assert set(body["missing"]) <= {"sauna", "cure", "gout"}
     assert {"ask", "intent", "intervention", "comparator", "outcome", "language", "sources"} <= set(body["understood"])
 
@@ -118,11 +111,10 @@ def test_the_address_of_a_near_question_asks_it_in_the_same_mode(client: Client,
         assert near["question"] in client.get(near["url"]).content.decode()
 
 
-# --- The page ------------------------------------------------------------------------------------------------------------
-
-
-def test_the_page_opens_with_the_headline_then_summary_answer_and_strength(client: Client) -> None:
-    html = page_of(client, store_answer())
+def test_the_page_opens_with_the_headline_then_strength_in_the_page_language(client: Client) -> None:
+    body = store_answer()
+    html, german = page_of(client, body), page_of(client, body, "de")
+    opened = client.get(f"{body['url']}citations/headline/1/1/").content.decode()
 
     order = ['id="headline-1"', 'id="strength-title"', 'id="confidence-title"']
     places = [html.index(mark) for mark in order]
@@ -131,6 +123,14 @@ def test_the_page_opens_with_the_headline_then_summary_answer_and_strength(clien
     assert COUNTS in html
     assert "Strength of the evidence: <strong>moderate</strong>" in html
     assert "The best evidence cited here is a randomised trial." in html
+    assert "Does this answer fit the question?" in html
+    assert "onfidence" not in html.replace("confidence-title", "").replace('class="confidence', "")
+    assert f"<mark>{body['headline']['text']}</mark>" in opened
+    assert '<strong class="chip yes">Ja</strong>' in german
+    assert "3 Studien stimmen zu, 1 fanden etwas anderes" in german
+    assert "Aussagekraft der Studien: <strong>mittel</strong>" in german
+    assert "<li>Das Beste, was hier zitiert wird, ist eine randomisierte Studie.</li>" in german
+    assert "<li>Sie beruht auf 3 Studien.</li>" in german
 
 
 @pytest.mark.parametrize(
@@ -138,10 +138,7 @@ def test_the_page_opens_with_the_headline_then_summary_answer_and_strength(clien
     [
         (HeadlineVerdict.NO, "No"),
         (HeadlineVerdict.NO_CLEAR_DIFFERENCE, "No clear difference"),
-        (HeadlineVerdict.DEPENDS, "It depends"),
         (HeadlineVerdict.NUMBER, None),
-        (HeadlineVerdict.LIST, None),
-        (HeadlineVerdict.EXPLANATION, None),
         (None, None),
     ],
 )
@@ -158,37 +155,16 @@ def test_a_verdict_is_shown_only_where_it_says_something(
     assert "studies agree" not in shown
 
 
-def test_the_number_of_a_headline_opens_its_words(client: Client) -> None:
-    body = store_answer()
-
-    opened = client.get(f"{body['url']}citations/headline/1/1/")
-
-    assert opened.status_code == 200
-    assert f"<mark>{body['headline']['text']}</mark>" in opened.content.decode()
-
-
-def test_the_chance_that_an_answer_fits_is_not_called_confidence(client: Client) -> None:
-    html = page_of(client, store_answer())
-
-    assert "Does this answer fit the question?" in html
-    assert "onfidence" not in html.replace("confidence-title", "").replace('class="confidence', "")
-
-
-def test_a_refusal_links_to_near_questions(client: Client) -> None:
+def test_a_refusal_links_to_near_questions_but_no_emergency_does(client: Client) -> None:
     body = store_answer(UNKNOWN, near_questions=NEAR * 2)
+    urgent = store_answer("I get chest pain when I lift, should I do more sets?")
     html = page_of(client, body)
 
-    assert body["outcome"] == "insufficient_evidence"
+    assert (body["outcome"], urgent["outcome"]) == ("insufficient_evidence", "guardrail")
     assert "Questions that the studies answer" in html
     assert html.count("?q=How%20much%20protein") + html.count("?q=How+much+protein") == 2
     assert html.count("?q=Do%20few%20sets") + html.count("?q=Do+few+sets") == 1, "three at most"
-
-
-def test_an_emergency_is_sent_to_no_other_question(client: Client) -> None:
-    body = store_answer("I get chest pain when I lift, should I do more sets?")
-
-    assert body["outcome"] == "guardrail"
-    assert "Questions that the studies answer" not in page_of(client, body)
+    assert "Questions that the studies answer" not in page_of(client, urgent)
 
 
 def test_a_partial_answer_names_what_is_missing(client: Client) -> None:
@@ -197,16 +173,6 @@ def test_a_partial_answer_names_what_is_missing(client: Client) -> None:
     assert "Nothing quoted here speaks of: <span>sleep</span>" in page_of(client, body)
     assert "Nothing quoted here speaks of: sleep." in terminal(body)
     assert "Nothing quoted here speaks of: sleep." in markdown(body)
-
-
-def test_the_page_says_it_in_german(client: Client) -> None:
-    html = page_of(client, store_answer(), "de")
-
-    assert '<strong class="chip yes">Ja</strong>' in html
-    assert "3 Studien stimmen zu, 1 fanden etwas anderes" in html
-    assert "Aussagekraft der Studien: <strong>mittel</strong>" in html
-    assert "<li>Das Beste, was hier zitiert wird, ist eine randomisierte Studie.</li>" in html
-    assert "<li>Sie beruht auf 3 Studien.</li>" in html
 
 
 def test_a_withdrawn_study_takes_its_headline_along(client: Client) -> None:
@@ -226,39 +192,21 @@ def test_a_withdrawn_study_takes_its_headline_along(client: Client) -> None:
     assert 'class="chip' not in shown
 
 
-# --- Elsewhere -----------------------------------------------------------------------------------------------------------
-
-
-def test_the_terminal_shows_headline_strength_and_near_questions() -> None:
+def test_terminal_markdown_and_assistants_are_given_the_same() -> None:
     body = store_answer()
 
-    told = " ".join(terminal(body).split())
-
-    assert f"Yes. {body['headline']['text']} [1]" in told
-    assert f"{COUNTS}." in told
-    assert "Strength of the evidence: moderate. The best evidence cited here is a randomised trial." in told
-    assert "Fits the question: " in told
-    assert f"- {NEAR[0].question}" in told
-
-
-def test_markdown_holds_headline_strength_and_near_questions() -> None:
-    body = store_answer()
-
-    written = markdown(body)
-
-    assert f"**Yes.** {body['headline']['text']} [1] ({COUNTS})" in written
-    assert (
-        "## Strength of the evidence\n\nModerate. The best evidence cited here is a randomised trial. It rests on 3 studies."
-        in written
-    )
-    assert "- How much protein do older adults need? <https://inform.example/?q=" in written
-
-
-def test_assistants_are_given_the_new_fields() -> None:
-    body = store_answer()
-
+    printed, written = " ".join(terminal(body).split()), markdown(body)
     told = assistants.tool_result(body, origin="https://inform.example")
 
+    assert f"Yes. {body['headline']['text']} [1]" in printed
+    assert f"{COUNTS}." in printed
+    assert "Strength of the evidence: moderate. The best evidence cited here is a randomised trial." in printed
+    assert "Fits the question: " in printed
+    assert f"- {NEAR[0].question}" in printed
+    assert f"**Yes.** {body['headline']['text']} [1] ({COUNTS})" in written
+    strength_told = "Moderate. The best evidence cited here is a randomised trial. It rests on 3 studies."
+    assert f"## Strength of the evidence\n\n{strength_told}" in written
+    assert "- How much protein do older adults need? <https://inform.example/?q=" in written
     assert told["headline"] == body["headline"]
     assert told["evidence_strength"] == body["evidence_strength"]
     assert told["missing"] == ["sleep"]
@@ -278,24 +226,6 @@ def test_two_answers_are_compared_by_headline_verdict_and_strength(client: Clien
     assert '<strong class="chip depends">It depends</strong>' in html
     assert "Strength of the evidence: moderate" in html
     assert COUNTS in html
-
-
-def test_a_bundle_proves_the_headline(tmp_path: Any) -> None:
-    body = store_answer()
-    made = bundles.bundle(body["id"])
-    assert made
-    (tmp_path / "bundle.zip").write_bytes(made.content)
-
-    done = subprocess.run(
-        [sys.executable, "-I", "qa_app/answers/bundled/verify.py", tmp_path / "bundle.zip"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert (done.returncode, done.stdout[:11]) == (0, "All is well")
-    spans = list(bundles._spans(body))
-    assert spans[0]["part"] == "headline"
 
 
 def test_a_stream_that_is_taken_up_again_tells_the_headline_before_the_sentences() -> None:
@@ -329,16 +259,6 @@ def test_whoever_watches_is_told_the_headline_once_and_first() -> None:
     assert [part for part, _ in watching.told].count("headline") == 1
     assert watching.told[0] == ("headline", [1])
     assert not any(1 in introduced for _, introduced in watching.told[1:])
-
-
-def test_the_earlier_addresses_keep_their_shapes(client: Client) -> None:
-    found = client.post("/ask", {"query": ASKED}, content_type="application/json").json()
-
-    assert not {"headline", "evidence_strength", "near_questions", "missing"} & set(found)
-
-
-def test_a_page_without_a_headline_has_none() -> None:
-    assert presentation.headline(asking.ask(question=UNKNOWN)) is None
 
 
 def test_every_reason_for_a_strength_is_told_in_german() -> None:
