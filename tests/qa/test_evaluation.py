@@ -11,7 +11,6 @@ import pytest
 
 from corpus_app.records import Hit
 from qa_app.answers import answering
-from qa_app.evaluation import golden_set
 from qa_app.evaluation.golden_set import (
     BadGolden,
     Golden,
@@ -41,32 +40,15 @@ def write_rows(path: Path, *rows: Any) -> Path:
     return path
 
 
-def make_result(**changes: Any) -> GoldenResult:
-    golden = Golden(
-        "q",
-        "?",
-        "beginner",
-        changes.pop("kind", "answerable_lay"),
-        None,
-        changes.pop("relevant", {"A": 2}),
-        ("results",),
-    )
+def make_result(
+    *, kind: str = "answerable_lay", relevant: dict[str, int] | None = None, **changes: Any
+) -> GoldenResult:
+    graded = {"A": 2} if relevant is None else relevant
     fields: dict[str, Any] = {
-        "golden": golden, "outcome": Outcome.ANSWERED, "ranked": ("A",), "cited": ("A",),
-        "final_sections": ("results",), "unsupported": 0, "milliseconds": 10.0,
+        "golden": Golden("q", "?", "beginner", kind, None, graded, ("results",)), "outcome": Outcome.ANSWERED,
+        "ranked": ("A",), "cited": ("A",), "final_sections": ("results",), "unsupported": 0, "milliseconds": 10.0,
     }  # fmt: skip
     return GoldenResult(**(fields | changes))
-
-
-# --- Reading ---------------------------------------------------------------------------------------------------------------
-
-
-def test_questions_are_read_with_blank_lines_between(tmp_path: Path) -> None:
-    path = write_rows(tmp_path / "golden.jsonl", ROW, "", ROW | {"id": "q-2", "relevant": {}})
-
-    questions = read_golden(path)
-
-    assert [(q.id, q.is_answerable) for q in questions] == [("q-1", True), ("q-2", False)]
 
 
 @pytest.mark.parametrize(
@@ -74,11 +56,8 @@ def test_questions_are_read_with_blank_lines_between(tmp_path: Path) -> None:
     [
         "{",
         "[]",
-        "7",
         '{"id": "q"}',
-        json.dumps(ROW | {"mode": "expert"}),
-        json.dumps(ROW | {"relevant": 3}),
-        json.dumps(ROW | {"sections": None}),
+        *(json.dumps(ROW | bad) for bad in ({"mode": "expert"}, {"relevant": 3}, {"sections": None})),
     ],
 )
 def test_a_line_that_cannot_be_read_is_named(tmp_path: Path, line: str) -> None:
@@ -86,16 +65,6 @@ def test_a_line_that_cannot_be_read_is_named(tmp_path: Path, line: str) -> None:
 
     with pytest.raises(BadGolden, match=r"golden\.jsonl:2: "):
         read_golden(path)
-
-
-def test_the_starter_questions_can_be_read() -> None:
-    questions = read_golden(Path(__file__).resolve().parents[2] / "corpus" / "golden_dev.jsonl")
-
-    assert len(questions) == 162
-    assert len({q.id for q in questions}) == 162
-
-
-# --- Measuring -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("library")
@@ -106,25 +75,12 @@ def test_the_running_system_is_measured_and_keeps_no_answer() -> None:
 
     first, second = evaluate([asked, pizza], on_progress=progress.append)
 
-    assert (first.outcome, first.ranked[0], first.cited, first.unsupported) == (
-        Outcome.ANSWERED,
-        "T-SETS",
-        ("T-SETS",),
-        0,
-    )
+    assert (first.outcome, first.cited, first.unsupported) == (Outcome.ANSWERED, ("T-SETS",), 0)
+    assert first.ranked[0] == "T-SETS"
+    assert "T-DRAFT" not in first.ranked
     assert second.outcome is Outcome.OUT_OF_SCOPE
     assert progress == [1, 2]
     assert not Answer.objects.exists()
-
-
-@pytest.mark.usefixtures("library")
-def test_drafts_are_never_ranked() -> None:
-    asked = Golden("q", "canary weekly sets per muscle for growth", "beginner", "answerable_lay", None, {}, ())
-
-    [result] = evaluate([asked], on_progress=lambda done: None)
-
-    assert "T-SETS" in result.ranked
-    assert "T-DRAFT" not in result.ranked
 
 
 @pytest.mark.usefixtures("library")
@@ -192,17 +148,14 @@ def test_passages_that_share_four_words_of_five_are_near_duplicates() -> None:
     assert count_near_duplicates(found) == 1
 
 
-def test_stages_are_timed_where_they_ran() -> None:
-    results = [make_result(stages={"rank": 2.0, "verify": 0.0}), make_result(stages={"rank": 4.0})]
-
-    assert report(results)["stages"] == {"rank": {"p50": 2.0, "p95": 4.0}}
-
-
-def test_a_question_that_finds_no_candidate_is_always_worse() -> None:
-    now = report([make_result(candidates=0), make_result(candidates=7), make_result(candidates=None)])
+def test_no_candidate_and_no_exact_words_are_always_worse() -> None:
+    now = report([make_result(candidates=0), make_result(candidates=7), make_result(unsupported=1)])
 
     assert now["without candidates"] == 1
-    assert worse(now, now, tolerance=1.0) == ["1 questions came to the search and found no candidate"]
+    assert sorted(worse(now, now, tolerance=1.0)) == [
+        "1 questions came to the search and found no candidate",
+        "1 sentences have no exact words behind them",
+    ]
 
 
 def test_more_wrong_refusals_are_worse_and_fewer_are_not() -> None:
@@ -211,13 +164,6 @@ def test_more_wrong_refusals_are_worse_and_fewer_are_not() -> None:
 
     assert any(line.startswith("abstention / wrongly refused") for line in worse(bad, good, tolerance=0.005))
     assert not any("wrongly refused" in line for line in worse(good, bad, tolerance=0.005))
-
-
-def test_nothing_can_be_reported() -> None:
-    assert report([])["answerable"]["n"] == 0
-
-
-# --- Comparing -------------------------------------------------------------------------------------------------------------
 
 
 def test_a_figure_is_worse_when_it_falls_by_more_than_the_tolerance() -> None:
@@ -229,26 +175,8 @@ def test_a_figure_is_worse_when_it_falls_by_more_than_the_tolerance() -> None:
     assert first.startswith("by_kind / answerable_lay / ndcg@10: 0.63")
     assert second.startswith("answerable / ndcg@10: 0.63")
     assert worse(now, before, tolerance=0.5) == worse(before, now, tolerance=0.0) == []
-
-
-def test_a_kind_that_is_gone_is_worse() -> None:
-    before = report([make_result(), make_result(kind="comparison_or_conflict")])
-
-    assert any("comparison_or_conflict" in line for line in worse(report([make_result()]), before, tolerance=0.005))
-
-
-def test_one_sentence_without_exact_words_is_always_worse() -> None:
-    now = report([make_result(unsupported=1)])
-
-    assert worse(now, now, tolerance=1.0) == ["1 sentences have no exact words behind them"]
-
-
-def test_times_are_not_compared() -> None:
-    assert worse(report([make_result(milliseconds=1e6)]), report([make_result()]), tolerance=0.0) == []
-
-
-def test_the_door_names_what_the_command_catches() -> None:
-    assert golden_set.BadGolden is BadGolden
+    two = report([make_result(), make_result(kind="comparison_or_conflict", milliseconds=1e6)])
+    assert any("comparison_or_conflict" in line for line in worse(before, two, tolerance=0.005))
 
 
 def test_pairs_are_two_wordings_that_end_alike_and_cite_the_same_main_studies() -> None:
@@ -256,28 +184,15 @@ def test_pairs_are_two_wordings_that_end_alike_and_cite_the_same_main_studies() 
         result = make_result(kind="paraphrase_pairs", relevant={"A": 2, "B": 2, "C": 1}, **changes)
         return replace(result, golden=replace(result.golden, id=id_))
 
-    figures = report(
-        [
-            worded("p-1a", cited=("A", "C")),
-            worded("p-1b", cited=("A", "B")),
-            worded("p-2a"),
-            worded("p-2b", outcome=Outcome.INSUFFICIENT_EVIDENCE, cited=()),
-        ]
-    )
+    refused = worded("p-2b", outcome=Outcome.INSUFFICIENT_EVIDENCE, cited=())
+    pairs = [worded("p-1a", cited=("A", "C")), worded("p-1b", cited=("A", "B")), worded("p-2a"), refused]
 
-    assert figures["paraphrase pairs"] == {"n": 2, "same outcome": 1 / 2, "shared main studies": (1 / 2 + 0) / 2}
+    expected = {"n": 2, "same outcome": 1 / 2, "shared main studies": (1 / 2 + 0) / 2}
+    assert report(pairs)["paraphrase pairs"] == expected
 
 
 def test_a_line_of_golden_questions_may_hold_any_kind_of_line_break_within(tmp_path: Path) -> None:
-    row = {
-        "id": "g",
-        "question": "Sets\u2028or\u0085reps?",
-        "mode": "beginner",
-        "kind": "k",
-        "collection": None,
-        "relevant": {},
-        "sections": [],
-    }
+    row = ROW | {"question": "Sets\u2028or\u0085reps?"}
     file = tmp_path / "golden.jsonl"
     file.write_bytes(f"{json.dumps(row, ensure_ascii=False)}\r\n\r\n".encode())
 

@@ -15,8 +15,7 @@ from django.utils import timezone
 
 from corpus_app import curation
 from qa_app.answers import answering, asking, replaying, storing
-from qa_app.feedback import ratings
-from qa_app.models import Answer, Feedback, Gap, StoredPolicy, question_key
+from qa_app.models import Answer, Gap, StoredPolicy
 from tests.builders import make_policy
 from tests.qa.conftest import ASKED, UNANSWERED
 from tests.qa.test_answering import ask_with_model
@@ -32,9 +31,6 @@ def said(answer_id: str) -> str:
     out = StringIO()
     call_command("replay", answer_id, stdout=out)
     return out.getvalue()
-
-
-# --- Drafts and the engine -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("library")
@@ -58,15 +54,11 @@ def test_a_draft_that_fell_is_kept_beside_the_one_that_stands(monkeypatch: pytes
     assert drafts[0]["answer"][0]["text"] == "Forty sets \ufffd are best, ? says nobody."
 
 
-# --- Again -----------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.usefixtures("library")
-@pytest.mark.parametrize("question", [ASKED, UNANSWERED, "My chest hurts when I lift, what should I do?"])
-def test_an_answer_or_refusal_is_made_again_byte_for_byte(question: str) -> None:
-    body = asking.ask(question=question)
-
-    assert replayed(body["id"]) == replaying.Replay(is_same=True, changed=(), differences=())
+def test_an_answer_or_refusal_is_made_again_byte_for_byte() -> None:
+    for question in (ASKED, UNANSWERED, "My chest hurts when I lift, what should I do?"):
+        body = asking.ask(question=question)
+        assert replayed(body["id"]) == replaying.Replay(is_same=True, changed=(), differences=())
     assert said(body["id"]) == "The same, byte for byte.\n"
 
 
@@ -82,134 +74,42 @@ def test_what_a_model_wrote_is_verified_again_from_its_kept_draft(
 
 
 @pytest.mark.usefixtures("library")
-def test_new_evidence_is_told_from_a_fault() -> None:
-    body = asking.ask(question=ASKED)
-    curation.withdraw(["T-SETS"], reason="a test", by=None, by_name="tests")
-
-    found = replayed(body["id"])
-
-    assert not found.is_same
-    assert found.changed == (
-        f"the corpus has gone from version {body['corpus_version']} to {body['corpus_version'] + 1}",
-    )
-    assert f"-source: T-SETS {body['citations'][0]['title']}" in found.differences
-    assert "Not the same: the corpus has gone" in said(body["id"])
-
-
-@pytest.mark.usefixtures("library")
-def test_an_answer_that_differs_for_no_reason_is_a_fault() -> None:
+def test_new_evidence_is_told_from_a_fault_and_from_what_cannot_be_replayed() -> None:
     body = asking.ask(question=ASKED)
     row = Answer.objects.get(pk=body["id"])
     row.payload["summary"]["sentences"][0]["text"] = "Somebody wrote into the database."
-    Answer.objects.filter(pk=row.pk).update(payload=row.payload)
 
+    Answer.objects.filter(pk=row.pk).update(payload=row.payload)
     with pytest.raises(CommandError, match="this is a fault"):
         said(body["id"])
-
-
-@pytest.mark.usefixtures("library")
-def test_an_answer_of_another_engine_cannot_be_replayed() -> None:
-    body = asking.ask(question=ASKED)
-    Answer.objects.filter(pk=body["id"]).update(engine="another")
-
-    with pytest.raises(CommandError, match="made by another engine"):
-        said(body["id"])
-
-
-@pytest.mark.usefixtures("library")
-def test_a_policy_of_another_release_cannot_be_replayed() -> None:
-    body = asking.ask(question=ASKED)
-    Answer.objects.filter(pk=body["id"]).update(
-        policy=StoredPolicy.objects.create(label="other-1", values={"moon_phase": 3})
-    )
-
+    curation.withdraw(["T-SETS"], reason="a test", by=None, by_name="tests")
+    assert "Not the same: the corpus has gone from version 1 to 2" in said(body["id"])
+    other = StoredPolicy.objects.create(label="other-1", values={"moon_phase": 3})
+    Answer.objects.filter(pk=row.pk).update(policy=other)
     with pytest.raises(CommandError, match="policy this one does not know"):
         said(body["id"])
-
-
-@pytest.mark.django_db
-def test_no_answer_no_replay() -> None:
-    assert replaying.replay("nobody") is None
+    Answer.objects.filter(pk=row.pk).update(engine="another")
+    with pytest.raises(CommandError, match="made by another engine"):
+        said(body["id"])
     with pytest.raises(CommandError, match="no answer with this id"):
         said("nobody")
 
 
-# --- Feedback --------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.usefixtures("library")
-def test_feedback_is_kept_with_its_reasons_in_their_order() -> None:
-    body = asking.ask(question=ASKED)
-
-    kept = ratings.give_feedback(body["id"], is_helpful=False, reasons=["hard", "wrong", "hard"], words="  Too short. ")
-
-    assert kept is not None
-    kept.refresh_from_db()
-    assert (kept.is_helpful, kept.reasons, kept.words) == (False, ["wrong", "hard"], "Too short.")
-    assert str(kept) == f"not helpful: {ASKED}"
-
-
-@pytest.mark.usefixtures("library")
-@pytest.mark.parametrize(
-    ("given", "field"),
-    [
-        ({"is_helpful": "yes"}, "helpful"),
-        ({"is_helpful": None}, "helpful"),
-        ({"is_helpful": True, "reasons": ["bribed"]}, "reasons"),
-        ({"is_helpful": True, "reasons": "clear"}, "reasons"),
-        ({"is_helpful": True, "reasons": [["clear"]]}, "reasons"),
-        ({"is_helpful": True, "words": "a\0b"}, "words"),
-        ({"is_helpful": True, "words": "\ud800"}, "words"),
-        ({"is_helpful": True, "words": 5}, "words"),
-        ({"is_helpful": True, "words": "x" * 1_001}, "words"),
-    ],
-)
-def test_feedback_that_cannot_be_kept_says_what_to_do(given: dict[str, object], field: str) -> None:
-    body = asking.ask(question=ASKED)
-
-    with pytest.raises(ratings.BadFeedback) as refused:
-        ratings.give_feedback(body["id"], **given)  # type: ignore[arg-type]
-
-    assert refused.value.field == field
-    assert not Feedback.objects.exists()
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("answer_id", ["nobody", "a\0b", "\ud800"])
-def test_feedback_on_nothing_is_nothing(answer_id: str) -> None:
-    assert ratings.give_feedback(answer_id, is_helpful=True) is None
-
-
-# --- Gaps ------------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.usefixtures("library")
-def test_a_refusal_files_a_gap_and_asking_again_counts_it() -> None:
-    first = asking.ask(question=UNANSWERED)
-    second = asking.ask(question="  how hot should a SAUNA be??")
-    assert (first["code"], second["code"]) == ("RAG_NO_ANSWER", "RAG_NO_ANSWER")
-
-    gap = Gap.objects.get()
-
-    assert (gap.question, gap.asked, gap.outcome) == (UNANSWERED, 2, "insufficient_evidence")
-    assert gap.last_answer_id == second["id"]
-    assert "hot" in gap.missing
-
-
-@pytest.mark.usefixtures("library")
-def test_an_answer_files_none_and_a_collection_has_its_own() -> None:
+def test_a_refusal_files_a_gap_for_its_collection_and_asking_again_counts_it() -> None:
     asking.ask(question=ASKED)
     assert not Gap.objects.exists()
 
-    asking.ask(question=UNANSWERED)
+    first = asking.ask(question=UNANSWERED)
+    second = asking.ask(question="  how hot should a SAUNA be??")
     asking.ask(question=UNANSWERED, collection="nutrition")
 
-    assert sorted(Gap.objects.values_list("collection", flat=True)) == ["", "nutrition"]
-
-
-def test_questions_that_differ_in_case_and_marks_only_are_one() -> None:
-    assert question_key("What of  Sauna?") == question_key("what of sauna")
-    assert question_key("What of sauna?") != question_key("What of saunas?")
+    assert (first["code"], second["code"]) == ("RAG_NO_ANSWER", "RAG_NO_ANSWER")
+    gap, other = Gap.objects.order_by("collection")
+    assert (gap.question, gap.asked, gap.outcome, gap.collection) == (UNANSWERED, 2, "insufficient_evidence", "")
+    assert gap.last_answer_id == second["id"]
+    assert "hot" in gap.missing
+    assert (other.asked, other.collection) == (1, "nutrition")
 
 
 def unanswered(answer_id: str, *, at: datetime) -> Answer:
