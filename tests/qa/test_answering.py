@@ -10,7 +10,6 @@ from django.db import IntegrityError, connection
 from django.test import Client
 
 from corpus_app import curation, embedding, search
-from corpus_app.models import Study
 from qa_app.answers import answering, asking
 from qa_app.answers.payload import Payload
 from qa_app.models import Answer, AnswerCitation, AnswerSentence
@@ -50,9 +49,6 @@ def ask_with_model(monkeypatch: pytest.MonkeyPatch, *texts: str) -> Payload:
     return body
 
 
-# --- Rows ------------------------------------------------------------------------------------------------------------------
-
-
 def test_every_sentence_and_span_of_the_payload_is_a_row() -> None:
     body = asking.ask(question=ASKED)
 
@@ -79,50 +75,36 @@ def test_an_answer_is_stored_with_every_figure_that_steered_it() -> None:
     assert (row.mode, row.outcome, row.corpus_version) == ("intermediate", "answered", search.corpus_version())
 
 
-@pytest.mark.parametrize("question", ["What is the best pizza in Naples?", "does a sauna cure gout?"])
-def test_a_refusal_is_stored_without_sentences(question: str) -> None:
-    body = asking.ask(question=question)
-
-    assert Answer.objects.get().pk == body["id"]
+def test_a_refusal_is_stored_without_sentences() -> None:
+    for question in ("What is the best pizza in Naples?", "does a sauna cure gout?"):
+        body = asking.ask(question=question, writer="llm")
+        assert Answer.objects.filter(pk=body["id"]).exists()
+        assert body["generator"]["fallback_from"] is None
     assert not AnswerSentence.objects.exists()
 
 
-def test_the_times_of_an_answer_add_up_to_no_more_than_its_total() -> None:
-    times = asking.ask(question=ASKED)["timings_ms"]
-
-    measured = [spent for spent in times.values() if spent is not None]
-    assert sum(measured) - times["total"] <= times["total"] + 0.1
-    assert min(measured) >= 0
-
-
-# --- Who wrote -------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("writer", "fallback_from"), [("auto", None), ("extractive", None), ("llm", "llm")])
-def test_without_a_model_the_extractive_writer_writes_and_says_for_whom(writer: str, fallback_from: str | None) -> None:
-    generator = asking.ask(question=ASKED, writer=writer)["generator"]
-
-    assert (generator["name"], generator["model"], generator["fallback_from"]) == ("extractive", None, fallback_from)
+def test_without_a_model_the_extractive_writer_writes_and_says_for_whom() -> None:
+    for writer, fallback_from in (("auto", None), ("extractive", None), ("llm", "llm")):
+        body = asking.ask(question=ASKED, writer=writer)
+        told = [body["generator"][name] for name in ("name", "model", "fallback_from")]
+        assert told == ["extractive", None, fallback_from]
+        times = body["timings_ms"]
+        measured = [spent for spent in times.values() if spent is not None]
+        assert min(measured) >= 0
+        assert sum(measured) - times["total"] <= times["total"] + 0.1
 
 
-def test_a_refusal_fell_back_from_nobody() -> None:
-    body = asking.ask(question="What is the best pizza in Naples?", writer="llm")
+def test_a_model_that_quotes_is_published_and_one_that_fails_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    quoted = ask_with_model(monkeypatch, "Few sets still build muscle.")
+    failed = ask_with_model(monkeypatch)
 
-    assert body["generator"]["fallback_from"] is None
-
-
-def test_a_model_that_quotes_is_published(monkeypatch: pytest.MonkeyPatch) -> None:
-    quote = "Few sets still build muscle."
-
-    body = ask_with_model(monkeypatch, quote)
-
-    assert body["generator"]["name"] == "llm"
-    assert body["summary"]["text"] == "Few sets still build muscle [1]."
+    assert quoted["generator"]["name"] == "llm"
+    assert quoted["summary"]["text"] == "Few sets still build muscle [1]."
+    assert (failed["outcome"], failed["generator"]["fallback_from"]) == ("answered", "llm")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_what_a_model_makes_up_is_never_published(monkeypatch: pytest.MonkeyPatch) -> None:
+    for text in (
         "Sets cure everything.",
         "Few sets still build muscle [9].",
         "still build muscle.",
@@ -130,25 +112,14 @@ def test_a_model_that_quotes_is_published(monkeypatch: pytest.MonkeyPatch) -> No
         "![x](https://evil.example/?q=1)",
         "half \ud800 a pair",
         "nothing \0 at all",
-    ],
-)
-def test_what_a_model_makes_up_is_never_published(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    body = ask_with_model(monkeypatch, text)
+    ):
+        body = ask_with_model(monkeypatch, text)
 
-    assert body["generator"]["fallback_from"] == "llm"
-    assert all(s["text"] in WORDS for part in ("summary", "answer") for s in body[part]["sentences"])
-    fallen = [entry for entry in body["left_out"] if entry["what"] == "sentence"]
-    assert [entry["text"] for entry in fallen] == [text.replace("\0", "\ufffd").replace("\ud800", "?")] * 2
-    assert all(entry["reason"] == "unsupported" or entry["reason"].endswith("_mismatch") for entry in fallen)
-
-
-def test_a_model_that_fails_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    body = ask_with_model(monkeypatch)
-
-    assert (body["outcome"], body["generator"]["fallback_from"]) == ("answered", "llm")
-
-
-# --- A source that goes meanwhile ------------------------------------------------------------------------------------------
+        assert body["generator"]["fallback_from"] == "llm"
+        assert all(s["text"] in WORDS for part in ("summary", "answer") for s in body[part]["sentences"])
+        fallen = [entry for entry in body["left_out"] if entry["what"] == "sentence"]
+        assert [entry["text"] for entry in fallen] == [text.replace("\0", "\ufffd").replace("\ud800", "?")] * 2
+        assert all(entry["reason"] == "unsupported" or entry["reason"].endswith("_mismatch") for entry in fallen)
 
 
 def test_a_source_deleted_before_storing_keeps_its_words_without_a_link(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,10 +135,9 @@ def test_a_source_deleted_before_storing_keeps_its_words_without_a_link(monkeypa
 
     asking.ask(question=ASKED)
 
-    citation = AnswerCitation.objects.first()
-    assert citation is not None
-    assert (citation.study, citation.passage, citation.study_key) == (None, None, "T-SETS")
-    assert citation.quote in WORDS
+    stored = AnswerCitation.objects.all()
+    assert {(c.study_id, c.passage_id, c.study_key) for c in stored} == {(None, None, "T-SETS")}
+    assert all(c.quote in WORDS for c in stored)
 
 
 def test_a_source_deleted_while_storing_is_left_out_of_a_second_try(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,18 +151,6 @@ def test_a_source_deleted_while_storing_is_left_out_of_a_second_try(monkeypatch:
 
     assert asking.ask(question=ASKED)["outcome"] == "answered"
     assert Answer.objects.count() == 1
-
-
-def test_a_deleted_study_leaves_the_stored_words() -> None:
-    asking.ask(question=ASKED)
-    curation.withdraw(["T-SETS"], by=None, by_name="tests", reason="faulty")
-    curation.delete_study("T-SETS", by=None, by_name="tests")
-
-    stored = AnswerCitation.objects.all()
-
-    assert not Study.objects.filter(study_id="T-SETS").exists()
-    assert {(c.study_id, c.passage_id, c.study_key) for c in stored} == {(None, None, "T-SETS")}
-    assert all(c.quote in WORDS for c in stored)
 
 
 @pytest.mark.usefixtures("transactional_db")
