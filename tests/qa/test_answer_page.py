@@ -21,6 +21,8 @@ from tests.builders import make_concept, make_finding, make_policy, make_study
 from tests.qa.conftest import ASKED
 from tests.qa.payloads import QUOTE, make_citation, make_evidence, make_payload, make_sentence
 
+pytestmark = pytest.mark.django_db
+
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&"
 COPIED = ("id", "request_id", "question", "mode", "collection", "outcome", "corpus_version")
 NOBODY: dict[str, Any] = {"favours": [], "no_difference": [], "against": [], "unclear": []}
@@ -70,7 +72,6 @@ def table_of(html: str) -> list[list[str]]:
     ]
 
 
-@pytest.mark.django_db
 def test_the_table_has_a_row_for_each_finding_on_the_outcome_asked_for(client: Client) -> None:
     make_study(study_id="T001", n_participants=40, population="Trained men", authors=["First A", "Second B"], year=2019)
     third = make_study(study_id="T003", design="meta_analysis", n_studies=15, authors=["Third C"], year=2021)
@@ -89,7 +90,6 @@ def test_the_table_has_a_row_for_each_finding_on_the_outcome_asked_for(client: C
     assert 'href="/answers/answer-one/export/csv"' in html
 
 
-@pytest.mark.django_db
 def test_the_table_tells_a_findings_own_direction_and_all_findings_where_no_outcome_was_asked_for(
     client: Client,
 ) -> None:
@@ -109,7 +109,6 @@ def test_the_table_tells_a_findings_own_direction_and_all_findings_where_no_outc
     assert len(on_all) == 2
 
 
-@pytest.mark.django_db
 def test_whose_benefit_is_meant_is_said(client: Client) -> None:
     make_concept(concept_id="heavy", name="high-load training")
     make_study(study_id="T001")
@@ -126,7 +125,6 @@ def test_whose_benefit_is_meant_is_said(client: Client) -> None:
     assert "Benefit and disadvantage" not in unsaid
 
 
-@pytest.mark.django_db
 def test_studies_are_counted_by_where_they_stand_and_every_mark_opens_its_words(client: Client) -> None:
     make_study(study_id="T001", design="meta_analysis")
     make_study(study_id="T002")
@@ -160,7 +158,6 @@ def test_studies_are_counted_by_where_they_stand_and_every_mark_opens_its_words(
         assert address.startswith("#") or client.get(address).status_code == 200
 
 
-@pytest.mark.django_db
 def test_a_study_that_was_retracted_since_is_not_counted_and_marked_in_the_table(client: Client) -> None:
     for study_id in ("T001", "T002"):
         make_study(study_id=study_id)
@@ -174,7 +171,6 @@ def test_a_study_that_was_retracted_since_is_not_counted_and_marked_in_the_table
     assert [("Retracted" in row[0], row[-2]) for row in table_of(html)] == [(False, "More."), (True, "Much more.")]
 
 
-@pytest.mark.django_db
 def test_of_a_withdrawn_study_nothing_is_in_table_pictures_and_reasons(client: Client) -> None:
     make_study(study_id="T001")
     make_study(study_id="T002")
@@ -189,7 +185,6 @@ def test_of_a_withdrawn_study_nothing_is_in_table_pictures_and_reasons(client: C
     assert [row[-2] for row in table_of(html)] == ["More."]
 
 
-@pytest.mark.django_db
 def test_the_answer_comes_first_and_what_it_rests_on_after_it(client: Client) -> None:
     for study_id in ("T001", "T002"):
         make_study(study_id=study_id)
@@ -278,7 +273,6 @@ def test_a_hard_term_is_explained_where_it_stands_first_as_a_whole() -> None:
     assert "".join(words.text for words in third.words) == third.text
 
 
-@pytest.mark.django_db
 def test_terms_and_topics_are_shown_as_text_and_lead_to_pages_that_there_are(client: Client) -> None:
     make_study(study_id="T001", concepts=(make_concept("volume"),))
     make_study(study_id="T002", concepts=(make_concept("secret"),), status="draft")
@@ -301,7 +295,6 @@ def test_terms_and_topics_are_shown_as_text_and_lead_to_pages_that_there_are(cli
     assert client.get("/topics/volume/").status_code == 200
 
 
-@pytest.mark.django_db
 def test_feedback_is_kept_once_for_a_browser_and_can_be_changed(client: Client) -> None:
     keep()
 
@@ -321,7 +314,6 @@ def test_feedback_is_kept_once_for_a_browser_and_can_be_changed(client: Client) 
     assert "Not so." not in Client().get("/answers/answer-one/").content.decode()
 
 
-@pytest.mark.django_db
 def test_feedback_that_cannot_be_kept_is_said_and_stays_typed(client: Client) -> None:
     keep()
     bad: list[dict[str, Any]] = [
@@ -345,7 +337,6 @@ def test_feedback_that_cannot_be_kept_is_said_and_stays_typed(client: Client) ->
     assert not Feedback.objects.exists()
 
 
-@pytest.mark.django_db
 def test_a_flood_of_feedback_ends_but_what_was_said_can_be_changed(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -358,7 +349,6 @@ def test_a_flood_of_feedback_ends_but_what_was_said_can_be_changed(
     assert [row.is_helpful for row in Feedback.objects.all()] == [False]
 
 
-@pytest.mark.django_db
 def test_doors_of_an_answer_want_a_form_of_this_site_and_an_answer(client: Client) -> None:
     keep()
     stranger = Client(enforce_csrf_checks=True)
@@ -389,7 +379,6 @@ def test_asked_again_an_answer_says_what_has_changed_or_that_nothing_has(
     assert Answer.objects.count() == 3
 
 
-@pytest.mark.django_db
 def test_an_answer_is_compared_with_answers_to_the_same_question_only(client: Client) -> None:
     keep()
     keep(id="other", request_id="00000000-0000-4000-8000-000000000002", question="Something else?")

@@ -24,10 +24,11 @@ from qa_app.answers import asking, exporting, idempotency
 from qa_app.models import Answer, Feedback, SentQuestion, StoredPolicy
 from tests.qa.conftest import ASKED
 
+pytestmark = pytest.mark.usefixtures("library")
+
 ANSWERS = "/api/v1/answers"
 KEPT_FOR = SentQuestion.objects.all().KEPT_FOR
 OTHER = "How much protein do older adults need to keep lean mass?"
-LIBRARY = pytest.mark.usefixtures("library")
 
 
 def send(
@@ -59,7 +60,6 @@ def once(key: str) -> dict[str, str]:
     return {"Idempotency-Key": key}
 
 
-@LIBRARY
 def test_a_question_sent_twice_with_its_key_is_answered_once() -> None:
     first, headers = send("POST", ANSWERS, {"question": ASKED}, status=201, **once("k-1"))
     again, repeated = send("POST", ANSWERS, {"question": ASKED}, status=200, **once("k-1"))
@@ -73,7 +73,6 @@ def test_a_question_sent_twice_with_its_key_is_answered_once() -> None:
     assert "increased growth" not in json.dumps(ask(status=200, **once("k-1")))
 
 
-@LIBRARY
 def test_keys_and_clients_are_told_apart() -> None:
     first, second = make_key("One"), make_key("Two")
 
@@ -83,7 +82,6 @@ def test_keys_and_clients_are_told_apart() -> None:
     assert len({answer["id"] for answer in (*anonymous, *known)}) == 6
 
 
-@LIBRARY
 def test_a_refused_or_failed_question_leaves_its_key_free(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(**_: Any) -> None:
         raise RuntimeError
@@ -96,7 +94,6 @@ def test_a_refused_or_failed_question_leaves_its_key_free(monkeypatch: pytest.Mo
     assert ask(**once("k-1"))["outcome"] == "answered"
 
 
-@LIBRARY
 def test_a_question_that_is_being_answered_waits_until_it_was_broken_off() -> None:
     ask(**once("k-1"))
     SentQuestion.objects.update(answer=None)
@@ -109,7 +106,6 @@ def test_a_question_that_is_being_answered_waits_until_it_was_broken_off() -> No
     assert SentQuestion.objects.get().answer_id == again["id"]
 
 
-@LIBRARY
 def test_a_key_is_free_again_after_a_day() -> None:
     first = ask(**once("k-1"))
     SentQuestion.objects.update(sent_at=timezone.now() - KEPT_FOR)
@@ -117,7 +113,6 @@ def test_a_key_is_free_again_after_a_day() -> None:
     assert ask(OTHER, **once("k-1"))["id"] != first["id"]
 
 
-@LIBRARY
 def test_of_clients_without_a_key_nothing_is_kept_longer() -> None:
     mine = make_key()
     ask()
@@ -130,13 +125,11 @@ def test_of_clients_without_a_key_nothing_is_kept_longer() -> None:
     assert list(SentQuestion.objects.values_list("answer", "idempotency_key")) == [(listed["id"], None)]
 
 
-@LIBRARY
 def test_a_malformed_key_is_refused() -> None:
     for key in ("", " ", "a b", "é", "a" * 256):
         assert ask(status=400, **once(key))["errors"][0]["field"] == "Idempotency-Key"
 
 
-@LIBRARY
 @pytest.mark.django_db(transaction=True)
 def test_of_many_at_once_one_is_answered() -> None:
     statuses: list[int] = []
@@ -163,7 +156,6 @@ def test_of_many_at_once_one_is_answered() -> None:
     assert Answer.objects.count() == SentQuestion.objects.count() == 1
 
 
-@LIBRARY
 def test_a_client_lists_its_own_answers_newest_first_by_pages() -> None:
     mine, other = make_key("Mine"), make_key("Other")
     asked = [ask(key=mine), ask(OTHER, key=mine, **once("k-1")), ask(key=mine)]
@@ -180,7 +172,6 @@ def test_a_client_lists_its_own_answers_newest_first_by_pages() -> None:
     assert send("GET", ANSWERS, status=401)[0]["type"] == "urn:inform:problem:key-required"
 
 
-@LIBRARY
 def test_an_answer_is_made_again_to_the_byte_and_what_changed_is_said() -> None:
     answer = ask()
 
@@ -195,7 +186,6 @@ def test_an_answer_is_made_again_to_the_byte_and_what_changed_is_said() -> None:
     assert Answer.objects.count() == 1
 
 
-@LIBRARY
 def test_a_replay_says_no_word_of_what_was_withdrawn_or_deleted() -> None:
     answer = ask()
 
@@ -210,7 +200,6 @@ def test_a_replay_says_no_word_of_what_was_withdrawn_or_deleted() -> None:
         assert not [word for word in ("increased growth", "T-SETS") if word in json.dumps(found)]
 
 
-@LIBRARY
 def test_an_answer_of_another_release_cannot_be_made_again() -> None:
     answer = ask()
     Answer.objects.update(policy=StoredPolicy.objects.create(label="other-1", values={"moon": 1}))
@@ -220,7 +209,6 @@ def test_an_answer_of_another_release_cannot_be_made_again() -> None:
     assert found["type"] == "urn:inform:problem:cannot-replay"
 
 
-@LIBRARY
 def test_feedback_is_kept_and_amended() -> None:
     answer = ask()
     path = f"{ANSWERS}/{answer['id']}/feedback"
@@ -234,7 +222,6 @@ def test_feedback_is_kept_and_amended() -> None:
     assert given["answer"] == amended["answer"] == answer["id"]
 
 
-@LIBRARY
 def test_bad_feedback_is_refused_by_field() -> None:
     path = f"{ANSWERS}/{ask()['id']}/feedback"
     bad: list[tuple[dict[str, Any], str]] = [
@@ -257,7 +244,6 @@ def test_bad_feedback_is_refused_by_field() -> None:
     assert not Feedback.objects.exists()
 
 
-@LIBRARY
 def test_feedback_on_another_answer_is_not_amended() -> None:
     first, second = ask(), ask()
     given, _ = send("POST", f"{ANSWERS}/{first['id']}/feedback", {"helpful": True}, status=201)
@@ -267,7 +253,6 @@ def test_feedback_on_another_answer_is_not_amended() -> None:
     assert Feedback.objects.get().is_helpful
 
 
-@LIBRARY
 def test_exports_are_those_of_the_page() -> None:
     answer = ask()
 
@@ -286,7 +271,6 @@ def test_exports_are_those_of_the_page() -> None:
             assert [error["field"] for error in found["errors"]] == ["format"]
 
 
-@LIBRARY
 def test_a_bundle_proves_itself(tmp_path: Path) -> None:
     answer = ask()
 
@@ -301,7 +285,6 @@ def test_a_bundle_proves_itself(tmp_path: Path) -> None:
     send("GET", f"{ANSWERS}/{answer['id']}/bundle", status=304, **{"If-None-Match": headers["ETag"]})
 
 
-@pytest.mark.django_db
 def test_of_an_unknown_answer_there_is_nothing() -> None:
     doors = (
         ("GET", "?format=ris", None),

@@ -24,6 +24,8 @@ from tests.builders import make_concept, make_curator, make_study
 from tests.corpus.test_admin import form_of
 from tests.qa.conftest import ASKED, LIBRARY, UNANSWERED, make_sauna_study
 
+pytestmark = pytest.mark.usefixtures("library")
+
 ALIKE = "Sauna: how hot should it be?"
 GOLDEN = {
     "id": "g-1", "question": ASKED, "mode": "beginner", "kind": "answerable_lay", "collection": None,
@@ -38,7 +40,6 @@ def golden_file(folder: Path, *rows: dict[str, Any]) -> Path:
     return path
 
 
-@pytest.mark.usefixtures("library")
 def test_questions_that_mean_the_same_are_gathered() -> None:
     for question in (UNANSWERED, ALIKE, ALIKE, "Which shoes are best for running?"):
         asking.ask(question=question)
@@ -46,12 +47,16 @@ def test_questions_that_mean_the_same_are_gathered() -> None:
     tasks.tend_gaps()
 
     leader = Gap.objects.get(question=UNANSWERED)
+    shown = [row["study_id"] for row in gaps.nearest(leader.last_answer)]
+    curation.withdraw(shown, by=None, by_name="tests", reason="A test.")
+    assert shown
+    assert gaps.nearest(leader.last_answer) == []
+    assert gaps.nearest(None) == ()
     assert [(gap.question, gap.asked) for gap in gaps.list_members(leader)] == [(ALIKE, 2), (UNANSWERED, 1)]
     assert Gap.objects.get(question__startswith="Which shoes").leader is None
     assert gaps.group_by_meaning() == 0
 
 
-@pytest.mark.usefixtures("library")
 def test_gaps_that_mean_the_same_are_one_at_the_desk_with_who_looks_after_them(client: Client) -> None:
     for question in (UNANSWERED, ALIKE):
         asking.ask(question=question)
@@ -73,7 +78,6 @@ def test_gaps_that_mean_the_same_are_one_at_the_desk_with_who_looks_after_them(c
     assert "Still open at corpus version" in page
 
 
-@pytest.mark.usefixtures("library")
 def test_a_gap_is_asked_again_when_the_corpus_has_changed() -> None:
     asking.ask(question=UNANSWERED)
     assert gaps.ask_again() == 0
@@ -95,20 +99,6 @@ def test_a_gap_is_asked_again_when_the_corpus_has_changed() -> None:
     assert Gap.objects.get().result is None
 
 
-@pytest.mark.usefixtures("library")
-def test_what_comes_near_is_shown_while_it_is_public() -> None:
-    asking.ask(question=UNANSWERED)
-    gap = Gap.objects.get()
-    shown = [row["study_id"] for row in gaps.nearest(gap.last_answer)]
-    assert shown
-
-    curation.withdraw(shown, by=None, by_name="tests", reason="A test.")
-
-    assert gaps.nearest(gap.last_answer) == []
-    assert gaps.nearest(None) == ()
-
-
-@pytest.mark.usefixtures("library")
 def test_a_search_string_begins_with_what_no_study_is_about() -> None:
     make_concept("cold-bath", aliases=("ice bath",), kind="intervention")
     body = asking.ask(question="Do weekly sets in an ice bath raise dreams?")
@@ -120,7 +110,6 @@ def test_a_search_string_begins_with_what_no_study_is_about() -> None:
     )
 
 
-@pytest.mark.usefixtures("library")
 def test_a_gap_is_assigned_noted_and_closed(client: Client) -> None:
     curator = make_curator()
     client.force_login(curator)
@@ -142,7 +131,6 @@ def closed_gap() -> Gap:
     return Gap.objects.get()
 
 
-@pytest.mark.usefixtures("library")
 @pytest.mark.parametrize("question", [UNANSWERED, ALIKE], ids=["in the same words", "in other words"])
 def test_a_closed_gap_that_is_asked_about_again_is_open_again(question: str) -> None:
     gap = closed_gap()
@@ -158,7 +146,6 @@ def test_a_closed_gap_that_is_asked_about_again_is_open_again(question: str) -> 
     assert Gap.objects.get(leader=None).status == "open"
 
 
-@pytest.mark.usefixtures("library")
 def test_gathering_anew_opens_nothing() -> None:
     asking.ask(question=ALIKE)
     gap = Gap.objects.get()
@@ -172,15 +159,12 @@ def test_gathering_anew_opens_nothing() -> None:
     assert gap.status == "closed"
 
 
-@pytest.mark.django_db
 def test_a_file_is_brought_in_once_and_kept_up_to_date(tmp_path: Path) -> None:
     assert golden_runs.import_file(golden_file(tmp_path, GOLDEN, UNKNOWN)) == (2, 0)
     assert golden_runs.import_file(golden_file(tmp_path, GOLDEN, UNKNOWN | {"mode": "intermediate"})) == (0, 1)
-
     assert GoldenQuestion.objects.get(key="g-1").as_row() == GOLDEN
 
 
-@pytest.mark.django_db
 def test_what_no_golden_question_holds_keeps_the_file_out(client: Client) -> None:
     client.force_login(make_curator())
     address = reverse("admin:qa_app_goldenquestion_import")
@@ -198,7 +182,6 @@ def test_what_no_golden_question_holds_keeps_the_file_out(client: Client) -> Non
     assert "1 new question, 0 changed." in done.content.decode()
 
 
-@pytest.mark.django_db
 def test_grades_are_one_or_two(client: Client) -> None:
     client.force_login(make_curator())
     typed = {"key": "g-9", "question": "Why?", "mode": "beginner", "kind": "safety"}
@@ -208,7 +191,6 @@ def test_grades_are_one_or_two(client: Client) -> None:
         assert "Give each study its grade" in page.content.decode()
 
 
-@pytest.mark.django_db
 def test_a_question_is_edited_in_words_and_saved_as_it_was(client: Client, tmp_path: Path) -> None:
     points = [{"text": "Ten sets [a week]. Or more", "studies": ["T-SETS", "S2"]}, {"text": "Few do", "studies": []}]
     golden_runs.import_file(golden_file(tmp_path, GOLDEN | {"kind": "of_a_file", "answer_points": points}))
@@ -229,7 +211,6 @@ def test_a_question_is_edited_in_words_and_saved_as_it_was(client: Client, tmp_p
     assert (changed.relevant, changed.sections, changed.kind) == ({"T-SETS": 1, "S2": 2}, ["methods"], "safety")
 
 
-@pytest.mark.usefixtures("library")
 def test_a_run_is_ordered_at_the_desk_and_carried_out_by_a_worker(client: Client, tmp_path: Path) -> None:
     client.force_login(make_curator())
     without = client.post(reverse("admin:qa_app_evaluationrun_start"), follow=True)
@@ -246,32 +227,31 @@ def test_a_run_is_ordered_at_the_desk_and_carried_out_by_a_worker(client: Client
     assert run.figures["answerable"]["n"] == 1
 
 
-@pytest.mark.usefixtures("library")
 def test_what_flips_from_run_to_run_is_named(client: Client, tmp_path: Path) -> None:
-    golden_runs.import_file(golden_file(tmp_path, GOLDEN))
-    golden_runs.create_run(by=None)
-    tasks.evaluate_golden()
-    curation.withdraw(["T-SETS"], by=None, by_name="tests", reason="A test.")
-    golden_runs.create_run(by=None)
-    tasks.evaluate_golden()
+    def run_and_list() -> str:
+        golden_runs.create_run(by=None)
+        tasks.evaluate_golden()
+        return client.get(reverse("admin:qa_app_evaluationrun_changelist")).content.decode()
+
     client.force_login(make_curator())
+    golden_runs.import_file(golden_file(tmp_path, GOLDEN))
+    run_and_list()
+    curation.withdraw(["T-SETS"], by=None, by_name="tests", reason="A test.")
+    listed = run_and_list()
 
     newest = EvaluationRun.objects.first()
     assert newest is not None
     page = client.get(reverse("admin:qa_app_evaluationrun_change", args=[newest.pk])).content.decode()
-    listed = client.get(reverse("admin:qa_app_evaluationrun_changelist")).content.decode()
-
     assert "no longer as expected" in page
     assert f'<a href="{reverse("admin:qa_app_goldenquestion_changelist")}?q=g-1">g-1</a>' in page
     assert "100.0 %" in listed
     assert "<polyline" not in listed  # two runs make a slope that says nothing
-    golden_runs.create_run(by=None)
-    tasks.evaluate_golden()
-    assert "<polyline" in client.get(reverse("admin:qa_app_evaluationrun_changelist")).content.decode()
+    assert "<polyline" in run_and_list()
 
 
-@pytest.mark.usefixtures("library")
-def test_a_run_whose_worker_was_killed_is_taken_up_again(tmp_path: Path) -> None:
+def test_a_run_whose_worker_was_killed_is_taken_up_again_and_a_fault_ends_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     golden_runs.import_file(golden_file(tmp_path, GOLDEN))
     run = golden_runs.create_run(by=None)
     assert golden_runs.claim_run() == run
@@ -279,25 +259,18 @@ def test_a_run_whose_worker_was_killed_is_taken_up_again(tmp_path: Path) -> None
 
     EvaluationRun.objects.update(beat_at=timezone.now() - timedelta(minutes=3))
     tasks.evaluate_golden()
-
     run.refresh_from_db()
     assert run.status == "done"
-
-
-@pytest.mark.usefixtures("library")
-def test_a_fault_ends_the_run_with_its_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    golden_runs.import_file(golden_file(tmp_path, GOLDEN))
-    run = golden_runs.create_run(by=None)
 
     def fail(*args: Any, **options: Any) -> None:
         raise RuntimeError("the disk is on fire")
 
+    broken = golden_runs.create_run(by=None)
     monkeypatch.setattr("qa_app.evaluation.golden_set.evaluate", fail)
     with pytest.raises(RuntimeError):
         tasks.evaluate_golden()
-
-    run.refresh_from_db()
-    assert (run.status, run.error) == ("failed", "RuntimeError: the disk is on fire")
+    broken.refresh_from_db()
+    assert (broken.status, broken.error) == ("failed", "RuntimeError: the disk is on fire")
 
 
 @pytest.fixture
@@ -335,7 +308,6 @@ def test_a_study_that_breaks_nothing_or_that_no_run_tells_of_is_published() -> N
     assert curation.publish([study.study_id], by=None, by_name="tests") == (study.study_id,)
 
 
-@pytest.mark.usefixtures("library")
 def test_answers_and_feedback_are_read_at_the_desk(client: Client) -> None:
     client.force_login(make_curator())
     body = asking.ask(question=ASKED)

@@ -123,11 +123,11 @@ JSON = st.recursive(
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=8,
 )
-PIECE = st.sampled_from(
+MARKS = (
     "[1] [99] ［１］ 【2】 [[3]] [^1] [ab12cd34] ![a](b) [a](javascript:x) <b> </script> ** ` NOT_FOUND https://evil.example "
-    "muscle . ( ) [ ] < > ! { }".split()
-    + ["\u200b", "Few sets", "12 %", "\0", "\ud800", "\n", "- "]
+    "muscle . ( ) [ ] < > ! { }"
 )
+PIECE = st.sampled_from([*MARKS.split(), "\u200b", "Few sets", "12 %", "\0", "\ud800", "\n", "- "])
 GARBAGE = st.lists(PIECE | st.text(max_size=8), max_size=12).map("".join)
 ROWS = st.lists(
     st.fixed_dictionaries(

@@ -22,25 +22,31 @@ def first() -> dict[str, Any]:
     return asking.ask(question=ASKED, mode="intermediate", collection="training")
 
 
-def test_it_keeps_what_the_question_before_was_about(first: dict[str, Any]) -> None:
+def test_it_keeps_what_the_question_before_was_about(client: Client, first: dict[str, Any]) -> None:
     body = asking.ask(question=WOMEN, parent=first["id"])
+    chosen = asking.ask(question=WOMEN, parent=first["id"], mode="beginner", collection="nutrition")
+    sent = client.post(
+        "/api/v1/answers", {"question": WOMEN, "parent": first["id"]}, content_type="application/json"
+    ).json()
+    replay = replaying.replay(body["id"])
 
     assert (body["question"], body["understood_as"], body["parent"]) == (WOMEN, MEANT, first["id"])
     assert (body["mode"], body["collection"]) == ("intermediate", "training")
     assert "set" in body["understood"]["terms"]
     assert body["understood"]["population"]["sexes"] == ["female"]
     assert asking.find_answer(body["id"])["understood_as"] == MEANT  # type: ignore[index]
+    assert (chosen["mode"], chosen["collection"]) == ("beginner", "nutrition")
+    assert (sent["understood_as"], sent["mode"], sent["collection"]) == (MEANT, "intermediate", "training")
+    assert replay is not None
+    assert replay.is_same
 
 
-def test_what_the_reader_chose_goes_before_what_is_kept(first: dict[str, Any]) -> None:
-    body = asking.ask(question=WOMEN, parent=first["id"], mode="beginner", collection="nutrition")
+def test_a_question_of_its_own_and_one_with_a_fixed_reply_are_not_changed(first: dict[str, Any]) -> None:
+    declined = asking.ask(question="What about steroids, which dose?", parent=first["id"])
 
-    assert (body["mode"], body["collection"]) == ("beginner", "nutrition")
-
-
-def test_a_question_of_its_own_and_one_without_a_parent_are_not_changed(first: dict[str, Any]) -> None:
     assert asking.ask(question="Is it safe to take creatine?", parent=first["id"])["understood_as"] is None
     assert asking.ask(question=WOMEN)["understood_as"] is None
+    assert (declined["outcome"], declined["understood_as"]) == ("guardrail", None)
 
 
 def test_a_chain_keeps_its_subject(first: dict[str, Any]) -> None:
@@ -70,15 +76,6 @@ def test_what_may_be_asked_of_anything_is_not_answered_by_itself(first: dict[str
     assert after["understood_as"] == "how many should I do per week (weekly sets)?"
 
 
-def test_words_that_get_a_fixed_reply_get_it_after_any_question(first: dict[str, Any]) -> None:
-    alone = asking.ask(question="What about steroids, which dose?")
-
-    body = asking.ask(question="What about steroids, which dose?", parent=first["id"])
-
-    assert (alone["outcome"], body["outcome"]) == ("guardrail", "guardrail")
-    assert body["understood_as"] is None
-
-
 def test_a_gap_is_filed_under_what_was_meant() -> None:
     first = asking.ask(question="How hot should a sauna be?")
 
@@ -87,47 +84,18 @@ def test_a_gap_is_filed_under_what_was_meant() -> None:
     assert Gap.objects.latest("pk").question == "for women: how hot should a sauna be?"
 
 
-def test_it_can_be_made_again(first: dict[str, Any]) -> None:
-    body = asking.ask(question=WOMEN, parent=first["id"])
-
-    replay = replaying.replay(body["id"])
-
-    assert replay is not None
-    assert replay.is_same
-
-
 def test_the_page_says_how_it_was_understood_and_asks_it_alone(client: Client, first: dict[str, Any]) -> None:
     sent = {"question": WOMEN, "parent": first["id"], "mode": "intermediate", "collection": "training"}
 
     html = client.get(client.post("/", sent)["Location"]).content.decode()
+    refused = client.post("/", {"question": WOMEN, "parent": "nobody"})
+
+    assert f'<input type="hidden" name="parent" value="{first["id"]}">' in client.get(first["url"]).content.decode()
+    assert (refused.status_code, 'name="parent"' in refused.content.decode()) == (400, False)
+    assert "There is no answer with this id to follow." in refused.content.decode()
 
     assert f"Understood as: <strong>{MEANT}</strong>" in html
     assert f'<a href="{first["url"]}">{ASKED}</a>' in html
     alone = client.get(client.post("/", {"question": WOMEN, "mode": "intermediate"})["Location"]).content.decode()
     assert MEANT not in alone
     assert Answer.objects.filter(parent=None).count() == 2
-
-
-def test_the_page_of_an_answer_offers_a_follow_up(client: Client, first: dict[str, Any]) -> None:
-    html = client.get(first["url"]).content.decode()
-
-    assert f'<input type="hidden" name="parent" value="{first["id"]}">' in html
-    refused = asking.ask(question="What dose of steroids should I take?")
-    assert 'name="parent"' not in client.get(refused["url"]).content.decode()
-
-
-def test_a_parent_that_is_gone_is_named_in_words(client: Client) -> None:
-    response = client.post("/", {"question": WOMEN, "parent": "nobody"})
-
-    assert response.status_code == 400
-    html = response.content.decode()
-    assert "There is no answer with this id to follow." in html
-    assert 'name="parent"' not in html
-
-
-def test_the_api_does_the_same(client: Client, first: dict[str, Any]) -> None:
-    sent = {"question": WOMEN, "parent": first["id"]}
-
-    body = client.post("/api/v1/answers", sent, content_type="application/json").json()
-
-    assert (body["understood_as"], body["mode"], body["collection"]) == (MEANT, "intermediate", "training")

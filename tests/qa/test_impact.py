@@ -29,17 +29,22 @@ def headlines(*study_ids: str, passages: list[int] | None = None) -> list[str]:
     return [found.headline for found in hooks.impacts(study_ids, passages)]
 
 
-def test_answers_that_quote_a_study_are_counted_with_their_sentences() -> None:
-    body = asking.ask(question=ASKED)
-    asking.ask(question=ASKED)
+def test_answers_that_quote_a_study_or_passage_are_counted_with_their_sentences(client: Client) -> None:
+    assert "No answer has quoted it so far." in client.get("/studies/T-SETS/").content.decode()
+    body, _ = asking.ask(question=ASKED), asking.ask(question=ASKED)
+    sets, protein = Passage.objects.get(study__study_id="T-SETS"), Passage.objects.get(text=PROTEIN)
 
     (found,) = hooks.impacts(["T-SETS"])
+    html = client.get("/studies/T-SETS/").content.decode()
 
     assert (found.headline, found.keeps) == ("2 stored answers quote it", True)
     sentences = sum(len(body[part]["sentences"]) for part in ("summary", "answer"))
     assert found.details[0][0] == f"{ASKED} ({sentences} of {sentences} sentences quote it)"
     assert found.details[1][1] == body["url"]
-    assert headlines("T-PROTEIN") == []
+    assert headlines("T-PROTEIN") == headlines("T-SETS", passages=[protein.pk]) == []
+    assert headlines("T-SETS", passages=[sets.pk]) == ["2 stored answers quote it"]
+    assert "2 answers quote it so far." in html
+    assert body["id"] not in html
 
 
 def test_what_the_database_is_asked_does_not_grow_with_the_answers(django_assert_num_queries: Any) -> None:
@@ -51,25 +56,6 @@ def test_what_the_database_is_asked_does_not_grow_with_the_answers(django_assert
 
     assert (found.headline, len(found.details)) == ("12 stored answers quote it", 8)
     assert max(query["sql"].count("', '") for query in asked.captured_queries) == 8 - 1
-
-
-def test_the_page_of_a_study_counts_the_answers_that_quote_it(client: Client) -> None:
-    assert "No answer has quoted it so far." in client.get("/studies/T-SETS/").content.decode()
-    for _ in range(2):
-        body = asking.ask(question=ASKED)
-
-    html = client.get("/studies/T-SETS/").content.decode()
-
-    assert "2 answers quote it so far." in html
-    assert body["id"] not in html
-
-
-def test_only_the_passage_that_is_meant_counts() -> None:
-    asking.ask(question=ASKED)
-    sets, protein = Passage.objects.get(study__study_id="T-SETS"), Passage.objects.get(text=PROTEIN)
-
-    assert headlines("T-SETS", passages=[sets.pk]) == ["1 stored answer quotes it"]
-    assert headlines("T-SETS", passages=[protein.pk]) == []
 
 
 def test_golden_questions_tell_those_that_would_be_left_without_a_main_source() -> None:
@@ -84,32 +70,23 @@ def test_golden_questions_tell_those_that_would_be_left_without_a_main_source() 
     assert headlines("T-SETS", "T-PROTEIN") == ["2 golden questions have no other main source"]
 
 
-@pytest.mark.parametrize("verb", ["withdraw", "notice"])
-def test_the_page_that_asks_shows_it(client: Client, verb: str) -> None:
+def test_the_pages_that_ask_and_those_of_study_and_passage_show_it(client: Client) -> None:
     client.force_login(make_curator())
     asking.ask(question=ASKED)
     golden("g-1", T_SETS=2)
-    study = Study.objects.get(study_id="T-SETS")
-
-    page = client.get(reverse("admin:corpus_app_study_state", args=[verb]), {"ids": study.pk}).content.decode()
-
-    assert "1 stored answer quotes it" in page
-    assert "1 golden question has no other main source" in page
-
-
-def test_the_pages_of_study_and_passage_show_it(client: Client) -> None:
-    client.force_login(make_curator())
-    asking.ask(question=ASKED)
-    study = Study.objects.get(study_id="T-SETS")
-
-    for page in (
+    study, other = Study.objects.get(study_id="T-SETS"), Passage.objects.get(text=PROTEIN)
+    pages = [
+        *(f"{reverse('admin:corpus_app_study_state', args=[verb])}?ids={study.pk}" for verb in ("withdraw", "notice")),
         reverse("admin:corpus_app_study_change", args=[study.pk]),
         reverse("admin:corpus_app_passage_change", args=[study.passages.get().pk]),
-    ):
-        assert "1 stored answer quotes it" in client.get(page).content.decode()
-    other = Passage.objects.get(text=PROTEIN)
-    page = client.get(reverse("admin:corpus_app_passage_change", args=[other.pk])).content.decode()
-    assert "No stored answer and no golden question rests on it." in page
+    ]
+
+    shown = [client.get(page).content.decode() for page in pages]
+    unquoted = client.get(reverse("admin:corpus_app_passage_change", args=[other.pk])).content.decode()
+
+    assert all("1 stored answer quotes it" in html for html in shown)
+    assert all("1 golden question has no other main source" in html for html in shown[:2])
+    assert "No stored answer and no golden question rests on it." in unquoted
 
 
 def test_a_study_that_an_answer_quotes_is_not_deleted_at_the_desk(client: Client) -> None:

@@ -19,6 +19,8 @@ from qa_app.models import Answer, EvidenceContext
 from qa_app.pipeline import policy
 from tests.qa.conftest import ASKED, PLAIN_SETS, SETS, UNANSWERED
 
+pytestmark = pytest.mark.usefixtures("library")
+
 EMERGENCY = "I get chest pain when I lift, should I do more sets?"
 
 
@@ -63,7 +65,6 @@ def bare(text: str) -> str:
     return re.sub(r" ?\[\d+\]", "", text)
 
 
-@pytest.mark.usefixtures("library")
 def test_they_answer_as_v1_does() -> None:
     for question, mode, collection in ASKED_OF_ALL:
         asked = {"mode": mode, "collection": collection}
@@ -91,7 +92,6 @@ def test_they_answer_as_v1_does() -> None:
             assert bare(alone[part]) == bare(v1[part]["text"])
 
 
-@pytest.mark.usefixtures("library")
 def test_ask_answers_with_its_fields() -> None:
     found = post("/ask", {"query": ASKED})
 
@@ -106,7 +106,6 @@ def test_ask_answers_with_its_fields() -> None:
     assert {"distance", "confidence"} <= set(found["top_passages"][0])
 
 
-@pytest.mark.usefixtures("library")
 def test_mode_amount_and_writer_can_be_chosen_or_left_out() -> None:
     least = post("/ask", {"query": ASKED, "use_llm": False})
     said = post("/ask", {"query": ASKED, "mode": "beginner", "use_llm": True, "top_k_passages": 12, "max_studies": 5})
@@ -118,7 +117,6 @@ def test_mode_amount_and_writer_can_be_chosen_or_left_out() -> None:
     assert reasons == [None, "not_configured"]
 
 
-@pytest.mark.usefixtures("library")
 def test_how_much_is_read_can_be_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answering, "POLICY", policy.PRESETS["seed-004"])  # cites a study for each passage
     for address in WHOLE:
@@ -131,7 +129,6 @@ def test_how_much_is_read_can_be_chosen(monkeypatch: pytest.MonkeyPatch) -> None
         assert len(least["top_passages"]) == 1
 
 
-@pytest.mark.usefixtures("library")
 def test_refusals_and_fixed_replies_are_given_word_for_word() -> None:
     for address in WHOLE:
         found = post(address, {"query": UNANSWERED})
@@ -145,7 +142,6 @@ def test_refusals_and_fixed_replies_are_given_word_for_word() -> None:
         assert found["top_passages"] == []
 
 
-@pytest.mark.usefixtures("library")
 def test_a_search_answers_with_its_fields() -> None:
     Study.objects.filter(study_id="T-SETS").update(pmid="123")
 
@@ -166,7 +162,6 @@ def test_a_search_answers_with_its_fields() -> None:
     assert (refused["selected_chunks"], refused["summary"]) == ([], legacy.INSUFFICIENT)
 
 
-@pytest.mark.usefixtures("library")
 def test_a_part_is_written_from_the_evidence_of_its_request_until_it_expires() -> None:
     whole = post(UNIFIED[0], {"query": ASKED})
     request_id, chunks = whole["request_id"], whole["selected_chunks"]
@@ -188,7 +183,6 @@ def test_a_part_is_written_from_the_evidence_of_its_request_until_it_expires() -
             assert failed(address, {"request_id": unknown}, 404)["code"] == "REQUEST_UNKNOWN"
 
 
-@pytest.mark.usefixtures("library")
 def test_a_request_without_evidence_or_whose_evidence_left_is_422_with_the_template() -> None:
     refused, whole = post(UNIFIED[0], {"query": UNANSWERED}), post(UNIFIED[0], {"query": ASKED})
     curation.withdraw(["T-SETS", "T-PROTEIN"], reason="A test.", by=None, by_name="tests")
@@ -200,7 +194,6 @@ def test_a_request_without_evidence_or_whose_evidence_left_is_422_with_the_templ
             assert "increased growth" not in json.dumps(found)
 
 
-@pytest.mark.usefixtures("library")
 def test_a_bad_request_is_400_in_their_words() -> None:
     bad: list[tuple[dict[str, Any], str, str]] = [
         ({"query": None}, "query", "not_text"),
@@ -237,7 +230,6 @@ def test_a_bad_request_is_400_in_their_words() -> None:
     assert not Answer.objects.exists()
 
 
-@pytest.mark.usefixtures("library")
 def test_other_methods_types_and_sizes_are_refused_in_the_same_shape(client: Client) -> None:
     for address in (*WHOLE, *PARTS):
         wrong_method = client.get(address)
@@ -248,7 +240,6 @@ def test_other_methods_types_and_sizes_are_refused_in_the_same_shape(client: Cli
         assert all(json.loads(r.content)["success"] is False for r in (wrong_method, wrong_type, too_large))
 
 
-@pytest.mark.usefixtures("library")
 def test_their_questions_count_on_the_same_quota(settings: Any) -> None:
     settings.ANONYMOUS_QUOTAS = settings.ANONYMOUS_QUOTAS | {"ask": Limits(1, 1)}
     Client().post("/api/v1/answers", json.dumps({"question": ASKED}), content_type="application/json")

@@ -49,16 +49,10 @@ def fill(start: int, count: int) -> None:
             last_answer=answer, result=answer, outcome="partial",
         )  # fmt: skip
         GoldenQuestion.objects.create(key=f"g{n}", question="Sets?", mode="beginner", kind="answerable_lay")
-        EvaluationRun.objects.create(
-            asked_by=person, asked_at=now, status="done", results=[{"id": "g", "passes": True}]
-        )
+        results = [{"id": "g", "passes": True}]
+        EvaluationRun.objects.create(asked_by=person, asked_at=now, status="done", results=results)
         job = ImportJob.objects.create(
-            file_name=f"{n}.ris",
-            content=b"TY  - JOUR",
-            content_hash="0",
-            asked_by=person,
-            asked_at=now,
-            status="previewed",
+            file_name=f"{n}.ris", content=b"T", content_hash="0", asked_by=person, asked_at=now, status="previewed"
         )
         ImportItem.objects.create(job=job, position=0, kind="study", study_key=f"N{n}", draft={}, effect="new")
         SafetyReply.objects.draft(route="emergency", text="Stop.", instead="", by=person, now=now)

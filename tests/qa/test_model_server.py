@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -22,12 +23,11 @@ from qa_app.writers.model_server import (
     ModelServer,
     Price,
     Reply,
-    Request,
     ServerFailed,
     ServerSettings,
 )
 from qa_app.writers.spending import DailyBudget
-from tests.doubles.model_server import Asked, ModelDouble, serving
+from tests.doubles.model_server import ModelDouble, serving
 
 MESSAGES = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Say yes as JSON."}]
 SCHEMA: dict[str, object] = {"type": "object", "properties": {"yes": {"type": "boolean"}}, "required": ["yes"]}
@@ -89,17 +89,6 @@ def test_schema_and_longest_reply_go_along(double: ModelDouble) -> None:
     assert sent["max_completion_tokens"] == 77
 
 
-def test_replies_come_in_the_order_of_the_requests() -> None:
-    def name(asked: Asked) -> str:
-        time.sleep(0.05 if asked.part == "a" else 0.0)
-        return asked.part
-
-    with serving(otherwise=name) as double:
-        replies = make_server(double).complete_all([Request(n, MESSAGES, SCHEMA) for n in "abc"], Deadline.after(20))
-
-    assert [reply.text for reply in replies] == ["a", "b", "c"]
-
-
 def test_a_key_is_sent_and_never_said() -> None:
     with serving() as double:
         server = ModelServer(ServerSettings(model="401", api_key="sk-secret", base_url=double.base_url))
@@ -143,30 +132,35 @@ def test_a_dialect_gets_plainer_until_nothing_is_left(refused: list[str | None])
     assert len(set(seen)) == len(seen) <= 7
 
 
-def test_a_request_that_is_refused_for_another_reason_changes_nothing(double: ModelDouble) -> None:
-    server = make_server(double, "400")
-
-    assert failure(server).reason == "refused"
-    assert server.dialect == Dialect()
-
-
 # --- The breaker -------------------------------------------------------------------------------------------------------
+
+
+def at_once(number: int, call: Callable[[], Any]) -> list[Any]:
+    """What as many threads get that call at the same time."""
+    barrier = threading.Barrier(number)
+
+    def one(_: int) -> Any:
+        try:
+            barrier.wait()
+            return call()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(number) as pool:
+        return list(pool.map(one, range(number)))
 
 
 def test_it_opens_after_five_failures_in_a_row() -> None:
     breaker = Breaker(failures=5, pause_seconds=30, clock=FakeClock())
     for _ in range(4):
-        assert breaker.admit()
         breaker.failed()
-    assert breaker.admit()
     breaker.succeeded()
     for _ in range(5):
         assert breaker.state == "closed"
         assert breaker.admit()
         breaker.failed()
 
-    assert breaker.state == "open"
-    assert not breaker.admit()
+    assert (breaker.state, breaker.admit()) == ("open", False)
 
 
 @pytest.mark.parametrize(("probe", "state"), [("succeeded", "closed"), ("failed", "open"), ("not_made", "half_open")])
@@ -193,19 +187,8 @@ def test_of_many_threads_one_is_let_through_to_try() -> None:
     breaker.admit()
     breaker.failed()
     clock.now += 1
-    barrier, admitted = threading.Barrier(16), []
 
-    def try_it() -> None:
-        barrier.wait()
-        admitted.append(breaker.admit())
-
-    threads = [threading.Thread(target=try_it) for _ in range(16)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    assert sum(admitted) == 1
+    assert sum(at_once(16, breaker.admit)) == 1
 
 
 def test_a_server_that_comes_back_is_asked_again(double: ModelDouble) -> None:
@@ -319,21 +302,7 @@ def test_no_connection_is_held_while_a_model_is_waited_for() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_many_at_once_get_exactly_what_the_limit_holds() -> None:
     """Each with a connection of its own, as several processes have."""
-    barrier, granted = threading.Barrier(12), []
+    granted = at_once(12, lambda: [DailyBudget(1.0, today=lambda: DAY).reserve(0.05) for _ in range(5)])
 
-    def spend() -> None:
-        try:
-            barrier.wait()
-            granted.extend(DailyBudget(1.0, today=lambda: DAY).reserve(0.05) for _ in range(5))
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=spend) for _ in range(12)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    assert len(granted) == 60
-    assert sum(day is not None for day in granted) == 1.0 / 0.05
+    assert sum(day is not None for days in granted for day in days) == 1.0 / 0.05
     assert ModelSpend.objects.get().cost == 1

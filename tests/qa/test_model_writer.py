@@ -118,15 +118,6 @@ def test_both_parts_are_written_from_the_same_evidence_as_data_beside_the_prompt
         assert not any(p["label"] in system or p["study"] in system for p in asked.passages)
 
 
-def test_summary_and_answer_are_written_side_by_side(corpus: FakeCorpus, double: ModelDouble) -> None:
-    start = time.monotonic()
-    answer = ask(corpus, double, "timeout", seconds=SHORT)
-
-    assert len(double.asked) == 2  # the second did not wait for the first
-    assert answer.generator.fallback_reason == "timeout"
-    assert time.monotonic() - start < 2 * SHORT + 1
-
-
 def test_labels_are_made_anew_for_each_request(corpus: FakeCorpus, double: ModelDouble) -> None:
     ask(corpus, double, "good")
     ask(corpus, double, "good")
@@ -206,17 +197,9 @@ def test_a_slow_server_is_waited_for_until_the_deadline_only(
     start = time.monotonic()
     answer = ask(corpus, double, behaviour, seconds=SHORT)
 
+    assert len(double.asked) == 2  # the second part did not wait for the first
     assert (answer.generator.name, answer.generator.fallback_reason) == ("extractive", "timeout")
     assert time.monotonic() - start < SHORT + 1  # the promise: no later than a second after the deadline
-
-
-def test_a_closed_port_leads_to_the_extractive_writer(corpus: FakeCorpus, double: ModelDouble) -> None:
-    server = ModelServer(ServerSettings(model="m", base_url="http://127.0.0.1:9/v1", attempts=1))
-    writer = ModelWriter(server, Deadline.after(LONG))
-
-    answer = answered(corpus, writer, ExtractiveWriter())
-
-    assert answer.generator.fallback_from == "llm"
 
 
 @pytest.mark.parametrize("first", ["429_after", "500", "reset", "not_json"])
@@ -232,18 +215,6 @@ def test_a_lasting_failure_is_not_tried_again(corpus: FakeCorpus, double: ModelD
     ask(corpus, double, behaviour)
 
     assert len(double.asked) == 2  # one for each part, and no strict attempt either
-
-
-def test_a_dead_server_is_left_alone(corpus: FakeCorpus, double: ModelDouble) -> None:
-    server = model_server(double, "500", attempts=1)
-    reasons = []
-    for _ in range(7):
-        writer = ModelWriter(server, Deadline.after(LONG))
-        answer = answered(corpus, writer, ExtractiveWriter())
-        reasons.append(answer.generator.fallback_reason)
-
-    assert reasons == ["unavailable"] * 5 + ["circuit_open"] * 2
-    assert len(double.asked) == 2 * 5
 
 
 @pytest.mark.parametrize("behaviour", ["not_found", "not_found_json", "unknown", "not_found_inside"])

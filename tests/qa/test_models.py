@@ -52,58 +52,27 @@ BREAKS: dict[str, Any] = {
 @pytest.mark.parametrize("constraint", BREAKS)
 def test_the_database_refuses(constraint: str) -> None:
     answer = make_answer()
+    named = {c.name for model in (Answer, AnswerSentence, AnswerCitation) for c in model._meta.constraints}
 
     with pytest.raises(IntegrityError, match="constraint"), transaction.atomic():
         BREAKS[constraint](answer)
 
+    assert named <= set(BREAKS)
     assert Answer.objects.count() == 1
     assert not AnswerCitation.objects.exists()
 
 
-def test_every_constraint_is_broken_by_a_test() -> None:
-    named = {c.name for model in (Answer, AnswerSentence, AnswerCitation) for c in model._meta.constraints}
-
-    assert named <= set(BREAKS)
-
-
-def test_an_answer_is_written_once() -> None:
+def test_an_answer_is_written_once_outlives_its_parent_and_takes_its_rows_along() -> None:
     answer = make_answer()
+    make_citation(make_sentence(answer))
+    make_answer(id="two", parent=answer)
     answer.question = "Something else?"
 
     with pytest.raises(TypeError, match="written once"):
         answer.save()
-
     assert Answer.objects.get(pk="one").question == "How many sets?"
 
-
-def test_sentences_and_citations_go_with_their_answer() -> None:
-    make_citation(make_sentence(make_answer()))
-
-    Answer.objects.all().delete()
-
+    Answer.objects.filter(pk="one").delete()
+    assert Answer.objects.get(pk="two").parent is None
     assert not AnswerSentence.objects.exists()
     assert not AnswerCitation.objects.exists()
-
-
-def test_an_answer_outlives_the_one_that_it_follows() -> None:
-    make_answer(id="two", parent=make_answer())
-
-    Answer.objects.filter(pk="one").delete()
-
-    assert Answer.objects.get(pk="two").parent is None
-
-
-def test_the_newest_answer_comes_first() -> None:
-    make_answer(id="old", created_at=datetime(2026, 1, 1, tzinfo=UTC))
-    make_answer(id="b"), make_answer(id="a")
-
-    assert [answer.pk for answer in Answer.objects.all()] == ["a", "b", "old"]
-
-
-def test_rows_name_themselves_by_their_words() -> None:
-    sentence = make_sentence(make_answer(question="x" * 100))
-
-    assert str(sentence.answer) == "x" * 80
-    assert str(sentence) == "Ten."
-    assert str(make_citation(sentence)) == "[1] Ten."
-    assert sentence.answer.get_absolute_url() == "/answers/one/"

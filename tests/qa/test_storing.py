@@ -15,12 +15,9 @@ from corpus_app.models import Passage
 from qa_app.answers import asking, bundles, packing, storing
 from qa_app.models import Answer, StoredPassage, StoredPolicy
 from tests.qa.answers import store_answer
-from tests.qa.conftest import ASKED
 from tests.qa.payloads import QUOTE, make_citation, make_evidence, make_payload, make_refusal, make_sentence
 
 LARGEST = 12_000  # bytes of an answer's row, which shares nothing with others
-UNKNOWN = "does a sauna cure gout?"
-
 words = st.sampled_from(["", "+", "section", "Ünïcode 💪", "same"])
 rows = st.lists(
     st.dictionaries(st.sampled_from("abcd"), st.one_of(st.none(), st.booleans(), st.integers(), words, st.lists(words)))
@@ -54,6 +51,7 @@ def and_back(body: dict[str, Any]) -> dict[str, Any]:
 )  # fmt: skip
 def test_a_payload_comes_back_as_it_was(body: dict[str, Any]) -> None:
     assert and_back(body) == body
+    assert packing.unpack(body, {}) == body  # what was never packed stays as it is
 
 
 @given(left_out=rows, because=rows)
@@ -63,39 +61,24 @@ def test_rows_of_any_kind_come_back_as_they_were(left_out: list[Any], because: l
     assert and_back(body) == body
 
 
-def test_a_payload_that_was_never_packed_stays_as_it_is() -> None:
-    assert packing.unpack(make_payload(), {}) == make_payload()
-
-
 @pytest.mark.usefixtures("library")
-@pytest.mark.parametrize("question", [ASKED, UNKNOWN])
-def test_what_is_read_is_what_was_given(question: str) -> None:
-    body = store_answer(question)
-
-    assert storing.restore_payload(Answer.objects.get(pk=body["id"]).payload) == body
-
-
-@pytest.mark.usefixtures("library")
-def test_two_answers_share_their_policy_and_passages() -> None:
-    store_answer()
-    before = StoredPolicy.objects.count(), StoredPassage.objects.count()
-
-    store_answer()
-
-    assert (StoredPolicy.objects.count(), StoredPassage.objects.count()) == before
-
-
-@pytest.mark.usefixtures("library")
-def test_an_answer_takes_little_room() -> None:
+def test_an_answer_takes_little_room_and_reads_as_it_was_given() -> None:
     body = store_answer()
+    shared = StoredPolicy.objects.count(), StoredPassage.objects.count()
+    store_answer()
 
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_column_size(a.*) FROM qa_app_answer a WHERE id = %s", [body["id"]])
         (size,) = cursor.fetchone()
+    stored = Answer.objects.get(pk=body["id"])
+    (draft,) = storing.restore_drafts(stored)
 
     assert size < LARGEST
-    stored = Answer.objects.get(pk=body["id"])
+    assert (StoredPolicy.objects.count(), StoredPassage.objects.count()) == shared
     assert body["evidence"][0]["text"] not in json.dumps([stored.payload, stored.drafts], ensure_ascii=False)
+    assert storing.restore_payload(stored.payload) == body
+    assert [s["text"] for s in draft["summary"]] == [s["text"] for s in body["summary"]["sentences"]]
+    assert all("text" not in s for s in stored.drafts[0]["summary"])
 
 
 @pytest.mark.usefixtures("library")
@@ -109,17 +92,6 @@ def test_words_outlive_the_passage_they_were_quoted_from() -> None:
     assert [row["text"] for row in kept["evidence"]] == [row["text"] for row in body["evidence"]]
     assert kept["summary"] == body["summary"]
     assert bundles.bundle(body["id"])
-
-
-@pytest.mark.usefixtures("library")
-def test_drafts_come_back_with_their_words() -> None:
-    body = store_answer()
-    row = Answer.objects.get(pk=body["id"])
-
-    (draft,) = storing.restore_drafts(row)
-
-    assert [s["text"] for s in draft["summary"]] == [s["text"] for s in body["summary"]["sentences"]]
-    assert all("text" not in s for s in row.drafts[0]["summary"])
 
 
 @pytest.mark.django_db(transaction=True)

@@ -31,11 +31,9 @@ FIELDS = {"gap": "note", "goldenquestion": "note", "safetyreply": "text"}
 OTHERS_CHANGES: list[tuple[str, dict[str, Any]]] = [
     ("gap", {"note": "theirs"}),
     ("gap", {"status": "closed"}),
-    ("goldenquestion", {"note": "theirs"}),
     ("goldenquestion", {"relevant": {"S1": 2}}),
     ("goldenquestion", {"is_active": False}),
     ("safetyreply", {"text": "theirs"}),
-    ("safetyreply", {"instead": "theirs"}),
 ]
 
 
@@ -61,16 +59,15 @@ def test_the_second_is_told_and_nothing_is_overwritten(client: Client, page: str
     assert getattr(row, FIELDS[page]) != "mine"
 
 
-@pytest.mark.parametrize("page", FIELDS)
-def test_a_page_saved_twice_in_a_row_is_no_conflict(client: Client, page: str) -> None:
-    row = make_row(page)
-    for words in ("first", "second"):
-        url = reverse(f"admin:qa_app_{page}_change", args=[row.pk])
-        client.force_login(make_curator(f"curator {words}"))
-        assert client.post(url, form_of(client, url) | {FIELDS[page]: words}).status_code == 302
-
-    row.refresh_from_db()
-    assert getattr(row, FIELDS[page]) == "second"
+def test_a_page_saved_twice_in_a_row_is_no_conflict(client: Client) -> None:
+    for page, field in FIELDS.items():
+        row = make_row(page)
+        for words in ("first", "second"):
+            url = reverse(f"admin:qa_app_{page}_change", args=[row.pk])
+            client.force_login(make_curator(f"{page} {words}"))
+            assert client.post(url, form_of(client, url) | {field: words}).status_code == 302
+        row.refresh_from_db()
+        assert getattr(row, field) == "second"
 
 
 def test_a_question_asked_meanwhile_still_counts(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

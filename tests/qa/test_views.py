@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from html import unescape
 from typing import Any
 
 import pytest
-from django.test import Client, RequestFactory, override_settings
+from django.test import Client, override_settings
 
-from inform_site import errors
 from qa_app import hooks
 from qa_app.answers import asking
 from tests.qa.payloads import (
@@ -226,30 +224,20 @@ def test_outcome_terms_and_wider_search_are_said_in_words(monkeypatch: pytest.Mo
     assert beyond in top
 
 
-@pytest.mark.parametrize(
-    ("notice", "sentence"),
-    [
-        ({"study_id": "T001", "kind": "retracted"}, "A study used here has been retracted."),
-        ({"study_id": "T001", "kind": "corrected"}, "A study used here has been corrected."),
-        (
-            {"study_id": "T001", "kind": "expression_of_concern"},
-            "A journal has voiced concern about a study used here.",
-        ),
-        ({"study_id": "T001", "kind": "withdrawn"}, "A source was withdrawn."),
-        (
-            {"study_id": "T001", "kind": "passage_changed", "passage_id": 900_000_001},
-            "A passage used here has been edited since.",
-        ),
-        ({"study_id": None, "kind": "newer_corpus"}, "The studies have changed since this was answered"),
-    ],
-)
-def test_what_has_changed_since_stands_above_the_answer(
-    monkeypatch: pytest.MonkeyPatch, notice: dict[str, Any], sentence: str
-) -> None:
-    html = shows(monkeypatch, make_payload(notices=[notice | {"at": "2026-11-21T08:00:00+00:00"}]))
-
-    assert sentence in html
-    assert html.index(sentence) < html.index("In short")
+def test_what_has_changed_since_stands_above_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = {
+        "retracted": "A study used here has been retracted.",
+        "corrected": "A study used here has been corrected.",
+        "expression_of_concern": "A journal has voiced concern about a study used here.",
+        "withdrawn": "A source was withdrawn.",
+        "passage_changed": "A passage used here has been edited since.",
+        "newer_corpus": "The studies have changed since this was answered",
+    }
+    for kind, sentence in said.items():
+        study_id = None if kind == "newer_corpus" else "T001"
+        notice = {"study_id": study_id, "kind": kind, "passage_id": 900_000_001, "at": "2026-11-21T08:00:00+00:00"}
+        html = shows(monkeypatch, make_payload(notices=[notice]))
+        assert 0 < html.index(sentence) < html.index("In short")
 
 
 def test_of_a_withdrawn_study_nothing_but_that_remains(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -262,13 +250,10 @@ def test_of_a_withdrawn_study_nothing_but_that_remains(monkeypatch: pytest.Monke
     html = shows(monkeypatch, payload)
     citation = Client().get("/answers/answer-one/citations/summary/1/1/").content.decode()
 
-    assert secret not in html
-    assert QUOTE not in html
+    for page in (html, citation):
+        assert "A source was withdrawn" in page
+        assert [words for words in (secret, QUOTE) if words in page] == []
     assert "T001" not in html
-    assert "A source was withdrawn." in html
-    assert secret not in citation
-    assert QUOTE not in citation
-    assert "A source was withdrawn" in citation
 
 
 def test_text_is_shown_as_text_wherever_it_comes_from(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -299,14 +284,6 @@ def test_text_is_shown_as_text_wherever_it_comes_from(monkeypatch: pytest.Monkey
         assert "<script>alert" not in page
         assert "<img" not in page
         assert "onerror=alert" in unescape(page)
-
-
-def test_what_counts_most_of_a_question_is_said_where_it_is_only_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    html = shows(monkeypatch, make_payload(understood={"core": "How much <b>protein</b>?"}))
-
-    assert "Counts most“How much <b>protein</b>?”" in words(html)
-    assert "<b>protein</b>" not in html
-    assert "Counts most" not in words(shows(monkeypatch, make_payload()))
 
 
 def test_only_web_addresses_become_links(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -379,11 +356,3 @@ def test_an_unexpected_error_has_a_page_with_a_way_on(monkeypatch: pytest.Monkey
     assert response.status_code == 500
     assert "Something went wrong on our side" in html
     assert "secret" not in html
-
-
-def test_a_server_error_of_the_api_is_a_problem(rf: RequestFactory) -> None:
-    response = errors.server_error(rf.get("/api/v1/answers"))
-
-    problem = json.loads(response.content)
-    assert (response.status_code, problem["status"], problem["errors"]) == (500, 500, [])
-    assert response.headers["Content-Type"] == "application/problem+json"

@@ -13,7 +13,7 @@ from qa_app.desk import written
 from qa_app.pipeline.policy import DEFAULT
 from qa_app.pipeline.records import Verdict
 from tests.builders import make_superuser
-from tests.qa.conftest import ASKED
+from tests.qa.conftest import ASKED, UNANSWERED
 
 FAILED = {"writer": "llm", "generator": {"name": "llm", "model": "m-1", "tokens": 1200}, "failure": "timeout"}
 DRAFT = {
@@ -40,47 +40,35 @@ def test_each_attempt_tells_its_sentences_with_their_verdicts() -> None:
     assert wrote.dropped == (("Click here.", "unsupported", "it holds markup"),)
 
 
-def test_every_verdict_has_words() -> None:
-    assert set(written.VERDICTS) == set(Verdict)
-
-
-def test_settings_are_told_by_dotted_name() -> None:
-    policy = {"name": "x", "citing": {"weights": [["cosine", 1.1], ["held", 2]], "intercept": -1}, "trusts": True}
-
-    assert list(written.settings(policy)) == [
-        ("citing.intercept", "-1"), ("citing.weights.cosine", "1.1"), ("citing.weights.held", "2"), ("name", "x"),
-        ("trusts", "yes"),
-    ]  # fmt: skip
-
-
-def test_no_setting_of_a_policy_is_told_as_json() -> None:
+def test_settings_are_told_by_dotted_name_and_never_as_json() -> None:
+    policy = {"citing": {"weights": [["cosine", 1.1]], "intercept": -1}, "trusts": True}
     told = dict(written.settings(DEFAULT.values()))
 
+    expected = [("citing.intercept", "-1"), ("citing.weights.cosine", "1.1"), ("trusts", "yes")]
+    assert list(written.settings(policy)) == expected
     assert not [name for name, value in told.items() if re.search(r"[\[{]", value)]
     assert told["evidence_passages"] == str(DEFAULT.evidence_passages)
+    assert set(written.VERDICTS) == set(Verdict)
 
 
 @pytest.mark.usefixtures("library")
 def test_the_page_of_an_answer_is_readable(client: Client) -> None:
     client.force_login(make_superuser())
-    answer = asking.ask(question=ASKED)
+    answer, refused = asking.ask(question=ASKED), asking.ask(question=UNANSWERED)
 
-    page = client.get(reverse("admin:qa_app_answer_change", args=[answer["id"]])).content.decode()
+    page, nothing = (
+        client.get(reverse("admin:qa_app_answer_change", args=[body["id"]])).content.decode()
+        for body in (answer, refused)
+    )
 
-    assert answer["answer"]["sentences"][0]["text"][:30] in page
-    assert "Sentences chosen from the passages" in page
-    assert "word for word from the passage" in page
-    assert '<details class="settings">' in page
-    assert "evidence_passages" in page
-    assert "Not shown: nobody has approved it" in page
+    for words in (
+        answer["answer"]["sentences"][0]["text"][:30],
+        "Sentences chosen from the passages",
+        "word for word from the passage",
+        '<details class="settings">',
+        "evidence_passages",
+        "Not shown: nobody has approved it",
+    ):
+        assert words in page
     assert "{&quot;" not in page
-
-
-@pytest.mark.usefixtures("library")
-def test_a_refusal_was_not_written(client: Client) -> None:
-    client.force_login(make_superuser())
-    answer = asking.ask(question="How hot should a sauna be?")
-
-    page = client.get(reverse("admin:qa_app_answer_change", args=[answer["id"]])).content.decode()
-
-    assert "Nothing was written for it" in page
+    assert "Nothing was written for it" in nothing
