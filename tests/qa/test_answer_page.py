@@ -90,9 +90,7 @@ def test_the_table_has_a_row_for_each_finding_on_the_outcome_asked_for(client: C
     assert 'href="/answers/answer-one/export/csv"' in html
 
 
-def test_the_table_tells_a_findings_own_direction_and_all_findings_where_no_outcome_was_asked_for(
-    client: Client,
-) -> None:
+def test_the_table_tells_directions_of_findings(client: Client) -> None:
     study = make_study(study_id="T001")
     rose = make_finding(study, statement="More sets, more growth.", direction="increase", outcome="thickness")
     same = make_finding(study, statement="More days made no difference.", direction="no_difference")
@@ -206,9 +204,7 @@ def test_the_answer_comes_first_and_what_it_rests_on_after_it(client: Client) ->
     assert '<a href="/studies/T009/">Left for want of room</a>' in html
 
 
-def test_a_refusal_offers_the_question_box_before_the_nearest_passages_and_no_confidence(
-    client: Client, library: tuple[str, ...]
-) -> None:
+def test_a_refusal_offers_the_question_box_first(client: Client, library: tuple[str, ...]) -> None:
     answer = Answer.objects.get(pk=asking.ask(question="does a sauna cure gout?")["id"])
 
     html = shown(client, answer)
@@ -337,9 +333,7 @@ def test_feedback_that_cannot_be_kept_is_said_and_stays_typed(client: Client) ->
     assert not Feedback.objects.exists()
 
 
-def test_a_flood_of_feedback_ends_but_what_was_said_can_be_changed(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_flood_of_feedback_ends(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     keep()
     monkeypatch.setattr(ratings, "MAX_FEEDBACK_PER_DAY", 1)
     client.post("/answers/answer-one/feedback/", {"helpful": "yes"})
@@ -360,9 +354,7 @@ def test_doors_of_an_answer_want_a_form_of_this_site_and_an_answer(client: Clien
     assert not Feedback.objects.exists()
 
 
-def test_asked_again_an_answer_says_what_has_changed_or_that_nothing_has(
-    client: Client, library: tuple[str, ...]
-) -> None:
+def test_asked_again_an_answer_says_what_has_changed(client: Client, library: tuple[str, ...]) -> None:
     first = asking.ask(question=ASKED)
     same = client.post(f"{first['url']}again/", headers={"HX-Request": "true"})
     curation.withdraw([first["citations"][0]["study_id"]], reason="for a test", by=None, by_name="tests")
@@ -412,7 +404,7 @@ def test_two_answers_differ_by_sources_sentences_outcome_and_confidence() -> Non
     assert (lost.studies_gone, lost.studies_in, lost.studies_out) == (1, (), ())  # counted, never named
 
 
-def test_an_answer_with_all_its_parts_is_small_and_read_with_few_queries(
+def test_an_answer_page_takes_few_queries(
     client: Client, library: tuple[str, ...], django_assert_max_num_queries: Any
 ) -> None:
     asked = asking.ask(question=ASKED)

@@ -249,9 +249,7 @@ def test_what_flips_from_run_to_run_is_named(client: Client, tmp_path: Path) -> 
     assert "<polyline" in run_and_list()
 
 
-def test_a_run_whose_worker_was_killed_is_taken_up_again_and_a_fault_ends_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_killed_run_is_taken_up_again_and_a_fault_ends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     golden_runs.import_file(golden_file(tmp_path, GOLDEN))
     run = golden_runs.create_run(by=None)
     assert golden_runs.claim_run() == run

@@ -180,16 +180,6 @@ def test_a_retraction_is_noted_in_every_file() -> None:
     assert rispy.loads(files["ris"])[0]["notes"] == ["Retracted."]
 
 
-def test_sources_keep_the_order_of_their_numbers() -> None:
-    answer = asking.ask(question=ASKED, preset="seed-004")
-    cited = [row["title"] for row in answer["citations"]]
-    assert len(cited) > 1
-
-    read = titles(answer)
-
-    assert read["ris"] == read["csl"] == read["csv"] == cited
-
-
 def test_any_title_is_read_as_it_is() -> None:
     answer = ask()
 

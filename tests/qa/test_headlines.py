@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import io
-import uuid
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -14,18 +11,15 @@ from django.test import Client
 from django.utils.translation import override
 
 from corpus_app import curation
-from corpus_app.records import Study
 from inform_site import assistants
-from qa_app.answers import answering, asking, bundles, exporting, presentation, redaction, streaming
+from qa_app.answers import asking, bundles, exporting, presentation, redaction
 from qa_app.answers.payload import Payload
 from qa_app.management.commands.ask import Command
 from qa_app.models import Answer, AnswerSentence
 from qa_app.pipeline import strength
-from qa_app.pipeline.ports import Unwatched
-from qa_app.pipeline.records import Headline, HeadlineVerdict, Mode, Outcome, Question
+from qa_app.pipeline.records import HeadlineVerdict, Mode, Outcome
 from qa_app.templatetags import strength_words
 from tests.qa.answers import NEAR, make_answer, store_answer
-from tests.qa.conftest import ASKED
 
 pytestmark = pytest.mark.usefixtures("library")
 
@@ -141,9 +135,7 @@ def test_the_page_opens_with_the_headline_then_strength_in_the_page_language(cli
         (None, None),
     ],
 )
-def test_a_verdict_is_shown_only_where_it_says_something(
-    client: Client, verdict: HeadlineVerdict | None, words: str | None
-) -> None:
+def test_a_verdict_is_shown_where_it_helps(client: Client, verdict: HeadlineVerdict | None, words: str | None) -> None:
     made = make_answer()
     assert made.headline
     html = page_of(client, store_answer(headline=replace(made.headline, verdict=verdict, studies_for=None)))
@@ -222,39 +214,6 @@ def test_two_answers_are_compared_by_headline_verdict_and_strength(client: Clien
     assert '<strong class="chip depends">It depends</strong>' in html
     assert "Strength of the evidence: moderate" in html
     assert COUNTS in html
-
-
-def test_a_stream_that_is_taken_up_again_tells_the_headline_before_the_sentences() -> None:
-    body = store_answer()
-    stored = asking.find_answer(body["id"])
-    assert stored
-
-    events = list(streaming._stored_events(uuid.UUID(stored["request_id"]), stored))
-
-    assert [event.name for event in events[:3]] == ["retrieval", "headline", "sentence"]
-    assert events[1].data["text"] == stored["headline"]["text"]
-    sources = [row["index"] for event in events if "sources" in event.data for row in event.data["sources"]]
-    assert sources == [row["index"] for row in stored["citations"]], "each source is introduced once"
-
-
-def test_whoever_watches_is_told_the_headline_once_and_first() -> None:
-    class Watching(Unwatched):
-        def __init__(self) -> None:
-            self.told: list[tuple[str, list[int]]] = []
-
-        def headline(self, headline: Headline, introduced: Mapping[int, Study]) -> None:
-            self.told.append(("headline", list(introduced)))
-
-        def sentence(self, part: str, index: int, sentence: Any, introduced: Mapping[int, Study]) -> None:
-            self.told.append((part, list(introduced)))
-
-    watching = Watching()
-
-    answering.make(Question(ASKED, ASKED), writer="extractive", progress=watching)
-
-    assert [part for part, _ in watching.told].count("headline") == 1
-    assert watching.told[0] == ("headline", [1])
-    assert not any(1 in introduced for _, introduced in watching.told[1:])
 
 
 def test_every_reason_for_a_strength_is_told_in_german() -> None:

@@ -19,7 +19,7 @@ from django.utils import timezone
 from corpus_app import curation
 from corpus_app.models import Passage, Study
 from qa_app import tasks
-from qa_app.answers import answering, asking, contexts, replaying, storing
+from qa_app.answers import answering, asking, contexts, replaying
 from qa_app.answers.serialization import NotReadable, freeze, thaw
 from qa_app.models import Answer, EvidenceContext, Gap, StoredPolicy
 from qa_app.pipeline.policy import PRESETS, Policy
@@ -43,25 +43,6 @@ def said(answer_id: str) -> str:
     return out.getvalue()
 
 
-def test_the_draft_is_kept_as_it_was_received() -> None:
-    body = asking.ask(question=ASKED)
-
-    row = Answer.objects.get(pk=body["id"])
-    assert [draft["writer"] for draft in row.drafts] == ["extractive"]
-    assert [s["text"] for s in storing.restore_drafts(row)[0]["summary"]] == [
-        s["text"] for s in body["summary"]["sentences"]
-    ]
-    assert row.engine == answering.engine()
-
-
-def test_a_draft_that_fell_is_kept_beside_the_one_that_stands(monkeypatch: pytest.MonkeyPatch) -> None:
-    body = ask_with_model(monkeypatch, "Forty sets \0 are best, \ud800 says nobody.")
-
-    drafts = Answer.objects.get(pk=body["id"]).drafts
-    assert [draft["writer"] for draft in drafts] == ["llm", "extractive"]
-    assert drafts[0]["answer"][0]["text"] == "Forty sets \ufffd are best, ? says nobody."
-
-
 def test_an_answer_or_refusal_is_made_again_byte_for_byte() -> None:
     for question in (ASKED, UNANSWERED, "My chest hurts when I lift, what should I do?"):
         body = asking.ask(question=question)
@@ -69,14 +50,15 @@ def test_an_answer_or_refusal_is_made_again_byte_for_byte() -> None:
     assert said(body["id"]) == "The same, byte for byte.\n"
 
 
-@pytest.mark.parametrize("texts", [("Few sets still build muscle.",), ("Forty sets are best.",), ()])
-def test_what_a_model_wrote_is_verified_again_from_its_kept_draft(
-    monkeypatch: pytest.MonkeyPatch, texts: tuple[str, ...]
-) -> None:
-    body = ask_with_model(monkeypatch, *texts)
+def test_what_a_model_wrote_is_kept_as_received_and_verified_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = "Forty sets \0 are best, \ud800 says nobody."
+    bodies = [ask_with_model(monkeypatch, *texts) for texts in (("Few sets still build muscle.",), (words,), ())]
     monkeypatch.undo()
 
-    assert replayed(body["id"]).is_same
+    assert all(replayed(body["id"]).is_same for body in bodies)
+    fallen = Answer.objects.get(pk=bodies[1]["id"]).drafts
+    assert [draft["writer"] for draft in fallen] == ["llm", "extractive"]
+    assert fallen[0]["answer"][0]["text"] == "Forty sets \ufffd are best, ? says nobody."
 
 
 def test_new_evidence_is_told_from_a_fault_and_from_what_cannot_be_replayed() -> None:

@@ -242,9 +242,7 @@ def test_what_was_used_takes_the_place_of_what_was_set_aside(double: ModelDouble
     ("model", "attempts", "charged"),
     [("401", 1, 0), ("timeout", 1, 1), ("not_json", 1, 1), ("500", 3, 0), ("not_json", 3, 3)],
 )
-def test_what_a_failed_attempt_may_have_cost_stays_spent(
-    double: ModelDouble, model: str, attempts: int, charged: int
-) -> None:
+def test_what_failures_may_have_cost_stays_spent(double: ModelDouble, model: str, attempts: int, charged: int) -> None:
     ledger = Ledger()
     server = make_server(double, model, price=PRICE, budget=ledger, attempts=attempts)
     failure(server, 0.3 if model == "timeout" else 20.0)

@@ -101,9 +101,7 @@ def test_its_sentences_are_verified_and_cited_and_its_draft_is_kept(corpus: Fake
     assert len(attempt.verdicts) == len(attempt.draft.summary) + len(attempt.draft.answer)
 
 
-def test_both_parts_are_written_from_the_same_evidence_as_data_beside_the_prompt(
-    corpus: FakeCorpus, double: ModelDouble
-) -> None:
+def test_evidence_is_data_beside_the_prompt(corpus: FakeCorpus, double: ModelDouble) -> None:
     answer = ask(corpus, double, "good")
 
     assert sorted(asked.part for asked in double.asked) == ["answer", "summary"]
@@ -140,7 +138,7 @@ def test_the_prompt_suits_the_reader(corpus: FakeCorpus, double: ModelDouble, mo
     ("behaviour", "formats"),
     [("no_schema", {"json_object"}), ("no_json", {None}), ("old", {None}), ("no_temperature", {"json_schema"})],
 )
-def test_what_a_server_refuses_is_left_out_and_remembered(
+def test_what_a_server_refuses_is_left_out(
     corpus: FakeCorpus, double: ModelDouble, behaviour: str, formats: set[str | None]
 ) -> None:
     server = model_server(double, behaviour)
@@ -155,9 +153,7 @@ def test_what_a_server_refuses_is_left_out_and_remembered(
 
 
 @pytest.mark.parametrize("behaviour", ["fenced", "odd_usage", "unknown_among", "repeats", "marks_inside"])
-def test_a_reply_with_oddities_around_good_sentences_is_read(
-    corpus: FakeCorpus, double: ModelDouble, behaviour: str
-) -> None:
+def test_good_sentences_among_oddities_are_read(corpus: FakeCorpus, double: ModelDouble, behaviour: str) -> None:
     answer = ask(corpus, double, behaviour)
 
     assert (answer.generator.name, answer.generator.fallback_from) == ("llm", None)
@@ -180,9 +176,7 @@ def test_a_reply_with_oddities_around_good_sentences_is_read(
         ("surrogates", "unverified"), ("good|500", "unavailable"),
     ],
 )  # fmt: skip
-def test_a_server_that_fails_leads_to_the_extractive_writer(
-    corpus: FakeCorpus, double: ModelDouble, behaviour: str, reason: str
-) -> None:
+def test_a_failing_server_is_replaced(corpus: FakeCorpus, double: ModelDouble, behaviour: str, reason: str) -> None:
     answer = ask(corpus, double, behaviour)
 
     assert answer.outcome.is_answer
@@ -191,9 +185,7 @@ def test_a_server_that_fails_leads_to_the_extractive_writer(
 
 
 @pytest.mark.parametrize("behaviour", ["timeout", "drip"])
-def test_a_slow_server_is_waited_for_until_the_deadline_only(
-    corpus: FakeCorpus, double: ModelDouble, behaviour: str
-) -> None:
+def test_a_slow_server_is_left_at_the_deadline(corpus: FakeCorpus, double: ModelDouble, behaviour: str) -> None:
     start = time.monotonic()
     answer = ask(corpus, double, behaviour, seconds=SHORT)
 
@@ -228,9 +220,7 @@ def test_not_found_is_tried_once_more_and_never_shown(corpus: FakeCorpus, double
     assert not any("NOT_FOUND" in text or "Unknown based" in text for text in (*said(answer), *left))
 
 
-def test_the_second_attempt_is_stricter_and_has_the_strongest_passages_by_words(
-    corpus: FakeCorpus, double: ModelDouble
-) -> None:
+def test_the_second_attempt_is_stricter(corpus: FakeCorpus, double: ModelDouble) -> None:
     answer = ask(corpus, double, "not_found,good")
 
     assert (answer.generator.name, answer.generator.fallback_from) == ("llm", None)

@@ -63,7 +63,7 @@ def test_the_lead_is_the_study_of_the_first_sentence_that_cites() -> None:
         (("10",), [("It was 10.5.", [1])], False),
     ],
 )
-def test_a_point_is_covered_by_sentences_that_cite_its_study_with_its_numbers(
+def test_a_point_needs_its_study(
     numbers: tuple[str, ...], sentences: list[tuple[str, list[int]]], is_covered: bool
 ) -> None:
     question = make_question(points=(LabelledPoint("p", frozenset({"A"}), numbers),))
@@ -81,9 +81,7 @@ def test_a_point_is_covered_by_sentences_that_cite_its_study_with_its_numbers(
         ("Vitamin D and phosphate, group p and species improved by 5 points.", "More.", False, False),
     ],
 )
-def test_statistics_and_repetition_of_a_summary_are_recognised(
-    summary: str, longer: str, has_statistics: bool, is_doubled: bool
-) -> None:
+def test_statistics_and_repetition_are_seen(summary: str, longer: str, has_statistics: bool, is_doubled: bool) -> None:
     result = measure(make_question(), make_body((summary, [1]), answer={"text": longer, "sentences": []}))
 
     assert (result.has_statistics, result.is_doubled) == (has_statistics, is_doubled)
@@ -105,9 +103,7 @@ def test_statistics_and_repetition_of_a_summary_are_recognised(
         ("about_corpus", "answered", "A", None),
     ],
 )
-def test_a_question_is_served_by_what_it_expects(
-    expect: str, outcome: str | None, first: str | None, served: float | None
-) -> None:
+def test_a_question_is_served_or_not(expect: str, outcome: str | None, first: str | None, served: float | None) -> None:
     assert values(make_result(expect, outcome, first=first))["served"] == served
 
 

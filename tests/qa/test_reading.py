@@ -143,7 +143,7 @@ def test_an_answer_tells_which_cited_sources_it_has_lost(kinds: dict[str, str], 
         ({"status": "withdrawn"}, {}, False),
     ],
 )
-def test_a_sentence_is_retracted_when_no_other_source_is_left(
+def test_a_sentence_is_retracted_with_its_last_source(
     first: dict[str, str], second: dict[str, str], is_retracted: bool
 ) -> None:
     said = {"text": "", "sentences": [make_sentence(make_evidence(1), WEEKLY, (1, 2))]}

@@ -106,9 +106,7 @@ def marks(**given: float) -> str:
     return json.dumps({"marks": [{"label": label, "mark": mark} for label, mark in given.items()]})
 
 
-def test_the_model_sees_question_and_passages_as_data_and_its_marks_order_them(
-    httpserver: HTTPServer, reranker: ModelReranker
-) -> None:
+def test_the_marks_of_a_model_order_the_passages(httpserver: HTTPServer, reranker: ModelReranker) -> None:
     serve(httpserver, marks(p3=99, p1=4, p2=-5, p9=10))  # held to their scale, and to what was sent
 
     assert list(reranker.scores("how many sets?", PASSAGES, seconds=30)) == [4.0, 0.0, 10.0]
@@ -122,7 +120,7 @@ def test_the_model_sees_question_and_passages_as_data_and_its_marks_order_them(
 @pytest.mark.parametrize(
     "content", [None, "p1, p2", "[]", '{"marks": 3}', '{"marks": [{"label": "p9", "mark": 1}]}', '{"marks": [{"label": "p1", "mark": NaN}]}']
 )  # fmt: skip
-def test_a_reply_without_an_order_is_a_failure(
+def test_a_reply_without_order_is_a_failure(
     httpserver: HTTPServer, reranker: ModelReranker, content: str | None
 ) -> None:
     serve(httpserver, content)
@@ -131,7 +129,7 @@ def test_a_reply_without_an_order_is_a_failure(
         reranker.scores("how many sets?", PASSAGES, seconds=30)
 
 
-def test_a_slow_server_is_not_waited_for_and_leaves_the_built_in_order(
+def test_a_slow_server_is_not_waited_for(
     httpserver: HTTPServer, reranker: ModelReranker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waiting = threading.Event()

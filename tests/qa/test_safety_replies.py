@@ -88,9 +88,7 @@ def test_every_route_begins_with_its_built_in_words_approved() -> None:
     assert {name: row.instead for name, row in rows.items()} == {route.name: route.instead for route in ROUTES}
 
 
-def test_a_draft_is_the_next_version_and_readers_see_it_once_another_has_approved_it(
-    writer: User, reviewer: User
-) -> None:
+def test_readers_see_a_draft_once_another_person_has_approved_it(writer: User, reviewer: User) -> None:
     draft = make_draft(writer)
 
     assert (draft.version, draft.status, draft.written_by) == (2, "draft", writer)
@@ -202,9 +200,7 @@ def test_nobody_else_sees_the_desk(writer: User) -> None:
     assert SafetyReply.objects.get(pk=draft.pk).is_draft
 
 
-def test_a_curator_sees_list_and_every_version(
-    as_writer: Client, writer: User, django_assert_max_num_queries: Any
-) -> None:
+def test_a_curator_sees_every_version(as_writer: Client, writer: User, django_assert_max_num_queries: Any) -> None:
     for _ in range(12):
         draft = make_draft(writer)
 
@@ -231,9 +227,7 @@ def test_an_approved_reply_is_shown_without_a_form_and_leads_to_a_new_version(as
         assert form.initial == {"instead": INSTEAD}
 
 
-def test_a_curator_writes_a_version_and_another_approves_it(
-    as_writer: Client, writer: User, as_reviewer: Client, reviewer: User
-) -> None:
+def test_one_writes_and_another_approves(as_writer: Client, writer: User, as_reviewer: Client, reviewer: User) -> None:
     as_writer.post(page("add"), {"route": "emergency", "text": WORDS, "instead": "Ask about groups."})
     draft = SafetyReply.objects.get(route="emergency", version=2)
     asked = as_reviewer.get(page("approve", draft.pk))
@@ -247,9 +241,7 @@ def test_a_curator_writes_a_version_and_another_approves_it(
     assert LogEntry.objects.filter(user=reviewer, object_id=str(draft.pk), change_message="Approved.").exists()
 
 
-def test_a_draft_can_be_edited_and_its_editor_is_then_its_writer(
-    as_reviewer: Client, writer: User, reviewer: User
-) -> None:
+def test_who_edits_a_draft_is_its_writer(as_reviewer: Client, writer: User, reviewer: User) -> None:
     draft = make_draft(writer)
 
     url = page("change", draft.pk)

@@ -116,9 +116,7 @@ def scripted_behaviour(seed: int, chance: random.Random) -> str:
     return chance.choice([first, f"{first}|{second}", f"{first},{second}", BEHAVIOURS[seed % len(BEHAVIOURS)]])
 
 
-def test_nothing_that_a_model_makes_up_leaves(
-    double: ModelDouble, corpus: FakeCorpus, request: pytest.FixtureRequest
-) -> None:
+def test_nothing_made_up_leaves(double: ModelDouble, corpus: FakeCorpus, request: pytest.FixtureRequest) -> None:
     number = request.config.getoption("--scripted-replies")
     questions = [json.loads(line)["question"] for line in (ROOT / "corpus" / "golden_dev.jsonl").open(encoding="utf-8")]
     wrote: Counter[str] = Counter()

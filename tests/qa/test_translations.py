@@ -330,9 +330,7 @@ def test_figures_dates_and_designs_are_written_as_the_language_writes_them() -> 
         ("recency", "tie-break", 2025.0, "<dt>Die neuere von gleichen</dt><dd></dd>"),
     ],
 )
-def test_a_step_of_a_passages_rank_is_told_in_the_page_language(
-    step: str, effect: str, value: float, german: str
-) -> None:
+def test_a_step_of_a_rank_is_told_in_the_page_language(step: str, effect: str, value: float, german: str) -> None:
     with translation.override("de"):
         assert answer_words.steps_listed([{"step": step, "effect": effect, "value": value}]) == f"<div>{german}</div>"
 

@@ -79,9 +79,7 @@ def test_asking_leads_to_the_answers_address_or_gives_it_in_place(client: Client
 
 
 @pytest.mark.parametrize("headers", [{}, HTMX], ids=["plain", "htmx"])
-def test_a_bad_question_is_said_by_the_form_and_kept(
-    client: Client, service: FakeAsking, headers: dict[str, str]
-) -> None:
+def test_a_bad_question_is_said_and_kept(client: Client, service: FakeAsking, headers: dict[str, str]) -> None:
     service.bad = asking.BadQuestion("question", "too_long", "Please shorten it.")
 
     response = client.post("/", {"question": HOSTILE, "mode": "intermediate"}, headers=headers)
@@ -172,7 +170,7 @@ def test_a_refusal_shows_no_confidence_and_calls_its_passages_no_answer(monkeypa
         ("minor", "One for a professional", False),
     ],
 )
-def test_a_fixed_reply_is_shown_alone_and_an_emergency_as_one(
+def test_a_fixed_reply_is_shown_alone(
     monkeypatch: pytest.MonkeyPatch, route: str, heading: str, is_urgent: bool
 ) -> None:
     told = {"guardrail": {"route": route, "version": None}, "message": "Stop.", "evidence": [], "related_topics": []}
@@ -313,9 +311,7 @@ def test_citation_page_and_panel_mark_the_words_within_the_passage(client: Clien
     assert not [tag for tag in ("<html", "<title") if tag in panel]
 
 
-def test_citation_says_whose_words_they_are_and_whether_they_changed(
-    monkeypatch: pytest.MonkeyPatch, client: Client
-) -> None:
+def test_citation_says_whose_words_they_are(monkeypatch: pytest.MonkeyPatch, client: Client) -> None:
     notice = {"study_id": "T001", "kind": "passage_changed", "passage_id": 900_000_001, "at": None}
     FakeAsking(make_payload(evidence=[make_evidence(1, kind="excerpt")], notices=[notice])).install(monkeypatch)
 
@@ -331,9 +327,7 @@ def test_citation_says_whose_words_they_are_and_whether_they_changed(
 @pytest.mark.parametrize(
     "path", ["/", "/answers/answer-one/", "/answers/answer-one/citations/summary/1/1/", "/nothing"]
 )
-def test_pages_hold_no_inline_style_or_script_and_name_no_other_host(
-    client: Client, service: FakeAsking, path: str
-) -> None:
+def test_pages_hold_no_inline_code_and_name_no_other_host(client: Client, service: FakeAsking, path: str) -> None:
     html = client.get(path).content.decode()
 
     assert " style=" not in html

@@ -71,9 +71,7 @@ def test_a_model_that_is_set_up_writes_unless_another_is_chosen(set_up: SetUp, c
         ("general_knowledge", "unverified", "could not be verified, so the passages were quoted instead"),
     ],
 )
-def test_the_page_says_why_another_wrote(
-    set_up: SetUp, client: Client, behaviour: str | None, reason: str, words: str
-) -> None:
+def test_the_page_says_who_wrote(set_up: SetUp, client: Client, behaviour: str | None, reason: str, words: str) -> None:
     if behaviour:
         set_up(behaviour)
 
@@ -157,7 +155,7 @@ def test_one_breaker_serves_the_whole_process_and_readiness_says_who_writes(set_
         ("general_knowledge", "summary", 2, "extractive", "unverified"),
     ],
 )
-def test_a_part_costs_its_own_calls_only(
+def test_a_part_costs_its_own_calls(
     set_up: SetUp, double: ModelDouble, behaviour: str, part: Any, calls: int, writer: str, reason: str | None
 ) -> None:
     set_up(behaviour)
