@@ -16,33 +16,12 @@ from corpus_app.records import Notice, Status
 from corpus_app.sources import FindingDraft, normal_doi
 from corpus_app.sources.retractions import Match, is_news
 
-EDITABLE = (
-    "title",
-    "authors",
-    "year",
-    "journal",
-    "doi",
-    "pmid",
-    "url",
-    "design",
-    "peer_reviewed",
-    "collection",
-    "population",
-    "training_status",
-    "age_group",
-    "sex",
-    "n_studies",
-    "n_participants",
-    "duration_weeks_min",
-    "duration_weeks_max",
-    "takeaway",
-    "asked_as",
-    "licence",
-    "curator_notes",
-    "status_reason",
-    "derived_numbers",
-    "source_ref",
+_MANAGED = frozenset(
+    "id study_id status notice notice_reason state_changed_at empty_keys import_hash version created_at "
+    "updated_at".split()
 )
+"""Columns that only acts of their own change, such as `publish` and `set_notice`."""
+EDITABLE = tuple(field.name for field in Study._meta.fields if field.name not in _MANAGED)
 INTERNAL_FIELDS = frozenset({"curator_notes", "status_reason", "derived_numbers", "source_ref"})  # hidden from readers
 PASSAGE_FIELDS = ("section", "text", "page", "kind", "asked_as")
 _EMPTY_AS_NULL = ("journal", "doi", "pmid", "url")

@@ -11,7 +11,7 @@ from qa_app.answers import answering, engines
 from qa_app.answers.corpus import SearchedCorpus
 from qa_app.pipeline.clock import Clock
 from qa_app.pipeline.policy import PRESETS, Order, Policy
-from qa_app.pipeline.records import Answer, Candidate, Declined, Mode, Question
+from qa_app.pipeline.records import Candidate, Declined, Ending, Mode, Question
 from qa_app.pipeline.run import Searched
 from qa_app.pipeline.text import clean
 
@@ -28,7 +28,7 @@ DOCUMENTED = [
 VOLUME, KIDNEY = "S018", "S079"
 
 
-def ask(text: str, policy: Policy, mode: Mode = Mode.BEGINNER, collection: str | None = None) -> Answer:
+def ask(text: str, policy: Policy, mode: Mode = Mode.BEGINNER, collection: str | None = None) -> Ending:
     return answering.make(Question(text, clean(text), mode, collection), writer="extractive", policy=policy)
 
 
@@ -50,10 +50,10 @@ def test_the_engine_answers_from_what_a_preset_keeps(preset: Policy, question: s
 
     assert answer.outcome.is_answer
     assert (answer.policy.name, answer.policy.label) == (preset.name, preset.label)
-    assert 1 <= len(answer.evidence) <= preset.evidence_passages
+    assert 1 <= len(answer.passages) <= preset.evidence_passages
     assert study in {citation.study.study_id for citation in answer.citations}
     assert answer.headline is not None
-    assert {c.study.study_id for c in answer.citations} <= {c.passage.study.study_id for c in answer.evidence}
+    assert {c.study.study_id for c in answer.citations} <= {c.passage.study.study_id for c in answer.passages}
 
 
 @pytest.mark.parametrize("preset", DOCUMENTED, ids=lambda preset: preset.name)
@@ -61,10 +61,10 @@ def test_the_engine_answers_from_what_a_preset_keeps(preset: Policy, question: s
 def test_the_five_passages_of_an_answer_stand_in_the_presets_own_order(preset: Policy, question: str) -> None:
     answer, whole = ask(question, preset), search(question, preset)
 
-    shown = [candidate.passage.passage_id for candidate in answer.evidence]
+    shown = [candidate.passage.passage_id for candidate in answer.passages]
     assert len(shown) == 5
     assert shown == [candidate.passage.passage_id for candidate in whole.ranked[:5]]
-    best = [candidate.score for candidate in answer.evidence]
+    best = [candidate.score for candidate in answer.passages]
     assert all(first >= second - preset.recency_band for first, second in pairwise(best))
 
 
@@ -72,14 +72,14 @@ def test_the_five_passages_of_an_answer_stand_in_the_presets_own_order(preset: P
 def test_every_quotation_stands_in_a_passage_that_the_preset_kept(preset: Policy) -> None:
     for mode in Mode:
         answer = ask(SETS, preset, mode)
-        kept = {candidate.passage.passage_id: candidate.passage.text for candidate in answer.evidence}
+        kept = {candidate.passage.passage_id: candidate.passage.text for candidate in answer.passages}
         for sentence in (*answer.summary, *answer.answer):
             for span in sentence.support:
                 assert kept[span.passage_id][span.start : span.end] == span.quote
 
 
 def test_the_presets_do_not_all_keep_the_same() -> None:
-    kept = {preset.name: tuple(c.passage.passage_id for c in ask(LIMITS, preset).evidence) for preset in DOCUMENTED}
+    kept = {preset.name: tuple(c.passage.passage_id for c in ask(LIMITS, preset).passages) for preset in DOCUMENTED}
 
     assert len(set(kept.values())) > 2
 
@@ -96,8 +96,8 @@ def test_neighbouring_concepts_are_searched_in_the_second_where_little_was_found
 
     alone, second = ask(question, PRESETS["default"]), ask(question, PRESETS["seed-001"])
 
-    assert (alone.linked, alone.query.linked) == (None, ())
-    assert second.linked is not None
+    assert (alone.search.linked, alone.query.linked) == (None, ())
+    assert second.search.linked is not None
     assert second.query.linked
     assert second.query.also_searched
 
