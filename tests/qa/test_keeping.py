@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -123,18 +124,15 @@ def test_two_who_ask_at_once_are_both_counted() -> None:
     row = unanswered("one", at=timezone.now())
     start = threading.Barrier(8)
 
-    def file() -> None:
+    def file(_: int) -> None:
         try:
             start.wait()
             Gap.objects.file(row, missing=[])
         finally:
             connection.close()
 
-    people = [threading.Thread(target=file) for _ in range(8)]
-    for person in people:
-        person.start()
-    for person in people:
-        person.join()
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(file, range(8)))
 
     assert Gap.objects.get().asked == 8
 

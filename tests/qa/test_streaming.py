@@ -87,13 +87,6 @@ def eventually(is_so: Callable[[], bool]) -> bool:
     return is_so()
 
 
-async def until(is_so: Callable[[], bool]) -> None:
-    """As `eventually`, beside the application."""
-    async with asyncio.timeout(LONG):
-        while not is_so():
-            await asyncio.sleep(0.01)
-
-
 def connections_open() -> int:
     """To this process's own database; the server's own work in it, such as a vacuum, does not count."""
     with connection.cursor() as cursor:
@@ -290,38 +283,31 @@ def test_leaving_gives_up_the_work_and_what_the_model_was_asked(model: SlowModel
     assert server.breaker.state == "closed"
 
 
-def test_while_nothing_happens_there_is_a_heartbeat(model: SlowModel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_heartbeat_is_sent_and_more_than_can_be_served_come_back(
+    model: SlowModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(streaming, "HEARTBEAT_SECONDS", 0.02)
+    monkeypatch.setattr(streaming, "MAX_STREAMS", 1)
 
-    async def talk(application: Any) -> tuple[list[str], list[Event]]:
+    async def talk(application: Any) -> tuple[list[str], list[Event], Connection, Any]:
         async with posting(application, STREAM, {"question": ASKED}) as sent:
-            seen = []
             while not sent.comments:
                 piece = await sent.piece()
                 assert piece is not None
-                (sent.comments if piece.startswith(":") else seen).append(piece)
+                if piece.startswith(":"):
+                    sent.comments.append(piece)
+            async with posting(application, STREAM, {"question": ASKED}) as second:
+                refused = await second.body()
             model.go_on.set()
-            return sent.comments, await sent.rest()
+            return sent.comments, await sent.rest(), second, refused
 
-    comments, rest = run(talk)
+    comments, rest, second, refused = run(talk)
 
     assert comments[0].startswith(":")
     assert rest[-1].name == "done"
-
-
-def test_more_than_can_be_served_are_asked_to_come_back(model: SlowModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streaming, "MAX_STREAMS", 1)
-
-    async def talk(application: Any) -> tuple[Connection, Any]:
-        async with posting(application, STREAM, {"question": ASKED}) as first:
-            await first.next()
-            async with posting(application, STREAM, {"question": ASKED}) as second:
-                return second, await second.body()
-
-    sent, body = run(talk)
-
-    assert (sent.status, body["status"], sent.headers["content-type"]) == (503, 503, "application/problem+json")
-    assert int(sent.headers["retry-after"]) >= 1
+    assert (second.status, refused["status"]) == (503, 503)
+    assert second.headers["content-type"] == "application/problem+json"
+    assert int(second.headers["retry-after"]) >= 1
 
 
 def test_a_failure_ends_the_stream_with_one_error(monkeypatch: pytest.MonkeyPatch) -> None:
