@@ -107,16 +107,16 @@ def test_the_table_tells_directions_of_findings(client: Client) -> None:
     assert len(on_all) == 2
 
 
-def test_whose_benefit_is_meant_is_said(client: Client) -> None:
+def test_whose_benefit_is_meant_is_said_where_there_is_one(client: Client) -> None:
     make_concept(concept_id="heavy", name="high-load training")
     make_study(study_id="T001")
-    make_study(study_id="T002")
-    found_more = on_growth(subject_concept="heavy", favours=[found("T001", 3, "Heavy beat light.")])
-    found_nothing = on_growth(subject_concept="heavy", no_difference=[found("T001", 3, "Alike.")])
+    rows = [found("T001", 3, "Heavy beat light.")]
 
     said, unsaid = (
-        shown(client, keep(id=key, request_id=str(uuid4()), agreement=agreement))
-        for key, agreement in (("one", found_more), ("two", found_nothing))
+        shown(
+            client, keep(id=side, request_id=str(uuid4()), agreement=on_growth(subject_concept="heavy", **{side: rows}))
+        )
+        for side in ("favours", "no_difference")
     )
 
     assert "Benefit and disadvantage are those of high-load training." in said
@@ -156,31 +156,21 @@ def test_studies_are_counted_by_where_they_stand_and_every_mark_opens_its_words(
         assert address.startswith("#") or client.get(address).status_code == 200
 
 
-def test_a_study_that_was_retracted_since_is_not_counted_and_marked_in_the_table(client: Client) -> None:
+def test_a_retracted_study_is_marked_and_not_counted_and_of_a_withdrawn_one_nothing_is_told(client: Client) -> None:
     for study_id in ("T001", "T002"):
         make_study(study_id=study_id)
     third = make_study(study_id="T003", notice="retracted")
-    rows = [found("T001", 1, "More."), found("T003", 3, "Much more.")]
+    make_study(study_id="T004", status="withdrawn", title="A secret title", authors=["Secret S"], year=1999)
+    rows = [found("T001", 1, "More."), found("T003", 3, "Much more."), found("T004", 4, "A secret finding.")]
+    left_out = [{"what": "passage", "reason": "budget", "detail": "", "passage_id": 9, "study_id": "T004"}]
 
-    html = shown(client, keep(agreement=on_growth(favours=rows), **shown_only(third)))
+    html = shown(client, keep(agreement=on_growth(favours=rows), left_out=left_out, **shown_only(third)))
 
     assert "Found a benefit: 1 study" in html
     assert "1 study that was retracted since is not counted." in html
     assert [("Retracted" in row[0], row[-2]) for row in table_of(html)] == [(False, "More."), (True, "Much more.")]
-
-
-def test_of_a_withdrawn_study_nothing_is_in_table_pictures_and_reasons(client: Client) -> None:
-    make_study(study_id="T001")
-    make_study(study_id="T002")
-    make_study(study_id="T003", status="withdrawn", title="A secret title", authors=["Secret S"], year=1999)
-    agreement = on_growth(favours=[found("T001", 1, "More."), found("T003", 3, "A secret finding.")])
-    left_out = [{"what": "passage", "reason": "budget", "detail": "", "passage_id": 9, "study_id": "T003"}]
-
-    html = shown(client, keep(agreement=agreement, left_out=left_out))
-
     assert "secret" not in html.lower()
     assert "1999" not in html
-    assert [row[-2] for row in table_of(html)] == ["More."]
 
 
 def test_the_answer_comes_first_and_what_it_rests_on_after_it(client: Client) -> None:
