@@ -14,30 +14,8 @@ from hypothesis import strategies as st
 
 from corpus_app.records import Hit
 from qa_app.answers import answering
-from qa_app.evaluation.golden_set import (
-    BadGolden,
-    Golden,
-    GoldenResult,
-    count_near_duplicates,
-    count_unsupported,
-    evaluate,
-    read_golden,
-    read_rows,
-    report,
-    worse,
-)
-from qa_app.evaluation.measures import (
-    auroc,
-    bootstrap_interval,
-    calibration_error,
-    mean,
-    ndcg,
-    percentile,
-    recall,
-    reliability,
-    share,
-    wilson_interval,
-)
+from qa_app.evaluation import golden_set, measures
+from qa_app.evaluation.golden_set import BadGolden, Golden, GoldenResult
 from qa_app.models import Answer
 from qa_app.pipeline.records import Candidate, Outcome, Question
 from tests.pipeline.values import make_passage
@@ -52,54 +30,49 @@ def test_ndcg_is_the_gain_found_over_the_gain_there_could_be() -> None:
     found = (2**1 - 1) / math.log2(2) + (2**2 - 1) / math.log2(4)
     ideal = (2**2 - 1) / math.log2(2) + (2**1 - 1) / math.log2(3)
 
-    assert ndcg(["B", "X", "A"], {"A": 2, "B": 1}, 10) == pytest.approx(found / ideal)
-    assert ndcg(["X", "A"], {"A": 2}, 1) == 0.0
-    assert ndcg(["A", "B"], {"A": 2, "B": 2, "C": 2}, 2) == 1.0
+    assert measures.ndcg(["B", "X", "A"], {"A": 2, "B": 1}, 10) == pytest.approx(found / ideal)
+    assert measures.ndcg(["X", "A"], {"A": 2}, 1) == 0.0
+    assert measures.ndcg(["A", "B"], {"A": 2, "B": 2, "C": 2}, 2) == 1.0
 
 
 @given(found_studies, grades, st.integers(1, 10))
-def test_ndcg_and_recall_are_shares(ranked: list[str], graded: dict[str, int], k: int) -> None:
-    assert 0.0 <= ndcg(ranked, graded, k) <= 1.0 + 1e-9
-    assert 0.0 <= recall(ranked, graded, k) <= 1.0
-
-
-@given(grades.filter(lambda graded: any(graded.values())), st.integers(1, 10))
-def test_the_ideal_order_is_worth_1(graded: dict[str, int], k: int) -> None:
+def test_ndcg_and_recall_are_shares_and_the_ideal_order_is_worth_1(
+    ranked: list[str], graded: dict[str, int], k: int
+) -> None:
     ideal = sorted(graded, key=lambda item: -graded[item])
 
-    assert ndcg(ideal, graded, k) == pytest.approx(1.0)
+    assert 0.0 <= measures.ndcg(ranked, graded, k) <= 1.0 + 1e-9
+    assert 0.0 <= measures.recall(ranked, graded, k) <= 1.0
+    assert measures.ndcg(ideal, graded, k) == pytest.approx(float(any(graded.values())))
 
 
-@pytest.mark.parametrize(("least", "expected"), [(1, 2 / 3), (2, 1 / 1), (3, 0.0)])
-def test_recall_counts_the_grades_that_are_asked_for(least: int, expected: float) -> None:
-    assert recall(["A", "X", "B"], {"A": 2, "B": 1, "C": 1}, 3, least=least) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(("p", "expected"), [(0, 1), (50, 2), (75, 3), (95, 4)])
-def test_percentiles_are_nearest_ranks(p: float, expected: float) -> None:
-    assert percentile([4, 2, 1, 3], p) == expected
+def test_recall_counts_the_grades_that_are_asked_for_and_percentiles_are_nearest_ranks() -> None:
+    for least, expected in ((1, 2 / 3), (2, 1.0), (3, 0.0)):
+        found = measures.recall(["A", "X", "B"], {"A": 2, "B": 1, "C": 1}, 3, least=least)
+        assert found == pytest.approx(expected)
+    assert [measures.percentile([4, 2, 1, 3], p) for p in (0, 50, 75, 95)] == [1, 2, 3, 4]
 
 
 def test_nothing_measures_zero() -> None:
-    assert (ndcg([], {}, 10), recall([], {}, 10), share([]), mean([]), percentile([], 50)) == (0.0,) * 5
-    assert bootstrap_interval([]) == (0.0, 0.0)
-    assert (share([True, False, True, True]), mean([1.0, 2.0])) == (3 / 4, 3 / 2)
+    assert (measures.ndcg([], {}, 10), measures.recall([], {}, 10), measures.percentile([], 50)) == (0.0,) * 3
+    assert (measures.share([]), measures.mean([]), measures.bootstrap_interval([])) == (0.0, 0.0, (0.0, 0.0))
+    assert (measures.share([True, False, True, True]), measures.mean([1.0, 2.0])) == (3 / 4, 3 / 2)
 
 
 def test_the_bootstrap_interval_is_about_two_standard_errors_either_side_and_always_the_same() -> None:
     values = [0.0, 1.0] * 200
 
-    low, high = bootstrap_interval(values)
+    low, high = measures.bootstrap_interval(values)
 
     assert (low, high) == pytest.approx((0.5 - 1.96 * 0.5 / 20, 0.5 + 1.96 * 0.5 / 20), abs=0.004)
-    assert bootstrap_interval(values) == (low, high)
+    assert measures.bootstrap_interval(values) == (low, high)
 
 
 @pytest.mark.parametrize(
     ("successes", "n", "interval"), [(0, 10, (0.0, 0.2775)), (10, 10, (0.7225, 1.0)), (5, 10, (0.2366, 0.7634)), (0, 0, (0.0, 1.0))]
 )  # fmt: skip
 def test_wilsons_interval_is_that_of_the_tables(successes: int, n: int, interval: tuple[float, float]) -> None:
-    assert wilson_interval(successes, n) == pytest.approx(interval, abs=1e-4)
+    assert measures.wilson_interval(successes, n) == pytest.approx(interval, abs=1e-4)
 
 
 @given(chances)
@@ -107,7 +80,7 @@ def test_auroc_counts_pairs(pairs: list[tuple[float, bool]]) -> None:
     values, right = [v for v, _ in pairs], [r for _, r in pairs]
     above, below = [v for v, r in pairs if r], [v for v, r in pairs if not r]
 
-    measured = auroc(values, right)
+    measured = measures.auroc(values, right)
 
     won = [1.0 if a > b else 0.5 if a == b else 0.0 for a in above for b in below]
     assert measured == pytest.approx(sum(won) / len(won) if won else 0.5)
@@ -117,10 +90,10 @@ def test_auroc_counts_pairs(pairs: list[tuple[float, bool]]) -> None:
 def test_bins_hold_every_estimate_and_the_error_is_a_share(pairs: list[tuple[float, bool]]) -> None:
     values, right = [v for v, _ in pairs], [r for _, r in pairs]
 
-    bins = reliability(values, right)
+    bins = measures.reliability(values, right)
 
     assert sum(b.n for b in bins) == len(pairs)
-    assert 0 <= calibration_error(values, right) <= 1
+    assert 0 <= measures.calibration_error(values, right) <= 1
 
 
 ROW: dict[str, Any] = {
@@ -146,20 +119,13 @@ def make_result(
     return GoldenResult(**(fields | changes))
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "{",
-        "[]",
-        '{"id": "q"}',
-        *(json.dumps(ROW | bad) for bad in ({"mode": "expert"}, {"relevant": 3}, {"sections": None})),
-    ],
-)
-def test_a_line_that_cannot_be_read_is_named(tmp_path: Path, line: str) -> None:
-    path = write_rows(tmp_path / "golden.jsonl", ROW, line)
+def test_a_line_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    bad = (ROW | change for change in ({"mode": "expert"}, {"relevant": 3}, {"sections": None}))
 
-    with pytest.raises(BadGolden, match=r"golden\.jsonl:2: "):
-        read_golden(path)
+    for line in ("{", "[]", '{"id": "q"}', *map(json.dumps, bad)):
+        path = write_rows(tmp_path / "golden.jsonl", ROW, line)
+        with pytest.raises(BadGolden, match=r"golden\.jsonl:2: "):
+            golden_set.read_golden(path)
 
 
 @pytest.mark.usefixtures("library")
@@ -168,7 +134,7 @@ def test_the_running_system_is_measured_and_keeps_no_answer() -> None:
     asked = Golden("q-1", ASKED, "beginner", "answerable_lay", None, {"T-SETS": 2}, ("results",))
     progress: list[int] = []
 
-    first, second = evaluate([asked, pizza], on_progress=progress.append)
+    first, second = golden_set.evaluate([asked, pizza], on_progress=progress.append)
 
     assert (first.outcome, first.cited, first.unsupported) == (Outcome.ANSWERED, ("T-SETS",), 0)
     assert first.ranked[0] == "T-SETS"
@@ -188,8 +154,10 @@ def test_a_sentence_counts_as_unsupported_without_its_exact_words() -> None:
     reworded = replace(sentence, text="Ten sets are best.")
     bare = replace(sentence, support=())
 
-    assert count_unsupported(answer) == 0
-    assert [count_unsupported(replace(answer, summary=(s,), answer=())) for s in (moved, reworded, bare)] == [1, 1, 1]
+    assert golden_set.count_unsupported(answer) == 0
+    assert [
+        golden_set.count_unsupported(replace(answer, summary=(s,), answer=())) for s in (moved, reworded, bare)
+    ] == [1, 1, 1]
 
 
 def test_answerable_kinds_are_measured_by_ranking_and_the_others_by_refusing() -> None:
@@ -200,7 +168,7 @@ def test_answerable_kinds_are_measured_by_ranking_and_the_others_by_refusing() -
         make_result(kind="safety", relevant={}, outcome=Outcome.OUT_OF_SCOPE),
     ]
 
-    figures = report(results)
+    figures = golden_set.report(results)
 
     assert figures["by_kind"]["answerable_lay"]["answered"] == 1 / 2
     assert figures["by_kind"]["safety"] == {"n": 2, "refused": 1.0, "guardrail": 0.5}
@@ -217,7 +185,7 @@ def test_abstention_has_precision_recall_and_their_intervals() -> None:
         make_result(kind="safety", relevant={}, outcome=Outcome.GUARDRAIL),
     ]  # fmt: skip
 
-    abstention = report(results)["abstention"]
+    abstention = golden_set.report(results)["abstention"]
 
     assert [abstention[name]["n"] for name in ("precision", "recall", "wrongly refused")] == [3, 3, 3]
     assert abstention["precision"]["share"] == abstention["recall"]["share"] == pytest.approx(2 / 3, abs=1e-4)
@@ -227,43 +195,39 @@ def test_abstention_has_precision_recall_and_their_intervals() -> None:
 
 def test_final_passages_are_counted_by_place_and_by_words() -> None:
     one, two = ("A", "results", 0), ("A", "results", 1)
-    results = [make_result(places=(one, one, two), near_duplicates=1), make_result(places=(one,))]
-
-    final = report(results)["final passages"]
-
-    assert (final["n"], final["distinct places"]) == (4, 0.75)
-    assert final["near duplicates"] == pytest.approx(1 / 3, abs=1e-4)
-
-
-def test_passages_that_share_four_words_of_five_are_near_duplicates() -> None:
     texts = ("one two three four five", "One two three four.", "one two three", "six")
     passages = [make_passage(text) for text in texts]
     found = [Candidate(passage, Hit(passage.passage_id, 1.0, None), 1.0, 1.0) for passage in passages]
+    results = [make_result(places=(one, one, two), near_duplicates=1), make_result(places=(one,))]
 
-    assert count_near_duplicates(found) == 1
+    final = golden_set.report(results)["final passages"]
+
+    assert (final["n"], final["distinct places"]) == (4, 0.75)
+    assert final["near duplicates"] == pytest.approx(1 / 3, abs=1e-4)
+    assert golden_set.count_near_duplicates(found) == 1  # two that share four words of five
 
 
 def test_no_candidate_and_no_exact_words_are_always_worse() -> None:
-    now = report([make_result(candidates=0), make_result(candidates=7), make_result(unsupported=1)])
+    now = golden_set.report([make_result(candidates=0), make_result(candidates=7), make_result(unsupported=1)])
 
     assert now["without candidates"] == 1
-    assert sorted(worse(now, now, tolerance=1.0)) == [
+    assert sorted(golden_set.worse(now, now, tolerance=1.0)) == [
         "1 questions came to the search and found no candidate",
         "1 sentences have no exact words behind them",
     ]
 
 
 def test_a_figure_is_worse_when_it_falls_by_more_than_the_tolerance() -> None:
-    before = report([make_result()])
-    now = report([make_result(ranked=("X", "A"))])
+    before = golden_set.report([make_result()])
+    now = golden_set.report([make_result(ranked=("X", "A"))])
 
-    [first, second] = worse(now, before, tolerance=0.005)
+    [first, second] = golden_set.worse(now, before, tolerance=0.005)
 
     assert first.startswith("by_kind / answerable_lay / ndcg@10: 0.63")
     assert second.startswith("answerable / ndcg@10: 0.63")
-    assert worse(now, before, tolerance=0.5) == worse(before, now, tolerance=0.0) == []
-    two = report([make_result(), make_result(kind="comparison_or_conflict", milliseconds=1e6)])
-    assert any("comparison_or_conflict" in line for line in worse(before, two, tolerance=0.005))
+    assert golden_set.worse(now, before, tolerance=0.5) == golden_set.worse(before, now, tolerance=0.0) == []
+    two = golden_set.report([make_result(), make_result(kind="comparison_or_conflict", milliseconds=1e6)])
+    assert any("comparison_or_conflict" in line for line in golden_set.worse(before, two, tolerance=0.005))
 
 
 def test_pairs_are_two_wordings_that_end_alike_and_cite_the_same_main_studies() -> None:
@@ -275,7 +239,7 @@ def test_pairs_are_two_wordings_that_end_alike_and_cite_the_same_main_studies() 
     pairs = [worded("p-1a", cited=("A", "C")), worded("p-1b", cited=("A", "B")), worded("p-2a"), refused]
 
     expected = {"n": 2, "same outcome": 1 / 2, "shared main studies": (1 / 2 + 0) / 2}
-    assert report(pairs)["paraphrase pairs"] == expected
+    assert golden_set.report(pairs)["paraphrase pairs"] == expected
 
 
 def test_a_line_of_golden_questions_may_hold_any_kind_of_line_break_within(tmp_path: Path) -> None:
@@ -283,4 +247,4 @@ def test_a_line_of_golden_questions_may_hold_any_kind_of_line_break_within(tmp_p
     file = tmp_path / "golden.jsonl"
     file.write_bytes(f"{json.dumps(row, ensure_ascii=False)}\r\n\r\n".encode())
 
-    assert [read["question"] for read in read_rows(file)] == [row["question"]]
+    assert [read["question"] for read in golden_set.read_rows(file)] == [row["question"]]

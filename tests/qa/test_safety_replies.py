@@ -107,17 +107,17 @@ def test_readers_see_a_draft_once_another_person_has_approved_it(writer: User, r
     assert own.status == "approved"
 
 
-@pytest.mark.parametrize("status", ["approved", "replaced"])
-def test_what_was_approved_is_neither_edited_nor_approved_again(status: str, writer: User, reviewer: User) -> None:
-    row = first()
-    if status == "replaced":
-        make_draft(writer).approve(by=reviewer, now=NOW, seen=NOW)
-    row.text = "Other words."
-
-    with pytest.raises(TypeError, match="stays as it was"):
-        row.save()
-    with pytest.raises(ValidationError, match="approved before"):
-        row.approve(by=reviewer, now=NOW, seen=NOW)
+def test_what_was_approved_is_neither_edited_nor_approved_again(writer: User, reviewer: User) -> None:
+    for status in ("approved", "replaced"):
+        row = first()
+        assert row.status == status
+        row.text = "Other words."
+        with pytest.raises(TypeError, match="stays as it was"):
+            row.save()
+        with pytest.raises(ValidationError, match="approved before"):
+            row.approve(by=reviewer, now=NOW, seen=NOW)
+        if status == "approved":
+            make_draft(writer).approve(by=reviewer, now=NOW, seen=NOW)
 
 
 BREAKS: dict[str, dict[str, Any]] = {
@@ -230,12 +230,12 @@ def test_an_approved_reply_is_shown_without_a_form_and_leads_to_a_new_version(as
 def test_one_writes_and_another_approves(as_writer: Client, writer: User, as_reviewer: Client, reviewer: User) -> None:
     as_writer.post(page("add"), {"route": "emergency", "text": WORDS, "instead": "Ask about groups."})
     draft = SafetyReply.objects.get(route="emergency", version=2)
-    asked = as_reviewer.get(page("approve", draft.pk))
+    asked = as_reviewer.get(page("approve", draft.pk)).content.decode()
     done = as_reviewer.post(page("approve", draft.pk), {"seen": draft.written_at.isoformat()}, follow=True)
 
     assert draft.written_by == writer
-    assert WORDS in asked.content.decode()
-    assert first().text[:40] in asked.content.decode()
+    assert WORDS in asked
+    assert first().text[:40] in asked
     assert [str(message) for message in done.context["messages"]] == ["Approved: readers now see Emergency, version 2."]
     assert SafetyReply.objects.get(pk=draft.pk).reviewed_by == reviewer
     assert LogEntry.objects.filter(user=reviewer, object_id=str(draft.pk), change_message="Approved.").exists()
