@@ -41,14 +41,14 @@ def test_ask_prints_answer_sources_confidence_and_address() -> None:
     assert f"/answers/{answer.pk}/" in text
 
 
-@pytest.mark.parametrize("again", [True, False], ids=["the same", "more"])
-def test_ask_does_not_say_the_same_twice(monkeypatch: pytest.MonkeyPatch, again: bool) -> None:
+def test_ask_does_not_say_the_same_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     payload = asking.ask(question=ASKED)
     said = payload["summary"]["sentences"]
-    payload["answer"]["sentences"] = said if again else [*said, {**said[0], "text": "Another finding."}]
     monkeypatch.setattr(asking, "ask", lambda **_: payload)
 
-    assert ("In detail" in run("ask", ASKED)) is not again
+    for sentences, is_more in ((said, False), ([*said, {**said[0], "text": "Another finding."}], True)):
+        payload["answer"]["sentences"] = sentences
+        assert ("In detail" in run("ask", ASKED)) is is_more
 
 
 def test_ask_json_prints_what_clients_see() -> None:
@@ -70,22 +70,18 @@ def test_ask_says_why_there_is_no_answer_and_shows_the_nearest_passages() -> Non
     assert "Nearest passages" not in declined
 
 
-@pytest.mark.parametrize(
-    ("arguments", "reason"),
-    [
-        (["", ], "Please type a question."),
+def test_ask_refuses_in_one_sentence() -> None:
+    for arguments, reason in (
+        ([""], "Please type a question."),
         (["x" * 2_001], "longer than 2,000 characters"),
         (["\udcff sets"], "not text"),
         ([ASKED, "--preset", "magic"], "There is no preset 'magic'"),
         ([ASKED, "--mode", "expert"], "Choose a mode: beginner or intermediate."),
         ([ASKED, "--collection", "magic"], "There is no such collection. Choose one of nutrition, training, or none."),
-    ],
-)  # fmt: skip
-def test_ask_refuses_in_one_sentence(arguments: list[str], reason: str) -> None:
-    with pytest.raises(CommandError, match=reason) as refused:
-        run("ask", *arguments)
-
-    assert refused.value.returncode == 1
+    ):
+        with pytest.raises(CommandError, match=reason) as refused:
+            run("ask", *arguments)
+        assert refused.value.returncode == 1
 
 
 def test_ask_lets_no_control_character_reach_the_terminal() -> None:

@@ -37,20 +37,17 @@ def test_a_sentence_keeps_its_words_its_passages_and_its_paragraph() -> None:
     (sentence,) = read(row("Few sets still build muscle.", "0f0f0f0f", "ab12cd34", "0f0f0f0f", paragraph=2)).sentences
 
     assert (sentence.text, sentence.passage_ids, sentence.paragraph) == ("Few sets still build muscle.", (2, 1), 2)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["Ten sets (three per day) grew more muscle than five, P < .05.", "5 < 6 and 7 > 2.", "The trial (wave1) lasted."],
-)
-def test_words_and_signs_of_studies_stay_as_they_are(text: str) -> None:
-    assert clean_sentence(text, LABELS) == (text, ())
+    for mark in ("[ab12cd34]", " (ab12cd34)", "[ab12cd34, 0f0f0f0f]"):
+        (marked,) = read(row(f"Few sets still build muscle{mark}.")).sentences
+        assert (marked.text, marked.passage_ids[0]) == ("Few sets still build muscle.", 1)
 
 
 @pytest.mark.parametrize(
     ("dressed", "plain"),
     [
         ("Few [sets](https://evil.example) build muscle.", "Few sets build muscle."),
+        ("Ten sets (three a day) grew more, 5 < 6 and P < .05.", "Ten sets (three a day) grew more, 5 < 6 and P < .05."),
+        ("The trial (wave1) lasted.", "The trial (wave1) lasted."),
 
         ("Few [sets](javascript:alert(1)) build muscle.", "Few sets) build muscle."),
         ("<b>Few sets</b> build <img src=x onerror=alert(1)>muscle.", "Few sets build muscle."),
@@ -60,16 +57,8 @@ def test_words_and_signs_of_studies_stay_as_they_are(text: str) -> None:
         ("Few sets build muscle\U000e0041\U000e0042.", "Few sets build muscle."),
     ],
 )  # fmt: skip
-def test_dress_comes_off(dressed: str, plain: str) -> None:
-    assert clean_sentence(dressed)[0] == plain
-
-
-@pytest.mark.parametrize("mark", ["[ab12cd34]", " (ab12cd34)", "[ab12cd34, 0f0f0f0f]"])
-def test_labels_inside_a_sentence_count_as_its_passages(mark: str) -> None:
-    (sentence,) = read(row(f"Few sets still build muscle{mark}.")).sentences
-
-    assert sentence.text == "Few sets still build muscle."
-    assert sentence.passage_ids[0] == 1
+def test_dress_comes_off_and_words_and_signs_stay(dressed: str, plain: str) -> None:
+    assert clean_sentence(dressed, LABELS) == (plain, ())
 
 
 @pytest.mark.parametrize(

@@ -126,24 +126,21 @@ def test_the_page_opens_with_the_headline_then_strength_in_the_page_language(cli
     assert "<li>Sie beruht auf 3 Studien.</li>" in german
 
 
-@pytest.mark.parametrize(
-    ("verdict", "words"),
-    [
+def test_a_verdict_is_shown_where_it_helps(client: Client) -> None:
+    made = make_answer()
+    assert made.headline
+    for verdict, words in (
         (HeadlineVerdict.NO, "No"),
         (HeadlineVerdict.NO_CLEAR_DIFFERENCE, "No clear difference"),
         (HeadlineVerdict.NUMBER, None),
         (None, None),
-    ],
-)
-def test_a_verdict_is_shown_where_it_helps(client: Client, verdict: HeadlineVerdict | None, words: str | None) -> None:
-    made = make_answer()
-    assert made.headline
-    html = page_of(client, store_answer(headline=replace(made.headline, verdict=verdict, studies_for=None)))
+    ):
+        html = page_of(client, store_answer(headline=replace(made.headline, verdict=verdict, studies_for=None)))
 
-    shown = html.partition('<template id="making')[0]
-    assert ('class="chip' in shown) is (words is not None)
-    assert words is None or f">{words}</strong>" in shown
-    assert "studies agree" not in shown
+        shown = html.partition('<template id="making')[0]
+        assert ('class="chip' in shown) is (words is not None)
+        assert words is None or f">{words}</strong>" in shown
+        assert "studies agree" not in shown
 
 
 def test_a_refusal_links_to_near_questions_but_no_emergency_does(client: Client) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from qa_app.answers import presentation
 from tests.qa.payloads import (
     PROTEIN,
@@ -53,28 +51,19 @@ def test_a_counted_sentence_opens_the_findings_of_the_study() -> None:
     assert [statement.text for statement in quote.statements] == ["More sets, more growth."]
 
 
-def test_sentences_of_a_withdrawn_study_lose_words_and_markers() -> None:
-    gone = make_citation(1, status="withdrawn")
-    payload = make_payload(citations=[gone, make_citation(2)])
+def test_sentences_of_a_withdrawn_study_lose_words_and_markers_but_those_of_other_sources() -> None:
+    cited = [make_citation(1, status="withdrawn"), make_citation(2)]
+    payload, nothing = make_payload(citations=cited), {"text": "", "sentences": []}
     payload["answer"]["sentences"][0]["attribution"] = "Example and Sample (2017)"
+    shared = {"text": "", "sentences": [make_sentence(make_evidence(2), QUOTE, (1, 2))]}
 
     page = presentation.read(payload)
+    kept = presentation.read(make_payload(summary=nothing, answer=shared, citations=cited))
 
     first = page.answer[0][0]
     assert (first.text, first.attribution, first.markers) == ("A source was withdrawn.", "", ())
     assert all(passage.row["study_id"] != "T001" for passage in (*page.top_passages, *page.more_passages))
-
-
-def test_a_sentence_keeps_the_marker_of_the_source_that_remains() -> None:
-    evidence = make_evidence(2)
-    sentence = make_sentence(evidence, QUOTE, (1, 2))
-    payload = make_payload(
-        summary={"text": "", "sentences": []},
-        answer={"text": "", "sentences": [sentence]},
-        citations=[make_citation(1, status="withdrawn"), make_citation(2)],
-    )
-
-    assert presentation.read(payload).answer[0][0].markers == (2,)
+    assert kept.answer[0][0].markers == (2,)
 
 
 def test_an_answer_that_only_repeats_the_summary_is_not_shown_twice() -> None:
@@ -118,48 +107,34 @@ def test_what_was_searched_and_left_out_is_counted() -> None:
     assert (declined.is_refusal, declined.was_searched) == (True, False)
 
 
-@pytest.mark.parametrize(
-    ("kinds", "lost"),
-    [
+def test_an_answer_tells_which_cited_sources_it_has_lost() -> None:
+    gone = {"study_id": "T001", "kind": "withdrawn", "at": None}
+    for kinds, lost in (
         ({}, ""),
         ({"T001": "corrected", "T003": "withdrawn"}, ""),  # T003 was shown, not cited
         ({"T002": "retracted"}, "part"),
         ({"T001": "withdrawn", "T002": "withdrawn"}, "all_withdrawn"),
         ({"T001": "withdrawn", "T002": "retracted"}, "all"),
-    ],
-)
-def test_an_answer_tells_which_cited_sources_it_has_lost(kinds: dict[str, str], lost: str) -> None:
-    notices = [{"study_id": study_id, "kind": kind, "at": None} for study_id, kind in kinds.items()]
+    ):
+        notices = [{"study_id": study_id, "kind": kind, "at": None} for study_id, kind in kinds.items()]
+        assert presentation.read(make_payload(notices=notices)).lost == lost
+    assert presentation.read(make_refusal(evidence=[], notices=[gone])).has_lost_passages
+    assert not presentation.read(make_refusal(evidence=[])).has_lost_passages
+    assert not presentation.read(make_refusal(notices=[gone])).has_lost_passages  # those of other studies are left
 
-    assert presentation.read(make_payload(notices=notices)).lost == lost
 
-
-@pytest.mark.parametrize(
-    ("first", "second", "is_retracted"),
-    [
+def test_a_sentence_is_retracted_with_its_last_source() -> None:
+    said = {"text": "", "sentences": [make_sentence(make_evidence(1), WEEKLY, (1, 2))]}
+    for first, second, is_retracted in (
         ({"notice": "retracted"}, {"notice": "retracted"}, True),
         ({"notice": "retracted"}, {"notice": "corrected"}, False),
         ({"notice": "retracted"}, {"status": "withdrawn"}, True),
         ({"status": "withdrawn"}, {}, False),
-    ],
-)
-def test_a_sentence_is_retracted_with_its_last_source(
-    first: dict[str, str], second: dict[str, str], is_retracted: bool
-) -> None:
-    said = {"text": "", "sentences": [make_sentence(make_evidence(1), WEEKLY, (1, 2))]}
-    cited = [make_citation(1, **first), make_citation(2, **second)]
-
-    page = presentation.read(make_payload(summary=said, citations=cited))
-
-    assert page.summary[0][0].is_retracted is is_retracted
-
-
-def test_a_refusal_whose_passages_were_all_withdrawn_has_lost_them() -> None:
-    gone = {"study_id": "T001", "kind": "withdrawn", "at": None}
-
-    assert presentation.read(make_refusal(evidence=[], notices=[gone])).has_lost_passages
-    assert not presentation.read(make_refusal(evidence=[])).has_lost_passages
-    assert not presentation.read(make_refusal(notices=[gone])).has_lost_passages  # those of other studies are left
+    ):
+        page = presentation.read(
+            make_payload(summary=said, citations=[make_citation(1, **first), make_citation(2, **second)])
+        )
+        assert page.summary[0][0].is_retracted is is_retracted
 
 
 def test_a_removed_passage_is_told_from_an_edited_one() -> None:

@@ -68,16 +68,11 @@ def require_nothing_kept() -> None:
 def test_a_statement_that_goes_on_too_long_is_cut_off() -> None:
     with pytest.raises(OutOfTime), limited(SHORT), connection.cursor() as cursor:
         cursor.execute("SELECT pg_sleep(60)")
-
     assert statement_timeout() == "0"
 
-
-def test_nor_does_one_go_on_that_is_sent_past_django_in_a_snapshot() -> None:
     corpus = SearchedCorpus(TimeLimit(SHORT, Deadline.after(SHORT)))
-
-    with pytest.raises(OperationalError) as cut_off, corpus.snapshot():
+    with pytest.raises(OperationalError) as cut_off, corpus.snapshot():  # sent past Django
         pipelining.first_row("SELECT pg_sleep(60)", {})
-
     assert isinstance(cut_off.value.__cause__, QueryCanceled)
     assert statement_timeout() == "0"
 
@@ -133,15 +128,6 @@ def test_earlier_addresses_say_it_in_their_own_shape(no_time: Callable[[], None]
     assert Answer.objects.count() == 1
 
 
-def test_a_replay_has_its_time_too(no_time: Callable[[], None]) -> None:
-    answer = asking.ask(question=ASKED)
-    no_time()
-
-    answered = post(f"/api/v1/answers/{answer['id']}/replay", {})
-
-    assert (answered.status_code, answered.json()["type"]) == (503, "urn:inform:problem:out-of-time")
-
-
 @pytest.mark.parametrize("table", ["qa_app_answercitation", "corpus_app_passagevector"], ids=["storing", "search"])
 def test_what_is_late_is_not_stored_in_part(monkeypatch: pytest.MonkeyPatch, table: str) -> None:
     monkeypatch.setattr("django.conf.settings.ANSWER_SECONDS", SHORT)
@@ -156,6 +142,9 @@ def test_what_is_late_is_not_stored_in_part(monkeypatch: pytest.MonkeyPatch, tab
 def test_a_reader_keeps_the_question_and_is_told(no_time: Callable[[], None]) -> None:
     no_time()
     page = Client().post("/", {"question": ASKED})
+    no_time()
+    with pytest.raises(CommandError, match="given up"):
+        call_command("ask", ASKED)
 
     assert (page.status_code, "was given up" in page.content.decode()) == (503, True)
     assert ASKED in page.content.decode()
@@ -163,17 +152,14 @@ def test_a_reader_keeps_the_question_and_is_told(no_time: Callable[[], None]) ->
     require_nothing_kept()
 
 
-def test_to_ask_again_may_take_too_long_as_well(no_time: Callable[[], None]) -> None:
+def test_to_ask_or_make_again_may_take_too_long_as_well(no_time: Callable[[], None]) -> None:
     answer = asking.ask(question=ASKED)
 
     for path in ("/answers/{}/again/", "/compare/?a={}"):
         no_time()
         page = Client().post(path.format(answer["id"]), {"a": answer["id"]})
         assert (page.status_code, ASKED in page.content.decode()) == (503, True)
-    assert Answer.objects.count() == 1
-
-
-def test_the_terminal_says_it(no_time: Callable[[], None]) -> None:
     no_time()
-    with pytest.raises(CommandError, match="given up"):
-        call_command("ask", ASKED)
+    replayed = post(f"/api/v1/answers/{answer['id']}/replay", {})
+    assert (replayed.status_code, replayed.json()["type"]) == (503, "urn:inform:problem:out-of-time")
+    assert Answer.objects.count() == 1

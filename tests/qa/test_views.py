@@ -78,20 +78,19 @@ def test_asking_leads_to_the_answers_address_or_gives_it_in_place(client: Client
     assert QUOTE in html
 
 
-@pytest.mark.parametrize("headers", [{}, HTMX], ids=["plain", "htmx"])
-def test_a_bad_question_is_said_and_kept(client: Client, service: FakeAsking, headers: dict[str, str]) -> None:
+def test_a_bad_question_is_said_and_kept(client: Client, service: FakeAsking) -> None:
     service.bad = asking.BadQuestion("question", "too_long", "Please shorten it.")
 
-    response = client.post("/", {"question": HOSTILE, "mode": "intermediate"}, headers=headers)
-
-    html = response.content.decode()
-    assert response.status_code == 400
-    assert "Please shorten it." in html
-    assert 'aria-invalid="true" aria-describedby="question-error"' in html
-    assert HOSTILE not in html
-    assert HOSTILE in unescape(html)
-    assert re.search(r'value="intermediate"\s+checked', html)
-    assert response.has_header("HX-Retarget") == bool(headers)
+    for headers in ({}, HTMX):
+        response = client.post("/", {"question": HOSTILE, "mode": "intermediate"}, headers=headers)
+        html = response.content.decode()
+        assert response.status_code == 400
+        assert "Please shorten it." in html
+        assert 'aria-invalid="true" aria-describedby="question-error"' in html
+        assert HOSTILE not in html
+        assert HOSTILE in unescape(html)
+        assert re.search(r'value="intermediate"\s+checked', html)
+        assert response.has_header("HX-Retarget") == bool(headers)
 
 
 @pytest.mark.django_db
@@ -162,26 +161,25 @@ def test_a_refusal_shows_no_confidence_and_calls_its_passages_no_answer(monkeypa
     assert "Related topics" in shows(monkeypatch, make_payload())
 
 
-@pytest.mark.parametrize(
-    ("route", "heading", "is_urgent"),
-    [
-        ("emergency", "This may be an emergency", True),
-        ("crisis", "You are not alone with this", True),
-        ("minor", "One for a professional", False),
-    ],
-)
-def test_a_fixed_reply_is_shown_alone(
-    monkeypatch: pytest.MonkeyPatch, route: str, heading: str, is_urgent: bool
-) -> None:
-    told = {"guardrail": {"route": route, "version": None}, "message": "Stop.", "evidence": [], "related_topics": []}
+def test_a_fixed_reply_is_shown_alone_and_an_emergency_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    headings = {
+        "emergency": "This may be an emergency",
+        "crisis": "You are not alone with this",
+        "minor": "One for a professional",
+    }
+    for route, heading in headings.items():
+        reply = {
+            "guardrail": {"route": route, "version": None},
+            "message": "Stop.",
+            "evidence": [],
+            "related_topics": [],
+        }
+        html = shows(monkeypatch, make_refusal("guardrail", **reply))
 
-    html = shows(monkeypatch, make_refusal("guardrail", **told))
-
-    assert heading in html
-    assert "Stop." in html
-    assert ("One for a professional" in html) is not is_urgent
-    assert ("outcome guardrail emergency" in html) is is_urgent
-    assert not [words for words in ("Nearest passages", "Does this answer fit") if words in html]
+        assert [words for words in headings.values() if words in html] == [heading]
+        assert "Stop." in html
+        assert ("outcome guardrail emergency" in html) is (route != "minor")
+        assert not [words for words in ("Nearest passages", "Does this answer fit") if words in html]
 
 
 def test_words_of_retracted_studies_alone_are_marked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,22 +198,15 @@ def test_outcome_terms_and_wider_search_are_said_in_words(monkeypatch: pytest.Mo
     term = {"id": "hypertrophy", "name": "hypertrophy", "definition": "Growth of a muscle."}
     beyond = "This collection holds too little on the question, so all the others were searched too."
     scope = {"collection": "nutrition", "searched": "collection_then_global", "detail": beyond}
-    message = "Nothing was found on women."
+    message, nutrition = "Nothing was found on women.", {"collection": "nutrition", "scope": scope}
 
     plain = shows(monkeypatch, make_payload(message=message, definitions=[]))
     partial = shows(monkeypatch, make_payload(outcome="partial", message=message, definitions=[term]))
-    wider = shows(
-        monkeypatch,
-        make_payload(outcome="conflicting", collection="nutrition", scope=scope, also_searched=["hypertrophy"]),
-    )
+    wider = shows(monkeypatch, make_payload(outcome="conflicting", also_searched=["hypertrophy"], **nutrition))
 
-    assert "Answered" in plain
-    assert not [words for words in (message, "Terms used here") if words in plain]
-    assert not [
-        words
-        for words in ("Partly answered", message, "Terms used here", "Growth of a muscle.")
-        if words not in partial
-    ]
+    assert ("Answered" in plain, message in plain, "Terms used here" in plain) == (True, False, False)
+    told = ("Partly answered", message, "Terms used here", "Growth of a muscle.")
+    assert [words for words in told if words not in partial] == []
     assert "The studies disagree" in wider
     top = words(wider).partition("What was searched")[0]
     assert "Also searched for: hypertrophy" in top
@@ -324,17 +315,15 @@ def test_citation_says_whose_words_they_are(monkeypatch: pytest.MonkeyPatch, cli
     assert f"<mark>{QUOTE}</mark>" in html
 
 
-@pytest.mark.parametrize(
-    "path", ["/", "/answers/answer-one/", "/answers/answer-one/citations/summary/1/1/", "/nothing"]
-)
-def test_pages_hold_no_inline_code_and_name_no_other_host(client: Client, service: FakeAsking, path: str) -> None:
-    html = client.get(path).content.decode()
+def test_pages_hold_no_inline_code_and_name_no_other_host(client: Client, service: FakeAsking) -> None:
+    for path in ("/", "/answers/answer-one/", "/answers/answer-one/citations/summary/1/1/", "/nothing"):
+        html = client.get(path).content.decode()
 
-    assert " style=" not in html
-    assert "<style" not in html
-    assert not re.search(r"\son\w+=", html)
-    assert re.findall(r"<script(?![^>]*\ssrc=)", html) == []
-    assert all(address.startswith("https://doi.org/") for address in re.findall(r'(?:src|href)="(https?:[^"]*)"', html))
+        assert [mark for mark in (" style=", "<style") if mark in html] == []
+        assert not re.search(r"\son\w+=", html)
+        assert re.findall(r"<script(?![^>]*\ssrc=)", html) == []
+        hosts = re.findall(r'(?:src|href)="(https?:[^"]*)"', html)
+        assert all(address.startswith("https://doi.org/") for address in hosts)
 
 
 @override_settings(DEBUG=False)

@@ -74,16 +74,7 @@ def test_held_out_figures_are_those_of_the_model_file(monkeypatch: pytest.Monkey
     assert '<svg class="diagram"' not in page()
 
 
-def test_a_missing_calibration_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "encoder_name", lambda: "another-encoder")
-
-    text = words(page())
-
-    assert "More is refused than usual." in text
-    assert "judged by their words" in text
-
-
-def test_the_writer_and_the_corpus_are_the_running_ones() -> None:
+def test_encoder_writer_and_corpus_are_the_running_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     make_study()
     make_study(status="draft")
 
@@ -92,6 +83,9 @@ def test_the_writer_and_the_corpus_are_the_running_ones() -> None:
     with override_settings(OPENAI_MODEL="some-model", OPENAI_API_KEY="key"):
         assert "some-model" in words(page())
         assert "key" not in words(page()).split()
+    monkeypatch.setattr(search, "encoder_name", lambda: "another-encoder")
+    assert "More is refused than usual." in words(page())
+    assert "judged by their words" in words(page())
 
 
 def test_the_last_test_is_told_without_its_questions() -> None:
