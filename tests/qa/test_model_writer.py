@@ -116,22 +116,18 @@ def test_evidence_is_data_beside_the_prompt(corpus: FakeCorpus, double: ModelDou
         assert not any(p["label"] in system or p["study"] in system for p in asked.passages)
 
 
-def test_labels_are_made_anew_for_each_request(corpus: FakeCorpus, double: ModelDouble) -> None:
-    ask(corpus, double, "good")
-    ask(corpus, double, "good")
+def test_labels_are_made_anew_and_the_prompt_suits_the_reader(corpus: FakeCorpus, double: ModelDouble) -> None:
+    words = {Mode.BEGINNER: "150", Mode.INTERMEDIATE: "280"}
+    for mode in words:
+        ask(corpus, double, "good", question=Question(ASKED, ASKED, mode))
 
     labels = [{p["label"] for p in material["passages"]} for material in materials(double)]
     assert len(set.union(*labels)) == 2 * len(labels[0])
     assert all(re.fullmatch("[0-9a-f]{8}", label) for label in set.union(*labels))
-
-
-@pytest.mark.parametrize(("mode", "words"), [(Mode.BEGINNER, "150"), (Mode.INTERMEDIATE, "280")])
-def test_the_prompt_suits_the_reader(corpus: FakeCorpus, double: ModelDouble, mode: Mode, words: str) -> None:
-    ask(corpus, double, "good", question=Question(ASKED, ASKED, mode))
-
-    (prompt,) = {a.body["messages"][0]["content"] for a in double.asked if a.part == "answer"}
-    assert f"about {words} words" in prompt
-    assert ("new to the subject" in prompt) == (mode is Mode.BEGINNER)
+    prompts = [asked.body["messages"][0]["content"] for asked in double.asked if asked.part == "answer"]
+    for prompt, (mode, number) in zip(prompts, words.items(), strict=True):
+        assert f"about {number} words" in prompt
+        assert ("new to the subject" in prompt) == (mode is Mode.BEGINNER)
 
 
 @pytest.mark.parametrize(
