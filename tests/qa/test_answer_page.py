@@ -110,6 +110,7 @@ def test_the_table_tells_directions_of_findings(client: Client) -> None:
 def test_whose_benefit_is_meant_is_said_where_there_is_one(client: Client) -> None:
     make_concept(concept_id="heavy", name="high-load training")
     make_study(study_id="T001")
+    make_study(study_id="T002")
     rows = [found("T001", 3, "Heavy beat light.")]
 
     said, unsaid = (
