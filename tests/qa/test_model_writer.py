@@ -25,7 +25,7 @@ ASKED = "How many weekly sets for muscle growth?"
 QUESTION = Question(ASKED, ASKED)
 TODAY = date(2026, 1, 1)
 CORPUS = Path(__file__).parents[2] / "corpus"
-SHORT = 0.4  # seconds that a slow server is waited for
+SHORT = 0.8  # seconds that a slow server is waited for
 LONG = 20.0
 
 
