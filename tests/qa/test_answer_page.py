@@ -246,8 +246,8 @@ def test_a_hard_term_is_explained_where_it_stands_first_as_a_whole() -> None:
     growth = {"id": "growth", "name": "muscle growth", "definition": "A muscle gets bigger."}
     long = {"id": "a", "name": "volume load", "definition": "Sets times weight."}
     short = {"id": "b", "name": "load", "definition": "Weight."}
-    row = make_evidence(1, text="Hypertrophies differ. Muscle growth differs. Volume load is no overload.")
-    quotes = ("Hypertrophies differ.", "Muscle growth differs.", "Volume load is no overload.")
+    row = make_evidence(1, text="Hypertrophies differ. Muscle growth differs. The volume load is no overload.")
+    quotes = ("Hypertrophies differ.", "Muscle growth differs.", "The volume load is no overload.")
     told = {"text": "", "sentences": [make_sentence(row, quote) for quote in quotes]}
     payload = make_payload(summary=told, definitions=[growth, short, long], evidence=[row])
 
@@ -256,7 +256,7 @@ def test_a_hard_term_is_explained_where_it_stands_first_as_a_whole() -> None:
     first, second, third = page.summary[0]
     assert [(words.text, words.term) for words in first.words] == [("Hypertrophies", growth), (" differ.", None)]
     assert [(words.text, words.term) for words in second.words] == [("Muscle growth differs.", None)]
-    assert [words.text for words in third.words if words.term] == ["Volume load"]
+    assert [words.text for words in third.words if words.term] == ["volume load"]
     assert "".join(words.text for words in third.words) == third.text
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +15,28 @@ from django.test import Client
 from jsonschema import Draft202012Validator
 
 from corpus_app import curation, embedding, search
+from corpus_app.records import Direction, Finding, Lean
 from qa_app.answers import answering, asking, payload
 from qa_app.answers.payload import Payload
 from qa_app.models import Answer, AnswerCitation, AnswerSentence
 from qa_app.pipeline.citations import parse_markers
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import WriterFailed
-from qa_app.pipeline.records import Draft, DraftSentence, Evidence, Generator, Outcome
+from qa_app.pipeline.records import (
+    Agreement,
+    Answered,
+    Draft,
+    DraftSentence,
+    Evidence,
+    Generator,
+    LeftOut,
+    LeftOutReason,
+    Outcome,
+)
 from qa_app.pipeline.writer import ExtractiveWriter
 from tests.fakes import WordHashEncoder
-from tests.pipeline.values import make_study
-from tests.qa.answers import store_answer
+from tests.pipeline.values import make_concept, make_study
+from tests.qa.answers import make_answer, store_answer
 from tests.qa.conftest import ASKED, DRAFT, PLAIN_SETS, SETS
 
 pytestmark = pytest.mark.usefixtures("library")
@@ -195,7 +207,12 @@ def answered() -> payload.Payload:
 
 
 def test_the_payload_of_a_full_answer_has_the_fields_of_schema_and_contract() -> None:
-    body = json.loads(json.dumps(store_answer()))
+    made = make_answer()
+    assert isinstance(made, Answered)
+    left_out = LeftOut("passage", LeftOutReason.DUPLICATE_LOCATION, "", passage_id=1, study_id="T-PROTEIN")
+    finding = Finding("ten", "five", "growth", Direction.INCREASE, "Ten beat five.", 7, "T-SETS", lean=Lean.YES)
+    evidence = replace(made.evidence, agreement=Agreement(make_concept("growth"), (finding,)))
+    body = json.loads(json.dumps(store_answer(left_out=(left_out,), evidence=evidence)))
     schemas = yaml.safe_load((DOCS / "openapi.yaml").read_text(encoding="utf-8"))["components"]["schemas"]
     closed = {n: s | {"additionalProperties": False} if s.get("type") == "object" else s for n, s in schemas.items()}
     answer = {"$ref": "#/components/schemas/Answer", "components": {"schemas": closed}}

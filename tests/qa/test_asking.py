@@ -102,6 +102,8 @@ def test_a_long_question_of_odd_characters_is_asked_like_any_other() -> None:
         body = asking.ask(question=question[:2_000])
         assert shown(body)["question"] == question[:2_000].strip()
     assert asking.ask(question=" " * 500 + "x" * 2_000 + "\n" * 500)["question"] == "x" * 2_000
+    headed = asking.ask(question=f"A heading without a stop on training volume {ASKED}")
+    assert [row["study_id"] for row in headed["citations"]] == ["T-SETS"]
 
 
 def test_no_model_sees_more_than_the_longest_question(encoder: WordHashEncoder) -> None:

@@ -33,6 +33,7 @@ def test_quote_marks_exactly_the_stored_words_by_code_points() -> None:
     assert [piece.text for piece in passage.pieces if piece.marked] == ["than those who ate 0.8 g/kg."]
     assert "".join(piece.text for piece in passage.pieces) == PROTEIN
     assert without_passage.passages[0].pieces == (presentation.Piece(QUOTE, marked=True),)
+    assert presentation.find_quote(make_payload(), part="title", number=1, index=1) is None
 
 
 def test_a_counted_sentence_opens_the_findings_of_the_study() -> None:
