@@ -77,7 +77,7 @@ def test_an_answer_is_written_once_outlives_its_parent_and_takes_its_rows_along(
     answer.question = "Something else?"
 
     told = [str(row) for row in (answer, AnswerSentence.objects.get(), AnswerCitation.objects.get())]
-    assert told == ["How many sets?", "Ten.", "[1] Ten."]
+    assert told == ["Something else?", "Ten.", "[1] Ten."]
     with pytest.raises(TypeError, match="written once"):
         answer.save()
     assert Answer.objects.get(pk="one").question == "How many sets?"
