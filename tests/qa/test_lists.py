@@ -15,7 +15,6 @@ from django.urls import reverse
 from django.utils import timezone
 
 from corpus_app import curation
-from corpus_app.curation import jobs
 from corpus_app.models import ConceptRelation, ConceptRelationStudy, ImportItem, ImportJob
 from qa_app.models import Answer, EvaluationRun, Feedback, Gap, GoldenQuestion, SafetyReply
 from tests.builders import make_collection, make_concept, make_curator, make_policy, make_study, make_superuser
@@ -84,24 +83,3 @@ def test_lists_and_front_page_take_few_queries_and_no_more_for_many_rows(client:
     assert [address for address in addresses if many[address] > few[address]] == []
     assert [address for address in lists() if many[address] >= MOST_QUERIES] == []
     assert [address for address, n in searched.items() if n >= MOST_QUERIES] == []
-
-
-def test_the_items_of_an_import_take_few_queries_and_no_more_for_many(client: Client) -> None:
-    client.force_login(make_superuser())
-    records = "".join(
-        f"TY  - JOUR\nTI  - Study {n} of squats\nAU  - Alpha, A{n}\nPY  - 2020\nDO  - 10.1000/list.{n}\n"
-        f"AB  - Squats number {n} were done by forty men.\nER  -\n\n" for n in range(24)
-    )  # fmt: skip
-
-    def queries(text: str) -> int:
-        job = jobs.create_job(text.encode(), file_name="a.ris", by=None, by_name="a test")
-        jobs.run_job(job)
-        with CaptureQueriesContext(connection) as captured:
-            page = client.get(reverse("admin:corpus_app_importjob_change", args=[job.pk]))
-        assert page.status_code == 200
-        return len(captured)
-
-    few, many = queries(records.partition("TI  - Study 2 ")[0].removesuffix("TY  - JOUR\n")), queries(records)
-
-    assert many <= few
-    assert many < MOST_QUERIES

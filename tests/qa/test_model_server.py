@@ -184,20 +184,6 @@ def test_of_many_threads_one_is_let_through_to_try() -> None:
     assert sum(at_once(16, breaker.admit)) == 1
 
 
-def test_a_server_that_comes_back_is_asked_again(double: ModelDouble) -> None:
-    clock = FakeClock()
-    settings = ServerSettings(model="500,500,anything", base_url=double.base_url, attempts=1, breaker_failures=2)
-    server = ModelServer(settings, clock=clock)
-    reasons = [failure(server).reason for _ in range(3)]
-
-    clock.now += settings.breaker_pause_seconds
-    reply = complete(server)
-
-    assert reasons == ["unavailable", "unavailable", "circuit_open"]
-    assert reply.text == '{"yes": true}'
-    assert server.breaker.state == "closed"
-
-
 # --- Spending ----------------------------------------------------------------------------------------------------------
 
 

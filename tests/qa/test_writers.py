@@ -122,19 +122,6 @@ def test_what_was_received_is_kept_and_can_be_made_again(set_up: SetUp, behaviou
     assert replayed.is_same, replayed.differences
 
 
-def test_a_refusal_keeps_what_was_received(set_up: SetUp, monkeypatch: pytest.MonkeyPatch) -> None:
-    set_up("not_found")
-    whole = answering.writers
-    monkeypatch.setattr(answering, "writers", lambda *wanted, **ways: whole(*wanted, **ways)[:2])  # nobody steps in
-
-    answer = asking.ask(question=ASKED)
-
-    row = Answer.objects.get(pk=answer["id"])
-    assert answer["code"] == "RAG_NO_ANSWER"
-    assert [draft["failure"] for draft in row.drafts] == ["not_found", "not_found"]
-    assert row.drafts[0]["received"]["answer"] == "NOT_FOUND"
-
-
 def test_one_breaker_serves_the_whole_process_and_readiness_says_who_writes(set_up: SetUp, client: Client) -> None:
     assert client.get("/readyz").json()["writer"] == {"name": "extractive", "model": None, "circuit": None}
     set_up("401", OPENAI_API_KEY="sk-secret", OPENAI_BREAKER_FAILURES=2)
