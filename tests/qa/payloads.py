@@ -16,143 +16,76 @@ PROTEIN = "Older adults who ate 1.2 g/kg of protein a day kept more lean mass ðŸ
 
 def make_citation(index: int = 1, **changes: Any) -> dict[str, Any]:
     return {
-        "index": index,
-        "study_id": f"T{index:03}",
-        "title": f"Weekly sets and muscle growth, review {index}",
-        "authors": ["Example AB", "Sample CD"],
-        "year": 2017,
-        "journal": "Journal of Examples",
-        "doi": f"10.1000/test.{index}",
-        "url": f"https://doi.org/10.1000/test.{index}",
-        "design": "meta_analysis",
-        "peer_reviewed": True,
-        "population": "Young and older adults",
-        "notice": "none",
-        "status": "published",
-    } | changes
+        "index": index, "study_id": f"T{index:03}", "title": f"Weekly sets and muscle growth, review {index}",
+        "authors": ["Example AB", "Sample CD"], "year": 2017, "journal": "Journal of Examples",
+        "doi": f"10.1000/test.{index}", "url": f"https://doi.org/10.1000/test.{index}", "design": "meta_analysis",
+        "peer_reviewed": True, "population": "Young and older adults", "notice": "none", "status": "published",
+    } | changes  # fmt: skip
 
 
 def make_evidence(rank: int = 1, **changes: Any) -> dict[str, Any]:
+    """Evidence whose passage no test makes."""
+    start = WEEKLY.index("weekly sets")
     return {
-        "rank": rank,
-        "passage_id": 900_000_000 + rank,  # no passage that a test makes has it
-        "passage_version": 1,
-        "study_id": f"T{rank:03}",
-        "title": f"Weekly sets and muscle growth, review {rank}",
-        "section": "results",
-        "kind": "summary",
-        "text": WEEKLY,
-        "score": 0.97,
-        "lexical_score": 14.2,
-        "dense_score": 0.71,
-        "distance": 0.29,
-        "confidence": 84.0,
-        "keyword_hits": 2,
-        "highlights": [[WEEKLY.index("weekly sets"), WEEKLY.index("weekly sets") + len("weekly sets")]],
+        "rank": rank, "passage_id": 900_000_000 + rank, "passage_version": 1, "study_id": f"T{rank:03}",
+        "title": f"Weekly sets and muscle growth, review {rank}", "section": "results", "kind": "summary", "text": WEEKLY,
+        "score": 0.97, "lexical_score": 14.2, "dense_score": 0.71, "distance": 0.29, "confidence": 84.0, "keyword_hits": 2,
+        "highlights": [[start, start + len("weekly sets")]],
         "because": [{"step": "section", "effect": "x2.0", "value": 2.0}],
-    } | changes
+    } | changes  # fmt: skip
 
 
 def make_sentence(
     evidence: dict[str, Any], quote: str, citations: tuple[int, ...] = (1,), **changes: Any
 ) -> dict[str, Any]:
     start = evidence["text"].index(quote)
+    named = {name: evidence[name] for name in ("passage_id", "passage_version", "study_id")}
     return {
-        "text": quote,
-        "citations": list(citations),
-        "verdict": "verbatim",
-        "support_level": "high",
-        "kind": "quote",
-        "paragraph": 0,
-        "support": [
-            {
-                "passage_id": evidence["passage_id"],
-                "passage_version": evidence["passage_version"],
-                "study_id": evidence["study_id"],
-                "start": start,
-                "end": start + len(quote),
-                "quote": quote,
-            }
-        ],
-    } | changes
+        "text": quote, "citations": list(citations), "verdict": "verbatim", "support_level": "high", "kind": "quote",
+        "paragraph": 0, "support": [named | {"start": start, "end": start + len(quote), "quote": quote}],
+    } | changes  # fmt: skip
 
 
 def make_payload(**changes: Any) -> dict[str, Any]:
     """An answered question with two sources; the second passage holds a character beyond the basic plane before its span."""
     first, second = make_evidence(1), make_evidence(2, text=PROTEIN, section="practical_applications", highlights=[])
-    made = copy.deepcopy(
-        {
-            "id": "answer-one",
-            "url": "/answers/answer-one/",
-            "request_id": "00000000-0000-4000-8000-000000000001",
-            "question": "how many sets per week for muscle growth?",
-            "mode": "beginner",
-            "collection": None,
-            "scope": {"collection": "training", "searched": "collection"},
-            "outcome": "answered",
-            "code": None,
-            "message": None,
-            "summary": {"text": f"{QUOTE} [1]", "sentences": [make_sentence(first, QUOTE)]},
-            "answer": {
-                "text": f"{QUOTE} [1]",
-                "sentences": [
-                    make_sentence(first, QUOTE),
-                    make_sentence(second, "than those who ate 0.8 g/kg.", (2,), paragraph=1),
-                ],
-            },
-            "citations": [make_citation(1), make_citation(2)],
-            "confidence": {"score": 84, "label": "high", "reasons": ["two studies are cited"], "calibration": "test-1"},
-            "evidence": [first, second, *(make_evidence(rank) for rank in range(3, 8))],
-            "left_out": [
-                {"what": "passage", "reason": "study_cap", "detail": "", "passage_id": 9, "study_id": "T001"},
-                {"what": "sentence", "reason": "number_mismatch", "detail": "", "text": "Twelve sets are best."},
-            ],
-            "agreement": None,
-            "target_sections": ["results"],
-            "also_searched": ["hypertrophy"],
-            "related_topics": [{"id": "training-volume", "name": "training volume"}],
-            "legs": {
-                "lexical": {"ok": True, "candidates": 96, "error": None},
-                "dense": {"ok": False, "candidates": 0, "error": "the encoder did not load"},
-                "linked": {"ok": True, "candidates": 0, "error": None},
-            },
-            "generator": {
-                "name": "extractive",
-                "version": "1",
-                "model": None,
-                "prompt": None,
-                "fallback_from": None,
-                "fallback_reason": None,
-                "tokens": None,
-                "cost": None,
-            },
-            "corpus_version": 12,
-            "policy": "default-1a2b3c",
-            "encoder": "all-MiniLM-L6-v2",
-            "notices": [],
-            "timings_ms": {"total": 11.2, "rank": 0.8},
-            "created_at": "2026-11-20T10:00:00+00:00",
-        }
-        | changes
-    )
-    return with_added(made)
+    compared = make_sentence(second, "than those who ate 0.8 g/kg.", (2,), paragraph=1)
+    left_out = {"what": "passage", "reason": "study_cap", "detail": "", "passage_id": 9, "study_id": "T001"}
+    nobody = dict.fromkeys(("model", "prompt", "fallback_from", "fallback_reason", "tokens", "cost"))
+    made: dict[str, Any] = {
+        "id": "answer-one", "url": "/answers/answer-one/", "request_id": "00000000-0000-4000-8000-000000000001",
+        "question": "how many sets per week for muscle growth?", "mode": "beginner", "collection": None,
+        "scope": {"collection": "training", "searched": "collection"}, "outcome": "answered", "code": None, "message": None,
+        "summary": {"text": f"{QUOTE} [1]", "sentences": [make_sentence(first, QUOTE)]},
+        "answer": {"text": f"{QUOTE} [1]", "sentences": [make_sentence(first, QUOTE), compared]},
+        "citations": [make_citation(1), make_citation(2)],
+        "confidence": {"score": 84, "label": "high", "reasons": ["two studies are cited"], "calibration": "test-1"},
+        "evidence": [first, second, *(make_evidence(rank) for rank in range(3, 8))],
+        "left_out": [
+            left_out, {"what": "sentence", "reason": "number_mismatch", "detail": "", "text": "Twelve sets are best."}
+        ],
+        "agreement": None, "target_sections": ["results"], "also_searched": ["hypertrophy"],
+        "related_topics": [{"id": "training-volume", "name": "training volume"}],
+        "legs": {
+            "lexical": {"ok": True, "candidates": 96, "error": None},
+            "dense": {"ok": False, "candidates": 0, "error": "the encoder did not load"},
+            "linked": {"ok": True, "candidates": 0, "error": None},
+        },
+        "generator": {"name": "extractive", "version": "1"} | nobody, "corpus_version": 12, "policy": "default-1a2b3c",
+        "encoder": "all-MiniLM-L6-v2", "notices": [], "timings_ms": {"total": 11.2, "rank": 0.8},
+        "created_at": "2026-11-20T10:00:00+00:00",
+    }  # fmt: skip
+    return with_added(copy.deepcopy(made | changes))
 
 
 def make_refusal(outcome: str = "insufficient_evidence", **changes: Any) -> dict[str, Any]:
     nothing = {"text": "", "sentences": []}
     code = {"insufficient_evidence": "RAG_NO_ANSWER", "out_of_scope": "OUT_OF_SCOPE", "guardrail": "GUARDRAIL"}[outcome]
-    return make_payload(
-        **{
-            "outcome": outcome,
-            "code": code,
-            "message": "The studies here do not answer this.",
-            "summary": nothing,
-            "answer": nothing,
-            "citations": [],
-            "confidence": None,
-        }
-        | changes
-    )
+    refused = {
+        "outcome": outcome, "code": code, "message": "The studies here do not answer this.", "summary": nothing,
+        "answer": nothing, "citations": [], "confidence": None,
+    }  # fmt: skip
+    return make_payload(**(refused | changes))
 
 
 class FakeAsking:

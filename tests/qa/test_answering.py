@@ -1,25 +1,43 @@
-"""From the pipeline to stored rows: what is written, by whom, and what happens when a source goes meanwhile."""
+"""From the pipeline to stored rows and to what clients see: every field, every quote, and who wrote."""
 
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from django.db import IntegrityError, connection
 from django.test import Client
+from jsonschema import Draft202012Validator
 
 from corpus_app import curation, embedding, search
-from corpus_app.models import Study
-from qa_app.answers import answering, asking
+from corpus_app.records import Direction, Finding, Lean
+from qa_app.answers import answering, asking, payload
 from qa_app.answers.payload import Payload
 from qa_app.models import Answer, AnswerCitation, AnswerSentence
+from qa_app.pipeline.citations import parse_markers
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import WriterFailed
-from qa_app.pipeline.records import Draft, DraftSentence, Evidence, Generator
+from qa_app.pipeline.records import (
+    Agreement,
+    Answered,
+    Draft,
+    DraftSentence,
+    Evidence,
+    Generator,
+    LeftOut,
+    LeftOutReason,
+    Outcome,
+)
 from qa_app.pipeline.writer import ExtractiveWriter
 from tests.fakes import WordHashEncoder
-from tests.qa.conftest import ASKED, PLAIN_SETS, SETS
+from tests.pipeline.values import make_concept, make_study
+from tests.qa.answers import make_answer, store_answer
+from tests.qa.conftest import ASKED, DRAFT, PLAIN_SETS, SETS
 
 pytestmark = pytest.mark.usefixtures("library")
 
@@ -50,9 +68,6 @@ def ask_with_model(monkeypatch: pytest.MonkeyPatch, *texts: str) -> Payload:
     return body
 
 
-# --- Rows ------------------------------------------------------------------------------------------------------------------
-
-
 def test_every_sentence_and_span_of_the_payload_is_a_row() -> None:
     body = asking.ask(question=ASKED)
 
@@ -79,50 +94,36 @@ def test_an_answer_is_stored_with_every_figure_that_steered_it() -> None:
     assert (row.mode, row.outcome, row.corpus_version) == ("intermediate", "answered", search.corpus_version())
 
 
-@pytest.mark.parametrize("question", ["What is the best pizza in Naples?", "does a sauna cure gout?"])
-def test_a_refusal_is_stored_without_sentences(question: str) -> None:
-    body = asking.ask(question=question)
-
-    assert Answer.objects.get().pk == body["id"]
+def test_a_refusal_is_stored_without_sentences() -> None:
+    for question in ("What is the best pizza in Naples?", "does a sauna cure gout?"):
+        body = asking.ask(question=question, writer="llm")
+        assert Answer.objects.filter(pk=body["id"]).exists()
+        assert body["generator"]["fallback_from"] is None
     assert not AnswerSentence.objects.exists()
 
 
-def test_the_times_of_an_answer_add_up_to_no_more_than_its_total() -> None:
-    times = asking.ask(question=ASKED)["timings_ms"]
-
-    measured = [spent for spent in times.values() if spent is not None]
-    assert sum(measured) - times["total"] <= times["total"] + 0.1
-    assert min(measured) >= 0
-
-
-# --- Who wrote -------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("writer", "fallback_from"), [("auto", None), ("extractive", None), ("llm", "llm")])
-def test_without_a_model_the_extractive_writer_writes_and_says_for_whom(writer: str, fallback_from: str | None) -> None:
-    generator = asking.ask(question=ASKED, writer=writer)["generator"]
-
-    assert (generator["name"], generator["model"], generator["fallback_from"]) == ("extractive", None, fallback_from)
+def test_without_a_model_the_extractive_writer_writes_and_says_for_whom() -> None:
+    for writer, fallback_from in (("auto", None), ("extractive", None), ("llm", "llm")):
+        body = asking.ask(question=ASKED, writer=writer)
+        told = [body["generator"][name] for name in ("name", "model", "fallback_from")]
+        assert told == ["extractive", None, fallback_from]
+        times = body["timings_ms"]
+        measured = [spent for spent in times.values() if spent is not None]
+        assert min(measured) >= 0
+        assert sum(measured) - times["total"] <= times["total"] + 0.1
 
 
-def test_a_refusal_fell_back_from_nobody() -> None:
-    body = asking.ask(question="What is the best pizza in Naples?", writer="llm")
+def test_a_model_that_quotes_is_published_and_one_that_fails_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    quoted = ask_with_model(monkeypatch, "Few sets still build muscle.")
+    failed = ask_with_model(monkeypatch)
 
-    assert body["generator"]["fallback_from"] is None
-
-
-def test_a_model_that_quotes_is_published(monkeypatch: pytest.MonkeyPatch) -> None:
-    quote = "Few sets still build muscle."
-
-    body = ask_with_model(monkeypatch, quote)
-
-    assert body["generator"]["name"] == "llm"
-    assert body["summary"]["text"] == "Few sets still build muscle [1]."
+    assert quoted["generator"]["name"] == "llm"
+    assert quoted["summary"]["text"] == "Few sets still build muscle [1]."
+    assert (failed["outcome"], failed["generator"]["fallback_from"]) == ("answered", "llm")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_what_a_model_makes_up_is_never_published(monkeypatch: pytest.MonkeyPatch) -> None:
+    for text in (
         "Sets cure everything.",
         "Few sets still build muscle [9].",
         "still build muscle.",
@@ -130,25 +131,14 @@ def test_a_model_that_quotes_is_published(monkeypatch: pytest.MonkeyPatch) -> No
         "![x](https://evil.example/?q=1)",
         "half \ud800 a pair",
         "nothing \0 at all",
-    ],
-)
-def test_what_a_model_makes_up_is_never_published(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    body = ask_with_model(monkeypatch, text)
+    ):
+        body = ask_with_model(monkeypatch, text)
 
-    assert body["generator"]["fallback_from"] == "llm"
-    assert all(s["text"] in WORDS for part in ("summary", "answer") for s in body[part]["sentences"])
-    fallen = [entry for entry in body["left_out"] if entry["what"] == "sentence"]
-    assert [entry["text"] for entry in fallen] == [text.replace("\0", "\ufffd").replace("\ud800", "?")] * 2
-    assert all(entry["reason"] == "unsupported" or entry["reason"].endswith("_mismatch") for entry in fallen)
-
-
-def test_a_model_that_fails_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    body = ask_with_model(monkeypatch)
-
-    assert (body["outcome"], body["generator"]["fallback_from"]) == ("answered", "llm")
-
-
-# --- A source that goes meanwhile ------------------------------------------------------------------------------------------
+        assert body["generator"]["fallback_from"] == "llm"
+        assert all(s["text"] in WORDS for part in ("summary", "answer") for s in body[part]["sentences"])
+        fallen = [entry for entry in body["left_out"] if entry["what"] == "sentence"]
+        assert [entry["text"] for entry in fallen] == [text.replace("\0", "\ufffd").replace("\ud800", "?")] * 2
+        assert all(entry["reason"] == "unsupported" or entry["reason"].endswith("_mismatch") for entry in fallen)
 
 
 def test_a_source_deleted_before_storing_keeps_its_words_without_a_link(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,10 +154,9 @@ def test_a_source_deleted_before_storing_keeps_its_words_without_a_link(monkeypa
 
     asking.ask(question=ASKED)
 
-    citation = AnswerCitation.objects.first()
-    assert citation is not None
-    assert (citation.study, citation.passage, citation.study_key) == (None, None, "T-SETS")
-    assert citation.quote in WORDS
+    stored = AnswerCitation.objects.all()
+    assert {(c.study_id, c.passage_id, c.study_key) for c in stored} == {(None, None, "T-SETS")}
+    assert all(c.quote in WORDS for c in stored)
 
 
 def test_a_source_deleted_while_storing_is_left_out_of_a_second_try(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,18 +170,6 @@ def test_a_source_deleted_while_storing_is_left_out_of_a_second_try(monkeypatch:
 
     assert asking.ask(question=ASKED)["outcome"] == "answered"
     assert Answer.objects.count() == 1
-
-
-def test_a_deleted_study_leaves_the_stored_words() -> None:
-    asking.ask(question=ASKED)
-    curation.withdraw(["T-SETS"], by=None, by_name="tests", reason="faulty")
-    curation.delete_study("T-SETS", by=None, by_name="tests")
-
-    stored = AnswerCitation.objects.all()
-
-    assert not Study.objects.filter(study_id="T-SETS").exists()
-    assert {(c.study_id, c.passage_id, c.study_key) for c in stored} == {(None, None, "T-SETS")}
-    assert all(c.quote in WORDS for c in stored)
 
 
 @pytest.mark.usefixtures("transactional_db")
@@ -209,3 +186,117 @@ def test_an_encoder_that_nothing_was_fitted_for_is_told_to_whoever_runs_the_site
 
     with embedding.use(WordHashEncoder("other@test")):
         assert "calibrate" in client.get("/readyz").json()["calibration"]
+
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+OUTCOMES = {
+    Outcome.ANSWERED: ASKED,
+    Outcome.INSUFFICIENT_EVIDENCE: "does a sauna cure gout?",
+    Outcome.OUT_OF_SCOPE: "What is the best pizza in Naples?",
+    Outcome.GUARDRAIL: "I get chest pain when I lift, should I do more sets?",
+}
+
+
+def sentences(body: payload.Payload) -> list[dict[str, Any]]:
+    return [*body["summary"]["sentences"], *body["answer"]["sentences"]]
+
+
+@pytest.fixture
+def answered() -> payload.Payload:
+    return asking.ask(question=ASKED)
+
+
+def test_the_payload_of_a_full_answer_has_the_fields_of_schema_and_contract() -> None:
+    made = make_answer()
+    assert isinstance(made, Answered)
+    left_out = LeftOut("passage", LeftOutReason.DUPLICATE_LOCATION, "", passage_id=1, study_id="T-PROTEIN")
+    finding = Finding("ten", "five", "growth", Direction.INCREASE, "Ten beat five.", 7, "T-SETS", lean=Lean.YES)
+    evidence = replace(made.evidence, agreement=Agreement(make_concept("growth"), (finding,)))
+    body = json.loads(json.dumps(store_answer(left_out=(left_out,), evidence=evidence)))
+    schemas = yaml.safe_load((DOCS / "openapi.yaml").read_text(encoding="utf-8"))["components"]["schemas"]
+    closed = {n: s | {"additionalProperties": False} if s.get("type") == "object" else s for n, s in schemas.items()}
+    answer = {"$ref": "#/components/schemas/Answer", "components": {"schemas": closed}}
+    contract = (DOCS / "contract.md").read_text(encoding="utf-8")
+    (table,) = re.findall(r"^\| field \|.*?\n\n", contract, re.MULTILINE | re.DOTALL)
+    rows = re.findall(r"^\| ([\w, \[\]]+) \|", table, re.MULTILINE)
+    fields = {name.removesuffix("[]") for row in rows for name in row.split(", ")}
+
+    assert [(error.json_path, error.message) for error in Draft202012Validator(answer).iter_errors(body)] == []
+    assert fields - {"field", "sentences", "verdict", "support"} == set(body) - {"parent"}
+
+
+def test_a_refusal_says_why_and_carries_nothing_that_pretends_support() -> None:
+    for outcome, question in OUTCOMES.items():
+        body = asking.ask(question=question)
+
+        assert (body["outcome"], body["code"]) == (outcome, outcome.code)
+        assert bool(body["message"]) == (body["confidence"] is None) == (not outcome.is_answer)
+        assert bool(body["citations"]) == bool(sentences(body)) == outcome.is_answer
+        shows_passages = outcome in {Outcome.ANSWERED, Outcome.INSUFFICIENT_EVIDENCE}
+        assert bool(body["evidence"]) == shows_passages
+        if not outcome.is_answer:
+            assert body["summary"] == body["answer"] == {"text": "", "sentences": []}
+
+
+def test_every_quote_is_the_passages_text_between_its_ends(answered: payload.Payload) -> None:
+    texts = {entry["passage_id"]: entry["text"] for entry in answered["evidence"]}
+
+    spans = [span for sentence in sentences(answered) for span in sentence["support"]]
+
+    assert spans
+    assert all(texts[s["passage_id"]][s["start"] : s["end"]] == s["quote"] for s in spans)
+
+
+def test_citations_and_sentences_point_at_each_other(answered: payload.Payload) -> None:
+    index_of = {citation["study_id"]: citation["index"] for citation in answered["citations"]}
+
+    used = [n for sentence in sentences(answered) for n in sentence["citations"]]
+
+    assert list(dict.fromkeys(used)) == list(index_of.values()) == list(range(1, len(index_of) + 1))
+    for sentence in sentences(answered):
+        assert sorted(sentence["citations"]) == sorted({index_of[s["study_id"]] for s in sentence["support"]})
+    for part in ("summary", "answer"):
+        text, numbers = parse_markers(answered[part]["text"])
+        assert text.split() == " ".join(s["text"] for s in answered[part]["sentences"]).split()
+        assert set(numbers) == {n for s in answered[part]["sentences"] for n in s["citations"]}
+
+
+def test_evidence_is_in_rank_order_and_its_highlights_are_words_of_the_question(answered: payload.Payload) -> None:
+    first, *_ = answered["evidence"]
+
+    assert [entry["rank"] for entry in answered["evidence"]] == list(range(1, len(answered["evidence"]) + 1))
+    assert first["distance"] == pytest.approx(1 - first["dense_score"])
+    marked = {e["text"][a:b].lower() for e in answered["evidence"] for a, b in e["highlights"]}
+    assert {"weekly", "sets", "muscle", "growth"} <= marked
+    assert 0 <= answered["confidence"]["score"] <= 100
+
+
+def test_the_address_ends_in_an_id_of_128_random_bits_or_more(answered: payload.Payload) -> None:
+    assert re.fullmatch(r"[A-Za-z0-9_-]{23}", answered["id"])
+    assert answered["url"] == f"/answers/{answered['id']}/"
+    assert answered["id"] != asking.ask(question=ASKED)["id"]
+
+
+def test_no_word_of_a_draft_is_in_any_answer() -> None:
+    echoed = {"question", "message", "understood", "missing"}  # hold the asker's own words
+    for question in (*OUTCOMES.values(), "canary"):
+        asked = asking.ask(question=question)
+        body = json.dumps({field: value for field, value in asked.items() if field not in echoed})
+
+        assert "canary" not in body.lower()
+        assert DRAFT not in body
+
+
+@pytest.mark.parametrize(
+    ("url", "doi", "expected"),
+    [
+        ("https://example.org/x", "10.1/x", "https://example.org/x"),
+        ("javascript:alert(1)", "10.1/x", "https://doi.org/10.1/x"),
+        ("data:text/html,x", None, None),
+        ("JavaScript://example.org/%0aalert(1)", None, None),
+        ("//example.org", None, None),
+        (None, None, None),
+    ],
+)
+def test_only_http_addresses_and_dois_become_links(url: str | None, doi: str | None, expected: str | None) -> None:
+    assert payload.link(make_study(url=url, doi=doi)) == expected

@@ -52,7 +52,7 @@ def said(result: Any) -> str:
     return " ".join(block.text for block in result.content)
 
 
-def test_the_tools_say_what_they_are_for(address: str) -> None:
+def test_the_tools_say_what_they_are_for_and_keep_no_line_open(address: str) -> None:
     async def talk() -> Any:
         async with Client(f"{address}/mcp") as client:
             return client.instructions, (await client.list_tools()).tools
@@ -63,6 +63,10 @@ def test_the_tools_say_what_they_are_for(address: str) -> None:
     assert sorted(tool.name for tool in tools) == TOOLS
     assert all(tool.description and tool.title and tool.annotations for tool in tools)
     assert {tool.name for tool in tools if not tool.annotations.read_only_hint} == {"ask"}
+    for method in ("GET", "HEAD", "DELETE"):
+        answered = httpx2.request(method, f"{address}/mcp", headers={"Accept": "text/event-stream"}, timeout=60)
+        assert (answered.status_code, answered.headers["allow"]) == (405, "POST")
+    assert answered.json()["type"] == "urn:inform:problem:method-not-allowed"
 
 
 def test_an_answer_comes_with_citations_and_the_exact_words_behind_them(address: str) -> None:
@@ -81,40 +85,31 @@ def test_an_answer_comes_with_citations_and_the_exact_words_behind_them(address:
         assert passage["text"][span["start"] : span["end"]] == span["quote"]
 
 
-def test_a_refusal_says_so_and_shows_the_nearest_passages(address: str) -> None:
+def test_refusals_and_bad_questions_are_told_in_the_words_of_the_api(address: str) -> None:
+    assert "question" in said(attempt(address, "ask", question="  "))
+    assert "Choose one of nutrition, training" in said(attempt(address, "ask", question=ASKED, collection="sports"))
+    assert Answer.objects.count() == 0
+
     told = call(address, "ask", question="What is the best pizza in Naples?")
 
     assert (told["code"], told["confidence"], told["citations"]) == ("OUT_OF_SCOPE", None, [])
     assert told["message"]
 
 
-def test_a_question_that_cannot_be_asked_is_an_error_in_the_words_of_the_api(address: str) -> None:
-    assert "question" in said(attempt(address, "ask", question="  "))
-    assert "Choose one of nutrition, training" in said(attempt(address, "ask", question=ASKED, collection="sports"))
-    assert Answer.objects.count() == 0
-
-
-def test_what_readers_can_find_can_be_read(address: str) -> None:
+def test_what_readers_can_find_can_be_read_and_drafts_look_like_what_is_missing(address: str) -> None:
     found = call(address, "search", query=ASKED, limit=3)
     study = call(address, "get_study", study_id="T-SETS")
     collections = call(address, "list_collections")
+    hidden = call(address, "search", query=CANARY)
 
-    assert found["passages"][0]["study_id"] == "T-SETS"
-    assert study["study_id"] == "T-SETS"
+    assert found["passages"][0]["study_id"] == study["study_id"] == "T-SETS"
     assert [row["slug"] for row in collections["items"]] == ["nutrition", "training"]
-
-
-def test_a_draft_and_a_missing_study_are_told_apart_by_nobody(address: str) -> None:
+    assert DRAFT not in {row["study_id"] for row in hidden["passages"]}
     assert said(attempt(address, "get_study", study_id=DRAFT)) == said(attempt(address, "get_study", study_id="T-NONE"))
-    found = call(address, "search", query=CANARY)
-    assert DRAFT not in {row["study_id"] for row in found["passages"]}
-
-
-def test_a_name_with_slashes_reaches_no_other_address(address: str) -> None:
     assert "result" not in said(attempt(address, "get_study", study_id="../collections"))
 
 
-def test_keys_and_quotas_are_those_of_the_api(address: str) -> None:
+def test_keys_and_quotas_are_those_of_the_api(address: str, settings: Any) -> None:
     secret = keys.make(name="assistant", scopes=["read"], owner=None, by=None, now=timezone.now()).secret
 
     async def talk(tool: str, arguments: dict[str, Any], bearer: str) -> Any:
@@ -127,23 +122,10 @@ def test_keys_and_quotas_are_those_of_the_api(address: str) -> None:
     assert not asyncio.run(talk("list_collections", {}, secret)).is_error
     assert "scope ask" in said(asyncio.run(talk("ask", {"question": ASKED}, secret)))
     assert "not known here" in said(asyncio.run(talk("list_collections", {}, secret[:-8] + "xxxxxxxx")))
-
-
-def test_the_quota_of_the_api_is_counted(address: str, settings: Any) -> None:
     settings.ANONYMOUS_QUOTAS = settings.ANONYMOUS_QUOTAS | {"ask": Limits(1, 1)}
-
     assert not attempt(address, "ask", question=ASKED).is_error
     assert "used up" in said(attempt(address, "ask", question=ASKED))
     assert Answer.objects.count() == 1
-
-
-@pytest.mark.parametrize("method", ["GET", "HEAD", "DELETE", "PUT", "OPTIONS"])
-def test_nobody_keeps_a_line_open_on_which_nothing_is_told(address: str, method: str) -> None:
-    answered = httpx2.request(method, f"{address}/mcp", headers={"Accept": "text/event-stream"}, timeout=60)
-
-    assert (answered.status_code, answered.headers["allow"]) == (405, "POST")
-    if method != "HEAD":
-        assert answered.json()["type"] == "urn:inform:problem:method-not-allowed"
 
 
 def test_without_the_extra_the_site_is_as_before(monkeypatch: pytest.MonkeyPatch) -> None:

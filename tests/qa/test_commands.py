@@ -29,9 +29,6 @@ def run(*arguments: str, **options: Any) -> str:
     return out.getvalue()
 
 
-# --- ask -------------------------------------------------------------------------------------------------------------------
-
-
 def test_ask_prints_answer_sources_confidence_and_address() -> None:
     text = run("ask", ASKED)
 
@@ -44,14 +41,14 @@ def test_ask_prints_answer_sources_confidence_and_address() -> None:
     assert f"/answers/{answer.pk}/" in text
 
 
-@pytest.mark.parametrize("again", [True, False], ids=["the same", "more"])
-def test_ask_does_not_say_the_same_twice(monkeypatch: pytest.MonkeyPatch, again: bool) -> None:
+def test_ask_does_not_say_the_same_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     payload = asking.ask(question=ASKED)
     said = payload["summary"]["sentences"]
-    payload["answer"]["sentences"] = said if again else [*said, {**said[0], "text": "Another finding."}]
     monkeypatch.setattr(asking, "ask", lambda **_: payload)
 
-    assert ("In detail" in run("ask", ASKED)) is not again
+    for sentences, is_more in ((said, False), ([*said, {**said[0], "text": "Another finding."}], True)):
+        payload["answer"]["sentences"] = sentences
+        assert ("In detail" in run("ask", ASKED)) is is_more
 
 
 def test_ask_json_prints_what_clients_see() -> None:
@@ -59,6 +56,7 @@ def test_ask_json_prints_what_clients_see() -> None:
 
     assert asking.find_answer(body["id"]) == body
     assert (body["mode"], body["collection"]) == ("intermediate", "training")
+    assert json.loads(run("ask", ASKED, "--json", "--preset", "seed-002"))["policy"].startswith("seed-002-")
 
 
 def test_ask_says_why_there_is_no_answer_and_shows_the_nearest_passages() -> None:
@@ -67,30 +65,23 @@ def test_ask_says_why_there_is_no_answer_and_shows_the_nearest_passages() -> Non
     assert "No answer in these studies.\n\nThe studies kept here do not answer this question." in text
     assert "Nearest passages (not an answer)" in text
     assert "Fits the question" not in text
+    declined = run("ask", "I get chest pain when I lift, should I go on?")
+    assert "emergency number" in declined
+    assert "Nearest passages" not in declined
 
 
-def test_ask_gives_the_careful_reply() -> None:
-    text = run("ask", "I get chest pain when I lift, should I go on?")
-
-    assert "emergency number" in text
-    assert "Nearest passages" not in text
-
-
-@pytest.mark.parametrize(
-    ("arguments", "reason"),
-    [
-        (["", ], "Please type a question."),
+def test_ask_refuses_in_one_sentence() -> None:
+    for arguments, reason in (
+        ([""], "Please type a question."),
         (["x" * 2_001], "longer than 2,000 characters"),
         (["\udcff sets"], "not text"),
+        ([ASKED, "--preset", "magic"], "There is no preset 'magic'"),
         ([ASKED, "--mode", "expert"], "Choose a mode: beginner or intermediate."),
         ([ASKED, "--collection", "magic"], "There is no such collection. Choose one of nutrition, training, or none."),
-    ],
-)  # fmt: skip
-def test_ask_refuses_in_one_sentence(arguments: list[str], reason: str) -> None:
-    with pytest.raises(CommandError, match=reason) as refused:
-        run("ask", *arguments)
-
-    assert refused.value.returncode == 1
+    ):
+        with pytest.raises(CommandError, match=reason) as refused:
+            run("ask", *arguments)
+        assert refused.value.returncode == 1
 
 
 def test_ask_lets_no_control_character_reach_the_terminal() -> None:
@@ -100,18 +91,10 @@ def test_ask_lets_no_control_character_reach_the_terminal() -> None:
     assert "owned" in text
 
 
-# --- evaluate --------------------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def golden(tmp_path: Path) -> Path:
-    pizza = ROW | {
-        "id": "q-2",
-        "question": "What is the best pizza in Naples?",
-        "kind": "unanswerable_far",
-        "relevant": {},
-    }
-    return write_rows(tmp_path / "golden.jsonl", ROW, pizza)
+    pizza = {"id": "q-2", "question": "What is the best pizza in Naples?", "kind": "unanswerable_far", "relevant": {}}
+    return write_rows(tmp_path / "golden.jsonl", ROW, ROW | pizza)
 
 
 def test_evaluate_prints_its_measures_and_writes_them(golden: Path, tmp_path: Path) -> None:
@@ -126,60 +109,32 @@ def test_evaluate_prints_its_measures_and_writes_them(golden: Path, tmp_path: Pa
     assert not Answer.objects.exists()
 
 
-def test_evaluate_is_content_with_its_own_figures(golden: Path, tmp_path: Path) -> None:
-    baseline = tmp_path / "baseline.json"
-    run("evaluate", "golden", str(golden), "--json", str(baseline))
-
-    assert "No figure is worse" in run("evaluate", "golden", str(golden), "--baseline", str(baseline))
-
-
 def test_evaluate_fails_when_a_figure_is_worse(golden: Path, tmp_path: Path) -> None:
     baseline = tmp_path / "baseline.json"
-    run("evaluate", "golden", str(golden), "--json", str(baseline))
+    options = ("--preset", "seed-004", "--set", "distance_gate=2")
+    run("evaluate", "golden", str(golden), *options, "--json", str(baseline))
+    assert json.loads(baseline.read_text())["policy"].startswith("seed-004-")
+    assert "No figure is worse" in run("evaluate", "golden", str(golden), *options, "--baseline", str(baseline))
     write_rows(golden, ROW | {"relevant": {"T-PROTEIN": 2}})
 
     with pytest.raises(CommandError, match="Worse than the baseline:\nby_kind / answerable_lay / ndcg@10: ") as failed:
-        run("evaluate", "golden", str(golden), "--baseline", str(baseline))
+        run("evaluate", "golden", str(golden), *options, "--baseline", str(baseline))
 
     assert failed.value.returncode == 1
 
 
-@pytest.mark.parametrize("content", ["{", '{"id": 1}'])
-def test_evaluate_names_the_line_it_cannot_read(golden: Path, content: str) -> None:
-    golden.write_text(content, encoding="utf-8")
-
-    with pytest.raises(CommandError, match=r"golden\.jsonl:1: "):
-        run("evaluate", "golden", str(golden))
-
-
-@pytest.mark.parametrize("missing", ["golden.jsonl", "baseline.json"])
-def test_evaluate_names_a_file_that_is_not_there(golden: Path, tmp_path: Path, missing: str) -> None:
+def test_evaluate_names_what_it_cannot_read(golden: Path, tmp_path: Path) -> None:
     baseline = tmp_path / "baseline.json"
-    baseline.write_text("{}", encoding="utf-8")
-    (tmp_path / missing).unlink()
-
-    with pytest.raises(CommandError, match=missing):
-        run("evaluate", "golden", str(golden), "--baseline", str(baseline))
-
-
-def test_evaluate_says_when_the_baseline_is_no_json(golden: Path, tmp_path: Path) -> None:
-    (tmp_path / "baseline.json").write_text("{", encoding="utf-8")
-
+    command = ("evaluate", "golden", str(golden), "--baseline", str(baseline))
     with pytest.raises(CommandError, match=r"baseline\.json"):
-        run("evaluate", "golden", str(golden), "--baseline", str(tmp_path / "baseline.json"))
-
-
-def test_ask_takes_a_preset_and_refuses_an_unknown_one() -> None:
-    assert json.loads(run("ask", ASKED, "--json", "--preset", "seed-002"))["policy"].startswith("seed-002-")
-    with pytest.raises(CommandError, match="There is no preset 'magic'"):
-        run("ask", ASKED, "--preset", "magic")
-
-
-def test_golden_questions_are_measured_with_a_preset(tmp_path: Path) -> None:
-    file, out = write_rows(tmp_path / "golden.jsonl", ROW), tmp_path / "figures.json"
-
-    run("evaluate", "golden", str(file), "--preset", "seed-004", "--set", "distance_gate=2", "--json", str(out))
-
-    assert json.loads(out.read_text())["policy"].startswith("seed-004-")
-    with pytest.raises(CommandError, match="There is no preset 'magic'"):
-        run("evaluate", "golden", str(file), "--preset", "magic")
+        run(*command)
+    baseline.write_text("{", encoding="utf-8")
+    with pytest.raises(CommandError, match=r"baseline\.json"):
+        run(*command)
+    for content in ("{", '{"id": 1}'):
+        golden.write_text(content, encoding="utf-8")
+        with pytest.raises(CommandError, match=r"golden\.jsonl:1: "):
+            run("evaluate", "golden", str(golden))
+    golden.unlink()
+    with pytest.raises(CommandError, match=r"golden\.jsonl"):
+        run("evaluate", "golden", str(golden))

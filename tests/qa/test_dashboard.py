@@ -1,10 +1,13 @@
-"""The curators' front page: each number is right, and leads to the list behind it."""
+"""Curators' pages: each number leads to the list behind it, an answer shows how it was written, nobody overwrites another."""
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from django.db.models import F
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -14,10 +17,14 @@ from corpus_app.models import Passage, Study
 from corpus_app.records import Figure
 from qa_app import tasks
 from qa_app.answers import asking
+from qa_app.desk import written
 from qa_app.evaluation import golden_runs
 from qa_app.feedback import ratings
-from qa_app.models import Answer, EvaluationRun, GoldenQuestion
-from tests.builders import make_curator, make_study
+from qa_app.models import Answer, EvaluationRun, Gap, GoldenQuestion, SafetyReply
+from qa_app.pipeline.policy import DEFAULT
+from qa_app.pipeline.records import Verdict
+from tests.builders import make_curator, make_study, make_superuser
+from tests.corpus.test_admin import form_of
 from tests.qa.conftest import ASKED, UNANSWERED
 
 pytestmark = pytest.mark.usefixtures("library")
@@ -50,6 +57,8 @@ def test_the_corpus_is_counted(client: Client) -> None:
 
 
 def test_what_was_asked_is_counted(client: Client) -> None:
+    client.force_login(make_superuser())
+    empty = client.get(reverse("admin:index")).content.decode()
     body, *_ = [asking.ask(question=question) for question in (ASKED, ASKED, UNANSWERED)]
     ratings.give_feedback(body["id"], is_helpful=False)
     GoldenQuestion.objects.create(key="g", question=ASKED, mode="beginner", kind="x", relevant={"T-SETS": 2})
@@ -58,6 +67,8 @@ def test_what_was_asked_is_counted(client: Client) -> None:
 
     shown = front(client)
 
+    assert "No question waits for an answer." in empty
+    assert "No evaluation run has ended yet." in empty
     assert shown["Questions in the last 30 days"]["Answered"].number == 2
     assert shown["Questions in the last 30 days"]["Unanswered"].number == 1
     assert numbers(shown["Asked most in the last 30 days"]) == {ASKED: 2, UNANSWERED: 1}
@@ -68,64 +79,162 @@ def test_what_was_asked_is_counted(client: Client) -> None:
 
 def test_every_number_leads_to_as_many_rows(client: Client) -> None:
     make_study(status="in_review", design="cohort_study", year=1999)
-    make_study(year=None)
-    for year in range(1980, 1990):
+    for year in (None, *range(1980, 1990)):
         make_study(year=year)
-    asking.ask(question=ASKED)
-    asking.ask(question=UNANSWERED)
-    long_ago = asking.ask(question=ASKED)
+    first, _, long_ago = (asking.ask(question=question) for question in (ASKED, UNANSWERED, ASKED))
+    ratings.give_feedback(first["id"], is_helpful=False)
     Answer.objects.filter(pk=long_ago["id"]).update(created_at=timezone.now() - timedelta(days=40))
+    EvaluationRun.objects.create(status="failed", asked_at=timezone.now(), error="It fell over.")
     curation.withdraw(["T-SETS"], by=None, by_name="tests", reason="A test.")
     shown = front(client)
 
-    for title in (
-        "Studies",
-        "Needs attention",
-        "Collections",
-        "Designs",
-        "Years",
-        "Questions in the last 30 days",
-    ):
+    for title in ("Studies", "Needs attention", "Collections", "Designs", "Years", "Questions in the last 30 days"):
         for figure in shown[title].values():
             page = client.get(figure.address)
             assert page.status_code == 200, (title, figure)
             assert page.context["cl"].result_count == figure.number, (title, figure)
-
-
-def test_no_year_is_left_out(client: Client) -> None:
-    for year in (None, *range(1980, 1995)):
-        make_study(year=year)
-
-    years = front(client)["Years"]
-
-    assert sum(numbers(years).values()) == Study.objects.count()
-    assert {"Before 1985", "Without a year"} <= set(years) or len(years) == 14
-
-
-def test_a_run_that_failed_is_counted(client: Client) -> None:
-    EvaluationRun.objects.create(status="failed", asked_at=timezone.now(), error="It fell over.")
-
-    figure = front(client)["Golden questions"]["Runs that failed"]
-
-    assert client.get(figure.address).context["cl"].result_count == figure.number == 1
-
-
-def test_every_other_number_leads_to_a_page(client: Client) -> None:
-    body = asking.ask(question=ASKED)
-    asking.ask(question=UNANSWERED)
-    ratings.give_feedback(body["id"], is_helpful=False)
-    shown = front(client)
-
+    failed = shown["Golden questions"]["Runs that failed"]
+    assert client.get(failed.address).context["cl"].result_count == failed.number == 1
     for title in ("Asked most in the last 30 days", "Unanswered, most asked first", "Answers that did not help"):
         assert shown[title]
         for figure in shown[title].values():
             assert client.get(figure.address).status_code == 200
+    assert sum(numbers(shown["Years"]).values()) == Study.objects.count()
+    assert "Without a year" in shown["Years"]
 
 
-def test_an_empty_front_page_has_words(client: Client) -> None:
+FAILED = {"writer": "llm", "generator": {"name": "llm", "model": "m-1", "tokens": 1200}, "failure": "timeout"}
+DRAFT = {
+    "writer": "extractive",
+    "failure": None,
+    "summary": [{"text": "Ten sets."}],
+    "answer": [{"text": "Five sets."}, {"text": "Nine sets."}],
+    "verdicts": ["verbatim", "supported", "number_mismatch"],
+    "dropped": [{"text": "Click here.", "reason": "unsupported", "detail": "it holds markup"}],
+}
+
+
+def test_each_attempt_tells_its_sentences_with_their_verdicts() -> None:
+    failed, wrote = written.attempts([FAILED, DRAFT])
+
+    assert (failed.writer, failed.details) == ("A language model", "model m-1, 1,200 tokens")
+    assert failed.failure == "it did not answer in time"
+    assert failed.parts == ()
+    assert wrote.failure == ""
+    assert [(title, [s.verdict for s in sentences]) for title, sentences in wrote.parts] == [
+        ("In short", ["verbatim"]),
+        ("In full", ["supported", "number_mismatch"]),
+    ]
+    assert wrote.dropped == (("Click here.", "unsupported", "it holds markup"),)
+
+
+def test_settings_are_told_by_dotted_name_and_never_as_json() -> None:
+    policy = {"citing": {"weights": [["cosine", 1.1]], "intercept": -1}, "trusts": True}
+    told = dict(written.settings(DEFAULT.values()))
+
+    expected = [("citing.intercept", "-1"), ("citing.weights.cosine", "1.1"), ("trusts", "yes")]
+    assert list(written.settings(policy)) == expected
+    assert not [name for name, value in told.items() if re.search(r"[\[{]", value)]
+    assert told["evidence_passages"] == str(DEFAULT.evidence_passages)
+    assert set(written.VERDICTS) == set(Verdict)
+
+
+def test_the_page_of_an_answer_is_readable(client: Client) -> None:
+    client.force_login(make_superuser())
+    answer, refused = asking.ask(question=ASKED), asking.ask(question=UNANSWERED)
+
+    page, nothing = (
+        client.get(reverse("admin:qa_app_answer_change", args=[body["id"]])).content.decode()
+        for body in (answer, refused)
+    )
+
+    for words in (
+        answer["answer"]["sentences"][0]["text"][:30],
+        "Sentences chosen from the passages",
+        "word for word from the passage",
+        '<details class="settings">',
+        "evidence_passages",
+        "Not shown: nobody has approved it",
+    ):
+        assert words in page
+    assert "{&quot;" not in page
+    assert "Nothing was written for it" in nothing
+
+
+def make_row(page: str) -> Any:
+    now = timezone.now()
+    if page == "gap":
+        return Gap.objects.create(key="k", question="Sauna?", asked=1, first_asked_at=now, last_asked_at=now)
+    if page == "goldenquestion":
+        return GoldenQuestion.objects.create(key="g", question="Sets?", mode="beginner", kind="answerable_lay")
+    by = make_curator("writer")
+    return SafetyReply.objects.draft(route="emergency", text="Stop. Call for help.", instead="", by=by, now=now)
+
+
+FIELDS = {"gap": "note", "goldenquestion": "note", "safetyreply": "text"}
+OTHERS_CHANGES: list[tuple[str, dict[str, Any]]] = [
+    ("gap", {"note": "theirs"}),
+    ("gap", {"status": "closed"}),
+    ("goldenquestion", {"relevant": {"S1": 2}}),
+    ("goldenquestion", {"is_active": False}),
+    ("safetyreply", {"text": "theirs"}),
+]
+
+
+def open_form(client: Client, page: str, row: Any) -> tuple[str, dict[str, Any]]:
     client.force_login(make_curator())
+    url = reverse(f"admin:qa_app_{page}_change", args=[row.pk])
+    return url, form_of(client, url)
 
-    page = client.get(reverse("admin:index")).content.decode()
 
-    assert "No question waits for an answer." in page
-    assert "No evaluation run has ended yet." in page
+@pytest.mark.parametrize(("page", "theirs"), OTHERS_CHANGES)
+def test_the_second_is_told_and_nothing_is_overwritten(client: Client, page: str, theirs: dict[str, Any]) -> None:
+    row = make_row(page)
+    url, seen = open_form(client, page, row)
+    type(row).objects.filter(pk=row.pk).update(**theirs)
+
+    response = client.post(url, seen | {FIELDS[page]: "mine"})
+
+    assert response.status_code == 200
+    assert "Someone else has saved this" in response.content.decode()
+    assert "mine" in response.content.decode()
+    row.refresh_from_db()
+    assert {name: getattr(row, name) for name in theirs} == theirs
+    assert getattr(row, FIELDS[page]) != "mine"
+
+
+def test_a_page_saved_twice_in_a_row_is_no_conflict(client: Client) -> None:
+    for page, field in FIELDS.items():
+        row = make_row(page)
+        for words in ("first", "second"):
+            url = reverse(f"admin:qa_app_{page}_change", args=[row.pk])
+            client.force_login(make_curator(f"{page} {words}"))
+            assert client.post(url, form_of(client, url) | {field: words}).status_code == 302
+        row.refresh_from_db()
+        assert getattr(row, field) == "second"
+
+
+def test_a_question_asked_meanwhile_still_counts(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    gap = make_row("gap")
+    url, seen = open_form(client, "gap", gap)
+
+    original = Gap.save
+
+    def save(self: Gap, *args: Any, **options: Any) -> None:
+        Gap.objects.filter(pk=gap.pk).update(asked=F("asked") + 1)
+        original(self, *args, **options)
+
+    monkeypatch.setattr(Gap, "save", save)
+    assert client.post(url, seen | {"note": "mine"}).status_code == 302
+
+    gap.refresh_from_db()
+    assert (gap.asked, gap.note) == (2, "mine")
+
+
+def test_who_only_reads_sees_nothing_that_forms_need(client: Client) -> None:
+    for page in FIELDS:
+        row = make_row(page)
+        client.force_login(make_curator(f"reader {page}", role="Desk readers"))
+        response = client.get(reverse(f"admin:qa_app_{page}_change", args=[row.pk]))
+        assert response.status_code == 200
+        assert "field-seen" not in response.content.decode()

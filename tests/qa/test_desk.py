@@ -18,12 +18,13 @@ from corpus_app.search import versions
 from qa_app import tasks
 from qa_app.answers import asking
 from qa_app.evaluation import golden_runs
-from qa_app.evaluation.golden_set import BadGolden
 from qa_app.feedback import gaps, ratings
 from qa_app.models import Answer, EvaluationRun, Feedback, Gap, GoldenQuestion
 from tests.builders import make_concept, make_curator, make_study
 from tests.corpus.test_admin import form_of
 from tests.qa.conftest import ASKED, LIBRARY, UNANSWERED, make_sauna_study
+
+pytestmark = pytest.mark.usefixtures("library")
 
 ALIKE = "Sauna: how hot should it be?"
 GOLDEN = {
@@ -39,10 +40,6 @@ def golden_file(folder: Path, *rows: dict[str, Any]) -> Path:
     return path
 
 
-# --- Gaps ------------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.usefixtures("library")
 def test_questions_that_mean_the_same_are_gathered() -> None:
     for question in (UNANSWERED, ALIKE, ALIKE, "Which shoes are best for running?"):
         asking.ask(question=question)
@@ -50,33 +47,37 @@ def test_questions_that_mean_the_same_are_gathered() -> None:
     tasks.tend_gaps()
 
     leader = Gap.objects.get(question=UNANSWERED)
+    shown = [row["study_id"] for row in gaps.nearest(leader.last_answer)]
+    curation.withdraw(shown, by=None, by_name="tests", reason="A test.")
+    assert shown
+    assert gaps.nearest(leader.last_answer) == []
+    assert gaps.nearest(None) == ()
     assert [(gap.question, gap.asked) for gap in gaps.list_members(leader)] == [(ALIKE, 2), (UNANSWERED, 1)]
     assert Gap.objects.get(question__startswith="Which shoes").leader is None
     assert gaps.group_by_meaning() == 0
 
 
-@pytest.mark.usefixtures("library")
-def test_who_looks_after_a_gap_still_does_when_it_is_put_beside_another() -> None:
+def test_gaps_that_mean_the_same_are_one_at_the_desk_with_who_looks_after_them(client: Client) -> None:
     for question in (UNANSWERED, ALIKE):
         asking.ask(question=question)
     curator = make_curator()
+    client.force_login(curator)
     Gap.objects.filter(question=ALIKE).update(assigned_to=curator, note="Look in journals of bathing.")
     Gap.objects.filter(question=UNANSWERED).update(note="Asked twice.")
 
     tasks.tend_gaps()
 
     leader = gaps.list_leaders().get()
+    listed = client.get(reverse("admin:qa_app_gap_changelist")).content.decode()
+    page = client.get(reverse("admin:qa_app_gap_change", args=[leader.pk])).content.decode()
     assert (leader.question, leader.assigned_to) == (UNANSWERED, curator)
     assert leader.note == "Asked twice.\nLook in journals of bathing."
+    assert '<td class="field-demand" data-of="Times asked">2</td>' in listed
+    assert listed.count("field-demand") == 1
+    assert ALIKE in page
+    assert "Still open at corpus version" in page
 
 
-def test_missing_words_are_told_as_they_were_asked() -> None:
-    gap = Gap(question="Which temperatures of saunas are best?", missing=["temperatur", "sauna", "elsewher"])
-
-    assert gaps.missing_words(gap) == ("temperatures", "saunas", "elsewher")
-
-
-@pytest.mark.usefixtures("library")
 def test_a_gap_is_asked_again_when_the_corpus_has_changed() -> None:
     asking.ask(question=UNANSWERED)
     assert gaps.ask_again() == 0
@@ -98,30 +99,6 @@ def test_a_gap_is_asked_again_when_the_corpus_has_changed() -> None:
     assert Gap.objects.get().result is None
 
 
-@pytest.mark.usefixtures("library")
-def test_what_comes_near_is_shown_while_it_is_public() -> None:
-    asking.ask(question=UNANSWERED)
-    gap = Gap.objects.get()
-    shown = [row["study_id"] for row in gaps.nearest(gap.last_answer)]
-    assert shown
-
-    curation.withdraw(shown, by=None, by_name="tests", reason="A test.")
-
-    assert gaps.nearest(gap.last_answer) == []
-    assert gaps.nearest(None) == ()
-
-
-@pytest.mark.usefixtures("library")
-def test_a_search_string_names_concepts_by_all_their_names() -> None:
-    asking.ask(question="Do weekly sets raise dreams of giraffes?")
-
-    assert (
-        gaps.search_string(Gap.objects.get())
-        == '("weekly sets" OR "training volume") AND raise AND dreams AND giraffes'
-    )
-
-
-@pytest.mark.usefixtures("library")
 def test_a_search_string_begins_with_what_no_study_is_about() -> None:
     make_concept("cold-bath", aliases=("ice bath",), kind="intervention")
     body = asking.ask(question="Do weekly sets in an ice bath raise dreams?")
@@ -133,24 +110,6 @@ def test_a_search_string_begins_with_what_no_study_is_about() -> None:
     )
 
 
-@pytest.mark.usefixtures("library")
-def test_the_desk_shows_gaps_with_their_demand(client: Client) -> None:
-    client.force_login(make_curator())
-    for question in (UNANSWERED, ALIKE):
-        asking.ask(question=question)
-    tasks.tend_gaps()
-    gap = Gap.objects.get(leader=None)
-
-    listed = client.get(reverse("admin:qa_app_gap_changelist")).content.decode()
-    page = client.get(reverse("admin:qa_app_gap_change", args=[gap.pk])).content.decode()
-
-    assert '<td class="field-demand" data-of="Times asked">2</td>' in listed
-    assert listed.count("field-demand") == 1
-    assert ALIKE in page
-    assert "Still open at corpus version" in page
-
-
-@pytest.mark.usefixtures("library")
 def test_a_gap_is_assigned_noted_and_closed(client: Client) -> None:
     curator = make_curator()
     client.force_login(curator)
@@ -172,7 +131,6 @@ def closed_gap() -> Gap:
     return Gap.objects.get()
 
 
-@pytest.mark.usefixtures("library")
 @pytest.mark.parametrize("question", [UNANSWERED, ALIKE], ids=["in the same words", "in other words"])
 def test_a_closed_gap_that_is_asked_about_again_is_open_again(question: str) -> None:
     gap = closed_gap()
@@ -183,21 +141,11 @@ def test_a_closed_gap_that_is_asked_about_again_is_open_again(question: str) -> 
     gap.refresh_from_db()
     assert (gap.status, gap.note) == ("open", "No study yet.")
     assert sum(member.asked for member in gaps.list_members(gap)) == 2
-
-
-@pytest.mark.usefixtures("library")
-def test_a_follower_that_is_asked_again_opens_its_leader() -> None:
-    closed_gap()
-    asking.ask(question=ALIKE)
-    tasks.tend_gaps()
     Gap.objects.update(status="closed")
-
-    asking.ask(question=ALIKE)
-
+    asking.ask(question=question)  # now a follower in its own right
     assert Gap.objects.get(leader=None).status == "open"
 
 
-@pytest.mark.usefixtures("library")
 def test_gathering_anew_opens_nothing() -> None:
     asking.ask(question=ALIKE)
     gap = Gap.objects.get()
@@ -211,74 +159,38 @@ def test_gathering_anew_opens_nothing() -> None:
     assert gap.status == "closed"
 
 
-# --- Golden questions ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.django_db
 def test_a_file_is_brought_in_once_and_kept_up_to_date(tmp_path: Path) -> None:
     assert golden_runs.import_file(golden_file(tmp_path, GOLDEN, UNKNOWN)) == (2, 0)
     assert golden_runs.import_file(golden_file(tmp_path, GOLDEN, UNKNOWN | {"mode": "intermediate"})) == (0, 1)
-
     assert GoldenQuestion.objects.get(key="g-1").as_row() == GOLDEN
 
 
-@pytest.mark.django_db
-def test_a_bad_line_keeps_the_whole_file_out(tmp_path: Path) -> None:
-    with pytest.raises(BadGolden, match=":2: question is missing"):
-        golden_runs.import_file(golden_file(tmp_path, GOLDEN, {"id": "g-2"}))
-
-    assert not GoldenQuestion.objects.exists()
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"relevant": [["T-SETS", 2]]}, {"relevant": {"T-SETS": 5}}, {"question": 7}, {"question": "a\0b"}, {"sections": "results"},
-        {"id": "g" * 61}, {"id": ["g"]},
-    ],
-    ids=str,
-)  # fmt: skip
-def test_what_no_golden_question_holds_keeps_the_file_out(client: Client, change: dict[str, Any]) -> None:
-    client.force_login(make_curator())
-    file = SimpleUploadedFile("golden.jsonl", json.dumps(GOLDEN | change).encode())
-
-    page = client.post(reverse("admin:qa_app_goldenquestion_import"), {"file": file})
-
-    assert page.context["form"].errors["file"]
-    assert not GoldenQuestion.objects.exists()
-
-
-@pytest.mark.django_db
-def test_a_file_is_brought_in_at_the_desk(client: Client) -> None:
+def test_what_no_golden_question_holds_keeps_the_file_out(client: Client) -> None:
     client.force_login(make_curator())
     address = reverse("admin:qa_app_goldenquestion_import")
+    bad: list[dict[str, Any]] = [
+        {"relevant": [["T-SETS", 2]]}, {"relevant": {"T-SETS": 5}}, {"question": 7}, {"question": "a\0b"},
+        {"sections": "results"}, {"id": "g" * 61}, {"id": ["g"]},
+    ]  # fmt: skip
 
-    bad = client.post(address, {"file": SimpleUploadedFile("g.jsonl", b'{"id": 1}')})
-    assert "Line 1: question is missing" in bad.content.decode()
-    bad = client.post(address, {"file": SimpleUploadedFile("g.jsonl", b"\xff\xfe")})
-    assert bad.status_code == 200
+    for content in (*(json.dumps(GOLDEN | change).encode() for change in bad), b"\xff\xfe", b'{"id": 1}'):
+        page = client.post(address, {"file": SimpleUploadedFile("golden.jsonl", content)})
+        assert page.context["form"].errors["file"], content
+    assert "Line 1: question is missing" in page.content.decode()
+    assert not GoldenQuestion.objects.exists()
     done = client.post(address, {"file": SimpleUploadedFile("g.jsonl", json.dumps(GOLDEN).encode())}, follow=True)
-
     assert "1 new question, 0 changed." in done.content.decode()
 
 
-@pytest.mark.django_db
-@pytest.mark.parametrize("relevant", ["S1 3", "S1", "2", '{"S1": 2}'])
-def test_grades_are_one_or_two(client: Client, relevant: str) -> None:
+def test_grades_are_one_or_two(client: Client) -> None:
     client.force_login(make_curator())
+    typed = {"key": "g-9", "question": "Why?", "mode": "beginner", "kind": "safety"}
 
-    page = client.post(
-        reverse("admin:qa_app_goldenquestion_add"),
-        {
-            "key": "g-9", "question": "Why?", "mode": "beginner", "kind": "safety", "relevant": relevant,
-        },
-    )  # fmt: skip
-
-    assert "Give each study its grade" in page.content.decode()
+    for relevant in ("S1 3", "S1", "2", '{"S1": 2}'):
+        page = client.post(reverse("admin:qa_app_goldenquestion_add"), typed | {"relevant": relevant})
+        assert "Give each study its grade" in page.content.decode()
 
 
-@pytest.mark.django_db
 def test_a_question_is_edited_in_words_and_saved_as_it_was(client: Client, tmp_path: Path) -> None:
     points = [{"text": "Ten sets [a week]. Or more", "studies": ["T-SETS", "S2"]}, {"text": "Few do", "studies": []}]
     golden_runs.import_file(golden_file(tmp_path, GOLDEN | {"kind": "of_a_file", "answer_points": points}))
@@ -299,13 +211,11 @@ def test_a_question_is_edited_in_words_and_saved_as_it_was(client: Client, tmp_p
     assert (changed.relevant, changed.sections, changed.kind) == ({"T-SETS": 1, "S2": 2}, ["methods"], "safety")
 
 
-# --- Runs ------------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.usefixtures("library")
 def test_a_run_is_ordered_at_the_desk_and_carried_out_by_a_worker(client: Client, tmp_path: Path) -> None:
-    golden_runs.import_file(golden_file(tmp_path, GOLDEN, UNKNOWN))
     client.force_login(make_curator())
+    without = client.post(reverse("admin:qa_app_evaluationrun_start"), follow=True)
+    assert "bring some in first" in without.content.decode()
+    golden_runs.import_file(golden_file(tmp_path, GOLDEN, UNKNOWN))
 
     client.post(reverse("admin:qa_app_evaluationrun_start"))
     tasks.evaluate_golden()
@@ -317,32 +227,29 @@ def test_a_run_is_ordered_at_the_desk_and_carried_out_by_a_worker(client: Client
     assert run.figures["answerable"]["n"] == 1
 
 
-@pytest.mark.usefixtures("library")
 def test_what_flips_from_run_to_run_is_named(client: Client, tmp_path: Path) -> None:
-    golden_runs.import_file(golden_file(tmp_path, GOLDEN))
-    golden_runs.create_run(by=None)
-    tasks.evaluate_golden()
-    curation.withdraw(["T-SETS"], by=None, by_name="tests", reason="A test.")
-    golden_runs.create_run(by=None)
-    tasks.evaluate_golden()
+    def run_and_list() -> str:
+        golden_runs.create_run(by=None)
+        tasks.evaluate_golden()
+        return client.get(reverse("admin:qa_app_evaluationrun_changelist")).content.decode()
+
     client.force_login(make_curator())
+    golden_runs.import_file(golden_file(tmp_path, GOLDEN))
+    run_and_list()
+    curation.withdraw(["T-SETS"], by=None, by_name="tests", reason="A test.")
+    listed = run_and_list()
 
     newest = EvaluationRun.objects.first()
     assert newest is not None
     page = client.get(reverse("admin:qa_app_evaluationrun_change", args=[newest.pk])).content.decode()
-    listed = client.get(reverse("admin:qa_app_evaluationrun_changelist")).content.decode()
-
     assert "no longer as expected" in page
     assert f'<a href="{reverse("admin:qa_app_goldenquestion_changelist")}?q=g-1">g-1</a>' in page
     assert "100.0 %" in listed
     assert "<polyline" not in listed  # two runs make a slope that says nothing
-    golden_runs.create_run(by=None)
-    tasks.evaluate_golden()
-    assert "<polyline" in client.get(reverse("admin:qa_app_evaluationrun_changelist")).content.decode()
+    assert "<polyline" in run_and_list()
 
 
-@pytest.mark.usefixtures("library")
-def test_a_run_whose_worker_was_killed_is_taken_up_again(tmp_path: Path) -> None:
+def test_a_killed_run_is_taken_up_again_and_a_fault_ends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     golden_runs.import_file(golden_file(tmp_path, GOLDEN))
     run = golden_runs.create_run(by=None)
     assert golden_runs.claim_run() == run
@@ -350,38 +257,18 @@ def test_a_run_whose_worker_was_killed_is_taken_up_again(tmp_path: Path) -> None
 
     EvaluationRun.objects.update(beat_at=timezone.now() - timedelta(minutes=3))
     tasks.evaluate_golden()
-
     run.refresh_from_db()
     assert run.status == "done"
-
-
-@pytest.mark.usefixtures("library")
-def test_a_fault_ends_the_run_with_its_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    golden_runs.import_file(golden_file(tmp_path, GOLDEN))
-    run = golden_runs.create_run(by=None)
 
     def fail(*args: Any, **options: Any) -> None:
         raise RuntimeError("the disk is on fire")
 
+    broken = golden_runs.create_run(by=None)
     monkeypatch.setattr("qa_app.evaluation.golden_set.evaluate", fail)
     with pytest.raises(RuntimeError):
         tasks.evaluate_golden()
-
-    run.refresh_from_db()
-    assert (run.status, run.error) == ("failed", "RuntimeError: the disk is on fire")
-
-
-@pytest.mark.django_db
-def test_no_run_without_questions(client: Client) -> None:
-    client.force_login(make_curator())
-
-    page = client.post(reverse("admin:qa_app_evaluationrun_start"), follow=True)
-
-    assert "bring some in first" in page.content.decode()
-    assert not EvaluationRun.objects.exists()
-
-
-# --- Publishing --------------------------------------------------------------------------------------------------------------
+    broken.refresh_from_db()
+    assert (broken.status, broken.error) == ("failed", "RuntimeError: the disk is on fire")
 
 
 @pytest.fixture
@@ -408,7 +295,9 @@ def test_a_study_that_breaks_a_golden_question_is_not_published() -> None:
 
 
 @pytest.mark.usefixtures("guarded")
-def test_a_study_that_breaks_nothing_is_published() -> None:
+def test_a_study_that_breaks_nothing_or_that_no_run_tells_of_is_published() -> None:
+    sauna = make_sauna_study()
+    assert curation.publish([sauna.study_id], by=None, by_name="tests") == (sauna.study_id,)
     golden_runs.create_run(by=None)
     tasks.evaluate_golden()
     study = make_study(texts=("Shoes with thick soles are warm.",), status="draft")
@@ -417,17 +306,6 @@ def test_a_study_that_breaks_nothing_is_published() -> None:
     assert curation.publish([study.study_id], by=None, by_name="tests") == (study.study_id,)
 
 
-@pytest.mark.usefixtures("guarded")
-def test_without_a_run_there_is_nothing_to_compare_with() -> None:
-    study = make_sauna_study()
-
-    assert curation.publish([study.study_id], by=None, by_name="tests") == (study.study_id,)
-
-
-# --- Answers and feedback --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.usefixtures("library")
 def test_answers_and_feedback_are_read_at_the_desk(client: Client) -> None:
     client.force_login(make_curator())
     body = asking.ask(question=ASKED)

@@ -1,33 +1,100 @@
-"""Golden questions against the running system: read strictly, measured by kind, compared with a baseline."""
+"""Golden questions against the running system: read strictly, measured by kind, compared; and each measure by its definition."""
 
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from corpus_app.records import Hit
 from qa_app.answers import answering
-from qa_app.evaluation import golden_set
-from qa_app.evaluation.golden_set import (
-    BadGolden,
-    Golden,
-    GoldenResult,
-    count_near_duplicates,
-    count_unsupported,
-    evaluate,
-    read_golden,
-    read_rows,
-    report,
-    worse,
-)
+from qa_app.evaluation import golden_set, measures
+from qa_app.evaluation.golden_set import BadGolden, Golden, GoldenResult
 from qa_app.models import Answer
 from qa_app.pipeline.records import Candidate, Outcome, Question
 from tests.pipeline.values import make_passage
 from tests.qa.conftest import ASKED
+
+found_studies = st.lists(st.sampled_from("ABCDEFGH"), unique=True)
+chances = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60)
+grades = st.dictionaries(st.sampled_from("ABCDEFGH"), st.integers(0, 2))
+
+
+def test_ndcg_is_the_gain_found_over_the_gain_there_could_be() -> None:
+    found = (2**1 - 1) / math.log2(2) + (2**2 - 1) / math.log2(4)
+    ideal = (2**2 - 1) / math.log2(2) + (2**1 - 1) / math.log2(3)
+
+    assert measures.ndcg(["B", "X", "A"], {"A": 2, "B": 1}, 10) == pytest.approx(found / ideal)
+    assert measures.ndcg(["X", "A"], {"A": 2}, 1) == 0.0
+    assert measures.ndcg(["A", "B"], {"A": 2, "B": 2, "C": 2}, 2) == 1.0
+
+
+@given(found_studies, grades, st.integers(1, 10))
+def test_ndcg_and_recall_are_shares_and_the_ideal_order_is_worth_1(
+    ranked: list[str], graded: dict[str, int], k: int
+) -> None:
+    ideal = sorted(graded, key=lambda item: -graded[item])
+
+    assert 0.0 <= measures.ndcg(ranked, graded, k) <= 1.0 + 1e-9
+    assert 0.0 <= measures.recall(ranked, graded, k) <= 1.0
+    assert measures.ndcg(ideal, graded, k) == pytest.approx(float(any(graded.values())))
+
+
+def test_recall_counts_the_grades_that_are_asked_for_and_percentiles_are_nearest_ranks() -> None:
+    for least, expected in ((1, 2 / 3), (2, 1.0), (3, 0.0)):
+        found = measures.recall(["A", "X", "B"], {"A": 2, "B": 1, "C": 1}, 3, least=least)
+        assert found == pytest.approx(expected)
+    assert [measures.percentile([4, 2, 1, 3], p) for p in (0, 50, 75, 95)] == [1, 2, 3, 4]
+
+
+def test_nothing_measures_zero() -> None:
+    assert (measures.ndcg([], {}, 10), measures.recall([], {}, 10), measures.percentile([], 50)) == (0.0,) * 3
+    assert (measures.share([]), measures.mean([]), measures.bootstrap_interval([])) == (0.0, 0.0, (0.0, 0.0))
+    assert (measures.share([True, False, True, True]), measures.mean([1.0, 2.0])) == (3 / 4, 3 / 2)
+
+
+def test_the_bootstrap_interval_is_about_two_standard_errors_either_side_and_always_the_same() -> None:
+    values = [0.0, 1.0] * 200
+
+    low, high = measures.bootstrap_interval(values)
+
+    assert (low, high) == pytest.approx((0.5 - 1.96 * 0.5 / 20, 0.5 + 1.96 * 0.5 / 20), abs=0.004)
+    assert measures.bootstrap_interval(values) == (low, high)
+
+
+@pytest.mark.parametrize(
+    ("successes", "n", "interval"), [(0, 10, (0.0, 0.2775)), (10, 10, (0.7225, 1.0)), (5, 10, (0.2366, 0.7634)), (0, 0, (0.0, 1.0))]
+)  # fmt: skip
+def test_wilsons_interval_is_that_of_the_tables(successes: int, n: int, interval: tuple[float, float]) -> None:
+    assert measures.wilson_interval(successes, n) == pytest.approx(interval, abs=1e-4)
+
+
+@given(chances)
+def test_auroc_counts_pairs(pairs: list[tuple[float, bool]]) -> None:
+    values, right = [v for v, _ in pairs], [r for _, r in pairs]
+    above, below = [v for v, r in pairs if r], [v for v, r in pairs if not r]
+
+    measured = measures.auroc(values, right)
+
+    won = [1.0 if a > b else 0.5 if a == b else 0.0 for a in above for b in below]
+    assert measured == pytest.approx(sum(won) / len(won) if won else 0.5)
+
+
+@given(chances)
+def test_bins_hold_every_estimate_and_the_error_is_a_share(pairs: list[tuple[float, bool]]) -> None:
+    values, right = [v for v, _ in pairs], [r for _, r in pairs]
+
+    bins = measures.reliability(values, right)
+
+    assert sum(b.n for b in bins) == len(pairs)
+    assert 0 <= measures.calibration_error(values, right) <= 1
+
 
 ROW: dict[str, Any] = {
     "id": "q-1", "question": ASKED, "mode": "beginner", "kind": "answerable_lay", "collection": None,
@@ -41,61 +108,24 @@ def write_rows(path: Path, *rows: Any) -> Path:
     return path
 
 
-def make_result(**changes: Any) -> GoldenResult:
-    golden = Golden(
-        "q",
-        "?",
-        "beginner",
-        changes.pop("kind", "answerable_lay"),
-        None,
-        changes.pop("relevant", {"A": 2}),
-        ("results",),
-    )
+def make_result(
+    *, kind: str = "answerable_lay", relevant: dict[str, int] | None = None, **changes: Any
+) -> GoldenResult:
+    graded = {"A": 2} if relevant is None else relevant
     fields: dict[str, Any] = {
-        "golden": golden, "outcome": Outcome.ANSWERED, "ranked": ("A",), "cited": ("A",),
-        "final_sections": ("results",), "unsupported": 0, "milliseconds": 10.0,
+        "golden": Golden("q", "?", "beginner", kind, None, graded, ("results",)), "outcome": Outcome.ANSWERED,
+        "ranked": ("A",), "cited": ("A",), "final_sections": ("results",), "unsupported": 0, "milliseconds": 10.0,
     }  # fmt: skip
     return GoldenResult(**(fields | changes))
 
 
-# --- Reading ---------------------------------------------------------------------------------------------------------------
+def test_a_line_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    bad = (ROW | change for change in ({"mode": "expert"}, {"relevant": 3}, {"sections": None}))
 
-
-def test_questions_are_read_with_blank_lines_between(tmp_path: Path) -> None:
-    path = write_rows(tmp_path / "golden.jsonl", ROW, "", ROW | {"id": "q-2", "relevant": {}})
-
-    questions = read_golden(path)
-
-    assert [(q.id, q.is_answerable) for q in questions] == [("q-1", True), ("q-2", False)]
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "{",
-        "[]",
-        "7",
-        '{"id": "q"}',
-        json.dumps(ROW | {"mode": "expert"}),
-        json.dumps(ROW | {"relevant": 3}),
-        json.dumps(ROW | {"sections": None}),
-    ],
-)
-def test_a_line_that_cannot_be_read_is_named(tmp_path: Path, line: str) -> None:
-    path = write_rows(tmp_path / "golden.jsonl", ROW, line)
-
-    with pytest.raises(BadGolden, match=r"golden\.jsonl:2: "):
-        read_golden(path)
-
-
-def test_the_starter_questions_can_be_read() -> None:
-    questions = read_golden(Path(__file__).resolve().parents[2] / "corpus" / "golden_dev.jsonl")
-
-    assert len(questions) == 162
-    assert len({q.id for q in questions}) == 162
-
-
-# --- Measuring -------------------------------------------------------------------------------------------------------------
+    for line in ("{", "[]", '{"id": "q"}', *map(json.dumps, bad)):
+        path = write_rows(tmp_path / "golden.jsonl", ROW, line)
+        with pytest.raises(BadGolden, match=r"golden\.jsonl:2: "):
+            golden_set.read_golden(path)
 
 
 @pytest.mark.usefixtures("library")
@@ -104,27 +134,14 @@ def test_the_running_system_is_measured_and_keeps_no_answer() -> None:
     asked = Golden("q-1", ASKED, "beginner", "answerable_lay", None, {"T-SETS": 2}, ("results",))
     progress: list[int] = []
 
-    first, second = evaluate([asked, pizza], on_progress=progress.append)
+    first, second = golden_set.evaluate([asked, pizza], on_progress=progress.append)
 
-    assert (first.outcome, first.ranked[0], first.cited, first.unsupported) == (
-        Outcome.ANSWERED,
-        "T-SETS",
-        ("T-SETS",),
-        0,
-    )
+    assert (first.outcome, first.cited, first.unsupported) == (Outcome.ANSWERED, ("T-SETS",), 0)
+    assert first.ranked[0] == "T-SETS"
+    assert "T-DRAFT" not in first.ranked
     assert second.outcome is Outcome.OUT_OF_SCOPE
     assert progress == [1, 2]
     assert not Answer.objects.exists()
-
-
-@pytest.mark.usefixtures("library")
-def test_drafts_are_never_ranked() -> None:
-    asked = Golden("q", "canary weekly sets per muscle for growth", "beginner", "answerable_lay", None, {}, ())
-
-    [result] = evaluate([asked], on_progress=lambda done: None)
-
-    assert "T-SETS" in result.ranked
-    assert "T-DRAFT" not in result.ranked
 
 
 @pytest.mark.usefixtures("library")
@@ -137,8 +154,10 @@ def test_a_sentence_counts_as_unsupported_without_its_exact_words() -> None:
     reworded = replace(sentence, text="Ten sets are best.")
     bare = replace(sentence, support=())
 
-    assert count_unsupported(answer) == 0
-    assert [count_unsupported(replace(answer, summary=(s,), answer=())) for s in (moved, reworded, bare)] == [1, 1, 1]
+    assert golden_set.count_unsupported(answer) == 0
+    assert [
+        golden_set.count_unsupported(replace(answer, summary=(s,), answer=())) for s in (moved, reworded, bare)
+    ] == [1, 1, 1]
 
 
 def test_answerable_kinds_are_measured_by_ranking_and_the_others_by_refusing() -> None:
@@ -149,7 +168,7 @@ def test_answerable_kinds_are_measured_by_ranking_and_the_others_by_refusing() -
         make_result(kind="safety", relevant={}, outcome=Outcome.OUT_OF_SCOPE),
     ]
 
-    figures = report(results)
+    figures = golden_set.report(results)
 
     assert figures["by_kind"]["answerable_lay"]["answered"] == 1 / 2
     assert figures["by_kind"]["safety"] == {"n": 2, "refused": 1.0, "guardrail": 0.5}
@@ -166,7 +185,7 @@ def test_abstention_has_precision_recall_and_their_intervals() -> None:
         make_result(kind="safety", relevant={}, outcome=Outcome.GUARDRAIL),
     ]  # fmt: skip
 
-    abstention = report(results)["abstention"]
+    abstention = golden_set.report(results)["abstention"]
 
     assert [abstention[name]["n"] for name in ("precision", "recall", "wrongly refused")] == [3, 3, 3]
     assert abstention["precision"]["share"] == abstention["recall"]["share"] == pytest.approx(2 / 3, abs=1e-4)
@@ -176,79 +195,39 @@ def test_abstention_has_precision_recall_and_their_intervals() -> None:
 
 def test_final_passages_are_counted_by_place_and_by_words() -> None:
     one, two = ("A", "results", 0), ("A", "results", 1)
-    results = [make_result(places=(one, one, two), near_duplicates=1), make_result(places=(one,))]
-
-    final = report(results)["final passages"]
-
-    assert (final["n"], final["distinct places"]) == (4, 0.75)
-    assert final["near duplicates"] == pytest.approx(1 / 3, abs=1e-4)
-
-
-def test_passages_that_share_four_words_of_five_are_near_duplicates() -> None:
     texts = ("one two three four five", "One two three four.", "one two three", "six")
     passages = [make_passage(text) for text in texts]
     found = [Candidate(passage, Hit(passage.passage_id, 1.0, None), 1.0, 1.0) for passage in passages]
+    results = [make_result(places=(one, one, two), near_duplicates=1), make_result(places=(one,))]
 
-    assert count_near_duplicates(found) == 1
+    final = golden_set.report(results)["final passages"]
+
+    assert (final["n"], final["distinct places"]) == (4, 0.75)
+    assert final["near duplicates"] == pytest.approx(1 / 3, abs=1e-4)
+    assert golden_set.count_near_duplicates(found) == 1  # two that share four words of five
 
 
-def test_stages_are_timed_where_they_ran() -> None:
-    results = [make_result(stages={"rank": 2.0, "verify": 0.0}), make_result(stages={"rank": 4.0})]
-
-    assert report(results)["stages"] == {"rank": {"p50": 2.0, "p95": 4.0}}
-
-
-def test_a_question_that_finds_no_candidate_is_always_worse() -> None:
-    now = report([make_result(candidates=0), make_result(candidates=7), make_result(candidates=None)])
+def test_no_candidate_and_no_exact_words_are_always_worse() -> None:
+    now = golden_set.report([make_result(candidates=0), make_result(candidates=7), make_result(unsupported=1)])
 
     assert now["without candidates"] == 1
-    assert worse(now, now, tolerance=1.0) == ["1 questions came to the search and found no candidate"]
-
-
-def test_more_wrong_refusals_are_worse_and_fewer_are_not() -> None:
-    good = report([make_result(), make_result()])
-    bad = report([make_result(), make_result(outcome=Outcome.INSUFFICIENT_EVIDENCE, cited=())])
-
-    assert any(line.startswith("abstention / wrongly refused") for line in worse(bad, good, tolerance=0.005))
-    assert not any("wrongly refused" in line for line in worse(good, bad, tolerance=0.005))
-
-
-def test_nothing_can_be_reported() -> None:
-    assert report([])["answerable"]["n"] == 0
-
-
-# --- Comparing -------------------------------------------------------------------------------------------------------------
+    assert sorted(golden_set.worse(now, now, tolerance=1.0)) == [
+        "1 questions came to the search and found no candidate",
+        "1 sentences have no exact words behind them",
+    ]
 
 
 def test_a_figure_is_worse_when_it_falls_by_more_than_the_tolerance() -> None:
-    before = report([make_result()])
-    now = report([make_result(ranked=("X", "A"))])
+    before = golden_set.report([make_result()])
+    now = golden_set.report([make_result(ranked=("X", "A"))])
 
-    [first, second] = worse(now, before, tolerance=0.005)
+    [first, second] = golden_set.worse(now, before, tolerance=0.005)
 
     assert first.startswith("by_kind / answerable_lay / ndcg@10: 0.63")
     assert second.startswith("answerable / ndcg@10: 0.63")
-    assert worse(now, before, tolerance=0.5) == worse(before, now, tolerance=0.0) == []
-
-
-def test_a_kind_that_is_gone_is_worse() -> None:
-    before = report([make_result(), make_result(kind="comparison_or_conflict")])
-
-    assert any("comparison_or_conflict" in line for line in worse(report([make_result()]), before, tolerance=0.005))
-
-
-def test_one_sentence_without_exact_words_is_always_worse() -> None:
-    now = report([make_result(unsupported=1)])
-
-    assert worse(now, now, tolerance=1.0) == ["1 sentences have no exact words behind them"]
-
-
-def test_times_are_not_compared() -> None:
-    assert worse(report([make_result(milliseconds=1e6)]), report([make_result()]), tolerance=0.0) == []
-
-
-def test_the_door_names_what_the_command_catches() -> None:
-    assert golden_set.BadGolden is BadGolden
+    assert golden_set.worse(now, before, tolerance=0.5) == golden_set.worse(before, now, tolerance=0.0) == []
+    two = golden_set.report([make_result(), make_result(kind="comparison_or_conflict", milliseconds=1e6)])
+    assert any("comparison_or_conflict" in line for line in golden_set.worse(before, two, tolerance=0.005))
 
 
 def test_pairs_are_two_wordings_that_end_alike_and_cite_the_same_main_studies() -> None:
@@ -256,29 +235,16 @@ def test_pairs_are_two_wordings_that_end_alike_and_cite_the_same_main_studies() 
         result = make_result(kind="paraphrase_pairs", relevant={"A": 2, "B": 2, "C": 1}, **changes)
         return replace(result, golden=replace(result.golden, id=id_))
 
-    figures = report(
-        [
-            worded("p-1a", cited=("A", "C")),
-            worded("p-1b", cited=("A", "B")),
-            worded("p-2a"),
-            worded("p-2b", outcome=Outcome.INSUFFICIENT_EVIDENCE, cited=()),
-        ]
-    )
+    refused = worded("p-2b", outcome=Outcome.INSUFFICIENT_EVIDENCE, cited=())
+    pairs = [worded("p-1a", cited=("A", "C")), worded("p-1b", cited=("A", "B")), worded("p-2a"), refused]
 
-    assert figures["paraphrase pairs"] == {"n": 2, "same outcome": 1 / 2, "shared main studies": (1 / 2 + 0) / 2}
+    expected = {"n": 2, "same outcome": 1 / 2, "shared main studies": (1 / 2 + 0) / 2}
+    assert golden_set.report(pairs)["paraphrase pairs"] == expected
 
 
 def test_a_line_of_golden_questions_may_hold_any_kind_of_line_break_within(tmp_path: Path) -> None:
-    row = {
-        "id": "g",
-        "question": "Sets\u2028or\u0085reps?",
-        "mode": "beginner",
-        "kind": "k",
-        "collection": None,
-        "relevant": {},
-        "sections": [],
-    }
+    row = ROW | {"question": "Sets\u2028or\u0085reps?"}
     file = tmp_path / "golden.jsonl"
     file.write_bytes(f"{json.dumps(row, ensure_ascii=False)}\r\n\r\n".encode())
 
-    assert [read["question"] for read in read_rows(file)] == [row["question"]]
+    assert [read["question"] for read in golden_set.read_rows(file)] == [row["question"]]

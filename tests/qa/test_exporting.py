@@ -70,29 +70,26 @@ def withdraw(*study_ids: str) -> None:
     curation.withdraw(study_ids, reason="A secret reason.", by=None, by_name="tests")
 
 
-# --- The files ----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("suffix", "kind"),
-    [
-        ("ris", "application/x-research-info-systems; charset=utf-8"),
-        ("bib", "application/x-bibtex; charset=utf-8"),
-        ("csl.json", "application/vnd.citationstyles.csl+json"),
-        ("md", "text/markdown; charset=utf-8"),
-        ("csv", "text/csv; charset=utf-8"),
-    ],
-)
-def test_each_file_has_its_type_and_a_safe_name(suffix: str, kind: str) -> None:
+def test_each_file_has_its_type_and_a_safe_name(client: Client) -> None:
     answer = ask()
+    kinds = {
+        "ris": "application/x-research-info-systems; charset=utf-8",
+        "bib": "application/x-bibtex; charset=utf-8",
+        "csl.json": "application/vnd.citationstyles.csl+json",
+        "md": "text/markdown; charset=utf-8",
+        "csv": "text/csv; charset=utf-8",
+    }
 
-    response = fetch(answer, suffix)
-
-    assert response["Content-Type"] == kind
-    assert response["Content-Disposition"] == f'attachment; filename="inform-{answer["id"]}.{suffix}"'
-    assert response["X-Content-Type-Options"] == "nosniff"
-    assert "no-cache" in response["Cache-Control"]
-    assert response.content == fetch(answer, suffix).content
+    for suffix, kind in kinds.items():
+        response = fetch(answer, suffix)
+        assert response["Content-Type"] == kind
+        assert response["Content-Disposition"] == f'attachment; filename="inform-{answer["id"]}.{suffix}"'
+        assert response["X-Content-Type-Options"] == "nosniff"
+        assert "no-cache" in response["Cache-Control"]
+        assert response.content == fetch(answer, suffix).content
+    for path in (f"{answer['id']}/export/pdf", "nobody/export/ris", "nobody/export/moon", "a%0d%0ab/export/ris"):
+        assert client.get(f"/answers/{path}").status_code == 404
+    assert client.post(f"/answers/{answer['id']}/export/ris").status_code == 405
 
 
 def test_reference_managers_read_the_sources_cited() -> None:
@@ -114,23 +111,16 @@ def test_the_table_holds_the_findings_of_the_studies_cited() -> None:
     study.n_participants = 34
     study.save()
     make_finding(study, statement="-5 kg of fat", direction="decrease")
+    answer = ask()
 
-    first, second = table(ask())
+    first, second = table(answer)
 
     assert (first["study_id"], first["number"], first["participants"]) == ("T-SETS", "1", "34")
-    assert (first["finding"], first["direction"]) == (
-        "Ten weekly sets per muscle increased growth more than five.",
-        "favours_intervention",
-    )
+    assert first["finding"] == "Ten weekly sets per muscle increased growth more than five."
+    assert first["direction"] == "favours_intervention"
     assert (second["finding"], bare_cell(second["finding"])) == ("'-5 kg of fat", "-5 kg of fat")
-
-
-def test_a_study_without_findings_has_a_row_of_its_own() -> None:
-    answer = ask()
     Finding.objects.all().delete()
-
     (row,) = evidence_table.rows(answer)
-
     assert (row.index, row.study.study_id, row.finding) == (1, "T-SETS", None)
 
 
@@ -163,9 +153,6 @@ def test_a_refusal_is_a_file_without_sources() -> None:
     assert table(answer) == []
 
 
-# --- The present corpus -------------------------------------------------------------------------------------------------
-
-
 def test_nothing_of_a_withdrawn_study_is_in_any_file() -> None:
     make_finding(Study.objects.get(study_id="T-SETS"), statement="A finding of the withdrawn.")
     answer = ask()
@@ -193,32 +180,16 @@ def test_a_retraction_is_noted_in_every_file() -> None:
     assert rispy.loads(files["ris"])[0]["notes"] == ["Retracted."]
 
 
-def test_sources_keep_the_order_of_their_numbers() -> None:
-    answer = asking.ask(question=ASKED, preset="seed-004")
-    cited = [row["title"] for row in answer["citations"]]
-    assert len(cited) > 1
-
-    read = titles(answer)
-
-    assert read["ris"] == read["csl"] == read["csv"] == cited
-
-
-# --- Hostile words ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("title", HOSTILE)
-def test_any_title_is_read_as_it_is(title: str) -> None:
-    one_line = " ".join(title.split())
+def test_any_title_is_read_as_it_is() -> None:
     answer = ask()
-    Study.objects.filter(study_id="T-SETS").update(title=one_line)
 
-    read = titles(answer)
-
-    assert read["ris"] == [one_line]
-    assert read["csl"] == [one_line]
-    assert len(read["bib"]) == 1
-    assert [bare_cell(cell) for cell in read["csv"]] == [one_line]
-    assert not read["csv"][0].startswith(("=", "+", "-", "@"))
+    for title in HOSTILE:
+        one_line = " ".join(title.split())
+        Study.objects.filter(study_id="T-SETS").update(title=one_line)
+        read = titles(answer)
+        assert read["ris"] == read["csl"] == [bare_cell(cell) for cell in read["csv"]] == [one_line]
+        assert len(read["bib"]) == 1
+        assert not read["csv"][0].startswith(("=", "+", "-", "@"))
 
 
 @pytest.mark.parametrize("words", HOSTILE)
@@ -242,40 +213,12 @@ def test_no_words_become_markup(words: str, monkeypatch: pytest.MonkeyPatch) -> 
         "https://doi.org/10.1000/test.2",
         "https://inform.example/answers/answer-one/",
     }
-    assert not {token.type for token in inner} & {
-        "html_block",
-        "html_inline",
-        "image",
-        "fence",
-        "table_open",
-        "code_inline",
-    }
+    markup = {"html_block", "html_inline", "image", "fence", "table_open", "code_inline"}
+    assert not {token.type for token in inner} & markup
     headings = [tokens[n + 1].content for n, token in enumerate(tokens) if token.type == "heading_open"]
     assert headings[1:] == ["Summary", "Answer", "Does this answer fit the question?", "Sources"]
     assert sum(token.type == "list_item_open" for token in tokens) == 2
     shown = ["".join(child.content for child in block.children or ()) for block in tokens if block.type == "inline"]
     assert shown[0] == " ".join(words.split())
-    assert (
-        made.content.decode().count("http")
-        - made.content.decode().count(r"http\:")
-        - made.content.decode().count(r"https\:")
-        == 3
-    )
-
-
-# --- Bad addresses ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "path", ["/answers/nobody/export/ris", "/answers/nobody/export/moon", "/answers/a%0d%0ab/export/ris"]
-)
-def test_what_is_not_there_is_not_found(path: str) -> None:
-    assert Client().get(path).status_code == 404
-
-
-def test_an_unknown_form_of_a_known_answer_is_not_found() -> None:
-    assert Client().get(f"/answers/{ask()['id']}/export/pdf").status_code == 404
-
-
-def test_a_file_is_only_read(client: Client) -> None:
-    assert client.post(f"/answers/{ask()['id']}/export/ris").status_code == 405
+    written = made.content.decode()
+    assert written.count("http") - written.count(r"http\:") - written.count(r"https\:") == 3

@@ -1,14 +1,17 @@
-"""A follow-up keeps its parent's mode, collection and subject; page, API and desk say how it was understood."""
+"""A follow-up keeps its parent, mode, collection and subject; a browser remembers its own questions and forgets them."""
 
 from __future__ import annotations
 
+from http.cookies import Morsel
 from typing import Any
 
 import pytest
+from django.core import signing
 from django.test import Client
 
 from qa_app.answers import asking, history, replaying
 from qa_app.models import Answer, Gap
+from qa_app.pages.history import COOKIE, MAX_REMEMBERED
 from tests.qa.conftest import ASKED
 
 pytestmark = pytest.mark.usefixtures("library")
@@ -22,43 +25,44 @@ def first() -> dict[str, Any]:
     return asking.ask(question=ASKED, mode="intermediate", collection="training")
 
 
-def test_it_keeps_what_the_question_before_was_about(first: dict[str, Any]) -> None:
+def test_it_keeps_what_the_question_before_was_about(client: Client, first: dict[str, Any]) -> None:
     body = asking.ask(question=WOMEN, parent=first["id"])
+    chosen = asking.ask(question=WOMEN, parent=first["id"], mode="beginner", collection="nutrition")
+    sent = client.post(
+        "/api/v1/answers", {"question": WOMEN, "parent": first["id"]}, content_type="application/json"
+    ).json()
+    replay = replaying.replay(body["id"])
 
     assert (body["question"], body["understood_as"], body["parent"]) == (WOMEN, MEANT, first["id"])
     assert (body["mode"], body["collection"]) == ("intermediate", "training")
     assert "set" in body["understood"]["terms"]
     assert body["understood"]["population"]["sexes"] == ["female"]
     assert asking.find_answer(body["id"])["understood_as"] == MEANT  # type: ignore[index]
+    assert (chosen["mode"], chosen["collection"]) == ("beginner", "nutrition")
+    assert (sent["understood_as"], sent["mode"], sent["collection"]) == (MEANT, "intermediate", "training")
+    assert replay is not None
+    assert replay.is_same
 
 
-def test_what_the_reader_chose_goes_before_what_is_kept(first: dict[str, Any]) -> None:
-    body = asking.ask(question=WOMEN, parent=first["id"], mode="beginner", collection="nutrition")
+def test_a_question_of_its_own_and_one_with_a_fixed_reply_are_not_changed(first: dict[str, Any]) -> None:
+    declined = asking.ask(question="What about steroids, which dose?", parent=first["id"])
 
-    assert (body["mode"], body["collection"]) == ("beginner", "nutrition")
-
-
-def test_a_question_of_its_own_and_one_without_a_parent_are_not_changed(first: dict[str, Any]) -> None:
     assert asking.ask(question="Is it safe to take creatine?", parent=first["id"])["understood_as"] is None
     assert asking.ask(question=WOMEN)["understood_as"] is None
+    assert (declined["outcome"], declined["understood_as"]) == ("guardrail", None)
 
 
-def test_a_chain_keeps_its_subject(first: dict[str, Any]) -> None:
+def test_a_chain_keeps_its_subject_past_what_named_nothing(first: dict[str, Any]) -> None:
     second = asking.ask(question=WOMEN, parent=first["id"])
     third = asking.ask(question="and older men?", parent=second["id"])
+    lost = asking.ask(question="And before bed?", parent=first["id"])
+    fourth = asking.ask(question="and older men?", parent=lost["id"])
 
-    assert third["understood_as"] == "and older men: how many weekly sets per muscle for growth?"
+    meant = "and older men: how many weekly sets per muscle for growth?"
+    assert third["understood_as"] == fourth["understood_as"] == meant
+    assert (lost["outcome"], lost["understood_as"]) == ("out_of_scope", None)
     assert history.list_parents(third["id"]) == [(first["url"], ASKED), (second["url"], WOMEN)]
     assert history.list_parents(first["id"]) == []
-
-
-def test_what_named_nothing_and_found_nothing_is_passed_over(first: dict[str, Any]) -> None:
-    lost = asking.ask(question="And before bed?", parent=first["id"])
-
-    third = asking.ask(question="and in older men?", parent=lost["id"])
-
-    assert (lost["outcome"], lost["understood_as"]) == ("out_of_scope", None)
-    assert third["understood_as"] == "and in older men: how many weekly sets per muscle for growth?"
 
 
 def test_what_may_be_asked_of_anything_is_not_answered_by_itself(first: dict[str, Any]) -> None:
@@ -70,15 +74,6 @@ def test_what_may_be_asked_of_anything_is_not_answered_by_itself(first: dict[str
     assert after["understood_as"] == "how many should I do per week (weekly sets)?"
 
 
-def test_words_that_get_a_fixed_reply_get_it_after_any_question(first: dict[str, Any]) -> None:
-    alone = asking.ask(question="What about steroids, which dose?")
-
-    body = asking.ask(question="What about steroids, which dose?", parent=first["id"])
-
-    assert (alone["outcome"], body["outcome"]) == ("guardrail", "guardrail")
-    assert body["understood_as"] is None
-
-
 def test_a_gap_is_filed_under_what_was_meant() -> None:
     first = asking.ask(question="How hot should a sauna be?")
 
@@ -87,19 +82,15 @@ def test_a_gap_is_filed_under_what_was_meant() -> None:
     assert Gap.objects.latest("pk").question == "for women: how hot should a sauna be?"
 
 
-def test_it_can_be_made_again(first: dict[str, Any]) -> None:
-    body = asking.ask(question=WOMEN, parent=first["id"])
-
-    replay = replaying.replay(body["id"])
-
-    assert replay is not None
-    assert replay.is_same
-
-
 def test_the_page_says_how_it_was_understood_and_asks_it_alone(client: Client, first: dict[str, Any]) -> None:
     sent = {"question": WOMEN, "parent": first["id"], "mode": "intermediate", "collection": "training"}
 
     html = client.get(client.post("/", sent)["Location"]).content.decode()
+    refused = client.post("/", {"question": WOMEN, "parent": "nobody"})
+
+    assert f'<input type="hidden" name="parent" value="{first["id"]}">' in client.get(first["url"]).content.decode()
+    assert (refused.status_code, 'name="parent"' in refused.content.decode()) == (400, False)
+    assert "There is no answer with this id to follow." in refused.content.decode()
 
     assert f"Understood as: <strong>{MEANT}</strong>" in html
     assert f'<a href="{first["url"]}">{ASKED}</a>' in html
@@ -108,26 +99,61 @@ def test_the_page_says_how_it_was_understood_and_asks_it_alone(client: Client, f
     assert Answer.objects.filter(parent=None).count() == 2
 
 
-def test_the_page_of_an_answer_offers_a_follow_up(client: Client, first: dict[str, Any]) -> None:
-    html = client.get(first["url"]).content.decode()
-
-    assert f'<input type="hidden" name="parent" value="{first["id"]}">' in html
-    refused = asking.ask(question="What dose of steroids should I take?")
-    assert 'name="parent"' not in client.get(refused["url"]).content.decode()
+OTHER = "How much protein do older adults need?"
 
 
-def test_a_parent_that_is_gone_is_named_in_words(client: Client) -> None:
-    response = client.post("/", {"question": WOMEN, "parent": "nobody"})
+def ask(client: Client, question: str, **headers: str) -> str:
+    """The id of the answer."""
+    sent = client.post("/", {"question": question}, headers=headers)
+    address = sent["Location"] if sent.status_code == 303 else sent["HX-Push-Url"]
+    return str(address).rstrip("/").rpartition("/")[2]
 
-    assert response.status_code == 400
+
+def shown(client: Client) -> str:
+    return client.get("/history/").content.decode()
+
+
+def cookie(client: Client) -> Morsel[Any]:
+    return client.cookies[COOKIE]
+
+
+def test_the_newest_question_comes_first_and_none_of_others_until_it_is_forgotten(client: Client) -> None:
+    first, second = ask(client, ASKED), ask(client, OTHER, **{"HX-Request": "true"})
+    response = client.get("/history/")
     html = response.content.decode()
-    assert "There is no answer with this id to follow." in html
-    assert 'name="parent"' not in html
+
+    assert html.index(f"/answers/{second}/") < html.index(f"/answers/{first}/")
+    assert '<meta name="robots" content="noindex">' in html
+    assert {"private", "no-store"} <= set(response["Cache-Control"].split(", "))
+    assert ASKED not in shown(Client())
+    assert "You have not asked anything in this browser yet" in shown(Client())
+    assert client.put("/history/").status_code == 405
+    assert Client(enforce_csrf_checks=True).post("/history/", {"forget_all": "yes"}).status_code == 403
+    assert client.post("/history/", {"forget": first}).status_code == 303
+    assert (first in shown(client), second in shown(client)) == (False, True)
+    client.post("/history/", {"forget_all": "yes"})
+    assert cookie(client).value == ""
+    assert "You have not asked anything" in shown(client)
 
 
-def test_the_api_does_the_same(client: Client, first: dict[str, Any]) -> None:
-    sent = {"question": WOMEN, "parent": first["id"]}
+def test_the_cookie_is_for_this_site_alone_and_stays_small(client: Client) -> None:
+    ids = [asking.ask(question=ASKED)["id"] for _ in range(3)]
+    for answer_id in (*ids, ids[0]):
+        client.post("/history/", {"keep": answer_id})
 
-    body = client.post("/api/v1/answers", sent, content_type="application/json").json()
+    kept = cookie(client)
 
-    assert (body["understood_as"], body["mode"], body["collection"]) == (MEANT, "intermediate", "training")
+    assert (kept["httponly"], kept["samesite"]) == (True, "Lax")
+    assert kept.value.split(":")[0].split("~") == [ids[0], ids[2], ids[1]]
+    assert MAX_REMEMBERED * (40 + 1) < 4096 - 100  # the largest cookie that browsers keep
+
+
+def test_a_cookie_of_another_hand_and_answers_that_there_are_not_say_nothing(client: Client) -> None:
+    answer_id = ask(client, ASKED)
+    client.cookies[COOKIE] = f"{answer_id}:{signing.dumps('x')}"
+    stranger = Client()
+
+    assert "You have not asked anything" in shown(client)
+    for unknown in ("nobody", "", "a\0b", "~"):
+        assert stranger.post("/history/", {"keep": unknown}).status_code == 303
+        assert COOKIE not in stranger.cookies

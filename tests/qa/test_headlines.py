@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import io
-import subprocess
-import sys
-import uuid
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -16,18 +11,15 @@ from django.test import Client
 from django.utils.translation import override
 
 from corpus_app import curation
-from corpus_app.records import Study
 from inform_site import assistants
-from qa_app.answers import answering, asking, bundles, exporting, presentation, redaction, streaming
+from qa_app.answers import asking, bundles, exporting, presentation, redaction
 from qa_app.answers.payload import Payload
 from qa_app.management.commands.ask import Command
 from qa_app.models import Answer, AnswerSentence
 from qa_app.pipeline import strength
-from qa_app.pipeline.ports import Unwatched
-from qa_app.pipeline.records import Headline, HeadlineVerdict, Mode, Outcome, Question
+from qa_app.pipeline.records import HeadlineVerdict, Mode, Outcome
 from qa_app.templatetags import strength_words
 from tests.qa.answers import NEAR, make_answer, store_answer
-from tests.qa.conftest import ASKED
 
 pytestmark = pytest.mark.usefixtures("library")
 
@@ -62,10 +54,7 @@ def store_without_new_fields() -> Payload:
     return old
 
 
-# --- The payload ---------------------------------------------------------------------------------------------------------
-
-
-def test_the_headline_cites_and_quotes_like_a_sentence() -> None:
+def test_the_headline_cites_and_quotes_like_a_sentence_and_all_is_kept() -> None:
     body = store_answer()
 
     headline = body["headline"]
@@ -75,12 +64,9 @@ def test_the_headline_cites_and_quotes_like_a_sentence() -> None:
     text = next(row["text"] for row in body["evidence"] if row["passage_id"] == span["passage_id"])
     assert text[span["start"] : span["end"]] == span["quote"] == headline["text"]
     assert AnswerSentence.objects.get(answer_id=body["id"], part="headline").citations.get().quote == span["quote"]
-
-
-def test_what_is_kept_reads_as_it_was_given() -> None:
-    body = store_answer()
-
-    assert {name: asking.find_answer(body["id"])[name] for name in NEW} == {name: body[name] for name in NEW}  # type: ignore[index]
+    kept = asking.find_answer(body["id"])
+    assert kept
+    assert {name: kept[name] for name in NEW} == {name: body[name] for name in NEW}
     assert body["evidence_strength"]["level"] == "moderate"
     assert [reason["code"] for reason in body["evidence_strength"]["reasons"]] == ["design", "few_studies"]
     assert body["missing"] == ["sleep"]
@@ -90,6 +76,7 @@ def test_the_fields_are_there_where_nothing_fills_them() -> None:
     body = asking.ask(question=UNKNOWN)
 
     assert (body["headline"], body["evidence_strength"], body["near_questions"]) == (None, None, [])
+    assert presentation.headline(body) is None
     assert set(body["missing"]) <= {"sauna", "cure", "gout"}
     assert {"ask", "intent", "intervention", "comparator", "outcome", "language", "sources"} <= set(body["understood"])
 
@@ -107,22 +94,20 @@ def test_an_answer_of_a_former_release_reads_with_empty_fields(client: Client) -
     assert "Strength of the evidence" not in markdown(body) + terminal(body)
 
 
-@pytest.mark.parametrize("mode", list(Mode))
-def test_the_address_of_a_near_question_asks_it_in_the_same_mode(client: Client, mode: Mode) -> None:
-    body = store_answer(UNKNOWN, mode=mode)
-
-    assert [near["question"] for near in body["near_questions"]] == [near.question for near in NEAR]
-    for near in body["near_questions"]:
-        given = parse_qs(urlsplit(near["url"]).query)
-        assert (given["q"], given.get("mode", ["beginner"])) == ([near["question"]], [mode.value])
-        assert near["question"] in client.get(near["url"]).content.decode()
-
-
-# --- The page ------------------------------------------------------------------------------------------------------------
+def test_the_address_of_a_near_question_asks_it_in_the_same_mode(client: Client) -> None:
+    for mode in Mode:
+        body = store_answer(UNKNOWN, mode=mode)
+        assert [near["question"] for near in body["near_questions"]] == [near.question for near in NEAR]
+        for near in body["near_questions"]:
+            given = parse_qs(urlsplit(near["url"]).query)
+            assert (given["q"], given.get("mode", ["beginner"])) == ([near["question"]], [mode.value])
+            assert near["question"] in client.get(near["url"]).content.decode()
 
 
-def test_the_page_opens_with_the_headline_then_summary_answer_and_strength(client: Client) -> None:
-    html = page_of(client, store_answer())
+def test_the_page_opens_with_the_headline_then_strength_in_the_page_language(client: Client) -> None:
+    body = store_answer()
+    html, german = page_of(client, body), page_of(client, body, "de")
+    opened = client.get(f"{body['url']}citations/headline/1/1/").content.decode()
 
     order = ['id="headline-1"', 'id="strength-title"', 'id="confidence-title"']
     places = [html.index(mark) for mark in order]
@@ -131,64 +116,43 @@ def test_the_page_opens_with_the_headline_then_summary_answer_and_strength(clien
     assert COUNTS in html
     assert "Strength of the evidence: <strong>moderate</strong>" in html
     assert "The best evidence cited here is a randomised trial." in html
-
-
-@pytest.mark.parametrize(
-    ("verdict", "words"),
-    [
-        (HeadlineVerdict.NO, "No"),
-        (HeadlineVerdict.NO_CLEAR_DIFFERENCE, "No clear difference"),
-        (HeadlineVerdict.DEPENDS, "It depends"),
-        (HeadlineVerdict.NUMBER, None),
-        (HeadlineVerdict.LIST, None),
-        (HeadlineVerdict.EXPLANATION, None),
-        (None, None),
-    ],
-)
-def test_a_verdict_is_shown_only_where_it_says_something(
-    client: Client, verdict: HeadlineVerdict | None, words: str | None
-) -> None:
-    made = make_answer()
-    assert made.headline
-    html = page_of(client, store_answer(headline=replace(made.headline, verdict=verdict, studies_for=None)))
-
-    shown = html.partition('<template id="making')[0]
-    assert ('class="chip' in shown) is (words is not None)
-    assert words is None or f">{words}</strong>" in shown
-    assert "studies agree" not in shown
-
-
-def test_the_number_of_a_headline_opens_its_words(client: Client) -> None:
-    body = store_answer()
-
-    opened = client.get(f"{body['url']}citations/headline/1/1/")
-
-    assert opened.status_code == 200
-    assert f"<mark>{body['headline']['text']}</mark>" in opened.content.decode()
-
-
-def test_the_chance_that_an_answer_fits_is_not_called_confidence(client: Client) -> None:
-    html = page_of(client, store_answer())
-
     assert "Does this answer fit the question?" in html
     assert "onfidence" not in html.replace("confidence-title", "").replace('class="confidence', "")
+    assert f"<mark>{body['headline']['text']}</mark>" in opened
+    assert '<strong class="chip yes">Ja</strong>' in german
+    assert "3 Studien stimmen zu, 1 fanden etwas anderes" in german
+    assert "Aussagekraft der Studien: <strong>mittel</strong>" in german
+    assert "<li>Das Beste, was hier zitiert wird, ist eine randomisierte Studie.</li>" in german
+    assert "<li>Sie beruht auf 3 Studien.</li>" in german
 
 
-def test_a_refusal_links_to_near_questions(client: Client) -> None:
+def test_a_verdict_is_shown_where_it_helps(client: Client) -> None:
+    made = make_answer()
+    assert made.headline
+    for verdict, words in (
+        (HeadlineVerdict.NO, "No"),
+        (HeadlineVerdict.NO_CLEAR_DIFFERENCE, "No clear difference"),
+        (HeadlineVerdict.NUMBER, None),
+        (None, None),
+    ):
+        html = page_of(client, store_answer(headline=replace(made.headline, verdict=verdict, studies_for=None)))
+
+        shown = html.partition('<template id="making')[0]
+        assert ('class="chip' in shown) is (words is not None)
+        assert words is None or f">{words}</strong>" in shown
+        assert "studies agree" not in shown
+
+
+def test_a_refusal_links_to_near_questions_but_no_emergency_does(client: Client) -> None:
     body = store_answer(UNKNOWN, near_questions=NEAR * 2)
+    urgent = store_answer("I get chest pain when I lift, should I do more sets?")
     html = page_of(client, body)
 
-    assert body["outcome"] == "insufficient_evidence"
+    assert (body["outcome"], urgent["outcome"]) == ("insufficient_evidence", "guardrail")
     assert "Questions that the studies answer" in html
     assert html.count("?q=How%20much%20protein") + html.count("?q=How+much+protein") == 2
     assert html.count("?q=Do%20few%20sets") + html.count("?q=Do+few+sets") == 1, "three at most"
-
-
-def test_an_emergency_is_sent_to_no_other_question(client: Client) -> None:
-    body = store_answer("I get chest pain when I lift, should I do more sets?")
-
-    assert body["outcome"] == "guardrail"
-    assert "Questions that the studies answer" not in page_of(client, body)
+    assert "Questions that the studies answer" not in page_of(client, urgent)
 
 
 def test_a_partial_answer_names_what_is_missing(client: Client) -> None:
@@ -199,16 +163,6 @@ def test_a_partial_answer_names_what_is_missing(client: Client) -> None:
     assert "Nothing quoted here speaks of: sleep." in markdown(body)
 
 
-def test_the_page_says_it_in_german(client: Client) -> None:
-    html = page_of(client, store_answer(), "de")
-
-    assert '<strong class="chip yes">Ja</strong>' in html
-    assert "3 Studien stimmen zu, 1 fanden etwas anderes" in html
-    assert "Aussagekraft der Studien: <strong>mittel</strong>" in html
-    assert "<li>Das Beste, was hier zitiert wird, ist eine randomisierte Studie.</li>" in html
-    assert "<li>Sie beruht auf 3 Studien.</li>" in html
-
-
 def test_a_withdrawn_study_takes_its_headline_along(client: Client) -> None:
     body = store_answer()
     curation.withdraw(["T-SETS"], reason="A test.", by=None, by_name="tests")
@@ -216,49 +170,28 @@ def test_a_withdrawn_study_takes_its_headline_along(client: Client) -> None:
     read = asking.find_answer(body["id"])
 
     assert read
-    assert (read["headline"]["text"], read["headline"]["verdict"], read["headline"]["studies_for"]) == (
-        redaction.WITHDRAWN,
-        None,
-        None,
-    )
+    left = [read["headline"][name] for name in ("text", "verdict", "studies_for")]
+    assert left == [redaction.WITHDRAWN, None, None]
     shown = page_of(client, body).partition('<template id="making')[0]
     assert body["headline"]["text"] not in shown
     assert 'class="chip' not in shown
 
 
-# --- Elsewhere -----------------------------------------------------------------------------------------------------------
-
-
-def test_the_terminal_shows_headline_strength_and_near_questions() -> None:
+def test_terminal_markdown_and_assistants_are_given_the_same() -> None:
     body = store_answer()
 
-    told = " ".join(terminal(body).split())
-
-    assert f"Yes. {body['headline']['text']} [1]" in told
-    assert f"{COUNTS}." in told
-    assert "Strength of the evidence: moderate. The best evidence cited here is a randomised trial." in told
-    assert "Fits the question: " in told
-    assert f"- {NEAR[0].question}" in told
-
-
-def test_markdown_holds_headline_strength_and_near_questions() -> None:
-    body = store_answer()
-
-    written = markdown(body)
-
-    assert f"**Yes.** {body['headline']['text']} [1] ({COUNTS})" in written
-    assert (
-        "## Strength of the evidence\n\nModerate. The best evidence cited here is a randomised trial. It rests on 3 studies."
-        in written
-    )
-    assert "- How much protein do older adults need? <https://inform.example/?q=" in written
-
-
-def test_assistants_are_given_the_new_fields() -> None:
-    body = store_answer()
-
+    printed, written = " ".join(terminal(body).split()), markdown(body)
     told = assistants.tool_result(body, origin="https://inform.example")
 
+    assert f"Yes. {body['headline']['text']} [1]" in printed
+    assert f"{COUNTS}." in printed
+    assert "Strength of the evidence: moderate. The best evidence cited here is a randomised trial." in printed
+    assert "Fits the question: " in printed
+    assert f"- {NEAR[0].question}" in printed
+    assert f"**Yes.** {body['headline']['text']} [1] ({COUNTS})" in written
+    strength_told = "Moderate. The best evidence cited here is a randomised trial. It rests on 3 studies."
+    assert f"## Strength of the evidence\n\n{strength_told}" in written
+    assert "- How much protein do older adults need? <https://inform.example/?q=" in written
     assert told["headline"] == body["headline"]
     assert told["evidence_strength"] == body["evidence_strength"]
     assert told["missing"] == ["sleep"]
@@ -280,74 +213,12 @@ def test_two_answers_are_compared_by_headline_verdict_and_strength(client: Clien
     assert COUNTS in html
 
 
-def test_a_bundle_proves_the_headline(tmp_path: Any) -> None:
-    body = store_answer()
-    made = bundles.bundle(body["id"])
-    assert made
-    (tmp_path / "bundle.zip").write_bytes(made.content)
-
-    done = subprocess.run(
-        [sys.executable, "-I", "qa_app/answers/bundled/verify.py", tmp_path / "bundle.zip"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert (done.returncode, done.stdout[:11]) == (0, "All is well")
-    spans = list(bundles._spans(body))
-    assert spans[0]["part"] == "headline"
-
-
-def test_a_stream_that_is_taken_up_again_tells_the_headline_before_the_sentences() -> None:
-    body = store_answer()
-    stored = asking.find_answer(body["id"])
-    assert stored
-
-    events = list(streaming._stored_events(uuid.UUID(stored["request_id"]), stored))
-
-    assert [event.name for event in events[:3]] == ["retrieval", "headline", "sentence"]
-    assert events[1].data["text"] == stored["headline"]["text"]
-    sources = [row["index"] for event in events if "sources" in event.data for row in event.data["sources"]]
-    assert sources == [row["index"] for row in stored["citations"]], "each source is introduced once"
-
-
-def test_whoever_watches_is_told_the_headline_once_and_first() -> None:
-    class Watching(Unwatched):
-        def __init__(self) -> None:
-            self.told: list[tuple[str, list[int]]] = []
-
-        def headline(self, headline: Headline, introduced: Mapping[int, Study]) -> None:
-            self.told.append(("headline", list(introduced)))
-
-        def sentence(self, part: str, index: int, sentence: Any, introduced: Mapping[int, Study]) -> None:
-            self.told.append((part, list(introduced)))
-
-    watching = Watching()
-
-    answering.make(Question(ASKED, ASKED), writer="extractive", progress=watching)
-
-    assert [part for part, _ in watching.told].count("headline") == 1
-    assert watching.told[0] == ("headline", [1])
-    assert not any(1 in introduced for _, introduced in watching.told[1:])
-
-
-def test_the_earlier_addresses_keep_their_shapes(client: Client) -> None:
-    found = client.post("/ask", {"query": ASKED}, content_type="application/json").json()
-
-    assert not {"headline", "evidence_strength", "near_questions", "missing"} & set(found)
-
-
-def test_a_page_without_a_headline_has_none() -> None:
-    assert presentation.headline(asking.ask(question=UNKNOWN)) is None
-
-
 def test_every_reason_for_a_strength_is_told_in_german() -> None:
     designs = [f"The best evidence cited here is {name} and {name}." for _, name in strength.START.values()]
-    figures = ["It rests on 3 studies.", "Only 250 people took part."]
-    figures.append("The people studied differ from those asked about in age and training and sex.")
+    people = "The people studied differ from those asked about in age and training and sex."
 
     with override("de"):
-        for text in (*designs, *figures, *strength_words.FIXED):
+        for text in (*designs, "It rests on 3 studies.", "Only 250 people took part.", people, *strength_words.FIXED):
             told = strength_words.strength_reason_words({"text": text})
             assert told != text
             assert " and " not in told

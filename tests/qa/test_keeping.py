@@ -1,9 +1,13 @@
-"""What is kept of a question: drafts, the engine, feedback, gaps; and whether a kept answer can be made again."""
+"""What is kept of a question: drafts, evidence for its parts, gaps; and whether a kept answer can be made again."""
 
 from __future__ import annotations
 
+import json
 import threading
 import uuid
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
 from io import StringIO
 from typing import Any
@@ -14,12 +18,18 @@ from django.db import connection
 from django.utils import timezone
 
 from corpus_app import curation
-from qa_app.answers import answering, asking, replaying, storing
-from qa_app.feedback import ratings
-from qa_app.models import Answer, Feedback, Gap, StoredPolicy, question_key
+from corpus_app.models import Passage, Study
+from qa_app import tasks
+from qa_app.answers import answering, asking, contexts, replaying
+from qa_app.answers.serialization import NotReadable, freeze, thaw
+from qa_app.models import Answer, EvidenceContext, Gap, StoredPolicy
+from qa_app.pipeline.policy import PRESETS, Policy
+from qa_app.pipeline.records import Answered, Evidence, Question
 from tests.builders import make_policy
 from tests.qa.conftest import ASKED, UNANSWERED
 from tests.qa.test_answering import ask_with_model
+
+pytestmark = pytest.mark.usefixtures("library")
 
 
 def replayed(answer_id: str) -> replaying.Replay:
@@ -34,182 +44,59 @@ def said(answer_id: str) -> str:
     return out.getvalue()
 
 
-# --- Drafts and the engine -------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.usefixtures("library")
-def test_the_draft_is_kept_as_it_was_received() -> None:
-    body = asking.ask(question=ASKED)
-
-    row = Answer.objects.get(pk=body["id"])
-    assert [draft["writer"] for draft in row.drafts] == ["extractive"]
-    assert [s["text"] for s in storing.restore_drafts(row)[0]["summary"]] == [
-        s["text"] for s in body["summary"]["sentences"]
-    ]
-    assert row.engine == answering.engine()
-
-
-@pytest.mark.usefixtures("library")
-def test_a_draft_that_fell_is_kept_beside_the_one_that_stands(monkeypatch: pytest.MonkeyPatch) -> None:
-    body = ask_with_model(monkeypatch, "Forty sets \0 are best, \ud800 says nobody.")
-
-    drafts = Answer.objects.get(pk=body["id"]).drafts
-    assert [draft["writer"] for draft in drafts] == ["llm", "extractive"]
-    assert drafts[0]["answer"][0]["text"] == "Forty sets \ufffd are best, ? says nobody."
-
-
-# --- Again -----------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.usefixtures("library")
-@pytest.mark.parametrize("question", [ASKED, UNANSWERED, "My chest hurts when I lift, what should I do?"])
-def test_an_answer_or_refusal_is_made_again_byte_for_byte(question: str) -> None:
-    body = asking.ask(question=question)
-
-    assert replayed(body["id"]) == replaying.Replay(is_same=True, changed=(), differences=())
+def test_an_answer_or_refusal_is_made_again_byte_for_byte() -> None:
+    for question in (ASKED, UNANSWERED, "My chest hurts when I lift, what should I do?"):
+        body = asking.ask(question=question)
+        assert replayed(body["id"]) == replaying.Replay(is_same=True, changed=(), differences=())
     assert said(body["id"]) == "The same, byte for byte.\n"
 
 
-@pytest.mark.usefixtures("library")
-@pytest.mark.parametrize("texts", [("Few sets still build muscle.",), ("Forty sets are best.",), ()])
-def test_what_a_model_wrote_is_verified_again_from_its_kept_draft(
-    monkeypatch: pytest.MonkeyPatch, texts: tuple[str, ...]
-) -> None:
-    body = ask_with_model(monkeypatch, *texts)
+def test_what_a_model_wrote_is_kept_as_received_and_verified_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = "Forty sets \0 are best, \ud800 says nobody."
+    bodies = [ask_with_model(monkeypatch, *texts) for texts in (("Few sets still build muscle.",), (words,), ())]
     monkeypatch.undo()
 
-    assert replayed(body["id"]).is_same
+    assert all(replayed(body["id"]).is_same for body in bodies)
+    fallen = Answer.objects.get(pk=bodies[1]["id"]).drafts
+    assert [draft["writer"] for draft in fallen] == ["llm", "extractive"]
+    assert fallen[0]["answer"][0]["text"] == "Forty sets \ufffd are best, ? says nobody."
 
 
-@pytest.mark.usefixtures("library")
-def test_new_evidence_is_told_from_a_fault() -> None:
-    body = asking.ask(question=ASKED)
-    curation.withdraw(["T-SETS"], reason="a test", by=None, by_name="tests")
-
-    found = replayed(body["id"])
-
-    assert not found.is_same
-    assert found.changed == (
-        f"the corpus has gone from version {body['corpus_version']} to {body['corpus_version'] + 1}",
-    )
-    assert f"-source: T-SETS {body['citations'][0]['title']}" in found.differences
-    assert "Not the same: the corpus has gone" in said(body["id"])
-
-
-@pytest.mark.usefixtures("library")
-def test_an_answer_that_differs_for_no_reason_is_a_fault() -> None:
+def test_new_evidence_is_told_from_a_fault_and_from_what_cannot_be_replayed() -> None:
     body = asking.ask(question=ASKED)
     row = Answer.objects.get(pk=body["id"])
     row.payload["summary"]["sentences"][0]["text"] = "Somebody wrote into the database."
-    Answer.objects.filter(pk=row.pk).update(payload=row.payload)
 
+    Answer.objects.filter(pk=row.pk).update(payload=row.payload)
     with pytest.raises(CommandError, match="this is a fault"):
         said(body["id"])
-
-
-@pytest.mark.usefixtures("library")
-def test_an_answer_of_another_engine_cannot_be_replayed() -> None:
-    body = asking.ask(question=ASKED)
-    Answer.objects.filter(pk=body["id"]).update(engine="another")
-
-    with pytest.raises(CommandError, match="made by another engine"):
-        said(body["id"])
-
-
-@pytest.mark.usefixtures("library")
-def test_a_policy_of_another_release_cannot_be_replayed() -> None:
-    body = asking.ask(question=ASKED)
-    Answer.objects.filter(pk=body["id"]).update(
-        policy=StoredPolicy.objects.create(label="other-1", values={"moon_phase": 3})
-    )
-
+    curation.withdraw(["T-SETS"], reason="a test", by=None, by_name="tests")
+    assert "Not the same: the corpus has gone from version 1 to 2" in said(body["id"])
+    other = StoredPolicy.objects.create(label="other-1", values={"moon_phase": 3})
+    Answer.objects.filter(pk=row.pk).update(policy=other)
     with pytest.raises(CommandError, match="policy this one does not know"):
         said(body["id"])
-
-
-@pytest.mark.django_db
-def test_no_answer_no_replay() -> None:
-    assert replaying.replay("nobody") is None
+    Answer.objects.filter(pk=row.pk).update(engine="another")
+    with pytest.raises(CommandError, match="made by another engine"):
+        said(body["id"])
     with pytest.raises(CommandError, match="no answer with this id"):
         said("nobody")
 
 
-# --- Feedback --------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.usefixtures("library")
-def test_feedback_is_kept_with_its_reasons_in_their_order() -> None:
-    body = asking.ask(question=ASKED)
-
-    kept = ratings.give_feedback(body["id"], is_helpful=False, reasons=["hard", "wrong", "hard"], words="  Too short. ")
-
-    assert kept is not None
-    kept.refresh_from_db()
-    assert (kept.is_helpful, kept.reasons, kept.words) == (False, ["wrong", "hard"], "Too short.")
-    assert str(kept) == f"not helpful: {ASKED}"
-
-
-@pytest.mark.usefixtures("library")
-@pytest.mark.parametrize(
-    ("given", "field"),
-    [
-        ({"is_helpful": "yes"}, "helpful"),
-        ({"is_helpful": None}, "helpful"),
-        ({"is_helpful": True, "reasons": ["bribed"]}, "reasons"),
-        ({"is_helpful": True, "reasons": "clear"}, "reasons"),
-        ({"is_helpful": True, "reasons": [["clear"]]}, "reasons"),
-        ({"is_helpful": True, "words": "a\0b"}, "words"),
-        ({"is_helpful": True, "words": "\ud800"}, "words"),
-        ({"is_helpful": True, "words": 5}, "words"),
-        ({"is_helpful": True, "words": "x" * 1_001}, "words"),
-    ],
-)
-def test_feedback_that_cannot_be_kept_says_what_to_do(given: dict[str, object], field: str) -> None:
-    body = asking.ask(question=ASKED)
-
-    with pytest.raises(ratings.BadFeedback) as refused:
-        ratings.give_feedback(body["id"], **given)  # type: ignore[arg-type]
-
-    assert refused.value.field == field
-    assert not Feedback.objects.exists()
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("answer_id", ["nobody", "a\0b", "\ud800"])
-def test_feedback_on_nothing_is_nothing(answer_id: str) -> None:
-    assert ratings.give_feedback(answer_id, is_helpful=True) is None
-
-
-# --- Gaps ------------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.usefixtures("library")
-def test_a_refusal_files_a_gap_and_asking_again_counts_it() -> None:
-    first = asking.ask(question=UNANSWERED)
-    second = asking.ask(question="  how hot should a SAUNA be??")
-    assert (first["code"], second["code"]) == ("RAG_NO_ANSWER", "RAG_NO_ANSWER")
-
-    gap = Gap.objects.get()
-
-    assert (gap.question, gap.asked, gap.outcome) == (UNANSWERED, 2, "insufficient_evidence")
-    assert gap.last_answer_id == second["id"]
-    assert "hot" in gap.missing
-
-
-@pytest.mark.usefixtures("library")
-def test_an_answer_files_none_and_a_collection_has_its_own() -> None:
+def test_a_refusal_files_a_gap_for_its_collection_and_asking_again_counts_it() -> None:
     asking.ask(question=ASKED)
     assert not Gap.objects.exists()
 
-    asking.ask(question=UNANSWERED)
+    first = asking.ask(question=UNANSWERED)
+    second = asking.ask(question="  how hot should a SAUNA be??")
     asking.ask(question=UNANSWERED, collection="nutrition")
 
-    assert sorted(Gap.objects.values_list("collection", flat=True)) == ["", "nutrition"]
-
-
-def test_questions_that_differ_in_case_and_marks_only_are_one() -> None:
-    assert question_key("What of  Sauna?") == question_key("what of sauna")
-    assert question_key("What of sauna?") != question_key("What of saunas?")
+    assert (first["code"], second["code"]) == ("RAG_NO_ANSWER", "RAG_NO_ANSWER")
+    gap, other = Gap.objects.order_by("collection")
+    assert (gap.question, gap.asked, gap.outcome, gap.collection) == (UNANSWERED, 2, "insufficient_evidence", "")
+    assert gap.last_answer_id == second["id"]
+    assert "hot" in gap.missing
+    assert (other.asked, other.collection) == (1, "nutrition")
 
 
 def unanswered(answer_id: str, *, at: datetime) -> Answer:
@@ -219,7 +106,6 @@ def unanswered(answer_id: str, *, at: datetime) -> Answer:
     )  # fmt: skip
 
 
-@pytest.mark.django_db
 def test_a_gap_is_filed_by_one_statement_and_was_last_asked_about_when_it_was(django_assert_num_queries: Any) -> None:
     now = timezone.now()
     newer, older = unanswered("newer", at=now), unanswered("older", at=now - timedelta(hours=1))
@@ -238,17 +124,127 @@ def test_two_who_ask_at_once_are_both_counted() -> None:
     row = unanswered("one", at=timezone.now())
     start = threading.Barrier(8)
 
-    def file() -> None:
+    def file(_: int) -> None:
         try:
             start.wait()
             Gap.objects.file(row, missing=[])
         finally:
             connection.close()
 
-    people = [threading.Thread(target=file) for _ in range(8)]
-    for person in people:
-        person.start()
-    for person in people:
-        person.join()
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(file, range(8)))
 
     assert Gap.objects.get().asked == 8
+
+
+def texts(written: contexts.WrittenPart) -> list[str]:
+    return [sentence["text"] for sentence in written.part["sentences"]]
+
+
+def test_the_parts_are_those_of_the_whole_answer() -> None:
+    assert not EvidenceContext.objects.exists()
+    whole = asking.ask(question=ASKED)
+    assert not EvidenceContext.objects.exists()
+    opened = asking.open_context(question=ASKED)
+    kept = asking.ask(question=ASKED, keeps_evidence=True)
+
+    assert opened.outcome == "answered"
+    assert [row["passage_id"] for row in opened.evidence] == [row["passage_id"] for row in whole["evidence"]]
+    for request_id in (opened.request_id, kept["request_id"]):
+        summary, answer = (asking.write_part(request_id, part) for part in ("summary", "answer"))  # type: ignore[arg-type]
+        assert summary.question == ASKED
+        assert summary.part["text"] == whole["summary"]["text"]
+        assert texts(answer) == [sentence["text"] for sentence in whole["answer"]["sentences"]]
+        assert {i for s in summary.part["sentences"] for i in s["citations"]} == {c["index"] for c in summary.citations}
+
+
+def test_both_parts_rest_on_the_evidence_that_was_frozen() -> None:
+    opened = asking.open_context(question=ASKED)
+    before = texts(asking.write_part(opened.request_id, "summary"))
+    curation.publish(["T-DRAFT"], by=None, by_name="tests")  # it matches best
+
+    assert texts(asking.write_part(opened.request_id, "summary")) == before
+    assert asking.ask(question=ASKED)["evidence"][0]["study_id"] == "T-DRAFT"
+
+
+def test_evidence_is_the_same_after_the_database() -> None:
+    answered = answering.make(Question(ASKED, ASKED), writer="extractive")
+    assert isinstance(answered, Answered)
+
+    kept = json.loads(json.dumps(freeze(answered.evidence)))
+
+    assert thaw(Evidence, kept) == answered.evidence
+    assert "vector" not in json.dumps(kept)
+    for other in ({}, {"moon": 1}, {"question": 3}):
+        with pytest.raises(NotReadable):
+            thaw(Evidence, other)
+
+
+@pytest.mark.parametrize("preset", [PRESETS["default"], PRESETS["seed-004"]], ids=lambda preset: preset.name)
+def test_a_policy_is_the_same_after_the_database(preset: Policy) -> None:
+    assert thaw(Policy, json.loads(json.dumps(preset.values()))) == preset
+
+
+def test_what_nobody_was_given_is_unknown_and_a_refusal_has_no_parts() -> None:
+    for request_id in ("", "nobody", "00000000-0000-4000-8000-000000000000", "\0", None):
+        with pytest.raises(asking.UnknownContext):
+            asking.write_part(request_id, "summary")  # type: ignore[arg-type]
+    opened = asking.open_context(question=UNANSWERED)
+    kept = asking.ask(question=UNANSWERED, keeps_evidence=True)
+    assert (opened.outcome, bool(opened.message)) == ("insufficient_evidence", True)
+    for request_id in (opened.request_id, kept["request_id"]):
+        with pytest.raises(asking.InsufficientEvidence, match="do not answer"):
+            asking.write_part(request_id, "summary")
+
+
+def test_it_expires_and_is_forgotten_later() -> None:
+    now = timezone.now()
+    opened = asking.open_context(question=ASKED, now=now)
+    asking.write_part(opened.request_id, "answer", now=now + timedelta(seconds=899))
+
+    with pytest.raises(asking.ExpiredContext):
+        asking.write_part(opened.request_id, "answer", now=now + timedelta(seconds=900))
+    EvidenceContext.objects.update(policy={"moon": 1})  # of another release
+    with pytest.raises(asking.ExpiredContext):
+        asking.write_part(opened.request_id, "answer", now=now)
+    assert contexts.forget(now + timedelta(hours=24)) == 0
+    assert contexts.forget(now + timedelta(hours=25)) == 1
+    with pytest.raises(asking.UnknownContext):
+        asking.write_part(opened.request_id, "answer", now=now)
+    asking.open_context(question=ASKED, now=now - timedelta(days=2))
+    tasks.forget_contexts()
+    assert not EvidenceContext.objects.exists()
+
+
+def leave(happening: str) -> None:
+    """What takes the words of T-SETS away."""
+    by: dict[str, Any] = {"by": None, "by_name": "tests"}
+    if happening == "retracted":
+        curation.set_notice(["T-SETS"], "retracted", reason="A test.", **by)
+    elif happening == "edited":
+        passage = Passage.objects.get(study__study_id="T-SETS")
+        curation.revise_passage(passage.pk, text="Something else altogether.", **by)
+    elif happening == "reworded":
+        drafts = curation.draft_of(Study.objects.get(study_id="T-SETS")).findings
+        curation.set_findings("T-SETS", [replace(draft, plain="Something else altogether.") for draft in drafts], **by)
+    else:
+        curation.withdraw(["T-SETS"], reason="A test.", **by)
+    if happening == "deleted":
+        curation.delete_study("T-SETS", **by)
+
+
+@pytest.mark.parametrize(
+    ("happening", "part"),
+    [("withdrawn", "summary"), ("retracted", "answer"), ("edited", "answer"), ("reworded", "summary"), ("deleted", "answer")],
+)  # fmt: skip
+def test_words_that_have_left_the_public_are_not_written_from(happening: str, part: contexts.Part) -> None:
+    opened = asking.open_context(question=ASKED)
+    told = texts(asking.write_part(opened.request_id, part))
+    leave(happening)
+
+    now_told = []
+    with suppress(asking.InsufficientEvidence):
+        now_told = texts(asking.write_part(opened.request_id, part))
+
+    assert told
+    assert not set(told) & set(now_told)

@@ -15,7 +15,7 @@ from django.utils import timezone
 from corpus_app import curation
 from corpus_app.records import Notice
 from qa_app.answers import asking, listed
-from qa_app.models import Answer, Listing
+from qa_app.models import Listing
 from tests.builders import make_curator
 from tests.qa.conftest import ASKED, UNANSWERED
 
@@ -40,83 +40,50 @@ def chosen_action(client: Client, action: str, *ids: str) -> Any:
     return client.post(ANSWERS, {"action": action, "_selected_action": ids}, follow=True)
 
 
-def test_nobody_sees_a_question_before_it_is_approved(client: Client, curator: User) -> None:
-    body = asking.ask(question=ASKED)
-    pages = ["/studies/T-SETS/", "/topics/training-volume/"]
-    before = [client.get(page).content.decode() for page in pages]
+def test_a_question_is_shown_from_its_approval_until_it_is_taken_off(client: Client, curator: User) -> None:
+    body, refused = asking.ask(question=ASKED), asking.ask(question=UNANSWERED)
+    ids = [refused["id"], body["id"]]
 
-    listed.list_publicly([body["id"]], by=curator, now=timezone.now())
+    def shown() -> list[bool]:
+        link = f'<a href="{body["url"]}" rel="nofollow">{ASKED}</a>'
+        pages = ("/studies/T-SETS/", "/topics/training-volume/", "/studies/T-PROTEIN/")
+        return [link in client.get(page).content.decode() for page in pages]
 
-    after = [client.get(page).content.decode() for page in pages]
-    assert not any(body["id"] in html for html in before)
-    assert all(f'<a href="{body["url"]}" rel="nofollow">{ASKED}</a>' in html for html in after)
-    assert body["id"] not in client.get("/studies/T-PROTEIN/").content.decode()
-
-
-def test_what_is_taken_off_the_list_is_gone_and_stays_as_history(client: Client, curator: User) -> None:
-    body = approve(ASKED, curator)
-
-    gone = listed.unlist([body["id"]], by=curator, now=timezone.now())
-
-    assert [answer.pk for answer in gone] == [body["id"]]
-    assert listed.questions() == ()
-    assert not listed.is_listed(body["id"])
-    assert body["id"] not in client.get("/studies/T-SETS/").content.decode()
-    row = Listing.objects.get()
-    assert (row.listed_by, row.taken_off_by) == (curator, curator)
-    assert listed.list_publicly([body["id"]], by=curator, now=timezone.now())
-    assert Listing.objects.count() == 2
-
-
-def test_a_refusal_is_not_listed_and_nothing_is_listed_twice(curator: User) -> None:
-    refused, answered = asking.ask(question=UNANSWERED), asking.ask(question=ASKED)
-    ids = [refused["id"], answered["id"]]
-
+    assert shown() == [False, False, False]
     fresh = [len(listed.list_publicly(ids, by=curator, now=timezone.now())) for _ in range(2)]
-
-    assert fresh == [1, 0]
-    assert [one.question for one in listed.questions()] == [ASKED]
-
-
-def test_a_question_asked_twice_is_shown_once_with_its_newest_answer(curator: User) -> None:
-    approve(ASKED, curator)
+    assert fresh == [1, 0]  # no refusal, and nothing twice
+    assert shown() == [True, True, False]
     newest = approve(ASKED.upper(), curator)
-
     assert [one.answer_id for one in listed.questions()] == [newest["id"]]
 
+    gone = listed.unlist([body["id"], newest["id"]], by=curator, now=timezone.now())
 
-@pytest.mark.parametrize("loss", ["withdraw", "retract"])
-def test_a_question_that_lost_a_source_is_not_shown_until_the_source_is_back(curator: User, loss: str) -> None:
+    assert {answer.pk for answer in gone} == {body["id"], newest["id"]}
+    assert listed.questions() == ()
+    assert shown() == [False, False, False]
+    row = Listing.objects.get(answer=body["id"])
+    assert (row.listed_by, row.taken_off_by) == (curator, curator)
+
+
+def test_a_question_that_lost_a_source_is_not_shown_until_the_source_is_back(curator: User) -> None:
     approve(ASKED, curator)
 
-    if loss == "withdraw":
-        curation.withdraw(["T-SETS"], by=curator, reason="a mistake")
-        assert listed.questions() == ()
-        curation.publish(["T-SETS"], by=curator)
-    else:
-        curation.set_notice(["T-SETS"], Notice.RETRACTED, by=curator, reason="fraud")
-        assert listed.questions() == ()
-        curation.set_notice(["T-SETS"], Notice.NONE, by=curator, reason="reinstated")
-
+    curation.withdraw(["T-SETS"], by=curator, reason="a mistake")
+    assert listed.questions() == ()
+    curation.publish(["T-SETS"], by=curator)
     assert len(listed.questions()) == 1
+    curation.set_notice(["T-SETS"], Notice.RETRACTED, by=curator, reason="fraud")
+    assert listed.questions() == ()
 
 
-def test_similar_questions_share_concepts_and_words(curator: User) -> None:
+def test_similar_questions_share_concepts_and_words(curator: User, django_assert_num_queries: Any) -> None:
     near = approve(ALIKE, curator)
     approve("How much protein do older adults need for lean mass?", curator)
 
-    found = listed.similar_to(asking.ask(question=ASKED))
-
-    assert [one.answer_id for one in found] == [near["id"]]
-    assert listed.similar_to(near) == ()
-
-
-def test_reading_them_takes_two_queries(curator: User, django_assert_num_queries: Any) -> None:
-    for question in (ASKED, ALIKE):
-        approve(question, curator)
-
     with django_assert_num_queries(2):
-        assert len(listed.questions_citing("T-SETS")) == 2
+        assert len(listed.questions_citing("T-SETS")) == 1
+    assert [one.answer_id for one in listed.similar_to(asking.ask(question=ASKED))] == [near["id"]]
+    assert listed.similar_to(near) == ()
 
 
 def test_robots_are_kept_from_answers_and_let_to_the_studies(client: Client) -> None:
@@ -127,9 +94,6 @@ def test_robots_are_kept_from_answers_and_let_to_the_studies(client: Client) -> 
     assert {"User-agent: *", "Disallow: /answers/", "Disallow: /history/"} <= set(rules)
     assert "Disallow: /" not in rules
     assert '<meta name="robots" content="noindex">' in client.get(asking.ask(question=ASKED)["url"]).content.decode()
-
-
-# --- At the desk -----------------------------------------------------------------------------------------------------------
 
 
 def test_a_curator_lists_and_takes_off_with_an_entry_in_the_history(client: Client, curator: User) -> None:
@@ -165,31 +129,17 @@ def test_a_desk_reader_cannot_list(client: Client) -> None:
     assert not listed.is_listed(body["id"])
 
 
-# --- Constraints -----------------------------------------------------------------------------------------------------------
-
-
 def listing(answer_id: str, **changes: Any) -> Listing:
-    fields = {
-        "question_key": "0",
-        "study_ids": [],
-        "concept_ids": [],
-        "terms": [],
-        "listed_at": timezone.now(),
-    } | changes
-    return Listing.objects.create(answer=Answer.objects.get(pk=answer_id), **fields)
+    empty: dict[str, Any] = {"question_key": "0", "study_ids": [], "concept_ids": [], "terms": []}
+    return Listing.objects.create(answer_id=answer_id, listed_at=timezone.now(), **(empty | changes))
 
 
-def test_an_answer_is_listed_once_at_a_time() -> None:
+def test_an_answer_is_listed_once_at_a_time_and_taken_off_by_somebody_at_a_time(curator: User) -> None:
     body = asking.ask(question=ASKED)
     listing(body["id"], taken_off_at=timezone.now())
     listing(body["id"])
 
     with pytest.raises(IntegrityError, match="listing_once_at_a_time"), transaction.atomic():
         listing(body["id"])
-
-
-def test_whoever_took_it_off_did_so_at_a_time(curator: User) -> None:
-    body = asking.ask(question=ASKED)
-
     with pytest.raises(IntegrityError, match="listing_taken_off_by_and_when"), transaction.atomic():
-        listing(body["id"], taken_off_by=curator)
+        listing(asking.ask(question=ALIKE)["id"], taken_off_by=curator)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -22,12 +23,11 @@ from qa_app.writers.model_server import (
     ModelServer,
     Price,
     Reply,
-    Request,
     ServerFailed,
     ServerSettings,
 )
 from qa_app.writers.spending import DailyBudget
-from tests.doubles.model_server import Asked, ModelDouble, serving
+from tests.doubles.model_server import ModelDouble, serving
 
 MESSAGES = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Say yes as JSON."}]
 SCHEMA: dict[str, object] = {"type": "object", "properties": {"yes": {"type": "boolean"}}, "required": ["yes"]}
@@ -70,9 +70,6 @@ def failure(server: ModelServer, seconds: float = 20.0) -> ServerFailed:
     return caught.value
 
 
-# --- Asking ------------------------------------------------------------------------------------------------------------
-
-
 def test_any_caller_gets_the_models_words_and_what_they_took(double: ModelDouble) -> None:
     reply = complete(make_server(double, price=Price(prompt=0.5, reply=1.5)))
 
@@ -80,34 +77,16 @@ def test_any_caller_gets_the_models_words_and_what_they_took(double: ModelDouble
     assert (reply.prompt_tokens, reply.reply_tokens, reply.tokens) == (1000, 200, 1200)
     assert reply.cost == pytest.approx(1000 / 1000 * 0.5 + 200 / 1000 * 1.5)
     assert reply.is_complete
+    assert complete(make_server(double)).cost is None  # without a price
 
 
-def test_the_schema_goes_along(double: ModelDouble) -> None:
-    make_server(double).complete(MESSAGES, SCHEMA, Deadline.after(20), name="judgement")
+def test_schema_and_longest_reply_go_along(double: ModelDouble) -> None:
+    make_server(double, reply_tokens=77).complete(MESSAGES, SCHEMA, Deadline.after(20), name="judgement")
 
-    chosen = double.asked[0].body["response_format"]["json_schema"]
+    sent = double.asked[0].body
+    chosen = sent["response_format"]["json_schema"]
     assert (chosen["name"], chosen["schema"], chosen["strict"]) == ("judgement", SCHEMA, True)
-
-
-def test_replies_come_in_the_order_of_the_requests() -> None:
-    def name(asked: Asked) -> str:
-        time.sleep(0.05 if asked.part == "a" else 0.0)
-        return asked.part
-
-    with serving(otherwise=name) as double:
-        replies = make_server(double).complete_all([Request(n, MESSAGES, SCHEMA) for n in "abc"], Deadline.after(20))
-
-    assert [reply.text for reply in replies] == ["a", "b", "c"]
-
-
-def test_without_a_price_there_is_no_cost(double: ModelDouble) -> None:
-    assert complete(make_server(double)).cost is None
-
-
-def test_the_longest_reply_is_named(double: ModelDouble) -> None:
-    complete(make_server(double, reply_tokens=77))
-
-    assert double.asked[0].body["max_completion_tokens"] == 77
+    assert sent["max_completion_tokens"] == 77
 
 
 def test_a_key_is_sent_and_never_said() -> None:
@@ -118,39 +97,16 @@ def test_a_key_is_sent_and_never_said() -> None:
     assert "sk-secret" not in f"{told} {told.__cause__}"
 
 
-def test_a_redirect_is_not_followed_with_the_key(double: ModelDouble) -> None:
-    assert failure(make_server(double, "302")).reason == "unavailable"
-
-
-@pytest.mark.parametrize("seconds", [0.0, -1.0])
-def test_after_the_deadline_nothing_is_sent(double: ModelDouble, seconds: float) -> None:
-    assert failure(make_server(double), seconds).reason == "timeout"
+def test_no_time_is_spent_beyond_the_deadline_and_a_named_pause_is_kept(double: ModelDouble) -> None:
+    assert failure(make_server(double), -1.0).reason == "timeout"
     assert double.asked == []
 
-
-def test_a_pause_that_outlasts_the_deadline_is_not_begun(double: ModelDouble) -> None:
     start = time.monotonic()
     assert failure(make_server(double, "429", first_pause_seconds=60.0), 5.0).reason == "rate_limit"
-
     assert time.monotonic() - start < 5.0
     assert len(double.asked) == 1
-
-
-def test_the_time_that_a_server_names_is_kept(double: ModelDouble) -> None:
-    complete(
-        make_server(double, "429_after,anything", first_pause_seconds=60.0)
-    )  # names 0.05 s: our own would be too long
-
-    assert len(double.asked) == 2
-
-
-def test_only_so_many_attempts_are_made(double: ModelDouble) -> None:
-    failure(make_server(double, "500", attempts=3))
-
+    complete(make_server(double, "429_after,anything", first_pause_seconds=60.0))  # names 0.05 s
     assert len(double.asked) == 3
-
-
-# --- Dialects ----------------------------------------------------------------------------------------------------------
 
 
 @given(
@@ -169,39 +125,35 @@ def test_a_dialect_gets_plainer_until_nothing_is_left(refused: list[str | None])
     assert len(set(seen)) == len(seen) <= 7
 
 
-@pytest.mark.parametrize("told", [None, "response_format"])
-def test_formats_are_left_out_one_by_one(told: str | None) -> None:
-    first = Dialect()
-    second = first.without(told)
-    third = second.without(told) if second else None
-
-    assert [d.format for d in (first, second, third) if d] == ["json_schema", "json_object", "text"]
-
-
-def test_a_request_that_is_refused_for_another_reason_changes_nothing(double: ModelDouble) -> None:
-    server = make_server(double, "400")
-
-    assert failure(server).reason == "refused"
-    assert server.dialect == Dialect()
-
-
 # --- The breaker -------------------------------------------------------------------------------------------------------
+
+
+def at_once(number: int, call: Callable[[], Any]) -> list[Any]:
+    """What as many threads get that call at the same time."""
+    barrier = threading.Barrier(number)
+
+    def one(_: int) -> Any:
+        try:
+            barrier.wait()
+            return call()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(number) as pool:
+        return list(pool.map(one, range(number)))
 
 
 def test_it_opens_after_five_failures_in_a_row() -> None:
     breaker = Breaker(failures=5, pause_seconds=30, clock=FakeClock())
     for _ in range(4):
-        assert breaker.admit()
         breaker.failed()
-    assert breaker.admit()
     breaker.succeeded()
     for _ in range(5):
         assert breaker.state == "closed"
         assert breaker.admit()
         breaker.failed()
 
-    assert breaker.state == "open"
-    assert not breaker.admit()
+    assert (breaker.state, breaker.admit()) == ("open", False)
 
 
 @pytest.mark.parametrize(("probe", "state"), [("succeeded", "closed"), ("failed", "open"), ("not_made", "half_open")])
@@ -222,40 +174,14 @@ def test_after_a_pause_one_call_decides(probe: str, state: str) -> None:
     assert breaker.admit() == (state != "open")
 
 
-@pytest.mark.parametrize("repetition", range(5))
-def test_of_many_threads_one_is_let_through_to_try(repetition: int) -> None:
+def test_of_many_threads_one_is_let_through_to_try() -> None:
     clock = FakeClock()
     breaker = Breaker(failures=1, pause_seconds=1, clock=clock)
     breaker.admit()
     breaker.failed()
     clock.now += 1
-    barrier, admitted = threading.Barrier(16), []
 
-    def try_it() -> None:
-        barrier.wait()
-        admitted.append(breaker.admit())
-
-    threads = [threading.Thread(target=try_it) for _ in range(16)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    assert sum(admitted) == 1
-
-
-def test_a_server_that_comes_back_is_asked_again(double: ModelDouble) -> None:
-    clock = FakeClock()
-    settings = ServerSettings(model="500,500,anything", base_url=double.base_url, attempts=1, breaker_failures=2)
-    server = ModelServer(settings, clock=clock)
-    reasons = [failure(server).reason for _ in range(3)]
-
-    clock.now += settings.breaker_pause_seconds
-    reply = complete(server)
-
-    assert reasons == ["unavailable", "unavailable", "circuit_open"]
-    assert reply.text == '{"yes": true}'
-    assert server.breaker.state == "closed"
+    assert sum(at_once(16, breaker.admit)) == 1
 
 
 # --- Spending ----------------------------------------------------------------------------------------------------------
@@ -292,25 +218,17 @@ def test_what_was_used_takes_the_place_of_what_was_set_aside(double: ModelDouble
 
 
 @pytest.mark.parametrize(
-    ("model", "is_charged"), [("500", False), ("401", False), ("timeout", True), ("not_json", True)]
+    ("model", "attempts", "charged"),
+    [("401", 1, 0), ("timeout", 1, 1), ("not_json", 1, 1), ("500", 3, 0), ("not_json", 3, 3)],
 )
-def test_what_a_failure_may_have_cost_stays_spent(double: ModelDouble, model: str, is_charged: bool) -> None:
+def test_what_failures_may_have_cost_stays_spent(double: ModelDouble, model: str, attempts: int, charged: int) -> None:
     ledger = Ledger()
-    failure(make_server(double, model, price=PRICE, budget=ledger, attempts=1), 0.3 if model == "timeout" else 20.0)
+    server = make_server(double, model, price=PRICE, budget=ledger, attempts=attempts)
+    failure(server, 0.3 if model == "timeout" else 20.0)
 
     [(reserved, spent, tokens)] = ledger.settled
-    assert (spent, tokens) == (reserved if is_charged else 0.0, 0)
-
-
-@pytest.mark.parametrize(("model", "lost"), [("500", 0), ("not_json", 3)])
-def test_each_attempt_that_may_have_cost_stays_spent(double: ModelDouble, model: str, lost: int) -> None:
-    ledger = Ledger()
-    failure(make_server(double, model, price=PRICE, budget=ledger, attempts=3), 20.0)
-
-    [(reserved, spent, _)] = ledger.settled
-    asked = len(double.asked)
-    assert asked == 3
-    assert spent == pytest.approx(lost * reserved)
+    assert len(double.asked) == attempts
+    assert (spent, tokens) == (pytest.approx(charged * reserved), 0)
 
 
 def test_over_the_limit_nothing_is_sent_and_no_failure_counted(double: ModelDouble) -> None:
@@ -322,34 +240,20 @@ def test_over_the_limit_nothing_is_sent_and_no_failure_counted(double: ModelDoub
 
 
 @pytest.mark.django_db
-def test_a_days_spending_is_one_row() -> None:
-    budget = DailyBudget(1.0, today=lambda: DAY)
+@pytest.mark.parametrize("limit", [1.0, 0.0])  # 0 is none
+def test_a_days_spending_is_one_row_and_never_passes_the_limit(limit: float) -> None:
+    days = [DAY]
+    budget = DailyBudget(limit, today=lambda: days[-1])
     for _ in range(3):
         assert budget.reserve(0.2) == DAY
         budget.settle(DAY, reserved=0.2, spent=0.05, tokens=10)
 
     row = ModelSpend.objects.get()
     assert (row.day, row.cost, row.tokens) == (DAY, Decimal("0.15"), 30)
-
-
-@pytest.mark.django_db
-def test_the_limit_is_never_passed_and_the_next_day_is_new() -> None:
-    days = [DAY]
-    budget = DailyBudget(1.0, today=lambda: days[-1])
-
-    granted = [budget.reserve(0.3) for _ in range(5)]
+    granted = [budget.reserve(0.4) for _ in range(4)]
     days.append(date(2026, 11, 21))
-
-    assert granted == [DAY, DAY, DAY, None, None]
-    assert budget.reserve(0.3) == days[-1]
-
-
-@pytest.mark.django_db
-def test_without_a_limit_spending_is_counted_all_the_same() -> None:
-    budget = DailyBudget(0.0, today=lambda: DAY)
-
-    assert [budget.reserve(1e6) for _ in range(3)] == [DAY] * 3
-    assert ModelSpend.objects.get().cost == 3_000_000
+    assert granted == ([DAY, DAY, None, None] if limit else [DAY] * 4)
+    assert budget.reserve(0.4) == days[-1]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -367,21 +271,7 @@ def test_no_connection_is_held_while_a_model_is_waited_for() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_many_at_once_get_exactly_what_the_limit_holds() -> None:
     """Each with a connection of its own, as several processes have."""
-    barrier, granted = threading.Barrier(12), []
+    granted = at_once(12, lambda: [DailyBudget(1.0, today=lambda: DAY).reserve(0.05) for _ in range(5)])
 
-    def spend() -> None:
-        try:
-            barrier.wait()
-            granted.extend(DailyBudget(1.0, today=lambda: DAY).reserve(0.05) for _ in range(5))
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=spend) for _ in range(12)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    assert len(granted) == 60
-    assert sum(day is not None for day in granted) == 1.0 / 0.05
+    assert sum(day is not None for days in granted for day in days) == 1.0 / 0.05
     assert ModelSpend.objects.get().cost == 1

@@ -25,7 +25,7 @@ ASKED = "How many weekly sets for muscle growth?"
 QUESTION = Question(ASKED, ASKED)
 TODAY = date(2026, 1, 1)
 CORPUS = Path(__file__).parents[2] / "corpus"
-SHORT = 0.4  # seconds that a slow server is waited for
+SHORT = 0.8  # seconds that a slow server is waited for
 LONG = 20.0
 
 
@@ -81,10 +81,7 @@ def materials(double: ModelDouble) -> list[dict[str, Any]]:
     return [asked.material for asked in double.asked]
 
 
-# --- A model that does as it should ------------------------------------------------------------------------------------
-
-
-def test_its_sentences_are_verified_and_cited(corpus: FakeCorpus, double: ModelDouble) -> None:
+def test_its_sentences_are_verified_and_cited_and_its_draft_is_kept(corpus: FakeCorpus, double: ModelDouble) -> None:
     answer = ask(corpus, double, "good")
 
     sent = {text for passage in materials(double)[0]["passages"] for text in passage["sentences"]}
@@ -93,65 +90,8 @@ def test_its_sentences_are_verified_and_cited(corpus: FakeCorpus, double: ModelD
     assert all(sentence.support for sentence in (*answer.summary, *answer.answer))
     assert (answer.generator.name, answer.generator.model, answer.generator.fallback_from) == ("llm", "good", None)
     assert answer.generator.tokens == 2 * 1200
-
-
-def test_summary_and_answer_are_written_from_the_same_evidence(corpus: FakeCorpus, double: ModelDouble) -> None:
-    answer = ask(corpus, double, "good")
-
-    assert sorted(asked.part for asked in double.asked) == ["answer", "summary"]
-    first, second = materials(double)
-    assert first == second
-    assert len(first["passages"]) == len(answer.passages) <= DEFAULT.evidence_passages
-
-
-def test_summary_and_answer_are_written_side_by_side(corpus: FakeCorpus, double: ModelDouble) -> None:
-    start = time.monotonic()
-    answer = ask(corpus, double, "timeout", seconds=SHORT)
-
-    assert len(double.asked) == 2  # the second did not wait for the first
-    assert answer.generator.fallback_reason == "timeout"
-    assert time.monotonic() - start < 2 * SHORT + 1
-
-
-def test_question_and_passages_are_data_beside_the_prompt(corpus: FakeCorpus, double: ModelDouble) -> None:
-    ask(corpus, double, "good")
-
-    for asked in double.asked:
-        assert asked.body["temperature"] == 0
-        assert [message["role"] for message in asked.body["messages"]] == ["system", "user"]
-        system = asked.body["messages"][0]["content"]
-        assert ASKED not in system
-        assert not any(p["label"] in system or p["study"] in system for p in asked.passages)
-
-
-def test_labels_are_made_anew_for_each_request(corpus: FakeCorpus, double: ModelDouble) -> None:
-    ask(corpus, double, "good")
-    ask(corpus, double, "good")
-
-    labels = [{p["label"] for p in material["passages"]} for material in materials(double)]
-    assert len(set.union(*labels)) == 2 * len(labels[0])
-    assert all(re.fullmatch("[0-9a-f]{8}", label) for label in set.union(*labels))
-
-
-@pytest.mark.parametrize(("mode", "words"), [(Mode.BEGINNER, "150"), (Mode.INTERMEDIATE, "280")])
-def test_the_prompt_suits_the_reader(corpus: FakeCorpus, double: ModelDouble, mode: Mode, words: str) -> None:
-    ask(corpus, double, "good", question=Question(ASKED, ASKED, mode))
-
-    (prompt,) = {a.body["messages"][0]["content"] for a in double.asked if a.part == "answer"}
-    assert f"about {words} words" in prompt
-    assert ("new to the subject" in prompt) == (mode is Mode.BEGINNER)
-
-
-def test_the_prompt_is_named_with_a_hash_of_its_text(corpus: FakeCorpus, double: ModelDouble) -> None:
-    answer = ask(corpus, double, "good")
-
     assert answer.generator.prompt == prompt_name(is_strict=False)
     assert re.fullmatch(rf"{PROMPT}@[0-9a-f]{{10}}", answer.generator.prompt or "")
-
-
-def test_the_draft_is_kept_as_received_with_every_verdict(corpus: FakeCorpus, double: ModelDouble) -> None:
-    answer = ask(corpus, double, "good")
-
     (attempt,) = answer.attempts
     received = json.loads(attempt.draft.received["answer"])["sentences"]
     assert [sentence.text for sentence in attempt.draft.answer] == [row["text"] for row in received]
@@ -161,14 +101,40 @@ def test_the_draft_is_kept_as_received_with_every_verdict(corpus: FakeCorpus, do
     assert len(attempt.verdicts) == len(attempt.draft.summary) + len(attempt.draft.answer)
 
 
-# --- Servers that understand less --------------------------------------------------------------------------------------
+def test_evidence_is_data_beside_the_prompt(corpus: FakeCorpus, double: ModelDouble) -> None:
+    answer = ask(corpus, double, "good")
+
+    assert sorted(asked.part for asked in double.asked) == ["answer", "summary"]
+    first, second = materials(double)
+    assert first == second
+    assert len(first["passages"]) == len(answer.passages) <= DEFAULT.evidence_passages
+    for asked in double.asked:
+        assert asked.body["temperature"] == 0
+        assert [message["role"] for message in asked.body["messages"]] == ["system", "user"]
+        system = asked.body["messages"][0]["content"]
+        assert ASKED not in system
+        assert not any(p["label"] in system or p["study"] in system for p in asked.passages)
+
+
+def test_labels_are_made_anew_and_the_prompt_suits_the_reader(corpus: FakeCorpus, double: ModelDouble) -> None:
+    words = {Mode.BEGINNER: "150", Mode.INTERMEDIATE: "280"}
+    for mode in words:
+        ask(corpus, double, "good", question=Question(ASKED, ASKED, mode))
+
+    labels = [{p["label"] for p in material["passages"]} for material in materials(double)]
+    assert len(set.union(*labels)) == 2 * len(labels[0])
+    assert all(re.fullmatch("[0-9a-f]{8}", label) for label in set.union(*labels))
+    prompts = [asked.body["messages"][0]["content"] for asked in double.asked if asked.part == "answer"]
+    for prompt, (mode, number) in zip(prompts, words.items(), strict=True):
+        assert f"about {number} words" in prompt
+        assert ("new to the subject" in prompt) == (mode is Mode.BEGINNER)
 
 
 @pytest.mark.parametrize(
     ("behaviour", "formats"),
-    [("no_schema", {"json_object"}), ("no_json", {None}), ("no_json_untold", {None}), ("old", {None})],
+    [("no_schema", {"json_object"}), ("no_json", {None}), ("old", {None}), ("no_temperature", {"json_schema"})],
 )
-def test_what_a_server_refuses_is_left_out_and_remembered(
+def test_what_a_server_refuses_is_left_out(
     corpus: FakeCorpus, double: ModelDouble, behaviour: str, formats: set[str | None]
 ) -> None:
     server = model_server(double, behaviour)
@@ -182,31 +148,14 @@ def test_what_a_server_refuses_is_left_out_and_remembered(
     assert {(asked.body.get("response_format") or {}).get("type") for asked in double.asked} == formats
 
 
-def test_temperature_is_left_out_where_it_is_refused(corpus: FakeCorpus, double: ModelDouble) -> None:
-    answer = ask(corpus, double, "no_temperature")
-
-    assert answer.generator.name == "llm"
-    assert answer.generator.fallback_from is None
-
-
-@pytest.mark.parametrize(
-    "behaviour", ["fenced", "no_usage", "odd_usage", "unknown_among", "not_found_among", "repeats"]
-)
-def test_a_reply_with_oddities_around_good_sentences_is_read(
-    corpus: FakeCorpus, double: ModelDouble, behaviour: str
-) -> None:
+@pytest.mark.parametrize("behaviour", ["fenced", "odd_usage", "unknown_among", "repeats", "marks_inside"])
+def test_good_sentences_among_oddities_are_read(corpus: FakeCorpus, double: ModelDouble, behaviour: str) -> None:
     answer = ask(corpus, double, behaviour)
 
     assert (answer.generator.name, answer.generator.fallback_from) == ("llm", None)
     assert answer.generator.tokens
-    assert len({sentence.text for sentence in answer.answer}) == len(answer.answer)
+    assert len({sentence.text for sentence in answer.answer}) == len(answer.answer) > 0
     assert not any("NOT_FOUND" in text or "Unknown based" in text for text in said(answer))
-
-
-def test_citations_inside_a_sentence_are_taken_out(corpus: FakeCorpus, double: ModelDouble) -> None:
-    answer = ask(corpus, double, "marks_inside")
-
-    assert said(answer)
     assert not any(re.search(r"[\[\]［］【】()]\s*\d|javascript", text) for text in said(answer) if "(" not in text)
 
 
@@ -216,19 +165,14 @@ def test_citations_inside_a_sentence_are_taken_out(corpus: FakeCorpus, double: M
 @pytest.mark.parametrize(
     ("behaviour", "reason"),
     [
-        ("429", "rate_limit"), ("429_later", "rate_limit"), ("429_date", "rate_limit"), ("429_quota", "rate_limit"),
-        ("400", "refused"), ("401", "unavailable"), ("403", "unavailable"), ("404", "unavailable"), ("302", "unavailable"),
-        ("500", "unavailable"), ("503", "unavailable"), ("reset", "unavailable"), ("hang_up", "unavailable"),
-        ("cut", "unavailable"), ("short", "unavailable"), ("empty_body", "unreadable"), ("not_json", "unreadable"),
-        ("no_choices", "unreadable"), ("bad_utf8", "unreadable"), ("huge", "too_large"), ("endless", "too_large"),
-        ("packed", "too_large"), ("length", "unreadable"), ("filtered", "unreadable"), ("refusal", "unreadable"),
-        ("empty", "unreadable"), ("null", "unreadable"), ("half_a_draft", "unreadable"), ("wrong_shape", "unreadable"),
-        ("prose", "unreadable"), ("surrogates", "unverified"), ("no_such_behaviour", "unavailable"),
+        ("429", "rate_limit"), ("429_date", "rate_limit"), ("400", "refused"), ("401", "unavailable"), ("302", "unavailable"),
+        ("503", "unavailable"), ("reset", "unavailable"), ("cut", "unavailable"), ("not_json", "unreadable"),
+        ("no_choices", "unreadable"), ("bad_utf8", "unreadable"), ("endless", "too_large"), ("packed", "too_large"),
+        ("length", "unreadable"), ("refusal", "unreadable"), ("half_a_draft", "unreadable"), ("wrong_shape", "unreadable"),
+        ("surrogates", "unverified"), ("good|500", "unavailable"),
     ],
 )  # fmt: skip
-def test_a_server_that_fails_leads_to_the_extractive_writer(
-    corpus: FakeCorpus, double: ModelDouble, behaviour: str, reason: str
-) -> None:
+def test_a_failing_server_is_replaced(corpus: FakeCorpus, double: ModelDouble, behaviour: str, reason: str) -> None:
     answer = ask(corpus, double, behaviour)
 
     assert answer.outcome.is_answer
@@ -237,26 +181,16 @@ def test_a_server_that_fails_leads_to_the_extractive_writer(
 
 
 @pytest.mark.parametrize("behaviour", ["timeout", "drip"])
-def test_a_slow_server_is_waited_for_until_the_deadline_only(
-    corpus: FakeCorpus, double: ModelDouble, behaviour: str
-) -> None:
+def test_a_slow_server_is_left_at_the_deadline(corpus: FakeCorpus, double: ModelDouble, behaviour: str) -> None:
     start = time.monotonic()
     answer = ask(corpus, double, behaviour, seconds=SHORT)
 
+    assert len(double.asked) == 2  # the second part did not wait for the first
     assert (answer.generator.name, answer.generator.fallback_reason) == ("extractive", "timeout")
     assert time.monotonic() - start < SHORT + 1  # the promise: no later than a second after the deadline
 
 
-def test_a_closed_port_leads_to_the_extractive_writer(corpus: FakeCorpus, double: ModelDouble) -> None:
-    server = ModelServer(ServerSettings(model="m", base_url="http://127.0.0.1:9/v1", attempts=1))
-    writer = ModelWriter(server, Deadline.after(LONG))
-
-    answer = answered(corpus, writer, ExtractiveWriter())
-
-    assert answer.generator.fallback_from == "llm"
-
-
-@pytest.mark.parametrize("first", ["429", "429_after", "500", "503", "reset", "cut", "not_json"])
+@pytest.mark.parametrize("first", ["429_after", "500", "reset", "not_json"])
 def test_a_passing_failure_is_tried_again(corpus: FakeCorpus, double: ModelDouble, first: str) -> None:
     answer = ask(corpus, double, f"{first},good")
 
@@ -264,37 +198,14 @@ def test_a_passing_failure_is_tried_again(corpus: FakeCorpus, double: ModelDoubl
     assert len(double.asked) == 4
 
 
-@pytest.mark.parametrize("behaviour", ["401", "403", "404", "429_quota", "429_later", "huge"])
+@pytest.mark.parametrize("behaviour", ["403", "404", "429_quota", "429_later", "huge"])
 def test_a_lasting_failure_is_not_tried_again(corpus: FakeCorpus, double: ModelDouble, behaviour: str) -> None:
     ask(corpus, double, behaviour)
 
     assert len(double.asked) == 2  # one for each part, and no strict attempt either
 
 
-def test_one_part_that_fails_is_enough_to_fall_back(corpus: FakeCorpus, double: ModelDouble) -> None:
-    answer = ask(corpus, double, "good|500")
-
-    assert (answer.generator.name, answer.generator.fallback_reason) == ("extractive", "unavailable")
-
-
-def test_a_dead_server_is_left_alone(corpus: FakeCorpus, double: ModelDouble) -> None:
-    server = model_server(double, "500", attempts=1)
-    reasons = []
-    for _ in range(7):
-        writer = ModelWriter(server, Deadline.after(LONG))
-        answer = answered(corpus, writer, ExtractiveWriter())
-        reasons.append(answer.generator.fallback_reason)
-
-    assert reasons == ["unavailable"] * 5 + ["circuit_open"] * 2
-    assert len(double.asked) == 2 * 5
-
-
-# --- A model that finds nothing, or nothing that holds -----------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "behaviour", ["not_found", "not_found_spaced", "not_found_json", "unknown", "not_found_inside"]
-)
+@pytest.mark.parametrize("behaviour", ["not_found", "not_found_json", "unknown", "not_found_inside"])
 def test_not_found_is_tried_once_more_and_never_shown(corpus: FakeCorpus, double: ModelDouble, behaviour: str) -> None:
     answer = ask(corpus, double, behaviour)
 
@@ -305,9 +216,7 @@ def test_not_found_is_tried_once_more_and_never_shown(corpus: FakeCorpus, double
     assert not any("NOT_FOUND" in text or "Unknown based" in text for text in (*said(answer), *left))
 
 
-def test_the_second_attempt_is_stricter_and_has_the_strongest_passages_by_words(
-    corpus: FakeCorpus, double: ModelDouble
-) -> None:
+def test_the_second_attempt_is_stricter(corpus: FakeCorpus, double: ModelDouble) -> None:
     answer = ask(corpus, double, "not_found,good")
 
     assert (answer.generator.name, answer.generator.fallback_from) == ("llm", None)
@@ -330,13 +239,8 @@ def test_without_a_writer_that_steps_in_it_is_an_honest_no(corpus: FakeCorpus, d
 def test_what_no_cited_passage_says_falls(corpus: FakeCorpus, double: ModelDouble, behaviour: str) -> None:
     answer = ask(corpus, double, behaviour)
 
-    assert [entry for entry in answer.left_out if entry.what == "sentence"]
+    fallen = {entry.reason for entry in answer.left_out if entry.what == "sentence"}
+    assert fallen
+    assert behaviour != "no_labels" or LeftOutReason.UNKNOWN_CITATION in fallen
     assert not any(INVENTED in text for text in said(answer))
     assert answer.outcome.is_answer
-
-
-def test_an_unknown_label_is_no_citation(corpus: FakeCorpus, double: ModelDouble) -> None:
-    answer = ask(corpus, double, "no_labels")
-
-    assert LeftOutReason.UNKNOWN_CITATION in {entry.reason for entry in answer.left_out}
-    assert (answer.generator.name, answer.generator.fallback_reason) == ("extractive", "unverified")

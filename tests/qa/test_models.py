@@ -1,16 +1,24 @@
-"""Rows of answers: written once, and every constraint of the database holds."""
+"""Rows of answers: written once, packed so that what clients read is the same to the byte, and every constraint holds."""
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.core.management import call_command
+from django.db import IntegrityError, connection, transaction
+from hypothesis import given
+from hypothesis import strategies as st
 
-from qa_app.models import Answer, AnswerCitation, AnswerSentence
+from corpus_app.models import Passage
+from qa_app.answers import asking, bundles, packing, storing
+from qa_app.models import Answer, AnswerCitation, AnswerSentence, StoredPassage, StoredPolicy
 from tests.builders import make_policy
+from tests.qa.answers import store_answer
+from tests.qa.payloads import QUOTE, make_citation, make_evidence, make_payload, make_refusal, make_sentence
 
 pytestmark = pytest.mark.django_db
 
@@ -23,12 +31,12 @@ def make_answer(**changes: Any) -> Answer:
     return Answer.objects.create(**(fields | changes))
 
 
-def make_sentence(answer: Answer, **changes: Any) -> AnswerSentence:
+def sentence_row(answer: Answer, **changes: Any) -> AnswerSentence:
     fields = {"part": "summary", "position": 0, "text": "Ten.", "kind": "quote", "verdict": "verbatim"} | changes
     return AnswerSentence.objects.create(answer=answer, **fields)
 
 
-def make_citation(sentence: AnswerSentence, **changes: Any) -> AnswerCitation:
+def citation_row(sentence: AnswerSentence, **changes: Any) -> AnswerCitation:
     fields: dict[str, Any] = {
         "index": 1, "study_key": "S018", "passage_key": 7, "passage_version": 1, "start": 0, "end": 4, "quote": "Ten.",
     }  # fmt: skip
@@ -38,13 +46,13 @@ def make_citation(sentence: AnswerSentence, **changes: Any) -> AnswerCitation:
 BREAKS: dict[str, Any] = {
     "answer_mode_known": lambda answer: make_answer(id="two", mode="expert"),
     "answer_outcome_known": lambda answer: make_answer(id="two", outcome="perhaps"),
-    "answer_sentence_once": lambda answer: [make_sentence(answer) for _ in range(2)],
-    "citation_span_not_empty": lambda answer: make_citation(make_sentence(answer), start=4, end=4),
-    "citation_index_from_one": lambda answer: make_citation(make_sentence(answer), index=0),
+    "answer_sentence_once": lambda answer: [sentence_row(answer) for _ in range(2)],
+    "citation_span_not_empty": lambda answer: citation_row(sentence_row(answer), start=4, end=4),
+    "citation_index_from_one": lambda answer: citation_row(sentence_row(answer), index=0),
     "qa_app_answer_pkey": lambda answer: make_answer(id=answer.id),
     "qa_app_answer_request_id_key": lambda answer: make_answer(id="two", request_id=answer.request_id),
-    "start_check": lambda answer: make_citation(make_sentence(answer), start=-1),
-    "end_check": lambda answer: make_citation(make_sentence(answer), start=-9, end=-3),
+    "start_check": lambda answer: citation_row(sentence_row(answer), start=-1),
+    "end_check": lambda answer: citation_row(sentence_row(answer), start=-9, end=-3),
     "corpus_version_check": lambda answer: make_answer(id="two", corpus_version=-1),
 }
 
@@ -52,58 +60,125 @@ BREAKS: dict[str, Any] = {
 @pytest.mark.parametrize("constraint", BREAKS)
 def test_the_database_refuses(constraint: str) -> None:
     answer = make_answer()
+    named = {c.name for model in (Answer, AnswerSentence, AnswerCitation) for c in model._meta.constraints}
 
     with pytest.raises(IntegrityError, match="constraint"), transaction.atomic():
         BREAKS[constraint](answer)
 
+    assert named <= set(BREAKS)
     assert Answer.objects.count() == 1
     assert not AnswerCitation.objects.exists()
 
 
-def test_every_constraint_is_broken_by_a_test() -> None:
-    named = {c.name for model in (Answer, AnswerSentence, AnswerCitation) for c in model._meta.constraints}
-
-    assert named <= set(BREAKS)
-
-
-def test_an_answer_is_written_once() -> None:
+def test_an_answer_is_written_once_outlives_its_parent_and_takes_its_rows_along() -> None:
     answer = make_answer()
+    citation_row(sentence_row(answer))
+    make_answer(id="two", parent=answer)
     answer.question = "Something else?"
 
+    told = [str(row) for row in (answer, AnswerSentence.objects.get(), AnswerCitation.objects.get())]
+    assert told == ["Something else?", "Ten.", "[1] Ten."]
     with pytest.raises(TypeError, match="written once"):
         answer.save()
-
     assert Answer.objects.get(pk="one").question == "How many sets?"
 
-
-def test_sentences_and_citations_go_with_their_answer() -> None:
-    make_citation(make_sentence(make_answer()))
-
-    Answer.objects.all().delete()
-
+    Answer.objects.filter(pk="one").delete()
+    assert Answer.objects.get(pk="two").parent is None
     assert not AnswerSentence.objects.exists()
     assert not AnswerCitation.objects.exists()
 
 
-def test_an_answer_outlives_the_one_that_it_follows() -> None:
-    make_answer(id="two", parent=make_answer())
-
-    Answer.objects.filter(pk="one").delete()
-
-    assert Answer.objects.get(pk="two").parent is None
-
-
-def test_the_newest_answer_comes_first() -> None:
-    make_answer(id="old", created_at=datetime(2026, 1, 1, tzinfo=UTC))
-    make_answer(id="b"), make_answer(id="a")
-
-    assert [answer.pk for answer in Answer.objects.all()] == ["a", "b", "old"]
+LARGEST = 12_000  # bytes of an answer's row, which shares nothing with others
+words = st.sampled_from(["", "+", "section", "Ünïcode 💪", "same"])
+any_rows = st.lists(
+    st.dictionaries(st.sampled_from("abcd"), st.one_of(st.none(), st.booleans(), st.integers(), words, st.lists(words)))
+)
 
 
-def test_rows_name_themselves_by_their_words() -> None:
-    sentence = make_sentence(make_answer(question="x" * 100))
+def and_back(body: dict[str, Any]) -> dict[str, Any]:
+    packed, passages = packing.pack(body)
+    return packing.unpack(json.loads(json.dumps(packed)), passages)
 
-    assert str(sentence.answer) == "x" * 80
-    assert str(sentence) == "Ten."
-    assert str(make_citation(sentence)) == "[1] Ten."
-    assert sentence.answer.get_absolute_url() == "/answers/one/"
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        make_payload(),
+        make_refusal(),
+        make_payload(evidence=[], left_out=[]),
+        make_payload(summary={"text": "Not what the sentences say.", "sentences": []}),
+        make_payload(headline=make_sentence(make_evidence(1), QUOTE) | {"verdict": "yes"}),
+        make_payload(
+            answer={
+                "text": "Counted [1].",
+                "sentences": [
+                    make_sentence(make_evidence(1), QUOTE, text="Counted.", support=[{"study_id": "T001", "finding_ids": [3]}]),
+                    make_sentence(make_evidence(99), QUOTE),
+                ],
+            },
+            citations=[make_citation(1)],
+        ),
+    ],
+)  # fmt: skip
+def test_a_payload_comes_back_as_it_was(body: dict[str, Any]) -> None:
+    assert and_back(body) == body
+    assert packing.unpack(body, {}) == body  # what was never packed stays as it is
+
+
+@given(left_out=any_rows, because=any_rows)
+def test_rows_of_any_kind_come_back_as_they_were(left_out: list[Any], because: list[Any]) -> None:
+    body = make_payload(left_out=left_out, evidence=[make_evidence(1, because=because), make_evidence(2, because=[])])
+
+    assert and_back(body) == body
+
+
+@pytest.mark.usefixtures("library")
+def test_an_answer_takes_little_room_and_reads_as_it_was_given() -> None:
+    body = store_answer()
+    shared = StoredPolicy.objects.count(), StoredPassage.objects.count()
+    store_answer()
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_column_size(a.*) FROM qa_app_answer a WHERE id = %s", [body["id"]])
+        (size,) = cursor.fetchone()
+    stored = Answer.objects.get(pk=body["id"])
+    (draft,) = storing.restore_drafts(stored)
+
+    assert size < LARGEST
+    assert (StoredPolicy.objects.count(), StoredPassage.objects.count()) == shared
+    assert body["evidence"][0]["text"] not in json.dumps([stored.payload, stored.drafts], ensure_ascii=False)
+    assert storing.restore_payload(stored.payload) == body
+    assert [s["text"] for s in draft["summary"]] == [s["text"] for s in body["summary"]["sentences"]]
+    assert all("text" not in s for s in stored.drafts[0]["summary"])
+
+
+@pytest.mark.usefixtures("library")
+def test_words_outlive_the_passage_they_were_quoted_from() -> None:
+    body = store_answer()
+    Passage.objects.filter(pk=body["evidence"][0]["passage_id"]).update(text="Other words.", version=2)
+
+    kept = asking.find_answer(body["id"])
+
+    assert kept
+    assert [row["text"] for row in kept["evidence"]] == [row["text"] for row in body["evidence"]]
+    assert kept["summary"] == body["summary"]
+    assert bundles.bundle(body["id"])
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("library")
+def test_the_release_before_reads_what_this_one_stored_and_the_other_way_round() -> None:
+    body = store_answer()
+    figures = Answer.objects.get(pk=body["id"]).policy.values
+
+    call_command("migrate", "qa_app", "0016", verbosity=0)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT payload, policy FROM qa_app_answer WHERE id = %s", [body["id"]])
+        payload, policy = (json.loads(value) if isinstance(value, str) else value for value in cursor.fetchone())
+    call_command("migrate", "qa_app", verbosity=0)
+
+    assert (payload["evidence"], payload["summary"]) == (body["evidence"], body["summary"])
+    assert policy == figures
+    row = Answer.objects.get(pk=body["id"])
+    assert (row.policy_id, row.policy.values) == (body["policy"], figures)
+    assert storing.restore_payload(row.payload) == body

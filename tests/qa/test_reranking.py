@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Iterator
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -38,9 +37,6 @@ def completion(content: str | None) -> dict[str, Any]:
     return {"id": "1", "object": "chat.completion", "created": 1, "model": "test", "choices": [choice]}
 
 
-# --- CrossEncoder ----------------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A CrossEncoder of a few thousand random weights, in a folder as sentence-transformers keeps them."""
@@ -58,35 +54,18 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_cross_encoder_in_a_folder_scores_every_passage_the_same_each_time(tiny_model: Path) -> None:
+def test_a_cross_encoder_in_a_folder_orders_the_passages_the_same_each_time(tiny_model: Path) -> None:
     reranker = CrossEncoderReranker(str(tiny_model))
     reranker.prepare()
 
     scores = reranker.scores("how many sets?", PASSAGES * 7, seconds=60)
+    ranked = rerank("how many sets?", RANKED, reranker)
 
     assert len(scores) == 21
     assert list(scores[:3]) == pytest.approx(list(scores[18:]), abs=1e-5)
     assert len({round(score, 7) for score in scores[:3]}) > 1
-
-
-def test_a_cross_encoder_is_loaded_once(tiny_model: Path) -> None:
-    reranker = CrossEncoderReranker(str(tiny_model))
-
-    reranker.prepare()
-    loaded = reranker._loaded
-    reranker.scores("how many sets?", PASSAGES, seconds=60)
-
-    assert reranker._loaded is loaded
-
-
-def test_a_cross_encoder_orders_the_passages_of_a_question(tiny_model: Path) -> None:
-    reranker = CrossEncoderReranker(str(tiny_model))
-    reranker.prepare()
-    scores = dict(zip([1, 2, 3], reranker.scores("how many sets?", PASSAGES, seconds=60), strict=True))
-
-    ranked = rerank("how many sets?", RANKED, reranker)
-
-    assert [c.passage.passage_id for c in ranked] == sorted(scores, key=lambda pk: -scores[pk])
+    of_passage = dict(zip([1, 2, 3], scores, strict=False))
+    assert [c.passage.passage_id for c in ranked] == sorted(of_passage, key=lambda pk: -of_passage[pk])
 
 
 def test_a_cross_encoder_that_is_not_there_leaves_the_built_in_order() -> None:
@@ -99,9 +78,11 @@ def test_a_cross_encoder_that_is_not_there_leaves_the_built_in_order() -> None:
 
 
 def test_a_cross_encoder_that_takes_too_long_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    waiting = threading.Event()
+
     class Slow:
         def predict(self, pairs: list[Any], **_: Any) -> list[float]:
-            time.sleep(2)
+            waiting.wait(20)
             return [0.0] * len(pairs)
 
     reranker = CrossEncoderReranker("slow")
@@ -109,9 +90,7 @@ def test_a_cross_encoder_that_takes_too_long_is_not_waited_for(monkeypatch: pyte
 
     with pytest.raises(RerankerFailed, match="not in time"):
         reranker.scores("how many sets?", PASSAGES, seconds=0.05)
-
-
-# --- A language model ------------------------------------------------------------------------------------------------------
+    waiting.set()
 
 
 @pytest.fixture
@@ -127,12 +106,10 @@ def marks(**given: float) -> str:
     return json.dumps({"marks": [{"label": label, "mark": mark} for label, mark in given.items()]})
 
 
-def test_the_model_sees_question_and_passages_as_data_and_its_marks_order_them(
-    httpserver: HTTPServer, reranker: ModelReranker
-) -> None:
-    serve(httpserver, marks(p3=9, p1=4, p2=0.5))
+def test_the_marks_of_a_model_order_the_passages(httpserver: HTTPServer, reranker: ModelReranker) -> None:
+    serve(httpserver, marks(p3=99, p1=4, p2=-5, p9=10))  # held to their scale, and to what was sent
 
-    assert list(reranker.scores("how many sets?", PASSAGES, seconds=30)) == [4.0, 0.5, 9.0]
+    assert list(reranker.scores("how many sets?", PASSAGES, seconds=30)) == [4.0, 0.0, 10.0]
     sent = httpserver.log[0][0].get_json()["messages"]
     material = json.loads(sent[1]["content"])
     assert material["question"] == "how many sets?"
@@ -140,16 +117,10 @@ def test_the_model_sees_question_and_passages_as_data_and_its_marks_order_them(
     assert "Creatine" not in sent[0]["content"]
 
 
-def test_marks_are_held_to_their_scale_and_to_what_was_sent(httpserver: HTTPServer, reranker: ModelReranker) -> None:
-    serve(httpserver, marks(p1=99, p2=-5, p9=10))
-
-    assert list(reranker.scores("how many sets?", PASSAGES, seconds=30)) == [10.0, 0.0, 0.0]
-
-
 @pytest.mark.parametrize(
-    "content", [None, "", "p1, p2", "[]", '{"marks": 3}', '{"marks": []}', '{"marks": [{"label": "p9", "mark": 1}]}', '{"marks": [{"label": "p1", "mark": NaN}]}']
+    "content", [None, "p1, p2", "[]", '{"marks": 3}', '{"marks": [{"label": "p9", "mark": 1}]}', '{"marks": [{"label": "p1", "mark": NaN}]}']
 )  # fmt: skip
-def test_a_reply_without_an_order_is_a_failure(
+def test_a_reply_without_order_is_a_failure(
     httpserver: HTTPServer, reranker: ModelReranker, content: str | None
 ) -> None:
     serve(httpserver, content)
@@ -158,31 +129,20 @@ def test_a_reply_without_an_order_is_a_failure(
         reranker.scores("how many sets?", PASSAGES, seconds=30)
 
 
-def test_a_broken_server_leaves_the_built_in_order(httpserver: HTTPServer, reranker: ModelReranker) -> None:
-    httpserver.expect_request("/v1/chat/completions").respond_with_data("down", status=503)
+def test_a_slow_server_is_not_waited_for(
+    httpserver: HTTPServer, reranker: ModelReranker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiting = threading.Event()
 
-    ranked = rerank("how many sets?", RANKED, reranker)
-
-    assert [c.passage for c in ranked] == PASSAGES
-    assert {c.because[-1].effect for c in ranked} <= {"did not answer", "not in time"}
-
-
-@pytest.fixture
-def slow(httpserver: HTTPServer) -> Iterator[HTTPServer]:
     def wait(_: Request) -> Response:
-        time.sleep(1)
-        return Response(json.dumps(completion(marks(p1=1))), content_type="application/json")
+        waiting.wait(20)
+        return Response(status=503)
 
     httpserver.expect_request("/v1/chat/completions").respond_with_handler(wait)
-    return httpserver
-
-
-def test_a_slow_server_is_not_waited_for(slow: HTTPServer, reranker: ModelReranker) -> None:
     with pytest.raises(RerankerFailed, match="not in time"):
         reranker.scores("how many sets?", PASSAGES, seconds=0.1)
-
-
-# --- Settings --------------------------------------------------------------------------------------------------------------
+    waiting.set()
+    assert [c.passage for c in rerank("how many sets?", RANKED, reranker)] == PASSAGES
 
 
 def test_what_is_configured_is_made_once_from_the_settings(settings: Any) -> None:

@@ -23,7 +23,7 @@ TEXTS = (
     "Weekly sets per muscle were counted over twelve weeks of growth.",
 )
 QUESTIONS = (ASKED, "Do ten weekly sets per muscle give more growth?", "How many weekly sets per muscle?")
-LOOKS = 40  # of each reader after the retraction at the latest
+LOOKS = 25  # of each reader after the retraction at the latest
 
 
 @pytest.mark.django_db(transaction=True)
@@ -39,9 +39,8 @@ def test_no_reader_sees_half_a_retraction() -> None:
     indexing.index_stale()
     ids = {passage.passage_id for passage in search.find_study(STUDY).passages}  # type: ignore[union-attr]
     dependent = [asking.ask(question=question)["id"] for question in QUESTIONS for _ in range(4)]
-    assert set(AnswerCitation.objects.filter(study_key=STUDY).values_list("sentence__answer", flat=True)) == set(
-        dependent
-    )
+    quoting = AnswerCitation.objects.filter(study_key=STUDY).values_list("sentence__answer", flat=True)
+    assert set(quoting) == set(dependent)
     retracted = threading.Event()
     faults: list[str] = []
     looks = {"before": 0, "after": 0}
@@ -106,7 +105,7 @@ def test_no_reader_sees_half_a_retraction() -> None:
     for text in (*TEXTS, *QUESTIONS):
         found = search.find(text, search.encode_question(text), limit=1_000)
         assert not {hit.passage_id for hit in found.hits} & ids
-    using = set(AnswerCitation.objects.filter(study_key=STUDY).values_list("sentence__answer", flat=True))
+    using = set(quoting.all())
     assert using >= set(dependent)
     for answer in Answer.objects.filter(pk__in=using):  # those that were asked meanwhile, too
         page = Client().get(answer.get_absolute_url()).content.decode()

@@ -81,9 +81,6 @@ def as_reviewer(reviewer: User) -> Client:
     return client
 
 
-# --- Rows ---------------------------------------------------------------------------------------------------------------
-
-
 def test_every_route_begins_with_its_built_in_words_approved() -> None:
     rows = {row.route: row for row in SafetyReply.objects.filter(written_by=None, status="approved")}
 
@@ -91,60 +88,36 @@ def test_every_route_begins_with_its_built_in_words_approved() -> None:
     assert {name: row.instead for name, row in rows.items()} == {route.name: route.instead for route in ROUTES}
 
 
-def test_a_draft_is_the_next_version_and_readers_do_not_see_it(writer: User) -> None:
+def test_readers_see_a_draft_once_another_person_has_approved_it(writer: User, reviewer: User) -> None:
     draft = make_draft(writer)
 
     assert (draft.version, draft.status, draft.written_by) == (2, "draft", writer)
-    assert SafetyReply.objects.find_approved("emergency") == first()
-
-
-def test_approving_replaces_the_version_before(writer: User, reviewer: User) -> None:
-    draft = make_draft(writer)
-
+    for by, seen, why in ((writer, NOW, "another curator"), (reviewer, NOW - timedelta(seconds=1), "edited it since")):
+        with pytest.raises(ValidationError, match=why):
+            draft.approve(by=by, now=NOW, seen=seen)
+        assert SafetyReply.objects.find_approved("emergency") == first()
     draft.approve(by=reviewer, now=NOW, seen=NOW)
-
     assert SafetyReply.objects.find_approved("emergency") == draft
     assert (draft.reviewed_by, draft.reviewed_at) == (reviewer, NOW)
     assert first().status == "replaced"
     assert SafetyReply.objects.filter(status="approved").count() == len(ROUTES)
-
-
-def test_nobody_approves_their_own_words(writer: User) -> None:
-    draft = make_draft(writer)
-
-    with pytest.raises(ValidationError, match="another curator"):
-        draft.approve(by=writer, now=NOW, seen=NOW)
-
-    assert SafetyReply.objects.find_approved("emergency") == first()
-
-
-def test_a_superuser_may_approve_their_own_words() -> None:
     owner = make_superuser()
-    draft = make_draft(owner)
-
-    draft.approve(by=owner, now=NOW, seen=NOW)
-
-    assert draft.status == "approved"
+    own = make_draft(owner)
+    own.approve(by=owner, now=NOW, seen=NOW)
+    assert own.status == "approved"
 
 
-def test_words_that_changed_since_they_were_read_are_not_approved(writer: User, reviewer: User) -> None:
-    draft = make_draft(writer)
-
-    with pytest.raises(ValidationError, match="edited it since"):
-        draft.approve(by=reviewer, now=NOW, seen=NOW - timedelta(seconds=1))
-
-
-@pytest.mark.parametrize("status", ["approved", "replaced"])
-def test_what_was_approved_is_neither_edited_nor_approved_again(status: str, writer: User, reviewer: User) -> None:
-    row = first()
-    if status == "replaced":
-        make_draft(writer).approve(by=reviewer, now=NOW, seen=NOW)
-    row.text = "Other words."
-
-    with pytest.raises(TypeError, match="stays as it was"):
-        row.save()
-    with pytest.raises(ValidationError, match="approved before"):
-        row.approve(by=reviewer, now=NOW, seen=NOW)
+def test_what_was_approved_is_neither_edited_nor_approved_again(writer: User, reviewer: User) -> None:
+    for status in ("approved", "replaced"):
+        row = first()
+        assert row.status == status
+        row.text = "Other words."
+        with pytest.raises(TypeError, match="stays as it was"):
+            row.save()
+        with pytest.raises(ValidationError, match="approved before"):
+            row.approve(by=reviewer, now=NOW, seen=NOW)
+        if status == "approved":
+            make_draft(writer).approve(by=reviewer, now=NOW, seen=NOW)
 
 
 BREAKS: dict[str, dict[str, Any]] = {
@@ -162,18 +135,14 @@ def test_database_holds_every_constraint(name: str) -> None:
 
     with pytest.raises(IntegrityError, match=name), transaction.atomic():
         SafetyReply.objects.create(**fields)
-
-
-def test_every_constraint_is_broken_here() -> None:
     assert {constraint.name for constraint in SafetyReply._meta.constraints} == set(BREAKS)
 
 
-def test_the_data_steps_go_back_and_forth() -> None:
-    first = importlib.import_module("qa_app.migrations.0003_first_safety_replies")
-    second = importlib.import_module("qa_app.migrations.0012_replies_to_minors_and_medicines")
-    third = importlib.import_module("qa_app.migrations.0013_replies_to_pregnancy_and_diagnosis")
-    fourth = importlib.import_module("qa_app.migrations.0014_reply_to_a_crisis")
-    apps = MigrationExecutor(connection).loader.project_state(("qa_app", "0014_reply_to_a_crisis")).apps
+def test_the_data_steps_go_back_and_forth_and_leave_curators_their_words(writer: User, reviewer: User) -> None:
+    names = ("0003_first_safety_replies", "0012_replies_to_minors_and_medicines")
+    names += ("0013_replies_to_pregnancy_and_diagnosis", "0014_reply_to_a_crisis")
+    first, second, third, fourth = (importlib.import_module(f"qa_app.migrations.{name}") for name in names)
+    apps = MigrationExecutor(connection).loader.project_state(("qa_app", names[-1])).apps
 
     with connection.schema_editor() as editor:
         fourth.remove_first_reply(apps, editor)
@@ -183,51 +152,27 @@ def test_the_data_steps_go_back_and_forth() -> None:
         first.remove_first_replies(apps, editor)
         assert not SafetyReply.objects.exists()
         first.add_first_replies(apps, editor)
+        make_draft(writer, route="minor").approve(by=reviewer, now=NOW, seen=NOW)
         second.add_second_versions(apps, editor)
         third.add_second_versions(apps, editor)
         fourth.add_first_reply(apps, editor)
 
     assert SafetyReply.objects.filter(status="approved").count() == len(ROUTES)
-
-
-def test_a_reply_that_curators_have_written_anew_is_left_to_them(writer: User, reviewer: User) -> None:
-    step = importlib.import_module("qa_app.migrations.0012_replies_to_minors_and_medicines")
-    apps = MigrationExecutor(connection).loader.project_state(("qa_app", "0012_replies_to_minors_and_medicines")).apps
-    with connection.schema_editor() as editor:
-        step.remove_second_versions(apps, editor)
-    make_draft(writer, route="minor").approve(by=reviewer, now=NOW, seen=NOW)
-
-    with connection.schema_editor() as editor:
-        step.add_second_versions(apps, editor)
-        step.remove_second_versions(apps, editor)
-
     assert SafetyReply.objects.find_approved("minor").text == WORDS
-
-
-# --- What a reader gets -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("library")
 def test_a_reader_gets_the_approved_words_and_the_answer_keeps_their_version(writer: User, reviewer: User) -> None:
+    before = asking.ask(question=EMERGENCY)
     make_draft(writer, instead="Ask about groups of people.").approve(by=reviewer, now=NOW, seen=NOW)
 
-    body = asking.ask(question=EMERGENCY)
+    body, stored = asking.ask(question=EMERGENCY), asking.find_answer(before["id"])
 
+    assert stored is not None
     assert body["message"] == f"{WORDS}\n\nAsk about groups of people."
     assert body["guardrail"] == {"route": "emergency", "version": 2}
     assert Answer.objects.get(pk=body["id"]).payload["guardrail"] == {"route": "emergency", "version": 2}
-
-
-@pytest.mark.usefixtures("library")
-def test_a_stored_answer_keeps_the_words_that_were_shown(writer: User, reviewer: User) -> None:
-    before = asking.ask(question=EMERGENCY)
-    make_draft(writer).approve(by=reviewer, now=NOW, seen=NOW)
-
-    found = asking.find_answer(before["id"])
-
-    assert found is not None
-    assert found["message"] == before["message"]
-    assert found["guardrail"] == {"route": "emergency", "version": 1}
+    assert (stored["message"], stored["guardrail"]) == (before["message"], {"route": "emergency", "version": 1})
 
 
 @pytest.mark.usefixtures("library")
@@ -241,91 +186,62 @@ def test_without_an_approved_row_the_built_in_words_stand_in(writer: User) -> No
     assert body["guardrail"] == {"route": "emergency", "version": None}
 
 
-@pytest.mark.usefixtures("library")
-def test_other_answers_carry_no_guardrail() -> None:
-    assert asking.ask(question="How many weekly sets per muscle for growth?")["guardrail"] is None
-
-
-# --- The desk -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("who", ["nobody", "reader", "staff without the group"])
-def test_nobody_else_sees_the_desk(client: Client, writer: User, who: str) -> None:
+def test_nobody_else_sees_the_desk(writer: User) -> None:
     draft = make_draft(writer)
-    if who != "nobody":
-        client.force_login(User.objects.create_user("reader", is_staff=who.startswith("staff")))
+    urls = page("changelist"), page("add"), page("change", draft.pk), page("approve", draft.pk)
 
-    for url in (page("changelist"), page("add"), page("change", draft.pk), page("approve", draft.pk)):
-        assert client.get(url).status_code in {302, 403}
-        assert client.post(url, {}).status_code in {302, 403}
+    for who in (None, User.objects.create_user("reader"), User.objects.create_user("staff", is_staff=True)):
+        client = Client()
+        if who:
+            client.force_login(who)
+        for url in urls:
+            assert client.get(url).status_code in {302, 403}
+            assert client.post(url, {}).status_code in {302, 403}
     assert SafetyReply.objects.get(pk=draft.pk).is_draft
 
 
-def test_a_curator_sees_list_and_every_version(as_writer: Client, writer: User) -> None:
-    draft = make_draft(writer)
+def test_a_curator_sees_every_version(as_writer: Client, writer: User, django_assert_max_num_queries: Any) -> None:
+    for _ in range(12):
+        draft = make_draft(writer)
 
-    assert as_writer.get(page("changelist")).status_code == 200
+    with django_assert_max_num_queries(8):
+        assert as_writer.get(page("changelist")).status_code == 200
     assert as_writer.get(page("changelist"), {"q": "doctor", "status__exact": "draft"}).status_code == 200
     html = as_writer.get(page("change", draft.pk)).content.decode()
     assert page("change", first().pk) in html
     assert "Approve" in html
 
 
-def test_list_takes_the_same_queries_for_many(
-    as_writer: Client, writer: User, django_assert_max_num_queries: Any
-) -> None:
-    for _ in range(12):
-        make_draft(writer)
-
-    with django_assert_max_num_queries(8):
-        assert as_writer.get(page("changelist")).status_code == 200
-
-
 def test_an_approved_reply_is_shown_without_a_form_and_leads_to_a_new_version(as_writer: Client) -> None:
     html = as_writer.get(page("change", first().pk)).content.decode()
-
-    assert "<textarea" not in html
-    assert f"{page('add')}?from={first().pk}" in html
-    assert as_writer.post(page("change", first().pk), {"text": "Other words.", "instead": ""}).status_code == 403
-
-
-def test_who_wrote_a_reply_that_came_with_inform_is_said(as_writer: Client) -> None:
-    shown = as_writer.get(page("change", first().pk)).content.decode()
-
-    assert "Came with InForm, or a former curator" in shown
-    assert ">None<" not in shown
-
-
-def test_a_new_version_begins_with_the_words_of_the_old_one(as_writer: Client) -> None:
     form = as_writer.get(page("add"), {"from": first("drugs").pk}).context["adminform"].form
 
+    assert "<textarea" not in html
+    assert "Came with InForm, or a former curator" in html
+    assert ">None<" not in html
+    assert f"{page('add')}?from={first().pk}" in html
+    assert as_writer.post(page("change", first().pk), {"text": "Other words.", "instead": ""}).status_code == 403
     assert form.initial == {"route": "drugs", "text": first("drugs").text, "instead": INSTEAD}
+    for origin in ("", "x", "9" * 30, "999999", "-1", "²"):
+        form = as_writer.get(page("add"), {"from": origin}).context["adminform"].form
+        assert form.initial == {"instead": INSTEAD}
 
 
-@pytest.mark.parametrize("origin", ["", "x", "9" * 30, "999999", "-1", "²"])
-def test_an_odd_origin_gives_an_empty_form(as_writer: Client, origin: str) -> None:
-    assert as_writer.get(page("add"), {"from": origin}).context["adminform"].form.initial == {"instead": INSTEAD}
-
-
-def test_a_curator_writes_a_version_and_another_approves_it(
-    as_writer: Client, writer: User, as_reviewer: Client, reviewer: User
-) -> None:
+def test_one_writes_and_another_approves(as_writer: Client, writer: User, as_reviewer: Client, reviewer: User) -> None:
     as_writer.post(page("add"), {"route": "emergency", "text": WORDS, "instead": "Ask about groups."})
     draft = SafetyReply.objects.get(route="emergency", version=2)
-    asked = as_reviewer.get(page("approve", draft.pk))
+    asked = as_reviewer.get(page("approve", draft.pk)).content.decode()
     done = as_reviewer.post(page("approve", draft.pk), {"seen": draft.written_at.isoformat()}, follow=True)
 
     assert draft.written_by == writer
-    assert WORDS in asked.content.decode()
-    assert first().text[:40] in asked.content.decode()
+    assert WORDS in asked
+    assert first().text[:40] in asked
     assert [str(message) for message in done.context["messages"]] == ["Approved: readers now see Emergency, version 2."]
     assert SafetyReply.objects.get(pk=draft.pk).reviewed_by == reviewer
     assert LogEntry.objects.filter(user=reviewer, object_id=str(draft.pk), change_message="Approved.").exists()
 
 
-def test_a_draft_can_be_edited_and_its_editor_is_then_its_writer(
-    as_reviewer: Client, writer: User, reviewer: User
-) -> None:
+def test_who_edits_a_draft_is_its_writer(as_reviewer: Client, writer: User, reviewer: User) -> None:
     draft = make_draft(writer)
 
     url = page("change", draft.pk)
@@ -336,39 +252,23 @@ def test_a_draft_can_be_edited_and_its_editor_is_then_its_writer(
     assert "You wrote it" in as_reviewer.get(page("approve", draft.pk)).content.decode()
 
 
-def test_the_writer_is_told_why_they_cannot_approve(as_writer: Client, writer: User) -> None:
+def test_approving_needs_the_words_that_were_read_by_another(as_reviewer: Client, writer: User) -> None:
     draft = make_draft(writer)
+    own = Client()
+    own.force_login(writer)
 
-    asked = as_writer.get(page("approve", draft.pk)).content.decode()
-    refused = as_writer.post(page("approve", draft.pk), {"seen": draft.written_at.isoformat()}, follow=True)
+    for seen in ("2026-02-28T00:00:00+00:00", "2026-99-99T00:00:00", "x", ""):
+        as_reviewer.post(page("approve", draft.pk), {"seen": seen})
+    asked = own.get(page("approve", draft.pk)).content.decode()
+    refused = own.post(page("approve", draft.pk), {"seen": draft.written_at.isoformat()}, follow=True)
 
     assert "You wrote it" in asked
     assert "<form method" not in asked.split("What readers get now")[1]
     assert any("You wrote it" in str(message) for message in refused.context["messages"])
     assert SafetyReply.objects.get(pk=draft.pk).is_draft
-
-
-def test_asking_alone_approves_nothing(as_reviewer: Client, writer: User) -> None:
-    draft = make_draft(writer)
-
-    assert as_reviewer.get(page("approve", draft.pk)).status_code == 200
-
-    assert SafetyReply.objects.get(pk=draft.pk).is_draft
-
-
-@pytest.mark.parametrize("seen", ["2026-02-28T00:00:00+00:00", "2026-99-99T00:00:00", "x", ""])
-def test_approving_needs_the_words_that_were_read(as_reviewer: Client, writer: User, seen: str) -> None:
-    draft = make_draft(writer)
-
-    as_reviewer.post(page("approve", draft.pk), {"seen": seen})
-
-    assert SafetyReply.objects.get(pk=draft.pk).is_draft
-
-
-@pytest.mark.parametrize("key", ["x", "999999", "9" * 30, "²"])
-def test_approving_nothing_is_not_found(as_reviewer: Client, key: str) -> None:
-    assert as_reviewer.get(page("approve", key)).status_code == 404
-    assert as_reviewer.post(page("approve", key)).status_code == 404
+    for key in ("x", "999999", "9" * 30, "²"):
+        assert as_reviewer.get(page("approve", key)).status_code == 404
+        assert as_reviewer.post(page("approve", key)).status_code == 404
 
 
 def test_a_curator_without_the_permission_cannot_approve(as_reviewer: Client, writer: User) -> None:
@@ -381,11 +281,10 @@ def test_a_curator_without_the_permission_cannot_approve(as_reviewer: Client, wr
     assert SafetyReply.objects.get(pk=draft.pk).is_draft
 
 
-@pytest.mark.parametrize("text", ["", "   ", "nul \0", "x" * 2_001])
-def test_words_that_cannot_be_shown_are_refused(as_writer: Client, text: str) -> None:
-    response = as_writer.post(page("add"), {"route": "emergency", "text": text, "instead": ""})
-
-    assert "errornote" in response.content.decode()
+def test_words_that_cannot_be_shown_are_refused(as_writer: Client) -> None:
+    for text in ("", "   ", "nul \0", "x" * 2_001):
+        response = as_writer.post(page("add"), {"route": "emergency", "text": text, "instead": ""})
+        assert "errornote" in response.content.decode()
     assert not SafetyReply.objects.filter(status="draft").exists()
 
 
@@ -396,10 +295,3 @@ def test_nothing_is_deleted_even_by_superusers(client: Client, writer: User) -> 
     for row in (draft, first()):
         assert client.post(page("delete", row.pk), {"post": "yes"}).status_code == 403
     assert SafetyReply.objects.filter(route="emergency").count() == 2
-
-
-def test_markup_in_a_reply_is_shown_as_text(as_reviewer: Client, writer: User) -> None:
-    draft = make_draft(writer, text="<script>alert(1)</script> See a doctor.")
-
-    for url in (page("approve", draft.pk), page("change", draft.pk), page("changelist")):
-        assert "<script>alert(1)" not in as_reviewer.get(url).content.decode()

@@ -28,7 +28,7 @@ from tests.qa.conftest import ASKED
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("library")]
 
 STREAM = "/api/v1/answers/stream"
-LEAVERS = int(os.environ.get("STREAMS", "40"))
+LEAVERS = int(os.environ.get("STREAMS", "24"))
 REFUSED = "What is the best pizza in Naples?"
 LAST = {"done", "error"}
 
@@ -87,13 +87,6 @@ def eventually(is_so: Callable[[], bool]) -> bool:
     return is_so()
 
 
-async def until(is_so: Callable[[], bool]) -> None:
-    """As `eventually`, beside the application."""
-    async with asyncio.timeout(LONG):
-        while not is_so():
-            await asyncio.sleep(0.01)
-
-
 def connections_open() -> int:
     """To this process's own database; the server's own work in it, such as a vacuum, does not count."""
     with connection.cursor() as cursor:
@@ -138,27 +131,23 @@ def model(settings: Any) -> Iterator[SlowModel]:
             answering._model_server.cache_clear()
 
 
-# --- Works -----------------------------------------------------------------------------------------------------------
-
-
 def test_what_is_told_on_the_way_is_what_the_answer_says() -> None:
-    events = stream({"question": ASKED})
+    events = stream({"question": ASKED}, accept="text/event-stream")
+    plain = asking.ask(question=ASKED)
 
     body = require_whole(events)
     assert body["outcome"] == "answered"
+    own = {"id", "url", "request_id", "created_at", "timings_ms"}
+    assert {k: v for k, v in body.items() if k not in own} == {k: v for k, v in plain.items() if k not in own}
     assert told(events, "retrieval") == [
         {"understood_as": None, "evidence": body["evidence"], "also_searched": body["also_searched"]}
     ]
     assert told(events, "stage")[0]["name"] == "understand"
-    assert {row["name"] for row in told(events, "stage")} >= {
-        "scope",
-        "encode",
-        "lexical",
-        "rank",
-        "answer",
-        "verify",
-    }
+    stages = {"scope", "encode", "lexical", "rank", "answer", "verify"}
+    assert {row["name"] for row in told(events, "stage")} >= stages
     assert json.loads(Client().get(f"/api/v1/answers/{body['id']}").content) == body
+    key = body["request_id"].replace("-", "")
+    assert [event.id.split(".")[:2] for event in events] == [[key, str(n)] for n in range(1, len(events) + 1)]
 
 
 def test_a_follow_up_says_how_it_was_understood_before_its_first_sentence() -> None:
@@ -173,95 +162,53 @@ def test_a_follow_up_says_how_it_was_understood_before_its_first_sentence() -> N
     assert [row["understood_as"] for row in told(again, "retrieval")] == [body["understood_as"]]
 
 
-def test_the_same_question_is_answered_alike_by_both_addresses() -> None:
-    streamed = require_whole(stream({"question": ASKED, "mode": "intermediate", "collection": "training"}))
+def test_refusals_and_counted_answers_are_told_too() -> None:
+    refused = stream({"question": REFUSED})
+    guarded = stream({"question": "I get chest pain when I lift, what should I do?"})
+    counted = stream({"question": "What is in this corpus?"})
 
-    plain = asking.ask(question=ASKED, mode="intermediate", collection="training")
-
-    own = {"id", "url", "request_id", "created_at", "timings_ms"}
-    assert {k: v for k, v in streamed.items() if k not in own} == {k: v for k, v in plain.items() if k not in own}
-
-
-def test_every_event_has_an_id_of_its_own_that_begins_with_the_request() -> None:
-    events = stream({"question": ASKED})
-
-    ids = [event.id for event in events]
-    key = events[-1].data["request_id"].replace("-", "")
-    assert [id.split(".")[:2] for id in ids] == [[key, str(number)] for number in range(1, len(events) + 1)]
+    assert [require_whole(events)["outcome"] for events in (refused, guarded)] == ["out_of_scope", "guardrail"]
+    assert told(refused, "sentence") == told(guarded, "sentence") == []
+    assert require_whole(counted)["overview"] is not None
+    assert told(counted, "sentence") != []
 
 
-@pytest.mark.parametrize(
-    ("question", "outcome"),
-    [(REFUSED, "out_of_scope"), ("I get chest pain when I lift, what should I do?", "guardrail")],
-)
-def test_a_refusal_tells_no_sentence(question: str, outcome: str) -> None:
-    events = stream({"question": question})
-
-    assert require_whole(events)["outcome"] in {outcome, "insufficient_evidence"}
-    assert told(events, "sentence") == []
-
-
-def test_an_answer_counted_from_the_rows_is_told_too() -> None:
-    events = stream({"question": "What is in this corpus?"})
-
-    assert require_whole(events)["overview"] is not None
-    assert told(events, "sentence") != []
-
-
-def test_clients_that_ask_for_events_by_their_type_get_them() -> None:
-    assert require_whole(stream({"question": ASKED}, accept="text/event-stream"))["outcome"] == "answered"
-    assert problem({"question": ""}, accept="text/event-stream")["status"] == 400
-
-
-# --- Bad input -------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("body", "field"),
-    [
+def test_bad_input_is_refused_before_the_stream_begins() -> None:
+    bad: list[tuple[dict[str, Any], str]] = [
         ({"question": " "}, "question"),
-        ({"question": 7}, "question"),
         ({}, "question"),
         ({"question": ASKED, "mode": "expert"}, "mode"),
-        ({"question": ASKED, "collection": "none-such"}, "collection"),
         ({"question": ASKED, "colour": "red"}, "colour"),
         ({"question": ASKED, "parent": "no-answer"}, "parent"),
-    ],
-)
-def test_bad_input_is_refused_before_the_stream_begins(body: dict[str, Any], field: str) -> None:
-    told = problem(body)
-
-    assert (told["status"], [row["field"] for row in told["errors"]]) == (400, [field])
-    assert not Answer.objects.exists()
-
-
-def test_what_is_no_json_is_refused() -> None:
+    ]
+    for body, field in bad:
+        told = problem(body, accept="text/event-stream")
+        assert (told["status"], [row["field"] for row in told["errors"]]) == (400, [field])
+    for given in ("7", "x.1.1", "0" * 32, f"{'0' * 32}.1.1.1", f"{'0' * 32}.-1.0"):
+        told = problem({"question": ASKED}, last_event_id=given)
+        assert (told["status"], told["errors"][0]["field"]) == (400, "Last-Event-ID")
     assert problem(b"{")["status"] == 400
     assert problem(b"x" * 70_000)["status"] == 413
     assert problem(b"question=x", content_type="application/x-www-form-urlencoded")["status"] == 415
     assert Client().get(STREAM).status_code == 405
-
-
-@pytest.mark.parametrize("given", ["7", "x.1.1", "0" * 32, f"{'0' * 32}.1.1.1", f"{'0' * 32}.-1.0"])
-def test_an_event_id_that_is_none_is_refused(given: str) -> None:
-    told = problem({"question": ASKED}, last_event_id=given)
-
-    assert (told["status"], told["errors"][0]["field"]) == (400, "Last-Event-ID")
-
-
-# --- Going on after a break ------------------------------------------------------------------------------------------
+    assert not Answer.objects.exists()
 
 
 def test_from_any_event_on_the_rest_of_a_stored_answer_is_told() -> None:
     events = stream({"question": ASKED})
-    standing = [event for event in events if event.name != "stage"]
+    lasting = [event for event in events if event.name != "stage"]
 
     for place, event in enumerate(events):
         again = stream({"question": ASKED}, last_event_id=event.id)
 
-        missed = [e for e in standing if e in events[place + 1 :]] or standing[-1:]
+        missed = [e for e in lasting if e in events[place + 1 :]] or lasting[-1:]
         assert [(e.name, e.data) for e in again] == [(e.name, e.data) for e in missed]
     assert Answer.objects.count() == 1
+    assert problem({"question": REFUSED}, last_event_id=events[0].id)["status"] == 409
+    assert problem({"question": ASKED, "mode": "intermediate"}, last_event_id=events[0].id)["status"] == 409
+    anew = stream({"question": ASKED}, last_event_id=f"{'0' * 32}.5.2")  # an id that nobody knows
+    require_whole(anew)
+    assert not anew[0].id.startswith("0" * 32)
 
 
 def test_whoever_says_to_have_had_more_than_was_told_gets_the_end(model: SlowModel) -> None:
@@ -285,20 +232,6 @@ def test_whoever_says_to_have_had_more_than_was_told_gets_the_end(model: SlowMod
 
     (done,) = stream({"question": ASKED}, last_event_id=f"{key}.999999.999999")
     assert (done.name, done.data) == ("done", rest[-1].data)
-
-
-def test_the_id_of_another_question_is_refused() -> None:
-    first = stream({"question": ASKED})[0]
-
-    assert problem({"question": REFUSED}, last_event_id=first.id)["status"] == 409
-    assert problem({"question": ASKED, "mode": "intermediate"}, last_event_id=first.id)["status"] == 409
-
-
-def test_after_an_id_that_nobody_knows_the_answer_is_made_anew() -> None:
-    events = stream({"question": ASKED}, last_event_id=f"{'0' * 32}.5.2")
-
-    require_whole(events)
-    assert not events[0].id.startswith("0" * 32)
 
 
 def test_words_that_were_withdrawn_since_are_not_told_again() -> None:
@@ -331,9 +264,6 @@ def test_whoever_lost_the_line_goes_on_with_the_answer_in_the_making(model: Slow
     assert Answer.objects.count() == 1
 
 
-# --- Leaving ---------------------------------------------------------------------------------------------------------
-
-
 def test_leaving_gives_up_the_work_and_what_the_model_was_asked(model: SlowModel) -> None:
     before = connections_open()
 
@@ -353,42 +283,41 @@ def test_leaving_gives_up_the_work_and_what_the_model_was_asked(model: SlowModel
     assert server.breaker.state == "closed"
 
 
-def test_while_nothing_happens_there_is_a_heartbeat(model: SlowModel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_heartbeat_is_sent_and_more_than_can_be_served_come_back(
+    model: SlowModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(streaming, "HEARTBEAT_SECONDS", 0.02)
+    monkeypatch.setattr(streaming, "MAX_STREAMS", 1)
 
-    async def talk(application: Any) -> tuple[list[str], list[Event]]:
+    async def talk(application: Any) -> tuple[list[str], list[Event], Connection, Any]:
         async with posting(application, STREAM, {"question": ASKED}) as sent:
-            seen = []
             while not sent.comments:
                 piece = await sent.piece()
                 assert piece is not None
-                (sent.comments if piece.startswith(":") else seen).append(piece)
+                if piece.startswith(":"):
+                    sent.comments.append(piece)
+            async with posting(application, STREAM, {"question": ASKED}) as second:
+                refused = await second.body()
             model.go_on.set()
-            return sent.comments, await sent.rest()
+            return sent.comments, await sent.rest(), second, refused
 
-    comments, rest = run(talk)
+    comments, rest, second, refused = run(talk)
 
     assert comments[0].startswith(":")
     assert rest[-1].name == "done"
-
-
-def test_more_than_can_be_served_are_asked_to_come_back(model: SlowModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streaming, "MAX_STREAMS", 1)
-
-    async def talk(application: Any) -> tuple[Connection, Any]:
-        async with posting(application, STREAM, {"question": ASKED}) as first:
-            await first.next()
-            async with posting(application, STREAM, {"question": ASKED}) as second:
-                return second, await second.body()
-
-    sent, body = run(talk)
-
-    assert (sent.status, body["status"], sent.headers["content-type"]) == (503, 503, "application/problem+json")
-    assert int(sent.headers["retry-after"]) >= 1
+    assert (second.status, refused["status"]) == (503, 503)
+    assert second.headers["content-type"] == "application/problem+json"
+    assert int(second.headers["retry-after"]) >= 1
 
 
 def test_a_failure_ends_the_stream_with_one_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    for failure, status in ((OperationalError("away"), 503), (ValueError("broken"), 500)):
+    late = "urn:inform:problem:out-of-time"
+    failures = (
+        (OperationalError("away"), 503, None),
+        (ValueError("broken"), 500, None),
+        (asking.OutOfTime(60), 503, late),
+    )
+    for failure, status, kind in failures:
 
         def fail(*arguments: Any, error: Exception = failure, **options: Any) -> Any:
             raise error
@@ -398,24 +327,13 @@ def test_a_failure_ends_the_stream_with_one_error(monkeypatch: pytest.MonkeyPatc
 
         assert [event.name for event in events if event.name in LAST] == ["error"]
         assert (events[-1].name, events[-1].data["status"]) == ("error", status)
+        assert kind in {None, events[-1].data["type"]}
         assert events[-1].data["detail"] not in {"away", "broken"}
-    assert streaming._jobs == {}
-
-
-def test_what_takes_too_long_ends_the_stream_with_a_problem_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    def late(*arguments: Any, **options: Any) -> Any:
-        raise asking.OutOfTime(60)
-
-    monkeypatch.setattr(answering, "store", late)
-    events = stream({"question": ASKED})
-
-    assert [event.name for event in events if event.name in LAST] == ["error"]
-    assert (events[-1].data["status"], events[-1].data["type"]) == (503, "urn:inform:problem:out-of-time")
+    assert eventually(lambda: streaming._jobs == {})
     assert not Answer.objects.exists()
 
 
-@pytest.mark.parametrize("taken", [0, 1, 3, 6])
-def test_what_can_no_longer_be_sent_is_closed_at_once_and_not_by_the_garbage_collector(taken: int) -> None:
+def test_what_can_no_longer_be_sent_is_closed_at_once_and_not_by_the_garbage_collector() -> None:
     unclosed: list[object] = []
 
     async def talk(application: Any) -> None:
@@ -428,7 +346,7 @@ def test_what_can_no_longer_be_sent_is_closed_at_once_and_not_by_the_garbage_col
                 nonlocal pieces
                 if message["type"] == "http.response.body":
                     pieces += 1
-                    if pieces > taken:
+                    if pieces > 3:
                         failed.set()
                         raise OSError("The line is down.")
                 await send(message)

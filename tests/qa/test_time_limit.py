@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -12,7 +12,6 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, OperationalError, connection, transaction
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from psycopg.errors import QueryCanceled
 
 from common import pipelining
@@ -20,7 +19,6 @@ from qa_app.answers import asking, time_limit
 from qa_app.answers.corpus import SearchedCorpus
 from qa_app.answers.time_limit import TimeLimit, limited
 from qa_app.models import Answer, AnswerSentence, EvidenceContext, Gap, SentQuestion
-from qa_app.pipeline.clock import Clock
 from qa_app.pipeline.ports import OutOfTime
 from qa_app.writers.records import Deadline
 from tests.qa.conftest import ASKED
@@ -30,10 +28,14 @@ SHORT = 0.5  # seconds: of what would otherwise wait for ever
 
 
 @pytest.fixture
-def no_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every answer's time is over as its second stage begins."""
-    readings = iter([0.0] * 3)  # begun, and two looks at the clock
-    monkeypatch.setattr(time_limit.Deadline, "after", lambda seconds: Deadline(1.0, lambda: next(readings, 2.0)))
+def no_time(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Every answer's time is over as its second stage begins, from each call on."""
+
+    def start() -> None:
+        readings = iter([0.0] * 3)  # begun, and two looks at the clock
+        monkeypatch.setattr(time_limit.Deadline, "after", lambda seconds: Deadline(1.0, lambda: next(readings, 2.0)))
+
+    return start
 
 
 @contextmanager
@@ -63,140 +65,73 @@ def require_nothing_kept() -> None:
         assert not rows.objects.exists(), rows
 
 
-# --- The limit itself ------------------------------------------------------------------------------------------------
-
-
-def test_no_stage_begins_once_the_time_is_over() -> None:
-    now = [0.0]
-    clock = Clock(limit=TimeLimit(5, Deadline(5.0, lambda: now[0])))
-    with clock("scope"):
-        now[0] = 5.0  # one that has begun ends
-
-    with pytest.raises(OutOfTime, match="longer than 5 seconds"), clock("understand"):
-        pytest.fail("It has begun.")
-    assert clock.spent["understand"] is None
-
-
 def test_a_statement_that_goes_on_too_long_is_cut_off() -> None:
     with pytest.raises(OutOfTime), limited(SHORT), connection.cursor() as cursor:
         cursor.execute("SELECT pg_sleep(60)")
-
     assert statement_timeout() == "0"
 
-
-def test_nor_does_one_go_on_that_is_sent_past_django_in_a_snapshot() -> None:
     corpus = SearchedCorpus(TimeLimit(SHORT, Deadline.after(SHORT)))
-
-    with pytest.raises(OperationalError) as cut_off, corpus.snapshot():
+    with pytest.raises(OperationalError) as cut_off, corpus.snapshot():  # sent past Django
         pipelining.first_row("SELECT pg_sleep(60)", {})
-
     assert isinstance(cut_off.value.__cause__, QueryCanceled)
     assert statement_timeout() == "0"
 
 
-def test_an_answer_needs_no_statement_to_set_its_limit() -> None:
-    asking.ask(question=ASKED)  # the first one reads what all others need
+def test_what_is_in_time_or_rolled_back_or_fails_otherwise_leaves_the_connection_as_it_was() -> None:
+    statement_timeout()  # the connection is open
 
-    with CaptureQueriesContext(connection) as sent:
-        asking.ask(question=ASKED)
-
-    assert not [query["sql"] for query in sent if "statement_timeout" in query["sql"] and "false" in query["sql"]]
-    assert statement_timeout() == "0"
-
-
-def test_another_failure_of_the_database_stays_what_it_is() -> None:
-    with pytest.raises(OperationalError, match="away"), limited(60):
-        raise OperationalError("away")
-
-    assert statement_timeout() == "0"
-
-
-def test_what_is_in_time_is_left_alone() -> None:
     with limited(60) as limit:
         assert statement_timeout() != "0"
         limit.bind()
-
     assert statement_timeout() == "0"
-
-
-def test_what_is_rolled_back_does_not_take_the_limit_along() -> None:
-    statement_timeout()  # the connection is open
-
     with limited(60):
         with suppress(IntegrityError), transaction.atomic():
             Gap.objects.create(key=None)
         assert statement_timeout() != "0"
         with transaction.atomic():
             assert statement_timeout() != "0"
-
     assert statement_timeout() == "0"
-
-
-def test_what_fails_to_a_savepoint_goes_on() -> None:
     with limited(60), transaction.atomic():
         with suppress(IntegrityError), transaction.atomic():
             Gap.objects.create(key=None)
         assert not Gap.objects.exists()
-
+    assert statement_timeout() == "0"
+    with pytest.raises(OperationalError, match="away"), limited(60):
+        raise OperationalError("away")
     assert statement_timeout() == "0"
 
 
-# --- What clients are told -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("address", "body"),
-    [("/api/v1/answers", {"question": ASKED}), ("/api/v1/search", {"question": ASKED})],
-)
-def test_clients_get_a_problem_of_its_own(no_time: None, address: str, body: dict[str, Any]) -> None:
-    answered = post(address, body, **{"Idempotency-Key": "once"})
-
-    told = answered.json()
-    assert (answered.status_code, answered["Content-Type"]) == (503, "application/problem+json")
-    assert told["type"] == "urn:inform:problem:out-of-time"
-    assert "nothing of it is kept" in told["detail"]
-    assert int(answered["Retry-After"]) >= 1
-    require_nothing_kept()
-
-
-@pytest.mark.parametrize("address", ["/ask", "/api/unified-search", "/explain-research"])
-def test_earlier_addresses_say_it_in_their_own_shape(no_time: None, address: str) -> None:
-    answered = post(address, {"query": ASKED})
-
-    assert (answered.status_code, answered.json()["success"], answered.json()["code"]) == (503, False, "OUT_OF_TIME")
-    require_nothing_kept()
-
-
-@pytest.mark.parametrize("address", ["/api/quick-summary", "/api/detailed-answer"])
-def test_a_part_written_from_frozen_evidence_has_its_time_too(address: str, request: pytest.FixtureRequest) -> None:
-    found = post("/api/unified-search", {"query": ASKED}).json()
-    request.getfixturevalue("no_time")
-
-    answered = post(address, {"request_id": found["request_id"]})
-
-    assert (answered.status_code, answered.json()["code"]) == (503, "OUT_OF_TIME")
-
-
-def test_a_replay_has_its_time_too(request: pytest.FixtureRequest) -> None:
-    answer = asking.ask(question=ASKED)
-    request.getfixturevalue("no_time")
-
-    answered = post(f"/api/v1/answers/{answer['id']}/replay", {})
-
-    assert (answered.status_code, answered.json()["type"]) == (503, "urn:inform:problem:out-of-time")
-
-
-def test_the_same_question_can_be_sent_again_with_its_key(no_time: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clients_get_a_problem_and_may_ask_again(no_time: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
     again = {"Idempotency-Key": "once"}
-    assert post("/api/v1/answers", {"question": ASKED}, **again).status_code == 503
+    for address in ("/api/v1/answers", "/api/v1/search"):
+        no_time()
+        answered = post(address, {"question": ASKED}, **again)
 
+        told = answered.json()
+        assert (answered.status_code, answered["Content-Type"]) == (503, "application/problem+json")
+        assert told["type"] == "urn:inform:problem:out-of-time"
+        assert "nothing of it is kept" in told["detail"]
+        assert int(answered["Retry-After"]) >= 1
+        require_nothing_kept()
     monkeypatch.undo()
     assert post("/api/v1/answers", {"question": ASKED}, **again).status_code == 201
 
 
-def test_what_cannot_be_stored_in_time_is_not_stored_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_earlier_addresses_say_it_in_their_own_shape(no_time: Callable[[], None]) -> None:
+    found = post("/api/unified-search", {"query": ASKED}).json()
+    body = {"query": ASKED}, {"request_id": found["request_id"]}
+
+    for address in ("/ask", "/api/unified-search", "/explain-research", "/api/quick-summary", "/api/detailed-answer"):
+        no_time()
+        told = post(address, body[address in {"/api/quick-summary", "/api/detailed-answer"}])
+        assert (told.status_code, told.json()["success"], told.json()["code"]) == (503, False, "OUT_OF_TIME")
+    assert Answer.objects.count() == 1
+
+
+@pytest.mark.parametrize("table", ["qa_app_answercitation", "corpus_app_passagevector"], ids=["storing", "search"])
+def test_what_is_late_is_not_stored_in_part(monkeypatch: pytest.MonkeyPatch, table: str) -> None:
     monkeypatch.setattr("django.conf.settings.ANSWER_SECONDS", SHORT)
-    with locked("qa_app_answercitation"):
+    with locked(table):
         answered = post("/api/v1/answers", {"question": ASKED})
 
     assert (answered.status_code, answered.json()["type"]) == (503, "urn:inform:problem:out-of-time")
@@ -204,20 +139,12 @@ def test_what_cannot_be_stored_in_time_is_not_stored_in_part(monkeypatch: pytest
     assert statement_timeout() == "0"
 
 
-def test_what_cannot_be_searched_in_time_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("django.conf.settings.ANSWER_SECONDS", SHORT)
-    with locked("corpus_app_passagevector"):
-        answered = post("/api/v1/answers", {"question": ASKED})
-
-    assert (answered.status_code, answered.json()["type"]) == (503, "urn:inform:problem:out-of-time")
-    require_nothing_kept()
-
-
-# --- What readers are told -------------------------------------------------------------------------------------------
-
-
-def test_a_reader_keeps_the_question_and_is_told(no_time: None) -> None:
+def test_a_reader_keeps_the_question_and_is_told(no_time: Callable[[], None]) -> None:
+    no_time()
     page = Client().post("/", {"question": ASKED})
+    no_time()
+    with pytest.raises(CommandError, match="given up"):
+        call_command("ask", ASKED)
 
     assert (page.status_code, "was given up" in page.content.decode()) == (503, True)
     assert ASKED in page.content.decode()
@@ -225,17 +152,14 @@ def test_a_reader_keeps_the_question_and_is_told(no_time: None) -> None:
     require_nothing_kept()
 
 
-@pytest.mark.parametrize("path", ["/answers/{}/again/", "/compare/?a={}"])
-def test_to_ask_again_may_take_too_long_as_well(path: str, request: pytest.FixtureRequest) -> None:
+def test_to_ask_or_make_again_may_take_too_long_as_well(no_time: Callable[[], None]) -> None:
     answer = asking.ask(question=ASKED)
-    request.getfixturevalue("no_time")
 
-    page = Client().post(path.format(answer["id"]), {"a": answer["id"]})
-
-    assert (page.status_code, ASKED in page.content.decode()) == (503, True)
+    for path in ("/answers/{}/again/", "/compare/?a={}"):
+        no_time()
+        page = Client().post(path.format(answer["id"]), {"a": answer["id"]})
+        assert (page.status_code, ASKED in page.content.decode()) == (503, True)
+    no_time()
+    replayed = post(f"/api/v1/answers/{answer['id']}/replay", {})
+    assert (replayed.status_code, replayed.json()["type"]) == (503, "urn:inform:problem:out-of-time")
     assert Answer.objects.count() == 1
-
-
-def test_the_terminal_says_it(no_time: None) -> None:
-    with pytest.raises(CommandError, match="given up"):
-        call_command("ask", ASKED)

@@ -7,13 +7,11 @@ from dataclasses import fields, replace
 from html import unescape
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client, override_settings
 from django.utils import timezone
 
 from corpus_app import search
-from qa_app.answers import answering, asking, engines
-from qa_app.evaluation import workings
+from qa_app.answers import answering, engines
 from qa_app.models import EvaluationRun
 from qa_app.pipeline.learned import DEFAULT_ENCODER
 from qa_app.pipeline.policy import Policy, read
@@ -50,22 +48,18 @@ def running(policy: Policy) -> dict[str, set[str]]:
     return {f.name: {str(getattr(policy, f.name))} for f in fields(Policy) if f.name != "name"}
 
 
-def test_every_number_of_the_page_is_the_one_in_force() -> None:
+def test_every_number_of_the_page_is_the_one_in_force(monkeypatch: pytest.MonkeyPatch) -> None:
     html = page()
-
     assert numbers(html) == running(answering.POLICY)
     assert answering.POLICY.label in html
 
-
-def test_another_policy_gives_another_page(monkeypatch: pytest.MonkeyPatch) -> None:
     changed = read("seed-002, evidence_passages=7, cited_from=0.123")
     monkeypatch.setattr(answering, "POLICY", changed)
-
     assert numbers(page()) == running(changed)
     assert numbers(page())["evidence_passages"] == {"7"}
 
 
-def test_held_out_figures_are_those_of_the_model_file() -> None:
+def test_held_out_figures_are_those_of_the_model_file(monkeypatch: pytest.MonkeyPatch) -> None:
     files = engines.model_files(search.encoder_name())
     held_out = files["lead"].figures["meaning"]
     text = words(page())
@@ -75,29 +69,12 @@ def test_held_out_figures_are_those_of_the_model_file() -> None:
     for name in ("served", "refused", "wrongly_refused", "lead", "auroc_answerable", "mean_confidence", "share_right"):
         assert f"{100 * held_out[name]:.0f} %" in text, name
     assert page().count('class="point"') == len(held_out["bins"])
+    bare = {mode: {k: v for k, v in own.items() if k != "bins"} for mode, own in files["lead"].figures.items()}
+    monkeypatch.setattr(engines, "model_files", lambda _: files | {"lead": replace(files["lead"], figures=bare)})
+    assert '<svg class="diagram"' not in page()
 
 
-def test_figures_without_bins_have_no_diagram(monkeypatch: pytest.MonkeyPatch) -> None:
-    files = engines.model_files(search.encoder_name())
-    figures = {mode: {k: v for k, v in own.items() if k != "bins"} for mode, own in files["lead"].figures.items()}
-    monkeypatch.setattr(engines, "model_files", lambda _: files | {"lead": replace(files["lead"], figures=figures)})
-
-    html = page()
-
-    assert '<svg class="diagram"' not in html
-    assert "of the answers were right" in words(html)
-
-
-def test_a_missing_calibration_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "encoder_name", lambda: "another-encoder")
-
-    text = words(page())
-
-    assert "More is refused than usual." in text
-    assert "judged by their words" in text
-
-
-def test_the_writer_and_the_corpus_are_the_running_ones() -> None:
+def test_encoder_writer_and_corpus_are_the_running_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     make_study()
     make_study(status="draft")
 
@@ -106,34 +83,20 @@ def test_the_writer_and_the_corpus_are_the_running_ones() -> None:
     with override_settings(OPENAI_MODEL="some-model", OPENAI_API_KEY="key"):
         assert "some-model" in words(page())
         assert "key" not in words(page()).split()
+    monkeypatch.setattr(search, "encoder_name", lambda: "another-encoder")
+    assert "More is refused than usual." in words(page())
+    assert "judged by their words" in words(page())
 
 
-def test_the_last_test_is_told_without_its_questions(django_user_model: type[User]) -> None:
+def test_the_last_test_is_told_without_its_questions() -> None:
     assert "The last test" not in page()
+    cited = {"answerable": {"n": 121, "answered": 0.9421}, "answered": {"cites a main study": 0.9386}}
     EvaluationRun.objects.create(
-        status="done",
-        asked_at=timezone.now(),
-        finished_at=timezone.now(),
-        total=162,
-        corpus_version=3,
-        policy="other",
-        figures={
-            "answerable": {"n": 121, "answered": 0.9421},
-            "answered": {"cites a main study": 0.9386},
-            "unsupported sentences": 0,
-        },
-        results=[{"question": "Zorblatt?"}],
-    )
+        status="done", asked_at=timezone.now(), finished_at=timezone.now(), total=162, corpus_version=3, policy="other",
+        figures=cited | {"unsupported sentences": 0}, results=[{"question": "Zorblatt?"}],
+    )  # fmt: skip
     text = words(page())
 
     assert "their 162 test questions at corpus version 3, under other settings than today’s" in text
     assert "94 % of 121 that the corpus answers" in text
     assert "Zorblatt" not in text
-
-
-def test_the_door_gives_what_the_page_tells() -> None:
-    told = workings.how_it_works()
-
-    assert told["longest_question"] == asking.MAX_QUESTION_LENGTH
-    assert told["encoder"] == search.encoder_name()
-    assert told["figures"] == workings.figures(answering.POLICY)

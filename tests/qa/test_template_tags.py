@@ -1,0 +1,127 @@
+"""Template tags: lines end where nothing is torn apart, and texts and addresses are those that Django gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.template import Context, TemplateSyntaxError, engines
+from django.template.base import Template
+from django.template.defaultfilters import floatformat
+from django.test import Client
+from django.urls import NoReverseMatch, reverse, set_script_prefix
+from django.utils import translation
+
+from corpus_app.templatetags import corpus_words
+from qa_app.answers.presentation import Piece, Words
+from qa_app.templatetags import answer_words
+
+TERM = {"id": "few", "name": "few sets", "definition": "Up to four."}
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("a trend only (P = 0.074).", "P = 0.074"),
+        ("ES = −0.20, small", "ES = −0.20"),
+        ("at P < 0.05 & more", "P &lt; 0.05"),
+        ("0.8 g/kg/day of protein", "0.8 g/kg/day"),
+        ("(95% CI 0.1 to 0.3)", "95% CI"),
+        ("2.49 kg more", "2.49 kg"),
+        ("that 2–3 RM is best", "2–3 RM"),
+    ],
+)
+def test_a_figure_stays_with_its_sign_or_unit(text: str, kept: str) -> None:
+    assert f'<span class="as-one">{kept}</span>' in corpus_words.unbroken(text)
+
+
+@pytest.mark.parametrize("text", ["10 groups of 5 men", "sets = many", "12 grams", "<b>5 kgs</b>", ""])
+def test_other_words_are_only_escaped(text: str) -> None:
+    assert "as-one" not in corpus_words.unbroken(text)
+    assert "<" not in corpus_words.unbroken(text)
+
+
+def test_words_of_the_question_are_marked_in_a_passage() -> None:
+    pieces = (Piece("Of <20> men, ", marked=False), Piece("sets & 5 kg", marked=True), Piece(".", marked=False))
+
+    assert corpus_words.with_terms_marked(pieces) == (
+        'Of &lt;20&gt; men, <mark class="term">sets &amp; <span class="as-one">5 kg</span></mark>.'
+    )
+
+
+@pytest.mark.parametrize("code", ["en-gb", "de"])
+def test_a_short_number_reads_as_django_writes_it(code: str) -> None:
+    with translation.override(code):
+        for value in (0, 999, 1_000, 12_345, -3, 1.0, 12.34, 0.05, True, None, "", "5"):
+            assert answer_words.short_number(value) == str(floatformat(value))
+
+
+def test_a_term_has_the_signs_beside_it_and_no_letter_is_lost() -> None:
+    words = (Words("Gains (“"), Words("few sets", TERM), Words("”), and "), Words("few sets", TERM), Words(")("))
+
+    told = answer_words.stretches(words)
+
+    lines = [opening + text + closing for opening, text, closing, _ in told]
+    assert lines == ["Gains ", "(“few sets”),", " and ", "few sets)", "("]
+    assert [term for *_, term in told] == [None, TERM, None, TERM, None]
+    assert answer_words.stretches((Words("(alone)"),)) == [("", "(alone)", "", None)]
+
+
+TEXTS = (
+    '{% translate "Ask a question" %}',
+    "{% translate 'It is 100% so: \"a\" & <b>' %}",
+    '{% translate "Ask a question"|upper %}',
+    '{% translate "Ask a question" as said %}{{ said }}',
+    "{% translate typed %}",
+)
+
+
+def template(text: str, *, usual: bool = True) -> Template:
+    engine = engines["django"].engine
+    return engine.from_string(text if usual else "{% load i18n %}" + text)
+
+
+def test_a_text_is_said_as_django_says_it_in_each_language() -> None:
+    for text in TEXTS:
+        usual, own = template(text), template(text, usual=False)
+        for code in ("en-gb", "de", "en-gb"):
+            with translation.override(code):
+                assert usual.render(Context({"typed": "<b>"})) == own.render(Context({"typed": "<b>"})), text
+
+
+def test_words_of_the_corpus_and_of_the_page_are_marked_where_their_languages_differ() -> None:
+    marked = template("<q{% in_english %}></q><b{% in_page_language %}></b>")
+
+    with translation.override("en-gb"):
+        assert marked.render(Context()) == "<q></q><b></b>"
+    with translation.override("de"):
+        assert marked.render(Context()) == '<q lang="en"></q><b lang="de"></b>'
+    with pytest.raises(TemplateSyntaxError, match="takes nothing"):
+        template("{% in_english now %}")
+
+
+def test_an_address_is_made_as_django_makes_it_wherever_the_site_is_mounted() -> None:
+    usual = template("{% url 'study' study_id %} {% url 'ask' as form %}{{ form }} {% url 'admin:index' %}")
+
+    def expected(study_id: str) -> str:
+        return " ".join((reverse("study", args=[study_id]), reverse("ask"), reverse("admin:index")))
+
+    assert [usual.render(Context({"study_id": s})) for s in ("S1", "S2", "S1")] == [*map(expected, ("S1", "S2", "S1"))]
+    set_script_prefix("/inform/")
+    try:
+        assert usual.render(Context({"study_id": "S1"})) == expected("S1")
+        assert expected("S1").startswith("/inform/")
+    finally:
+        set_script_prefix("/")
+    for _ in range(2):
+        with pytest.raises(NoReverseMatch):
+            template("{% url 'no-such-page' 1 %}").render(Context())
+
+
+@pytest.mark.django_db
+def test_a_response_says_how_long_it_took_only_where_the_settings_want_it(client: Client, settings: Any) -> None:
+    assert "Server-Timing" not in client.get("/healthz")
+
+    settings.SERVER_TIMING = True
+
+    assert float(client.get("/healthz")["Server-Timing"].removeprefix("app;dur=")) > 0
