@@ -119,8 +119,13 @@ def test_it_is_written_once_however_many_ask(model: str) -> None:
 
 @pytest.mark.parametrize(
     ("error", "left"),
-    [(RuntimeError("no such operator"), {"check.json"}), (OSError(28, "No space left"), set()), (None, {"check.json"})],
-    ids=["cannot be exported", "full disk", "too far from the original"],
+    [
+        (RuntimeError("no such operator"), {"check.json"}),
+        (OSError(28, "No space left"), set()),
+        (None, {"check.json"}),
+        (ImportError(), set()),
+    ],
+    ids=["cannot be exported", "full disk", "too far from the original", "no onnxruntime"],
 )
 def test_the_original_serves_where_no_other_can_be_made(
     model: str, monkeypatch: pytest.MonkeyPatch, error: Exception | None, left: set[str]
@@ -129,7 +134,9 @@ def test_the_original_serves_where_no_other_can_be_made(
         assert error
         raise error
 
-    if error:
+    if isinstance(error, ImportError):
+        monkeypatch.setattr(compressed, "can_run", lambda: False)
+    elif error:
         monkeypatch.setattr("torch.onnx.export", fail)
     else:
         monkeypatch.setattr(compressed, "LOWEST_COSINE", 1.1)
@@ -138,9 +145,6 @@ def test_the_original_serves_where_no_other_can_be_made(
     assert embedding.is_prepared()
     assert embedding.active_name() == embedding.get().name == f"{model}@fp32"
     assert files(model) == left
-    monkeypatch.setattr(compressed, "can_run", lambda: False)
-    embedding.prepare(titles=TITLES, texts=TEXTS)
-    assert embedding.active_name() == f"{model}@fp32"
 
 
 def test_leftovers_of_a_killed_process_are_removed(model: str) -> None:

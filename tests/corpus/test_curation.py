@@ -154,6 +154,8 @@ def test_a_change_to_the_present_state_changes_nothing() -> None:
 
     assert curation.publish([published.study_id], by=by) == ()
     assert curation.withdraw([draft.study_id], by=by, reason="why") == ()
+    with pytest.raises(curation.NotDeletable, match="Withdraw it first"):
+        curation.delete_study(published.study_id, by=by)
     assert not CorpusEvent.objects.exists()
 
 

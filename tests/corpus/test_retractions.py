@@ -148,7 +148,7 @@ def test_the_command_shows_first_and_marks_then(tmp_path: Path) -> None:
 
 @pytest.mark.django_db
 def test_at_the_desk_it_is_shown_before_it_is_done(client: Client) -> None:
-    study = make_study(doi="10.1000/test.1")
+    study, doubted = make_study(doi="10.1000/test.1"), make_study(doi=None, pmid="12345")
     client.force_login(make_curator())
     address = reverse("admin:corpus_app_study_retractions")
     assert client.get(address).status_code == 200
@@ -161,9 +161,9 @@ def test_at_the_desk_it_is_shown_before_it_is_done(client: Client) -> None:
     assert study.notice == "none"
 
     done = client.post(address, {"found": shown.context["found"]}, follow=True)
-    assert f"Marked: {study.study_id}." in done.content.decode()
-    study.refresh_from_db()
-    assert study.notice == "retracted"
+    assert f"Marked: {study.study_id}, {doubted.study_id}." in done.content.decode()
+    notices = dict(Study.objects.values_list("study_id", "notice"))
+    assert notices == {study.study_id: "retracted", doubted.study_id: "expression_of_concern"}
 
 
 @pytest.mark.django_db

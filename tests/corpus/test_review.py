@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import Group, Permission, User
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.test import Client
@@ -291,3 +292,18 @@ def test_an_administrator_cannot_touch_a_superuser(client: Client) -> None:
     owner.refresh_from_db()
     assert owner.username == "owner"
     assert owner.is_superuser
+
+
+def test_what_a_role_may_do_is_ticked_and_kept(client: Client) -> None:
+    client.force_login(make_superuser())
+    role = Group.objects.create(name="Publishers")
+    view, publish = (Permission.objects.get(codename=name) for name in ("view_study", "publish_study"))
+    role.permissions.add(view)
+    address = reverse("admin:auth_group_change", args=[role.pk])
+
+    page = client.get(address).content.decode()
+    client.post(address, {"name": role.name, "permissions": [view.pk, publish.pk]})
+
+    assert re.search(rf'value="{view.pk}" id="\w+" checked> View</label>', page)
+    assert re.search(rf'value="{publish.pk}" id="\w+"> Publish', page)
+    assert set(role.permissions.all()) == {view, publish}

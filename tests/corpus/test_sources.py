@@ -110,6 +110,7 @@ def test_a_broken_study_gives_its_field_and_reason_and_no_draft(folder: Path) ->
         ({"title": "a\x00b"}, "title", "U+0000 at position 2"),
         ({"study_id": "../../etc"}, "study_id", "letters, digits"),
         ({"authors": "Example AB"}, "authors", "is text; it should be a list"),
+        ({"authors": ["Example AB", 3]}, "authors[1]", "is a number"),
         ({"authors": ["Example AB; Sample CD"]}, "authors", "semicolon"),
         ({"year": True}, "year", "is true or false"),
         ({"year": 20200}, "year", "between 1800 and 2100"),
@@ -127,6 +128,7 @@ def test_a_broken_study_gives_its_field_and_reason_and_no_draft(folder: Path) ->
         ({"concepts": ["hypertrophy", "hypertrophy"]}, "concepts[1]", "twice"),
         ({"findings": [{"statement": "x"}]}, "findings[0].direction", "is missing"),
         ({"findings": [{"asked_as": "Why?"}]}, "findings[0].asked_as", "it should be a list"),
+        ({"findings": [{"asked_as": [" "]}]}, "findings[0].asked_as[0]", "is empty"),
         ({"findings": [{"asked_as": ["x" * 301]}]}, "findings[0].asked_as[0]", "at most 300"),
         ({"status": "draft"}, "status_reason", "says why it is not published"),
         ({"notice": "retracted"}, "notice_reason", "needs its reason"),
@@ -197,6 +199,9 @@ def test_twin_ids_and_dois_are_reported_and_the_first_is_kept(folder: Path) -> N
 
     corpus = sources.read(folder)
 
+    for path in (folder / "studies/T001.json", folder / "nowhere"):
+        with pytest.raises(sources.Unreadable):
+            sources.read(path)
     assert [draft.origin for draft in corpus.studies] == ["studies/T001.json"]
     assert [(problem.file, problem.field) for problem in corpus.problems] == [
         ("studies/T002.json", "study_id"),

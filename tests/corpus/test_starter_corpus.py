@@ -55,14 +55,11 @@ def test_no_name_means_two_concepts() -> None:
     assert not {name: ids for name, ids in meant.items() if len(ids) > 1}
 
 
-def test_no_name_is_of_words_that_say_nothing() -> None:
-    everyday = {name for c in CONCEPTS for name in (c["name"], *c["aliases"]) if set(words(name)) <= EMPTY_WORDS}
+def test_no_name_is_of_everyday_words_or_figures_alone() -> None:
+    names = {name for c in CONCEPTS for name in (c["name"], *c["aliases"])}
 
-    assert not everyday
-
-
-def test_no_name_is_of_figures_alone() -> None:
-    assert not [name for c in CONCEPTS for name in (c["name"], *c["aliases"]) if all(w.isdigit() for w in words(name))]
+    assert not {name for name in names if set(words(name)) <= EMPTY_WORDS}
+    assert not {name for name in names if all(word.isdigit() for word in words(name))}
 
 
 def test_many_subjects_are_known_that_no_study_is_about() -> None:

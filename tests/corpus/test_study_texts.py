@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from django.db import connection, transaction
 
 from corpus_app import curation, embedding, indexing
-from corpus_app.embedding import metric
+from corpus_app.embedding import Matrix, metric
 from corpus_app.indexing import study_texts
 from corpus_app.models import Passage, PassageTerm, Study, StudyText, StudyTextTerm, StudyTextVector
 from corpus_app.records import Direction
@@ -140,6 +141,25 @@ def test_studies_that_have_no_texts_yet_get_them_in_the_background(study: Study)
 
     assert texts() == wanted
     assert indexing.audit() == []
+
+
+class Choosy(WordHashEncoder):
+    """Cannot encode one text."""
+
+    def encode(self, texts: Sequence[str], *, threads: int = 1) -> Matrix:
+        if "What rose?" in texts:
+            raise ValueError("no")
+        return super().encode(texts, threads=threads)
+
+
+def test_a_text_that_cannot_be_encoded_is_given_up_and_named(study: Study) -> None:
+    with embedding.use(Choosy()):
+        for _ in range(study_texts.MAX_ATTEMPTS):
+            indexing.index_stale()
+
+        assert not study_texts.waiting(embedding.active_name()).exists()
+        assert any("could not be indexed" in problem for problem in indexing.audit())
+    assert StudyTextVector.objects.count() == len(texts()) - 1
 
 
 def test_what_is_wrong_with_short_texts_is_reported(study: Study) -> None:
