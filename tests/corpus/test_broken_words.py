@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from corpus_app.models import Passage, QualityWaiver, Study
-from tests.builders import make_curator, make_study
+from tests.builders import make_study
 from tests.corpus.test_admin import address, errors, form_of
 
 pytestmark = pytest.mark.django_db
@@ -15,13 +15,6 @@ pytestmark = pytest.mark.django_db
 SOUND = "A sound text about squats."
 BROKEN = "Strength rose more with ten sets (P B 0.05) than with five. The men trained for ten weeks."
 MENDED = BROKEN.replace("P B", "P ≤")
-
-
-@pytest.fixture
-def curator(client: Client) -> User:
-    user = make_curator()
-    client.force_login(user)
-    return user
 
 
 @pytest.fixture
@@ -42,19 +35,6 @@ def words(study: Study) -> str:
 
 
 @pytest.mark.parametrize("page", [0, 1], ids=["study", "passage"])
-def test_broken_words_are_refused_and_what_was_typed_is_shown_again(client: Client, study: Study, page: int) -> None:
-    url, name = pages(study)[page]
-
-    shown = errors(client.post(url, form_of(client, url) | {name: BROKEN}))
-
-    assert "its new text looks broken: passage 1" in shown
-    assert BROKEN in shown
-    assert "Accept the corrections, and save" in shown
-    assert "Keep as it is, and save" in shown
-    assert words(study) == SOUND
-
-
-@pytest.mark.parametrize("page", [0, 1], ids=["study", "passage"])
 def test_a_button_saves_with_the_mends_put_in(client: Client, study: Study, page: int) -> None:
     url, name = pages(study)[page]
     Passage.objects.filter(study=study, position=1).update(text=BROKEN)  # not touched here: stays as it is
@@ -67,18 +47,23 @@ def test_a_button_saves_with_the_mends_put_in(client: Client, study: Study, page
 
 
 @pytest.mark.parametrize("page", [0, 1], ids=["study", "passage"])
-def test_a_reason_lets_them_stand(client: Client, study: Study, page: int) -> None:
+def test_broken_text_is_refused_unless_a_reason_is_given(client: Client, study: Study, page: int) -> None:
     url, name = pages(study)[page]
-    posted = form_of(client, url) | {name: BROKEN, "_stands": "1"}
+    posted = form_of(client, url) | {name: f"{BROKEN} <script>"}
 
-    shown = errors(client.post(url, posted | {"stands_because": " "}))
-    assert "Give the reason" in shown
+    shown = errors(client.post(url, posted))
+    assert "its new text looks broken: passage 1" in shown
+    assert f"{BROKEN} &lt;script&gt;" in shown
+    assert "Accept the corrections, and save" in shown
+    assert "Keep as it is, and save" in shown
+    assert "Give the reason" in errors(client.post(url, posted | {"_stands": "1", "stands_because": " "}))
     assert words(study) == SOUND
-    response = client.post(url, posted | {"stands_because": "So it stands in the paper."})
 
+    reason = "So it stands in the paper."
+    response = client.post(url, posted | {"_stands": "1", "stands_because": reason})
     assert response.status_code == 302
-    assert words(study) == BROKEN
-    assert [waiver.reason for waiver in QualityWaiver.objects.all()] == ["So it stands in the paper."]
+    assert words(study) == f"{BROKEN} <script>"
+    assert reason in [waiver.reason for waiver in QualityWaiver.objects.all()]
 
 
 def test_a_new_passage_is_looked_at_too(client: Client, study: Study) -> None:
@@ -90,11 +75,3 @@ def test_a_new_passage_is_looked_at_too(client: Client, study: Study) -> None:
     client.post(url, form_of(client, url) | new | {"passages-2-text": BROKEN, "_mended": "1"})
 
     assert study.passages.get(position=2).text == MENDED
-
-
-def test_hostile_words_in_the_refusal_are_only_words(client: Client, study: Study) -> None:
-    url, name = pages(study)[1]
-
-    shown = errors(client.post(url, form_of(client, url) | {name: "<script>alert(1)</script> (P B 0.05) and more."}))
-
-    assert "<script>alert(1)" not in shown

@@ -6,7 +6,6 @@ import re
 from html import unescape
 from typing import Any
 from urllib.parse import quote
-from xml.etree import ElementTree
 
 import pytest
 from django.contrib.auth.models import User
@@ -19,21 +18,14 @@ from hypothesis import strategies as st
 
 from corpus_app import curation
 from corpus_app.models import ConceptRelation, ConceptRelationStudy, Study
-from corpus_app.public import browsing, changes, selection
+from corpus_app.public import browsing, selection
 from corpus_app.public.selection import Selection
-from corpus_app.search import versions
 from tests.builders import make_collection, make_concept, make_curator, make_finding, make_study
-from tests.fakes import WordHashEncoder
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("encoder")]
 
 PAGES = ("/corpus/", "/topics/", "/changes/", "/changes/atom.xml")
 CANARY = "Zorblatt"
-
-
-@pytest.fixture(autouse=True)
-def _encoder(encoder: WordHashEncoder) -> None:
-    pass
 
 
 @pytest.fixture
@@ -58,25 +50,18 @@ def found(**parameters: list[str]) -> list[str]:
     return [row.study.study_id for row in browsing.browse(chosen).listed]
 
 
-# --- Words ---------------------------------------------------------------------------------------------------------------
-
-
 def test_words_are_found_in_title_passage_authors_and_journal() -> None:
-    make_study(study_id="TITLE", title="Sprints on a velodrome")
+    make_study(study_id="TITLE", title="Sprints on a velodrome", notice="retracted")
     make_study(study_id="TEXT", texts=("They rode a velodrome every day.",))
-    make_study(study_id="AUTHOR", authors=["Velodrome VX"])
-    make_study(study_id="JOURNAL", journal="Velodrome Letters")
+    make_study(study_id="AUTHOR", authors=["Velodrome VX", "Müller-Lüdenscheidt K"])
+    make_study(study_id="JOURNAL", journal="Velodrome Letters", authors=["Schmuller K"])
     make_study(study_id="NONE")
 
     assert set(found(q=["velodrome"])) == {"TITLE", "TEXT", "AUTHOR", "JOURNAL"}
-
-
-def test_an_author_is_found_by_the_beginning_of_the_name_with_or_without_accents() -> None:
-    make_study(study_id="A", authors=["Müller-Lüdenscheidt K"])
-    make_study(study_id="B", authors=["Schmuller K"])
-
-    assert found(q=["mull"]) == ["A"]
-    assert found(q=["ludensch"]) == ["A"]
+    assert '<span class="badge retracted">Retracted</span>' in shown("/corpus/?q=velodrome")
+    assert found(q=["mull"]) == found(q=["ludensch"]) == ["AUTHOR"]
+    assert len(found(q=["the of"])) == 5
+    assert "were not searched for" in words(shown("/corpus/?q=the+of"))
 
 
 def test_all_words_narrow_and_the_most_of_them_serve_where_none_has_all() -> None:
@@ -88,21 +73,7 @@ def test_all_words_narrow_and_the_most_of_them_serve_where_none_has_all() -> Non
     assert "No study has all of these words" in words(shown("/corpus/?q=creatine+velodrome"))
 
 
-def test_words_that_say_nothing_are_not_searched_for() -> None:
-    make_study(study_id="A")
-
-    assert found(q=["the of"]) == ["A"]
-    assert "were not searched for" in words(shown("/corpus/?q=the+of"))
-
-
-def test_a_retracted_study_is_found_and_marked() -> None:
-    make_study(study_id="GONE", title="Sprints on a velodrome", notice="retracted")
-
-    assert found(q=["velodrome"]) == ["GONE"]
-    assert '<span class="badge retracted">Retracted</span>' in shown("/corpus/?q=velodrome")
-
-
-def test_the_best_match_leads_and_shows_where_the_words_stand() -> None:
+def test_the_best_match_comes_first_with_highlighted_words() -> None:
     make_study(
         study_id="LITTLE", texts=("A velodrome is round. " + "Riders rest and eat and sleep and wait. " * 9,), year=2024
     )
@@ -115,20 +86,7 @@ def test_the_best_match_leads_and_shows_where_the_words_stand() -> None:
     assert "<b>" not in html
 
 
-# --- Facets --------------------------------------------------------------------------------------------------------------
-
-
-def test_values_of_one_facet_are_alternatives_and_facets_narrow_each_other() -> None:
-    make_study(study_id="A", design="meta_analysis", sex="female")
-    make_study(study_id="B", design="guideline", sex="female")
-    make_study(study_id="C", design="thesis", sex="female")
-    make_study(study_id="D", design="meta_analysis", sex="male")
-
-    assert set(found(design=["meta_analysis", "guideline"], sex=["female"])) == {"A", "B"}
-
-
-@pytest.mark.parametrize("facet", selection.FACETS)
-def test_the_count_of_a_value_is_what_choosing_it_alone_finds(facet: str) -> None:
+def test_the_count_of_a_value_is_what_choosing_it_finds() -> None:
     outcome, other = make_concept("strength"), make_concept("mass")
     for index, design in enumerate(["meta_analysis", "guideline", "meta_analysis", "other"]):
         make_study(
@@ -140,19 +98,16 @@ def test_the_count_of_a_value_is_what_choosing_it_alone_finds(facet: str) -> Non
             collection=make_collection(["training", "nutrition"][index // 2]),
             concepts=(outcome,) if index else (outcome, other),
         )
-    counts = browsing.browse(Selection()).counts[facet]
 
-    assert counts
-    assert {value: browsing.browse(Selection().toggled(facet, value)).total for value in counts} == counts
-
-
-def test_counts_hold_under_the_other_filters() -> None:
-    make_study(design="meta_analysis", sex="female")
-    make_study(design="guideline", sex="male")
-    page = browsing.browse(Selection().toggled("design", "meta_analysis"))
-
-    assert page.counts["sex"] == {"female": 1}
-    assert page.counts["design"] == {"meta_analysis": 1, "guideline": 1}
+    for facet in selection.FACETS:
+        counts = browsing.browse(Selection()).counts[facet]
+        assert counts
+        assert {value: browsing.browse(Selection().toggled(facet, value)).total for value in counts} == counts
+    narrowed = browsing.browse(Selection().toggled("design", "meta_analysis"))
+    either = Selection().toggled("design", "meta_analysis").toggled("design", "guideline")
+    assert (browsing.browse(either).total, browsing.browse(either.toggled("sex", "female")).total) == (3, 2)
+    assert narrowed.counts["sex"] == {"female": 2}
+    assert narrowed.counts["design"] == {"meta_analysis": 2, "guideline": 1, "other": 1}
 
 
 def test_years_are_a_span_and_a_study_without_a_year_is_in_none() -> None:
@@ -165,7 +120,7 @@ def test_years_are_a_span_and_a_study_without_a_year_is_in_none() -> None:
     assert len(found()) == 4
 
 
-def test_every_filter_in_force_can_be_taken_away_by_itself() -> None:
+def test_each_active_filter_can_be_removed_alone() -> None:
     make_study(design="meta_analysis", sex="female", texts=("Velodrome.",))
     html = shown("/corpus/?q=velodrome&design=meta_analysis&sex=female&from=2000")
     removals = re.findall(r'<li><a href="([^"]+)" rel="nofollow"><span class="unseen">Remove', html)
@@ -178,7 +133,7 @@ def test_every_filter_in_force_can_be_taken_away_by_itself() -> None:
     ]
 
 
-def test_pages_hold_every_study_once() -> None:
+def test_pages_list_every_study_once() -> None:
     for number in range(browsing.PAGE_SIZE * 2 + 3):
         make_study(study_id=f"P{number:03}", texts=())
     listed = [study_id for page in "123" for study_id in found(page=[page], sort=["title"])]
@@ -187,7 +142,7 @@ def test_pages_hold_every_study_once() -> None:
     assert 'aria-current="page"><span class="unseen">Page </span>3' in shown("/corpus/?page=9999")
 
 
-def test_an_empty_corpus_and_an_empty_result_offer_a_way_on() -> None:
+def test_empty_results_suggest_where_to_look() -> None:
     assert "No study has been published here yet" in words(shown("/corpus/"))
     make_study(sex="female", concepts=(make_concept("strength"),))
 
@@ -199,40 +154,23 @@ def test_an_empty_corpus_and_an_empty_result_offer_a_way_on() -> None:
     assert 'href="/topics/strength/"' in html
 
 
-# --- Any address ---------------------------------------------------------------------------------------------------------
-
 NASTY = (
-    "%00",
-    "%ed%a0%80",
-    "%ff",
-    "9" * 5_000,
-    "-1",
-    "0",
-    "1e9",
-    "²",
-    "٣",
-    "nan",
-    "' OR 1=1 --",
-    "%F0%9F%A6%84" * 300,
-    "%25s",
-    "<script>",
-    "a\\",
-    "&#39;",
-    "!&|()*:",
-    "%E2%80%AE",
-    "x" * 2_500,
-)
+    "%00", "%ed%a0%80", "9" * 5_000, "-1", "1e9", "²", "٣", "nan", "' OR 1=1 --", "%F0%9F%A6%84" * 300, "<script>",
+    "a\\", "!&|()*:",
+)  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["q", *selection.FACETS, "from", "to", "sort", "page"])
-def test_no_address_breaks_the_page(name: str) -> None:
+def test_no_address_breaks_the_page() -> None:
     make_study()
-    for value in NASTY:
-        html = shown(f"/corpus/?{name}={value if '%' in value else quote(value)}")
+    fields = [*selection.FACETS, "from", "to", "sort", "page"]
+    for nasty in NASTY:
+        value = nasty if "%" in nasty else quote(nasty)
+        html = shown("/corpus/?" + "&".join(f"{name}={value}" for name in ("q", *fields)))
 
         assert "<script>" not in html.replace("<script src=", ""), value
-        if name != "q":
-            assert "could not be read in this link" in html, value
+        (ignored,) = re.findall(r"could not be read in this link: ([^.]*)\.", words(html))
+        assert ignored.count(",") + 1 >= len(fields), value  # words are read as far as they can be
+    assert "could not be read" not in shown("/corpus/?q=&from=&to=&page=&sort=&design=")
 
 
 def test_what_cannot_be_used_is_named_once_and_the_rest_is_used() -> None:
@@ -243,12 +181,6 @@ def test_what_cannot_be_used_is_named_once_and_the_rest_is_used() -> None:
     assert "could not be read in this link: the kind of study, the first year." in words(html)
     assert "/studies/A/" in html
     assert "/studies/B/" not in html
-
-
-def test_empty_fields_of_a_form_are_no_fault() -> None:
-    make_study()
-
-    assert "could not be read" not in shown("/corpus/?q=&from=&to=&page=&sort=&design=")
 
 
 KNOWN = {facet: {"a", "b-c", "é"} for facet in selection.FACETS}
@@ -279,18 +211,15 @@ def test_nothing_in_an_address_raises(parameters: dict[str, list[str]]) -> None:
     chosen.query.encode()
 
 
-@pytest.mark.parametrize("address", [*PAGES, "/studies/S/", "/topics/strength/", "/how-it-works/"])
-def test_pages_are_read_only(address: str) -> None:
+def test_pages_are_read_only() -> None:
     make_study(study_id="S", concepts=(make_concept("strength"),))
 
-    assert Client().post(address).status_code == 405
-    assert Client().head(address).status_code == 200
+    for address in (*PAGES, "/studies/S/", "/topics/strength/", "/how-it-works/"):
+        assert Client().post(address).status_code == 405
+        assert Client().head(address).status_code == 200
 
 
-# --- One study -----------------------------------------------------------------------------------------------------------
-
-
-def test_a_study_says_what_it_found_how_to_cite_it_and_whose_words_it_shows() -> None:
+def test_a_study_page_shows_findings_citation_and_provenance() -> None:
     study = make_study(study_id="S", title="Sets and growth", n_participants=34, n_studies=15, duration_weeks_min=6)
     make_finding(study, direction="no_difference")
     study.passages.update(kind="excerpt")
@@ -320,16 +249,13 @@ def test_a_study_tells_the_history_of_its_notices_without_the_reasons(curator: U
     assert "Quibblethorpe" not in html
 
 
-# --- Topics --------------------------------------------------------------------------------------------------------------
-
-
 def relate(source: Any, relation: str, target: Any, *studies: Study) -> None:
     row = ConceptRelation.objects.create(source=source, relation=relation, target=target)
     for study in studies:
         ConceptRelationStudy.objects.create(relation=row, study=study)
 
 
-def test_a_topic_shows_its_neighbours_in_picture_and_list_and_its_findings_by_direction() -> None:
+def test_a_topic_page_shows_neighbours_and_findings() -> None:
     strength = make_concept("strength", aliases=("force",), definition="How much can be lifted.", wanted="more")
     rest, load = make_concept("rest", kind="training_variable"), make_concept("load", kind="training_variable")
     first = make_study(study_id="A", concepts=(strength, rest))
@@ -339,12 +265,15 @@ def test_a_topic_shows_its_neighbours_in_picture_and_list_and_its_findings_by_di
     make_finding(first, outcome="leg strength", statement="Strength rose.", direction="increase")
     make_finding(second, outcome="force", statement="Nothing changed.", direction="no_difference")
     make_finding(second, outcome="mood", statement="Strengthening words.", intervention="talk", direction="mixed")
+    make_finding(make_study(notice="retracted"), outcome="strength", statement="Gone.")
     html = shown("/topics/strength/")
     text = words(html)
 
     assert "How much can be lifted." in text
     assert "More of it counts as a benefit." in text
     assert "counts as a benefit" not in words(shown("/topics/rest/"))
+    assert "Outcomes strength 2 studies" in words(shown("/topics/"))
+    assert "Gone." not in text
     assert "Also called: force." in text
     assert re.findall(r'tabindex="-1"><rect.*?<text[^>]*>([^<]+)</text>', html) == [
         "load",
@@ -359,166 +288,25 @@ def test_a_topic_shows_its_neighbours_in_picture_and_list_and_its_findings_by_di
     assert html.count('href="/topics/rest/"') == 2
 
 
-def test_findings_of_a_retracted_study_are_not_counted() -> None:
-    strength = make_concept("strength")
-    make_finding(make_study(concepts=(strength,), notice="retracted"), statement="Strength rose.")
-
-    assert "Strength rose." not in shown("/topics/strength/")
-
-
-def test_topics_are_grouped_by_kind_with_the_number_of_their_studies() -> None:
-    make_study(concepts=(make_concept("strength"), make_concept("rest", kind="training_variable")))
-    text = words(shown("/topics/"))
-
-    assert "Outcomes strength 1 study" in text
-    assert "Parts of a training plan rest 1 study" in text
-
-
-# --- Changes -------------------------------------------------------------------------------------------------------------
-
-
-def kinds() -> list[tuple[str, list[str]]]:
-    return [(change.kind, [study.study_id for study in change.studies]) for change in changes.latest()]
-
-
-def test_changes_tell_what_readers_could_notice(curator: User) -> None:
-    make_study(study_id="A", status="draft")
-    make_study(study_id="B", status="draft")
-    curation.revise_study("A", by=curator, title="A draft with another title")
-    curation.publish(["A", "B"], by=curator)
-    curation.revise_study("A", by=curator, curator_notes="Not for readers.")
-    curation.revise_study("A", by=curator, title="A better title")
-    curation.set_notice(["B"], "retracted", reason="Data made up.", by=curator)
-
-    assert kinds() == [("retracted", ["B"]), ("revised", ["A"]), ("published", ["A", "B"])]
-
-
-def test_a_withdrawn_study_is_only_counted(curator: User) -> None:
-    make_study(study_id="A", status="draft", title=f"A {CANARY} study")
-    curation.publish(["A"], by=curator)
-    curation.withdraw(["A"], by=curator, reason=CANARY)
-
-    assert kinds() == [("withdrawn", [])]
-    for address in PAGES:
-        assert CANARY not in shown(address)
-    assert "A study was withdrawn" in shown("/changes/")
-
-
-def test_another_study_under_a_deleted_ones_id_does_not_inherit_its_history(curator: User) -> None:
-    make_study(study_id="A", status="draft")
-    curation.publish(["A"], by=curator)
-    curation.set_notice(["A"], "corrected", reason="A slip.", by=curator)
-    curation.withdraw(["A"], by=curator, reason="Wrong file.")
-    curation.delete_study("A", by=curator)
-    make_study(study_id="A", status="draft", title="Quite another")
-    curation.publish(["A"], by=curator)
-
-    assert kinds() == [("published", ["A"]), ("withdrawn", [])]
-
-
-def test_the_feed_is_valid_atom_with_stable_ids(curator: User) -> None:
-    make_study(study_id="A", status="draft", title="Fish & <chips>")
-    curation.publish(["A"], by=curator)
-    atom = {"a": "http://www.w3.org/2005/Atom"}
-    response = Client().get("/changes/atom.xml")
-    feed = ElementTree.fromstring(response.content)
-    first = [entry.findtext("a:id", namespaces=atom) for entry in feed.findall("a:entry", atom)]
-    make_study(study_id="B", status="draft")
-    curation.publish(["B"], by=curator)
-    again = ElementTree.fromstring(Client().get("/changes/atom.xml").content)
-
-    assert response["Content-Type"].startswith("application/atom+xml")
-    assert feed.findtext("a:entry/a:summary", namespaces=atom) == "Fish & <chips>"
-    assert feed.findtext("a:entry/a:updated", namespaces=atom)
-    assert feed.findtext("a:author/a:name", namespaces=atom) == "InForm"
-    assert len(first) == 1
-    assert [entry.findtext("a:id", namespaces=atom) for entry in again.findall("a:entry", atom)][1:] == first
-    assert 'type="application/atom+xml"' in shown("/changes/")
-
-
 # --- Drafts --------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("status", ["draft", "in_review", "withdrawn"])
-def test_what_is_not_published_shows_nowhere(status: str, curator: User) -> None:
+def test_queries_do_not_grow_with_the_corpus(curator: User) -> None:
     strength = make_concept("strength")
-    hidden_topic = make_concept("zorblatt", aliases=("Zorblatting",), definition=CANARY)
-    make_study(study_id="PUBLIC", concepts=(strength,), status="draft")
-    curation.publish(["PUBLIC"], by=curator)
-    pages = ("/corpus/?q=public", "/topics/strength/", "/studies/PUBLIC/", "/suggest/?q=strength", "/suggest/?q=zorb")
-    before = {address: shown(address) for address in (*PAGES, *pages)}
-
-    hidden = make_study(
-        study_id="HIDDEN",
-        title=f"{CANARY} strength",
-        authors=[f"{CANARY} Z"],
-        journal=CANARY,
-        year=1931,
-        design="thesis",
-        sex="male",
-        texts=(f"{CANARY} strength.",),
-        population=CANARY,
-        notice="retracted",
-        collection=make_collection("training"),
-        concepts=(strength, hidden_topic),
-        status=status,
-    )
-    make_finding(hidden, statement=f"{CANARY} strength.", outcome="strength")
-    relate(hidden_topic, "affects", strength, hidden)
-    curation.comment("HIDDEN", CANARY, by=curator)
-    if status != "withdrawn":
-        curation.set_notice(["HIDDEN"], "corrected", reason=CANARY, by=curator)
-        curation.revise_study("HIDDEN", by=curator, population=f"{CANARY}s")
-
-    versions.cache.clear()  # what was read of this version is read again: nothing may hide behind it
-
-    assert {address: shown(address) for address in before} == before
-    assert "PUBLIC" in before["/corpus/"]
-    for address in ("/corpus/?q=zorblatt", "/corpus/?q=1931&from=1931&to=1931", "/corpus/?topic=zorblatt"):
-        html = shown(address)
-        assert "HIDDEN" not in html
-        assert CANARY not in html.replace(f'value="{CANARY.lower()}"', "")
-
-
-@pytest.mark.parametrize(
-    ("hidden", "missing"), [("/studies/HIDDEN/", "/studies/MISSIN/"), ("/topics/zorblatt/", "/topics/missing-/")]
-)
-def test_what_is_hidden_answers_byte_for_byte_like_what_is_missing(hidden: str, missing: str) -> None:
-    make_study(study_id="HIDDEN", status="draft", concepts=(make_concept("zorblatt"),))
-    answers = [Client().get(address) for address in (hidden, missing)]
-
-    assert [answer.status_code for answer in answers] == [404, 404]
-    assert answers[0].content == answers[1].content
-    headers = [{name: value for name, value in a.headers.items() if name != "X-Request-ID"} for a in answers]
-    assert headers[0] == headers[1]
-
-
-def test_an_address_with_a_hidden_topic_reads_like_one_with_a_topic_that_there_is_not() -> None:
-    make_study()
-    make_study(status="draft", concepts=(make_concept("zorblatt"),))
-
-    assert shown("/corpus/?topic=zorblatt") == shown("/corpus/?topic=zorblatx")
-
-
-# --- Work ----------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("address", "most"),
-    [("/corpus/", 12), ("/corpus/?q=leg+press&sex=female", 20), ("/topics/", 12), ("/topics/strength/", 14),
-     ("/changes/", 12), ("/studies/Q001/", 20)],
-)  # fmt: skip
-def test_queries_do_not_grow_with_the_corpus(address: str, most: int, curator: User) -> None:
-    strength = make_concept("strength")
-    counted = []
-    for start in (0, 10):
-        for number in range(start, start + 10):
-            study = make_study(study_id=f"Q{number:03}", concepts=(strength,), status="draft", sex="female")
+    most = {"/corpus/": 12, "/corpus/?q=leg+press&sex=female": 20, "/topics/": 12, "/topics/strength/": 14,
+            "/changes/": 12, "/studies/Q000/": 20}  # fmt: skip
+    counted: dict[str, list[int]] = {address: [] for address in most}
+    for start in (0, 6):
+        names = [f"Q{number:03}" for number in range(start, start + 6)]
+        for name in names:
+            study = make_study(study_id=name, concepts=(strength,), status="draft", sex="female")
             make_finding(study, outcome="strength")
-        curation.publish([f"Q{number:03}" for number in range(start, start + 10)], by=curator)
-        Client().get(address)
-        with CaptureQueriesContext(connection) as queries:
+        curation.publish(names, by=curator)
+        for address, counts in counted.items():
             Client().get(address)
-        counted.append(len(queries))
+            with CaptureQueriesContext(connection) as queries:
+                Client().get(address)
+            counts.append(len(queries))
 
-    assert counted[0] == counted[1] <= most
+    assert {address: counts for address, counts in counted.items() if counts[0] != counts[1]} == {}
+    assert {address: counts for address, counts in counted.items() if counts[1] > most[address]} == {}

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import transaction
 
-from corpus_app import indexing
+from corpus_app import embedding, indexing
+from corpus_app.embedding import Matrix
 from corpus_app.models import Passage, PassageSentence, PassageTerm, PassageVector, Study
 from tests.builders import make_collection, make_study
 from tests.fakes import WordHashEncoder
@@ -31,10 +33,6 @@ def test_a_sound_corpus_is_clean(study: Study) -> None:
     assert out.getvalue().endswith("clean\n")
 
 
-def test_an_empty_corpus_is_clean(encoder: WordHashEncoder) -> None:
-    assert indexing.audit() == []
-
-
 BREAK_IT: dict[str, Callable[[], object]] = {
     "searchable, but without a vector of its present text": lambda: PassageVector.objects.all().delete(),
     "has a vector of a former text": lambda: PassageVector.objects.update(content_hash="0" * 64),
@@ -55,16 +53,13 @@ BREAK_IT: dict[str, Callable[[], object]] = {
 }
 
 
-@pytest.mark.parametrize("fault", BREAK_IT)
-def test_every_fault_is_found_and_named(study: Study, fault: str) -> None:
-    BREAK_IT[fault]()
-
-    assert any(problem.startswith("S018 passage 1") and fault in problem for problem in indexing.audit())
-
-
-def test_missing_and_surplus_terms_are_found(study: Study) -> None:
+def test_every_fault_is_found_and_named(study: Study) -> None:
+    for fault, break_it in BREAK_IT.items():
+        with transaction.atomic():
+            break_it()
+            assert any(problem.startswith("S018 passage 1") and fault in problem for problem in indexing.audit()), fault
+            transaction.set_rollback(True)
     PassageTerm.objects.filter(lexeme="set").update(lexeme="another")
-
     assert indexing.audit() == ["S018 passage 1: its terms are not those of its words"]
 
 
@@ -77,3 +72,31 @@ def test_problems_are_listed_and_the_command_fails(study: Study) -> None:
 
     assert err.getvalue() == "S018 passage 1: searchable, but without a vector of its present text\n"
     assert "clean" not in out.getvalue()
+
+
+def run(**options: bool) -> str:
+    out = StringIO()
+    call_command("index_corpus", stdout=out, **options)
+    return out.getvalue()
+
+
+def test_index_corpus_indexes_what_waits_and_counts(encoder: WordHashEncoder) -> None:
+    make_study(texts=("One text.", "Another text."))
+
+    assert run() == "2 of 2 passages\nIndexed now: 2. Indexed in all: 2 of 2 passages.\n"
+    assert run() == "Indexed now: 0. Indexed in all: 2 of 2 passages.\n"
+    assert "Indexed now: 2" in run(all=True)
+
+
+def test_index_corpus_fails_where_a_passage_cannot_be_indexed(settings) -> None:
+    class Broken(WordHashEncoder):
+        def encode(self, texts: Sequence[str], *, threads: int = 1) -> Matrix:
+            raise RuntimeError("no such token")
+
+    make_study()
+
+    with embedding.use(Broken()), pytest.raises(CommandError, match="Not indexed: 1"):
+        run()
+    settings.ENCODER = "/nowhere/at-all"
+    with pytest.raises(CommandError, match="could not be loaded"):
+        run()

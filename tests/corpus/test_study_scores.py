@@ -7,51 +7,46 @@ from typing import Any
 
 import numpy as np
 import pytest
-from django.db import connection, transaction
+from django.db import connection
 
 from corpus_app import curation, indexing, models, search
 from corpus_app.models import Passage, PassageVector, Study, StudyText, StudyTextTerm, StudyTextVector
 from corpus_app.records import Direction, StudyScores, TextKind
 from corpus_app.search import hybrid
-from corpus_app.search.study_scores import Rows
 from corpus_app.sources import FindingDraft
+from tests import snapshots
 from tests.builders import make_collection, make_study
-from tests.fakes import WordHashEncoder
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("encoder")]
 
 QUESTION = "How many weekly sets build bigger thighs?"
 
 
-@pytest.fixture(autouse=True)
-def _encoder(encoder: WordHashEncoder) -> None:
-    pass
+_saved: list[snapshots.Rows] = []
 
 
 @pytest.fixture
 def corpus() -> list[Study]:
     """Four published studies with all kinds of texts, embedded."""
-    for number, (subject, outcome) in enumerate(
-        [("weekly sets", "thighs"), ("rest", "strength"), ("protein", "muscle"), ("creatine", "sprints")]
-    ):
-        name = "ABCD"[number]
+    if _saved:
+        _saved[0].restore()
+    else:
+        _saved.append(snapshots.Rows.made_by(make_corpus))
+    return list(Study.objects.order_by("study_id"))
+
+
+def make_corpus() -> None:
+    subjects = [("weekly sets", "thighs"), ("rest", "strength"), ("protein", "muscle"), ("creatine", "sprints")]
+    for name, (subject, outcome) in zip("ABCD", subjects, strict=True):
         make_study(
             study_id=name, title=f"{subject} and {outcome}", texts=(f"More {subject} built {outcome}.", "Nobody fell.")
         )
         takeaway, asked_as = f"More {subject} build bigger {outcome}.", f"How much {subject} for bigger {outcome}?"
         curation.revise_study(name, by=None, by_name="test", takeaway=takeaway, asked_as=asked_as)
-        finding = FindingDraft(
-            subject,
-            "none",
-            outcome,
-            Direction.INCREASE,
-            f"{outcome} grew.",
-            f"Does {subject} help {outcome}?",
-            f"{outcome} got bigger.",
-        )
+        words = (f"{outcome} grew.", f"Does {subject} help {outcome}?", f"{outcome} got bigger.")
+        finding = FindingDraft(subject, "none", outcome, Direction.INCREASE, *words)
         curation.set_findings(name, [finding], by=None, by_name="test")
     indexing.index_stale()
-    return list(Study.objects.order_by("study_id"))
 
 
 def ask(question: str = QUESTION, **options: Any) -> dict[str, StudyScores]:
@@ -129,14 +124,7 @@ def test_the_best_texts_tell_what_they_belong_to(corpus: list[Study]) -> None:
     assert (passage.text_id, passage.passage_id) == (None, corpus[0].passages.get(position=0).pk)
 
 
-def test_without_a_vector_the_words_alone_are_scored(corpus: list[Study]) -> None:
-    found = {scores.study_id: scores for scores in search.score_studies("protein", ())}
-
-    assert set(found) == {"C"}
-    assert all(score.cosine is None and score.bm25 > 0 for score in found["C"].best.values())
-
-
-def test_the_limit_is_one_of_texts_and_names_the_candidates_of_either_half(corpus: list[Study]) -> None:
+def test_the_limit_counts_texts_not_studies(corpus: list[Study]) -> None:
     found = ask("protein", limit=1)
 
     assert "C" in found
@@ -153,23 +141,19 @@ def test_a_collection_is_scored_alone_by_the_statistics_of_all(corpus: list[Stud
     assert found == {"B": whole["B"]}
 
 
-@pytest.mark.parametrize("state", [{"status": "draft"}, {"status": "withdrawn"}, {"notice": "retracted"}])
-def test_what_is_not_searchable_is_not_scored(corpus: list[Study], state: dict[str, str]) -> None:
-    with transaction.atomic():
-        Study.objects.filter(study_id="A").update(**state)
-        indexing.sync_study(corpus[0])
+def test_what_is_not_searchable_is_neither_scored_nor_matched(corpus: list[Study]) -> None:
+    for row, state in zip(
+        corpus, ({"status": "draft"}, {"status": "withdrawn"}, {"notice": "retracted"}), strict=False
+    ):
+        Study.objects.filter(pk=row.pk).update(**state)
+        indexing.sync_study(row)
 
-    assert "A" not in ask()
-
-
-def test_scores_are_of_the_snapshot_that_is_open(corpus: list[Study]) -> None:
-    with search.snapshot():
-        assert ask() == ask()
-
-
-def test_an_empty_corpus_has_no_scores() -> None:
-    assert search.score_studies(QUESTION, [search.encode_question(QUESTION)]) == ()
-    assert search.score_studies("", ()) == ()
+    assert set(ask()) == {"D"}
+    assert set(ask("Does protein help creatine?")["D"].matched) >= {"creatin", "help"}
+    assert "protein" not in ask("Does protein help creatine?")["D"].matched
+    assert [scores.study_id for scores in search.score_studies("creatine protein", ())] == ["D"]
+    Study.objects.all().delete()
+    assert search.score_studies(QUESTION, [search.encode_question(QUESTION)]) == search.score_studies("", ()) == ()
 
 
 def test_an_approximate_index_finds_the_same_in_a_corpus_that_is_small(
@@ -185,9 +169,6 @@ def test_an_approximate_index_finds_the_same_in_a_corpus_that_is_small(
     assert set(ask(collection="training")) == set(exact)
 
 
-# --- Three best and matched words ----------------------------------------------------------------------------------------
-
-
 def add_questions(study_id: str, *questions: str) -> None:
     curation.revise_study(study_id, by=None, by_name="test", asked_as="\n".join(questions))
     indexing.index_stale()
@@ -197,40 +178,15 @@ def test_the_mean_of_the_three_best_is_that_of_all_texts_of_the_kind(corpus: lis
     add_questions("A", "Do weekly sets build thighs?", "Sets for thighs?", "How many weekly sets?", "Is rest good?")
     vector = np.array(search.encode_question(QUESTION))
 
-    best = ask()["A"].best["question"]
+    found = ask()
+    best = found["A"].best["question"]
 
+    assert {study: found[study].best["question"].top3 for study in "BCD"} == dict.fromkeys("BCD")  # too few
     vectors = StudyTextVector.objects.filter(study=corpus[0], kind="question").values_list("vector", flat=True)
     cosines = sorted((float(np.dot(one, vector)) for one in vectors), reverse=True)
     assert len(cosines) > 3
     assert best.top3 == pytest.approx(np.mean(cosines[:3]), abs=2e-3)
     assert best.cosine == pytest.approx(cosines[0], abs=2e-3)
-
-
-def test_fewer_than_three_texts_have_no_mean_of_three(corpus: list[Study]) -> None:
-    found = ask()
-
-    assert {study: found[study].best["question"].top3 for study in "ABCD"} == dict.fromkeys("ABCD")
-    assert found["A"].best["title"].top3 is None
-
-
-@pytest.mark.parametrize(
-    ("scores", "mean"),
-    [([], None), ([0.5, 0.1], None), ([0.1, 0.5, 0.3], 0.3), ([0.1, 0.5, 0.3, 0.4, 0.2], 0.4), ([0.2] * 3, 0.2)],
-)
-def test_the_three_best_are_picked_by_study_and_kind(scores: list[float], mean: float | None) -> None:
-    own, other = len(scores), 4
-    rows = Rows(
-        text=np.arange(own + other),
-        study=np.array([7] * own + [8] * other),
-        kind=np.array([1] * own + [2] * other),
-        score=np.array([*scores, 0.9, 0.9, 0.9, 0.9]),
-    )
-
-    found = rows.means_of_best(np.array([7, 8]))
-
-    assert found.get((7, 1)) == (mean if mean is None else pytest.approx(mean))
-    assert found[(8, 2)] == pytest.approx(0.9)
-    assert rows.means_of_best(np.array([7])).keys() == ({(7, 1)} if mean is not None else set())
 
 
 def test_a_study_matches_the_words_of_all_its_texts(corpus: list[Study]) -> None:
@@ -240,15 +196,6 @@ def test_a_study_matches_the_words_of_all_its_texts(corpus: list[Study]) -> None
     assert "help" in matched["A"]  # of a curated question
     assert "protein" not in matched["A"]
     assert not [study for study, words in matched.items() if "sleep" in words]
-
-
-@pytest.mark.parametrize("state", [{"status": "withdrawn"}, {"notice": "retracted"}])
-def test_words_of_what_is_not_searchable_match_nothing(corpus: list[Study], state: dict[str, str]) -> None:
-    with transaction.atomic():
-        Study.objects.filter(study_id="C").update(**state)
-        indexing.sync_study(corpus[2])
-
-    assert not [study for study, scores in ask("Does protein help?").items() if "protein" in scores.matched]
 
 
 def test_each_further_formulation_has_its_own_maxima(corpus: list[Study]) -> None:

@@ -8,26 +8,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 
 from corpus_app import curation, embedding, indexing
 from corpus_app.embedding import Matrix, metric
 from corpus_app.indexing import study_texts
-from corpus_app.models import Passage, PassageQuerySet, Study, StudyText, StudyTextTerm, StudyTextVector
+from corpus_app.models import Passage, PassageTerm, Study, StudyText, StudyTextTerm, StudyTextVector
 from corpus_app.records import Direction
 from corpus_app.sources import FindingDraft
 from tests.builders import make_collection, make_study
 from tests.fakes import WordHashEncoder
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("encoder")]
 
 
 OTHER = WordHashEncoder("other@test")
-
-
-@pytest.fixture(autouse=True)
-def _encoder(encoder: WordHashEncoder) -> None:
-    pass
 
 
 @pytest.fixture
@@ -52,26 +47,18 @@ def texts() -> list[tuple[str, str]]:
     return list(StudyText.objects.order_by("study", "position").values_list("kind", "text"))
 
 
-def test_title_findings_plain_sentences_and_questions_are_texts_of_a_study(study: Study) -> None:
-    assert texts() == [
-        ("title", "Weekly sets"),
-        ("plain", "Ten sets build more."),
-        ("plain", "Thighs grew."),
-        ("question", "How many sets?"),
-        ("statement", "ten sets versus five sets: thickness. It grew."),
-        ("question", "Do thighs grow?"),
-        ("question", "What rose?"),
-    ]
-
-
-def test_each_text_knows_what_it_belongs_to(study: Study) -> None:
+def test_titles_findings_plain_sentences_and_questions_are_indexed(study: Study) -> None:
     row, passage = study.findings.get(), study.passages.get()
-    owners = {text.text: (text.finding_id, text.passage_id) for text in StudyText.objects.all()}
 
-    assert owners["Weekly sets"] == owners["How many sets?"] == (None, None)
-    assert owners["Do thighs grow?"] == (row.pk, None)
-    assert owners["Thighs grew."] == (row.pk, Passage.with_plain.get(finding=row).pk)
-    assert owners["What rose?"] == (None, passage.pk)
+    assert list(StudyText.objects.order_by("position").values_list("kind", "text", "finding", "passage")) == [
+        ("title", "Weekly sets", None, None),
+        ("plain", "Ten sets build more.", None, Passage.with_plain.get(kind="plain", finding=None).pk),
+        ("plain", "Thighs grew.", row.pk, Passage.with_plain.get(finding=row).pk),
+        ("question", "How many sets?", None, None),
+        ("statement", "ten sets versus five sets: thickness. It grew.", row.pk, None),
+        ("question", "Do thighs grow?", row.pk, None),
+        ("question", "What rose?", None, passage.pk),
+    ]
 
 
 def test_an_edit_writes_new_texts_and_leaves_the_others_as_they_are(study: Study) -> None:
@@ -87,7 +74,7 @@ def test_an_edit_writes_new_texts_and_leaves_the_others_as_they_are(study: Study
     assert not StudyTextTerm.objects.filter(text=before["Thighs grew."]).exists()
 
 
-def test_of_an_unconfirmed_finding_only_its_questions_stay_as_those_of_the_study(study: Study) -> None:
+def test_an_unconfirmed_finding_contributes_only_its_questions(study: Study) -> None:
     set_findings(finding(plain="Thighs grew.", asked_as="Do thighs grow?", is_unconfirmed=True))
 
     assert {kind for kind, _ in texts()} == {"title", "plain", "question"}
@@ -95,24 +82,18 @@ def test_of_an_unconfirmed_finding_only_its_questions_stay_as_those_of_the_study
     assert StudyText.objects.get(text="Do thighs grow?").finding is None
 
 
-@pytest.mark.parametrize("state", [{"status": "draft"}, {"status": "withdrawn"}, {"notice": "retracted"}])
-def test_what_is_not_searchable_has_neither_terms_nor_searchable_vectors(study: Study, state: dict[str, str]) -> None:
+def test_texts_follow_their_study_between_collections_and_out_of_search(study: Study) -> None:
     indexing.index_stale()
-    Study.objects.filter(pk=study.pk).update(**state)
-    indexing.sync_study(study)
-
-    assert not StudyTextTerm.objects.exists()
-    assert not StudyTextVector.objects.filter(searchable=True).exists()
-    assert indexing.audit() == []
-
-
-def test_a_study_that_moves_takes_its_texts_to_its_collection(study: Study) -> None:
-    indexing.index_stale()
-
     curation.revise_study("A", by=None, by_name="test", collection=make_collection("nutrition"))
+    for table in (StudyTextTerm, StudyTextVector, PassageTerm):
+        assert set(table.objects.values_list("collection", flat=True)) == {"nutrition"}
 
-    assert set(StudyTextTerm.objects.filter(study=study).values_list("collection", flat=True)) == {"nutrition"}
-    assert set(StudyTextVector.objects.filter(study=study).values_list("collection", flat=True)) == {"nutrition"}
+    for state in ({"status": "draft"}, {"notice": "retracted"}, {"status": "withdrawn"}):
+        Study.objects.update(**{"status": "published", "notice": "none"} | state)
+        indexing.sync_study(Study.objects.get())
+        assert not StudyTextTerm.objects.exists()
+        assert not StudyTextVector.objects.filter(searchable=True).exists()
+        assert indexing.audit() == []
 
 
 def test_everything_is_embedded_once_and_by_another_encoder_again(study: Study) -> None:
@@ -151,16 +132,6 @@ def test_a_new_metric_embeds_short_texts_again_and_passages_not(
     assert {text for call in encoder.calls for text in call} == {words for _, words in texts()}
 
 
-def test_texts_embedded_again_wait_and_come_back(study: Study) -> None:
-    indexing.index_stale()
-
-    indexing.embed_again(PassageQuerySet(Passage).filter(study=study))
-
-    assert study_texts.waiting(embedding.active_name()).count() == len(texts())
-    indexing.index_stale()
-    assert indexing.audit() == []
-
-
 def test_studies_that_have_no_texts_yet_get_them_in_the_background(study: Study) -> None:
     wanted = texts()
     StudyText.objects.all().delete()
@@ -191,18 +162,16 @@ def test_a_text_that_cannot_be_encoded_is_given_up_and_named(study: Study) -> No
     assert StudyTextVector.objects.count() == len(texts()) - 1
 
 
-@pytest.mark.parametrize(
-    ("statement", "fault"),
-    [
+def test_what_is_wrong_with_short_texts_is_reported(study: Study) -> None:
+    indexing.index_stale()
+
+    for statement, fault in (
         ("DELETE FROM corpus_app_studytextvector", "without a vector"),
         ("UPDATE corpus_app_studytextvector SET searchable = false", "not its own"),
         ("UPDATE corpus_app_studytextterm SET frequency = 9", "terms are not"),
         ("UPDATE corpus_app_study SET asked_as = ''", "short texts are not"),
-    ],
-)
-def test_what_is_wrong_with_short_texts_is_reported(study: Study, statement: str, fault: str) -> None:
-    indexing.index_stale()
-    with connection.cursor() as cursor:
-        cursor.execute(statement)
-
-    assert any(fault in problem for problem in indexing.audit())
+    ):
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(statement)
+            assert any(fault in problem for problem in indexing.audit()), fault
+            transaction.set_rollback(True)

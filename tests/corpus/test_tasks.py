@@ -1,15 +1,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
 
 import pytest
 from celery import current_app
 from django.conf import settings
 from django.db import connection
 
-from corpus_app import embedding, indexing, tasks
-from corpus_app.embedding import Matrix
+from corpus_app import indexing, tasks
 from corpus_app.models import Passage, PassageVector
 from tests.builders import make_passage, make_study
 from tests.fakes import WordHashEncoder
@@ -37,24 +35,6 @@ def test_the_schedule_names_a_task_that_exists() -> None:
     assert {entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values()} <= set(current_app.tasks)
 
 
-def test_it_indexes_what_waits(encoder: WordHashEncoder) -> None:
-    make_study()
-
-    tasks.index_stale_passages()
-
-    assert indexing.audit() == []
-
-
-def test_delivered_twice_it_works_once(encoder: WordHashEncoder) -> None:
-    make_study()
-    tasks.index_stale_passages()
-    encoder.calls.clear()
-
-    tasks.index_stale_passages()
-
-    assert encoder.calls == []
-
-
 @pytest.mark.django_db(transaction=True)
 def test_delivered_eight_times_at_once_every_text_is_encoded_once(encoder: WordHashEncoder) -> None:
     make_study(texts=tuple(f"Text number {number}." for number in range(40)))
@@ -63,6 +43,9 @@ def test_delivered_eight_times_at_once_every_text_is_encoded_once(encoder: WordH
 
     encoded = [text for call in encoder.calls for text in call]
     assert len(encoded) == len(set(encoded)) == 2 * 40 + 1  # the passage with its heading, its sentence, and the title
+    encoder.calls.clear()
+    tasks.index_stale_passages()
+    assert encoder.calls == []
     assert indexing.audit() == []
 
 
@@ -103,21 +86,7 @@ def test_out_of_time_it_calls_itself_again(encoder: WordHashEncoder, monkeypatch
     assert indexing.progress().done == indexing.BATCH
 
 
-def test_a_text_that_cannot_be_encoded_is_tried_once_a_call() -> None:
-    class Broken(WordHashEncoder):
-        def encode(self, texts: Sequence[str], *, threads: int = 1) -> Matrix:
-            raise RuntimeError("no such token")
-
-    passage = make_passage()
-
-    with embedding.use(Broken()):
-        tasks.index_stale_passages()
-
-    passage.refresh_from_db()
-    assert passage.index_attempts == 1
-
-
-def test_without_an_encoder_it_says_so_and_leaves_the_work(settings, caplog: pytest.LogCaptureFixture) -> None:
+def test_without_an_encoder_the_work_waits(settings, caplog: pytest.LogCaptureFixture) -> None:
     settings.ENCODER = "/nowhere/at-all"
     make_study()
 

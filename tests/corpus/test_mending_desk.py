@@ -1,0 +1,152 @@
+"""The desk's pages for mending broken text and merging twins."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from corpus_app import curation
+from corpus_app.curation import gate
+from corpus_app.desk import merging
+from corpus_app.models import CorpusEvent, Passage, QualityWaiver, Study
+from tests.builders import make_concept, make_finding, make_study
+from tests.corpus.test_gate import BROKEN
+from tests.corpus.test_import_desk import at, text_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def broken(curator: User) -> Study:
+    return make_study(texts=("A sound text about squats.", BROKEN), status="draft")
+
+
+def finding(study: Study) -> tuple[int, str]:
+    ((pk, (held,)),) = gate.findings_of(Passage.objects.filter(study=study)).items()
+    return pk, held.key
+
+
+def test_findings_are_shown_with_their_mend_and_a_button_mends_them(client: Client, broken: Study) -> None:
+    pk, key = finding(broken)
+
+    for page in (client.get(at("study_change", broken.pk)), client.get(at("passage_change", pk))):
+        shown = text_of(page)
+        assert "<mark>P B 0.05</mark>" in shown or "<mark>B</mark>" in shown
+        assert key in shown
+        assert "Accept this correction" in shown
+    assert "looks broken" in text_of(client.get(at("study_state", "publish"), {"ids": broken.pk}))
+    gate.refresh()
+    assert "1 passage" in text_of(client.get(at("passage_changelist"), {"text": "open"}))
+    assert "Passages with broken text" in text_of(client.get(reverse("admin:index")))
+
+    mend = {"verb": "mend", "passage": pk, "finding": key, "back": "passage"}
+    response = client.post(at("study_quality", broken.pk), mend)
+    assert response.headers["Location"] == at("passage_change", pk)
+    assert "(P ≤ 0.05)" in Passage.objects.get(pk=pk).text
+    assert "Text that looks broken" not in text_of(client.get(at("study_change", broken.pk)))
+
+
+def test_a_finding_is_waived_with_a_reason(client: Client, broken: Study) -> None:
+    pk, key = finding(broken)
+    post = {"verb": "waive", "passage": pk, "finding": key}
+
+    assert "Give the reason" in text_of(client.post(at("study_quality", broken.pk), post, follow=True))
+    assert not QualityWaiver.objects.exists()
+    page = text_of(client.post(at("study_quality", broken.pk), post | {"reason": "So it stands."}, follow=True))
+
+    assert "So it stands." in page
+    assert QualityWaiver.objects.get().by_name == "curator"
+
+
+def test_nonsense_posted_to_the_gate_is_not_found(client: Client, broken: Study) -> None:
+    address = at("study_quality", broken.pk)
+
+    assert client.get(address).status_code == 404
+    for posted in (
+        {"verb": "mend"},
+        {"verb": "x"},
+        {"verb": "mend", "passage": "99"},
+        {"verb": "waive", "passage": "9" * 30},
+    ):
+        assert client.post(address, posted).status_code == 404, posted
+    assert not CorpusEvent.objects.exists()
+
+
+@pytest.fixture
+def twins(curator: User) -> tuple[Study, Study]:
+    title = "Weekly sets and growth in trained men and women"
+    keep = make_study(study_id="A1", title=title, doi=None, url=None, journal=None, texts=("Shared words.",))
+    other = make_study(
+        study_id="A2",
+        title=f"{title}.",
+        doi="10.1000/a2",
+        journal="Journal",
+        texts=("Shared words.", "Words of its own."),
+        concepts=(make_concept(),),
+        status="draft",
+    )
+    make_finding(other)
+    return keep, other
+
+
+def test_twins_are_found_or_chosen_and_shown_side_by_side(client: Client, twins: tuple[Study, Study]) -> None:
+    assert "keep=A1&amp;other=A2" in text_of(client.get(at("study_duplicates")))  # the published one stays
+    merge, listed = f"{at('study_merge')}?keep=A1&other=A2", at("study_changelist")
+    for chosen, address in ((twins, merge), (twins[:1], listed)):
+        act = {"action": "merge_studies", "_selected_action": [study.pk for study in chosen]}
+        assert client.post(at("study_changelist"), act).headers["Location"] == address
+
+    page = text_of(client.get(at("study_merge"), {"keep": "A1", "other": "A2"}))
+
+    assert 'value="doi" aria-label="Take DOI of A2" checked' in page
+    assert "Words of its own." in page
+    assert "(there already)" in page
+
+
+def test_merging_moves_what_was_chosen_and_withdraws_the_other(client: Client, twins: tuple[Study, Study]) -> None:
+    keep, other = twins
+    passages = list(other.passages.values_list("pk", flat=True))
+    assert "Give the reason" in text_of(client.post(at("study_merge"), {"keep": "A1", "other": "A2"}))
+    assert "Give the reason" in text_of(client.post(at("study_merge"), {"keep": "A1", "other": "A2"}))
+
+    client.post(
+        at("study_merge"),
+        {
+            "keep": "A1", "other": "A2", "take": ["doi", "journal", "concepts", "findings", "status", "nonsense"],
+            "passages": passages, "reason": "The same trial.",
+        },
+    )  # fmt: skip
+
+    keep.refresh_from_db()
+    other.refresh_from_db()
+    assert (keep.doi, keep.journal, keep.status) == ("10.1000/a2", "Journal", "published")
+    assert list(keep.passages.order_by("position").values_list("text", flat=True)) == [
+        "Shared words.",
+        "Words of its own.",
+    ]
+    assert (keep.concepts.count(), keep.findings.count()) == (1, 1)
+    assert (other.doi, other.status, other.status_reason) == (None, "withdrawn", "Merged into A1. The same trial.")
+    assert other.passages.count() == 2
+    actions = list(CorpusEvent.objects.order_by("id").values_list("action", "study_key"))
+    assert actions[-2:] == [("withdraw", "A2"), ("merge_study", "A1")]
+    assert list(merging.pairs()) == []
+
+
+def test_a_merge_that_takes_something_from_readers_is_refused(twins: tuple[Study, Study], curator: User) -> None:
+    broken = make_study(study_id="A3", texts=(BROKEN,), status="draft")
+    passages = [passage.pk for passage in broken.passages.all()]
+    make_study(study_id="A4", notice="retracted")
+
+    for keep, other, moved, reason in (
+        ("A2", "A1", [], "merge A2 into A1, or publish A2 first"),
+        ("A1", "A4", [], "set that of A1 first"),
+        ("A1", "A3", passages, "looks broken"),
+        ("A1", "A1", [], "not merged with itself"),
+    ):
+        with pytest.raises(curation.CannotMerge, match=reason):
+            curation.merge(keep, other, take=[], passages=moved, reason="x", by=curator)
+
+    assert Study.objects.get(study_id="A1").status == "published"
+    assert not CorpusEvent.objects.exists()

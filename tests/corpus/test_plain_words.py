@@ -1,0 +1,195 @@
+"""Takeaways, plain sentences, questions of studies and passages, unconfirmed findings, and word lists of the subject."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from corpus_app import curation, indexing, search, sources
+from corpus_app.models import CorpusEvent, CorpusLexicon, Passage, PassageTerm, PassageVector, Study
+from corpus_app.records import Direction, Lean, PassageKind
+from corpus_app.sources import FindingDraft, Problem
+from tests.builders import make_study
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("encoder")]
+
+STARTER = Path(__file__).resolve().parents[2] / "corpus"
+TAKEAWAY = "Lifting ten sets a week builds more muscle than five."
+
+
+@pytest.fixture
+def study() -> Study:
+    """A published study with a takeaway and a finding in plain words."""
+    study = make_study(study_id="A")
+    curation.revise_study("A", by=None, by_name="test", takeaway=TAKEAWAY)
+    set_findings(finding())
+    return study
+
+
+def finding(plain: str | None = "More sets built bigger thighs.", **changes: Any) -> FindingDraft:
+    fields: dict[str, Any] = {"lean": Lean.YES, "plain": plain} | changes
+    return FindingDraft("ten sets", "five sets", "thickness", Direction.INCREASE, "Ten sets increased it.", **fields)
+
+
+def set_findings(*drafts: FindingDraft) -> None:
+    curation.set_findings("A", drafts, by=None, by_name="test")
+
+
+def plain() -> list[tuple[str, str, int | None, int]]:
+    return [
+        (passage.text, passage.section.value, passage.finding_id, passage.version)
+        for passage in search.plain_passages(["A"])
+    ]
+
+
+def test_takeaways_and_plain_sentences_are_versioned_passages(study: Study) -> None:
+    (row,) = study.findings.all()
+    before = [passage.passage_id for passage in search.plain_passages(["A"])]
+    assert plain() == [(TAKEAWAY, "conclusion", None, 1), ("More sets built bigger thighs.", "results", row.pk, 1)]
+    (found,) = search.findings(["A"])
+    assert (found.plain, found.lean) == ("More sets built bigger thighs.", Lean.YES)
+
+    curation.revise_study("A", by=None, by_name="test", title="Another title")
+    assert {(p.heading, p.version) for p in search.plain_passages(["A"])} == {("Another title", 1)}
+    set_findings(finding("More weekly sets built bigger thighs.", lean=Lean.NO))
+    assert [passage.passage_id for passage in search.plain_passages(["A"])] == before
+    assert [version for *_, version in plain()] == [1, 2]
+
+    event = CorpusEvent.objects.filter(action="set_findings").first()
+    assert event
+    curation.restore(event.pk, by=None, by_name="test")
+    (found,) = search.findings(["A"])
+    assert (found.plain, found.lean) == ("More sets built bigger thighs.", Lean.YES)
+
+    set_findings(finding(""))
+    curation.revise_study("A", by=None, by_name="test", takeaway="")
+    assert plain() == []
+    assert not Passage.with_plain.filter(kind=PassageKind.PLAIN).exists()
+
+
+def test_plain_passages_are_no_ordinary_ones(study: Study) -> None:
+    indexing.index_stale()
+    vector = search.encode_question("bigger thighs")
+
+    found = {hit.passage_id for hit in search.find("bigger thighs", vector).hits}
+
+    ids = {passage.passage_id for passage in search.plain_passages(["A"])}
+    assert not ids & found
+    assert not ids & set(search.passage_ids("A"))
+    assert not ids & set(study.passages.values_list("pk", flat=True))
+    page = search.find_study("A")
+    assert page
+    assert not ids & {passage.passage_id for passage in page.passages}
+    assert not PassageTerm.objects.filter(passage__in=ids).exists()
+    assert PassageVector.objects.filter(passage__in=ids, searchable=False).count() == len(ids)
+    loaded = search.load_passages(sorted(ids))
+    assert all(sentence.vector is not None for passage in loaded for sentence in passage.sentences)
+    assert indexing.audit() == []
+    added = curation.add_passage("A", by=None, by_name="test", text="Rest helped.", section="results")
+    assert added.position == 1
+
+
+def test_an_unconfirmed_finding_is_neither_handed_out_nor_quoted(study: Study) -> None:
+    set_findings(finding(is_unconfirmed=True))
+
+    assert search.findings(["A"]) == ()
+    page = search.find_study("A")
+    assert page
+    assert page.findings == ()
+    assert plain() == [(TAKEAWAY, "conclusion", None, 1)]
+    set_findings(finding(None, lean=None))  # a source that says nothing of plain words or doubts
+    row = study.findings.get()
+    assert (row.plain, row.lean, row.is_unconfirmed) == ("More sets built bigger thighs.", "yes", True)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """One study of the starter corpus with its concepts."""
+    (tmp_path / "in/studies").mkdir(parents=True)
+    shutil.copy(STARTER / "studies/S003.json", tmp_path / "in/studies")
+    named = json.loads((STARTER / "studies/S003.json").read_text("utf-8"))["concepts"]
+    concepts = json.loads((STARTER / "concepts.json").read_text("utf-8"))["concepts"]
+    collections = json.loads((STARTER / "concepts.json").read_text("utf-8"))["collections"]
+    vocabulary = {"concepts": [c for c in concepts if c["id"] in named], "relations": [], "collections": collections}
+    (tmp_path / "in/concepts.json").write_text(json.dumps(vocabulary), "utf-8")
+    return tmp_path / "in"
+
+
+def load(folder: Path) -> curation.ImportReport:
+    report = curation.import_corpus(sources.read(folder, known=curation.known_ids()), publish=True)
+    assert not report.problems
+    return report
+
+
+def test_a_study_file_comes_in_whole(folder: Path) -> None:
+    values = json.loads((folder / "studies/S003.json").read_text("utf-8"))
+
+    load(folder)
+
+    study = Study.objects.get(study_id="S003")
+    assert study.takeaway == values["takeaway"]
+    assert study.questions == values.get("asked_as", [])
+    assert [p.questions for p in study.passages.all()] == [p.get("asked_as", []) for p in values["passages"]]
+    confirmed = [f for f in values["findings"] if not f.get("unconfirmed")]
+    assert len(confirmed) < len(values["findings"])
+    found = search.findings(["S003"])
+    assert [(f.plain, f.lean) for f in found] == [(f["plain"], f["lean"]) for f in confirmed]
+    assert len(search.plain_passages(["S003"])) == 1 + len(confirmed)
+
+
+def test_a_file_without_questions_or_word_lists_removes_none(folder: Path) -> None:
+    CorpusLexicon.objects.create(name="people", content="")
+    load(folder)
+    path = folder / "studies/S003.json"
+    values = json.loads(path.read_text("utf-8"))
+    asked = [passage.pop("asked_as", []) for passage in values["passages"]]
+    path.write_text(json.dumps(values | {"curator_notes": "Changed."}), "utf-8")
+
+    load(folder)
+
+    assert [p.questions for p in Study.objects.get(study_id="S003").passages.all()] == asked
+    assert CorpusLexicon.objects.count() == 1
+
+
+def write_lexicon(folder: Path, **texts: str) -> None:
+    (folder / "lexicon").mkdir(exist_ok=True)
+    for path in (folder / "lexicon").glob("*.toml"):
+        path.unlink()
+    for name, text in texts.items():
+        (folder / f"lexicon/{name}.toml").write_text(text, "utf-8")
+
+
+def test_word_lists_come_in_with_a_new_version_and_go_out_as_they_were(folder: Path, tmp_path: Path) -> None:
+    write_lexicon(folder, people='women = ["girls"]\n', lay="[words]\nbiceps = 'arms'\n")
+    load(folder)
+    version = search.corpus_version()
+    assert search.lexicons() == {"people": {"women": ["girls"]}, "lay": {"words": {"biceps": "arms"}}}
+
+    write_lexicon(folder, people='women = ["girls", "ladies"]\n')
+    load(folder)
+
+    assert search.corpus_version() == version + 1
+    assert search.lexicons() == {"people": {"women": ["girls", "ladies"]}}
+    call_command("export_corpus", tmp_path / "out")
+    assert (tmp_path / "out/lexicon/people.toml").read_text("utf-8") == 'women = ["girls", "ladies"]\n'
+    load(folder)
+    assert search.corpus_version() == version + 1
+
+
+def test_a_word_list_that_is_no_toml_is_named_with_its_line(folder: Path) -> None:
+    write_lexicon(folder, people="a = 1\nb = [\n", lay="c = 1\n")
+
+    corpus = sources.read(folder)
+
+    (problem,) = corpus.problems
+    assert isinstance(problem, Problem)
+    assert problem.file == "lexicon/people.toml"
+    assert "is not TOML" in problem.reason
+    with pytest.raises(CommandError):
+        call_command("import_corpus", folder, publish=True)
+    assert not CorpusLexicon.objects.exists()
