@@ -11,8 +11,9 @@ import pytest
 from corpus_app import sources
 from corpus_app.records import Design, Notice, PassageKind, Section, Status
 from corpus_app.sources import Intake, ReadResult, Source, Weight
-from corpus_app.sources.bibliography import author_name, plain_words
+from corpus_app.sources.bibliography import plain_words
 from corpus_app.sources.headings import is_boilerplate, section_of
+from corpus_app.sources.names import author_name
 
 SHARED = next(
     (up / "shared/data" for up in Path(__file__).resolve().parents if (up / "shared/data").is_dir()), Path("shared")
