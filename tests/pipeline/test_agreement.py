@@ -1,5 +1,7 @@
 """Findings are grouped by what they compared and measured; each study of a group counts once."""
 
+from typing import Any
+
 import pytest
 
 from corpus_app.records import Concept, Direction, Finding, Lean
@@ -10,7 +12,7 @@ from qa_app.pipeline.agreement import (
     counts,
     is_conflicting,
     map_finding,
-)  # fmt: skip
+)
 
 
 def concept(concept_id: str, kind: str, *names: str) -> Concept:
@@ -32,20 +34,10 @@ INDEX = build_alias_index(
 
 
 def finding(
-    intervention: str, comparator: str, outcome: str = "strength", *, lean: Lean = Lean.YES, number: int = 1,
-    study: str = "A", is_unconfirmed: bool = False,
-) -> Finding:  # fmt: skip
-    return Finding(
-        intervention,
-        comparator,
-        outcome,
-        Direction.UNCLEAR,
-        "",
-        number,
-        study,
-        lean=lean,
-        is_unconfirmed=is_unconfirmed,
-    )
+    intervention: str, comparator: str, outcome: str = "strength", *, number: int = 1, study: str = "A", **changes: Any
+) -> Finding:
+    sides = intervention, comparator, outcome
+    return Finding(*sides, Direction.UNCLEAR, "", number, study, **({"lean": Lean.YES} | changes))
 
 
 @pytest.mark.parametrize(
@@ -85,31 +77,19 @@ def test_each_study_on_the_matter_counts_once(others: list[Finding], expected: L
     assert counts(one, [one, *others], concepts) == expected
 
 
-def test_sides_the_other_way_round_count_turned() -> None:
-    one = finding("high-load training", "low-load training")
+def test_sides_the_other_way_round_count_turned_and_what_is_not_mapped_not_at_all() -> None:
+    one, unmapped = finding("high-load training", "low-load training"), finding("sauna", "rest")
     other = finding("low-load training", "high-load training", lean=Lean.NO, number=2, study="B")
 
     assert counts(one, [one, other], {f.finding_id: map_finding(f, INDEX) for f in (one, other)}) == LeanCounts(2, 0, 0)
+    assert counts(unmapped, [unmapped], {1: map_finding(unmapped, INDEX)}) is None
 
 
-def test_what_is_not_mapped_is_not_counted() -> None:
-    one = finding("sauna", "rest")
-
-    assert counts(one, [one], {1: map_finding(one, INDEX)}) is None
-
-
-@pytest.mark.parametrize(
-    ("leans", "is_conflict"),
-    [
-        ([(Lean.YES, 4), (Lean.NO_CLEAR_DIFFERENCE, 4)], True),
-        ([(Lean.YES, 4), (Lean.NO, 3)], True),
-        ([(Lean.YES, 4), (Lean.NO, 2)], False),
-        ([(Lean.YES, 4), (Lean.MIXED, 4)], False),
-        ([(Lean.YES, 4), (Lean.YES, 4)], False),
-        ([], False),
-    ],
-)
-def test_studies_conflict_where_no_side_is_clearly_stronger(leans: list[tuple[Lean, int]], is_conflict: bool) -> None:
-    findings = [finding("creatine", "placebo", lean=lean, study=str(n)) for n, (lean, _) in enumerate(leans)]
-
-    assert is_conflicting(findings, {str(n): float(weight) for n, (_, weight) in enumerate(leans)}) is is_conflict
+def test_studies_conflict_where_no_side_is_clearly_stronger() -> None:
+    for other, weight, is_conflict in (
+        (Lean.NO_CLEAR_DIFFERENCE, 4.0, True), (Lean.NO, 3.0, True), (Lean.NO, 2.0, False), (Lean.MIXED, 4.0, False),
+        (Lean.YES, 4.0, False),
+    ):  # fmt: skip
+        findings = [finding("creatine", "placebo"), finding("creatine", "placebo", lean=other, study="B")]
+        assert is_conflicting(findings, {"A": 4.0, "B": weight}) is is_conflict
+    assert not is_conflicting([], {})

@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qa_app.pipeline.citations import (
-    MARKER,
-    citations,
-    marked,
-    number_studies,
-    numbered,
-    parse_markers,
-    with_markers,
-)
+from qa_app.pipeline.citations import MARKER, citations, marked, number_studies, numbered, parse_markers, with_markers
 from qa_app.pipeline.records import Sentence, SentenceKind, Span, Verdict
 from tests.pipeline.values import SENTENCES, make_candidate, make_evidence
 
@@ -42,39 +33,21 @@ def sentence_citing(*study_ids: str) -> Sentence:
 @pytest.mark.parametrize(
     ("text", "stripped", "found"),
     [
-        ("It grows [1].", "It grows.", (1,)),
-        ("It grows [1, 3].", "It grows.", (1, 3)),
-        ("It grows [1][3].", "It grows.", (1, 3)),
-        ("It grows [1] [3].", "It grows.", (1, 3)),
-        ("It grows [2-4].", "It grows.", (2, 3, 4)),
-        ("It grows [1, 3–5; 7].", "It grows.", (1, 3, 4, 5, 7)),
-        ("It grows [9-2] [1-4000].", "It grows.", (9, 2, 1, 4000)),
-        ("It grows ［１］.", "It grows.", (1,)),
-        ("It grows 【1，2】.", "It grows.", (1, 2)),
-        ("It grows[^1].", "It grows.", (1,)),
-        ("It grows [[1]].", "It grows.", (1,)),
-        ("It grows [3][1][3].", "It grows.", (3, 1)),
-        ("[1] It grows", "It grows", (1,)),
-        ("It grows [[[1] 2] 3].", "It grows 3].", (1, 2)),
-        ("It grows [ [ [ [1] 2] 3] 4].", "It grows   3 4.", (1, 2)),
-        ("It grows [a].", "It grows [a].", ()),
-        ("It grows [12345].", "It grows.", (12345,)),
-        ("It grows [1234567890].", "It grows.", ()),
-        ("It grows [0] [99].", "It grows.", (0, 99)),
-        ("It grows [p3].", "It grows.", ()),
-        ("It grows [Source 2; 3].", "It grows.", (3,)),
-        ("It grows 【2†source】.", "It grows.", (2,)),
-        ("It grows 〔2〕 and [1 & 3].", "It grows and.", (2, 1, 3)),
-        ("It grows [1](javascript:alert(1)).", "It grows.", (1,)),
+        ("It grows [1, 3].", "It grows.", (1, 3)), ("It grows [1] [3].", "It grows.", (1, 3)),
+        ("It grows [1, 3–5; 7].", "It grows.", (1, 3, 4, 5, 7)), ("It grows [9-2] [1-4000].", "It grows.", (9, 2, 1, 4000)),
+        ("It grows 【1，2】.", "It grows.", (1, 2)), ("It grows[^1].", "It grows.", (1,)), ("It grows [[1]].", "It grows.", (1,)),
+        ("It grows [3][1][3].", "It grows.", (3, 1)), ("[1] It grows", "It grows", (1,)),
+        ("It grows [[[1] 2] 3].", "It grows 3].", (1, 2)), ("It grows [ [ [ [1] 2] 3] 4].", "It grows   3 4.", (1, 2)),
+        ("It grows [a].", "It grows [a].", ()), ("It grows [12345].", "It grows.", (12345,)),
+        ("It grows [1234567890].", "It grows.", ()), ("It grows [0] [99].", "It grows.", (0, 99)),
+        ("It grows [p3].", "It grows.", ()), ("It grows [Source 2; 3].", "It grows.", (3,)),
+        ("It grows 【2†source】.", "It grows.", (2,)), ("It grows 〔2〕 and [1 & 3].", "It grows and.", (2, 1, 3)),
         ("It grows [1](https://example.org/a?b=c) well.", "It grows well.", (1,)),
-        ("It grows [1] (in men).", "It grows (in men).", (1,)),
-        ("It gr[1]ows.", "It grows.", (1,)),
+        ("It grows [1](javascript:alert(1)).", "It grows.", (1,)), ("It grows [1] (in men).", "It grows (in men).", (1,)),
         ("Interval [0.2 to 0.4], dose [5 mg].", "Interval [0.2 to 0.4], dose [5 mg].", ()),
-        ("It grows [].", "It grows [].", ()),
-        ("It grows (1).", "It grows (1).", ()),
-        ("", "", ()),
+        ("It gr[1]ows.", "It grows.", (1,)), ("It grows [].", "It grows [].", ()), ("It grows (1).", "It grows (1).", ()),
     ],
-)
+)  # fmt: skip
 def test_markers_are_read_and_taken_out(text: str, stripped: str, found: tuple[int, ...]) -> None:
     assert parse_markers(text) == (stripped, found)
 
@@ -90,11 +63,6 @@ def test_no_marker_survives_whatever_is_written(text: str) -> None:
     assert len(set(found)) == len(found)
 
 
-def test_markers_of_the_source_itself_are_not_ours() -> None:
-    assert marked("Others saw this [12].", (1,)) == "Others saw this [1]."
-    assert marked("Others saw this [12].", ()) == "Others saw this."
-
-
 @given(
     st.sampled_from(SENTENCES) | st.sampled_from(["Does it grow?", "It grows!", "no full stop", "💪 grows."]), numbers
 )
@@ -102,59 +70,37 @@ def test_what_is_marked_is_read_back(text: str, cited: tuple[int, ...]) -> None:
     assert parse_markers(marked(text, cited)) == (text, cited)
 
 
-@pytest.mark.parametrize(
-    ("text", "cited", "expected"),
-    [
-        ("It grows.", (1,), "It grows [1]."),
-        ("Why?", (1, 2), "Why [1][2]?"),
-        ("no stop", (3,), "no stop [3]"),
-        ("It grows.", (), "It grows."),
-    ],
-)
-def test_markers_stand_before_the_closing_mark(text: str, cited: tuple[int, ...], expected: str) -> None:
-    assert marked(text, cited) == expected
-
-
-def test_paragraphs_are_parted_by_a_blank_line() -> None:
-    text = with_markers([("One.", (1,), 0), ("Two.", (), 0), ("Three.", (2,), 1)])
-
-    assert text == "One [1]. Two.\n\nThree [2]."
+def test_markers_stand_before_the_closing_mark_and_those_of_the_source_go() -> None:
+    for text, cited, expected in (
+        ("It grows.", (1,), "It grows [1]."), ("Why?", (1, 2), "Why [1][2]?"), ("no stop", (3,), "no stop [3]"),
+        ("It grows.", (), "It grows."), ("Others saw this [12].", (1,), "Others saw this [1]."),
+        ("Others saw this [12].", (), "Others saw this."),
+    ):  # fmt: skip
+        assert marked(text, cited) == expected
+    paragraphs = with_markers([("One.", (1,), 0), ("Two.", (), 0), ("Three.", (2,), 1)])
+    assert paragraphs == "One [1]. Two.\n\nThree [2]."
 
 
 @given(st.lists(st.lists(st.sampled_from("ABC"), max_size=3), max_size=5))
 def test_each_sentence_bears_the_numbers_of_its_studies_once(behind: list[list[str]]) -> None:
-    sentences = tuple(
-        Sentence(
-            "Yes.", (), Verdict.VERBATIM, "high", SentenceKind.QUOTE, tuple(Span(1, 1, s, 0, 4, "Yes.") for s in own)
-        )
-        for own in behind
-    )
+    sentences = tuple(sentence_citing(*own) for own in behind)
     numbers = number_studies(sentences, make_evidence(*(make_candidate(study=study) for study in "ABC")))
+    names = {number: study for study, number in numbers.items()}
 
     for sentence, own in zip(numbered(sentences, numbers), behind, strict=True):
-        assert [study for index in sentence.citations for study, n in numbers.items() if n == index] == list(
-            dict.fromkeys(own)
-        )
+        assert [names[number] for number in sentence.citations] == list(dict.fromkeys(own))
 
 
-def test_studies_are_numbered_by_first_appearance() -> None:
-    evidence = make_evidence(*(make_candidate(study=study) for study in ("T001", "T002", "T003")))
-    sentences = [sentence_citing("T003"), sentence_citing("T001", "T003"), sentence_citing("T002")]
+def test_cited_studies_of_the_evidence_are_numbered_by_first_appearance() -> None:
+    evidence = make_evidence(*(make_candidate(study=study) for study in ("T001", "T002", "T003", "T004")))
+    sentences = [
+        sentence_citing("T003"),
+        sentence_citing("T999"),
+        sentence_citing("T001", "T003"),
+        sentence_citing("T002"),
+    ]
 
     found = number_studies(sentences, evidence)
 
     assert found == {"T003": 1, "T001": 2, "T002": 3}
     assert [(c.index, c.study.study_id) for c in citations(found, evidence)] == [(1, "T003"), (2, "T001"), (3, "T002")]
-
-
-def test_a_study_outside_the_evidence_is_never_cited() -> None:
-    evidence = make_evidence(make_candidate(study="T001"))
-
-    assert number_studies([sentence_citing("T999"), sentence_citing("T001")], evidence) == {"T001": 1}
-
-
-def test_only_cited_studies_are_listed() -> None:
-    evidence = make_evidence(make_candidate(study="T001"), make_candidate(study="T002"))
-    sentence = replace(sentence_citing("T002"), text="Words")
-
-    assert [c.study.study_id for c in citations(number_studies([sentence], evidence), evidence)] == ["T002"]

@@ -22,13 +22,6 @@ class Watcher(Unwatched):
         self.stages.append((name, milliseconds))
 
 
-class Over:
-    """A limit that is over."""
-
-    def require(self) -> None:
-        raise OutOfTime(30.0)
-
-
 @pytest.fixture(autouse=True)
 def seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that goes on by 1, 2, 3, ... seconds from one look at it to the next: 0, 1, 3, 6, 10, 15."""
@@ -36,25 +29,20 @@ def seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("qa_app.pipeline.clock.perf_counter", lambda: next(times))
 
 
-def test_a_stage_that_did_not_run_has_no_time() -> None:
-    clock = Clock()
-
-    with clock("rank"):
-        pass
-
-    assert clock.spent == dict.fromkeys(STAGES) | {"rank": 1000.0}
-
-
-def test_a_stage_that_runs_again_has_all_its_time() -> None:
+def test_a_stage_that_runs_again_or_fails_has_all_its_time_and_others_have_none() -> None:
     watcher = Watcher()
     clock = Clock(progress=watcher)
 
     for _ in range(2):
         with clock("encode"):
             pass
+    with pytest.raises(ValueError, match="no"), clock("scope"):
+        raise ValueError("no")
+    with clock("rank"):
+        pass
 
-    assert clock.spent["encode"] == 1000.0 + 3000.0
-    assert watcher.stages == [("encode", 1000.0), ("encode", 4000.0)]
+    assert clock.spent == dict.fromkeys(STAGES) | {"encode": 1000.0 + 3000.0, "scope": 5000.0, "rank": 7000.0}
+    assert watcher.stages == [("encode", 1000.0), ("encode", 4000.0), ("rank", 7000.0)]
 
 
 def test_a_stage_inside_another_has_its_own_time() -> None:
@@ -70,40 +58,21 @@ def test_a_stage_inside_another_has_its_own_time() -> None:
     assert clock.spent["linked"] == 15_000.0 - 6000.0
 
 
-def test_a_stage_that_fails_has_its_time_and_the_next_one_too() -> None:
-    clock = Clock()
+def test_once_nobody_waits_or_the_time_is_over_no_stage_begins() -> None:
+    class Over:
+        def require(self) -> None:
+            raise OutOfTime(30.0)
 
-    with pytest.raises(ValueError, match="no"), clock("encode"):
-        raise ValueError("no")
-    with clock("rank"):
-        pass
-
-    assert (clock.spent["encode"], clock.spent["rank"]) == (1000.0, 3000.0)
-
-
-def test_once_nobody_waits_no_stage_begins() -> None:
-    watcher = Watcher(leaves_after=1)
-    clock = Clock(progress=watcher)
-
-    with clock("scope"):
-        pass
-    with pytest.raises(Abandoned), clock("rank"):
-        raise AssertionError
-
-    assert [name for name, _ in watcher.stages] == ["scope"]
-
-
-def test_a_stage_during_which_the_last_one_left_runs_on_and_is_told_to_nobody() -> None:
     watcher = Watcher()
     clock = Clock(progress=watcher)
+    with clock("scope"):
+        pass
+    with clock("encode"):  # runs on, and is told to nobody
+        watcher.leaves_after = 1
 
-    with clock("rank"):
-        watcher.leaves_after = 0
-
-    assert clock.spent["rank"] == 1000.0
-    assert watcher.stages == []
-
-
-def test_after_its_time_no_stage_begins() -> None:
+    with pytest.raises(Abandoned), clock("rank"):
+        raise AssertionError
     with pytest.raises(OutOfTime, match="longer than 30 seconds"), Clock(limit=Over())("rank"):
         raise AssertionError
+    assert [name for name, _ in watcher.stages] == ["scope"]
+    assert clock.spent["encode"] == 3000.0

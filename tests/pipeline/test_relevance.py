@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
 
-from corpus_app.records import StudyScores, TextScore
+from corpus_app.records import StudyScores
 from qa_app.pipeline import answerability, relevance
 from qa_app.pipeline.learned import Logistic
+from qa_app.pipeline.query import Query
 from qa_app.pipeline.relevance import NO_COSINE, Features, Vocabulary, read_features
 from tests.pipeline.values import make_concept, make_query, make_scores, make_study
 
@@ -21,64 +21,38 @@ def features_of(*scores: StudyScores, **studies: tuple[str, ...]) -> Features:
     return read_features(make_query(), scores, known, VOCABULARY)
 
 
-@pytest.mark.parametrize("kind", ["question", "plain", "statement", "title", "passage"])
-def test_a_kind_of_text_that_a_study_lacks_is_below_any_score(kind: str) -> None:
-    found = features_of(make_scores())
-
-    assert found.column(f"{kind}_cosine")[0] == NO_COSINE
-    assert found.column(f"{kind}_bm25")[0] == 0.0
-
-
-def test_without_vectors_every_cosine_is_that_of_a_missing_text() -> None:
-    found = features_of(make_scores(title=(2.0, None), passage=(1.0, None)))
-
-    assert {float(found.column(name)[0]) for name in found.names if name.endswith("_cosine")} == {NO_COSINE}
-    assert found.column("title_bm25")[0] == 2.0
-
-
-def test_the_gap_is_the_distance_to_the_best_study() -> None:
+def test_the_gap_is_the_distance_to_the_best_study_and_a_missing_text_is_below_any_score() -> None:
     found = features_of(make_scores("A", title=(2.0, 0.4)), make_scores("B", title=(5.0, 0.7)), make_scores("C"))
+    without_vectors = features_of(make_scores(title=(2.0, None), passage=(1.0, None)))
 
     assert found.column("title_cosine_gap") == pytest.approx([-0.3, 0.0, NO_COSINE - 0.7])
     assert found.column("title_bm25_gap") == pytest.approx([-3.0, 0.0, -5.0])
+    for kind in ("question", "plain", "statement", "title", "passage"):
+        assert (found.column(f"{kind}_cosine")[2], found.column(f"{kind}_bm25")[2]) == (NO_COSINE, 0.0)
+        assert without_vectors.column(f"{kind}_cosine")[0] == NO_COSINE
+    assert without_vectors.column("title_bm25")[0] == 2.0
 
 
-@pytest.mark.parametrize(
-    ("matched", "coverage", "has_rarest"),
-    [((), 0.0, 0.0), (("set",), 0.25, 0.0), (("muscl",), 0.75, 1.0), (("set", "muscl"), 1.0, 1.0), (("other",), 0.0, 0.0)],
-)  # fmt: skip
-def test_coverage_is_the_share_of_rarity_that_a_study_has(
-    matched: tuple[str, ...], coverage: float, has_rarest: float
-) -> None:
-    found = features_of(make_scores(matched=matched))
-
-    assert (found.column("coverage")[0], found.column("has_rarest")[0]) == (coverage, has_rarest)
+def test_coverage_is_the_share_of_rarity_that_a_study_has() -> None:
+    for matched, coverage, has_rarest in (
+        ((), 0.0, 0.0), (("set",), 0.25, 0.0), (("muscl",), 0.75, 1.0), (("set", "muscl"), 1.0, 1.0), (("other",), 0.0, 0.0),
+    ):  # fmt: skip
+        found = features_of(make_scores(matched=matched))
+        assert (found.column("coverage")[0], found.column("has_rarest")[0]) == (coverage, has_rarest)
 
 
-@pytest.mark.parametrize(
-    ("own", "share"), [((), 0.0), (("sets",), 0.25), (("growth",), 0.75), (("sets", "growth"), 1.0)]
-)
-def test_concept_share_weighs_concepts_by_rarity(own: tuple[str, ...], share: float) -> None:
-    query = make_query(concepts=(make_concept("sets"), make_concept("growth", rarity=3.0)))
+def test_the_share_of_concepts_is_weighed_by_rarity_and_lowered_by_those_of_no_study() -> None:
+    two = make_query(concepts=(make_concept("sets"), make_concept("growth", rarity=3.0)))
+    unstudied = make_query(concepts=(make_concept("sets"),), unstudied=(make_concept("sauna"),))
 
-    found = read_features(query, [make_scores()], {"A": make_study(concepts=own)}, VOCABULARY)
+    def share(query: Query, *own: str) -> Features:
+        return read_features(query, [make_scores()], {"A": make_study(concepts=own)}, VOCABULARY)
 
-    assert found.column("concept_share")[0] == share
-
-
-def test_a_concept_that_no_study_is_about_lowers_the_share() -> None:
-    query = make_query(concepts=(make_concept("sets"),), unstudied=(make_concept("sauna"),))
-
-    found = read_features(query, [make_scores()], {"A": make_study(concepts=("sets",))}, VOCABULARY)
-
+    shares = [share(two, *own).column("concept_share")[0] for own in ((), ("sets",), ("growth",), ("sets", "growth"))]
+    assert shares == [0.0, 0.25, 0.75, 1.0]
+    found = share(unstudied, "sets")
     assert found.column("concept_share")[0] == found.column("unstudied_share")[0] == 0.5
     assert found.column("concepts")[0] == 2.0
-
-
-def test_the_mean_of_three_questions_counts_only_where_there_are_three() -> None:
-    scores = [StudyScores(s, {"question": TextScore(0.0, 0.6, top3=top3)}) for s, top3 in (("A", 0.5), ("B", None))]
-
-    assert features_of(*scores).column("question_top3") == pytest.approx([0.5, NO_COSINE])
 
 
 def test_no_candidates_give_no_rows() -> None:
@@ -96,30 +70,13 @@ def test_the_most_likely_study_comes_first_and_equals_by_id() -> None:
     assert [study for study, _ in ranked] == ["C", "A", "B"]
 
 
-@pytest.mark.parametrize(
-    ("frequency", "rarest", "unknown"),
-    [
-        ((), None, 1.0),
-        ((("set", 5), ("muscl", 9)), "set", 0.0),
-        ((("sauna", 0),), "sauna", 1.0),
-    ],
-)
-def test_the_vocabulary_knows_the_rarest_word_and_the_unknown_share(
-    frequency: tuple[tuple[str, int], ...], rarest: str | None, unknown: float
-) -> None:
-    found = Vocabulary.of(frequency, 10)
-
-    assert (found.rarest, found.unknown_share) == (rarest, unknown)
-
-
 def test_the_rarer_word_has_the_higher_inverse_frequency() -> None:
     found = Vocabulary.of((("a", 0), ("b", 1), ("c", 10)), 10)
+    cases = [(), (("set", 5), ("muscl", 9)), (("sauna", 0),)]
 
-    assert found.idf["a"] > found.idf["b"] > found.idf["c"] > 0
-    assert found.idf["c"] == pytest.approx(math.log(1 + 0.5 / 10.5))
-
-
-# --- Signals of the question ---------------------------------------------------------------------------------------------
+    assert found.idf["a"] > found.idf["b"] > found.idf["c"] == pytest.approx(math.log(1 + 0.5 / 10.5))
+    known = [(v.rarest, v.unknown_share) for v in (Vocabulary.of(frequency, 10) for frequency in cases)]
+    assert known == [(None, 1.0), ("set", 0.0), ("sauna", 1.0)]
 
 
 def test_signals_tell_how_far_the_leader_is_ahead() -> None:
@@ -142,9 +99,3 @@ def test_nothing_found_gives_the_same_signals_at_their_lowest() -> None:
     assert none.keys() == some.keys()
     assert none["logit1"] == none["logit3"] < -9
     assert (none["expected"], none["likely"], none["leader_passage_cosine"]) == (0.0, 0.0, 0.0)
-
-
-def test_an_estimate_uses_the_signals_that_its_model_names() -> None:
-    model = Logistic(("margin",), (0.0,), (1.0,), (2.0,), 0.0)
-
-    assert answerability.estimate({"margin": 1.0, "words": 9.0}, model) == pytest.approx(1 / (1 + np.exp(-2)))

@@ -12,19 +12,14 @@ from hypothesis import strategies as st
 
 from corpus_app.records import Concept, Found, Hit, Hits, Leg, StudyScores, TextScore
 from qa_app.pipeline.clock import Clock
-from qa_app.pipeline.concepts import ConceptIndex
 from qa_app.pipeline.learned import Logistic
 from qa_app.pipeline.policy import DEFAULT, PRESETS, Policy
 from qa_app.pipeline.ports import CorpusFacts, LegFailed
-from qa_app.pipeline.question.people import PeopleIndex
-from qa_app.pipeline.question.safety import SafetyLexicon
-from qa_app.pipeline.question.sources import SourceIndex
 from qa_app.pipeline.records import Scope
 from qa_app.pipeline.retrieval import Models, Retrieved, cited_studies, fuse, retrieve, retrieve_scoped
 from qa_app.pipeline.text import content_stems
+from tests.pipeline.fake_corpus import FakeCorpus
 from tests.pipeline.values import make_concept, make_query, make_study
-
-# --- Both halves in one order ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -62,8 +57,6 @@ def test_fused_scores_lie_between_0_and_1_whatever_order_the_hits_come_in(
     assert list(found.values()) == sorted(found.values(), reverse=True)
     assert fuse(Hits.of(random.sample(hits, len(hits))), weight) == found
 
-
-# --- Collections and neighbours ----------------------------------------------------------------------------------------------
 
 TEXTS = {
     "A": ("training", "Weekly sets build muscle."),
@@ -109,21 +102,8 @@ class WordCorpus:
 
 
 def make_facts(concepts: Sequence[Concept] = ()) -> CorpusFacts:
-    return CorpusFacts(
-        version=1,
-        studies={study: make_study(study, collection=collection) for study, (collection, _) in TEXTS.items()},
-        sources=SourceIndex.build(()),
-        collections=(),
-        concepts=tuple(concepts),
-        concept_index=ConceptIndex.build(concepts),
-        people=PeopleIndex.build({}),
-        safety=SafetyLexicon.build(),
-        findings=(),
-        finding_concepts={},
-        sizes={},
-        vocabulary={},
-        changed_at=None,
-    )
+    studies = {study: make_study(study, collection=collection) for study, (collection, _) in TEXTS.items()}
+    return replace(FakeCorpus([], concepts).facts(), studies=studies)
 
 
 def scoped(
@@ -154,6 +134,7 @@ def test_a_chosen_collection_is_left_only_for_an_answer(
     assert where is scope
     assert next((study for study, _ in found.ranked), None) == leader
     assert [collection for _, collection in corpus.searched] == searched
+    assert (found.vector, found.found.lexical.ok, found.found.dense.ok) == (None, True, False)
 
 
 @pytest.mark.parametrize(
@@ -180,10 +161,9 @@ CONCEPTS = (CREATINE, LOADING, HUB)
 
 
 def linked(text: str, policy: Policy, *concepts: Concept) -> tuple[Retrieved, Clock]:
-    clock = Clock()
-    query = make_query(text, concepts=concepts)
-    corpus: Any = WordCorpus(TEXTS)
-    return retrieve(query, corpus, make_facts(CONCEPTS), MODELS, policy, clock), clock
+    clock, corpus = Clock(), WordCorpus(TEXTS)
+    facts = make_facts(CONCEPTS)
+    return retrieve(make_query(text, concepts=concepts), corpus, facts, MODELS, policy, clock), clock  # type: ignore[arg-type]
 
 
 def test_where_little_was_found_neighbouring_concepts_are_searched_too() -> None:
@@ -228,11 +208,3 @@ def test_studies_far_behind_the_leader_are_not_cited(chances: list[float], cited
     policy = Policy(cited_from=0.05, cited_share=0.4, cited_studies=4)
 
     assert cited_studies(replace(found, ranked=ranked), policy) == cited
-
-
-def test_a_failed_encoder_leaves_the_words_and_says_why() -> None:
-    found, _, _ = scoped("weekly sets", None)
-
-    assert found.vector is None
-    assert (found.found.lexical.ok, found.found.dense.ok) == (True, False)
-    assert found.is_answerable

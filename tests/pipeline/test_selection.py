@@ -21,6 +21,7 @@ GENEROUS = Policy(least_gain=-9.0, least_share=-9.0)
 SETS = "Ten weekly sets build more muscle than five."
 SETS_AGAIN = "Ten weekly sets build more muscle than five did."
 REST = "Long rests between sets helped strength."
+AIMED = make_scope(make_query(sections=(Section.METHODS,), intent=Intent.WHAT))
 
 
 def options_of(*passages: Passage) -> list[Quotation]:
@@ -35,20 +36,15 @@ def choose(
     return [" ".join(quotation.sentences) for quotation in chosen]
 
 
-def test_the_sentence_nearest_to_the_question_is_chosen_first() -> None:
-    assert choose(options_of(make_passage(REST), make_passage(SETS)))[0] == SETS
+def test_the_nearest_sentence_comes_first_then_what_is_new_and_repetition_is_left_out() -> None:
+    repeating = options_of(make_passage(SETS_AGAIN), make_passage(REST), make_passage(SETS))
+    strict = Policy(least_gain=-9.0, least_share=-9.0, redundancy_weight=2.0)
 
-
-def test_what_repeats_a_chosen_sentence_comes_after_what_is_new() -> None:
-    options = options_of(make_passage(SETS), make_passage(SETS_AGAIN), make_passage(REST))
-
-    assert choose(options, policy=Policy(least_gain=-9.0, least_share=-9.0, redundancy_weight=2.0))[1] == REST
-
-
-def test_what_repeats_a_chosen_sentence_is_left_out() -> None:
-    options = options_of(make_passage(SETS), make_passage(SETS_AGAIN))
-
-    assert len(choose(options, policy=Policy(redundancy_weight=2.0))) == 1
+    assert choose(repeating[1:])[0] == SETS
+    assert choose(repeating, policy=strict)[1] == REST
+    assert len(choose(repeating[::2], policy=Policy(redundancy_weight=2.0))) == 1
+    unrelated = options_of(make_passage("Nobody slept.", section=Section.METHODS))
+    assert choose(unrelated, make_scope(chances={}), POLICY) == []
 
 
 def test_words_of_the_question_that_nothing_chosen_has_are_covered() -> None:
@@ -59,18 +55,11 @@ def test_words_of_the_question_that_nothing_chosen_has_are_covered() -> None:
     assert choose(options, make_scope(query, vector=None))[:2] == [SETS, protein]
 
 
-@pytest.mark.parametrize(("words", "count"), [(1, 1), (8, 1), (13, 1), (14, 2), (200, 3)])
-def test_the_budget_of_words_holds_but_for_a_first_quotation(words: int, count: int) -> None:
+def test_the_budget_of_words_and_of_quotations_holds_but_for_a_first_quotation() -> None:
     options = options_of(make_passage(SETS), make_passage(REST), make_passage(f"{REST[:-1]} in both of the groups."))
 
-    assert len(choose(options, words=words)) == count
-
-
-@pytest.mark.parametrize("most", [0, 1, 2])
-def test_a_study_has_no_more_quotations_than_it_may(most: int) -> None:
-    options = options_of(make_passage(SETS), make_passage(REST), make_passage("Five sets build muscle."))
-
-    assert len(choose(options, most=most)) == most
+    assert [len(choose(options, words=words)) for words in (1, 8, 13, 14, 200)] == [1, 1, 1, 2, 3]
+    assert [len(choose(options, most=most)) for most in (0, 1, 2)] == [0, 1, 2]
 
 
 def test_a_finding_that_leans_the_other_way_is_preferred() -> None:
@@ -84,12 +73,6 @@ def test_a_finding_that_leans_the_other_way_is_preferred() -> None:
     assert [quotation.study_id for quotation in chosen] == ["A", "C", "B"]
 
 
-def test_without_anything_relevant_nothing_is_chosen() -> None:
-    scope = make_scope(chances={})
-
-    assert choose(options_of(make_passage("Nobody slept.", section=Section.METHODS)), scope, POLICY) == []
-
-
 @pytest.mark.parametrize(
     ("better", "worse", "scope"),
     [
@@ -98,23 +81,14 @@ def test_without_anything_relevant_nothing_is_chosen() -> None:
         (make_passage(SETS), make_passage(SETS, study="B"), make_scope()),
         (make_plain(SETS, finding_id=7), make_plain(SETS, finding_id=8), make_scope(finding_id=7)),
         (make_passage(SETS, passage_id=1), make_passage(SETS, passage_id=2), make_scope(passage_cosines={1: 0.5, 2: 0.1})),
+        (make_passage(SETS, section=Section.METHODS), make_passage(SETS, section=Section.BACKGROUND), AIMED),
     ],
-    ids=["results", "conclusion", "likelier study", "nearest finding", "nearer passage"],
+    ids=["results", "conclusion", "likelier study", "nearest finding", "nearer passage", "section aimed at"],
 )  # fmt: skip
 def test_what_is_relevant_by_itself(better: Passage, worse: Passage, scope: SelectionContext) -> None:
-    scores = [
-        relevance(Quotation(p, 0, 0, 0, frozenset({"set"})), scope, POLICY) for p in (better, worse)
-    ]  # fmt: skip
+    scores = [relevance(Quotation(p, 0, 0, 0, frozenset({"set"})), scope, POLICY) for p in (better, worse)]
 
     assert scores[0] > scores[1]
-
-
-def test_a_section_that_the_question_aims_at_counts_as_results() -> None:
-    (option,) = cut(make_passage(SETS, section=Section.METHODS))
-    asks = make_scope(make_query(sections=(Section.METHODS,), intent=Intent.WHAT))
-    does_not = make_scope(make_query(intent=Intent.WHAT))
-
-    assert relevance(option, asks, POLICY) > relevance(option, does_not, POLICY)
 
 
 @given(passage_lists(), st.integers(0, 60), st.integers(1, 3))
@@ -122,21 +96,13 @@ def test_a_selection_repeats_nothing_and_stays_within_its_limits(
     passages: list[Passage], words: int, most: int
 ) -> None:
     options = options_of(*passages)
+    shown = options[:2]
 
     chosen = select(options, make_scope(), GENEROUS, words=words, most_of=lambda _: most)
+    others = select(options, make_scope(), GENEROUS, words=200, most_of=lambda _: 9, excluded=shown)
 
     sentences = [text for q in chosen for text in q.sentences]
     assert len(set(sentences)) == sum(len(set(q.sentences)) for q in chosen)
     assert len(chosen) <= 1 or sum(q.words for q in chosen) <= words
-    for study in "ABC":
-        assert sum(q.study_id == study for q in chosen) <= most
-
-
-@given(passage_lists())
-def test_what_is_shown_elsewhere_is_not_chosen_again(passages: list[Passage]) -> None:
-    options = options_of(*passages)
-    shown = options[:2]
-
-    chosen = select(options, make_scope(), GENEROUS, words=200, most_of=lambda _: 9, excluded=shown)
-
-    assert {text for q in shown for text in q.sentences}.isdisjoint(text for q in chosen for text in q.sentences)
+    assert all(sum(q.study_id == study for q in chosen) <= most for study in "ABC")
+    assert {text for q in shown for text in q.sentences}.isdisjoint(text for q in others for text in q.sentences)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from corpus_app.records import Design, Notice, Reference
+from qa_app.pipeline.lexicon import LANGUAGE_FOLDER
 from qa_app.pipeline.question.sources import find_sources
+from tests.pipeline.corpora import GOLDEN, published_rows
 from tests.pipeline.rows import read_rows
 
-ROOT = Path(__file__).resolve().parents[2]
-LISTS = tomllib.loads((ROOT / "qa_app" / "lexicon" / "sources.toml").read_text("utf-8"))
+LISTS = tomllib.loads((LANGUAGE_FOLDER / "sources.toml").read_text("utf-8"))
 
 
 def reference(study_id: str, title: str, authors: tuple[str, ...], year: int, **more: str) -> Reference:
@@ -24,41 +21,27 @@ def reference(study_id: str, title: str, authors: tuple[str, ...], year: int, **
 
 
 STUDIES = (
-    reference(
-        "A",
-        "Weekly volume and growth of the upper leg: a meta-analysis of trials",
-        ("Schoenfeld BJ", "Ogborn D"),
-        2017,
-        doi="10.1000/abc.1",
-        pmid="27433992",
-    ),
+    reference("A", "Weekly volume and growth of the upper leg: a meta-analysis of trials", ("Schoenfeld BJ", "Ogborn D"), 2017,
+              doi="10.1000/abc.1", pmid="27433992"),
     reference("B", "How often to lift in a week", ("Schoenfeld BJ", "Ogborn D", "Krieger JW"), 2016),
     reference("C", "Lifting to the end of each set", ("Grgic J", "Schoenfeld BJ"), 2021),
     reference("D", "Eggs for breakfast in older lifters", ("Long A", "O'Brien K"), 2011),
-    reference(
-        "E", "Plants or meat", ("Hevia-Larraín V", "Moriggi Junior R"), 2021, design="randomized_controlled_trial"
-    ),
-    reference(
-        "F",
-        "American College of Sports Medicine Position Stand. Bone and exercise",
-        ("Kohrt WM",),
-        2004,
-        design="position_stand",
-    ),
+    reference("E", "Plants or meat", ("Hevia-Larraín V", "Moriggi Junior R"), 2021, design="randomized_controlled_trial"),
+    reference("F", "American College of Sports Medicine Position Stand. Bone and exercise", ("Kohrt WM",), 2004,
+              design="position_stand"),
     reference("G", "Balance at home", ("International Society of Sports Nutrition",), 2018, design="position_stand"),
     reference("H", "Legs and arms after ninety", ("dos Santos EEP", "Kim JE"), 2019),
     reference("I", "Creatine and BFR by Monday", ("Judge LW", "King MA"), 2020),
-)
+)  # fmt: skip
 
 
-@pytest.mark.parametrize("row", read_rows("sources"), ids=lambda row: row["question"])
-def test_a_named_source_is_found_or_reported_unknown(row: Mapping[str, Any]) -> None:
-    named = find_sources(row["question"], STUDIES)
+def test_a_named_source_is_found_or_reported_unknown() -> None:
+    rows = read_rows("sources")
 
-    assert (list(named.studies), list(named.unknown)) == (row["studies"], row["unknown"])
+    named = [find_sources(row["question"], STUDIES) for row in rows]
 
-
-def test_nothing_is_named_by_an_empty_question() -> None:
+    found = [(list(one.studies), list(one.unknown)) for one in named]
+    assert found == [(row["studies"], row["unknown"]) for row in rows]
     assert not find_sources("", STUDIES).is_named
 
 
@@ -75,26 +58,17 @@ def test_the_rest_is_the_question_without_the_names(question: str, rest: str) ->
     assert find_sources(question, STUDIES).rest == rest
 
 
-@pytest.mark.parametrize("name", LISTS)
-def test_each_list_has_an_example_and_a_counterexample(name: str) -> None:
-    row = LISTS[name]
-
-    assert find_sources(row["example"], STUDIES).is_named, row["example"]
-    assert not find_sources(row["counterexample"], STUDIES).is_named, row["counterexample"]
+def test_each_list_has_an_example_and_a_counterexample() -> None:
+    for row in LISTS.values():
+        assert find_sources(row["example"], STUDIES).is_named, row["example"]
+        assert not find_sources(row["counterexample"], STUDIES).is_named, row["counterexample"]
 
 
 def test_golden_questions_name_no_unknown_source() -> None:
-    held = [json.loads(path.read_text("utf-8")) for path in sorted((ROOT / "corpus" / "studies").glob("*.json"))]
     studies = [
-        reference(
-            row["study_id"], row["title"], tuple(row.get("authors") or ()), row.get("year") or 0, design=row["design"]
-        )
-        for row in held
-        if row["status"] == "published"
-    ]
-    lines = (ROOT / "corpus" / "golden_dev.jsonl").read_text("utf-8").splitlines()
+        reference(row["study_id"], row["title"], tuple(row.get("authors") or ()), row.get("year") or 0, design=row["design"])
+        for row in published_rows()
+    ]  # fmt: skip
 
-    flagged = [question for line in lines if find_sources(question := json.loads(line)["question"], studies).unknown]
-
-    assert flagged == []
+    assert [question for question in GOLDEN if find_sources(question, studies).unknown] == []
     assert find_sources("Schoenfeld 2017", studies).studies
