@@ -91,9 +91,7 @@ def bring_in_step(path: Path) -> polib.POFile:
     }
     for message, places in sorted(gathered().items(), key=lambda item: (item[1][0], item[0])):
         entry = kept.get((message.msgid, message.plural)) or polib.POEntry(
-            msgid=message.msgid,
-            msgid_plural=message.plural,
-            msgstr_plural={0: "", 1: ""} if message.plural else {},
+            msgid=message.msgid, msgid_plural=message.plural, msgstr_plural={0: "", 1: ""} if message.plural else {}
         )
         entry.occurrences = [(place, "") for place in places]
         entry.flags = ["python-format"] if "%(" in message.msgid + message.plural else []

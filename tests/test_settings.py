@@ -36,15 +36,10 @@ def test_a_bad_value_names_itself(monkeypatch: pytest.MonkeyPatch, name: str, va
     assert said in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("INFORM_POLICY", "seed-002, evidence_passages=8"),
-        ("INFORM_RERANKER", "llm"),
+def test_a_good_value_is_kept_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (
+        ("INFORM_POLICY", "seed-002, evidence_passages=8"), ("INFORM_RERANKER", "llm"),
         ("INFORM_RERANKER", "cross-encoder:/models/reranker"),
-    ],
-)
-def test_a_good_value_is_kept_as_it_is(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
-    monkeypatch.setenv(name, value)
-
-    assert read(name) == value
+    ):  # fmt: skip
+        monkeypatch.setenv(name, value)
+        assert read(name) == value

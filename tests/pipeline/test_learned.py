@@ -51,36 +51,23 @@ def test_a_file_changed_by_hand_is_refused(path: Path, one: str, other: str) -> 
         learned.read(path)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", "null", '{"models": {"meaning": {}}}'])
-def test_what_is_no_model_file_is_refused_with_what_to_do(tmp_path: Path, text: str) -> None:
+def test_what_is_no_model_file_is_refused_with_what_to_do(tmp_path: Path) -> None:
     path = tmp_path / "lead.json"
-    path.write_text(text)
-
-    with pytest.raises(BadModel, match="calibrate"):
+    with pytest.raises(BadModel, match=r"lead\.json"):
         learned.read(path)
 
-
-def test_a_missing_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadModel, match=r"lead\.json"):
-        learned.read(tmp_path / "lead.json")
-
-
-@pytest.mark.parametrize(
-    ("features", "chance"),
-    [
-        ((0.5, 0.25), 1 / (1 + np.exp(-0.5))),  # the mean: the intercept alone
-        ((0.6, 0.25), 1 / (1 + np.exp(-2.5))),  # one standard deviation more of the first
-        ((0.5, 0.75), 1 / (1 + np.exp(0.5))),
-    ],
-)
-def test_a_chance_is_logistic_in_standardised_features(features: tuple[float, float], chance: float) -> None:
-    assert MODEL.predict(np.array([features]))[0] == pytest.approx(chance)
+    for text in ("", "[]", "{}", "null", '{"models": {"meaning": {}}}'):
+        path.write_text(text)
+        with pytest.raises(BadModel, match="calibrate"):
+            learned.read(path)
 
 
-def test_chances_stay_between_nought_and_one_however_far_features_lie() -> None:
-    chances = MODEL.predict(np.array([[1e9, 0.0], [-1e9, 0.0]]))
+def test_a_chance_is_logistic_in_standardised_features_and_between_0_and_1() -> None:
+    rows = [[0.5, 0.25], [0.6, 0.25], [0.5, 0.75]]  # the mean; one standard deviation more of the first, of the second
+    far = MODEL.predict(np.array([[1e9, 0.0], [-1e9, 0.0]]))
 
-    assert 0 < chances[1] < 1e-6 < 1 - 1e-6 < chances[0] < 1
+    assert MODEL.predict(np.array(rows)) == pytest.approx([1 / (1 + np.exp(-x)) for x in (0.5, 2.5, -0.5)])
+    assert 0 < far[1] < 1e-6 < 1 - 1e-6 < far[0] < 1
 
 
 @pytest.mark.parametrize("folder", sorted(learned.FOLDER.iterdir()), ids=lambda folder: folder.name)
@@ -92,10 +79,5 @@ def test_the_files_that_come_with_the_code_are_whole(folder: Path) -> None:
         assert set(file.models) == {"meaning", "words", "meaning_bare", "words_bare"}
         assert learned.folder_of(file.encoder) == folder
         assert set(file.figures) >= {"meaning", "words"}
-
-
-def test_models_without_vectors_use_no_cosine() -> None:
-    for path in (path for kind in engines.KINDS for path in learned.FOLDER.glob(f"*/{kind}.json")):
-        for name, model in learned.read(path).models.items():
-            if name.startswith("words"):
-                assert not [feature for feature in model.names if "cosine" in feature or "top3" in feature]
+        by_words = [name for kind, model in file.models.items() if kind.startswith("words") for name in model.names]
+        assert not [name for name in by_words if "cosine" in name or "top3" in name]

@@ -8,7 +8,7 @@ import pytest
 
 from corpus_app.records import Design, Notice, Reference
 from qa_app.pipeline.lexicon import LANGUAGE_FOLDER
-from qa_app.pipeline.question.sources import find_sources
+from qa_app.pipeline.question.sources import SourceIndex, find_sources
 from tests.pipeline.corpora import GOLDEN, published_rows
 from tests.pipeline.rows import read_rows
 
@@ -69,6 +69,7 @@ def test_golden_questions_name_no_unknown_source() -> None:
         reference(row["study_id"], row["title"], tuple(row.get("authors") or ()), row.get("year") or 0, design=row["design"])
         for row in published_rows()
     ]  # fmt: skip
+    index = SourceIndex.build(studies)
 
-    assert [question for question in GOLDEN if find_sources(question, studies).unknown] == []
-    assert find_sources("Schoenfeld 2017", studies).studies
+    assert [question for question in GOLDEN if find_sources(question, index).unknown] == []
+    assert find_sources("Schoenfeld 2017", index).studies

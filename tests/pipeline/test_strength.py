@@ -4,14 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from corpus_app.records import AgeGroup, Design, Direction, Finding, Lean, Notice, Sex, Status, Study, TrainingStatus
+from corpus_app.records import AgeGroup, Design, Direction, Finding, Lean, Notice, Sex, TrainingStatus
 from qa_app.pipeline.query import Population
-from qa_app.pipeline.strength import START, StudySize, grade
+from qa_app.pipeline.strength import StudySize, grade
+from tests.pipeline.values import make_study
 
-REVIEW = Study(
-    "A", "Lifting", (), 2020, None, None, None, Design.META_ANALYSIS, True, "training", "adults",
-    TrainingStatus.UNTRAINED, AgeGroup.ADULTS, Sex.MALE, Status.PUBLISHED, Notice.NONE,
-)  # fmt: skip
+REVIEW = make_study(design=Design.META_ANALYSIS)
 LARGE = StudySize(participants=900, included_studies=20)
 
 
@@ -19,22 +17,15 @@ def found(study_id: str, lean: Lean) -> Finding:
     return Finding("lifting", "rest", "strength", Direction.UNCLEAR, "", 1, study_id, lean=lean)
 
 
-@pytest.mark.parametrize(
-    ("design", "level"),
-    [
-        (Design.META_ANALYSIS, "high"),
-        (Design.UMBRELLA_REVIEW, "high"),
-        (Design.COHORT_STUDY, "low"),
-        (Design.NARRATIVE_REVIEW, "low"),
-        (Design.POSITION_STAND, "low"),
-        (Design.CROSS_SECTIONAL_STUDY, "very_low"),
-        (Design.PREPRINT, "very_low"),
-    ],
-)
-def test_a_grade_starts_from_the_design(design: Design, level: str) -> None:
-    graded = grade([replace(REVIEW, design=design)], [], Population(), sizes={"A": LARGE})
+def test_a_grade_starts_from_the_design() -> None:
+    levels = {
+        Design.META_ANALYSIS: "high", Design.UMBRELLA_REVIEW: "high", Design.COHORT_STUDY: "low", Design.PREPRINT: "very_low",
+        Design.NARRATIVE_REVIEW: "low", Design.POSITION_STAND: "low", Design.CROSS_SECTIONAL_STUDY: "very_low",
+    }  # fmt: skip
+    graded = {d: grade([replace(REVIEW, design=d)], [], Population(), sizes={"A": LARGE}) for d in Design}
 
-    assert (graded.level, [reason.code for reason in graded.reasons]) == (level, ["design"])
+    assert {design: graded[design].level for design in levels} == levels
+    assert {tuple(reason.code for reason in one.reasons) for one in map(graded.get, levels) if one} == {("design",)}
 
 
 @pytest.mark.parametrize(
@@ -61,39 +52,18 @@ def test_each_row_lowers_the_grade_and_says_why(change, size, asked, lean, level
     assert (graded.level, [reason.code for reason in graded.reasons[1:]]) == (level, codes)
 
 
-def test_studies_that_disagree_lower_the_grade() -> None:
-    other = replace(REVIEW, study_id="B")
+def test_disagreement_retractions_and_parts_lower_the_grade_but_no_weaker_design_beside_a_review() -> None:
+    other, sizes = replace(REVIEW, study_id="B"), {"A": LARGE, "B": LARGE}
     findings = [found("A", Lean.YES), found("B", Lean.NO_CLEAR_DIFFERENCE)]
-
-    graded = grade([REVIEW, other], findings, Population(), sizes={"A": LARGE, "B": LARGE})
-
-    assert (graded.level, graded.reasons[-1].code) == ("moderate", "disagreement")
-
-
-def test_a_weaker_design_beside_a_review_does_not_count() -> None:
     weak = replace(REVIEW, study_id="B", design=Design.THESIS, peer_reviewed=False)
 
-    assert grade([weak, REVIEW], [found("B", Lean.NO)], Population(), sizes={"A": LARGE}).level == "high"
-
-
-def test_retracted_studies_are_no_evidence() -> None:
-    graded = grade([replace(REVIEW, notice=Notice.RETRACTED)], [], Population(), sizes={})
-
-    assert (graded.level, graded.reasons[0].code) == ("very_low", "retracted")
-
-
-def test_no_study_cannot_be_graded() -> None:
-    with pytest.raises(ValueError, match="without a study"):
-        grade([], [], Population(), sizes={})
-
-
-def test_every_design_has_a_start() -> None:
-    assert set(START) == set(Design)
-
-
-def test_a_part_that_is_not_covered_lowers_the_grade_once() -> None:
-    whole = grade([REVIEW], [], Population(), sizes={})
+    disagreeing = grade([REVIEW, other], findings, Population(), sizes=sizes)
+    retracted = grade([replace(REVIEW, notice=Notice.RETRACTED)], [], Population(), sizes={})
     part = grade([REVIEW], [], Population(), sizes={}, is_partial=True)
 
-    assert (whole.level, part.level) == ("high", "moderate")
-    assert "indirect_question" in {reason.code for reason in part.reasons}
+    assert (disagreeing.level, disagreeing.reasons[-1].code) == ("moderate", "disagreement")
+    assert (retracted.level, retracted.reasons[0].code) == ("very_low", "retracted")
+    assert (part.level, "indirect_question" in {reason.code for reason in part.reasons}) == ("moderate", True)
+    assert grade([weak, REVIEW], [found("B", Lean.NO)], Population(), sizes={"A": LARGE}).level == "high"
+    with pytest.raises(ValueError, match="without a study"):
+        grade([], [], Population(), sizes={})

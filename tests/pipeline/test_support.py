@@ -47,42 +47,29 @@ def test_nothing_to_compare_is_no_error(claim: str, evidence: tuple[str, ...]) -
 
 @given(st.sampled_from(SENTENCES) | st.text(max_size=60), st.lists(st.sampled_from(SENTENCES), max_size=4))
 def test_the_fitted_score_is_a_chance_and_more_evidence_takes_no_word_away(claim: str, evidence: list[str]) -> None:
-    support = FITTED
-    fewer, more = read_signals(claim, evidence[:1], support), read_signals(claim, evidence, support)
+    fewer, more = read_signals(claim, evidence[:1], FITTED), read_signals(claim, evidence, FITTED)
 
-    assert 0 < support.score(more) < 1
+    assert 0 < FITTED.score(more) < 1
     assert more["union_recall"] >= fewer["union_recall"]
 
 
-def test_a_stem_that_few_sentences_hold_is_rare() -> None:
-    support = Support(0.0, {}, {}, {}, 100, {"muscl": 50}, "")
-
-    assert support.rarity("anconeus") > support.rarity("muscl")
-
-
 def test_the_fitted_score_reads_back_what_it_writes_and_prefers_the_supported() -> None:
-    support = FITTED
+    claims = "Heavy loads raised strength.", "Bananas are yellow."
+    rarely = Support(0.0, {}, {}, {}, 100, {"muscl": 50}, "")
 
-    assert Support(**json.loads(json.dumps(asdict(support)))) == support
-    assert set(support.weights) == set(SIGNALS)
-    good, bad = (
-        read_signals(claim, EVIDENCE, support) for claim in ("Heavy loads raised strength.", "Bananas are yellow.")
-    )
-    assert support.score(good) > 0.5 > support.score(bad)
+    good, bad = (FITTED.score(read_signals(claim, EVIDENCE, FITTED)) for claim in claims)
 
-
-def test_two_negations_are_none() -> None:
-    assert is_negated(read("It did not rise."))
-    assert not is_negated(read("It did not fail to rise, not once failed."[:24]))
+    assert good > 0.5 > bad
+    assert Support(**json.loads(json.dumps(asdict(FITTED)))) == FITTED
+    assert set(FITTED.weights) == set(SIGNALS)
+    assert rarely.rarity("anconeus") > rarely.rarity("muscl")
 
 
-@pytest.mark.parametrize(
-    ("claim", "source", "turned"),
-    [
-        ("Strength rose.", "Strength fell.", True),
-        ("Strength fell.", "Strength rose, fat fell.", False),
+def test_a_claim_turns_where_the_source_points_only_the_other_way() -> None:
+    for claim, source, turned in (
+        ("Strength rose.", "Strength fell.", True), ("Strength fell.", "Strength rose, fat fell.", False),
         ("Strength rose.", "Strength was measured.", False),
-    ],
-)
-def test_a_claim_turns_where_the_source_points_only_the_other_way(claim: str, source: str, turned: bool) -> None:
-    assert has_opposite_direction(read(claim), read(source)) is turned
+    ):  # fmt: skip
+        assert has_opposite_direction(read(claim), read(source)) is turned
+    assert is_negated(read("It did not rise."))
+    assert not is_negated(read("It did not fail to rise."))  # twice is none

@@ -1,48 +1,34 @@
 """A headline says yes or no only where question and finding leave no doubt."""
 
-import tomllib
-
 import pytest
 
 from corpus_app.records import Direction, Finding, Lean, Wanted
 from qa_app.pipeline.agreement import FindingConcepts
-from qa_app.pipeline.lexicon import LANGUAGE_FOLDER, PhraseIndex, words_of
+from qa_app.pipeline.lexicon import PhraseIndex, words_of
 from qa_app.pipeline.question.wording import read_intent
 from qa_app.pipeline.verdict import names_matter, read_polarity, verdict
+from tests.pipeline.test_parse import examples
 
 UP, DOWN = Direction.INCREASE, Direction.DECREASE
 GOOD, BAD, SAME = Direction.FAVOURS_INTERVENTION, Direction.FAVOURS_COMPARATOR, Direction.NO_DIFFERENCE
 
 
-def examples(name: str) -> list[tuple[str, str, str]]:
-    rows = tomllib.loads((LANGUAGE_FOLDER / f"{name}.toml").read_text("utf-8"))["examples"]
-    return [(row, cases["catches"], cases["misses"]) for row, cases in rows.items()]
+def test_intents_and_polarities_catch_their_examples_and_miss_the_others() -> None:
+    polarity = PhraseIndex.of_language("polarity")
+
+    for name, caught, missed in examples("intent"):
+        assert (read_intent(caught) == name, read_intent(missed) == name) == (True, False), name
+    for name, caught, missed in examples("polarity"):
+        assert (name in polarity.find(words_of(caught)), name in polarity.find(words_of(missed))) == (True, False), name
 
 
-@pytest.mark.parametrize(("intent", "caught", "missed"), examples("intent"))
-def test_an_intent_catches_its_example_and_misses_the_other(intent: str, caught: str, missed: str) -> None:
-    assert (read_intent(caught) == intent, read_intent(missed) == intent) == (True, False)
+def test_the_intent_of_a_question() -> None:
+    intents = {
+        "How many sets do I need?": "how_many", "my gran is 80, is lifting safe?": "yes_no", "protein timing strength": "claim",
+        "Which is better, soy or whey?": "which", "": "claim",
+    }  # fmt: skip
 
-
-@pytest.mark.parametrize(
-    ("ask", "intent"),
-    [
-        ("How many sets do I need?", "how_many"),
-        ("my gran is 80, is lifting safe?", "yes_no"),
-        ("protein timing strength", "claim"),
-        ("Which is better, soy or whey?", "which"),
-        ("", "claim"),
-    ],
-)
-def test_the_intent_of_a_question(ask: str, intent: str) -> None:
-    assert read_intent(ask) == intent
-
-
-@pytest.mark.parametrize(("name", "caught", "missed"), examples("polarity"))
-def test_a_polarity_list_catches_its_example_and_misses_the_other(name: str, caught: str, missed: str) -> None:
-    index = PhraseIndex.compile([tomllib.loads((LANGUAGE_FOLDER / "polarity.toml").read_text("utf-8"))])
-
-    assert (name in index.find(words_of(caught)), name in index.find(words_of(missed))) == (True, False)
+    assert {ask: read_intent(ask) for ask in intents} == intents
 
 
 @pytest.mark.parametrize(
@@ -91,12 +77,6 @@ def test_no_yes_for_another_matter_or_half_an_answer(is_on_topic: bool, is_whole
     given = verdict(read_intent(ask), polarity, finding, wanted=Wanted.MORE, is_on_topic=is_on_topic, is_whole=is_whole)
 
     assert given == expected
-
-
-@pytest.mark.parametrize(
-    ("asked", "expected"), [({"creatine", "strength"}, True), ({"creatine"}, False), ({"strength"}, False)]
-)
-def test_a_question_names_the_matter_of_a_finding(asked: set[str], expected: bool) -> None:
-    concepts = FindingConcepts(frozenset({"creatine"}), frozenset(), frozenset({"strength"}))
-
-    assert names_matter(frozenset(asked), concepts) is expected
+    matter = FindingConcepts(frozenset({"creatine"}), frozenset(), frozenset({"strength"}))
+    named = [names_matter(frozenset(asked), matter) for asked in ({"creatine", "strength"}, {"creatine"}, {"strength"})]
+    assert named == [True, False, False]
