@@ -1,13 +1,28 @@
-"""A headline says yes or no only where question and finding leave no doubt."""
+"""Findings of the cited studies: who agrees, how strong the evidence is, and when a headline says yes or no."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from corpus_app.records import Direction, Finding, Lean, Wanted
-from qa_app.pipeline.agreement import FindingConcepts
+from corpus_app.records import AgeGroup, Concept, Design, Direction, Finding, Lean, Notice, Sex, TrainingStatus, Wanted
+from qa_app.pipeline.agreement import (
+    FindingConcepts,
+    LeanCounts,
+    build_alias_index,
+    counts,
+    is_conflicting,
+    map_finding,
+)
 from qa_app.pipeline.lexicon import PhraseIndex, words_of
+from qa_app.pipeline.query import Population
 from qa_app.pipeline.question.wording import read_intent
+from qa_app.pipeline.strength import StudySize, grade
 from qa_app.pipeline.verdict import names_matter, read_polarity, verdict
 from tests.pipeline.test_parse import examples
+from tests.pipeline.values import make_study
 
 UP, DOWN = Direction.INCREASE, Direction.DECREASE
 GOOD, BAD, SAME = Direction.FAVOURS_INTERVENTION, Direction.FAVOURS_COMPARATOR, Direction.NO_DIFFERENCE
@@ -80,3 +95,143 @@ def test_no_yes_for_another_matter_or_half_an_answer(is_on_topic: bool, is_whole
     matter = FindingConcepts(frozenset({"creatine"}), frozenset(), frozenset({"strength"}))
     named = [names_matter(frozenset(asked), matter) for asked in ({"creatine", "strength"}, {"creatine"}, {"strength"})]
     assert named == [True, False, False]
+
+
+def concept(concept_id: str, kind: str, *names: str) -> Concept:
+    return Concept(concept_id, names[0], kind, names[1:], "", ())
+
+
+INDEX = build_alias_index(
+    [
+        concept("creatine", "nutrient", "creatine", "creatine supplementation"),
+        concept("lifting", "intervention", "resistance training", "lifting"),
+        concept("keto", "nutrient", "ketogenic diet"),
+        concept("heavy", "training_variable", "high-load training"),
+        concept("light", "training_variable", "low-load training"),
+        concept("strength", "outcome", "muscle strength", "strength"),
+        concept("1rm", "measure", "1RM"),
+        concept("legs", "outcome", "leg press"),
+    ]
+)
+
+
+def finding(
+    intervention: str, comparator: str, outcome: str = "strength", *, number: int = 1, study: str = "A", **changes: Any
+) -> Finding:
+    sides = intervention, comparator, outcome
+    return Finding(*sides, Direction.UNCLEAR, "", number, study, **({"lean": Lean.YES} | changes))
+
+
+@pytest.mark.parametrize(
+    ("sides", "outcome", "expected"),
+    [
+        (("creatine supplementation", "placebo"), "strength", ({"creatine"}, set(), {"strength"})),
+        (("creatine plus lifting", "placebo plus lifting"), "muscle strength", ({"creatine"}, set(), {"strength"})),
+        (("ketogenic diet", "non-ketogenic diet"), "strength", ({"keto"}, set(), {"strength"})),
+        (("lifting", "no lifting"), "1RM", ({"lifting"}, set(), {"1rm"})),
+        (("high-load training", "low-load training"), "strength (1RM leg press)", ({"heavy"}, {"light"}, {"strength"})),
+        (("more lifting", "some lifting"), "strength", (set(), set(), {"strength"})),
+        (("creatine", "placebo"), "sleep", ({"creatine"}, set(), set())),
+    ],
+)
+def test_a_finding_is_mapped_to_what_differs_between_its_sides(
+    sides: tuple[str, str], outcome: str, expected: tuple[set[str], ...]
+) -> None:
+    assert map_finding(finding(*sides, outcome), INDEX) == FindingConcepts(*map(frozenset, expected))
+
+
+@pytest.mark.parametrize(
+    ("others", "expected"),
+    [
+        ([], LeanCounts(1, 0, 0)),
+        ([finding("creatine", "placebo", lean=Lean.NO, number=2, study="B")], LeanCounts(1, 1, 0)),
+        ([finding("creatine", "placebo", number=2)], LeanCounts(1, 0, 0)),
+        ([finding("creatine", "placebo", lean=Lean.NO, number=2)], LeanCounts(0, 0, 0)),
+        ([finding("creatine", "placebo", lean=Lean.MIXED, number=2, study="B")], LeanCounts(1, 0, 0)),
+        ([finding("lifting", "rest", number=2, study="B")], LeanCounts(1, 0, 0)),
+        ([finding("creatine", "placebo", number=2, study="B", is_unconfirmed=True)], LeanCounts(1, 0, 0)),
+    ],
+)
+def test_each_study_on_the_matter_counts_once(others: list[Finding], expected: LeanCounts) -> None:
+    one = finding("creatine", "placebo")
+    concepts = {f.finding_id: map_finding(f, INDEX) for f in (one, *others)}
+
+    assert counts(one, [one, *others], concepts) == expected
+
+
+def test_sides_the_other_way_round_count_turned_and_what_is_not_mapped_not_at_all() -> None:
+    one, unmapped = finding("high-load training", "low-load training"), finding("sauna", "rest")
+    other = finding("low-load training", "high-load training", lean=Lean.NO, number=2, study="B")
+
+    assert counts(one, [one, other], {f.finding_id: map_finding(f, INDEX) for f in (one, other)}) == LeanCounts(2, 0, 0)
+    assert counts(unmapped, [unmapped], {1: map_finding(unmapped, INDEX)}) is None
+
+
+def test_studies_conflict_where_no_side_is_clearly_stronger() -> None:
+    for other, weight, is_conflict in (
+        (Lean.NO_CLEAR_DIFFERENCE, 4.0, True), (Lean.NO, 3.0, True), (Lean.NO, 2.0, False), (Lean.MIXED, 4.0, False),
+        (Lean.YES, 4.0, False),
+    ):  # fmt: skip
+        findings = [finding("creatine", "placebo"), finding("creatine", "placebo", lean=other, study="B")]
+        assert is_conflicting(findings, {"A": 4.0, "B": weight}) is is_conflict
+    assert not is_conflicting([], {})
+
+
+REVIEW = make_study(design=Design.META_ANALYSIS)
+LARGE = StudySize(participants=900, included_studies=20)
+
+
+def found(study_id: str, lean: Lean) -> Finding:
+    return Finding("lifting", "rest", "strength", Direction.UNCLEAR, "", 1, study_id, lean=lean)
+
+
+def test_a_grade_starts_from_the_design() -> None:
+    levels = {
+        Design.META_ANALYSIS: "high", Design.UMBRELLA_REVIEW: "high", Design.COHORT_STUDY: "low", Design.PREPRINT: "very_low",
+        Design.NARRATIVE_REVIEW: "low", Design.POSITION_STAND: "low", Design.CROSS_SECTIONAL_STUDY: "very_low",
+    }  # fmt: skip
+    graded = {d: grade([replace(REVIEW, design=d)], [], Population(), sizes={"A": LARGE}) for d in Design}
+
+    assert {design: graded[design].level for design in levels} == levels
+    assert {tuple(reason.code for reason in one.reasons) for one in map(graded.get, levels) if one} == {("design",)}
+
+
+@pytest.mark.parametrize(
+    ("change", "size", "asked", "lean", "level", "codes"),
+    [
+        ({}, StudySize(900, 4), {}, Lean.YES, "moderate", ["few_studies"]),
+        ({}, StudySize(399, 20), {}, Lean.YES, "moderate", ["few_participants"]),
+        ({}, StudySize(None, None), {}, Lean.YES, "high", []),
+        ({"design": Design.RANDOMIZED_CONTROLLED_TRIAL}, StudySize(30), {}, Lean.YES, "low", ["few_studies", "few_participants"]),
+        ({}, LARGE, {}, Lean.MIXED, "moderate", ["mixed_results"]),
+        ({}, LARGE, {}, Lean.UNCLEAR, "moderate", ["unclear_results"]),
+        ({}, LARGE, {"age_groups": (AgeGroup.OLDER_ADULTS,)}, Lean.YES, "moderate", ["indirect"]),
+        ({}, LARGE, {"age_groups": (AgeGroup.OLDER_ADULTS,), "sexes": (Sex.FEMALE,)}, Lean.YES, "moderate", ["indirect"]),
+        ({"sex": Sex.BOTH}, LARGE, {"sexes": (Sex.FEMALE,)}, Lean.YES, "high", []),
+        ({"training_status": TrainingStatus.ATHLETES}, LARGE, {"training": (TrainingStatus.TRAINED,)}, Lean.YES, "high", []),
+        ({"peer_reviewed": False}, LARGE, {}, Lean.YES, "moderate", ["not_peer_reviewed"]),
+        ({"notice": Notice.EXPRESSION_OF_CONCERN}, LARGE, {}, Lean.YES, "moderate", ["concern"]),
+        ({"notice": Notice.CORRECTED}, LARGE, {}, Lean.YES, "high", ["corrected"]),
+    ],
+)  # fmt: skip
+def test_each_row_lowers_the_grade_and_says_why(change, size, asked, lean, level, codes) -> None:  # type: ignore[no-untyped-def]
+    graded = grade([replace(REVIEW, **change)], [found("A", lean)], Population(**asked), sizes={"A": size})
+
+    assert (graded.level, [reason.code for reason in graded.reasons[1:]]) == (level, codes)
+
+
+def test_disagreement_retractions_and_parts_lower_the_grade_but_no_weaker_design_beside_a_review() -> None:
+    other, sizes = replace(REVIEW, study_id="B"), {"A": LARGE, "B": LARGE}
+    findings = [found("A", Lean.YES), found("B", Lean.NO_CLEAR_DIFFERENCE)]
+    weak = replace(REVIEW, study_id="B", design=Design.THESIS, peer_reviewed=False)
+
+    disagreeing = grade([REVIEW, other], findings, Population(), sizes=sizes)
+    retracted = grade([replace(REVIEW, notice=Notice.RETRACTED)], [], Population(), sizes={})
+    part = grade([REVIEW], [], Population(), sizes={}, is_partial=True)
+
+    assert (disagreeing.level, disagreeing.reasons[-1].code) == ("moderate", "disagreement")
+    assert (retracted.level, retracted.reasons[0].code) == ("very_low", "retracted")
+    assert (part.level, "indirect_question" in {reason.code for reason in part.reasons}) == ("moderate", True)
+    assert grade([weak, REVIEW], [found("B", Lean.NO)], Population(), sizes={"A": LARGE}).level == "high"
+    with pytest.raises(ValueError, match="without a study"):
+        grade([], [], Population(), sizes={})
