@@ -25,16 +25,27 @@ NOON = datetime(2026, 6, 15, 12, 0, 20, tzinfo=UTC)
 """Twenty seconds into a minute, and half a day from midnight: what is tried here stays in one minute."""
 
 
+def send(method: str, path: str, secret: str | None, headers: dict[str, str], sent: Any = None) -> HttpResponse:
+    """Send a body as it is where it is bytes, else as JSON."""
+    own = headers | ({} if secret is None else {"Authorization": f"Bearer {secret}"})
+    data = sent if isinstance(sent, bytes) else b"" if sent is None else json.dumps(sent).encode()
+    return Client(raise_request_exception=False).generic(method, path, data, "application/json", headers=own)
+
+
 def get(path: str, secret: str | None = None, **headers: str) -> HttpResponse:
-    sent = headers | ({} if secret is None else {"Authorization": f"Bearer {secret}"})
-    return Client(raise_request_exception=False).get(path, headers=sent)
+    return send("GET", path, secret, headers)
 
 
 def post(path: str, body: Any, secret: str | None = None, **headers: str) -> HttpResponse:
-    """Sends a body as it is where it is bytes, else as JSON."""
-    data = body if isinstance(body, bytes) else json.dumps(body).encode()
-    sent = headers | ({} if secret is None else {"Authorization": f"Bearer {secret}"})
-    return Client(raise_request_exception=False).post(path, data, content_type="application/json", headers=sent)
+    return send("POST", path, secret, headers, body)
+
+
+def patch(path: str, body: Any, secret: str, version: object = None, **headers: str) -> HttpResponse:
+    return send("PATCH", path, secret, headers | ({} if version is None else {"If-Match": f'"{version}"'}), body)
+
+
+def delete(path: str, secret: str, version: object = None) -> HttpResponse:
+    return send("DELETE", path, secret, {} if version is None else {"If-Match": f'"{version}"'})
 
 
 def body(response: HttpResponse) -> Any:

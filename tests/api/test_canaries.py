@@ -14,7 +14,6 @@ import httpx2
 import pytest
 import yaml
 from django.contrib.auth.models import User
-from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from mcp import Client as McpClient
 from mcp.client.streamable_http import streamable_http_client
@@ -27,7 +26,7 @@ from inform_site.clients.keys import Made
 from inform_site.intake import limit_bodies
 from inform_site.serving import make_site
 from qa_app.answers import asking
-from tests.api.conftest import V1
+from tests.api.conftest import V1, get, send
 from tests.builders import make_collection, make_concept, make_finding
 from tests.live import serving
 from tests.qa.conftest import ASKED, SETS
@@ -48,9 +47,7 @@ def answer(library: tuple[str, ...]) -> str:
 @pytest.fixture
 def drafts(answer: str) -> tuple[int, ...]:
     """Studies that nobody has published, in all states, with the canary in every field; the keys of their passages."""
-    concept = make_concept(
-        "zyxcanary-concept", name="Zyxcanary concept", definition="zyxcanary", aliases=(f"zyxcanary {WORD}",)
-    )
+    concept = make_concept("zyxcanary-concept", definition="zyxcanary", aliases=(f"zyxcanary {WORD}",))
     studies = Study.objects.bulk_create(_draft(number) for number in range(HOW_MANY))
     StudyConcept.objects.bulk_create(StudyConcept(study=study, concept=concept, position=0) for study in studies)
     text = f"{SETS} Zyxcanary {WORD} weekly sets per muscle for growth."
@@ -68,22 +65,12 @@ def drafts(answer: str) -> tuple[int, ...]:
 
 
 def _draft(number: int) -> Study:
+    words = f"Zyxcanary {WORD}"
     return Study(
-        study_id=f"zyxcanary-{number}",
-        title=f"Zyxcanary {WORD} {number}",
-        authors=[f"Zyxcanary {WORD.upper()}"],
-        journal=f"Zyxcanary {WORD}",
-        doi=f"10.1000/zyxcanary.{number}",
-        url=f"https://zyxcanary.example/{number}",
-        population=f"zyxcanary {WORD}",
-        curator_notes="zyxcanary",
-        status_reason="zyxcanary",
-        licence="zyxcanary",
-        status=STATES[number % 3],
-        year=1999,
-        design="position_stand",
-        collection=make_collection(),
-    )
+        study_id=f"zyxcanary-{number}", title=f"{words} {number}", authors=[words.upper()], journal=words, year=1999,
+        doi=f"10.1000/zyxcanary.{number}", url=f"https://zyxcanary.example/{number}", population=words, design="position_stand",
+        curator_notes=words, status_reason=words, licence="zyxcanary", status=STATES[number % 3], collection=make_collection(),
+    )  # fmt: skip
 
 
 @pytest.fixture
@@ -92,13 +79,6 @@ def callers(make_key: Callable[..., Made], db: None) -> dict[str, dict[str, str]
     nobody = User.objects.create_user("nobody", password=None, is_staff=True)
     made = {"curates nothing": make_key("ask", "read", "curate", "evaluate", owner=nobody)}
     return {"anonymous": {}} | {name: {"Authorization": f"Bearer {key.secret}"} for name, key in made.items()}
-
-
-def send(path: str, headers: dict[str, str], sent: Any = None) -> Any:
-    client = Client(raise_request_exception=False)
-    if sent is None:
-        return client.get(path, headers=headers)
-    return client.post(path, sent, content_type="application/json", headers=headers)
 
 
 def told(response: Any) -> bytes:
@@ -180,12 +160,13 @@ def test_nothing_of_a_draft_is_told(answer: str, drafts: tuple[int, ...], caller
         for path in read_addresses():
             for address in filled(path, values):
                 for query in QUERIES.get(path, ("",)):
-                    response = send(address + query, headers)
+                    response = send("GET", address + query, None, headers)
                     echo = address.rpartition("/")[0].encode() if "zyxcanary" in address else b"\0"
                     words = told(response).replace(address.encode(), b"").replace(echo, b"")
                     said.append((caller, address + query, response.status_code, words))
         for path, field in ASKING.items():
-            response = send(path, headers, {field: f"How many weekly {WORD} sets per muscle for growth?"})
+            asked = {field: f"How many weekly {WORD} sets per muscle for growth?"}
+            response = send("POST", path, None, headers, asked)
             said.append((caller, path, response.status_code, told(response)))
 
     assert [row[:3] for row in said if CANARY in row[3].lower() or row[2] >= 500] == []
@@ -224,12 +205,9 @@ def test_streams_files_and_assistants_tell_nothing(drafts: tuple[int, ...], call
 async def by_assistant(address: str, headers: dict[str, str], question: str, passage_id: int) -> dict[str, bytes]:
     """What each tool tells of what it should not."""
     asked: dict[str, dict[str, Any]] = {
-        "ask": {"question": question},
-        "search": {"query": question, "limit": 50},
-        "get_study": {"study_id": "zyxcanary-0"},
-        "get_passage": {"passage_id": passage_id},
-        "list_collections": {},
-    }
+        "ask": {"question": question}, "search": {"query": question, "limit": 50}, "get_study": {"study_id": "zyxcanary-0"},
+        "get_passage": {"passage_id": passage_id}, "list_collections": {},
+    }  # fmt: skip
     async with (
         httpx2.AsyncClient(headers=headers, timeout=60) as http,
         McpClient(streamable_http_client(f"{address}/mcp", http_client=http)) as client,
@@ -249,11 +227,11 @@ def test_counts_and_versions_are_those_without_the_drafts(answer: str, request: 
     )
     pages = ("/corpus/", "/topics/", "/changes/", "/changes/atom.xml", "/how-it-works/")
     paths = [*(f"{V1}{path}" for path in lists), *pages]
-    before = {path: _settled(send(path, {}).content) for path in paths}
+    before = {path: _settled(get(path).content) for path in paths}
 
     request.getfixturevalue("drafts")
     versions.cache.clear()  # what was read for this version is read anew
-    after = {path: send(path, {}) for path in paths}
+    after = {path: get(path) for path in paths}
 
     assert Study.objects.count() > HOW_MANY
     assert {response.status_code for response in after.values()} == {200}
@@ -266,14 +244,11 @@ def _settled(content: bytes) -> bytes:
 
 
 NAMED = ("study_id", "passage_id", "concept_id")
-# What stands in no schema, or names them otherwise.
-ALIKE = (
-    "/studies/{study_id}/",
-    "/topics/{concept_id}/",
-    "/api/v1/studies?topic={concept_id}",
-    "/corpus/?topic={concept_id}",
+
+ALIKE = (  # what stands in no schema, or names them otherwise
+    "/studies/{study_id}/", "/topics/{concept_id}/", "/api/v1/studies?topic={concept_id}", "/corpus/?topic={concept_id}",
     "/api/v1/studies/{study_id}?fields=title",
-)
+)  # fmt: skip
 
 
 def alike() -> Iterator[tuple[str, str, str]]:
@@ -310,11 +285,9 @@ def test_a_draft_and_what_is_missing_answer_alike_byte_for_byte(
 
 
 def ask(method: str, path: str, headers: dict[str, str]) -> Any:
-    body = b"" if method == "GET" else b"{}"
-    client = Client(raise_request_exception=False)
-    return client.generic(
-        method, path, body, "application/json", headers=headers | {"If-Match": '"1"'} if body else headers
-    )
+    if method == "GET":
+        return send(method, path, None, headers)
+    return send(method, path, None, headers | {"If-Match": '"1"'}, {})
 
 
 def _whole(response: Any, asked_for: str) -> tuple[int, list[tuple[str, str]], bytes]:

@@ -7,12 +7,10 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Permission
-from django.http import HttpResponse
-from django.test import Client
 
 from corpus_app.models import CorpusEvent, ImportJob, Study
 from inform_site.clients.keys import Made
-from tests.api.conftest import V1, body, post, problem
+from tests.api.conftest import V1, body, delete, post, problem
 from tests.builders import make_concept, make_curator, make_study
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("woken")]
@@ -35,15 +33,10 @@ def without(make_key: Callable[..., Made]) -> Callable[[str], str]:
     return made
 
 
-def delete(study_id: str, secret: str, version: str | None = '"1"') -> HttpResponse:
-    headers = {"Authorization": f"Bearer {secret}"} | ({} if version is None else {"If-Match": version})
-    return Client(raise_request_exception=False).delete(f"{STUDIES}/{study_id}", headers=headers)
-
-
 def test_a_draft_is_deleted_with_its_passages_and_its_words(key: str) -> None:
     make_study(study_id="A", title="Words that go", status="draft")
 
-    assert (delete("A", key).status_code, delete("A", key).status_code) == (204, 404)
+    assert (delete(f"{STUDIES}/A", key, 1).status_code, delete(f"{STUDIES}/A", key, 1).status_code) == (204, 404)
 
     assert not Study.objects.exists()
     assert "Words that go" not in repr(list(CorpusEvent.objects.exclude(action="delete_study").values()))
@@ -56,10 +49,10 @@ def test_a_study_is_deleted_only_unpublished_as_it_was_read_and_by_whoever_may(
     make_study(study_id="A", status="draft")
     make_study(study_id="B", status="published")
 
-    assert "Withdraw it first" in problem(delete("B", key), 422, "not-possible")["detail"]
-    problem(delete("A", key, None), 428, "version-needed")
-    problem(delete("A", key, '"7"'), 412, "stale")
-    assert "delete_study" in problem(delete("A", without("delete_study")), 403, "not-permitted")["detail"]
+    assert "Withdraw it first" in problem(delete(f"{STUDIES}/B", key, 1), 422, "not-possible")["detail"]
+    problem(delete(f"{STUDIES}/A", key), 428, "version-needed")
+    problem(delete(f"{STUDIES}/A", key, 7), 412, "stale")
+    assert "delete_study" in problem(delete(f"{STUDIES}/A", without("delete_study"), 1), 403, "not-permitted")["detail"]
     assert Study.objects.count() == 2
 
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.http import HttpResponse
-from django.test import Client
 
 from inform_site.clients.keys import Made
 from qa_app import tasks
 from qa_app.answers import asking
 from qa_app.models import EvaluationRun, Gap, GoldenQuestion
-from tests.api.conftest import V1, body, get, post, problem
+from tests.api.conftest import V1, body, get, patch, post, problem
 from tests.builders import make_curator
 from tests.qa.conftest import ASKED
 
@@ -40,13 +36,6 @@ def gap(library: tuple[str, ...]) -> Gap:
     asking.ask(question=UNANSWERED)
     asking.ask(question=UNANSWERED)
     return Gap.objects.get()
-
-
-def patch(path: str, sent: Any, secret: str, version: str | None) -> HttpResponse:
-    headers = {"Authorization": f"Bearer {secret}"} | ({} if version is None else {"If-Match": f'"{version}"'})
-    data = sent if isinstance(sent, bytes) else json.dumps(sent).encode()
-    client = Client(raise_request_exception=False)
-    return client.patch(path, data, content_type="application/json", headers=headers)
 
 
 def test_a_gap_is_given_to_somebody_noted_and_closed(key: str, gap: Gap) -> None:

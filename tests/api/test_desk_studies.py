@@ -9,11 +9,10 @@ import pytest
 from django.conf import LazySettings
 from django.contrib.auth.models import User
 from django.http import HttpResponse
-from django.test import Client
 
 from corpus_app.models import CorpusEvent, Passage, Study
 from inform_site.clients.keys import Made
-from tests.api.conftest import V1, body, get, post, problem
+from tests.api.conftest import V1, body, delete, get, patch, post, problem
 from tests.builders import make_concept, make_curator, make_passage, make_study
 from tests.corpus.test_gate import BROKEN
 
@@ -35,28 +34,6 @@ FINDING = {
 }
 
 
-def patch(path: str, body: Any, secret: str, **headers: str) -> HttpResponse:
-    return _sent("patch", path, body, secret, headers)
-
-
-def delete(path: str, secret: str, **headers: str) -> HttpResponse:
-    return _sent("delete", path, None, secret, headers)
-
-
-def _sent(method: str, path: str, sent: Any, secret: str, headers: dict[str, str]) -> HttpResponse:
-    client = Client(raise_request_exception=False)
-    more = {} if sent is None else {"data": sent, "content_type": "application/json"}
-    sent_headers = {name.replace("_", "-"): value for name, value in headers.items()}
-    response: HttpResponse = getattr(client, method)(
-        path, headers=sent_headers | {"Authorization": f"Bearer {secret}"}, **more
-    )
-    return response
-
-
-def at(version: int) -> dict[str, str]:
-    return {"If_Match": f'"{version}"'}
-
-
 def test_a_study_is_made_changed_handed_over_published_and_withdrawn(key: str, curator: User) -> None:
     made = post(STUDIES, NEW, key)
     assert (made.status_code, made["Location"], made["ETag"]) == (201, f"{STUDIES}/new-1", f'"{body(made)["version"]}"')
@@ -66,7 +43,7 @@ def test_a_study_is_made_changed_handed_over_published_and_withdrawn(key: str, c
     assert [passage["text"] for passage in draft["passages"]] == [NEW["passages"][0]["text"]]
     problem(get(f"{V1}studies/new-1"), 404, "not-found")
 
-    changed = patch(f"{STUDIES}/new-1", {"title": "Ten sets or five", "year": None}, key, **at(draft["version"]))
+    changed = patch(f"{STUDIES}/new-1", {"title": "Ten sets or five", "year": None}, key, draft["version"])
     assert changed.status_code == 200, changed.content
     assert (body(changed)["title"], body(changed)["year"]) == ("Ten sets or five", None)
     assert changed["ETag"] == f'"{draft["version"] + 1}"'
@@ -108,7 +85,7 @@ def test_a_finding_takes_the_questions_that_it_answers(key: str) -> None:
     make_study(study_id="A", status="draft")
 
     def change(version: int, **changes: Any) -> HttpResponse:
-        return patch(f"{STUDIES}/A", {"findings": [FINDING | changes]}, key, **at(version))
+        return patch(f"{STUDIES}/A", {"findings": [FINDING | changes]}, key, version)
 
     kept = ["Do more sets make me bigger?", "Is one set enough?"]
     first = body(change(1, asked_as=["Do more sets make me bigger?", " Is one set\nenough? "]))
@@ -127,14 +104,14 @@ def test_concepts_findings_and_the_order_of_passages_are_set_in_one_act(key: str
     first, second = study.passages.values_list("pk", flat=True)
     wanted = {"concepts": ["hypertrophy"], "findings": [FINDING], "passage_order": [second, first]}
 
-    changed = patch(f"{STUDIES}/A", wanted, key, **at(1))
+    changed = patch(f"{STUDIES}/A", wanted, key, 1)
 
     assert changed.status_code == 200, changed.content
     found = body(changed)
     assert (found["concepts"], found["findings"][0]["statement"]) == (["hypertrophy"], "None.")
     assert [passage["passage_id"] for passage in found["passages"]] == [second, first]
     for wrong in ([first], [first, first], [first, second, 10**15]):
-        refused = patch(f"{STUDIES}/A", {"passage_order": wrong}, key, **at(found["version"]))
+        refused = patch(f"{STUDIES}/A", {"passage_order": wrong}, key, found["version"])
         assert problem(refused, 400, "invalid")["errors"][0]["field"] == "passage_order"
 
 
@@ -157,11 +134,11 @@ def test_passages_are_added_changed_and_removed_under_the_studys_version(key: st
     assert added["Location"] == path
     version = body(added)["study_version"]
 
-    changed = patch(path, {"text": "Forty trained women."}, key, **at(version))
+    changed = patch(path, {"text": "Forty trained women."}, key, version)
     assert (body(changed)["text"], body(changed)["version"]) == ("Forty trained women.", 2)
-    assert problem(patch(path, {"text": "x"}, key, **at(version)), 412, "stale")
+    assert problem(patch(path, {"text": "x"}, key, version), 412, "stale")
     problem(delete(path, key), 428, "version-needed")
-    removed = delete(path, key, **at(version + 1))
+    removed = delete(path, key, version + 1)
     assert (removed.status_code, removed.content) == (204, b"")
     assert removed["ETag"] == f'"{Study.objects.get(study_id="A").version}"'
     problem(get(path, key), 404, "not-found")
@@ -171,7 +148,7 @@ def test_passages_are_added_changed_and_removed_under_the_studys_version(key: st
 def test_a_published_study_keeps_a_passage(key: str) -> None:
     passage = make_passage()
 
-    refused = delete(f"{DESK}passages/{passage.pk}", key, **at(passage.study.version))
+    refused = delete(f"{DESK}passages/{passage.pk}", key, passage.study.version)
 
     assert "withdraw it first" in problem(refused, 422, "not-possible")["detail"]
     assert Passage.objects.filter(pk=passage.pk).exists()
@@ -183,12 +160,12 @@ def test_broken_words_are_kept_from_readers_until_somebody_says_why_they_may_sta
     make_study(study_id="A", texts=(BROKEN,), status="draft")
 
     assert "looks broken" in problem(post(f"{STUDIES}/A/publish", {}, key), 422, "not-possible")["detail"]
-    refused = problem(patch(path, {"text": BROKEN}, key, **at(version)), 422, "not-possible")
+    refused = problem(patch(path, {"text": BROKEN}, key, version), 422, "not-possible")
     assert refused["errors"][0]["field"] == "passages.0.text"
     assert Passage.objects.get(pk=passage.pk).text != BROKEN
     assert Study.objects.get(study_id="A").status == "draft"
 
-    kept = patch(path, {"text": BROKEN, "stands_because": "The source prints it so."}, key, **at(version))
+    kept = patch(path, {"text": BROKEN, "stands_because": "The source prints it so."}, key, version)
     assert kept.status_code == 200, kept.content
     assert CorpusEvent.objects.filter(action="waive_finding", reason="The source prints it so.").exists()
 
@@ -199,13 +176,13 @@ def test_a_change_needs_the_version_that_was_read(key: str) -> None:
     assert get(path, key)["ETag"] == '"1"'
 
     problem(patch(path, {"title": "Mine"}, key), 428, "version-needed")
-    assert patch(path, {"title": "Theirs"}, key, **at(1)).status_code == 200
-    stale = patch(path, {"title": "Mine"}, key, **at(1))
+    assert patch(path, {"title": "Theirs"}, key, 1).status_code == 200
+    stale = patch(path, {"title": "Mine"}, key, 1)
     assert "version 2" in problem(stale, 412, "stale")["detail"]
     assert stale["ETag"] == '"2"'
     assert Study.objects.get(study_id="A").title == "Theirs"
     for wrong in ("*", "1", 'W/"1"', '"1", "2"', '""', '"' + "9" * 100 + '"', "\u00e9"):
-        refused = problem(patch(path, {"title": "Mine"}, key, If_Match=wrong), 400, "invalid")
+        refused = problem(patch(path, {"title": "Mine"}, key, **{"If-Match": wrong}), 400, "invalid")
         assert refused["errors"][0]["field"] == "If-Match"
     assert get(path, key, **{"If-None-Match": '"2"'}).status_code == 304
     problem(post(f"{path}/publish", {}, key, **{"If-Match": '"7"'}), 412, "stale")
@@ -246,8 +223,8 @@ def test_where_a_second_person_reviews_authors_do_not_publish(
     assert post(f"{STUDIES}/new-1/publish", {}, reviewer).status_code == 200
 
     version = Study.objects.get(study_id="new-1").version
-    problem(patch(f"{STUDIES}/new-1", {"title": "Mine"}, key, **at(version)), 403, "not-permitted")
-    assert patch(f"{STUDIES}/new-1", {"title": "Reviewed"}, reviewer, **at(version)).status_code == 200
+    problem(patch(f"{STUDIES}/new-1", {"title": "Mine"}, key, version), 403, "not-permitted")
+    assert patch(f"{STUDIES}/new-1", {"title": "Reviewed"}, reviewer, version).status_code == 200
 
 
 def test_a_study_without_a_passage_an_id_or_a_doi_that_is_there_are_refused(key: str) -> None:
@@ -280,7 +257,7 @@ def test_a_field_that_is_unfit_is_named(key: str) -> None:
     make_study(study_id="A", status="draft", title="As it was")
 
     for name, value, field in BAD:
-        for sent in (post(STUDIES, NEW | {name: value}, key), patch(f"{STUDIES}/A", {name: value}, key, **at(1))):
+        for sent in (post(STUDIES, NEW | {name: value}, key), patch(f"{STUDIES}/A", {name: value}, key, 1)):
             assert field in {error["field"] for error in problem(sent, 400, "invalid")["errors"]}, (name, value)
     assert list(Study.objects.values_list("study_id", "title", "version")) == [("A", "As it was", 1)]
 
@@ -317,19 +294,19 @@ def test_what_is_no_body_is_400(key: str) -> None:
         b'{"title": 1, "title": 2}', b"[" * 5_000, b'{"x": ' * 100 + b"1" + b"}" * 100,
     ):  # fmt: skip
         for path in (STUDIES, f"{STUDIES}/A/comments", f"{STUDIES}/A/withdraw"):
-            assert _sent("post", path, sent, key, {}).status_code == 400
+            assert post(path, sent, key).status_code == 400
         if sent:
-            assert _sent("patch", f"{STUDIES}/A", sent, key, at(1)).status_code == 400
+            assert patch(f"{STUDIES}/A", sent, key, 1).status_code == 400
 
 
 def test_a_study_or_passage_that_is_not_there_is_404_everywhere(key: str) -> None:
     for path in (f"{STUDIES}/{study_id}" for study_id in ("missing", "%00", "x" * 500, "%F0%9F%92%AA", "..")):
         for answer in (
-            get(path, key), get(f"{path}/comments", key), get(f"{path}/history", key), patch(path, {"title": "x"}, key, **at(1)),
+            get(path, key), get(f"{path}/comments", key), get(f"{path}/history", key), patch(path, {"title": "x"}, key, 1),
             post(f"{path}/publish", {}, key), post(f"{path}/comments", {"text": "x"}, key),
             post(f"{path}/passages", {"section": "results", "text": "x"}, key),
         ):  # fmt: skip
             problem(answer, 404, "not-found")
     for path in (f"{DESK}passages/{passage_id}" for passage_id in ("0", "9" * 18, "9" * 500, "x", "-1", "%D9%A3")):
-        for answer in (get(path, key), patch(path, {"text": "x"}, key, **at(1)), delete(path, key, **at(1))):
+        for answer in (get(path, key), patch(path, {"text": "x"}, key, 1), delete(path, key, 1)):
             problem(answer, 404, "not-found")

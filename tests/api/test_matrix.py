@@ -17,7 +17,7 @@ from corpus_app.roles import ADMINISTRATORS, CURATORS, READERS, REVIEWERS, ROLES
 from inform_site.clients import keys
 from inform_site.clients.keys import Made
 from inform_site.clients.models import ApiKey, Scope
-from tests.api.conftest import NOON, body
+from tests.api.conftest import NOON, V1, body
 from tests.builders import make_curator, make_superuser
 
 pytestmark = pytest.mark.django_db
@@ -39,69 +39,38 @@ ASK, READ, ANYBODY = Needs("ask"), Needs("read"), Needs(None)
 LOOKS, WRITES = Needs("curate", READERS), Needs("curate", CURATORS)
 LOOKS_AT_RUNS, RUNS = Needs("evaluate", READERS), Needs("evaluate", CURATORS)
 
-TABLE: dict[str, Needs] = {
-    "GET /api/v1/health": ANYBODY,
-    # Questions
-    "POST /ask": ASK,
-    "POST /explain-research": ASK,
-    "POST /api/unified-search": ASK,
-    "POST /api/quick-summary": ASK,
-    "POST /api/detailed-answer": ASK,
-    "POST /api/v1/answers": ASK,
-    "POST /api/v1/answers/stream": ASK,
-    "POST /api/v1/answers/{answer_id}/feedback": ASK,
-    "POST /api/v1/answers/{answer_id}/replay": ASK,
-    "GET /api/v1/answers": Needs("read", key=True),
-    "GET /api/v1/answers/{answer_id}": READ,
-    "GET /api/v1/answers/{answer_id}/bundle": READ,
-    "GET /api/v1/answers/{answer_id}/export": READ,
-    "GET /api/v1/search": READ,
-    "POST /api/v1/search": READ,
-    # The corpus
-    "GET /api/v1/studies": READ,
-    "GET /api/v1/studies/{study_id}": READ,
-    "GET /api/v1/studies/{study_id}/passages": READ,
-    "GET /api/v1/passages/{passage_id}": READ,
-    "GET /api/v1/concepts": READ,
-    "GET /api/v1/concepts/{concept_id}": READ,
-    "GET /api/v1/collections": READ,
-    "GET /api/v1/corpus/version": READ,
-    "GET /api/v1/corpus/changes": READ,
-    # The desk
-    "GET /api/v1/desk/studies": LOOKS,
-    "POST /api/v1/desk/studies": WRITES,
-    "GET /api/v1/desk/studies/{study_id}": LOOKS,
-    "PATCH /api/v1/desk/studies/{study_id}": WRITES,
-    "DELETE /api/v1/desk/studies/{study_id}": WRITES,
-    "POST /api/v1/desk/studies/{study_id}/merge": WRITES,
-    "POST /api/v1/desk/studies/{study_id}/passages": WRITES,
-    "POST /api/v1/desk/studies/{study_id}/submit": WRITES,
-    "POST /api/v1/desk/studies/{study_id}/send-back": WRITES,
-    "POST /api/v1/desk/studies/{study_id}/publish": WRITES,
-    "POST /api/v1/desk/studies/{study_id}/withdraw": WRITES,
-    "POST /api/v1/desk/studies/{study_id}/notice": WRITES,
-    "GET /api/v1/desk/studies/{study_id}/comments": LOOKS,
-    "POST /api/v1/desk/studies/{study_id}/comments": WRITES,
-    "GET /api/v1/desk/studies/{study_id}/history": LOOKS,
-    "GET /api/v1/desk/passages/{passage_id}": LOOKS,
-    "PATCH /api/v1/desk/passages/{passage_id}": WRITES,
-    "DELETE /api/v1/desk/passages/{passage_id}": WRITES,
-    "GET /api/v1/desk/imports": LOOKS,
-    "POST /api/v1/desk/imports": WRITES,
-    "POST /api/v1/desk/imports/look-up": WRITES,
-    "GET /api/v1/desk/imports/{import_id}": LOOKS,
-    "GET /api/v1/desk/imports/{import_id}/items": LOOKS,
-    "GET /api/v1/desk/imports/{import_id}/problems": LOOKS,
-    "GET /api/v1/desk/imports/{import_id}/report": LOOKS,
-    "POST /api/v1/desk/imports/{import_id}/confirm": WRITES,
-    "POST /api/v1/desk/imports/{import_id}/leave": WRITES,
-    "GET /api/v1/desk/gaps": LOOKS,
-    "GET /api/v1/desk/gaps/{gap_id}": LOOKS,
-    "PATCH /api/v1/desk/gaps/{gap_id}": WRITES,
-    "GET /api/v1/desk/golden-questions": LOOKS_AT_RUNS,
-    "GET /api/v1/desk/evaluation-runs": LOOKS_AT_RUNS,
-    "POST /api/v1/desk/evaluation-runs": RUNS,
-    "GET /api/v1/desk/evaluation-runs/{run_id}": LOOKS_AT_RUNS,
+PUBLIC = {
+    ASK: "POST /ask, POST /explain-research, POST /api/unified-search, POST /api/quick-summary, POST /api/detailed-answer, "
+    "POST /api/v1/answers, POST /api/v1/answers/stream, POST /api/v1/answers/{answer_id}/feedback, "
+    "POST /api/v1/answers/{answer_id}/replay",
+    READ: "GET /api/v1/answers/{answer_id}, GET /api/v1/answers/{answer_id}/bundle, GET /api/v1/answers/{answer_id}/export, "
+    "GET /api/v1/search, POST /api/v1/search, GET /api/v1/studies, GET /api/v1/studies/{study_id}, "
+    "GET /api/v1/studies/{study_id}/passages, GET /api/v1/passages/{passage_id}, GET /api/v1/concepts, "
+    "GET /api/v1/concepts/{concept_id}, GET /api/v1/collections, GET /api/v1/corpus/version, GET /api/v1/corpus/changes",
+    ANYBODY: "GET /api/v1/health",
+    Needs("read", key=True): "GET /api/v1/answers",
+}
+DESK = {  # to read and to write
+    (
+        LOOKS,
+        WRITES,
+    ): "GET studies, POST studies, GET studies/{study_id}, PATCH studies/{study_id}, DELETE studies/{study_id}, "
+    "POST studies/{study_id}/merge, POST studies/{study_id}/passages, POST studies/{study_id}/submit, "
+    "POST studies/{study_id}/send-back, POST studies/{study_id}/publish, POST studies/{study_id}/withdraw, "
+    "POST studies/{study_id}/notice, GET studies/{study_id}/comments, POST studies/{study_id}/comments, "
+    "GET studies/{study_id}/history, GET passages/{passage_id}, PATCH passages/{passage_id}, DELETE passages/{passage_id}, "
+    "GET imports, POST imports, POST imports/look-up, GET imports/{import_id}, GET imports/{import_id}/items, "
+    "GET imports/{import_id}/problems, GET imports/{import_id}/report, POST imports/{import_id}/confirm, "
+    "POST imports/{import_id}/leave, GET gaps, GET gaps/{gap_id}, PATCH gaps/{gap_id}",
+    (
+        LOOKS_AT_RUNS,
+        RUNS,
+    ): "GET golden-questions, GET evaluation-runs, POST evaluation-runs, GET evaluation-runs/{run_id}",
+}
+TABLE: dict[str, Needs] = {operation: needs for needs, said in PUBLIC.items() for operation in said.split(", ")} | {
+    operation.replace(" ", f" {V1}desk/"): looks if operation.startswith("GET") else writes
+    for (looks, writes), said in DESK.items()
+    for operation in said.split(", ")
 }
 
 

@@ -82,7 +82,7 @@ class FakeCorpus:
     ) -> tuple[records.StudyScores, ...]:
         terms = set(lexemes(text))
         best: dict[str, tuple[float, int]] = {}
-        for pk, passage in self._passages.items():
+        for pk, passage in self._within(collection).items():
             score = self._bm25(pk, terms)
             best[passage.study.study_id] = max((score, -pk), best.get(passage.study.study_id, (0.0, 0)))
         found = sorted((pair for pair in best.items() if pair[1][0] > 0), key=lambda pair: -pair[1][0])[:limit]
@@ -99,7 +99,7 @@ class FakeCorpus:
         self, text: str, vector: Vector | None, *, collection: str | None, limit: int, error: str | None
     ) -> records.Found:
         terms = dict.fromkeys(lexemes(text))
-        hits = [records.Hit(pk, self._bm25(pk, terms), None) for pk in self._passages]
+        hits = [records.Hit(pk, self._bm25(pk, terms), None) for pk in self._within(collection)]
         best = sorted((hit for hit in hits if hit.bm25 > 0), key=lambda hit: (-hit.bm25, hit.passage_id))[:limit]
         return records.Found(
             hits=records.Hits.of(best),
@@ -118,6 +118,9 @@ class FakeCorpus:
 
     def plain_passages(self, study_ids: Sequence[str]) -> tuple[records.Passage, ...]:
         return ()
+
+    def _within(self, collection: str | None) -> dict[int, records.Passage]:
+        return {pk: p for pk, p in self._passages.items() if collection in (None, p.study.collection)}
 
     def _bm25(self, passage_id: int, terms: Any) -> float:
         counts, total = self._counts[passage_id], len(self._passages)

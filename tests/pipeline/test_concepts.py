@@ -5,7 +5,6 @@ from __future__ import annotations
 import tomllib
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,26 +31,16 @@ GRAPH = (
 INDEX = ConceptIndex.build(GRAPH)
 
 
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("muscle strength and muscle growth", [("strength", "muscle strength"), ("hypertrophy", "muscle growth")]),
-        ("muscle growth of a muscle", [("hypertrophy", "muscle growth"), ("muscle", "muscle")]),
-        ("do I grow more muscle?", [("hypertrophy", "grow more muscle")]),
-        ("building muscles", [("hypertrophy", "building muscles")]),
-        ("MUSCLE-GROWTH", [("hypertrophy", "MUSCLE-GROWTH")]),
-        ("rest between sets", [("rest", "rest between sets")]),
-        ("Élan, or elan", [("elan", "Élan"), ("elan", "elan")]),
-        ("Parkinson's and parkinson’s", [("parkinson", "Parkinson's"), ("parkinson", "parkinson’s")]),
-        ("does RT work, rt?", [("training", "RT")]),
-        ("muscleman outgrowth", []),
-        ("", []),
-    ],
-)
-def test_the_longest_name_wins_in_the_order_of_the_text(text: str, names: list[tuple[str, str]]) -> None:
-    found = INDEX.find(text)
-
-    assert [(mention.concept.concept_id, text[mention.start : mention.end]) for mention in found] == names
+def test_the_longest_name_wins_in_the_order_of_the_text() -> None:
+    for text, names in {
+        "muscle strength and muscle growth": [("strength", "muscle strength"), ("hypertrophy", "muscle growth")],
+        "muscle growth of a muscle": [("hypertrophy", "muscle growth"), ("muscle", "muscle")],
+        "do I grow more muscle?": [("hypertrophy", "grow more muscle")], "MUSCLE-GROWTH": [("hypertrophy", "MUSCLE-GROWTH")],
+        "building muscles": [("hypertrophy", "building muscles")], "rest between sets": [("rest", "rest between sets")],
+        "Élan, or elan": [("elan", "Élan"), ("elan", "elan")], "does RT work, rt?": [("training", "RT")],
+        "Parkinson's and parkinson’s": [("parkinson", "Parkinson's"), ("parkinson", "parkinson’s")], "muscleman outgrowth": [],
+    }.items():  # fmt: skip
+        assert [(m.concept.concept_id, text[m.start : m.end]) for m in INDEX.find(text)] == names
 
 
 def test_a_name_that_two_concepts_claim_in_other_forms_names_neither_by_its_stem() -> None:
@@ -123,17 +112,13 @@ def test_a_named_source_is_found_or_reported_unknown() -> None:
     assert not find_sources("", STUDIES).is_named
 
 
-@pytest.mark.parametrize(
-    ("question", "rest"),
-    [
-        ("What did the review by Schoenfeld (2017) say on sets?", "What did the review say on sets?"),
-        ("schoenfeld 2017 weekly sets", "weekly sets"),
-        ("Morton et al., does protein help?", "does protein help?"),
-        ("how many sets?", "how many sets?"),
-    ],
-)
-def test_the_rest_is_the_question_without_the_names(question: str, rest: str) -> None:
-    assert find_sources(question, STUDIES).rest == rest
+def test_the_rest_is_the_question_without_the_names() -> None:
+    for question, rest in {
+        "What did the review by Schoenfeld (2017) say on sets?": "What did the review say on sets?",
+        "schoenfeld 2017 weekly sets": "weekly sets", "Morton et al., does protein help?": "does protein help?",
+        "how many sets?": "how many sets?",
+    }.items():  # fmt: skip
+        assert find_sources(question, STUDIES).rest == rest
 
 
 def test_each_list_has_an_example_and_a_counterexample() -> None:

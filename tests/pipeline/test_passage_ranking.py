@@ -23,7 +23,6 @@ from tests.pipeline.values import (
     make_candidate,
     make_concept,
     make_passage,
-    make_plain,
     make_query,
     make_study,
     passage_lists,
@@ -106,19 +105,6 @@ def test_the_pool_is_the_nearest_by_meaning_and_as_many_by_words() -> None:
     assert find_pool(hits, MEANING, 2) == (4, 3)
     assert find_pool(hits, replace(MEANING, lexical_weight=0.4), 2) == (4, 3, 1, 2)
     assert find_pool(without_vectors, MEANING, 5) == (2, 1)
-
-
-@pytest.mark.parametrize(
-    ("section", "factor"),
-    [(Section.LIMITATIONS, 2.0), (Section.DISCUSSION, 1.3), (Section.METHODS, 1.0), (Section.ABSTRACT, 1.0)],
-)
-def test_sections_aimed_at_count_double_and_related_ones_more(section: Section, factor: float) -> None:
-    query = make_query(sections=(Section.LIMITATIONS,))
-
-    (found,) = rank((make_passage(TEXT, section=section), 0.5), policy=PRESETS["seed-002"], query=query).passages
-
-    assert found.score == pytest.approx(0.5 * factor)
-    assert steps(found).get("section", 1.0) == factor
 
 
 def test_a_study_on_a_neighbouring_concept_gains_a_little() -> None:
@@ -212,15 +198,6 @@ def test_no_more_passages_are_kept_than_the_policy_allows_and_equals_come_by_the
     assert ids(rank((rows[0][0], 0.9), *rows[1:], pool=2).passages) == [9, 3]
 
 
-def test_plain_sentences_and_passages_that_were_not_found_are_left_aside() -> None:
-    plain, unfound = make_plain(TEXT), of("B")
-    hits = {plain.passage_id: Hit(plain.passage_id, 1.0, 0.9)}
-
-    found = rank_passages(make_query(), [plain, unfound], hits, {}, 1, MEANING, Mode.BEGINNER)
-
-    assert found == RankedPassages(())
-
-
 ORDERS = [preset for preset in PRESETS.values() if preset.order is not Order.RELEVANCE]
 
 
@@ -260,9 +237,6 @@ class FixedReranker:
     def __init__(self, scores: Sequence[float] = (), fails: str = "") -> None:
         self._scores, self._fails = scores, fails
         self.asked: tuple[str, int, float] | None = None
-
-    def prepare(self) -> None:
-        return None
 
     def scores(self, question: str, passages: Sequence[Passage], *, seconds: float) -> Sequence[float]:
         self.asked = question, len(passages), seconds

@@ -39,35 +39,6 @@ def test_the_gap_is_the_distance_to_the_best_study_and_a_missing_text_is_below_a
     assert without_vectors.column("title_bm25")[0] == 2.0
 
 
-def test_coverage_is_the_share_of_rarity_that_a_study_has() -> None:
-    for matched, coverage, has_rarest in (
-        ((), 0.0, 0.0), (("set",), 0.25, 0.0), (("muscl",), 0.75, 1.0), (("set", "muscl"), 1.0, 1.0), (("other",), 0.0, 0.0),
-    ):  # fmt: skip
-        found = features_of(make_scores(matched=matched))
-        assert (found.column("coverage")[0], found.column("has_rarest")[0]) == (coverage, has_rarest)
-
-
-def test_the_share_of_concepts_is_weighed_by_rarity_and_lowered_by_those_of_no_study() -> None:
-    two = make_query(concepts=(make_concept("sets"), make_concept("growth", rarity=3.0)))
-    unstudied = make_query(concepts=(make_concept("sets"),), unstudied=(make_concept("sauna"),))
-
-    def share(query: Query, *own: str) -> Features:
-        return read_features(query, [make_scores()], {"A": make_study(concepts=own)}, VOCABULARY)
-
-    shares = [share(two, *own).column("concept_share")[0] for own in ((), ("sets",), ("growth",), ("sets", "growth"))]
-    assert shares == [0.0, 0.25, 0.75, 1.0]
-    found = share(unstudied, "sets")
-    assert found.column("concept_share")[0] == found.column("unstudied_share")[0] == 0.5
-    assert found.column("concepts")[0] == 2.0
-
-
-def test_no_candidates_give_no_rows() -> None:
-    found = features_of()
-
-    assert found.values.shape == (0, len(found.names))
-    assert relevance.rank(found, []) == ()
-
-
 def test_the_most_likely_study_comes_first_and_equals_by_id() -> None:
     found = features_of(make_scores("B"), make_scores("A"), make_scores("C", matched=("muscl",)))
 
@@ -96,15 +67,10 @@ def test_signals_tell_how_far_the_leader_is_ahead() -> None:
     assert signals["expected"] == pytest.approx(0.6)
     assert signals["leader_passage_cosine"] == 0.8
     assert signals["best_passage_cosine"] == 0.9
-
-
-def test_nothing_found_gives_the_same_signals_at_their_lowest() -> None:
-    some = answerability.signals((("A", 0.5),), features_of(make_scores()), make_query())
-    none = answerability.signals((), features_of(), make_query())
-
-    assert none.keys() == some.keys()
-    assert none["logit1"] == none["logit3"] < -9
-    assert (none["expected"], none["likely"], none["leader_passage_cosine"]) == (0.0, 0.0, 0.0)
+    nothing = answerability.signals((), features_of(), make_query())
+    assert nothing.keys() == signals.keys()
+    assert (nothing["expected"], nothing["likely"], nothing["leader_passage_cosine"]) == (0.0, 0.0, 0.0)
+    assert relevance.rank(features_of(), []) == ()
 
 
 MODEL = Logistic(("cosine", "coverage"), (0.5, 0.25), (0.1, 0.5), (2.0, -1.0), 0.5, threshold=0.4)
@@ -187,19 +153,13 @@ def missing(query: Query, *texts: str, idf: dict[str, float] | None = None, **st
     return missing_parts(query, texts or (CITED,), [make_study(**study)], shares, lambda word: word != "muscel", POLICY)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("question", "parts"),
-    [
-        ("Do weekly sets build muscle?", ()),
-        ("Do saunas build muscle?", ("saunas",)),
-        ("Does setting out to build Muscles work?", ()),
-        ("muscel sets", ()),  # a misspelt word is no part
-    ],
-)
-def test_a_word_that_nothing_cited_has_is_missing_as_it_was_written(question: str, parts: tuple[str, ...]) -> None:
-    query = make_query(question)
-
-    assert missing(query, idf={term: 1.0 for term in query.terms if term != "work"}) == parts
+def test_a_word_that_nothing_cited_has_is_missing_as_it_was_written() -> None:
+    for question, parts in {
+        "Do weekly sets build muscle?": (), "Do saunas build muscle?": ("saunas",),
+        "Does setting out to build Muscles work?": (), "muscel sets": (),  # a misspelt word is no part
+    }.items():  # fmt: skip
+        query = make_query(question)
+        assert missing(query, idf={term: 1.0 for term in query.terms if term != "work"}) == parts
 
 
 def test_the_rarest_comes_first_and_what_matters_little_is_not_named() -> None:
@@ -217,51 +177,31 @@ def test_a_concept_that_no_study_is_about_is_named_once_unless_a_cited_text_ment
     assert missing(query, CITED, "They sat in a sauna.") == ()
 
 
-@pytest.mark.parametrize(
-    ("asked", "own", "parts"),
-    [
-        ({"sexes": (Sex.FEMALE,)}, {"sex": Sex.MALE}, ("women",)),
-        ({"sexes": (Sex.FEMALE,)}, {"sex": Sex.BOTH}, ()),
-        ({"sexes": (Sex.FEMALE,)}, {"sex": Sex.FEMALE}, ()),
-        ({"age_groups": (AgeGroup.OLDER_ADULTS,)}, {"age_group": AgeGroup.ADULTS}, ("older adults",)),
-        ({"age_groups": (AgeGroup.OLDER_ADULTS,)}, {"age_group": AgeGroup.NOT_REPORTED}, ()),
-        ({"training": (TrainingStatus.TRAINED,)}, {"training_status": TrainingStatus.UNTRAINED}, ("trained people",)),
-        ({}, {}, ()),
-    ],
-)
-def test_people_asked_about_whom_no_cited_study_includes_are_missing(asked, own, parts) -> None:  # type: ignore[no-untyped-def]
-    query = make_query("Do weekly sets build muscle?", population=Population(**asked))
-
-    assert missing(query, **own) == parts
+def test_people_asked_about_whom_no_cited_study_includes_are_missing() -> None:
+    women, older = Population(sexes=(Sex.FEMALE,)), Population(age_groups=(AgeGroup.OLDER_ADULTS,))
+    trained = Population(training=(TrainingStatus.TRAINED,))
+    for asked, own, parts in (
+        (women, {"sex": Sex.MALE}, ("women",)), (women, {"sex": Sex.BOTH}, ()), (women, {"sex": Sex.FEMALE}, ()),
+        (older, {"age_group": AgeGroup.ADULTS}, ("older adults",)), (older, {"age_group": AgeGroup.NOT_REPORTED}, ()),
+        (trained, {"training_status": TrainingStatus.UNTRAINED}, ("trained people",)), (Population(), {}, ()),
+    ):  # fmt: skip
+        assert missing(make_query("Do weekly sets build muscle?", population=asked), **own) == parts
 
 
-@pytest.mark.parametrize(
-    ("chance", "score", "label"),
-    [
+def test_the_confidence_is_the_chance_in_a_hundred_and_says_what_it_rests_on() -> None:
+    for chance, score, label in (
         (0.0, 0, "low"), (0.444, 44, "low"), (0.45, 45, "medium"), (0.694, 69, "medium"), (0.696, 70, "high"), (1.0, 100, "high"),
-    ],
-)  # fmt: skip
-def test_the_confidence_is_the_chance_in_a_hundred(chance: float, score: int, label: str) -> None:
-    found = confidence.assess(chance, {"leader_question_cosine": 0.0, "likely": 1.0}, (), "lead-1", POLICY)
-
-    assert (found.score, found.label, found.calibration) == (score, label, "lead-1")
-
-
-@pytest.mark.parametrize(
-    ("cosine", "likely", "parts", "reason"),
-    [
-        (0.8, 1, (), "a curated question asks the same"),
-        (0.0, 0, (), "no study stands out"),
-        (0.0, 1, (), "one study stands out"),
-        (0.0, 3, (), "3 studies are likely to answer"),
-        (0.0, 1, (), "the cited studies use the question's words"),
-        (0.0, 1, ("sauna",), "some words of the question stand in no cited study"),
-    ],
-)
-def test_the_confidence_says_what_it_rests_on(cosine: float, likely: int, parts: tuple[str, ...], reason: str) -> None:
-    signals = {"leader_question_cosine": cosine, "likely": float(likely)}
-
-    found = confidence.assess(0.5, signals, parts, "lead-1", POLICY)
-
-    assert reason in found.reasons
-    assert ("a curated question asks the same" in found.reasons) == (cosine > 0)
+    ):  # fmt: skip
+        found = confidence.assess(chance, {"leader_question_cosine": 0.0, "likely": 1.0}, (), "lead-1", POLICY)
+        assert (found.score, found.label, found.calibration) == (score, label, "lead-1")
+    for cosine, likely, parts, reason in (
+        (0.8, 1.0, (), "a curated question asks the same"), (0.0, 0.0, (), "no study stands out"),
+        (0.0, 1.0, (), "one study stands out"), (0.0, 3.0, (), "3 studies are likely to answer"),
+        (0.0, 1.0, (), "the cited studies use the question's words"),
+        (0.0, 1.0, ("sauna",), "some words of the question stand in no cited study"),
+    ):  # fmt: skip
+        reasons = confidence.assess(
+            0.5, {"leader_question_cosine": cosine, "likely": likely}, parts, "", POLICY
+        ).reasons
+        assert reason in reasons
+        assert ("a curated question asks the same" in reasons) == (cosine > 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,16 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_app.records import Concept, Found, Hit, Hits, Leg, StudyScores, TextScore
+from corpus_app.records import Concept, Found, Hit, Hits
 from qa_app.pipeline.clock import Clock
 from qa_app.pipeline.learned import Logistic
 from qa_app.pipeline.policy import DEFAULT, PRESETS, Policy
-from qa_app.pipeline.ports import CorpusFacts, LegFailed
+from qa_app.pipeline.ports import Vector
 from qa_app.pipeline.records import Scope
 from qa_app.pipeline.retrieval import Models, Retrieved, cited_studies, fuse, retrieve, retrieve_scoped
-from qa_app.pipeline.text import content_stems
 from tests.pipeline.fake_corpus import FakeCorpus
-from tests.pipeline.values import make_concept, make_query, make_study
+from tests.pipeline.values import make_concept, make_passage, make_query, make_study
 
 
 @pytest.mark.parametrize(
@@ -58,11 +57,14 @@ def test_fused_scores_lie_between_0_and_1_whatever_order_the_hits_come_in(
     assert fuse(Hits.of(random.sample(hits, len(hits))), weight) == found
 
 
-TEXTS = {
-    "A": ("training", "Weekly sets build muscle."),
-    "B": ("nutrition", "Protein helps the old."),
-    "C": ("nutrition", "A loading phase fills stores of phosphate."),
-}
+PASSAGES = [
+    make_passage(text, study=make_study(study, collection=collection))
+    for study, collection, text in (
+        ("A", "training", "Weekly sets build muscle."),
+        ("B", "nutrition", "Protein helps the old."),
+        ("C", "nutrition", "A loading phase fills stores of phosphate."),
+    )
+]
 HALF = Logistic(("leader_coverage",), (0.45,), (0.01,), (1.0,), 0.0, threshold=0.5)
 """Says that a question is answered where the leading study has half of its words."""
 BY_COVERAGE = Logistic(("coverage",), (0.5,), (0.1,), (1.0,), 0.0)
@@ -72,48 +74,24 @@ LINKING = PRESETS["seed-001"]
 DETECTING = Policy(scope_detected=True)
 
 
-class WordCorpus:
-    """Finds studies by the stems that they share with a question; it has no encoder."""
+class NotedCorpus(FakeCorpus):
+    """Notes where it was searched."""
 
-    def __init__(self, texts: Mapping[str, tuple[str, str]]) -> None:
-        self.stems = {study: frozenset(content_stems(text)) for study, (_, text) in texts.items()}
-        self.collections = {study: collection for study, (collection, _) in texts.items()}
-        self.searched: list[tuple[str, str | None]] = []
+    def __init__(self, concepts: Sequence[Concept] = ()) -> None:
+        super().__init__(PASSAGES, concepts)
+        self.searched: list[str | None] = []
 
-    def encode(self, *_: object) -> Any:
-        raise LegFailed("There is no encoder.")
-
-    def _shared(self, text: str, collection: str | None) -> dict[str, frozenset[str]]:
-        asked = frozenset(content_stems(text))
-        own = {s: stems & asked for s, stems in self.stems.items() if collection in (None, self.collections[s])}
-        return {study: shared for study, shared in own.items() if shared}
-
-    def find(self, text: str, *_: object, collection: str | None, **__: object) -> Found:
-        self.searched.append((text, collection))
-        shared = self._shared(text, collection)
-        frequency = tuple((s, sum(s in own for own in self.stems.values())) for s in content_stems(text))
-        hits = [Hit(ord(study), float(len(stems)), None) for study, stems in shared.items()]
-        legs = Leg(True, len(hits)), Leg(False, 0, "There is no encoder.")
-        return Found(Hits.of(hits), *legs, 1, (), frequency, len(self.stems))
-
-    def score_studies(self, text: str, *_: object, collection: str | None, **__: object) -> tuple[StudyScores, ...]:
-        shared = self._shared(text, collection)
-        return tuple(StudyScores(s, {"passage": TextScore(len(own), None)}, own) for s, own in shared.items())
-
-
-def make_facts(concepts: Sequence[Concept] = ()) -> CorpusFacts:
-    studies = {study: make_study(study, collection=collection) for study, (collection, _) in TEXTS.items()}
-    return replace(FakeCorpus([], concepts).facts(), studies=studies)
+    def find(self, text: str, vector: Vector | None, *, collection: str | None, **options: Any) -> Found:
+        self.searched.append(collection)
+        return super().find(text, vector, collection=collection, **options)
 
 
 def scoped(
     text: str, chosen: str | None, policy: Policy = DEFAULT, **changes: Any
-) -> tuple[Retrieved, Scope, WordCorpus]:
-    corpus = WordCorpus(TEXTS)
-    found, scope = retrieve_scoped(
-        make_query(text, **changes), corpus, make_facts(), MODELS, policy, Clock(), chosen  # type: ignore[arg-type]
-    )  # fmt: skip
-    return found, scope, corpus
+) -> tuple[Retrieved, Scope, NotedCorpus]:
+    corpus = NotedCorpus()
+    query = make_query(text, **changes)
+    return *retrieve_scoped(query, corpus, corpus.facts(), MODELS, policy, Clock(), chosen), corpus
 
 
 @pytest.mark.parametrize(
@@ -133,7 +111,7 @@ def test_a_chosen_collection_is_left_only_for_an_answer(
 
     assert where is scope
     assert next((study for study, _ in found.ranked), None) == leader
-    assert [collection for _, collection in corpus.searched] == searched
+    assert corpus.searched == searched
     assert (found.vector, found.found.lexical.ok, found.found.dense.ok) == (None, True, False)
 
 
@@ -161,9 +139,8 @@ CONCEPTS = (CREATINE, LOADING, HUB)
 
 
 def linked(text: str, policy: Policy, *concepts: Concept) -> tuple[Retrieved, Clock]:
-    clock, corpus = Clock(), WordCorpus(TEXTS)
-    facts = make_facts(CONCEPTS)
-    return retrieve(make_query(text, concepts=concepts), corpus, facts, MODELS, policy, clock), clock  # type: ignore[arg-type]
+    clock, corpus = Clock(), NotedCorpus(CONCEPTS)
+    return retrieve(make_query(text, concepts=concepts), corpus, corpus.facts(), MODELS, policy, clock), clock
 
 
 def test_where_little_was_found_neighbouring_concepts_are_searched_too() -> None:

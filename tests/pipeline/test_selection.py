@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_app.records import Lean, Passage, Section
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.query import Intent
 from qa_app.pipeline.quotations import Quotation, cut
-from qa_app.pipeline.selection import SelectionContext, relevance, select
+from qa_app.pipeline.selection import SelectionContext, select
 from tests.pipeline.values import make_passage, make_plain, make_query, make_scope, passage_lists
 
 POLICY = Policy()
@@ -21,7 +19,6 @@ GENEROUS = Policy(least_gain=-9.0, least_share=-9.0)
 SETS = "Ten weekly sets build more muscle than five."
 SETS_AGAIN = "Ten weekly sets build more muscle than five did."
 REST = "Long rests between sets helped strength."
-AIMED = make_scope(make_query(sections=(Section.METHODS,), intent=Intent.WHAT))
 
 
 def options_of(*passages: Passage) -> list[Quotation]:
@@ -71,24 +68,6 @@ def test_a_finding_that_leans_the_other_way_is_preferred() -> None:
     chosen = select(options_of(first, same, other), scope, GENEROUS, words=200, most_of=lambda _: 1)
 
     assert [quotation.study_id for quotation in chosen] == ["A", "C", "B"]
-
-
-@pytest.mark.parametrize(
-    ("better", "worse", "scope"),
-    [
-        (make_passage(SETS), make_passage(SETS, section=Section.METHODS), make_scope()),
-        (make_passage(SETS, section=Section.CONCLUSION), make_passage(SETS, section=Section.DISCUSSION), make_scope()),
-        (make_passage(SETS), make_passage(SETS, study="B"), make_scope()),
-        (make_plain(SETS, finding_id=7), make_plain(SETS, finding_id=8), make_scope(finding_id=7)),
-        (make_passage(SETS, passage_id=1), make_passage(SETS, passage_id=2), make_scope(passage_cosines={1: 0.5, 2: 0.1})),
-        (make_passage(SETS, section=Section.METHODS), make_passage(SETS, section=Section.BACKGROUND), AIMED),
-    ],
-    ids=["results", "conclusion", "likelier study", "nearest finding", "nearer passage", "section aimed at"],
-)  # fmt: skip
-def test_what_is_relevant_by_itself(better: Passage, worse: Passage, scope: SelectionContext) -> None:
-    scores = [relevance(Quotation(p, 0, 0, 0, frozenset({"set"})), scope, POLICY) for p in (better, worse)]
-
-    assert scores[0] > scores[1]
 
 
 @given(passage_lists(), st.integers(0, 60), st.integers(1, 3))

@@ -90,26 +90,15 @@ def found(text: str, *phrases: object, **others: list[str]) -> list[str]:
     return [" ".join(words[start:end]) for start, end in spans]
 
 
-@pytest.mark.parametrize(
-    ("text", "phrase", "matches"),
-    [
-        ("Chest pain!", "chest pain", ["chest pain"]),
-        ("chest. Pain", "chest pain", []),
-        ("She fainted", "faint*", ["fainted"]),
-        ("on lisinopril", "*pril", ["lisinopril"]),
-        ("I just want out", "i just? want", ["i just want"]),
-        ("I want out", "i just? want", ["i want"]),
-        ("aged fourteen", "aged #8-17", ["aged fourteen"]),
-        ("aged 18", "aged #8-17", []),
-        ("1,200 kcal", "#100-1199 kcal", []),
-        ("so café it is", "cafe", ["cafe"]),
-        ("my lower back", "my * back", ["my lower back"]),
-        ("Stop metformin", ". stop", [". stop"]),
-        ("can't", "cant", ["cant"]),
-    ],
-)
-def test_a_phrase_matches_what_the_pattern_language_says(text: str, phrase: str, matches: list[str]) -> None:
-    assert found(text, phrase) == matches
+def test_a_phrase_matches_what_the_pattern_language_says() -> None:
+    for text, phrase, matches in (
+        ("Chest pain!", "chest pain", ["chest pain"]), ("chest. Pain", "chest pain", []), ("She fainted", "faint*", ["fainted"]),
+        ("on lisinopril", "*pril", ["lisinopril"]), ("I just want out", "i just? want", ["i just want"]),
+        ("I want out", "i just? want", ["i want"]), ("aged fourteen", "aged #8-17", ["aged fourteen"]),
+        ("aged 18", "aged #8-17", []), ("1,200 kcal", "#100-1199 kcal", []), ("so café it is", "cafe", ["cafe"]),
+        ("my lower back", "my * back", ["my lower back"]), ("Stop metformin", ". stop", [". stop"]), ("can't", "cant", ["cant"]),
+    ):  # fmt: skip
+        assert found(text, phrase) == matches, (text, phrase)
 
 
 def test_the_longest_phrase_wins_exceptions_are_taken_back_and_lists_can_be_named() -> None:
@@ -132,19 +121,11 @@ def test_only_whole_words_match(word: str, before: str, after: str) -> None:
     assert found(f"{before}{word}{after} x", word) == ([word] if f"{before}{word}{after}" == word else [])
 
 
-@pytest.mark.parametrize(
-    "lists",
-    [
-        {"a": {"phrases": ["Chest"]}},
-        {"a": {"phrases": ["(chest|arm)"]}},
-        {"a": {"phrases": ["just?"]}},
-        {"a": {"phrases": [""]}},
-        {"a": {"phrases": ["{b}"]}},
-        {"a": {"phrases": ["{b}"]}, "b": {"phrases": ["{a}"]}},
-        {"a": {"phrases": ["{b} x"]}, "b": {"phrases": ["y"], "except": ["y z"]}},
-        {"a": {"phrase": ["chest"]}},
-    ],
-)
-def test_a_list_that_cannot_be_read_is_named(lists: dict[str, object]) -> None:
-    with pytest.raises(LexiconError, match=r"'a'|circle"):
-        PhraseIndex.compile([{"lists": lists}])
+def test_a_list_that_cannot_be_read_is_named() -> None:
+    for lists in (
+        {"a": {"phrases": ["Chest"]}}, {"a": {"phrases": ["(chest|arm)"]}}, {"a": {"phrases": ["just?"]}},
+        {"a": {"phrases": [""]}}, {"a": {"phrases": ["{b}"]}}, {"a": {"phrases": ["{b}"]}, "b": {"phrases": ["{a}"]}},
+        {"a": {"phrases": ["{b} x"]}, "b": {"phrases": ["y"], "except": ["y z"]}}, {"a": {"phrase": ["chest"]}},
+    ):  # fmt: skip
+        with pytest.raises(LexiconError, match=r"'a'|circle"):
+            PhraseIndex.compile([{"lists": lists}])

@@ -168,13 +168,14 @@ class StageWatcher(Unwatched):
         self.stages.append((name, milliseconds))
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that goes on by 1, 2, 3, ... seconds from one look at it to the next: 0, 1, 3, 6, 10, 15."""
     times = iter([n * (n + 1) / 2 for n in range(20)])
     monkeypatch.setattr("qa_app.pipeline.clock.perf_counter", lambda: next(times))
 
 
+@pytest.mark.usefixtures("seconds")
 def test_a_stage_that_runs_again_or_fails_has_all_its_time_and_others_have_none() -> None:
     watcher = StageWatcher()
     clock = Clock(progress=watcher)
@@ -191,6 +192,7 @@ def test_a_stage_that_runs_again_or_fails_has_all_its_time_and_others_have_none(
     assert watcher.stages == [("encode", 1000.0), ("encode", 4000.0), ("rank", 7000.0)]
 
 
+@pytest.mark.usefixtures("seconds")
 def test_a_stage_inside_another_has_its_own_time() -> None:
     clock = Clock()
 
@@ -204,6 +206,7 @@ def test_a_stage_inside_another_has_its_own_time() -> None:
     assert clock.spent["linked"] == 15_000.0 - 6000.0
 
 
+@pytest.mark.usefixtures("seconds")
 def test_once_nobody_waits_or_the_time_is_over_no_stage_begins() -> None:
     class Over:
         def require(self) -> None:
