@@ -1,4 +1,4 @@
-"""True things about the repository: what its files say of each other."""
+"""True things about the repository: what its files say of each other, and which settings stop the start."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import os
 import re
 import subprocess
 import tomllib
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from django.core.exceptions import ImproperlyConfigured
 
+from inform_site import settings
 from inform_site.management.commands import up
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -131,3 +134,29 @@ def test_tools_agree_on_the_oldest_python() -> None:
     assert tools["ruff"]["target-version"] == "py311"
     assert tools["mypy"]["python_version"] == "3.11"
     assert "OLDEST = (3, 11)" in text("inform_site/bootstrap.py")
+
+
+READERS = {"INFORM_POLICY": settings.read_policy, "INFORM_RERANKER": settings.read_reranker}
+
+
+def read(name: str) -> str:
+    reader: Callable[[str], str] = READERS[name]
+    return settings.read(reader, name, "")
+
+
+def test_a_bad_value_names_itself_and_a_good_one_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value, said in (
+        ("INFORM_POLICY", "seed-003", "There is no preset 'seed-003'; there are default, seed-000"),
+        ("INFORM_POLICY", "default, evidence_passages=none", "evidence_passages=none cannot be read"),
+        ("INFORM_RERANKER", "bm25", "'bm25' is neither llm nor cross-encoder: with a name or a folder behind it"),
+        ("INFORM_RERANKER", "cross-encoder:", "is neither llm nor cross-encoder:"),
+    ):
+        monkeypatch.setenv(name, value)
+        with pytest.raises(ImproperlyConfigured, match=f"^{name} cannot be read: .*{re.escape(said)}"):
+            read(name)
+    for name, value in (
+        ("INFORM_POLICY", "seed-002, evidence_passages=8"), ("INFORM_RERANKER", "llm"),
+        ("INFORM_RERANKER", "cross-encoder:/models/reranker"),
+    ):  # fmt: skip
+        monkeypatch.setenv(name, value)
+        assert read(name) == value

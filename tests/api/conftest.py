@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.test import Client
+from django.urls import URLResolver, get_resolver
 
 from common import waking
 from inform_site.api import access
@@ -50,6 +55,28 @@ def delete(path: str, secret: str, version: object = None) -> HttpResponse:
 
 def body(response: HttpResponse) -> Any:
     return json.loads(response.content)
+
+
+@cache
+def described() -> Any:
+    """The committed schema."""
+    return yaml.load(
+        (Path(__file__).resolve().parents[2] / "docs" / "openapi.yaml").read_text("utf-8"), yaml.CSafeLoader
+    )
+
+
+def routes() -> dict[str, Any]:
+    """Views by their addresses, `<type:name>` written as `{name}`."""
+
+    def walk(patterns: list[Any], before: str) -> Iterator[tuple[str, Any]]:
+        for pattern in patterns:
+            route = before + str(pattern.pattern)
+            if isinstance(pattern, URLResolver):
+                yield from walk(pattern.url_patterns, route)
+            else:
+                yield re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", route), pattern.callback
+
+    return dict(walk(get_resolver().url_patterns, "/"))
 
 
 def problem(response: HttpResponse, status: int, kind: str) -> dict[str, Any]:

@@ -7,14 +7,11 @@ import io
 import re
 import zipfile
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
-import yaml
 from django.contrib.auth.models import User
-from django.urls import URLPattern, URLResolver, get_resolver
 from mcp import Client as McpClient
 from mcp.client.streamable_http import streamable_http_client
 
@@ -26,16 +23,16 @@ from inform_site.clients.keys import Made
 from inform_site.intake import limit_bodies
 from inform_site.serving import make_site
 from qa_app.answers import asking
-from tests.api.conftest import V1, get, send
+from tests.api.conftest import V1, described, get, routes, send
 from tests.builders import make_collection, make_concept, make_finding
 from tests.live import serving
 from tests.qa.conftest import ASKED, SETS
 
 pytestmark = pytest.mark.django_db
-SCHEMA = Path(__file__).resolve().parents[2] / "docs/openapi.yaml"
 CANARY = b"zyxcanary"
 WORD = "marmoset"  # stands in every draft and nowhere else; it may be asked for
 HOW_MANY = 9
+Callers = dict[str, dict[str, str]]
 STATES = ("draft", "in_review", "withdrawn")
 
 
@@ -74,7 +71,7 @@ def _draft(number: int) -> Study:
 
 
 @pytest.fixture
-def callers(make_key: Callable[..., Made], db: None) -> dict[str, dict[str, str]]:
+def callers(make_key: Callable[..., Made], db: None) -> Callers:
     """Headers of everybody who may not see drafts: nobody's, and those of a key for everything whose owner curates nothing."""
     nobody = User.objects.create_user("nobody", password=None, is_staff=True)
     made = {"curates nothing": make_key("ask", "read", "curate", "evaluate", owner=nobody)}
@@ -101,7 +98,11 @@ QUERIES = {
     "/answers/{answer_id}/export/{suffix}": ("",),
 }  # fmt: skip
 
-PAGES_APART = {"admin/", "api/", "mcp"}  # the desk has its own sign-in and tests; programs' addresses are in the schema
+PAGES_APART = (
+    "/admin/",
+    "/api/",
+    "/mcp",
+)  # the desk has its own sign-in and tests; programs' addresses are in the schema
 
 
 def samples(answer: str, drafts: tuple[int, ...]) -> dict[str, tuple[str, ...]]:
@@ -130,20 +131,10 @@ def filled(path: str, values: dict[str, tuple[str, ...]]) -> Iterator[str]:
 
 def read_addresses() -> Iterator[str]:
     """Every GET of the schema, and every page."""
-    schema = yaml.load(SCHEMA.read_text("utf-8"), yaml.CSafeLoader)
-    yield from (path for path, found in schema["paths"].items() if "get" in found)
+    yield from (path for path, found in described()["paths"].items() if "get" in found)
     yield from ("/api/v1/schema", "/api/v1/docs/")
-    for route in pages(get_resolver().url_patterns, ""):
-        if not any(route.startswith(apart) for apart in PAGES_APART):
-            yield "/" + re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", route)
-
-
-def pages(patterns: list[Any], before: str) -> Iterator[str]:
-    for pattern in patterns:
-        route = before + str(pattern.pattern)
-        if isinstance(pattern, URLResolver):
-            yield from pages(pattern.url_patterns, route)
-        elif isinstance(pattern, URLPattern) and not hasattr(pattern.callback, "cls"):
+    for route, view in routes().items():
+        if not hasattr(view, "cls") and not route.startswith(PAGES_APART):
             yield route
 
 
@@ -152,7 +143,7 @@ ASKING = dict.fromkeys(("/api/v1/answers", "/api/v1/search"), "question") | dict
 )
 
 
-def test_nothing_of_a_draft_is_told(answer: str, drafts: tuple[int, ...], callers: dict[str, dict[str, str]]) -> None:
+def test_nothing_of_a_draft_is_told(answer: str, drafts: tuple[int, ...], callers: Callers) -> None:
     values = samples(answer, drafts)
     said: list[tuple[str, str, int, bytes]] = []
 
@@ -177,7 +168,7 @@ EXPORTS = ("ris", "bibtex", "csl", "md", "csv")
 
 
 @pytest.mark.django_db(transaction=True)
-def test_streams_files_and_assistants_tell_nothing(drafts: tuple[int, ...], callers: dict[str, dict[str, str]]) -> None:
+def test_streams_files_and_assistants_tell_nothing(drafts: tuple[int, ...], callers: Callers) -> None:
     question = f"How many weekly {WORD} sets per muscle for growth?"
     said: dict[tuple[str, str], bytes] = {}
 
@@ -253,15 +244,12 @@ ALIKE = (  # what stands in no schema, or names them otherwise
 
 def alike() -> Iterator[tuple[str, str, str]]:
     """Method, path and the name in it, of everything that is asked for by an id of the corpus."""
-    schema = yaml.load(SCHEMA.read_text("utf-8"), yaml.CSafeLoader)
-    described = [(method.upper(), path) for path, found in schema["paths"].items() for method in found]
-    for method, path in [*described, *(("GET", path) for path in ALIKE)]:
+    operations = [(method.upper(), path) for path, found in described()["paths"].items() for method in found]
+    for method, path in [*operations, *(("GET", path) for path in ALIKE)]:
         yield from ((method, path, name) for name in NAMED if f"{{{name}}}" in path)
 
 
-def test_a_draft_and_what_is_missing_answer_alike_byte_for_byte(
-    drafts: tuple[int, ...], callers: dict[str, dict[str, str]]
-) -> None:
+def test_a_draft_answers_as_what_is_missing(drafts: tuple[int, ...], callers: Callers) -> None:
     there = {
         "study_id": [f"zyxcanary-{n}" for n in range(3)],
         "concept_id": ["zyxcanary-concept"],

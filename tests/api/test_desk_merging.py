@@ -43,9 +43,7 @@ def test_a_draft_is_deleted_with_its_passages_and_its_words(key: str) -> None:
     assert CorpusEvent.objects.latest("pk").action == "delete_study"
 
 
-def test_a_study_is_deleted_only_unpublished_as_it_was_read_and_by_whoever_may(
-    key: str, without: Callable[[str], str]
-) -> None:
+def test_no_published_study_is_deleted_and_none_unread(key: str, without: Callable[[str], str]) -> None:
     make_study(study_id="A", status="draft")
     make_study(study_id="B", status="published")
 

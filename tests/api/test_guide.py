@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
@@ -35,11 +34,12 @@ from inform_site.clients.models import Scope
 from inform_site.serving import make_site
 from qa_app.answers import asking, exporting, streaming
 from qa_app.models import Answer
+from tests.api.conftest import described
 from tests.fakes import WordHashEncoder
 from tests.live import serving
+from tests.pipeline.corpora import copy_slice
 
 ROOT = Path(__file__).resolve().parents[2]
-CORPUS = ROOT / "corpus"
 SLICE = ("S007", "S014", "S018", "S028", "S034", "S110")
 GUIDE = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
 RUNNERS = {
@@ -85,14 +85,8 @@ def rows(title: str) -> list[list[str]]:
 @pytest.fixture
 def site(transactional_db: None, tmp_path: Path, settings: Any) -> Iterator[dict[str, str]]:
     """A served slice of the starter corpus; gives the environment that the guide asks for."""
-    folder = tmp_path / "corpus"
-    (folder / "studies").mkdir(parents=True)
-    for study_id in SLICE:
-        shutil.copy(CORPUS / "studies" / f"{study_id}.json", folder / "studies")
-    vocabulary = json.loads((CORPUS / "concepts.json").read_text(encoding="utf-8"))
-    relations = [row | {"studies": [s for s in row["studies"] if s in SLICE]} for row in vocabulary["relations"]]
-    vocabulary["relations"] = [row for row in relations if row["studies"]]
-    (folder / "concepts.json").write_text(json.dumps(vocabulary), encoding="utf-8")
+    (tmp_path / "corpus").mkdir()
+    folder = copy_slice(tmp_path / "corpus", SLICE)
     settings.KEY_QUOTAS = {
         quota: limits for name, (quota, limits) in defaults().items() if name.startswith("INFORM_KEY_")
     }
@@ -235,18 +229,12 @@ def test_quotas_and_settings_stand_in_the_tables_with_their_defaults() -> None:
 
 def test_every_address_of_the_schema_is_in_the_guide() -> None:
     """By itself, or with its family: an address that ends in `/…`."""
-    schema = yaml.load((ROOT / "docs" / "openapi.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
     spans = [words.split("?")[0].split()[-1] for words in re.findall(r"`([^`\n]+)`", GUIDE)]
     named = {nameless(span.removeprefix("/api/v1/")) for span in spans}
     families = tuple(span.removesuffix("…") for span in spans if span.endswith("/…"))
 
-    missing = [
-        path
-        for path in schema["paths"]
-        if not path.startswith(families) and nameless(path.removeprefix("/api/v1/")) not in named
-    ]
-
-    assert missing == []
+    paths = [path for path in described()["paths"] if not path.startswith(families)]
+    assert [path for path in paths if nameless(path.removeprefix("/api/v1/")) not in named] == []
 
 
 def nameless(path: str) -> str:

@@ -96,9 +96,7 @@ DOORS = {
 }  # fmt: skip
 
 
-def test_of_50_at_once_by_every_way_in_10_pass_wherever_they_say_they_come_from(
-    address: str, allow: Callable[..., None]
-) -> None:
+def test_a_quota_of_10_lets_10_of_50_at_once_pass(address: str, allow: Callable[..., None]) -> None:
     allow(ask=10)
     start = threading.Barrier(50)
 

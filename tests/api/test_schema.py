@@ -11,10 +11,8 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-import yaml
 from django.core.management import call_command
 from django.test import Client
-from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext_lazy
 from hypothesis import given
@@ -24,16 +22,15 @@ from rest_framework.renderers import JSONRenderer
 
 from inform_site.api.rendering import SwiftJSONRenderer
 from inform_site.api.schema import CHOSEN
-from tests.api.conftest import V1, body, get, post
+from tests.api.conftest import V1, body, described, get, post, routes
 from tests.qa.conftest import ASKED
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def schema() -> dict[str, Any]:
-    loaded: dict[str, Any] = yaml.load((ROOT / "docs/openapi.yaml").read_text("utf-8"), yaml.CSafeLoader)
-    return loaded
+    return dict(described())
 
 
 def operations(schema: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
@@ -59,25 +56,10 @@ def test_every_operation_says_what_it_is_and_every_failure_has_an_example(schema
 
 
 def test_every_address_of_the_api_is_in_the_schema_and_has_a_scope_and_a_quota(schema: dict[str, Any]) -> None:
-    described = {path.replace("{", "<").replace("}", ">") for path in schema["paths"]}
-    views = {"/" + route: view.cls for route, view in routes().items() if hasattr(view, "cls")}
+    views = {route: view.cls for route, view in routes().items() if hasattr(view, "cls")}
 
-    assert set(views) - {f"{V1}schema", f"{V1}docs/"} == described
+    assert set(views) - {f"{V1}schema", f"{V1}docs/"} == set(schema["paths"])
     assert [route for route, view in views.items() if not (hasattr(view, "scope") and hasattr(view, "quota"))] == []
-
-
-def routes() -> dict[str, Any]:
-    """Views by their addresses, `<type:name>` written as `<name>`."""
-
-    def walk(patterns: list[Any], before: str) -> Any:
-        for pattern in patterns:
-            route = before + str(pattern.pattern)
-            if isinstance(pattern, URLResolver):
-                yield from walk(pattern.url_patterns, route)
-            elif isinstance(pattern, URLPattern):
-                yield route.replace("<str:", "<").replace("<answer_id:", "<"), pattern.callback
-
-    return dict(walk(get_resolver().url_patterns, ""))
 
 
 def validate(schema: dict[str, Any], name: str, value: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,12 @@ PEOPLE = PeopleIndex.build(tomllib.loads((CORPUS / "lexicon" / "people.toml").re
 GOLDEN = [json.loads(line)["question"] for line in (CORPUS / "golden_dev.jsonl").read_text("utf-8").splitlines()]
 
 
+def read_rows(name: str) -> list[dict[str, Any]]:
+    """Return the rows of a labelled table of `tests/data`."""
+    path = CORPUS.parent / "tests" / "data" / f"{name}.jsonl"
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
 def published_rows(folder: Path = CORPUS) -> list[dict[str, Any]]:
     """Return the files of the published studies."""
     rows = [json.loads(path.read_text("utf-8")) for path in sorted((folder / "studies").glob("*.json"))]
@@ -41,13 +47,13 @@ def study_of(row: Mapping[str, Any]) -> Study:
     )  # fmt: skip
 
 
-def copy_slice(folder: Path) -> Path:
+def copy_slice(folder: Path, studies: Sequence[str] = SLICE) -> Path:
     """Copy the studies with all concepts, the lexicon, and what these studies say of relations between concepts."""
     (folder / "studies").mkdir()
-    for study_id in SLICE:
+    for study_id in studies:
         shutil.copy(CORPUS / "studies" / f"{study_id}.json", folder / "studies")
     shutil.copytree(CORPUS / "lexicon", folder / "lexicon")
-    relations = [row | {"studies": [s for s in row["studies"] if s in SLICE]} for row in GRAPH["relations"]]
+    relations = [row | {"studies": [s for s in row["studies"] if s in studies]} for row in GRAPH["relations"]]
     vocabulary = GRAPH | {"relations": [row for row in relations if row["studies"]]}
     (folder / "concepts.json").write_text(json.dumps(vocabulary), encoding="utf-8")
     return folder

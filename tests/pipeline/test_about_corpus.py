@@ -15,8 +15,7 @@ from corpus_app.records import Concept
 from qa_app.pipeline.question import about_corpus
 from qa_app.pipeline.question.about_corpus import CorpusAnswer, CorpusQuestionUnread
 from qa_app.pipeline.question.about_sentences import FACTS
-from tests.pipeline.corpora import COLLECTIONS, GOLDEN, GRAPH, PEOPLE, published_rows, study_of
-from tests.pipeline.rows import read_rows
+from tests.pipeline.corpora import COLLECTIONS, GOLDEN, GRAPH, PEOPLE, published_rows, read_rows, study_of
 
 ROOT = Path(__file__).resolve().parents[2]
 PUBLISHED = published_rows()

@@ -13,12 +13,10 @@ import pytest
 
 from corpus_app import curation, embedding, indexing, search
 from corpus_app.models import Finding, Passage, Study
-from qa_app.answers import answering, asking
+from qa_app.answers import asking
 from qa_app.answers.payload import Payload
 from qa_app.models import Answer, AnswerSentence
-from qa_app.pipeline.ports import Unwatched
-from qa_app.pipeline.records import InsufficientEvidence, Mode, Question
-from qa_app.pipeline.text import clean
+from qa_app.pipeline.records import InsufficientEvidence, Mode
 from tests.doubles.model_server import serving
 from tests.fakes import WordHashEncoder
 
@@ -71,7 +69,7 @@ def said(body: Payload) -> str:
     ],
 )  # fmt: skip
 def test_what_must_come_and_what_must_not(
-    question: str, outcomes: set[str], leader: str | None, words: str, never: str
+    question: str, outcomes: set[str], leader: str, words: str, never: str
 ) -> None:
     body = known(question)
 
@@ -110,27 +108,6 @@ def test_a_guarded_question_gets_the_fixed_reply_whatever_is_known() -> None:
 
     assert one["message"] == other["message"]
     assert (other["citations"], other["evidence"], other["headline"]) == ([], [], None)
-
-
-@pytest.mark.parametrize(
-    ("question", "collection", "searched", "study"),
-    [
-        (KIDNEYS, "nutrition", "collection", KIDNEY),
-        (KIDNEYS, "training", "collection_then_global", KIDNEY),
-        (SETS, "training", "collection", VOLUME),
-        (SAUNA, "training", "collection_then_global", None),
-        (SETS, None, "global", VOLUME),
-    ],
-)
-def test_a_collection_is_left_only_for_an_answer(
-    question: str, collection: str | None, searched: str, study: str | None
-) -> None:
-    body = ask(question, collection=collection)
-
-    assert body["scope"]["searched"] == searched
-    assert body["headline"] is None if study is None else study in cited(body)
-    others = Study.objects.filter(study_id__in=cited(body)).exclude(collection__slug=collection or "")
-    assert searched != "collection" or not others.exists()
 
 
 @pytest.mark.parametrize("how", ["withdrawn", "retracted"])
@@ -280,21 +257,3 @@ def test_a_language_model_writes_below_our_headline_and_is_verified(behaviour: s
     for span in (span for sentence in sentences(body) for span in sentence["support"]):
         assert span["quote"] in Passage.with_plain.get(pk=span["passage_id"]).text
     assert "Vibranium" not in said(body)
-
-
-def test_the_stream_tells_the_headline_once_and_before_any_sentence() -> None:
-    told: list[str] = []
-
-    class Watching(Unwatched):
-        def headline(self, *args: object) -> None:
-            told.append("headline")
-
-        def sentence(self, part: str, *args: object) -> None:
-            told.append(part)
-
-    question = Question(SETS, clean(SETS))
-    made = answering.make(question, writer="extractive", progress=Watching())
-
-    assert told[0] == "headline"
-    assert told.count("headline") == 1
-    assert len(told) == 1 + len(made.summary) + len(made.answer)

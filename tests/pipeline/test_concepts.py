@@ -14,8 +14,7 @@ from qa_app.pipeline.lexicon import LANGUAGE_FOLDER, words_of
 from qa_app.pipeline.question.follow_up import is_fragment
 from qa_app.pipeline.question.sources import SourceIndex, find_sources
 from qa_app.pipeline.question.wording import find_collection
-from tests.pipeline.corpora import GOLDEN, published_rows
-from tests.pipeline.rows import read_rows
+from tests.pipeline.corpora import GOLDEN, published_rows, read_rows
 from tests.pipeline.test_parse import read
 from tests.pipeline.values import make_concept
 

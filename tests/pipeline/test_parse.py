@@ -13,15 +13,14 @@ from hypothesis import strategies as st
 
 from corpus_app.records import Concept, Section
 from qa_app.pipeline.concepts import ConceptIndex
-from qa_app.pipeline.lexicon import PhraseIndex, placed_words, words_of
+from qa_app.pipeline.lexicon import PhraseIndex, words_of
 from qa_app.pipeline.query import Intent, Query
 from qa_app.pipeline.question.follow_up import follow, names_nothing
 from qa_app.pipeline.question.parse import parse
 from qa_app.pipeline.question.people import PeopleIndex
 from qa_app.pipeline.question.wording import find_ask
 from qa_app.pipeline.text import clean, words
-from tests.pipeline.corpora import COLLECTIONS, GOLDEN, GRAPH, PEOPLE
-from tests.pipeline.rows import read_rows
+from tests.pipeline.corpora import COLLECTIONS, GOLDEN, GRAPH, PEOPLE, read_rows
 
 LANGUAGE = Path(__file__).resolve().parents[2] / "qa_app" / "lexicon"
 CONCEPTS = tuple(
@@ -149,14 +148,6 @@ def test_any_text_can_be_parsed(text: str) -> None:
 
     assert isinstance(query.intent, Intent)
     assert query.text == clean(text) or query.corrections
-
-
-@given(st.text(max_size=80))
-def test_placed_words_are_the_words_of_the_text(text: str) -> None:
-    text = clean(text)
-
-    for word in placed_words(text)[1:-1]:
-        assert 0 <= word.start < word.end <= len(text)
 
 
 PROTEIN = "How much protein do older adults need to keep their muscle?"

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_app.records import Design, Hit, Passage, Section, TrainingStatus
-from qa_app.pipeline.passage_ranking import RankedPassages, find_pool, rank_passages, tfidf_cosines
+from qa_app.pipeline.passage_ranking import RankedPassages, rank_passages
 from qa_app.pipeline.policy import PRESETS, Order, Policy
 from qa_app.pipeline.ports import RerankerFailed
 from qa_app.pipeline.query import Query
@@ -60,17 +60,6 @@ def of(study: str, **changes: Any) -> Passage:
     return make_passage(TEXT, study=make_study(study, **changes))
 
 
-def test_the_tfidf_cosine_is_that_of_the_textbook() -> None:
-    # Of 3 passages "sets" stands in 1 and "growth" in all: idf ln(4/2) + 1 = 1.6931 and ln(4/4) + 1 = 1.
-    # Question (1.6931, 1) of length 1.9664; first text (2 * 1.6931, 1) of length 3.5308; their product 6.7335.
-    vocabulary = {"sets": 1, "growth": 3}
-
-    found = tfidf_cosines("Sets, growth?", ["sets sets growth", "Growth!", "sleep", ""], vocabulary, 3)
-
-    assert found == pytest.approx([6.7335 / (1.9664 * 3.5308), 1 / 1.9664, 0.0, 0.0], abs=1e-4)
-    assert tfidf_cosines("?", ["sets"], {}, 0) == [0.0]
-
-
 @pytest.mark.parametrize("lexical", ["bm25", "tfidf"])
 def test_the_score_is_the_weighted_sum_of_words_and_meaning(lexical: str) -> None:
     query = make_query("weekly sets")
@@ -96,15 +85,6 @@ def test_a_passage_without_a_vector_goes_by_its_words() -> None:
     assert ids(found) == [waiting[0].passage_id, last[0].passage_id, first[0].passage_id]
     assert found[0].score == pytest.approx(1.0)
     assert [c.passage.study.study_id for c in by_words] == ["B", "C", "A"]
-
-
-def test_the_pool_is_the_nearest_by_meaning_and_as_many_by_words() -> None:
-    hits = [Hit(1, 9.0, 0.1), Hit(2, 8.0, 0.2), Hit(3, 1.0, 0.3), Hit(4, 0.0, 0.4), Hit(5, 2.0, None)]
-    without_vectors = [Hit(1, 1.0, None), Hit(2, 2.0, None), Hit(3, 0.0, None)]
-
-    assert find_pool(hits, MEANING, 2) == (4, 3)
-    assert find_pool(hits, replace(MEANING, lexical_weight=0.4), 2) == (4, 3, 1, 2)
-    assert find_pool(without_vectors, MEANING, 5) == (2, 1)
 
 
 def test_a_study_on_a_neighbouring_concept_gains_a_little() -> None:
@@ -207,9 +187,7 @@ ORDERS = [preset for preset in PRESETS.values() if preset.order is not Order.REL
     st.sampled_from(list(Mode)),
     st.lists(st.tuples(st.floats(0, 9), st.none() | st.floats(-1, 1)), min_size=8, max_size=8),
 )
-def test_every_step_is_written_down_and_nothing_is_kept_twice(
-    passages: list[Passage], preset: Policy, mode: Mode, scores: list[tuple[float, float | None]]
-) -> None:
+def test_every_step_is_written_down(passages: list[Passage], preset: Policy, mode: Mode, scores: list[Any]) -> None:
     query = make_query(
         sections=(Section.RESULTS,),
         concepts=(make_concept("muscle", neighbours=("sets",)),),
@@ -257,9 +235,7 @@ def candidates(number: int) -> tuple[Candidate, ...]:
         ([5.0, 5.0, 5.0], [1, 2, 3], ["1 to 1", "2 to 2", "3 to 3"]),
     ],
 )
-def test_a_models_order_stands_unless_it_fails_and_is_written_down(
-    scores: list[float], order: list[int], effects: list[str]
-) -> None:
+def test_a_models_order_stands_unless_it_fails(scores: list[float], order: list[int], effects: list[str]) -> None:
     ranked = rerank(ASKED, candidates(3), FixedReranker(scores))
 
     assert ids(ranked) == order

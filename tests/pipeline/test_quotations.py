@@ -7,7 +7,7 @@ from hypothesis import given
 
 from qa_app.pipeline.orders import gives_orders, visible
 from qa_app.pipeline.quotations import LONGEST, cut, has_statistics
-from tests.pipeline.rows import read_rows
+from tests.pipeline.corpora import read_rows
 from tests.pipeline.values import TEXTS, make_passage, vector_of
 
 ROWS = read_rows("quotations")

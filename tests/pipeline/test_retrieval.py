@@ -21,32 +21,23 @@ from tests.pipeline.fake_corpus import FakeCorpus
 from tests.pipeline.values import make_concept, make_passage, make_query, make_study
 
 
-@pytest.mark.parametrize(
-    ("hits", "weight", "fused"),
-    [
-        ([], 0.4, {}),
+def test_scores_of_words_and_meaning_are_weighted() -> None:
+    two = [Hit(1, 4.0, 0.2), Hit(2, 0.0, 0.6)]
+    for hits, weight, fused in (
+        ([], 0.4, {}), (two, 0.4, {2: 0.6, 1: 0.4}), (two, 0.0, {2: 1.0, 1: 0.0}),
         ([Hit(1, 1.0, 0.2), Hit(2, 3.0, 0.6), Hit(3, 2.0, 0.3)], 0.4, {2: 1.0, 3: 0.4 * 0.5 + 0.6 * 0.25, 1: 0.0}),
-        ([Hit(1, 4.0, 0.2), Hit(2, 0.0, 0.6)], 0.4, {2: 0.6, 1: 0.4}),
-        ([Hit(1, 4.0, 0.2), Hit(2, 0.0, 0.6)], 0.0, {2: 1.0, 1: 0.0}),
         ([Hit(1, 1.0, None), Hit(2, 3.0, None)], 0.4, {2: 1.0, 1: 0.0}),  # no vectors: words alone
         ([Hit(1, 0.0, 0.2), Hit(2, 0.0, 0.6)], 0.4, {2: 1.0, 1: 0.0}),  # no word in common: meaning alone
         ([Hit(1, 1.0, 0.2), Hit(2, 9.0, None), Hit(3, 1.0, 0.6)], 0.4, {2: 1.0, 3: 0.6, 1: 0.0}),  # 2 waits for its vector
         ([Hit(2, 1.0, 0.6), Hit(1, 1.0, 0.6)], 0.4, {1: 0.0, 2: 0.0}),  # nothing tells them apart but their ids
-    ],
-)  # fmt: skip
-def test_scores_of_both_halves_are_brought_to_one_scale_and_weighted(
-    hits: list[Hit], weight: float, fused: dict[int, float]
-) -> None:
-    found = fuse(Hits.of(hits), weight)
-
-    assert list(found) == list(fused)
-    assert found == pytest.approx(fused)
+    ):  # fmt: skip
+        found = fuse(Hits.of(hits), weight)
+        assert list(found) == list(fused)
+        assert found == pytest.approx(fused)
 
 
 @given(st.lists(st.tuples(st.floats(0, 40), st.none() | st.floats(-1, 1)), max_size=40), st.floats(0, 1), st.randoms())
-def test_fused_scores_lie_between_0_and_1_whatever_order_the_hits_come_in(
-    rows: list[tuple[float, float | None]], weight: float, random: Any
-) -> None:
+def test_fused_scores_lie_between_0_and_1(rows: list[Any], weight: float, random: Any) -> None:
     hits = [Hit(number, *row) for number, row in enumerate(rows)]
 
     found = fuse(Hits.of(hits), weight)
@@ -115,21 +106,12 @@ def test_a_chosen_collection_is_left_only_for_an_answer(
     assert (found.vector, found.found.lexical.ok, found.found.dense.ok) == (None, True, False)
 
 
-@pytest.mark.parametrize(
-    ("policy", "chosen", "scope"),
-    [
-        (DEFAULT, None, Scope.GLOBAL),
-        (DETECTING, None, Scope.COLLECTION),
-        (DETECTING, "training", Scope.COLLECTION_THEN_GLOBAL),
-    ],
-)
-def test_a_collection_that_is_pointed_at_is_searched_where_the_policy_says_so(
-    policy: Policy, chosen: str | None, scope: Scope
-) -> None:
-    found, where, _ = scoped("protein for the old", chosen, policy, collection="nutrition")
-
-    assert where is scope
-    assert found.ranked[0][0] == "B"
+def test_a_collection_that_is_pointed_at_is_searched_where_the_policy_says_so() -> None:
+    for policy, chosen, scope in (
+        (DEFAULT, None, Scope.GLOBAL), (DETECTING, None, Scope.COLLECTION), (DETECTING, "training", Scope.COLLECTION_THEN_GLOBAL),
+    ):  # fmt: skip
+        found, where, _ = scoped("protein for the old", chosen, policy, collection="nutrition")
+        assert (where, found.ranked[0][0]) == (scope, "B")
 
 
 CREATINE = make_concept("creatine", neighbours=("loading-phase", "strength", "creatine", "gone"))
@@ -153,35 +135,22 @@ def test_where_little_was_found_neighbouring_concepts_are_searched_too() -> None
     assert clock.spent["linked"] is not None
 
 
-@pytest.mark.parametrize(
-    ("text", "policy", "concepts"),
-    [
+def test_there_is_no_second_pass_without_need() -> None:
+    for text, policy, concepts in (
         ("does creatine help swimmers?", DEFAULT, (CREATINE,)),  # the policy has no second pass
         ("do weekly sets build muscle?", LINKING, (CREATINE,)),  # enough was found
         ("does creatine help swimmers?", LINKING, ()),  # no concept is named
         ("does strength help swimmers?", LINKING, (HUB,)),  # it has neighbours everywhere
-    ],
-)
-def test_there_is_no_second_pass_without_need(text: str, policy: Policy, concepts: tuple[Concept, ...]) -> None:
-    found, clock = linked(text, policy, *concepts)
-
-    assert (found.linked, found.linked_leg) == ((), None)
-    assert clock.spent["linked"] is None
+    ):
+        found, clock = linked(text, policy, *concepts)
+        assert (found.linked, found.linked_leg, clock.spent["linked"]) == ((), None, None)
 
 
-@pytest.mark.parametrize(
-    ("chances", "cited"),
-    [
-        ([], ()),
-        ([0.01], ("A",)),  # the leader may always be cited
-        ([0.9, 0.5, 0.4, 0.3], ("A", "B", "C")),
-        ([0.9, 0.8, 0.7, 0.6, 0.5], ("A", "B", "C", "D")),
-        ([0.06, 0.05, 0.04], ("A", "B")),
-    ],
-)
-def test_studies_far_behind_the_leader_are_not_cited(chances: list[float], cited: tuple[str, ...]) -> None:
+def test_studies_far_behind_the_leader_are_not_cited() -> None:
     found, _, _ = scoped("weekly sets", None)
-    ranked = tuple(zip("ABCDE", chances, strict=False))
     policy = Policy(cited_from=0.05, cited_share=0.4, cited_studies=4)
-
-    assert cited_studies(replace(found, ranked=ranked), policy) == cited
+    for chances, cited in (
+        ([], ""), ([0.01], "A"), ([0.9, 0.5, 0.4, 0.3], "ABC"), ([0.9, 0.8, 0.7, 0.6, 0.5], "ABCD"), ([0.06, 0.05, 0.04], "AB"),
+    ):  # fmt: skip
+        ranked = tuple(zip("ABCDE", chances, strict=False))
+        assert cited_studies(replace(found, ranked=ranked), policy) == tuple(cited)

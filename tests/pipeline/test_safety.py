@@ -55,33 +55,20 @@ def test_a_reply_says_where_help_is_and_all_but_the_gravest_what_the_site_can_do
         assert ("What this site can do" in declined.message) == (route != "crisis")
 
 
-@pytest.mark.parametrize(
-    ("question", "route"),
-    [
-        ("I want to kill myself", "crisis"),
-        ("my mum took 40 paracetamol tablets", "emergency"),
-        ("I can't breathe", "emergency"),
-        ("which heat pump is quietest?", None),
-        ("can my son squat at 12 years old?", None),
-    ],
-)
-def test_a_corpus_without_a_lexicon_still_answers_a_crisis_with_help(question: str, route: str | None) -> None:
-    assert route_of(question, LANGUAGE_ONLY) == route
+def test_a_corpus_without_a_lexicon_still_answers_a_crisis_with_help() -> None:
+    routes = {
+        "I want to kill myself": "crisis", "my mum took 40 paracetamol tablets": "emergency", "I can't breathe": "emergency",
+        "which heat pump is quietest?": None, "can my son squat at 12 years old?": None,
+    }  # fmt: skip
+
+    assert {question: route_of(question, LANGUAGE_ONLY) for question in routes} == routes
 
 
-@pytest.mark.parametrize(
-    ("question", "route"),
-    [
-        ("CHEST PAIN when I lift", "emergency"),
-        ("che\u200bst pa\u00adin when I lift", "emergency"),
-        ("chest-pain when I lift", "emergency"),
-        ("how much testosteron should i take a week", "drugs"),
-        ("how much tetsosterone should i take a week", "drugs"),
-        ("how much testozterone should i take a week", "drugs"),
-    ],
-)
-def test_disguised_or_wrong_letters_do_not_get_around_a_route(question: str, route: str) -> None:
-    assert route_of(question) == route
+def test_disguised_or_wrong_letters_do_not_get_around_a_route() -> None:
+    for pain in ("CHEST PAIN", "che\u200bst pa\u00adin", "chest-pain"):
+        assert route_of(f"{pain} when I lift") == "emergency"
+    for drug in ("testosteron", "testostrone", "tetsosterone", "testozterone"):
+        assert route_of(f"how much {drug} should i take a week") == "drugs"
 
 
 @given(st.text())
@@ -109,23 +96,14 @@ STORY = (
 )
 
 
-@pytest.mark.parametrize(
-    ("question", "guarded", "route"),
-    [
-        ("a question the list does not know", True, "medicine"),
-        ("a question the list does not know", False, None),
-        ("can I stop my metformin?", False, "medicine"),
-        (STORY, False, None),
-        (STORY, True, "medicine"),
-        (STORY + "I want to kill myself.", False, "crisis"),
-    ],
-)
-def test_the_classifier_adds_to_the_list_and_decides_long_questions_that_are_not_urgent(
-    question: str, guarded: bool, route: str | None
-) -> None:
-    declined = check(question, [0.0] * 384, LEXICON, classifier(guarded))
-
-    assert (declined.route if declined else None) == route
+def test_the_classifier_adds_to_the_list_and_decides_long_questions_that_are_not_urgent() -> None:
+    unknown = "a question the list does not know"
+    for question, guarded, route in (
+        (unknown, True, "medicine"), (unknown, False, None), ("can I stop my metformin?", False, "medicine"),
+        (STORY, False, None), (STORY, True, "medicine"), (STORY + "I want to kill myself.", False, "crisis"),
+    ):  # fmt: skip
+        declined = check(question, [0.0] * 384, LEXICON, classifier(guarded))
+        assert (declined.route if declined else None) == route
 
 
 @pytest.mark.parametrize(

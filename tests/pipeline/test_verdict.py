@@ -46,41 +46,26 @@ def test_the_intent_of_a_question() -> None:
     assert {ask: read_intent(ask) for ask in intents} == intents
 
 
-@pytest.mark.parametrize(
-    ("ask", "lean", "direction", "expected"),
-    [
-        ("Does creatine improve strength?", Lean.YES, GOOD, "yes"),
-        ("Does creatine improve strength?", Lean.NO, BAD, "no"),
-        ("Does creatine improve strength?", Lean.YES, UP, "yes"),
-        ("Does creatine improve strength?", Lean.MIXED, GOOD, "depends"),
-        ("Does creatine improve strength?", Lean.NO_CLEAR_DIFFERENCE, SAME, "no_clear_difference"),
-        ("Does creatine improve strength?", None, GOOD, None),
-        ("Does creatine not improve strength?", Lean.YES, GOOD, None),
+def test_the_verdict_follows_question_and_finding() -> None:
+    better, bad = "Does creatine improve strength?", "Is creatine bad for strength?"
+    worse = "Is water better than creatine for strength?"
+    for ask, lean, direction, expected in (
+        (better, Lean.YES, GOOD, "yes"), (better, Lean.NO, BAD, "no"), (better, Lean.YES, UP, "yes"),
+        (better, Lean.MIXED, GOOD, "depends"), (better, Lean.NO_CLEAR_DIFFERENCE, SAME, "no_clear_difference"),
+        (better, None, GOOD, None), ("Does creatine not improve strength?", Lean.YES, GOOD, None),
         ("Is creatine bad for kidneys?", Lean.NO_CLEAR_DIFFERENCE, SAME, "no_clear_difference"),
-        ("Is creatine bad for strength?", Lean.YES, GOOD, "no"),
-        ("Is creatine bad for strength?", Lean.NO, DOWN, "yes"),
-        ("Is creatine better than water for strength?", Lean.YES, GOOD, "yes"),
-        ("Is water better than creatine for strength?", Lean.YES, GOOD, "no"),
-        ("Is water better than creatine for strength?", Lean.NO, BAD, "yes"),
-        ("Is milk better than soy for strength?", Lean.YES, GOOD, None),
+        (bad, Lean.YES, GOOD, "no"), (bad, Lean.NO, DOWN, "yes"),
+        ("Is creatine better than water for strength?", Lean.YES, GOOD, "yes"), (worse, Lean.YES, GOOD, "no"),
+        (worse, Lean.NO, BAD, "yes"), ("Is milk better than soy for strength?", Lean.YES, GOOD, None),
         ("Is creatine as good as water for strength?", Lean.YES, GOOD, "no"),
-        ("Creatine or water for strength?", Lean.YES, GOOD, None),
-        ("Can creatine help me?", Lean.YES, GOOD, "yes"),
-        ("How much creatine should I take?", Lean.YES, GOOD, "number"),
-        ("Why does creatine work?", Lean.YES, GOOD, "explanation"),
-        ("Which supplements help?", Lean.YES, GOOD, "list"),
-        ("creatine strength", Lean.YES, GOOD, None),
-    ],
-)
-def test_the_verdict_follows_question_and_finding(
-    ask: str, lean: Lean | None, direction: Direction, expected: str | None
-) -> None:
-    finding = Finding("creatine", "water", "strength", direction, "", lean=lean)
-    intent = read_intent(ask)
-
-    given = verdict(intent, read_polarity(ask, intent), finding, wanted=Wanted.MORE, is_on_topic=True, is_whole=True)
-
-    assert given == expected
+        ("Creatine or water for strength?", Lean.YES, GOOD, None), ("Can creatine help me?", Lean.YES, GOOD, "yes"),
+        ("How much creatine should I take?", Lean.YES, GOOD, "number"), ("creatine strength", Lean.YES, GOOD, None),
+        ("Why does creatine work?", Lean.YES, GOOD, "explanation"), ("Which supplements help?", Lean.YES, GOOD, "list"),
+    ):  # fmt: skip
+        finding, intent = Finding("creatine", "water", "strength", direction, "", lean=lean), read_intent(ask)
+        polarity = read_polarity(ask, intent)
+        given = verdict(intent, polarity, finding, wanted=Wanted.MORE, is_on_topic=True, is_whole=True)
+        assert given == expected, (ask, lean)
 
 
 @pytest.mark.parametrize(("is_on_topic", "is_whole", "expected"), [(False, True, None), (True, False, "depends")])
@@ -122,41 +107,30 @@ def finding(
     return Finding(*sides, Direction.UNCLEAR, "", number, study, **({"lean": Lean.YES} | changes))
 
 
-@pytest.mark.parametrize(
-    ("sides", "outcome", "expected"),
-    [
-        (("creatine supplementation", "placebo"), "strength", ({"creatine"}, set(), {"strength"})),
-        (("creatine plus lifting", "placebo plus lifting"), "muscle strength", ({"creatine"}, set(), {"strength"})),
-        (("ketogenic diet", "non-ketogenic diet"), "strength", ({"keto"}, set(), {"strength"})),
-        (("lifting", "no lifting"), "1RM", ({"lifting"}, set(), {"1rm"})),
-        (("high-load training", "low-load training"), "strength (1RM leg press)", ({"heavy"}, {"light"}, {"strength"})),
-        (("more lifting", "some lifting"), "strength", (set(), set(), {"strength"})),
-        (("creatine", "placebo"), "sleep", ({"creatine"}, set(), set())),
-    ],
-)
-def test_a_finding_is_mapped_to_what_differs_between_its_sides(
-    sides: tuple[str, str], outcome: str, expected: tuple[set[str], ...]
-) -> None:
-    assert map_finding(finding(*sides, outcome), INDEX) == FindingConcepts(*map(frozenset, expected))
+def test_a_finding_is_mapped_to_what_differs_between_its_sides() -> None:
+    for sides, outcome, *expected in (
+        (("creatine supplementation", "placebo"), "strength", {"creatine"}, set(), {"strength"}),
+        (("creatine plus lifting", "placebo plus lifting"), "muscle strength", {"creatine"}, set(), {"strength"}),
+        (("ketogenic diet", "non-ketogenic diet"), "strength", {"keto"}, set(), {"strength"}),
+        (("lifting", "no lifting"), "1RM", {"lifting"}, set(), {"1rm"}),
+        (("high-load training", "low-load training"), "strength (1RM leg press)", {"heavy"}, {"light"}, {"strength"}),
+        (("more lifting", "some lifting"), "strength", set(), set(), {"strength"}),
+        (("creatine", "placebo"), "sleep", {"creatine"}, set(), set()),
+    ):  # fmt: skip
+        assert map_finding(finding(*sides, outcome), INDEX) == FindingConcepts(*map(frozenset, expected))
 
 
-@pytest.mark.parametrize(
-    ("others", "expected"),
-    [
-        ([], LeanCounts(1, 0, 0)),
-        ([finding("creatine", "placebo", lean=Lean.NO, number=2, study="B")], LeanCounts(1, 1, 0)),
-        ([finding("creatine", "placebo", number=2)], LeanCounts(1, 0, 0)),
-        ([finding("creatine", "placebo", lean=Lean.NO, number=2)], LeanCounts(0, 0, 0)),
-        ([finding("creatine", "placebo", lean=Lean.MIXED, number=2, study="B")], LeanCounts(1, 0, 0)),
-        ([finding("lifting", "rest", number=2, study="B")], LeanCounts(1, 0, 0)),
-        ([finding("creatine", "placebo", number=2, study="B", is_unconfirmed=True)], LeanCounts(1, 0, 0)),
-    ],
-)
-def test_each_study_on_the_matter_counts_once(others: list[Finding], expected: LeanCounts) -> None:
+def test_each_study_on_the_matter_counts_once() -> None:
     one = finding("creatine", "placebo")
-    concepts = {f.finding_id: map_finding(f, INDEX) for f in (one, *others)}
-
-    assert counts(one, [one, *others], concepts) == expected
+    for sides, changes, expected in (
+        (("creatine", "placebo"), {"lean": Lean.NO, "study": "B"}, LeanCounts(1, 1, 0)),
+        (("creatine", "placebo"), {}, LeanCounts(1, 0, 0)), (("creatine", "placebo"), {"lean": Lean.NO}, LeanCounts(0, 0, 0)),
+        (("creatine", "placebo"), {"lean": Lean.MIXED, "study": "B"}, LeanCounts(1, 0, 0)),
+        (("lifting", "rest"), {"study": "B"}, LeanCounts(1, 0, 0)),
+        (("creatine", "placebo"), {"study": "B", "is_unconfirmed": True}, LeanCounts(1, 0, 0)),
+    ):  # fmt: skip
+        other = finding(*sides, number=2, **changes)
+        assert counts(one, [one, other], {f.finding_id: map_finding(f, INDEX) for f in (one, other)}) == expected
 
 
 def test_sides_the_other_way_round_count_turned_and_what_is_not_mapped_not_at_all() -> None:
@@ -196,28 +170,23 @@ def test_a_grade_starts_from_the_design() -> None:
     assert {tuple(reason.code for reason in one.reasons) for one in map(graded.get, levels) if one} == {("design",)}
 
 
-@pytest.mark.parametrize(
-    ("change", "size", "asked", "lean", "level", "codes"),
-    [
+def test_each_row_lowers_the_grade_and_says_why() -> None:
+    older, women = {"age_groups": (AgeGroup.OLDER_ADULTS,)}, {"sexes": (Sex.FEMALE,)}
+    for change, size, asked, lean, level, codes in (
         ({}, StudySize(900, 4), {}, Lean.YES, "moderate", ["few_studies"]),
         ({}, StudySize(399, 20), {}, Lean.YES, "moderate", ["few_participants"]),
         ({}, StudySize(None, None), {}, Lean.YES, "high", []),
         ({"design": Design.RANDOMIZED_CONTROLLED_TRIAL}, StudySize(30), {}, Lean.YES, "low", ["few_studies", "few_participants"]),
-        ({}, LARGE, {}, Lean.MIXED, "moderate", ["mixed_results"]),
-        ({}, LARGE, {}, Lean.UNCLEAR, "moderate", ["unclear_results"]),
-        ({}, LARGE, {"age_groups": (AgeGroup.OLDER_ADULTS,)}, Lean.YES, "moderate", ["indirect"]),
-        ({}, LARGE, {"age_groups": (AgeGroup.OLDER_ADULTS,), "sexes": (Sex.FEMALE,)}, Lean.YES, "moderate", ["indirect"]),
-        ({"sex": Sex.BOTH}, LARGE, {"sexes": (Sex.FEMALE,)}, Lean.YES, "high", []),
+        ({}, LARGE, {}, Lean.MIXED, "moderate", ["mixed_results"]), ({}, LARGE, {}, Lean.UNCLEAR, "moderate", ["unclear_results"]),
+        ({}, LARGE, older, Lean.YES, "moderate", ["indirect"]), ({}, LARGE, older | women, Lean.YES, "moderate", ["indirect"]),
+        ({"sex": Sex.BOTH}, LARGE, women, Lean.YES, "high", []),
         ({"training_status": TrainingStatus.ATHLETES}, LARGE, {"training": (TrainingStatus.TRAINED,)}, Lean.YES, "high", []),
         ({"peer_reviewed": False}, LARGE, {}, Lean.YES, "moderate", ["not_peer_reviewed"]),
         ({"notice": Notice.EXPRESSION_OF_CONCERN}, LARGE, {}, Lean.YES, "moderate", ["concern"]),
         ({"notice": Notice.CORRECTED}, LARGE, {}, Lean.YES, "high", ["corrected"]),
-    ],
-)  # fmt: skip
-def test_each_row_lowers_the_grade_and_says_why(change, size, asked, lean, level, codes) -> None:  # type: ignore[no-untyped-def]
-    graded = grade([replace(REVIEW, **change)], [found("A", lean)], Population(**asked), sizes={"A": size})
-
-    assert (graded.level, [reason.code for reason in graded.reasons[1:]]) == (level, codes)
+    ):  # fmt: skip
+        graded = grade([replace(REVIEW, **change)], [found("A", lean)], Population(**asked), sizes={"A": size})
+        assert (graded.level, [reason.code for reason in graded.reasons[1:]]) == (level, codes)
 
 
 def test_disagreement_retractions_and_parts_lower_the_grade_but_no_weaker_design_beside_a_review() -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.records import DraftSentence, LeftOut, LeftOutReason, Sentence, SentenceKind, Verdict
-from qa_app.pipeline.verification import Judge, align_to_passage, find_span, verify
+from qa_app.pipeline.verification import align_to_passage, find_span, verify
 from tests.pipeline.values import TEXTS, make_candidate, make_evidence, make_passage
 
 SAFE = "No trial found that creatine harms the kidneys. It was safe. It was safe in older adults, too."
@@ -129,34 +131,26 @@ def test_a_sentence_is_supported_by_each_cited_passage_that_says_it(text: str, s
 
 
 def judged(
-    text: str,
-    *sources: str,
-    cites: int = 1,
-    policy: Policy | None = None,
-    judge: Judge | None = None,
-    question: str = "is creatine safe?",
+    text: str, *sources: str, cites: int = 1, question: str = "is creatine safe?", **options: Any
 ) -> tuple[tuple[Sentence, ...], tuple[LeftOut, ...]]:
     """One sentence that cites the first `cites` of the sources, each of them a study's."""
     found = [make_candidate(source, study=f"T{n}") for n, source in enumerate(sources)]
     ids = tuple(candidate.passage.passage_id for candidate in found[:cites])
-    return verify([DraftSentence(text, ids)], make_evidence(*found, question=question), policy=policy, judge=judge)
+    return verify([DraftSentence(text, ids)], make_evidence(*found, question=question), **options)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_what_is_cut_down_or_joined_is_a_near_quote_with_its_sentences() -> None:
+    for text in (
         "Heavy loads raised leg strength by 12%.",
         "In young men, the heavy loads raised leg strength by twelve per cent (95% CI 8–16).",
         "In young men, heavy loads raised leg strength by 12%; sleep did not change in either group.",
-    ],
-)
-def test_what_is_cut_down_or_joined_is_a_near_quote_with_its_sentences(text: str) -> None:
-    (kept,), fallen = judged(text, LOADS)
-
-    assert (kept.kind, kept.verdict, kept.support_level) == (SentenceKind.NEAR_QUOTE, Verdict.SUPPORTED, "high")
-    assert kept.text == text
-    assert kept.support[0].quote == LOADS[: kept.support[0].end]
-    assert fallen == ()
+    ):
+        (kept,), fallen = judged(text, LOADS)
+        assert (kept.kind, kept.verdict, kept.support_level) == (SentenceKind.NEAR_QUOTE, Verdict.SUPPORTED, "high")
+        assert (kept.text, fallen) == (text, ())
+        assert kept.support[0].quote == LOADS[: kept.support[0].end]
+    assert align_to_passage("Heavy loads.", make_passage(LOADS)) is None
+    assert judged("Heavy loads.", LOADS)[0] == ()
 
 
 @pytest.mark.parametrize(
@@ -179,22 +173,18 @@ def test_a_near_quote_that_differs_falls_with_the_words_that_differ(text: str, r
     assert "differs" in fallen.detail
 
 
-@pytest.mark.parametrize(
-    "text", ["Sleep did not change in either group.", "In either group, sleep did not change.", "Sleep did not change."]
-)
-def test_words_of_a_passage_that_is_not_cited_are_no_support(text: str) -> None:
+def test_words_of_a_passage_that_is_not_cited_are_no_support() -> None:
     other = "We saw that sleep did not change in either group. In either group, sleep did not change. " + LOADS
+    for text in (
+        "Sleep did not change in either group.",
+        "In either group, sleep did not change.",
+        "Sleep did not change.",
+    ):
+        kept, (fallen,) = judged(text, "Sets matter for growth.", other)
 
-    kept, (fallen,) = judged(text, "Sets matter for growth.", other)
-
-    assert kept == ()
-    assert (fallen.what, fallen.reason, fallen.text) == ("sentence", LeftOutReason.UNSUPPORTED, text)
-    assert "does not cite" in fallen.detail
-
-
-def test_too_few_words_are_no_near_quote() -> None:
-    assert align_to_passage("Heavy loads.", make_passage(LOADS)) is None
-    assert judged("Heavy loads.", LOADS)[0] == ()
+        assert kept == ()
+        assert (fallen.what, fallen.reason, fallen.text) == ("sentence", LeftOutReason.UNSUPPORTED, text)
+        assert "does not cite" in fallen.detail
 
 
 def test_a_paraphrase_carries_the_sentences_nearest_to_it() -> None:

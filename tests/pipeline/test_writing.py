@@ -161,6 +161,10 @@ class StageWatcher(Unwatched):
         self.stages: list[tuple[str, float]] = []
         self.leaves_after = leaves_after
 
+    @property
+    def names(self) -> list[str]:
+        return [name for name, _ in self.stages]
+
     def is_abandoned(self) -> bool:
         return len(self.stages) >= self.leaves_after
 
@@ -223,5 +227,5 @@ def test_once_nobody_waits_or_the_time_is_over_no_stage_begins() -> None:
         raise AssertionError
     with pytest.raises(OutOfTime, match="longer than 30 seconds"), Clock(limit=Over())("rank"):
         raise AssertionError
-    assert [name for name, _ in watcher.stages] == ["scope"]
+    assert watcher.names == ["scope"]
     assert clock.spent["encode"] == 3000.0
