@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import tomllib
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -136,11 +135,8 @@ def test_tools_agree_on_the_oldest_python() -> None:
     assert "OLDEST = (3, 11)" in text("inform_site/bootstrap.py")
 
 
-READERS = {"INFORM_POLICY": settings.read_policy, "INFORM_RERANKER": settings.read_reranker}
-
-
 def read(name: str) -> str:
-    reader: Callable[[str], str] = READERS[name]
+    reader = {"INFORM_POLICY": settings.read_policy, "INFORM_RERANKER": settings.read_reranker}[name]
     return settings.read(reader, name, "")
 
 

@@ -87,20 +87,6 @@ def test_a_passage_without_a_vector_goes_by_its_words() -> None:
     assert [c.passage.study.study_id for c in by_words] == ["B", "C", "A"]
 
 
-def test_a_study_on_a_neighbouring_concept_gains_a_little() -> None:
-    creatine = make_concept("creatine", neighbours=("loading-phase", "creatine"))
-    neighbour, same, other = (
-        of(study, concepts=(concept,)) for study, concept in (("A", "loading-phase"), ("B", "creatine"), ("C", "sleep"))
-    )
-    rows, query = [(neighbour, 0.5), (same, 0.55), (other, 0.5)], make_query(concepts=(creatine,))
-
-    found = rank(*rows, query=query, neighbour_weight=0.1).passages
-
-    assert ids(found) == [neighbour.passage_id, same.passage_id, other.passage_id]
-    assert found[0].score == pytest.approx(0.6)
-    assert [c.passage for c in found if "neighbouring concept" in steps(c)] == [neighbour]
-
-
 def test_a_beginner_gets_reviews_and_advice_first_and_others_results_of_trained_people() -> None:
     advice = Section.PRACTICAL_APPLICATIONS
     review = make_passage(TEXT, study=make_study("A", design=Design.META_ANALYSIS), section=advice)
