@@ -35,17 +35,11 @@ def test_uses_a_secret():
 def test_a_secret_in_the_log_fails_the_run(tmp_path: Path, say: str, more: tuple[str, ...], fails: bool) -> None:
     (tmp_path / "test_one.py").write_text(RUN.format(secret=SECRET, say=say.format(secret=SECRET)))
     own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+    own |= {"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "xdist", "-p", "tests.unlogged", *more]
+    command += ["--rootdir", str(tmp_path), str(tmp_path)]
 
-    run = subprocess.run(
-        [*command, "--rootdir", str(tmp_path), str(tmp_path)],
-        cwd=tmp_path,
-        env=own | {"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    run = subprocess.run(command, cwd=tmp_path, env=own, capture_output=True, text=True, timeout=120, check=False)
 
     assert run.returncode == int(fails), run.stdout + run.stderr
     assert ("a key stands in the log: " in run.stdout) == fails

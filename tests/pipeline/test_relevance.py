@@ -22,9 +22,9 @@ from tests.pipeline.values import make_concept, make_query, make_scores, make_st
 VOCABULARY = Vocabulary({"set": 1.0, "muscl": 3.0}, unknown_share=0.0)
 
 
-def features_of(*scores: StudyScores, **studies: tuple[str, ...]) -> Features:
-    known = {score.study_id: make_study(score.study_id, concepts=studies.get(score.study_id, ())) for score in scores}
-    return read_features(make_query(), scores, known, VOCABULARY)
+def features_of(*scores: StudyScores) -> Features:
+    studies = {score.study_id: make_study(score.study_id) for score in scores}
+    return read_features(make_query(), scores, studies, VOCABULARY)
 
 
 def test_the_gap_is_the_distance_to_the_best_study_and_a_missing_text_is_below_any_score() -> None:
