@@ -99,7 +99,7 @@ SHORTENED = (
     "Strength rose in men, but not in women.", "Strength rose in men, with no change in sleep.",
     "Strength rose in men; only two trials asked for sleep.", "Strength rose in men, and only three trials asked for sleep.",
     "Strength rose in men who did not smoke.", "Strength rose in men, thus overall.", "Strength (by dynamometer) rose in men.",
-    "Strength rose in men without a change of diet.", "Strength - measured twice - rose in men.",
+    "Strength rose in men without a change of diet.", "Strength therefore rose in men.", "Strength - measured twice - rose in men.",
 )  # fmt: skip
 
 
@@ -170,6 +170,7 @@ def test_what_differs_falls_and_says_why(claim: str, source: str, reason: LeftOu
 
 
 def test_two_sentences_may_be_set_side_by_side_but_not_spliced() -> None:
+    assert window(read("Strength rose."), ()) == read("Strength rose.")
     for joint in ("; sleep", ", and sleep", " while sleep", " - sleep"):
         claim = f"Strength rose in trained men{joint} did not change in women."
         assert laid(claim, "Strength rose in trained men.", "However, sleep did not change in women.").reason is None

@@ -169,6 +169,7 @@ def test_a_follow_up_is_understood_after_the_question_before_and_nothing_else_is
 
     assert wrong == []
     assert meaning("", PROTEIN) is None
+    assert meaning("what about creatine?", FAILURE) is None  # what is done is not replaced by a thing
 
 
 def test_golden_questions_name_something_and_are_not_altered() -> None:
