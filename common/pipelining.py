@@ -52,7 +52,7 @@ def first_row(statement: str, parameters: Mapping[str, Any]) -> tuple[Any, ...] 
 
 
 @contextmanager
-def sending() -> Iterator[Send]:
+def statement_pipeline() -> Iterator[Send]:
     """Yield a function that sends prepared statements in the open transaction without waiting.
 
     Fetching rows waits for them; leaving the block waits for all. Raises DatabaseError.
@@ -68,7 +68,7 @@ def sending() -> Iterator[Send]:
 
 
 @contextmanager
-def together(*, settings: Mapping[str, str], is_planned_once: bool) -> Iterator[Send]:
+def snapshot_pipeline(*, settings: Mapping[str, str], is_planned_once: bool) -> Iterator[Send]:
     """Yield a function that sends a statement and returns its cursor; fetching rows waits for them.
 
     PostgreSQL works while this process does something else. `is_planned_once` prepares the statements. The settings
@@ -86,20 +86,20 @@ def together(*, settings: Mapping[str, str], is_planned_once: bool) -> Iterator[
         try:
             with connection.wrap_database_errors, driver.pipeline():
                 plain = psycopg.Cursor(driver)
-                plain.execute("SAVEPOINT together" if is_inner else ONE_VIEW)
+                plain.execute("SAVEPOINT pipeline" if is_inner else ONE_VIEW)
                 if settings:
                     plain.execute(_set(settings), prepare=True)
                 yield send
                 if is_inner:
-                    plain.execute("RELEASE SAVEPOINT together")
+                    plain.execute("RELEASE SAVEPOINT pipeline")
         except DatabaseError:
             if is_inner:
                 with connection.wrap_database_errors:
-                    psycopg.Cursor(driver).execute("ROLLBACK TO SAVEPOINT together")
+                    psycopg.Cursor(driver).execute("ROLLBACK TO SAVEPOINT pipeline")
             raise
 
 
-def row_of(cursor: Cursor) -> tuple[Any, ...]:
+def single_row(cursor: Cursor) -> tuple[Any, ...]:
     """Return the only row of a statement."""
     (row,) = cursor.fetchall()
     return row

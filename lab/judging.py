@@ -17,7 +17,7 @@ from qa_app.pipeline import citations
 from qa_app.pipeline.attribution import attribution, spoken
 from qa_app.pipeline.concepts import ConceptIndex
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.records import Answer, Mode, Question
+from qa_app.pipeline.records import Answered, Ending, Mode, Question, Refused
 from qa_app.pipeline.text import clean
 
 PASSAGES_LISTED = 3  # in the plain list: about as many words as an answer
@@ -43,10 +43,12 @@ def measure_points(path: Path, *, policy: Policy = POLICY, on_progress: Progress
     asked = [row for row in golden_set.read_rows(path) if row.get("relevant") and row.get("answer_points")]
     for done, row in enumerate(asked, start=1):
         answer = _answer(row, policy)
-        said = [CitedSentence(s.text, s.study_ids) for s in (*answer.summary, *answer.answer)]
+        said = []
+        if not isinstance(answer, Refused):
+            said = [CitedSentence(s.text, s.study_ids) for s in (*answer.summary, *answer.answer)]
         shown = [
             CitedSentence(c.passage.text[s.start : s.end], (c.passage.study.study_id,))
-            for c in answer.evidence
+            for c in answer.passages
             for s in c.passage.sentences
         ]
         for entry in row["answer_points"]:
@@ -101,7 +103,7 @@ def blind_sheet(
         if len(key) == n:
             break
         answer = _answer(row, policy)
-        if not answer.outcome.is_answer:
+        if not isinstance(answer, Answered):
             continue
         texts = [("answer", _as_answer(answer)), ("passages", _as_list(answer))]
         rng.shuffle(texts)
@@ -133,7 +135,7 @@ def _spread(rows: Sequence[dict[str, Any]], rng: random.Random) -> Iterator[dict
         yield from (own.pop() for own in kinds.values() if own)
 
 
-def _as_answer(answer: Answer) -> str:
+def _as_answer(answer: Answered) -> str:
     parts = [answer.summary] if _adds_nothing(answer) else [answer.summary, answer.answer]
     texts = [
         citations.with_markers((spoken(s.text, s.attribution), s.citations, s.paragraph) for s in part)
@@ -142,16 +144,16 @@ def _as_answer(answer: Answer) -> str:
     return "\n\n".join(filter(None, [answer.message or "", *texts]))
 
 
-def _adds_nothing(answer: Answer) -> bool:
+def _adds_nothing(answer: Answered) -> bool:
     return {s.text for s in answer.answer} <= {s.text for s in answer.summary}
 
 
-def _as_list(answer: Answer) -> str:
+def _as_list(answer: Answered) -> str:
     """List the top passages with the same attributions as the answer, so that readers compare the content only."""
     population = answer.query.population
     texts: list[str] = []
     before = None
-    for candidate in answer.evidence[:PASSAGES_LISTED]:
+    for candidate in answer.passages[:PASSAGES_LISTED]:
         passage, study = candidate.passage, candidate.passage.study
         who = "" if study == before else attribution(passage.text, study, population)
         texts.append(spoken(passage.text, who))
@@ -167,6 +169,6 @@ def _reader(mode: str) -> str:
     return "a beginner" if mode == Mode.BEGINNER else "used to training and to figures"
 
 
-def _answer(row: dict[str, Any], policy: Policy) -> Answer:
+def _answer(row: dict[str, Any], policy: Policy) -> Ending:
     question = Question(row["question"], clean(row["question"]), Mode(row["mode"]), row["collection"])
     return answering.make(question, writer="extractive", policy=policy)

@@ -44,7 +44,7 @@ from corpus_app.models import (
     Study,
     StudyConcept,
 )
-from corpus_app.sources import PassageDraft, StudyDraft, keeping
+from corpus_app.sources import PassageDraft, StudyDraft, serialization
 from lab.beir import BadBenchmark as BadBenchmark
 from lab.beir import Benchmark as Benchmark
 from lab.beir import Document
@@ -338,7 +338,7 @@ def crowd_imports(study_ids: Sequence[str], *, imports: int, items: int) -> int:
         (
             ImportItem(
                 job=waiting, position=n, kind="study", study_key=study_ids[n % len(study_ids)], title=f"Title {n}",
-                effect="changes", n_passages=1, chosen=True, draft=keeping.values_of(_draft(study_ids, n, text)),
+                effect="changes", n_passages=1, chosen=True, draft=serialization.values_of(_draft(study_ids, n, text)),
             )
             for n in range(items)
         ),

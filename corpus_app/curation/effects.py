@@ -22,7 +22,7 @@ from corpus_app.sources import (
     Sameness,
     StudyDraft,
     Weight,
-    keeping,
+    serialization,
 )
 from corpus_app.sources.bibliography import study_id_of
 from corpus_app.sources.duplicates import KnownStudy
@@ -172,7 +172,7 @@ def _item(
         study_key=key[:40],
         title=title[:1000],
         line=draft.line,
-        draft=keeping.values_of(draft),
+        draft=serialization.values_of(draft),
         effect=effect,
         other_key=other,
         n_passages=len(texts),

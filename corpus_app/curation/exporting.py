@@ -16,6 +16,7 @@ from django.db import connection, transaction
 from corpus_app import models
 from corpus_app.curation import rows
 from corpus_app.curation.lexica import current_lexica
+from corpus_app.curation.studies import EDITABLE
 from corpus_app.models import Concept, ConceptRelation, Study
 from corpus_app.records import (
     AgeGroup,
@@ -122,47 +123,33 @@ def _restrict_relations(vocabulary: Vocabulary, study_ids: Set[str]) -> Vocabula
 def draft_of(study: Study) -> StudyDraft:
     """Return the draft that a study's file would hold."""
     needs_reason = study.status in {Status.DRAFT, Status.WITHDRAWN}
-    return StudyDraft(
-        study_id=study.study_id,
-        title=study.title,
-        authors=tuple(study.authors),
-        year=study.year,
-        journal=study.journal,
-        doi=study.doi,
-        pmid=study.pmid,
-        url=study.url,
-        design=Design(study.design),
-        peer_reviewed=study.peer_reviewed,
-        collection=study.collection_id,
-        population=study.population,
-        training_status=TrainingStatus(study.training_status),
-        age_group=AgeGroup(study.age_group),
-        sex=Sex(study.sex),
-        n_studies=study.n_studies,
-        n_participants=study.n_participants,
-        duration_weeks_min=_plain(study.duration_weeks_min),
-        duration_weeks_max=_plain(study.duration_weeks_max),
-        concepts=tuple(link.concept_id for link in study.studyconcept_set.all()),
-        takeaway=study.takeaway,
-        asked_as=study.asked_as,
-        findings=tuple(
+    values = {name: getattr(study, name) for name in EDITABLE} | {
+        "study_id": study.study_id,
+        "authors": tuple(study.authors),
+        "design": Design(study.design),
+        "collection": study.collection_id,
+        "training_status": TrainingStatus(study.training_status),
+        "age_group": AgeGroup(study.age_group),
+        "sex": Sex(study.sex),
+        "duration_weeks_min": _plain(study.duration_weeks_min),
+        "duration_weeks_max": _plain(study.duration_weeks_max),
+        "concepts": tuple(link.concept_id for link in study.studyconcept_set.all()),
+        "findings": tuple(
             rows.finding_draft({name: getattr(row, name) for name in rows.FINDING_FIELDS})
             for row in study.findings.all()
         ),
-        licence=study.licence,
-        curator_notes=study.curator_notes,
-        status=Status(study.status),
-        status_reason=study.status_reason or (NO_REASON if needs_reason else ""),
-        notice=Notice(study.notice),
-        notice_reason=study.notice_reason,
-        derived_numbers=tuple(study.derived_numbers),
-        passages=tuple(
+        "status": Status(study.status),
+        "status_reason": study.status_reason or (NO_REASON if needs_reason else ""),
+        "notice": Notice(study.notice),
+        "notice_reason": study.notice_reason,
+        "derived_numbers": tuple(study.derived_numbers),
+        "passages": tuple(
             PassageDraft(Section(row.section), row.text, row.page, PassageKind(row.kind), asked_as=row.asked_as)
             for row in study.passages.all()
         ),
-        source_ref=study.source_ref,
-        empty_keys=tuple(study.empty_keys),
-    )
+        "empty_keys": tuple(study.empty_keys),
+    }
+    return StudyDraft(**values)
 
 
 def _plain(weeks: float | None) -> float | None:

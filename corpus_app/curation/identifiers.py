@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from django.core.exceptions import ValidationError
 
-from corpus_app.sources import doi_fault, normal_doi, pmid_fault, url_fault
+from common.dois import normal_doi
+from corpus_app.sources import doi_fault, pmid_fault, url_fault
 
 DOI_EXAMPLE = "10.1519/jsc.0000000000002776"
 

@@ -16,7 +16,7 @@ from corpus_app.curation.effects import combine, find_study, has_notice
 from corpus_app.curation.exporting import draft_of
 from corpus_app.models import ImportItem, ImportJob, Study
 from corpus_app.records import Design, Notice, Status
-from corpus_app.sources import AddedPassages, NoticeDraft, PassageDraft, StudyDraft, keeping
+from corpus_app.sources import AddedPassages, NoticeDraft, PassageDraft, StudyDraft, serialization
 
 NOT_PUBLISHED = "Not published:"  # prefix of the outcome reason of an imported but unpublished study
 
@@ -88,10 +88,10 @@ class Importer:
 
     def _import_item(self, item: ImportItem) -> tuple[str, str]:
         if item.kind == ImportItem.Kind.NOTICE:
-            return self._set_notice(keeping.notice_draft(item.draft))
+            return self._set_notice(serialization.notice_draft(item.draft))
         if item.kind == ImportItem.Kind.PASSAGES:
-            return self._add_passages(item, keeping.added_passages(item.draft))
-        return self._import_study(keeping.study_draft(item.draft))
+            return self._add_passages(item, serialization.added_passages(item.draft))
+        return self._import_study(serialization.study_draft(item.draft))
 
     def _import_study(self, draft: StudyDraft) -> tuple[str, str]:
         if clash := importing.find_clash(draft):

@@ -28,7 +28,7 @@ from corpus_app.curation.effects import CHOSEN
 from corpus_app.curation.items import Options as Options
 from corpus_app.curation.items import options_of
 from corpus_app.models import Collection, ImportItem, ImportJob
-from corpus_app.sources import Intake, Item, ReadResult, Source, Weight, keeping
+from corpus_app.sources import Intake, Item, ReadResult, Source, Weight, serialization
 from corpus_app.sources.bibliography import Record, items_of
 
 TASK = "corpus_app.tasks.carry_on_imports"
@@ -253,7 +253,7 @@ class _JobRun:
                 self._report_progress(done=done, total=len(drafts), at_once=True)
                 return False
         problems = [*reading.problems, *lost]
-        stored = [keeping.values_of(problem) for problem in problems[:MAX_PROBLEMS]]
+        stored = [serialization.values_of(problem) for problem in problems[:MAX_PROBLEMS]]
         report = {"problems": len(problems), "broken": sum(p.weight is Weight.BROKEN for p in problems)}
         can_choose = ImportItem.objects.filter(job=self.job, effect__in=CHOOSABLE).exists()
         self._set(

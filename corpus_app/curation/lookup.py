@@ -16,6 +16,7 @@ from urllib.parse import quote, urlsplit
 import httpx2
 from django.conf import settings
 
+from common.dois import find_doi, normal_doi
 from corpus_app.records import Notice
 from corpus_app.sources import (
     Intake,
@@ -26,10 +27,9 @@ from corpus_app.sources import (
     StudyDraft,
     collect_items,
     doi_fault,
-    normal_doi,
     pmid_fault,
 )
-from corpus_app.sources.bibliography import Record, found_doi, items_of
+from corpus_app.sources.bibliography import Record, items_of
 from corpus_app.sources.formats import PUBMED
 
 NEITHER = "This is neither a DOI (10.1519/jsc.0000000000002776) nor a PMID (27102172)."
@@ -100,7 +100,7 @@ def _pmid_in(value: str) -> str:
 
 
 def _doi_in(value: str) -> str:
-    doi = found_doi(value.strip())
+    doi = find_doi(value.strip())
     return doi if doi and not doi_fault(doi) else ""
 
 
@@ -115,7 +115,7 @@ def _by_doi(doi: str, intake: Intake, services: Services) -> ReadResult:
         raise LookupFailed(
             "Crossref's reply is not in the form that is known; enter the study by hand.", permanent=True
         ) from None
-    if doi not in {found_doi(found) for found in record.dois}:
+    if doi not in {find_doi(found) for found in record.dois}:
         raise LookupFailed(f"Crossref answered with another record than {doi}.", permanent=True)
     return collect_items("Crossref", items_of(record, intake))
 

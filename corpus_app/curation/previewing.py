@@ -12,7 +12,7 @@ from corpus_app import curation, sources
 from corpus_app.curation import effects
 from corpus_app.curation.history import as_text
 from corpus_app.models import ImportItem, ImportJob, Study
-from corpus_app.sources import Problem, keeping
+from corpus_app.sources import Problem, serialization
 from corpus_app.sources.values import safe_cell
 
 PASSAGES_SHOWN = 3  # of each new study: enough to see whether its text was read completely
@@ -66,7 +66,7 @@ def lines(
     by_line: dict[int, list[Problem]] = {}
     for stored in problems:
         if stored["line"] is not None:
-            by_line.setdefault(stored["line"], []).append(keeping.problem_of(stored))
+            by_line.setdefault(stored["line"], []).append(serialization.problem_of(stored))
     for item in items:
         study, other = present.get(item.study_key), present.get(item.other_key)
         shown: tuple[FieldDifference, ...] = ()
@@ -85,10 +85,10 @@ def lines(
 def _new_content(item: ImportItem) -> NewContent | None:
     """Return the content of a new item; None for one that is compared with a stored study."""
     if item.kind == ImportItem.Kind.PASSAGES:
-        draft: Any = keeping.added_passages(item.draft)
+        draft: Any = serialization.added_passages(item.draft)
         source = ""
     elif item.kind == ImportItem.Kind.STUDY and item.effect == ImportItem.Effect.NEW:
-        draft = keeping.study_draft(item.draft)
+        draft = serialization.study_draft(item.draft)
         authors = "; ".join(draft.authors[:AUTHORS_SHOWN])
         source = ", ".join(filter(None, (authors, draft.journal, str(draft.year or ""), draft.doi)))
     else:
@@ -100,7 +100,7 @@ def _new_content(item: ImportItem) -> NewContent | None:
 def _differences(item: ImportItem, study: Study | None) -> Iterator[FieldDifference]:
     if study is None or item.effect not in {ImportItem.Effect.CHANGES, ImportItem.Effect.ALIKE}:
         return
-    present, draft = curation.draft_of(study), keeping.study_draft(item.draft)
+    present, draft = curation.draft_of(study), serialization.study_draft(item.draft)
     wanted = effects.combine(present, draft) if item.effect == ImportItem.Effect.CHANGES else draft
     for name, ours, theirs in sources.differences(present, wanted):
         yield FieldDifference(name, _words(ours), _words(theirs))
@@ -126,7 +126,7 @@ def report(job: ImportJob) -> bytes:
             )
         )  # fmt: skip
     for stored in job.problems:
-        problem = keeping.problem_of(stored)
+        problem = serialization.problem_of(stored)
         reason = f"{problem.field} {problem.reason}".strip()
         cells = [problem.line or "", "problem", "", problem.file, "", "", "", problem.weight.value, reason]
         writer.writerow(safe_cell(str(cell)) for cell in cells)

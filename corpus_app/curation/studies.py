@@ -9,40 +9,21 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 
+from common.dois import normal_doi
 from corpus_app.curation import gate, rows
 from corpus_app.curation.acts import Act, EditConflict, NotDeletable, NotPublishable, ReasonMissing, act
 from corpus_app.models import Collection, CorpusEvent, Passage, Study, StudyComment
 from corpus_app.records import Notice, Status
-from corpus_app.sources import FindingDraft, normal_doi
+from corpus_app.sources import FindingDraft
 from corpus_app.sources.retractions import Match, is_news
+from corpus_app.sources.standing import is_unsure
 
-EDITABLE = (
-    "title",
-    "authors",
-    "year",
-    "journal",
-    "doi",
-    "pmid",
-    "url",
-    "design",
-    "peer_reviewed",
-    "collection",
-    "population",
-    "training_status",
-    "age_group",
-    "sex",
-    "n_studies",
-    "n_participants",
-    "duration_weeks_min",
-    "duration_weeks_max",
-    "takeaway",
-    "asked_as",
-    "licence",
-    "curator_notes",
-    "status_reason",
-    "derived_numbers",
-    "source_ref",
+_MANAGED = frozenset(
+    "id study_id status notice notice_reason state_changed_at empty_keys import_hash version created_at "
+    "updated_at".split()
 )
+"""Columns that only acts of their own change, such as `publish` and `set_notice`."""
+EDITABLE = tuple(field.name for field in Study._meta.fields if field.name not in _MANAGED)
 INTERNAL_FIELDS = frozenset({"curator_notes", "status_reason", "derived_numbers", "source_ref"})  # hidden from readers
 PASSAGE_FIELDS = ("section", "text", "page", "kind", "asked_as")
 _EMPTY_AS_NULL = ("journal", "doi", "pmid", "url")
@@ -219,6 +200,11 @@ def find_obstacle(study: Study) -> str | None:
     """Return why this study cannot be published; None if it can."""
     if not study.title.strip():
         return "it has no title."
+    if is_unsure(study.title):
+        return (
+            "its title says “expression of concern”. If this is the study, take these words out of the title and leave "
+            "the notice; if it is the notice about a study, delete it and set the notice there."
+        )
     if not study.passages.exists():
         return "it has no passage. Add at least one."
     return None

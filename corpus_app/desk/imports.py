@@ -22,7 +22,7 @@ from corpus_app.curation.history import DiffPart, compare
 from corpus_app.desk.base import EXPECTED_ERRORS, DeskAdmin, curator, error_messages
 from corpus_app.models import Collection, ImportItem, ImportJob
 from corpus_app.records import Design
-from corpus_app.sources import Source, keeping
+from corpus_app.sources import Source, serialization
 from corpus_app.sources.intake import MAX_BYTES
 from corpus_app.templatetags.corpus_words import design_words
 
@@ -230,7 +230,7 @@ class ImportJobAdmin(DeskAdmin):
         found = found.filter(effect=wanted) if wanted else found
         page = Paginator(found, PER_PAGE).get_page(request.GET.get("p"))
         counts = {} if is_working else effects.count_effects(job)
-        problems = [keeping.problem_of(stored) for stored in job.problems[:MOST_PROBLEMS]]
+        problems = [serialization.problem_of(stored) for stored in job.problems[:MOST_PROBLEMS]]
         context = {
             **self.admin_site.each_context(request),
             "title": f"Import of {job.file_name}",

@@ -4,7 +4,7 @@ Readers see published studies only; questions also leave out retracted ones. Eac
 the rows of one snapshot.
 """
 
-from common.pipelining import CUT_OFF, sending
+from common.pipelining import CUT_OFF, statement_pipeline
 from corpus_app.embedding import ORIGINAL, EncoderUnavailable
 from corpus_app.search.catalogue import (
     collections,
@@ -74,9 +74,9 @@ __all__ = [
     "published_studies",
     "references",
     "score_studies",
-    "sending",
     "snapshot",
     "spreadsheet",
+    "statement_pipeline",
     "states",
     "study_states",
     "to_bibtex",

@@ -247,9 +247,9 @@ _ANN_SETTINGS = _SETTINGS | {
 def _run(lexical: str, dense: str, parameters: dict[str, Any]) -> tuple[Any, ...]:
     is_exact = "opposite" not in parameters
     settings = _EXACT_SETTINGS if is_exact else _ANN_SETTINGS
-    with pipelining.together(settings=settings, is_planned_once=is_exact) as send:
+    with pipelining.snapshot_pipeline(settings=settings, is_planned_once=is_exact) as send:
         cursor = send(_in_collection(_VERSION + lexical + dense + _BOTH, parameters), parameters)
-    return pipelining.row_of(cursor)
+    return pipelining.single_row(cursor)
 
 
 def _in_collection(statement: str, parameters: dict[str, Any]) -> str:

@@ -53,7 +53,7 @@ def score_studies(
     for place, vector in enumerate(vectors):
         parameters[f"vector{place}"] = pipelining.Packed(vector, ">f2")
         parameters[f"projected{place}"] = pipelining.Packed(metric.project(encoder, vector)[0].tolist(), ">f2")
-    with pipelining.together(settings=_SETTINGS, is_planned_once=True) as send:
+    with pipelining.snapshot_pipeline(settings=_SETTINGS, is_planned_once=True) as send:
         statements = _Statements(send, parameters, len(vectors), len(vectors[0]) if vectors else 0)
         words, count = statements.words()
         meaning, best_by_meaning = statements.meaning(count, words)
@@ -79,7 +79,7 @@ class _Statements:
         """Return the BM25 of every text that shares a word with the question, and the counts of texts."""
         own = {"text_index": StudyTextVector.ann_index(self._parameters["space"], TextKind.QUESTION)}
         own |= {"passage_index": PassageVector.ann_index(self._parameters["encoder"], self._parameters["collection"])}
-        packed, *counts = pipelining.row_of(self._send(self._in_collection(_WORDS), self._parameters | own))
+        packed, *counts = pipelining.single_row(self._send(self._in_collection(_WORDS), self._parameters | own))
         return Rows.unpack(packed), _Counts(*counts)
 
     def meaning(self, count: _Counts, words: Rows) -> tuple[tuple[Rows, ...], NDArray[np.int64]]:
@@ -121,7 +121,7 @@ class _Statements:
             joint = " || " if mark == "{packed}" else ", "
             statement = statement.replace(mark, joint.join(form.replace("{n}", str(place)) for place in places))
         statement = statement.replace("{dimensions}", str(self._dimensions))
-        packed = pipelining.row_of(self._send(statement, self._parameters | own))[0]
+        packed = pipelining.single_row(self._send(statement, self._parameters | own))[0]
         return Rows.unpack_formulations(packed, self._formulations)
 
     def _in_collection(self, statement: str) -> str:

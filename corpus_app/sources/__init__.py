@@ -8,7 +8,7 @@ A corpus folder contains `studies/*.json`, `concepts.json`, `studies_master.csv`
 passages. A study that cannot be parsed gives problems and no draft.
 """
 
-from corpus_app.sources import keeping
+from corpus_app.sources import serialization
 from corpus_app.sources.bibliography import Intake
 from corpus_app.sources.citing import spreadsheet, to_bibtex, to_csl_json, to_csv, to_ris
 from corpus_app.sources.drafts import (
@@ -31,6 +31,7 @@ from corpus_app.sources.drafts import (
 )
 from corpus_app.sources.duplicates import Duplicate, Sameness, differences, duplicates, known_of, merge_drafts
 from corpus_app.sources.files import Refused
+from corpus_app.sources.folder import read
 from corpus_app.sources.formats import (
     READERS,
     Item,
@@ -49,9 +50,8 @@ from corpus_app.sources.layout import CONCEPTS, LEXICON, MASTER, STUDIES
 from corpus_app.sources.lexicon import read_lexica
 from corpus_app.sources.pdf import PdfText, text_of_pdf
 from corpus_app.sources.plain_text import passages_of
-from corpus_app.sources.reading import read
 from corpus_app.sources.studies import study_from
-from corpus_app.sources.values import doi_fault, normal_doi, pmid_fault, text_fault, url_fault
+from corpus_app.sources.values import doi_fault, pmid_fault, text_fault, url_fault
 from corpus_app.sources.vocabulary import vocabulary_from
 from corpus_app.sources.writing import concepts_json, digest, master_csv, study_json
 
@@ -91,17 +91,16 @@ __all__ = [
     "digest",
     "doi_fault",
     "duplicates",
-    "keeping",
     "known_of",
     "master_csv",
     "merge_drafts",
     "name_of",
-    "normal_doi",
     "passages_of",
     "pmid_fault",
     "read",
     "read_file",
     "read_lexica",
+    "serialization",
     "source_of",
     "spreadsheet",
     "stream",

@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 import hashlib
-import html
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from common.dois import find_doi, normal_doi
 from corpus_app.passages import SectionText, cut
 from corpus_app.records import Design, Notice, PassageKind, Section, Status
 from corpus_app.sources.drafts import NoticeDraft, PassageDraft, Problem, StudyDraft, Weight
 from corpus_app.sources.headings import section_of
-from corpus_app.sources.values import doi_fault, normal_doi, shown, text_fault, url_fault
+from corpus_app.sources.markup import decode, unknown_marks
+from corpus_app.sources.names import ascii_letters, author_name, split_names
+from corpus_app.sources.standing import is_unsure, kind_of_notice, notice_of_title
+from corpus_app.sources.values import doi_fault, shown, text_fault, url_fault
 
 Item = StudyDraft | NoticeDraft | Problem
 
 LONGEST_TITLE, LONGEST_JOURNAL, LONGEST_NAME, LONGEST_URL = 1000, 500, 200, 1000
+
+
+NO_STUDIES = frozenset({"note", "attachment", "annotation", "computer program", "software", "dataset"})
+"""Item types of reference managers that are no publications."""
+UNREVIEWED = re.compile(
+    r"preprint|editorial|letter|comment|news|book|biography|thesis|dissertation|interview|address|webcast|patient "
+    r"education|report|web ?page|website|post\b|magazine|manuscript|presentation|blog|podcast|video|film|encyclopedia",
+    re.IGNORECASE,
+)
+"""Kinds of publication that no peers review."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +51,8 @@ class Record:
     title: str = ""
     authors: list[str] = field(default_factory=list)
     year: str = ""
+    other_years: list[str] = field(default_factory=list)
+    """Further dates of publication, for a record whose first one holds no year."""
     journal: str = ""
     dois: list[str] = field(default_factory=list)
     pmid: str = ""
@@ -68,23 +83,55 @@ def items_of(record: Record, intake: Intake) -> Iterator[Item]:
     if record.notices_of:
         yield from _notices(record)
         return
+    kind = next((kind for kind in record.kinds if kind.lower() in NO_STUDIES), "")
+    if kind:
+        reason = f"is called “{kind.lower()}” and is no study: it was left out."
+        yield Problem(record.file, record.line, "", reason, Weight.DROPPED)
+        return
     title = clean_title(record.title)
     if not title:
         yield Problem(record.file, record.line, "title", "is missing: a record without a title is no study.")
         return
+    if record.notice is Notice.NONE and (notice := kind_of_notice(title)):
+        reason = (
+            f"“{shown(title)}” is no study but a notice ({notice.value.replace('_', ' ')}) that does not name its "
+            "study: set the notice by hand, at the study that it is about."
+        )
+        yield Problem(record.file, record.lines.get("title") or record.line, "title", reason, Weight.DROPPED)
+        return
+    _read_standing(record, title)
     item = _draft(record, intake, title)
     yield item
     for line, name, reason, weight in record.notes:
         yield Problem(record.file, line or record.line, name, reason, weight)
 
 
+def _read_standing(record: Record, title: str) -> None:
+    """Take the notice that the title carries, and tell it."""
+    notice = notice_of_title(title)
+    if notice is Notice.NONE or record.notice is not Notice.NONE:
+        return
+    record.notice, record.notice_reason = notice, f"The title says so: {title}"[:2_000]
+    reason = f"the title says so: taken as {notice.value.replace('_', ' ')}."
+    if is_unsure(title):
+        reason += " Is this the study, or the notice about it? Settle the title before you publish."
+    record.report("notice", reason)
+
+
 def _draft(record: Record, intake: Intake, title: str) -> StudyDraft:
     if len(title) > LONGEST_TITLE:
         record.report("title", f"has {len(title):,} characters; it was cut to {LONGEST_TITLE:,}.", Weight.DROPPED)
         title = title[:LONGEST_TITLE].rstrip()
+    marks = unknown_marks("\n".join([title, *(words for _, words in record.abstract)]))
+    if marks:
+        record.report("passages", f"not known, kept as written: {shown(', '.join(marks))}. Look at the words.")
     authors = _authors(record)
     doi, pmid, year = _doi(record), _pmid(record), _year(record)
     passages = record.passages or _abstract_passages(record)
+    design = design_of(record.kinds, title)
+    if design in {Design.PREPRINT, Design.THESIS} and record.is_reviewed:
+        record.is_reviewed = False
+        record.report("peer_reviewed", f"a {design.value}: taken as not peer reviewed. Correct it where it is.")
     return StudyDraft(
         study_id=study_id_of(
             doi=doi,
@@ -96,7 +143,7 @@ def _draft(record: Record, intake: Intake, title: str) -> StudyDraft:
         ),
         title=title,
         authors=authors,
-        design=design_of(record.kinds, title),
+        design=design,
         peer_reviewed=record.is_reviewed,
         collection=intake.collection,
         status=Status.DRAFT,
@@ -130,7 +177,12 @@ def _notices(record: Record) -> Iterator[Item]:
 
 
 def _authors(record: Record) -> tuple[str, ...]:
-    names = [name for name in (author_name(author) for author in record.authors) if name]
+    written, goes_on = split_names(record.authors)
+    if len(written) > len(record.authors):
+        record.report("authors", f"{len(written)} names stood in {len(record.authors)} fields, and were told apart.")
+    if goes_on:
+        record.report("authors", "the list of authors goes on (et al.): the others are not in the file.")
+    names = [name for name in (author_name(author) for author in written) if name]
     kept = tuple(name for name in names if len(name) <= LONGEST_NAME and not text_fault(name, one_line=True))
     if len(kept) < len(names):
         record.report(
@@ -141,66 +193,15 @@ def _authors(record: Record) -> tuple[str, ...]:
     return kept
 
 
-_SUFFIX = re.compile(r"(?:jr|sr|2nd|3rd|ii|iii|iv)\.?", re.IGNORECASE)
-_INITIALS_LAST = re.compile(r"(?P<family>[^\d,]*[^\W\d_]{2}[^\d,]*?) (?P<initials>(?:[A-ZÀ-ÖØ-Þ]\.?-?){1,4})")
-_PARTICLES = frozenset(
-    "al da das de del della den der di do dos du el la le los ten ter van vande vanden vander von zu zur 't".split()
-)
-_BODY = re.compile(r"\b(?:group|consortium|committee|collaborat\w*|association|society|college|institute|university"
-r"|centre|center|"
-                   r"network|team|organi[sz]ation|investigators|initiative|council|agency|ministry|department"
-                   r"|project)\b", re.I)  # fmt: skip
-
-
-def author_name(name: str) -> str:
-    """Return a name as `Family AB`, from any common form; return an organisation's name unchanged."""
-    name = " ".join(html.unescape(name).replace("\u00a0", " ").split()).strip(" ,;")
-    if name.startswith("{") and name.endswith("}"):
-        return name[1:-1].strip()  # BibTeX's mark for a body
-    name = name.replace("{", "").replace("}", "")
-    if "," in name:
-        family, *rest = [part.strip() for part in name.split(",")]
-        if len(rest) > 1 and _SUFFIX.fullmatch(rest[0]):
-            rest = [*rest[1:], rest[0]]
-        given = (
-            rest[0] if len(rest) == 1 else " ".join(part for part in rest if not _SUFFIX.fullmatch(part))
-        )  # "Gray, SR" are initials
-        return f"{family} {initials_of(given)}".strip()
-    if _BODY.search(name) or " " not in name:
-        return name
-    if match := _INITIALS_LAST.fullmatch(name):
-        return f"{match['family']} {match['initials'].replace('.', '').replace('-', '')}"
-    words = name.split()
-    if len(words) > 2 and _SUFFIX.fullmatch(words[-1]):
-        words.pop()
-    first = len(words) - 1
-    while first > 1 and words[first - 1].lower() in _PARTICLES:
-        first -= 1
-    return f"{' '.join(words[first:])} {initials_of(' '.join(words[:first]))}".strip()
-
-
-def initials_of(given: str) -> str:
-    """Return the initials of given names: MA for `Mary Ann`, `M.-A.` and `MA`."""
-    given = given.strip()
-    if re.fullmatch(r"[A-ZÀ-ÖØ-Þ]{1,5}", given):
-        return given
-    return "".join(part[0].upper() for part in re.split(r"[\s.\-‐–]+", given) if part and part[0].isalpha())
-
-
-_TAG = re.compile(r"</?(?:i|b|em|strong|sub|sup|italic|bold|jats:\w+|p|span|scp|sc|u)\b[^<>]{0,80}>", re.IGNORECASE)
-
-
 def clean_title(title: str) -> str:
     """Return a title as one line without mark-up."""
-    title = _TAG.sub("", html.unescape(title) if "&" in title else title)
-    title = " ".join(_visible(title).split())
+    title = " ".join(_visible(decode(title)).split())
     return title[1:-1].strip() if re.fullmatch(r"\[[^\[\]]*\]\.?", title) and not title.endswith(".") else title
 
 
 def clean_text(text: str) -> str:
     """Return an abstract without mark-up and control characters, with line breaks between paragraphs."""
-    text = _TAG.sub("", html.unescape(text) if "&" in text else text)
-    paragraphs = [" ".join(_visible(part).split()) for part in re.split(r"\n\s*\n", text)]
+    paragraphs = [" ".join(_visible(part).split()) for part in re.split(r"\n\s*\n", decode(text))]
     return "\n\n".join(part for part in paragraphs if part)
 
 
@@ -215,27 +216,13 @@ def _one_line(record: Record, name: str, value: str, limit: int) -> str:
     return value[:limit].strip()
 
 
-_DOI_WITHIN = re.compile(r"10\.\d{4,9}/[^\s\"<>{}|\\^`]+", re.IGNORECASE)
-
-
-def found_doi(value: str) -> str:
-    """Return the DOI in a field with other text or a URL, in normal form; empty when there is none."""
-    match = _DOI_WITHIN.search(value.replace("%2F", "/").replace("%2f", "/"))
-    if not match:
-        return ""
-    doi = match[0].rstrip(".,;:'")
-    while doi.endswith((")", "]")) and doi.count(doi[-1]) > doi.count({")": "(", "]": "["}[doi[-1]]):
-        doi = doi[:-1]
-    return normal_doi(doi)
-
-
 def _doi(record: Record) -> str | None:
     for value in record.dois:
-        if doi := found_doi(value):
+        if doi := find_doi(value):
             return doi[:255]
     if wrong := next((value for value in record.dois if value.strip()), ""):
         record.report("doi", f"{doi_fault(wrong.strip())} It was left out.", Weight.DROPPED)
-    return next((doi for url in record.urls if "doi.org/" in url and (doi := found_doi(url))), None)
+    return next((doi for url in record.urls if "doi.org/" in url and (doi := find_doi(url))), None)
 
 
 def _pmid(record: Record) -> str | None:
@@ -254,8 +241,11 @@ _YEAR = re.compile(r"(?<!\d)(1[89]\d\d|20\d\d)(?!\d)")
 
 
 def _year(record: Record) -> int | None:
-    if match := _YEAR.search(record.year):
-        return int(match[1])
+    for value in (record.year, *record.other_years):
+        if match := _YEAR.search(value):
+            if value != record.year and record.year.strip(" /-"):
+                record.report("year", f"is {shown(record.year)}; {match[1]} was taken from {shown(value)}.")
+            return int(match[1])
     if record.year.strip(" /-"):
         record.report(
             "year",
@@ -317,7 +307,7 @@ def study_id_of(
         identity += f"|{plain_words(words)[:MOST_TELLING]}"
     mark = hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     family = first_author.rsplit(" ", 1)[0] if " " in first_author else first_author
-    name = re.sub(r"[^A-Za-z]", "", unicodedata.normalize("NFKD", family))[:20] or "Study"
+    name = ascii_letters(family)[:20] or "Study"
     return f"{name}{year or ''}-{mark}"
 
 

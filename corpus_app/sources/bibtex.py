@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from corpus_app.sources.abstracts import split_abstract
 from corpus_app.sources.bibliography import Intake, Item, Record, items_of
 from corpus_app.sources.drafts import Problem, Weight
 from corpus_app.sources.files import Refused
 from corpus_app.sources.intake import Source, encoding_of, text_of
-from corpus_app.sources.tagged import split_abstract
+from corpus_app.sources.markup import decode_latex
 
 _ENTRY = re.compile(r"@\s*([A-Za-z]+)\s*([{(])")
 _MONTHS = {name: name for name in "jan feb mar apr may jun jul aug sep oct nov dec".split()}
@@ -48,6 +48,7 @@ def items(source: Source, intake: Intake) -> Iterator[Item]:
     entries: dict[str, Entry] = {}
     found: list[Entry | Problem] = [*read_entries(text_of(source, encoding), source.name)]
     entries = {entry.key.lower(): entry for entry in reversed(found) if isinstance(entry, Entry) and entry.key}
+    volumes = {entry.fields.get("crossref", "").strip().lower() for entry in found if isinstance(entry, Entry)}
     if not any(isinstance(entry, Entry) for entry in found):
         found.append(
             Problem(
@@ -60,6 +61,9 @@ def items(source: Source, intake: Intake) -> Iterator[Item]:
     for entry in found:
         if isinstance(entry, Problem):
             yield entry
+        elif entry.key.lower() in volumes and "author" not in entry.fields:
+            reason = f"“{entry.key}” is the volume of other entries and no study: it hands down its year and name."
+            yield Problem(source.name, entry.line, "", reason, Weight.REPORTED)
         else:
             yield from items_of(_record(entry, entries, source.name), intake)
 
@@ -180,66 +184,6 @@ def _closing(text: str, at: int, line: int) -> int:
     raise Refused("its value has no end; a brace or quote is missing.", line)
 
 
-# --- LaTeX to text ----------------------------------------------------------------------------------------------------
-
-_ACCENTS = {
-    "`": "\u0300", "'": "\u0301", "^": "\u0302", "~": "\u0303", '"': "\u0308", "=": "\u0304", ".": "\u0307",
-    "u": "\u0306",
-    "v": "\u030c", "H": "\u030b", "c": "\u0327", "k": "\u0328", "r": "\u030a", "d": "\u0323", "b": "\u0331",
-    "t": "\u0361",
-}  # fmt: skip
-_SIGNS = {
-    "ss": "ß", "o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "aa": "å",
-    "AA": "Å", "i": "ı", "j": "ȷ",
-    "dh": "ð", "DH": "Ð", "th": "þ", "TH": "Þ", "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "Delta": "Δ",
-    "epsilon": "ε", "eta": "η",
-    "theta": "θ", "kappa": "κ", "lambda": "λ", "mu": "μ", "pi": "π", "rho": "ρ", "sigma": "σ", "tau": "τ", "phi": "φ",
-    "chi": "χ", "psi": "ψ",
-    "omega": "ω", "Omega": "Ω", "pm": "±", "times": "×", "leq": "≤", "le": "≤", "geq": "≥", "ge": "≥", "neq": "≠",
-    "approx": "≈", "sim": "∼",
-    "cdot": "·", "degree": "°", "textdegree": "°", "infty": "∞", "rightarrow": "→", "to": "→", "textendash": "–",
-    "textemdash": "—", "ldots": "…",
-    "dots": "…", "textquoteright": "’", "textquoteleft": "‘", "textquotedblleft": "“", "textquotedblright": "”",
-    "textmu": "µ", "copyright": "©",
-    "textregistered": "®", "texttrademark": "™", "S": "§", "P": "¶", "dag": "†", "ddag": "‡", "euro": "€",
-    "pounds": "£", "textasciitilde": "~", "textasciicircum": "^",
-    "textless": "<", "textgreater": ">", "textbackslash": "\\", "textbar": "|", "textunderscore": "_", "quad": " ",
-    "qquad": " ",
-}  # fmt: skip
-_LATEX = re.compile(
-    r"\\(?P<accent>[`'^~\"=.])\s*(?:\{\s*(?P<braced>\\?[A-Za-z]?)\s*\}|(?P<plain>\\?[A-Za-z]))"
-    r"|\\(?P<letter>[uvHckrdbt])(?:\s*\{\s*(?P<held>\\?[A-Za-z]{1,2})\s*\}|\s+(?P<apart>[A-Za-z]))"
-    r"|\\(?P<word>[A-Za-z]+)\*?\s?(?:\{\})?|\\(?P<escaped>[&%$#_{}~^\\ ,;!/-])|(?P<dash>---?)|(?P<tie>(?<!\\)~)"
-    r"|(?P<quotes>``|'')|(?P<math>\$)|(?P<brace>[{}])"
-)
-
-
-def plain(value: str, *, keep_braces: bool = False) -> str:
-    """Convert LaTeX to text: compose accents, replace signs, remove commands and braces."""
-
-    def said(match: re.Match[str]) -> str:
-        group = match.lastgroup
-        mark = match["accent"] or match["letter"]
-        if mark:
-            base = (match["braced"] or match["plain"] or match["held"] or match["apart"] or "").lstrip("\\")
-            return unicodedata.normalize("NFC", base[:1] + _ACCENTS[mark] + base[1:]) if base else ""
-        if match["word"] is not None:
-            return _SIGNS.get(match["word"], "")
-        if match["escaped"] is not None:
-            return {"~": "~", " ": " ", ",": " ", "\\": " ", ";": " ", "!": "", "/": "", "-": ""}.get(
-                match["escaped"], match["escaped"]
-            )
-        if group == "dash":
-            return "—" if match["dash"] == "---" else "–"
-        if group == "tie":
-            return " "
-        if group == "quotes":
-            return "“" if match["quotes"] == "``" else "”"
-        return match[0] if group == "brace" and keep_braces else ""
-
-    return _LATEX.sub(said, value)
-
-
 # --- Entry to record --------------------------------------------------------------------------------------------------
 
 
@@ -254,23 +198,21 @@ def _record(entry: Entry, entries: dict[str, Entry], file: str) -> Record:
         )
 
     def value(*names: str) -> str:
-        return next((text for name in names if (text := plain(fields.get(name, "")).strip())), "")
+        return next((text for name in names if (text := decode_latex(fields.get(name, "")).strip())), "")
 
     record = Record(
         file,
         entry.line,
         title=value("title"),
-        authors=names_of(fields.get("author", ""))
-        or (names_of(fields.get("editor", "")) if entry.kind in {"book", "proceedings", "collection"} else []),
+        authors=names_of(fields.get("author", "")),
         year=value("year", "date"),
+        other_years=[value("date")],
         journal=value("journal", "journaltitle", "booktitle", "journal-abbreviation"),
         dois=[
             text for text in (value("doi", "article-doi"), value("note") if "doi.org" in value("note") else "") if text
         ],
         pmid=value("pmid") or (value("eprint") if value("eprinttype", "archiveprefix").lower() == "pubmed" else ""),
-        urls=[
-            text for text in (value("url"), value("howpublished") if "http" in value("howpublished") else "") if text
-        ],
+        urls=[_address(fields[name]) for name in ("url", "howpublished") if "http" in fields.get(name, "")],
         kinds=[
             {
                 "phdthesis": "thesis",
@@ -283,9 +225,11 @@ def _record(entry: Entry, entries: dict[str, Entry], file: str) -> Record:
         is_reviewed=entry.kind in _REVIEWED,
         lines=entry.lines,
     )
+    if not record.authors and fields.get("editor") and entry.kind in {"book", "proceedings", "collection"}:
+        record.authors = names_of(fields["editor"])
+        record.report("authors", "no author is named: the editors were taken.")
     if subtitle := value("subtitle"):
         record.title = f"{record.title}: {subtitle}"
-    record.urls = [re.sub(r"^\\url\s*|[<>]", "", url) for url in record.urls]
     if abstract := value("abstract"):
         record.abstract = split_abstract(abstract)
     record.lines = {"authors": entry.lines.get("author", entry.line), **entry.lines}
@@ -295,6 +239,12 @@ def _record(entry: Entry, entries: dict[str, Entry], file: str) -> Record:
             f"an entry @{entry.kind} is no journal article: taken as not peer reviewed. Correct it where it is.",
         )
     return record
+
+
+def _address(written: str) -> str:
+    """Return the address in a field; LaTeX escapes some of its characters."""
+    found = re.search(r"https?://[^\s{}<>]+", re.sub(r"\\([%&_#~])", r"\1", written))
+    return found[0] if found else ""
 
 
 def names_of(field: str) -> list[str]:
@@ -310,10 +260,10 @@ def names_of(field: str) -> list[str]:
             names.append(field[start : match.start()])
             start = match.end()
     names.append(field[start:])
-    return [_name(name.strip()) for name in names if name.strip() and name.strip().lower() != "others"]
+    return [_name(name.strip()) for name in names if name.strip()]
 
 
 def _name(name: str) -> str:
     whole = re.fullmatch(r"\{((?:[^{}]|\{[^{}]*\})*)\}", name)
-    text = " ".join(plain(whole[1] if whole else name).split())
+    text = " ".join(decode_latex(whole[1] if whole else name).split())
     return "{" + text + "}" if whole and " " in text else text

@@ -11,9 +11,9 @@ from typing import Any
 
 from rapidfuzz import fuzz
 
+from common.dois import normal_doi
 from corpus_app.sources.bibliography import plain_words
 from corpus_app.sources.drafts import StudyDraft, with_passage_questions, with_questions
-from corpus_app.sources.values import normal_doi
 
 ALIKE = 92.0  # of 100: titles of one study in two databases differ by a subtitle's mark or a missing full stop
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from corpus_app.sources.abstracts import split_abstract
 from corpus_app.sources.bibliography import Intake, Item, Record, items_of
 from corpus_app.sources.drafts import Problem
 from corpus_app.sources.intake import Source
-from corpus_app.sources.tagged import split_abstract
+from corpus_app.sources.markup import lowered, raised
 from corpus_app.sources.trees import Node, elements
 
 _REVIEWED = frozenset(
@@ -25,6 +26,20 @@ def items(source: Source, intake: Intake) -> Iterator[Item]:
         yield Problem(source.name, 1, "", "holds no <record>; export the references from EndNote as XML once more.")
 
 
+def _styled(node: Node | None) -> str:
+    """Return the text of an element whose parts carry a style: raised, lowered or plain."""
+    if node is None:
+        return ""
+    parts = []
+    for part in node.parts:
+        if isinstance(part, str):
+            parts.append(part)
+        else:
+            face, inner = part.get("face"), _styled(part)
+            parts.append(raised(inner) if "superscript" in face else lowered(inner) if "subscript" in face else inner)
+    return "".join(parts).replace("\r\n", "\n").replace("\r", "\n")
+
+
 def _record(node: Node, file: str) -> Record:
     kind = node.find("ref-type")
     number = kind.text() if kind else ""
@@ -36,7 +51,7 @@ def _record(node: Node, file: str) -> Record:
     record = Record(
         file,
         node.line,
-        title=node.text("titles/title"),
+        title=_styled(node.find("titles/title")),
         authors=contributors,
         year=node.text("dates/year") or next((date.text() for date in node.all("dates/pub-dates/date")), ""),
         journal=node.text("periodical/full-title")
@@ -49,7 +64,7 @@ def _record(node: Node, file: str) -> Record:
     )
     if "pubmed" in node.text("remote-database-name").lower() or "nlm" in node.text("remote-database-provider").lower():
         record.pmid = node.text("accession-num")
-    if abstract := node.text("abstract"):
+    if abstract := _styled(node.find("abstract")):
         record.abstract = split_abstract(abstract)
     record.lines = {
         name: found.line

@@ -93,6 +93,8 @@ def detect(source: Source) -> Reader:
     ):
         if is_format(text):
             return reader
+    if tables.is_retraction_list(text):
+        raise Refused("is a retraction list and brings in no study: load it on the page for retractions.", 1)
     if re.match(r"FN [A-Z]|VR 1\.0|PT [JBSP]\n", text):
         raise Refused("is in the tagged format of Web of Science; export it once more as RIS.", 1)
     raise Refused(

@@ -10,12 +10,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from common.dois import find_doi
 from corpus_app.passages import SectionText
 from corpus_app.records import Notice, Section
-from corpus_app.sources.bibliography import Intake, Item, Record, drafted, found_doi, items_of
+from corpus_app.sources.bibliography import Intake, Item, Record, drafted, items_of
 from corpus_app.sources.drafts import Problem
 from corpus_app.sources.headings import is_boilerplate, section_of
 from corpus_app.sources.intake import Source
+from corpus_app.sources.markup import lowered, raised
 from corpus_app.sources.trees import Node, elements
 
 ROOTS = frozenset({"article", "pmc-articleset"})
@@ -34,7 +36,6 @@ _SILENT = frozenset(
     "annotation".split()
 )
 _PARAGRAPHS = frozenset("p disp-quote boxed-text list statement verse-group speech attrib".split())
-_SUPERSCRIPT = str.maketrans("0123456789+-−–()=", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁽⁾⁼")
 _NOTICES = {
     "retraction": Notice.RETRACTED, "retracted-article": Notice.RETRACTED, "correction": Notice.CORRECTED,
     "corrected-article": Notice.CORRECTED, "erratum": Notice.CORRECTED,
@@ -136,7 +137,7 @@ def _bibliography(record: Record, root: Node, meta: Node) -> None:
     for node in meta.all("related-article"):
         notice = _NOTICES.get(node.get("related-article-type"))
         if notice and kind in {"retraction", "correction", "erratum", "expression-of-concern"}:
-            doi = found_doi(node.get("href"))
+            doi = find_doi(node.get("href"))
             pmid = node.get("href") if node.get("ext-link-type") == "pubmed" and node.get("href").isdigit() else ""
             if doi or pmid:
                 record.notices_of.append((_NOTICES.get(kind, notice), doi, pmid))
@@ -350,9 +351,11 @@ class _Run:
 
     def element(self, node: Node) -> None:
         if node.tag == "sup":
-            self.raised(node.parts, is_mark=any(part.tag == "xref" for part in node))
-        elif node.tag == "xref" and node.get("ref-type") == "bibr" and [part.tag for part in node] == ["sup"]:
-            self.raised(node.parts, is_mark=True)
+            self.raised(node.parts)
+        elif node.tag == "sub":
+            inner = _Run(self.article)
+            inner.read(node.parts)
+            self.words.append(lowered("".join(inner.words)))
         elif node.tag in {"break", "hr", "mspace"}:
             self.words.append(" ")
         elif node.tag == "alternatives":
@@ -360,27 +363,14 @@ class _Run:
         elif node.tag in {"msup", "msubsup"} and len([*node]) > 1:
             *base, power = node
             self.read([*base])
-            self.raised([power], is_mark=False)
+            self.raised([power])
         elif node.tag == "mfrac" and len([*node]) == 2:
             over, under = node
             self.read([over, "/", under])
         else:
             self.read(node.parts)
 
-    def raised(self, parts: Sequence[str | Node], *, is_mark: bool) -> None:
-        """Keep superscript digits after a digit: 10⁹ is not 109, and 0.05¹² is not 0.0512.
-
-        After a letter they become plain, because people write and search for "kg/m2".
-        """
+    def raised(self, parts: Sequence[str | Node]) -> None:
         inner = _Run(self.article)
         inner.read(parts)
-        words = "".join(inner.words)
-        before = next((word[-1] for word in reversed(self.words) if word), " ")
-        plain = words.replace(" ", "").strip()
-        if (
-            (is_mark or before.isdigit())
-            and any(char.isdigit() for char in plain)
-            and not plain.strip("0123456789+-−–()=,;")
-        ):
-            words = plain.translate(_SUPERSCRIPT)
-        self.words.append(words)
+        self.words.append(raised("".join(inner.words)))

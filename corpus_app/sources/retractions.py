@@ -13,8 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from common.dois import normal_doi
 from corpus_app.records import Notice
-from corpus_app.sources import normal_doi, pmid_fault
+from corpus_app.sources import pmid_fault
 
 DOI = ("originalpaperdoi", "doi")
 PMID = ("originalpaperpubmedid", "pmid", "pubmedid")

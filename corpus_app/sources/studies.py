@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from common.dois import normal_doi
 from corpus_app.records import (
     ORDINARY_KINDS,
     QUESTION_LETTERS,
@@ -40,7 +41,6 @@ from corpus_app.sources.values import (
     STUDY_ID,
     doi_fault,
     kind_of,
-    normal_doi,
     pmid_fault,
     shown,
     text_fault,

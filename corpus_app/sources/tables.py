@@ -9,9 +9,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from common.dois import find_doi
 from corpus_app.passages import SectionText
 from corpus_app.records import ORDINARY_KINDS, Design, PassageKind, Section
-from corpus_app.sources.bibliography import Intake, Item, Record, clean_text, drafted, found_doi, items_of
+from corpus_app.sources.abstracts import split_abstract
+from corpus_app.sources.bibliography import UNREVIEWED, Intake, Item, Record, clean_text, drafted, items_of
 from corpus_app.sources.drafts import AddedPassages, PassageDraft, Problem, Weight
 from corpus_app.sources.files import (
     MAX_FILE_BYTES,
@@ -25,7 +27,6 @@ from corpus_app.sources.files import (
 from corpus_app.sources.headings import section_of
 from corpus_app.sources.intake import Encoding, Source, encoding_of, lines_of, text_of
 from corpus_app.sources.studies import study_from
-from corpus_app.sources.tagged import split_abstract
 from corpus_app.sources.values import STUDY_ID, bare_cell, kind_of, shown, text_fault
 
 MAX_COLUMNS = 200
@@ -37,11 +38,14 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "study_id": ("study_id", "studyid", "study"),
     "title": ("title", "articletitle", "documenttitle", "papertitle", "primarytitle"),
     "authors": ("authors", "author", "authorfullnames", "authornames", "creators", "author(s)"),
-    "year": ("year", "publicationyear", "publishedyear", "pubyear", "py", "publicationdate", "date", "issued"),
+    "year": ("year", "publicationyear", "publishedyear", "pubyear", "py"),
     "journal": ("journal", "sourcetitle", "journaltitle", "publicationtitle", "journal/book", "secondarytitle",
     "containertitle", "publicationname", "source"),
     "doi": ("doi", "digitalobjectidentifier", "doilink"),
-    "pmid": ("pmid", "pubmedid", "medlineid"),
+    "pmid": ("pmid", "pubmedid", "medlineid", "pubmed_id"),
+    "accession": ("accessionnumber",),
+    "extra": ("extra",),
+    "date": ("date", "publicationdate", "issued"),
     "url": ("url", "link", "urls", "articleurl"),
     "abstract": ("abstract", "abstractnote", "abstracttext"),
     "kind_of_study": ("documenttype", "publicationtype", "itemtype", "type", "articletype", "design"),
@@ -51,13 +55,17 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "kind": ("kind", "passagekind"),
     "licence": ("licence", "license"),
 }  # fmt: skip
-_KNOWN = {alias: name for name, aliases in _NAMES.items() for alias in aliases}
+_KNOWN = {alias: name for name, aliases in _NAMES.items() for alias in (name, *aliases)}
 
 
 def _column(name: str) -> str:
-    return _KNOWN.get(
-        re.sub(r"[\s_-]+", "", name.strip().lower().lstrip("\ufeff")), _KNOWN.get(name.strip().lower(), "")
-    )
+    return _KNOWN.get(_alias(name), "")
+
+
+def _alias(name: str) -> str:
+    """Return the spelling of a column's name in `_NAMES`."""
+    plain = name.strip().lower().lstrip("\ufeff")
+    return plain if plain in _KNOWN else re.sub(r"[\s_-]+", "", plain)
 
 
 # --- CSV --------------------------------------------------------------------------------------------------------------
@@ -65,6 +73,11 @@ def _column(name: str) -> str:
 
 def delimiter_of(line: str) -> str:
     return max(",;\t", key=lambda mark: (line.count(mark), mark == ","))
+
+
+def is_retraction_list(head: str) -> bool:
+    first = re.sub(r"[\s_-]", "", head.lstrip("\ufeff\n ").split("\n", 1)[0].lower())
+    return "originalpaperdoi" in first or "retractionnature" in first
 
 
 def is_csv(head: str) -> bool:
@@ -96,12 +109,14 @@ def _header(header: list[str], line: int) -> list[str]:
         raise Refused(f"has {len(header)} columns; it is no table of studies.", line)
     if not {"title", "text"} & set(names):
         raise Refused("has neither a column title nor a column text; the first line names the columns.", line)
-    seen: set[str] = set()
-    for index, name in enumerate(names):
-        if name in seen:
-            names[index] = ""  # the first of two serves, as in exports with Title and Document Title
-        seen.add(name)
-    return names
+    return [name if index == _best(header, names, name) else "" for index, name in enumerate(names)]
+
+
+def _best(header: list[str], names: list[str], name: str) -> int:
+    """Return which of several columns of one meaning serves: Document Type before Publication Type."""
+    places = [index for index, other in enumerate(names) if other == name]
+    order = [*_KNOWN]
+    return min(places, key=lambda index: (order.index(_alias(header[index])) if name else 0, index))
 
 
 def _rows(source: Source, encoding: Encoding) -> Iterator[tuple[int, list[str]]]:
@@ -314,7 +329,7 @@ def _passage(
     values: Mapping[str, Any], line: int, file: str, groups: dict[tuple[str, str, str], tuple[int, list[PassageDraft]]]
 ) -> Iterator[Problem]:
     study = str(values.get("study_id") or "").strip()
-    doi, pmid = found_doi(str(values.get("doi") or "")), str(values.get("pmid") or "").strip()
+    doi, pmid = find_doi(str(values.get("doi") or "")), str(values.get("pmid") or "").strip()
     if not (study or doi or pmid):
         yield Problem(file, line, "study_id", "is missing, and so are doi and pmid: the passage belongs to no study.")
         return
@@ -370,25 +385,32 @@ def _record(values: Mapping[str, Any], line: int, file: str) -> Record:
         title=text("title"),
         authors=_authors(plain.get("authors")),
         year=text("year") or _csl_year(values.get("issued")),
+        other_years=[text("date")],
         journal=text("journal")
         or (values.get("container-title") if isinstance(values.get("container-title"), str) else "")
         or "",
         dois=[text("doi")] if text("doi") else [],
-        pmid=text("pmid").removesuffix(".0"),
+        pmid=text("pmid").removesuffix(".0") or _pmid_besides(text("extra"), text("accession")),
         urls=[text("url")] if text("url") else [],
-        kinds=[re.sub(r"[_-]", " ", text("kind_of_study"))],
+        kinds=[re.sub(r"(?<=[a-z])(?=[A-Z])", " ", re.sub(r"[_-]", " ", text("kind_of_study"))).lower()],
         licence=text("licence"),
     )
     if abstract := text("abstract"):
         record.abstract = split_abstract(abstract)
     if body := text("text"):
         record.passages = drafted([SectionText(Section.ABSTRACT, "", clean_text(body))])
-    record.is_reviewed = not re.search(
-        r"thesis|dissertation|preprint|book|report|webpage|post|editorial|letter|note\b|manuscript",
-        text("kind_of_study"),
-        re.IGNORECASE,
-    )
+    record.is_reviewed = not any(UNREVIEWED.search(kind) for kind in record.kinds)
+    if not record.is_reviewed:
+        reason = f"the item type is {record.kinds[0]}: taken as not peer reviewed. Correct it where it is."
+        record.report("peer_reviewed", reason)
     return record
+
+
+def _pmid_besides(extra: str, accession: str) -> str:
+    """Return the PMID that Zotero keeps in Extra, and Covidence as the accession number."""
+    if match := re.search(r"^\s*PMID:\s*(\d{1,8})\b", extra, re.IGNORECASE | re.MULTILINE):
+        return match[1]
+    return accession.strip() if re.fullmatch(r"\s*\d{5,8}\s*", accession) else ""
 
 
 def _authors(value: Any) -> list[str]:

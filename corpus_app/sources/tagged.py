@@ -10,8 +10,10 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from common.dois import find_doi
 from corpus_app.records import Notice
-from corpus_app.sources.bibliography import Intake, Item, Record, found_doi, items_of
+from corpus_app.sources.abstracts import split_abstract
+from corpus_app.sources.bibliography import UNREVIEWED, Intake, Item, Record, items_of
 from corpus_app.sources.drafts import Problem, Weight
 from corpus_app.sources.intake import Encoding, Source, encoding_of, lines_of
 from corpus_app.sources.values import shown
@@ -27,6 +29,8 @@ class Tagged:
     values: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
     last: str = ""
     count: int = 0
+    like_tags: list[int] = field(default_factory=list)
+    """Lines that look like tags and are none."""
 
     def add(self, tag: str, value: str, line: int) -> None:
         self.values.setdefault(tag, []).append((line, value))
@@ -50,7 +54,15 @@ class Tagged:
 
 # --- RIS --------------------------------------------------------------------------------------------------------------
 
-_RIS_LINE = re.compile(r"\s?([A-Z][A-Z0-9])(?: {1,2}-(?: |$)| -$| {2}-)(.*)")
+_RIS_LINE = re.compile(r"\s?(?P<tag>[A-Z][A-Z0-9])(?P<blanks> {1,2})-(?:[ \t]|$|(?<=  -))(?P<value>.*)")
+_RIS_TAGS = frozenset(
+    "TY ER TI T1 T2 T3 ST BT CT TT AU A1 A2 A3 A4 ED PY Y1 Y2 DA AB N1 N2 JF JO JA J1 J2 VL IS SP EP SE SV ET NV CP M1 "
+    "M2 M3 C1 C2 C3 C4 C5 C6 C7 C8 U1 U2 U3 U4 U5 L1 L2 L3 L4 LK UR DO SN PB PP CY KW AD AN AV CA CN CR DB DP ID LA OP "
+    "RI RN RP SB TA VO VN PT PM NR LB".split()
+)
+"""All that the format and its exporters use: any other is text that looks like a tag, such as a wrapped “CI  - 3”."""
+_BEGINS = frozenset({"TI", "T1", "AU", "A1", "CT", "BT"})
+"""Tags that begin a record whose line TY is missing."""
 _RIS_END = re.compile(r"\s?ER\s*-?\s*")
 _REVIEWED = frozenset("JOUR JFULL MGZN EJOU ABST INPR CPAPER CONF SER".split())
 _RIS_KINDS = {
@@ -91,48 +103,59 @@ def _items(
 
 def _ris_records(source: Source, encoding: Encoding) -> Iterator[Tagged | Problem]:
     record: Tagged | None = None
+    blanks = ""  # between tag and dash, as in the first line that has some
+    outside: list[int] = []
     for number, line in lines_of(source, encoding):
         if record is not None and _RIS_END.fullmatch(line):
+            yield from _as_text(source, record)
             yield record
             record = None
             continue
         match = _RIS_LINE.match(line)
-        if match and match[1] == "TY":
+        if match and (match["tag"] not in _RIS_TAGS or (blanks and match["blanks"] != blanks)):
+            if record is not None:
+                record.like_tags.append(number)
+            match = None
+        if match and match["tag"] == "TY":
+            blanks = blanks or match["blanks"]
             if record is not None:
                 reason = f"this record has no end: another begins on line {number}. Close it with “ER  - ”."
                 yield Problem(source.name, record.line, "ER", reason, Weight.REPORTED)
                 yield record
             record = Tagged(number)
         elif record is None:
-            if match is None:
+            if match is None or match["tag"] not in _BEGINS:
+                if match:
+                    outside.append(number)
                 continue  # headings of the exporter, numbers between records, blank lines
             reason = "this record does not begin with “TY  - ”; it was taken as a journal article."
             yield Problem(source.name, number, "TY", reason, Weight.REPORTED)
             record = Tagged(number)
             record.add("TY", "JOUR", number)
         if match:
-            record.add(match[1], match[2].strip(), number)
+            record.add(match["tag"], match["value"].strip(), number)
         elif line.strip() and record.last:
             record.go_on(
                 line.strip(), joint="\n" if record.last in {"AB", "N2", "N1"} and line.startswith((" ", "\t")) else " "
             )
         if record.count > MAX_RECORD_LINES:
-            yield Problem(
-                source.name,
-                record.line,
-                "",
-                f"has more than {MAX_RECORD_LINES:,} lines in one record; it is no list of studies.",
-            )
+            reason = f"has more than {MAX_RECORD_LINES:,} lines in one record; it is no list of studies."
+            yield Problem(source.name, record.line, "", reason)
             return
     if record is not None:
-        yield Problem(
-            source.name,
-            record.line,
-            "ER",
-            "this record has no end before the file ends. Close it with “ER  - ”.",
-            Weight.REPORTED,
-        )
+        reason = "this record has no end before the file ends. Close it with “ER  - ”."
+        yield Problem(source.name, record.line, "ER", reason, Weight.REPORTED)
         yield record
+    if outside:
+        reason = f"lines between the records were passed over: {', '.join(map(str, outside[:20]))}."
+        yield Problem(source.name, outside[0], "", reason, Weight.REPORTED)
+
+
+def _as_text(source: Source, record: Tagged) -> Iterator[Problem]:
+    if record.like_tags:
+        lines = ", ".join(map(str, record.like_tags[:20]))
+        reason = f"lines that look like tags and are none were read as text: {lines}."
+        yield Problem(source.name, record.like_tags[0], "", reason, Weight.REPORTED)
 
 
 def _from_ris(found: Tagged, file: str) -> Record:
@@ -142,18 +165,19 @@ def _from_ris(found: Tagged, file: str) -> Record:
         found.line,
         title=found.first("TI", "T1") or (found.first("BT", "CT") if kind in {"BOOK", "CHAP"} else ""),
         authors=found.all("AU", "A1") or found.all("A2", "ED", "A3") if kind == "BOOK" else found.all("AU", "A1"),
-        year=found.first("PY") or found.first("Y1", "DA"),
+        year=found.first("PY", "Y1", "DA"),
+        other_years=found.all("Y1", "DA"),
         journal=found.first("JF", "T2", "JO", "JA", "J2", "J1"),
         dois=[
             *found.all("DO"),
-            *(value for value in found.all("M3", "N1", "L3") if found_doi(value) and len(value) < 100),
+            *(value for value in found.all("M3", "N1", "L3") if find_doi(value) and len(value) < 100),
         ],
         urls=found.all("UR", "L2"),
         kinds=[_RIS_KINDS.get(kind, ""), *found.all("M3")],
         is_reviewed=kind in _REVIEWED,
     )
     record.pmid = _ris_pmid(found)
-    if abstract := found.first("AB", "N2"):
+    if abstract := "\n".join(found.all("AB") or found.all("N2")):
         record.abstract = split_abstract(abstract)
     record.lines = {
         "title": found.line_of("TI", "T1"),
@@ -254,6 +278,7 @@ def _from_nbib(found: Tagged, file: str) -> Record:
         title=found.first("TI", "TT", "BTI", "CTI"),
         authors=found.all("FAU") or found.all("AU"),
         year=found.first("DP", "DEP", "EDAT", "DA"),
+        other_years=found.all("DEP", "EDAT", "DA"),
         journal=found.first("JT", "TA"),
         dois=[
             value
@@ -263,13 +288,7 @@ def _from_nbib(found: Tagged, file: str) -> Record:
         pmid=found.first("PMID"),
         kinds=found.all("PT"),
     )
-    if bodies := found.all("CN"):
-        record.authors = record.authors or ["{" + body + "}" for body in bodies]
-        if not record.authors[0].startswith("{"):
-            record.report(
-                "authors",
-                f"the group {shown('; '.join(bodies))} stands beside the persons; add it where it is an author too.",
-            )
+    record.authors += ["{" + body + "}" for body in found.all("CN")]
     if abstract := "\n\n".join(found.all("AB", "OAB")):
         record.abstract = split_abstract(abstract)
     record.urls = (
@@ -286,7 +305,7 @@ def _from_nbib(found: Tagged, file: str) -> Record:
     for tag, notice in _NBIB_NOTICES.items():
         for value in found.all(tag):
             pmid = re.search(r"PMID:\s*(\d+)", value)
-            if doi := found_doi(value):
+            if doi := find_doi(value):
                 record.notices_of.append((notice, doi, pmid[1] if pmid else ""))
             elif pmid:
                 record.notices_of.append((notice, "", pmid[1]))
@@ -299,35 +318,9 @@ def _from_nbib(found: Tagged, file: str) -> Record:
 
 # --- What both, and PubMed's XML, share -------------------------------------------------------------------------------
 
-_UNREVIEWED = re.compile(
-    r"preprint|editorial|letter|comment|news|book|biography|thesis|dissertation|interview|address|webcast|patient "
-    r"education",
-    re.IGNORECASE,
-)
-_LABEL = re.compile(
-    r"(?:(?<=\s)|\A)(?P<label>(?:BACKGROUND|INTRODUCTION|CONTEXT|RATIONALE|OBJECTIVES?|AIMS?|PURPOSES?|HYPOTHESIS"
-    r"|IMPORTANCE|METHODS?|MATERIALS? AND METHODS|STUDY DESIGN|DESIGN|SETTING|PARTICIPANTS|PATIENTS|"
-    r"SUBJECTS|INTERVENTIONS?|(?:MAIN )?OUTCOME MEASURES?|MEASUREMENTS|DATA SOURCES|STUDY SELECTION|DATA EXTRACTION"
-    r"|DATA SYNTHESIS|METHODS AND (?:RESULTS|FINDINGS)|(?:MAIN )?RESULTS|FINDINGS|DISCUSSION|"
-    r"CONCLUSIONS?|INTERPRETATION|LIMITATIONS?|PRACTICAL APPLICATIONS?|CLINICAL RELEVANCE|SIGNIFICANCE|FUNDING"
-    r"|TRIAL REGISTRATION|REGISTRATION|CLINICAL TRIAL REGISTRATION)(?:[ /,&A-Z-]{0,40})?):\s"
-)  # fmt: skip
-
-
-def split_abstract(text: str) -> list[tuple[str, str]]:
-    """Split a structured abstract at its labels; an unstructured one is one part without a label."""
-    marks = [*_LABEL.finditer(text)]
-    if not marks:
-        return [("", text)]
-    parts = [("", text[: marks[0].start()])] if text[: marks[0].start()].strip() else []
-    for mark, following in zip(marks, [*marks[1:], None], strict=True):
-        if mark["label"] not in {"FUNDING", "TRIAL REGISTRATION", "REGISTRATION", "CLINICAL TRIAL REGISTRATION"}:
-            parts.append((mark["label"].capitalize(), text[mark.end() : following.start() if following else len(text)]))
-    return parts
-
 
 def set_reviewed(record: Record) -> None:
-    record.is_reviewed = not any(_UNREVIEWED.search(kind) for kind in record.kinds)
+    record.is_reviewed = not any(UNREVIEWED.search(kind) for kind in record.kinds)
     if not record.is_reviewed:
         record.report(
             "peer_reviewed",

@@ -13,7 +13,6 @@ MAX_INTEGER = 2_147_483_647  # the column's
 STUDY_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 SLUG = re.compile(r"[A-Za-z0-9_-]+")
 _DOI = re.compile(r"10\.\d{4,9}/\S+")
-_DOI_PREFIX = re.compile(r"^\s*(?:https?://(?:dx\.|www\.)?doi\.org/|doi:\s*)", re.IGNORECASE)
 _PMID = re.compile(r"[0-9]{1,12}")
 _FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 _LINE_BREAK = re.compile(r"[\t\n\r\u2028\u2029]")
@@ -28,11 +27,6 @@ def text_fault(value: str, *, limit: int = MAX_TEXT, one_line: bool = False) -> 
     if one_line and (found := _LINE_BREAK.search(value)):
         return f"holds a line break or tab at position {found.start() + 1}; write it on one line."
     return None
-
-
-def normal_doi(value: str) -> str:
-    """Return a DOI in lower case, without a URL prefix."""
-    return _DOI_PREFIX.sub("", value).strip().lower()
 
 
 def doi_fault(doi: str) -> str | None:

@@ -6,7 +6,7 @@ import hashlib
 import logging
 import secrets
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
 from functools import cache
@@ -30,13 +30,14 @@ from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import Progress, Reranker, Writer
 from qa_app.pipeline.question import follow_up, safety
 from qa_app.pipeline.question.safety import Route
-from qa_app.pipeline.records import Answer as Answered
 from qa_app.pipeline.records import (
     Attempt,
+    Counted,
     Declined,
-    Evidence,
+    Ending,
     Outcome,
     Question,
+    Refused,
     SentenceKind,
     Verdict,
 )
@@ -56,49 +57,31 @@ FILED = frozenset(outcome for outcome in Outcome if not outcome.is_answer or out
 """Outcomes that file the question, or a part of it, as a gap."""
 
 
-def answer(
-    question: Question,
-    *,
-    writer: str,
-    parent: str | None,
-    now: datetime,
-    policy: Policy = POLICY,
-    allowance: Allowance | None = None,
-    limit: TimeLimit | None = None,
-) -> payload.Payload:
-    """Run the pipeline and store the answer. Return its payload. Raises ModelQuotaUsedUp and OutOfTime."""
-    start = perf_counter()
-    made = make(question, writer=writer, policy=policy, allowance=allowance, limit=limit)
-    return store(made, parent=parent, now=now, started=start, limit=limit)
-
-
 def make(
     question: Question,
     *,
     writer: str,
     policy: Policy = POLICY,
-    keep: Callable[[Evidence], None] | None = None,
     progress: Progress | None = None,
     waiting: Waiting | None = None,
     allowance: Allowance | None = None,
     limit: TimeLimit | None = None,
-) -> Answered:
-    """Return an answer, not yet stored; call `keep` with its evidence, where there is any.
+) -> Ending:
+    """Return how a question ends, not yet stored.
 
     Raises Abandoned (at the next stage, once every client has left), ModelQuotaUsedUp and OutOfTime.
     """
-    answered = engines.engine(policy).answer(
+    ending = engines.engine(policy).answer(
         question,
         corpus=SearchedCorpus(limit),
         writers=writers(writer, waiting=waiting, allowance=allowance),
         today=timezone.localdate(),
         reviewed=reviewed,
-        keep=keep,
         progress=progress,
         limit=limit,
         reranker=reranker(waiting),
     )
-    return _with_missing_model(answered, writer)
+    return _with_missing_model(ending, writer)
 
 
 def warm_up() -> None:
@@ -135,12 +118,12 @@ def safety_routes() -> Mapping[str, Route]:
     return SearchedCorpus().facts().safety.routes
 
 
-def _with_missing_model(answered: Answered, writer: str) -> Answered:
+def _with_missing_model(ending: Ending, writer: str) -> Ending:
     """Record that the extractive writer replaced a language model that is not configured."""
-    if writer != "llm" or model_server() is not None or not answered.outcome.is_answer:
-        return answered
-    instead = replace(answered.generator, fallback_from="llm", fallback_reason="not_configured")
-    return replace(answered, generator=instead)
+    if writer != "llm" or model_server() is not None or isinstance(ending, Refused):
+        return ending
+    instead = replace(ending.generator, fallback_from="llm", fallback_reason="not_configured")
+    return replace(ending, generator=instead)
 
 
 def reviewed(declined: Declined) -> Declined:
@@ -209,7 +192,7 @@ def _model_server(chosen: ServerSettings, daily_limit: float) -> ModelServer:
 
 
 def store(
-    answered: Answered,
+    ending: Ending,
     *,
     parent: str | None,
     now: datetime,
@@ -222,10 +205,10 @@ def store(
 
     Raises OutOfTime.
     """
-    milliseconds_left = limit.milliseconds_left if limit else None
+    timeout = limit.statement_timeout() if limit else None
     answer_id, request_id = new_id(), request_id or uuid.uuid4()
     body = payload.build_payload(
-        answered,
+        ending,
         answer_id=answer_id,
         url=reverse("answer", args=[answer_id]),
         request_id=str(request_id),
@@ -235,15 +218,15 @@ def store(
     )
     writing = perf_counter()
     with transaction.atomic():
-        with search.sending() as send:
-            if milliseconds_left is not None:
-                send(search.CUT_OFF, [str(milliseconds_left)])
+        with search.statement_pipeline() as send:
+            if timeout is not None:
+                send(search.CUT_OFF, [str(timeout)])
             # The answer is stored last, so that its payload contains the time that storing the sentences took; foreign
             # keys to it are deferred. Python prepares the next statement while the database executes this one.
             sentences = send(_STORE_SENTENCES, [answer_id, *_sentence_rows(body)])
             body = payload.in_contract_order(body)
-            send(_STORE_POLICY, [answered.policy.label, _policy(answered.policy)])
-            drafts = [_draft(attempt) for attempt in answered.attempts]
+            send(_STORE_POLICY, [ending.policy.label, _policy(ending.policy)])
+            drafts = [] if isinstance(ending, Counted) else [_draft(attempt) for attempt in ending.attempts]
             drafts = packing.pack_drafts(drafts, body, writer=EXTRACTIVE.name)
             sentences.fetchall()
             end = perf_counter()
@@ -257,12 +240,12 @@ def store(
             row = Answer(
                 id=answer_id,
                 request_id=request_id,
-                question=answered.question.text,
-                mode=answered.question.mode.value,
-                collection=answered.question.collection,
-                outcome=answered.outcome.value,
-                corpus_version=answered.corpus_version,
-                policy_id=answered.policy.label,
+                question=ending.question.text,
+                mode=ending.question.mode.value,
+                collection=ending.question.collection,
+                outcome=ending.outcome.value,
+                corpus_version=ending.corpus_version,
+                policy_id=ending.policy.label,
                 engine=engine(),
                 parent_id=parent,
                 created_at=now,
@@ -271,8 +254,8 @@ def store(
             stored = [{"digest": key} | passages[key] for key in sorted(passages)]  # a fixed order prevents deadlocks
             send(_STORE_PASSAGES, [_json(stored)])
             send(_STORE_ANSWER, [*(getattr(row, name) for name in _PLAIN), _json(row.payload), _json(drafts)])
-        if files_gap and answered.outcome in FILED:
-            Gap.objects.file(row, missing=list(answered.missing))
+        if files_gap and not isinstance(ending, Counted) and ending.outcome in FILED:
+            Gap.objects.file(row, missing=list(ending.missing))
     return body
 
 

@@ -6,6 +6,7 @@ import re
 import uuid
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.db import IntegrityError
@@ -83,18 +84,21 @@ def ask(
     policy = answering.POLICY if preset is None else read_policy(preset)
     policy = _limit_evidence(policy, most_passages=most_passages, most_studies=most_studies)
     checked = check(question=question, mode=mode, collection=collection, writer=writer, parent=parent)
-    now = now or timezone.now()
-    answer = contexts.answer if keeps_evidence else answering.answer
+    answer = partial(
+        contexts.answer,
+        checked,
+        writer=writer,
+        parent=parent,
+        now=now or timezone.now(),
+        policy=policy,
+        freezes_evidence=keeps_evidence,
+        allowance=allowance,
+    )
     with limited() as limit:
         try:
-            return answer(
-                checked, writer=writer, parent=parent, now=now, policy=policy, allowance=allowance, limit=limit
-            )
-        except IntegrityError:
-            # A source was deleted between reading and storing: answer again, without it.
-            return answer(
-                checked, writer=writer, parent=parent, now=now, policy=policy, allowance=allowance, limit=limit
-            )
+            return answer(limit=limit)
+        except IntegrityError:  # a source was deleted between reading and storing: answer again, without it
+            return answer(limit=limit)
 
 
 def _limit_evidence(policy: Policy, *, most_passages: object, most_studies: object) -> Policy:

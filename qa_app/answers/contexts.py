@@ -22,7 +22,17 @@ from qa_app.pipeline import citations, writing
 from qa_app.pipeline.attribution import attributed
 from qa_app.pipeline.clock import Clock
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.records import Candidate, Evidence, InsufficientEvidence, Outcome, Question
+from qa_app.pipeline.records import (
+    Answered,
+    Candidate,
+    Counted,
+    Ending,
+    Evidence,
+    InsufficientEvidence,
+    Outcome,
+    Question,
+    Refused,
+)
 from qa_app.writers.rationed import Allowance
 
 Part = Literal["summary", "answer"]
@@ -63,20 +73,15 @@ class WrittenPart:
 
 def open_context(question: Question, *, now: datetime) -> Opened:
     """Retrieve and freeze the evidence for a question, and return its request id."""
-    composed: list[Evidence] = []
-    answered = answering.make(question, writer="extractive", keep=composed.append)
-    outcome = Outcome.ANSWERED if answered.outcome.is_answer else answered.outcome
-    row = _freeze_evidence(
-        uuid.uuid4(), question, composed[0] if composed and answered.outcome.is_answer else None, answered.policy, now,
-        outcome=outcome.value, message=answered.message, corpus_version=answered.corpus_version,
-    )  # fmt: skip
+    ending = answering.make(question, writer="extractive")
+    row = _freeze(uuid.uuid4(), ending, now)
     return Opened(
         request_id=str(row.request_id),
-        outcome=outcome.value,
-        message=None if answered.outcome.is_answer else answered.message,
-        evidence=payload.evidence_rows(answered.evidence, answered.query),
+        outcome=row.outcome,
+        message=ending.message if isinstance(ending, Refused) else None,
+        evidence=payload.evidence_rows(ending.passages, ending.query),
         expires_at=row.expires_at,
-        timings_ms=answered.timings_ms,
+        timings_ms=ending.timings_ms,
     )
 
 
@@ -87,42 +92,32 @@ def answer(
     parent: str | None,
     now: datetime,
     policy: Policy = answering.POLICY,
+    freezes_evidence: bool = False,
     allowance: Allowance | None = None,
     limit: TimeLimit | None = None,
 ) -> payload.Payload:
-    """Answer a question as `answering.answer` does, and freeze its evidence under the answer's request id."""
+    """Answer a question, store the answer and return its payload; freeze its evidence under its request id on request.
+
+    Raises ModelQuotaUsedUp and OutOfTime.
+    """
     start = perf_counter()
-    evidence: list[Evidence] = []
-    answered = answering.make(
-        question, writer=writer, policy=policy, keep=evidence.append, allowance=allowance, limit=limit
-    )
+    ending = answering.make(question, writer=writer, policy=policy, allowance=allowance, limit=limit)
     with transaction.atomic():
-        body = answering.store(answered, parent=parent, now=now, started=start, limit=limit)
-        _freeze_evidence(
-            uuid.UUID(body["request_id"]),
-            question,
-            evidence[0] if evidence and answered.outcome.is_answer else None,
-            answered.policy,
-            now,
-            outcome=Outcome.ANSWERED.value if answered.outcome.is_answer else answered.outcome.value,
-            message=answered.message,
-            corpus_version=answered.corpus_version,
-        )
+        body = answering.store(ending, parent=parent, now=now, started=start, limit=limit)
+        if freezes_evidence:
+            _freeze(uuid.UUID(body["request_id"]), ending, now)
     return body
 
 
-def _freeze_evidence(
-    request_id: uuid.UUID, question: Question, evidence: Evidence | None, policy: Policy, now: datetime, *,
-    outcome: str, message: str | None, corpus_version: int,
-) -> EvidenceContext:  # fmt: skip
+def _freeze(request_id: uuid.UUID, ending: Ending, now: datetime) -> EvidenceContext:
     return EvidenceContext.objects.create(
         request_id=request_id,
-        question=question.text,
-        outcome=outcome,
-        message=message or "",
-        evidence=None if evidence is None else freeze(evidence),
-        corpus_version=corpus_version,
-        policy=policy.values(),
+        question=ending.question.text,
+        outcome=(ending.outcome if isinstance(ending, Refused) else Outcome.ANSWERED).value,
+        message="" if isinstance(ending, Counted) else ending.message or "",
+        evidence=freeze(ending.evidence) if isinstance(ending, Answered) else None,
+        corpus_version=ending.corpus_version,
+        policy=ending.policy.values(),
         created_at=now,
         expires_at=now + timedelta(seconds=settings.CONTEXT_SECONDS),
     )

@@ -30,7 +30,7 @@ class SearchedCorpus:
         self._vectors: dict[str, Vector] = {}
 
     def snapshot(self) -> AbstractContextManager[None]:
-        return search.snapshot(milliseconds=self._limit.milliseconds_left if self._limit else None)
+        return search.snapshot(milliseconds=self._limit.statement_timeout() if self._limit else None)
 
     def facts(self) -> CorpusFacts:
         return search.once_per_version(_read_facts)

@@ -15,9 +15,12 @@ from qa_app.pipeline import citations
 from qa_app.pipeline.query import Intent, Query
 from qa_app.pipeline.records import (
     Agreement,
-    Answer,
+    Answered,
     Candidate,
     Citation,
+    Confidence,
+    Counted,
+    Ending,
     EvidenceStrength,
     Generator,
     Headline,
@@ -25,7 +28,9 @@ from qa_app.pipeline.records import (
     Mode,
     NearQuestion,
     Overview,
+    Refused,
     Scope,
+    SearchRun,
     Sentence,
     SentenceKind,
     Span,
@@ -36,53 +41,92 @@ Payload = dict[str, Any]
 
 
 def build_payload(
-    answer: Answer, *, answer_id: str, url: str, request_id: str, parent: str | None, encoder: str, created_at: str
+    ending: Ending, *, answer_id: str, url: str, request_id: str, parent: str | None, encoder: str, created_at: str
 ) -> Payload:
-    """Return the payload of an answer; `notices` stays empty until it is read against the present corpus."""
+    """Return the payload of an ending; `notices` stays empty until it is read against the present corpus."""
+    search = ending.search
     return {
         "id": answer_id,
         "url": url,
         "request_id": request_id,
-        "question": answer.question.text,
-        "understood_as": answer.question.understood_as,
-        "mode": answer.question.mode.value,
-        "collection": answer.question.collection,
+        "question": ending.question.text,
+        "understood_as": ending.question.understood_as,
+        "mode": ending.question.mode.value,
+        "collection": ending.question.collection,
         "parent": parent,
         "scope": {
-            "collection": answer.question.collection or answer.query.collection,
-            "searched": answer.scope.value,
-            "detail": _scope_in_words(answer),
+            "collection": ending.question.collection or ending.query.collection,
+            "searched": ending.scope.value,
+            "detail": _scope_in_words(ending),
         },
-        "outcome": answer.outcome.value,
-        "code": answer.outcome.code,
-        "message": answer.message,
-        "guardrail": {"route": answer.declined.route, "version": answer.declined.version} if answer.declined else None,
-        "headline": headline_row(answer.headline) if answer.headline else None,
-        "summary": part(answer.summary),
-        "answer": part(answer.answer),
-        "citations": citation_rows(answer.citations),
-        "confidence": _confidence(answer),
-        "evidence_strength": _strength(answer.strength),
-        "missing": list(answer.missing),
-        "near_questions": [_near_question(near, answer.question.mode) for near in answer.near_questions],
-        "evidence": evidence_rows(answer.evidence, answer.query),
-        "left_out": [_left_out(entry) for entry in answer.left_out],
-        "definitions": [{"id": c.concept_id, "name": c.name, "definition": c.definition} for c in answer.definitions],
-        "agreement": _agreement(answer.agreement),
-        "overview": _overview(answer.overview),
-        "target_sections": [section.value for section in answer.query.sections],
-        "also_searched": list(answer.query.also_searched),
-        "related_topics": [{"id": concept.concept_id, "name": concept.name} for concept in answer.related],
-        "legs": _legs(answer),
-        "pool": {"found": len(answer.found.hits) if answer.found else 0, "ranked": answer.ranked},
-        "generator": generator_row(answer.generator),
-        "understood": _understood(answer),
-        "corpus_version": answer.corpus_version,
-        "policy": answer.policy.label,
+        "outcome": ending.outcome.value,
+        "code": ending.outcome.code,
+        **_content(ending),
+        "target_sections": [section.value for section in ending.query.sections],
+        "also_searched": list(ending.query.also_searched),
+        "related_topics": [{"id": c.concept_id, "name": c.name} for c in search.related] if search else [],
+        "legs": _legs(search),
+        "pool": {
+            "found": len(search.found.hits) if search else 0,
+            "ranked": ending.ranked if isinstance(ending, Answered) else 0,
+        },
+        "generator": generator_row(ending.generator),
+        "understood": _understood(ending.query, search),
+        "corpus_version": ending.corpus_version,
+        "policy": ending.policy.label,
         "encoder": encoder,
         "notices": [],
-        "timings_ms": dict(answer.timings_ms),
+        "timings_ms": dict(ending.timings_ms),
         "created_at": created_at,
+    }
+
+
+def _content(ending: Ending) -> Payload:
+    """Return the fields that only some endings fill; the others have them empty."""
+    content: Payload = {
+        "message": None,
+        "guardrail": None,
+        "headline": None,
+        "summary": part(()),
+        "answer": part(()),
+        "citations": [],
+        "confidence": None,
+        "evidence_strength": None,
+        "missing": [],
+        "near_questions": [],
+        "evidence": evidence_rows(ending.passages, ending.query),
+        "left_out": [],
+        "definitions": [],
+        "agreement": None,
+        "overview": None,
+    }
+    if isinstance(ending, Counted):
+        return content | {
+            "summary": part(ending.summary),
+            "answer": part(ending.answer),
+            "citations": citation_rows(ending.citations),
+            "overview": _overview(ending.overview),
+        }
+    content |= {
+        "message": ending.message,
+        "missing": list(ending.missing),
+        "near_questions": [_near_question(near, ending.question.mode) for near in ending.near_questions],
+    }
+    if isinstance(ending, Refused):
+        route = ending.declined
+        return content | {
+            "guardrail": {"route": route.route, "version": route.version} if route else None,
+        }
+    return content | {
+        "headline": headline_row(ending.headline),
+        "summary": part(ending.summary),
+        "answer": part(ending.answer),
+        "citations": citation_rows(ending.citations),
+        "confidence": _confidence(ending.confidence),
+        "evidence_strength": _strength(ending.strength),
+        "left_out": [_left_out(entry) for entry in ending.left_out],
+        "definitions": [{"id": c.concept_id, "name": c.name, "definition": c.definition} for c in ending.definitions],
+        "agreement": _agreement(ending.evidence.agreement),
     }
 
 
@@ -141,13 +185,13 @@ def _sort_keys(keys: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(sorted(keys, key=lambda key: (_ORDER.get(key, len(_ORDER)), key)))
 
 
-def _scope_in_words(answer: Answer) -> str | None:
+def _scope_in_words(ending: Ending) -> str | None:
     """Return a note on where a question limited to a collection was searched; None where everything was."""
-    if answer.scope is Scope.COLLECTION:
+    if ending.scope is Scope.COLLECTION:
         return "Only this collection was searched."
-    if answer.scope is not Scope.COLLECTION_THEN_GLOBAL:
+    if ending.scope is not Scope.COLLECTION_THEN_GLOBAL:
         return None
-    if not answer.outcome.is_answer:
+    if isinstance(ending, Refused):
         return "This collection was searched first, then all the others, and they hold no answer either."
     return "This collection holds too little on the question, so all the others were searched too."
 
@@ -165,9 +209,8 @@ def with_added(body: Payload) -> Payload:
     return deepcopy(ADDED) | body | {"understood": deepcopy(understood)}
 
 
-def _understood(answer: Answer) -> Payload:
+def _understood(query: Query, search: SearchRun | None) -> Payload:
     """Return the parsed query and the signals behind the decision to answer."""
-    query = answer.query
     studied = {concept.concept_id for concept in query.concepts}
     return {
         "ask": query.ask or None,
@@ -192,7 +235,7 @@ def _understood(answer: Answer) -> Payload:
         },
         "numbers": list(query.numbers),
         "asks_for_figures": query.intent is Intent.HOW_MANY,
-        "signals": {} if answer.signals is None else {k: round(v, 4) for k, v in answer.signals.items()},
+        "signals": {name: round(value, 4) for name, value in search.signals.items()} if search else {},
     }
 
 
@@ -245,9 +288,7 @@ def _support(spans: Iterable[Span]) -> list[Payload]:
     ]
 
 
-def _strength(strength: EvidenceStrength | None) -> Payload | None:
-    if strength is None:
-        return None
+def _strength(strength: EvidenceStrength) -> Payload:
     reasons = [{"code": reason.code, "text": reason.text} for reason in strength.reasons]
     return {"level": strength.level.value, "reasons": reasons}
 
@@ -266,9 +307,7 @@ def _counted_studies(sentence: Sentence) -> list[Payload]:
     return [{**named, "finding_ids": [], "study_ids": list(sentence.counted_studies)}]
 
 
-def _overview(overview: Overview | None) -> Payload | None:
-    if overview is None:
-        return None
+def _overview(overview: Overview) -> Payload:
     return {
         "wish": overview.wish,
         "total": overview.total,
@@ -328,14 +367,12 @@ def link(study: Study) -> str | None:
     return f"https://doi.org/{study.doi}" if study.doi else None
 
 
-def _confidence(answer: Answer) -> Payload | None:
-    if answer.confidence is None:
-        return None
+def _confidence(confidence: Confidence) -> Payload:
     return {
-        "score": answer.confidence.score,
-        "label": answer.confidence.label,
-        "reasons": list(answer.confidence.reasons),
-        "calibration": answer.confidence.calibration,
+        "score": confidence.score,
+        "label": confidence.label,
+        "reasons": list(confidence.reasons),
+        "calibration": confidence.calibration,
     }
 
 
@@ -390,14 +427,15 @@ def _agreement(agreement: Agreement | None) -> Payload | None:
     }
 
 
-def _legs(answer: Answer) -> Payload:
+def _legs(search: SearchRun | None) -> Payload:
     """Return the three retrieval legs; the linked one runs where the others find little."""
-    idle = Leg(True, 0)
-    found = answer.found
+    idle = leg(Leg(True, 0))
+    if search is None:
+        return {"lexical": idle, "dense": idle, "linked": idle}
     return {
-        "lexical": leg(found.lexical if found else idle),
-        "dense": leg(found.dense if found else idle),
-        "linked": leg(answer.linked or idle),
+        "lexical": leg(search.found.lexical),
+        "dense": leg(search.found.dense),
+        "linked": leg(search.linked) if search.linked else idle,
     }
 
 

@@ -14,9 +14,10 @@ from qa_app.pipeline.citations import with_markers
 
 STANCES = ("favours", "no_difference", "against", "unclear")
 WITHDRAWN = "A source was withdrawn."
-NAMELESS: Payload = {
-    "title": WITHDRAWN, "authors": [], "year": None, "journal": None, "doi": None, "url": None, "population": "",
-}  # fmt: skip
+SHOWN_WHEN_WITHDRAWN = frozenset({"index", "study_id", "design", "peer_reviewed", "notice", "status"})
+"""Keys of a withdrawn study's citation that keep their values; any other is emptied."""
+EMPTY: Payload = {"title": WITHDRAWN, "authors": [], "population": ""}
+"""Values of emptied keys that are not null."""
 
 
 def redact(stored: Payload) -> Payload:
@@ -41,7 +42,7 @@ def redact_now(body: Payload) -> Payload:
     for citation in body["citations"]:
         state = studies.get(citation["study_id"])
         if citation["study_id"] in hidden:
-            citation |= NAMELESS
+            citation |= {key: EMPTY.get(key) for key in citation if key not in SHOWN_WHEN_WITHDRAWN}
         citation["status"] = (Status.WITHDRAWN if citation["study_id"] in hidden else Status.PUBLISHED).value
         citation["notice"] = state.notice.value if state else Notice.NONE.value
     body["notices"] = [

@@ -18,8 +18,7 @@ from qa_app.answers.time_limit import TimeLimit
 from qa_app.models import Answer
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import Writer, WriterFailed
-from qa_app.pipeline.records import Answer as MadeAnswer
-from qa_app.pipeline.records import Draft, Evidence, Generator, Mode, Question
+from qa_app.pipeline.records import Draft, Ending, Evidence, Generator, Mode, Question
 from qa_app.pipeline.text import clean
 from qa_app.pipeline.writer import EXTRACTIVE, ExtractiveWriter
 
@@ -98,7 +97,7 @@ def replay(answer_id: str, *, limit: TimeLimit | None = None) -> Replay | None:
     )
 
 
-def _make(row: Answer, question: Question, policy: Policy, limit: TimeLimit | None) -> MadeAnswer:
+def _make(row: Answer, question: Question, policy: Policy, limit: TimeLimit | None) -> Ending:
     """Answer the question again from the stored drafts."""
     return engines.engine(policy).answer(
         question,

@@ -31,11 +31,10 @@ class TimeLimit:
 
     def bind(self) -> None:
         """Limit the connection's statements to the time left. Raises OutOfTime after the deadline."""
-        _set_statement_timeout(self.milliseconds_left)
+        _set_statement_timeout(self.statement_timeout())
 
-    @property
-    def milliseconds_left(self) -> int:
-        """Return the time left as a statement timeout. Raises OutOfTime after the deadline."""
+    def statement_timeout(self) -> int:
+        """Return the time left in milliseconds. Raises OutOfTime after the deadline."""
         self.require()
         return max(MIN_MILLISECONDS, int(1000 * self.deadline.seconds_left))
 
@@ -94,7 +93,7 @@ class _TimeoutSetter:
             self._limit.bind()
             self.is_bound = True
         elif self._limited_block is not (outermost := connection.atomic_blocks[0]):
-            _set_statement_timeout(self._limit.milliseconds_left, is_local=True)
+            _set_statement_timeout(self._limit.statement_timeout(), is_local=True)
             self._limited_block = outermost
 
 

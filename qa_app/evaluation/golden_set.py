@@ -17,7 +17,18 @@ from qa_app.pipeline.clock import Clock
 from qa_app.pipeline.passage_ranking import PLACE
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.policy import named as policy_named
-from qa_app.pipeline.records import Answer, Candidate, Mode, Outcome, Question, Sentence, SentenceKind
+from qa_app.pipeline.records import (
+    Answered,
+    Candidate,
+    Counted,
+    Ending,
+    Mode,
+    Outcome,
+    Question,
+    Refused,
+    Sentence,
+    SentenceKind,
+)
 from qa_app.pipeline.text import clean
 
 NEAR_DUPLICATE = 0.8  # Jaccard similarity of two passages
@@ -130,27 +141,26 @@ def _ask(golden: Golden, policy: Policy, on_progress: Callable[[int], None], don
     question = Question(golden.question, clean(golden.question), Mode(golden.mode), golden.collection)
     clock = Clock()
     with clock("total"):
-        answer = answering.make(question, writer="extractive", policy=policy)
+        ending = answering.make(question, writer="extractive", policy=policy)
     on_progress(done)
-    cited = [citation.study.study_id for citation in answer.citations]
-    found = [c.passage.study.study_id for c in answer.evidence]
-    return _result(golden, answer, tuple(dict.fromkeys((*cited, *found))), clock)
+    return _result(golden, ending, clock)
 
 
-def _result(golden: Golden, answer: Answer, ranked: tuple[str, ...], clock: Clock) -> GoldenResult:
-    places = _places(answer.evidence) if answer.outcome.is_answer else ()
+def _result(golden: Golden, ending: Ending, clock: Clock) -> GoldenResult:
+    cited = () if isinstance(ending, Refused) else tuple(citation.study.study_id for citation in ending.citations)
+    passages = ending.passages
     return GoldenResult(
         golden=golden,
-        outcome=answer.outcome,
-        ranked=ranked,
-        cited=tuple(citation.study.study_id for citation in answer.citations),
-        final_sections=tuple(c.passage.section.value for c in answer.evidence[:FINAL_PASSAGES]),
-        unsupported=count_unsupported(answer),
+        outcome=ending.outcome,
+        ranked=tuple(dict.fromkeys((*cited, *(c.passage.study.study_id for c in passages)))),
+        cited=cited,
+        final_sections=tuple(c.passage.section.value for c in passages[:FINAL_PASSAGES]),
+        unsupported=count_unsupported(ending),
         milliseconds=clock.spent["total"] or 0.0,
-        places=places,
-        near_duplicates=count_near_duplicates(answer.evidence),
-        candidates=None if answer.found is None else len(answer.found.hits),
-        stages={stage: spent for stage, spent in answer.timings_ms.items() if spent is not None},
+        places=_places(passages) if isinstance(ending, Answered) else (),
+        near_duplicates=count_near_duplicates(passages),
+        candidates=None if ending.search is None else len(ending.search.found.hits),
+        stages={stage: spent for stage, spent in ending.timings_ms.items() if spent is not None},
     )
 
 
@@ -164,15 +174,18 @@ def count_near_duplicates(found: Sequence[Candidate]) -> int:
     return sum(len(a & b) >= NEAR_DUPLICATE * len(a | b) for a, b in combinations(words, 2))
 
 
-def count_unsupported(answer: Answer) -> int:
+def count_unsupported(ending: Ending) -> int:
     """Count sentences without a span, with a span of other words, or with an unproven count."""
-    texts = {c.passage.passage_id: c.passage.text for c in answer.evidence}
-    return sum(not _is_supported(sentence, answer, texts) for sentence in (*answer.summary, *answer.answer))
+    if isinstance(ending, Refused):
+        return 0
+    texts = {c.passage.passage_id: c.passage.text for c in ending.passages}
+    is_counted = isinstance(ending, Counted)
+    return sum(not _is_supported(s, texts, is_counted=is_counted) for s in (*ending.summary, *ending.answer))
 
 
-def _is_supported(sentence: Sentence, answer: Answer, texts: Mapping[int, str]) -> bool:
+def _is_supported(sentence: Sentence, texts: Mapping[int, str], *, is_counted: bool) -> bool:
     if sentence.kind is SentenceKind.COUNT:
-        return answer.overview is not None and bool(sentence.counted_studies)
+        return is_counted and bool(sentence.counted_studies)
     return bool(sentence.support) and all(
         texts.get(s.passage_id, "")[s.start : s.end] == s.quote == sentence.text for s in sentence.support
     )

@@ -19,7 +19,7 @@ from qa_app.evaluation.reader_figures import ReaderResult
 from qa_app.evaluation.reader_labels import ReaderQuestion, read_labels
 from qa_app.pipeline import policy as policies
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.records import Answer
+from qa_app.pipeline.records import Ending
 
 WRITER = "extractive"  # a language model would answer differently each time
 
@@ -99,7 +99,7 @@ def _rolled_back() -> Iterator[None]:
         transaction.set_rollback(True)
 
 
-def _ask(question: ReaderQuestion, parent: str | None, policy: Policy) -> tuple[ReaderResult, Answer | None]:
+def _ask(question: ReaderQuestion, parent: str | None, policy: Policy) -> tuple[ReaderResult, Ending | None]:
     start = perf_counter()
     try:
         checked = asking.check(
@@ -112,7 +112,7 @@ def _ask(question: ReaderQuestion, parent: str | None, policy: Policy) -> tuple[
     return reader_figures.measure(question, body, milliseconds=1000 * (perf_counter() - start)), answer
 
 
-def _payload(answer: Answer, parent: str | None, now: datetime) -> payload.Payload:
+def _payload(answer: Ending, parent: str | None, now: datetime) -> payload.Payload:
     return payload.build_payload(
         answer,
         answer_id="",

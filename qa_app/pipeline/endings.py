@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import Any
 
 from corpus_app.records import Concept
 from qa_app.pipeline import citations, confidence
@@ -17,24 +17,27 @@ from qa_app.pipeline.ports import Corpus, CorpusFacts
 from qa_app.pipeline.query import Query
 from qa_app.pipeline.question.about_corpus import CorpusAnswer, CorpusQuestionUnread
 from qa_app.pipeline.records import (
-    Answer,
+    Answered,
+    Attempt,
     Candidate,
     Citation,
+    Counted,
     Declined,
     Generator,
     Headline,
-    InsufficientEvidence,
     Mode,
     NearQuestion,
     Outcome,
     Question,
+    Refused,
     Scope,
+    SearchRun,
 )
-from qa_app.pipeline.reporting import report_answer
+from qa_app.pipeline.reporting import report_count, report_refusal
 from qa_app.pipeline.retrieval import Retrieved, fuse, hits_by_id, nearest_questions
 from qa_app.pipeline.text import words
 from qa_app.pipeline.writer import EXTRACTIVE
-from qa_app.pipeline.writing import NothingWritten, Written
+from qa_app.pipeline.writing import Written
 
 COUNTED = Generator(name="counted", version="2")
 SHOWN = 5  # nearest passages of a refusal
@@ -57,146 +60,129 @@ BY_WORDS_ALONE = (
 )
 
 MOST_RELATED = 6  # topics offered with an answer
-Refuse = Callable[[Retrieved, Corpus], Answer]
+Refuse = Callable[[Retrieved, Corpus], Refused]
 
 
-@dataclass
-class Ending:
-    """A builder of the Answer record for every outcome."""
+class EndingBuilder:
+    """Builds how a question ends, and reports a refusal or a count to whoever watches."""
 
-    question: Question
-    query: Query
-    facts: CorpusFacts
-    policy: Policy
-    clock: Clock
-    scope: Scope = Scope.GLOBAL
+    def __init__(self, question: Question, query: Query, facts: CorpusFacts, policy: Policy, clock: Clock) -> None:
+        self.question, self.query, self.facts, self.policy, self.clock = question, query, facts, policy, clock
+        self.scope = Scope.GLOBAL
 
-    def shown(self, answer: Answer) -> Answer:
-        """Report a finished answer to `progress`, and return it."""
-        report_answer(answer, self.clock.progress)
-        return answer
-
-    def guardrail(self, declined: Declined) -> Answer:
+    def guardrail(self, declined: Declined) -> Refused:
         """Return the fixed reply of a route."""
-        return self._refusal(declined.outcome, declined.message, declined=declined)
+        return self._refuse(declined.outcome, declined.message, declined=declined)
 
-    def unknown_source(self) -> Answer:
+    def unknown_source(self) -> Refused:
         """Refuse a question that names a source the corpus does not have."""
-        return self._refusal(
-            Outcome.INSUFFICIENT_EVIDENCE, NO_SUCH_SOURCE.format(", ".join(self.query.sources.unknown))
-        )
+        return self._refuse(Outcome.INSUFFICIENT_EVIDENCE, NO_SUCH_SOURCE.format(", ".join(self.query.sources.unknown)))
 
-    def about_corpus(self, read: CorpusAnswer | CorpusQuestionUnread) -> Answer:
+    def about_corpus(self, read: CorpusAnswer | CorpusQuestionUnread) -> Counted | Refused:
         """Answer a question about the corpus from its rows, or refuse one that the grammar cannot parse."""
         if isinstance(read, CorpusQuestionUnread):
-            return self._refusal(
-                Outcome.INSUFFICIENT_EVIDENCE, UNREAD.format(" ".join(f"“{e}”" for e in read.examples))
-            )
-        return self._answer(
-            Outcome.ANSWERED,
+            return self._refuse(Outcome.INSUFFICIENT_EVIDENCE, UNREAD.format(" ".join(f"“{e}”" for e in read.examples)))
+        counted = Counted(
             summary=read.sentences if read.lines else read.sentences[:1],
             answer=read.lines or read.sentences[1:],
             citations=tuple(Citation(index, study) for index, study in enumerate(read.studies, start=1)),
-            generator=COUNTED,
             overview=read.overview,
+            **self._context(COUNTED, None),
         )
+        report_count(counted, self.clock.progress)
+        return counted
 
-    def insufficient(self, retrieved: Retrieved, corpus: Corpus) -> Answer:
+    def insufficient(self, retrieved: Retrieved, corpus: Corpus) -> Refused:
         """Refuse a question that no study answers, with the nearest passages and near questions that are answered."""
         parts = [NOT_ANSWERED]
-        near = self._nearest(retrieved, corpus)
-        absent = self._absent(near)
+        nearest = self._nearest(retrieved, corpus)
+        absent = self._absent(nearest)
         if absent:
             parts.append(f"None of the nearest passages mentions {', '.join(f'“{word}”' for word in absent)}.")
         if self.query.language != "en":
             parts.append(IN_ENGLISH)
         if retrieved.vector is None:
             parts.append(BY_WORDS_ALONE)
-        return self._refusal(
-            Outcome.INSUFFICIENT_EVIDENCE, " ".join(parts), retrieved=retrieved, nearest=near,
-            near=self._near_questions(retrieved), missing=self._missing(near, retrieved),
-        )  # fmt: skip
+        return self._refuse(
+            Outcome.INSUFFICIENT_EVIDENCE,
+            " ".join(parts),
+            retrieved=retrieved,
+            passages=nearest,
+            near_questions=self._near_questions(retrieved),
+            missing=self._missing(nearest, retrieved),
+        )
 
-    def out_of_scope(self, retrieved: Retrieved, corpus: Corpus) -> Answer:
+    def out_of_scope(self, retrieved: Retrieved, corpus: Corpus) -> Refused:
         """Refuse a question outside the subject; one in another language is refused for lack of evidence."""
         if self.query.language != "en":
             return self.insufficient(retrieved, corpus)
         names = "; ".join(collection.name.lower() for collection in self.facts.collections)
         message = f"{NOT_OUR_SUBJECT} They are about: {names}." if names else NOT_OUR_SUBJECT
         missing = self._missing(self._nearest(retrieved, corpus), retrieved)
-        return self._refusal(Outcome.OUT_OF_SCOPE, message, retrieved=retrieved, missing=missing)
+        return self._refuse(Outcome.OUT_OF_SCOPE, message, retrieved=retrieved, missing=missing)
 
-    def names_nothing(self, retrieved: Retrieved, corpus: Corpus) -> Answer:
+    def names_nothing(self, retrieved: Retrieved, corpus: Corpus) -> Refused:
         """Refuse a question that names no subject."""
-        near = self._nearest(retrieved, corpus)
-        return self._refusal(Outcome.INSUFFICIENT_EVIDENCE, NOTHING_NAMED, retrieved=retrieved, nearest=near)
+        nearest = self._nearest(retrieved, corpus)
+        return self._refuse(Outcome.INSUFFICIENT_EVIDENCE, NOTHING_NAMED, retrieved=retrieved, passages=nearest)
 
-    def nothing_written(self, retrieved: Retrieved, nothing: InsufficientEvidence) -> Answer:
-        """Refuse a question for which no drafted sentence could be verified, with the attempts."""
-        attempts = nothing.attempts if isinstance(nothing, NothingWritten) else ()
-        return self.shown(
-            self._refusal(Outcome.INSUFFICIENT_EVIDENCE, NOT_ANSWERED, retrieved=retrieved, attempts=attempts)
-        )
+    def nothing_written(self, retrieved: Retrieved, attempts: tuple[Attempt, ...]) -> Refused:
+        """Refuse a question for which no drafted sentence could be verified."""
+        return self._refuse(Outcome.INSUFFICIENT_EVIDENCE, NOT_ANSWERED, retrieved=retrieved, attempts=attempts)
 
     def answered(
         self, gathered: Gathered, written: Written, headline: Headline, retrieved: Retrieved, version: str
-    ) -> Answer:
-        """Return the answer with its verified sentences."""
+    ) -> Answered | Refused:
+        """Return the answer with its verified sentences; a refusal where none of them cites a study."""
         chosen = gathered.evidence
         numbers = citations.number_studies((*written.summary, *written.answer), chosen)
         if not numbers:
-            return self.nothing_written(retrieved, NothingWritten(NOT_ANSWERED, written.attempts))
+            return self.nothing_written(retrieved, written.attempts)
         outcome, message = _outcome(gathered)
-        return self._answer(
-            outcome,
+        return Answered(
+            outcome=outcome,
             message=message,
+            headline=headline,
             summary=attributed(citations.numbered(written.summary, numbers), chosen),
             answer=attributed(citations.numbered(written.answer, numbers), chosen),
             citations=citations.citations(numbers, chosen),
             confidence=confidence.assess(retrieved.lead, retrieved.signals, gathered.missing, version, self.policy),
-            evidence=chosen.passages,
+            strength=gathered.strength,
+            evidence=chosen,
             left_out=(*chosen.left_out, *written.rejected),
-            generator=written.generator,
-            agreement=chosen.agreement,
             definitions=self._definitions((*written.summary, *written.answer)),
+            near_questions=self._near_questions(retrieved),
+            missing=gathered.missing,
             attempts=written.attempts,
             ranked=len(retrieved.ranked),
-            headline=headline,
-            strength=gathered.strength,
-            missing=gathered.missing,
-            near_questions=self._near_questions(retrieved),
-            retrieved=retrieved,
+            **self._context(written.generator, retrieved),
         )
 
     # --- Parts --------------------------------------------------------------------------------------------------------
 
-    def _refusal(
-        self, outcome: Outcome, message: str, *, retrieved: Retrieved | None = None,
-        nearest: tuple[Candidate, ...] = (), near: tuple[NearQuestion, ...] = (), **fields: object,
-    ) -> Answer:  # fmt: skip
-        return self._answer(
-            outcome, message=message, evidence=nearest, near_questions=near, retrieved=retrieved, **fields
-        )
+    def _refuse(self, outcome: Outcome, message: str, *, retrieved: Retrieved | None = None, **parts: Any) -> Refused:
+        refused = Refused(outcome=outcome, message=message, **parts, **self._context(EXTRACTIVE, retrieved))
+        report_refusal(refused, self.clock.progress)
+        return refused
 
-    def _answer(self, outcome: Outcome, *, retrieved: Retrieved | None = None, **fields: object) -> Answer:
-        base: dict[str, object] = {
-            "message": None, "summary": (), "answer": (), "citations": (), "confidence": None, "evidence": (),
-            "left_out": (), "generator": EXTRACTIVE,
-        }  # fmt: skip
-        return Answer(
-            question=self.question,
-            outcome=outcome,
-            query=self.query,
-            scope=self.scope,
-            policy=self.policy,
-            corpus_version=self.facts.version,
-            found=retrieved.found if retrieved else None,
-            related=related_concepts(self.query, self.facts) if retrieved else (),
-            linked=retrieved.linked_leg if retrieved else None,
-            signals=retrieved.signals | {"answerable": retrieved.answerable} if retrieved else None,
-            timings_ms=self.clock.spent,
-            **(base | fields),  # type: ignore[arg-type]  # checked by the record itself
+    def _context(self, generator: Generator, retrieved: Retrieved | None) -> dict[str, Any]:
+        """Return the fields of EndingContext."""
+        search = retrieved and SearchRun(
+            found=retrieved.found,
+            signals=retrieved.signals | {"answerable": retrieved.answerable},
+            related=related_concepts(self.query, self.facts),
+            linked=retrieved.linked_leg,
         )
+        return {
+            "question": self.question,
+            "query": self.query,
+            "scope": self.scope,
+            "policy": self.policy,
+            "corpus_version": self.facts.version,
+            "generator": generator,
+            "search": search,
+            "timings_ms": self.clock.spent,
+        }
 
     def _nearest(self, retrieved: Retrieved, corpus: Corpus) -> tuple[Candidate, ...]:
         hits = hits_by_id(retrieved)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import ClassVar
 
 from corpus_app.records import Concept, Finding, Found, Hit, Leg, Passage, Study
 from qa_app.pipeline.policy import Policy
@@ -159,7 +160,11 @@ class Evidence:
 
 
 class InsufficientEvidence(Exception):
-    """Raised when there is no evidence to write from."""
+    """Raised when there is no evidence to write from, or when no sentence of any attempt could be verified."""
+
+    def __init__(self, message: str = "", attempts: tuple[Attempt, ...] = ()) -> None:
+        super().__init__(message)
+        self.attempts = attempts
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,49 +339,98 @@ class NearQuestion:
     study_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The stored result of one question."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchRun:
+    """What one search found, and the signals that it gave."""
+
+    found: Found
+    signals: Mapping[str, float]
+    """On scales that compare across questions."""
+    related: tuple[Concept, ...]
+    linked: Leg | None
+    """The second pass; None where there was none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndingContext:
+    """What every ending of a question has: the question as parsed and searched, and under which policy."""
 
     question: Question
-    outcome: Outcome
-    message: str | None
     query: Query
     scope: Scope
+    policy: Policy
+    corpus_version: int
+    generator: Generator
+    search: SearchRun | None
+    """None where nothing was searched."""
+    timings_ms: Mapping[str, float | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered(EndingContext):
+    """An answer of verified sentences, each with its sources."""
+
+    outcome: Outcome
+    message: str | None
+    headline: Headline
     summary: tuple[Sentence, ...]
     answer: tuple[Sentence, ...]
     citations: tuple[Citation, ...]
-    confidence: Confidence | None
-    evidence: tuple[Candidate, ...]
+    confidence: Confidence
+    strength: EvidenceStrength
+    evidence: Evidence
     left_out: tuple[LeftOut, ...]
-    generator: Generator
-    policy: Policy
-    corpus_version: int
-    found: Found | None = None
-    related: tuple[Concept, ...] = ()
-    signals: Mapping[str, float] | None = None
-    """Signals of the search, on scales that compare across questions."""
-    linked: Leg | None = None
-    """The second pass; None where there was none."""
-    ranked: int = 0
-    """Passages that were ranked, of all that the search found."""
-    agreement: Agreement | None = None
-    definitions: tuple[Concept, ...] = ()
+    """What ranking and verification left out."""
+    definitions: tuple[Concept, ...]
     """Terms of the answer that a beginner may not know; each has a definition."""
-    declined: Declined | None = None
-    overview: Overview | None = None
-    """For a question about the corpus itself, which is answered by counting."""
-    attempts: tuple[Attempt, ...] = ()
-    """Attempts to write it, in order; the last one became the answer."""
-    timings_ms: Mapping[str, float | None] = field(default_factory=dict)
-    headline: Headline | None = None
-    strength: EvidenceStrength | None = None
-    near_questions: tuple[NearQuestion, ...] = ()
-    missing: tuple[str, ...] = ()
+    near_questions: tuple[NearQuestion, ...]
+    missing: tuple[str, ...]
     """Parts of the question that no cited text mentions."""
+    attempts: tuple[Attempt, ...]
+    """Attempts to write it, in order; the last one became the answer."""
+    ranked: int
+    """Studies that were ranked, of all that the search found."""
 
     def __post_init__(self) -> None:
-        if (self.outcome.is_answer and self.overview is None) != (self.confidence is not None):
-            raise ValueError("An answer carries confidence; a refusal carries none, nor does one that only counts.")
-        if not self.outcome.is_answer and (self.summary or self.answer or self.citations):
-            raise ValueError("A refusal carries no sentence and no citation.")
+        if not self.outcome.is_answer:
+            raise ValueError(f"{self.outcome.value} is the outcome of a refusal.")
+
+    @property
+    def passages(self) -> tuple[Candidate, ...]:
+        return self.evidence.passages
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused(EndingContext):
+    """A question without an answer, with the nearest passages where there are any."""
+
+    outcome: Outcome
+    message: str
+    declined: Declined | None = None
+    """For a question that gets the fixed reply of a safety route."""
+    passages: tuple[Candidate, ...] = ()
+    """The nearest passages, which are no answer."""
+    near_questions: tuple[NearQuestion, ...] = ()
+    missing: tuple[str, ...] = ()
+    """Parts of the question that no passage shown mentions."""
+    attempts: tuple[Attempt, ...] = ()
+    """Attempts to write an answer, of which no sentence could be verified."""
+
+    def __post_init__(self) -> None:
+        if self.outcome.is_answer:
+            raise ValueError(f"{self.outcome.value} is the outcome of an answer.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted(EndingContext):
+    """A question about the corpus itself, answered by counting its rows."""
+
+    outcome: ClassVar[Outcome] = Outcome.ANSWERED
+    passages: ClassVar[tuple[Candidate, ...]] = ()
+    summary: tuple[Sentence, ...]
+    answer: tuple[Sentence, ...]
+    citations: tuple[Citation, ...]
+    overview: Overview
+
+
+Ending = Answered | Refused | Counted

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from qa_app.pipeline import citations
 from qa_app.pipeline.attribution import attributed
 from qa_app.pipeline.ports import Progress
-from qa_app.pipeline.records import Answer, Evidence, Sentence
+from qa_app.pipeline.records import Counted, Evidence, Refused, Sentence
 
 
 class SentenceReporter:
@@ -37,12 +37,16 @@ class SentenceReporter:
             self._reported[part] = len(sentences)
 
 
-def report_answer(answer: Answer, progress: Progress) -> None:
-    """Report a finished answer at once: a refusal with its nearest passages, or an answer counted from rows."""
-    if answer.evidence:
-        progress.evidence(answer.evidence, answer.query)
-    studies = {citation.index: citation.study for citation in answer.citations}
-    for part, sentences in (("summary", answer.summary), ("answer", answer.answer)):
+def report_refusal(refused: Refused, progress: Progress) -> None:
+    """Report the nearest passages of a refusal."""
+    if refused.passages:
+        progress.evidence(refused.passages, refused.query)
+
+
+def report_count(counted: Counted, progress: Progress) -> None:
+    """Report the sentences of an answer that was counted from rows."""
+    studies = {citation.index: citation.study for citation in counted.citations}
+    for part, sentences in (("summary", counted.summary), ("answer", counted.answer)):
         for index, sentence in enumerate(sentences):
             new = {number: studies.pop(number) for number in sentence.citations if number in studies}
             progress.sentence(part, index, sentence, new)

@@ -16,7 +16,7 @@ from qa_app.pipeline.question import about_corpus, safety
 from qa_app.pipeline.question.follow_up import names_nothing
 from qa_app.pipeline.question.parse import parse
 from qa_app.pipeline.question.safety_model import SafetyClassifier
-from qa_app.pipeline.records import Answer, Candidate, Declined, Evidence, InsufficientEvidence, Question, Scope
+from qa_app.pipeline.records import Candidate, Declined, Ending, InsufficientEvidence, Question, Scope
 from qa_app.pipeline.retrieval import Models, Retrieved, retrieve_scoped
 
 
@@ -45,11 +45,10 @@ class Engine:
         writers: Sequence[Writer],
         today: date,
         reviewed: Callable[[Declined], Declined] = lambda declined: declined,
-        keep: Callable[[Evidence], None] | None = None,
         progress: Progress | None = None,
         limit: Limit | None = None,
         reranker: Reranker | None = None,
-    ) -> Answer:
+    ) -> Ending:
         """Return the answer, or an honest refusal. Raises Abandoned, OutOfTime and DatabaseError."""
         progress = progress or Unwatched()
         clock = Clock(progress=progress, limit=limit)
@@ -57,36 +56,34 @@ class Engine:
             with clock("understand"):
                 facts = corpus.facts()
                 query = parse_question(question.searched, corpus, facts)
-            ending = endings.Ending(question, query, facts, self.policy, clock)
+            ending = endings.EndingBuilder(question, query, facts, self.policy, clock)
             with clock("scope"):
                 declined = self._declined(question, corpus, facts)
                 rows = None if declined else _read_about_corpus(question, facts, today)
             if declined is not None:
-                return ending.shown(ending.guardrail(reviewed(declined)))
+                return ending.guardrail(reviewed(declined))
             if rows is not None:
-                return ending.shown(ending.about_corpus(rows))
+                return ending.about_corpus(rows)
             if query.sources.unknown and not query.sources.studies:
-                return ending.shown(ending.unknown_source())
+                return ending.unknown_source()
             retrieved, ending.scope = retrieve_scoped(
                 query, corpus, facts, self.models, self.policy, clock, question.collection
             )
             query = ending.query = replace(query, linked=retrieved.linked)
             refusal = self._refusal(query, retrieved, ending)
             if refusal is not None:
-                return ending.shown(refusal(retrieved, corpus))
+                return refusal(retrieved, corpus)
             with clock("rerank" if reranker else "rank"):
                 gathered = evidence.gather(question, query, facts, retrieved, corpus, self.policy, reranker)
             if gathered is None:
-                return ending.shown(ending.insufficient(retrieved, corpus))
-        if keep:
-            keep(gathered.evidence)
+                return ending.insufficient(retrieved, corpus)
         headline = evidence.headline(query, facts, gathered)
         progress.evidence(gathered.evidence.passages, query)
         progress.headline(headline, {1: gathered.leading_study})
         try:
             written = writing.write(writers, gathered.evidence, self.policy, clock)
         except InsufficientEvidence as nothing:
-            return ending.nothing_written(retrieved, nothing)
+            return ending.nothing_written(retrieved, nothing.attempts)
         return ending.answered(gathered, written, headline, retrieved, self.models.version)
 
     def search(
@@ -118,7 +115,7 @@ class Engine:
                 vector = None
         return safety.check(question.searched, vector, facts.safety, self.classifier)
 
-    def _refusal(self, query: Query, retrieved: Retrieved, ending: endings.Ending) -> endings.Refuse | None:
+    def _refusal(self, query: Query, retrieved: Retrieved, ending: endings.EndingBuilder) -> endings.Refuse | None:
         """Return how to refuse; None where the question is to be answered."""
         if names_nothing(query) and ending.question.understood_as is None:
             return ending.names_nothing

@@ -40,21 +40,14 @@ class Written:
         return all(getattr(self, part) for part in parts)
 
 
-class NothingWritten(InsufficientEvidence):
-    """No writer gave a sentence that could be verified; `attempts` say why."""
-
-    def __init__(self, message: str, attempts: tuple[Attempt, ...]) -> None:
-        super().__init__(message)
-        self.attempts = attempts
-
-
 def write(
     writers: Sequence[Writer], evidence: Evidence, policy: Policy, clock: Clock, parts: Sequence[str] = PARTS
 ) -> Written:
     """Return the first draft with a verified sentence in each part, else the last draft with any.
 
     Rejected sentences of earlier attempts are included. A writer whose server failed is not asked a second time. Each
-    sentence is reported once it is final. Raises NothingWritten when no sentence could be verified.
+    sentence is reported once it is final. Raises InsufficientEvidence with the attempts when
+    no sentence could be verified.
     """
     reporter = SentenceReporter(evidence, clock.progress)
     attempts: list[Attempt] = []
@@ -81,7 +74,7 @@ def write(
             break
         reason = reason or "unverified"
     if last is None or not (last.summary or last.answer):
-        raise NothingWritten(message or "No sentence of the draft could be verified.", tuple(attempts))
+        raise InsufficientEvidence(message or "No sentence of the draft could be verified.", tuple(attempts))
     reporter.report(last.summary, last.answer)
     return replace(
         last,

@@ -23,7 +23,7 @@ from corpus_app.curation import effects, jobs, lookup
 from corpus_app.models import CorpusEvent, CorpusVersion, ImportItem, ImportJob, Passage, Study
 from corpus_app.records import ORDINARY_KINDS, Design, Notice, Section, Status
 from corpus_app.roles import READERS
-from corpus_app.sources import AddedPassages, NoticeDraft, PassageDraft, StudyDraft, keeping
+from corpus_app.sources import AddedPassages, NoticeDraft, PassageDraft, StudyDraft, serialization
 from tests.builders import make_collection, make_concept, make_curator, make_study
 from tests.corpus.test_sources_formats import SAMPLES
 
@@ -116,16 +116,16 @@ def test_a_draft_comes_back_from_json_as_it_was(data: st.DataObject) -> None:
         )
     )
 
-    assert keeping.study_draft(json.loads(json.dumps(keeping.values_of(draft)))) == draft
+    assert serialization.study_draft(json.loads(json.dumps(serialization.values_of(draft)))) == draft
     added = AddedPassages("S1", "", "", draft.passages)
-    assert keeping.added_passages(json.loads(json.dumps(keeping.values_of(added)))) == added
+    assert serialization.added_passages(json.loads(json.dumps(serialization.values_of(added)))) == added
     notice = NoticeDraft(draft.notice, "10.1/x", "", draft.title)
-    assert keeping.notice_draft(json.loads(json.dumps(keeping.values_of(notice)))) == notice
+    assert serialization.notice_draft(json.loads(json.dumps(serialization.values_of(notice)))) == notice
 
 
 def test_the_starter_corpus_is_kept_whole() -> None:
     for draft in sources.read(STARTER).studies:
-        kept = keeping.study_draft(json.loads(json.dumps(keeping.values_of(draft))))
+        kept = serialization.study_draft(json.loads(json.dumps(serialization.values_of(draft))))
         assert sources.study_json(kept) == sources.study_json(draft)
 
 

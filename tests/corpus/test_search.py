@@ -389,18 +389,18 @@ def test_a_passage_that_waits_is_read_again_until_its_sentences_have_vectors(enc
 
 @pytest.mark.parametrize("ids", [[], [7], [-1, 0, 2**63 - 1, -(2**63)], list(range(1_000, 0, -3))])
 def test_ids_arrive_in_the_database_as_they_were_sent(ids: list[int]) -> None:
-    with pipelining.together(settings={"jit": "off"}, is_planned_once=True) as send:
+    with pipelining.snapshot_pipeline(settings={"jit": "off"}, is_planned_once=True) as send:
         cursor = send(
             "SELECT cardinality(sent), sent = %(written)s::bigint[] FROM (SELECT %(ids)s::bigint[]) AS s (sent)",
             {"ids": pipelining.Ids(ids), "written": ids},
         )
 
-    assert pipelining.row_of(cursor) == (len(ids), True)
+    assert pipelining.single_row(cursor) == (len(ids), True)
 
 
 def test_ids_of_any_size_and_scores_of_eight_and_four_bytes_arrive_as_they_were_sent() -> None:
     ids, scores = [1, 2**31, 2**63 - 1, 5], [0.1, -1.0, 1 / 3, 0.0]
-    with pipelining.together(settings={"jit": "off"}, is_planned_once=True) as send:
+    with pipelining.snapshot_pipeline(settings={"jit": "off"}, is_planned_once=True) as send:
         cursor = send(
             """
             SELECT string_agg(int8send(id) || float8send(score), ''), string_agg(int8send(id) || float4send(score::float4), ''),
@@ -410,7 +410,7 @@ def test_ids_of_any_size_and_scores_of_eight_and_four_bytes_arrive_as_they_were_
             {"ids": ids, "scores": scores},
         )
 
-    whole, short, none = pipelining.row_of(cursor)
+    whole, short, none = pipelining.single_row(cursor)
     words, meaning, nothing = (
         hybrid._Scored.unpack(whole, hybrid.WEIGHTS),
         hybrid._Scored.unpack(short, hybrid.COSINES),

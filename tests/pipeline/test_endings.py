@@ -16,15 +16,16 @@ from qa_app.answers.corpus import SearchedCorpus
 from qa_app.pipeline.policy import DEFAULT, Policy
 from qa_app.pipeline.ports import Abandoned, OutOfTime, Writer
 from qa_app.pipeline.records import (
-    Answer,
     Draft,
     DraftSentence,
+    Ending,
     Evidence,
     Generator,
     InsufficientEvidence,
     Mode,
     Outcome,
     Question,
+    Refused,
 )
 from qa_app.pipeline.text import clean
 from qa_app.pipeline.writer import ExtractiveWriter
@@ -39,7 +40,7 @@ VOLUME = "S018"
 
 def ask(
     text: str, *, mode: Mode = Mode.BEGINNER, corpus: SearchedCorpus | None = None, writer: Writer | None = None, **more: Any
-) -> Answer:  # fmt: skip
+) -> Ending:  # fmt: skip
     return engines.engine(DEFAULT).answer(
         Question(text, clean(text), mode),
         corpus=corpus or SearchedCorpus(),
@@ -49,7 +50,9 @@ def ask(
     )
 
 
-def texts(answer: Answer) -> list[str]:
+def texts(answer: Ending) -> list[str]:
+    if isinstance(answer, Refused):
+        return []
     return [sentence.text for sentence in (*answer.summary, *answer.answer)]
 
 
@@ -71,10 +74,10 @@ def test_a_refusal_says_why_and_quotes_nothing(question: str, outcome: Outcome, 
 
     answer = ask(question, writer=NeverAsked())
 
-    assert (answer.outcome, answer.confidence, answer.headline) == (outcome, None, None)
-    assert (texts(answer), answer.citations) == ([], ())
-    assert words in (answer.message or "")
-    assert len(answer.evidence) == shown
+    assert isinstance(answer, Refused)
+    assert answer.outcome is outcome
+    assert words in answer.message
+    assert len(answer.passages) == shown
 
 
 def test_a_declined_question_reaches_no_search() -> None:
@@ -105,7 +108,8 @@ class FixedWriter:
 def test_without_one_true_sentence_there_is_no_answer(sentences: tuple[str, ...], attempts: list[str]) -> None:
     answer = ask(SETS, writer=FixedWriter(*sentences))
 
-    assert (answer.outcome, texts(answer), answer.headline) == (Outcome.INSUFFICIENT_EVIDENCE, [], None)
+    assert isinstance(answer, Refused)
+    assert answer.outcome is Outcome.INSUFFICIENT_EVIDENCE
     assert [attempt.generator.name for attempt in answer.attempts] == attempts
 
 
@@ -132,8 +136,8 @@ def test_a_beginner_is_given_the_terms_that_the_question_did_not_use() -> None:
 def test_concepts_next_to_those_of_the_question_are_offered() -> None:
     answer = ask("does creatine help depression?")
 
-    assert answer.related
-    assert not {c.concept_id for c in answer.related} & {c.concept_id for c in answer.query.concepts}
+    assert answer.search.related
+    assert not {c.concept_id for c in answer.search.related} & {c.concept_id for c in answer.query.concepts}
 
 
 def test_citations_are_numbered_from_1_by_first_appearance_and_all_are_used() -> None:
@@ -185,7 +189,7 @@ def test_a_passage_that_goes_while_it_is_read_is_left_out() -> None:
     whole, fewer = ask(SETS), ask(SETS, corpus=Forgetful())
 
     assert fewer.outcome.is_answer
-    gone = {c.passage.passage_id for c in whole.evidence} - {c.passage.passage_id for c in fewer.evidence}
+    gone = {c.passage.passage_id for c in whole.passages} - {c.passage.passage_id for c in fewer.passages}
     assert gone
     assert not gone & {span.passage_id for sentence in fewer.answer for span in sentence.support}
 

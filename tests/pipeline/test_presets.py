@@ -11,7 +11,7 @@ from qa_app.answers import answering, engines
 from qa_app.answers.corpus import SearchedCorpus
 from qa_app.pipeline.clock import Clock
 from qa_app.pipeline.policy import PRESETS, Order, Policy
-from qa_app.pipeline.records import Answer, Candidate, Declined, Mode, Question
+from qa_app.pipeline.records import Candidate, Declined, Ending, Mode, Question
 from qa_app.pipeline.run import Searched
 from qa_app.pipeline.text import clean
 
@@ -28,7 +28,7 @@ DOCUMENTED = [
 VOLUME, KIDNEY = "S018", "S079"
 
 
-def ask(text: str, policy: Policy, mode: Mode = Mode.BEGINNER, collection: str | None = None) -> Answer:
+def ask(text: str, policy: Policy, mode: Mode = Mode.BEGINNER, collection: str | None = None) -> Ending:
     return answering.make(Question(text, clean(text), mode, collection), writer="extractive", policy=policy)
 
 
@@ -47,7 +47,7 @@ def steps(candidate: Candidate) -> set[str]:
 def test_the_engine_answers_from_what_a_preset_keeps_in_its_own_order(preset: Policy) -> None:
     for question, study in ((SETS, VOLUME), (KIDNEYS, KIDNEY)):
         answer = ask(question, preset)
-        kept = {candidate.passage.passage_id: candidate.passage for candidate in answer.evidence}
+        kept = {candidate.passage.passage_id: candidate.passage for candidate in answer.passages}
         cited = {citation.study.study_id for citation in answer.citations}
 
         assert answer.outcome.is_answer
@@ -58,7 +58,7 @@ def test_the_engine_answers_from_what_a_preset_keeps_in_its_own_order(preset: Po
         for span in (span for sentence in (*answer.summary, *answer.answer) for span in sentence.support):
             assert kept[span.passage_id].text[span.start : span.end] == span.quote
         if preset in DOCUMENTED:
-            best = [candidate.score for candidate in answer.evidence]
+            best = [candidate.score for candidate in answer.passages]
             assert list(kept) == [candidate.passage.passage_id for candidate in search(question, preset).ranked[:5]]
             assert len(kept) == preset.evidence_passages == 5
             assert all(first >= second - preset.recency_band for first, second in pairwise(best))
@@ -84,8 +84,8 @@ def test_neighbouring_concepts_are_searched_in_the_second_where_little_was_found
 
     alone, second = ask(question, PRESETS["default"]), ask(question, PRESETS["seed-001"])
 
-    assert (alone.linked, alone.query.linked) == (None, ())
-    assert second.linked is not None
+    assert (alone.search.linked, alone.query.linked) == (None, ())
+    assert second.search.linked is not None
     assert second.query.linked
     assert second.query.also_searched
 

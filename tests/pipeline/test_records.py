@@ -1,4 +1,4 @@
-"""What cannot be written down wrongly."""
+"""States that cannot be written down."""
 
 from __future__ import annotations
 
@@ -7,38 +7,23 @@ from typing import Any
 import pytest
 
 from qa_app.pipeline.policy import DEFAULT
-from qa_app.pipeline.records import Answer, Confidence, InsufficientEvidence, Outcome, Scope
+from qa_app.pipeline.records import InsufficientEvidence, Outcome, Refused, Scope
 from qa_app.pipeline.writer import EXTRACTIVE
 from tests.pipeline.values import make_candidate, make_evidence, make_query, make_question
 
 
-def make_answer(**changes: Any) -> Answer:
+@pytest.mark.parametrize("outcome", Outcome)
+def test_only_a_refusal_has_the_outcome_and_the_code_of_one(outcome: Outcome) -> None:
     values: dict[str, Any] = {
-        "question": make_question(), "outcome": Outcome.INSUFFICIENT_EVIDENCE, "message": "No.",
-        "query": make_query(), "scope": Scope.GLOBAL, "summary": (), "answer": (),
-        "citations": (), "confidence": None, "evidence": (), "left_out": (), "generator": EXTRACTIVE,
-        "policy": DEFAULT, "corpus_version": 1,
+        "question": make_question(), "query": make_query(), "scope": Scope.GLOBAL, "policy": DEFAULT,
+        "corpus_version": 1, "generator": EXTRACTIVE, "search": None, "timings_ms": {},
     }  # fmt: skip
-    return Answer(**(values | changes))
 
-
-@pytest.mark.parametrize("outcome", Outcome)
-def test_an_answer_carries_confidence_and_a_refusal_carries_none(outcome: Outcome) -> None:
-    wrong = None if outcome.is_answer else Confidence(80, "medium", (), "x")
-
-    with pytest.raises(ValueError, match="confidence"):
-        make_answer(outcome=outcome, confidence=wrong)
-
-
-@pytest.mark.parametrize("part", ["summary", "answer", "citations"])
-def test_a_refusal_carries_no_sentence_and_no_citation(part: str) -> None:
-    with pytest.raises(ValueError, match="refusal"):
-        make_answer(**{part: ("anything",)})
-
-
-@pytest.mark.parametrize("outcome", Outcome)
-def test_a_refusal_has_a_code_and_an_answer_has_none(outcome: Outcome) -> None:
-    assert (outcome.code is None) == outcome.is_answer
+    if outcome.is_answer:
+        with pytest.raises(ValueError, match="outcome of an answer"):
+            Refused(outcome=outcome, message="No.", **values)
+    else:
+        assert Refused(outcome=outcome, message="No.", **values).outcome.code is not None
 
 
 def test_evidence_without_passages_cannot_be_made() -> None:

@@ -18,7 +18,7 @@ from qa_app.pipeline.policy import DEFAULT, Policy
 from qa_app.pipeline.ports import Abandoned, OutOfTime, Unwatched, WriterFailed
 from qa_app.pipeline.records import Draft, DraftSentence, Evidence, Generator, InsufficientEvidence, Sentence, Verdict
 from qa_app.pipeline.writer import EXTRACTIVE, ExtractiveWriter
-from qa_app.pipeline.writing import NothingWritten, Written, write
+from qa_app.pipeline.writing import Written, write
 from tests.pipeline.values import make_candidate, make_evidence
 
 TEXTS = {
@@ -69,7 +69,7 @@ def written_by(*writers: ScriptedWriter) -> tuple[Written | None, Watcher]:
     watcher = Watcher()
     try:
         return write(writers, EVIDENCE, DEFAULT, Clock(progress=watcher)), watcher
-    except NothingWritten:
+    except InsufficientEvidence:
         return None, watcher
 
 
@@ -133,7 +133,7 @@ def test_a_writer_whose_server_failed_for_good_is_not_asked_again(is_final: bool
 def test_without_one_true_sentence_nothing_is_written_and_the_attempts_say_why(writers: list[Script | None]) -> None:
     scripted = [ScriptedWriter(f"w{n}", script) for n, script in enumerate(writers)]
 
-    with pytest.raises(NothingWritten) as nothing:
+    with pytest.raises(InsufficientEvidence) as nothing:
         write(scripted, EVIDENCE, DEFAULT, Clock())
 
     assert [attempt.generator.name for attempt in nothing.value.attempts] == [f"w{n}" for n in range(len(writers))]

@@ -10,7 +10,8 @@ from django.utils import timezone
 from qa_app.answers import answering
 from qa_app.answers.payload import Payload
 from qa_app.pipeline.records import (
-    Answer,
+    Answered,
+    Ending,
     EvidenceStrength,
     Headline,
     HeadlineVerdict,
@@ -35,10 +36,10 @@ STRENGTH = EvidenceStrength(
 )
 
 
-def make_answer(question: str = ASKED, *, mode: Mode = Mode.BEGINNER, **changes: Any) -> Answer:
+def make_answer(question: str = ASKED, *, mode: Mode = Mode.BEGINNER, **changes: Any) -> Ending:
     """Return the pipeline's answer; where it is none, with near questions, else with headline and strength too."""
     answered = answering.make(Question(question, question, mode), writer="extractive")
-    if not answered.outcome.is_answer:
+    if not isinstance(answered, Answered):
         return replace(answered, **({"near_questions": NEAR} | changes))
     first = (*answered.summary, *answered.answer)[0]
     headline = Headline(

@@ -17,7 +17,7 @@ from qa_app.answers import answering, asking, contexts
 from qa_app.answers.serialization import NotReadable, freeze, thaw
 from qa_app.models import EvidenceContext
 from qa_app.pipeline.policy import PRESETS, Policy
-from qa_app.pipeline.records import Evidence, Question
+from qa_app.pipeline.records import Answered, Evidence, Question
 from tests.qa.conftest import ASKED, UNANSWERED
 
 pytestmark = pytest.mark.usefixtures("library")
@@ -50,12 +50,12 @@ def test_both_parts_rest_on_the_evidence_that_was_frozen() -> None:
 
 
 def test_evidence_is_the_same_after_the_database() -> None:
-    composed: list[Evidence] = []
-    answering.make(Question(ASKED, ASKED), writer="extractive", keep=composed.append)
+    answered = answering.make(Question(ASKED, ASKED), writer="extractive")
+    assert isinstance(answered, Answered)
 
-    kept = json.loads(json.dumps(freeze(composed[0])))
+    kept = json.loads(json.dumps(freeze(answered.evidence)))
 
-    assert thaw(Evidence, kept) == composed[0]
+    assert thaw(Evidence, kept) == answered.evidence
     assert "vector" not in json.dumps(kept)
 
 

@@ -270,7 +270,7 @@ def test_two_answers_are_compared_by_headline_verdict_and_strength(client: Clien
     assert made.headline
     first = store_answer()
     headline = replace(made.headline, text="Few sets still build muscle.", verdict=HeadlineVerdict.DEPENDS)
-    second = store_answer(headline=headline, strength=None)
+    second = store_answer(headline=headline)
 
     html = " ".join(client.get(f"/compare/?a={first['id']}&b={second['id']}").content.decode().split())
 

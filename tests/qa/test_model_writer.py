@@ -14,7 +14,7 @@ import pytest
 
 from qa_app.pipeline.policy import DEFAULT
 from qa_app.pipeline.ports import Writer
-from qa_app.pipeline.records import Answer, LeftOutReason, Mode, Question
+from qa_app.pipeline.records import Answered, Ending, LeftOutReason, Mode, Question, Refused
 from qa_app.pipeline.writer import ExtractiveWriter
 from qa_app.writers.model_server import Deadline, ModelServer, ServerSettings
 from qa_app.writers.model_writer import PROMPT, RETRY_PASSAGES, ModelWriter, prompt_name
@@ -63,17 +63,17 @@ def ask(
     question: Question = QUESTION,
     fallback: bool = True,
     **changes: Any,
-) -> Answer:
+) -> Ending:
     server, deadline = model_server(double, behaviour, **changes), Deadline.after(seconds)
     fallbacks = (ModelWriter(server, deadline, is_strict=True), *((ExtractiveWriter(),) if fallback else ()))
     return answered(corpus, ModelWriter(server, deadline), *fallbacks, question=question)
 
 
-def answered(corpus: FakeCorpus, *writers: Writer, question: Question = QUESTION) -> Answer:
+def answered(corpus: FakeCorpus, *writers: Writer, question: Question = QUESTION) -> Ending:
     return eager_engine().answer(question, corpus=corpus, writers=writers, today=TODAY)
 
 
-def said(answer: Answer) -> list[str]:
+def said(answer: Answered) -> list[str]:
     return [sentence.text for sentence in (*answer.summary, *answer.answer)]
 
 
@@ -101,7 +101,7 @@ def test_summary_and_answer_are_written_from_the_same_evidence(corpus: FakeCorpu
     assert sorted(asked.part for asked in double.asked) == ["answer", "summary"]
     first, second = materials(double)
     assert first == second
-    assert len(first["passages"]) == len(answer.evidence) <= DEFAULT.evidence_passages
+    assert len(first["passages"]) == len(answer.passages) <= DEFAULT.evidence_passages
 
 
 def test_summary_and_answer_are_written_side_by_side(corpus: FakeCorpus, double: ModelDouble) -> None:
@@ -314,7 +314,7 @@ def test_the_second_attempt_is_stricter_and_has_the_strongest_passages_by_words(
     assert answer.generator.prompt == prompt_name(is_strict=True)
     second = [asked for asked in double.asked if "second attempt" in asked.body["messages"][0]["content"]]
     assert len(second) == 2
-    assert all(len(asked.passages) == min(RETRY_PASSAGES, len(answer.evidence)) for asked in second)
+    assert all(len(asked.passages) == min(RETRY_PASSAGES, len(answer.passages)) for asked in second)
     assert [attempt.failure for attempt in answer.attempts] == ["not_found", None]
 
 
@@ -322,7 +322,7 @@ def test_without_a_writer_that_steps_in_it_is_an_honest_no(corpus: FakeCorpus, d
     answer = ask(corpus, double, "not_found", fallback=False)
 
     assert answer.outcome.code == "RAG_NO_ANSWER"
-    assert answer.confidence is None
+    assert isinstance(answer, Refused)
     assert [attempt.failure for attempt in answer.attempts] == ["not_found", "not_found"]
 
 

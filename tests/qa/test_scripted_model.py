@@ -22,7 +22,7 @@ import pytest
 from corpus_app.passages import split_sentences
 from corpus_app.records import Passage
 from corpus_app.records import Sentence as PassageSentence
-from qa_app.pipeline.records import Answer, Question, Sentence, SentenceKind
+from qa_app.pipeline.records import Answered, Ending, Question, Refused, Sentence, SentenceKind
 from qa_app.pipeline.text import clean
 from qa_app.pipeline.writer import ExtractiveWriter
 from qa_app.writers.model_server import Deadline, ModelServer, ServerSettings
@@ -56,7 +56,7 @@ def corpus() -> FakeCorpus:
     return starter_corpus(ROOT / "corpus")
 
 
-def ask(corpus: FakeCorpus, double: ModelDouble, text: str, behaviour: str, *, seconds: float = 20.0) -> Answer:
+def ask(corpus: FakeCorpus, double: ModelDouble, text: str, behaviour: str, *, seconds: float = 20.0) -> Ending:
     server = ModelServer(ServerSettings(model=behaviour, base_url=double.base_url, first_pause_seconds=0.005))
     deadline = Deadline.after(seconds)
     return eager_engine().answer(
@@ -70,13 +70,12 @@ def ask(corpus: FakeCorpus, double: ModelDouble, text: str, behaviour: str, *, s
 # --- What may leave ----------------------------------------------------------------------------------------------------
 
 
-def leaks(answer: Answer, corpus: FakeCorpus) -> Iterator[str]:
+def leaks(answer: Ending, corpus: FakeCorpus) -> Iterator[str]:
     """What left the system that must not, in words; the oracle knows the corpus and nothing of the pipeline's own checks."""
-    if not answer.outcome.is_answer:
-        if answer.outcome.code is None or answer.confidence is not None or answer.citations:
-            yield "a refusal without its code, or with what an answer has"
+    if isinstance(answer, Refused):
         return
-    if not answer.summary or not answer.answer or answer.confidence is None:
+    assert isinstance(answer, Answered)
+    if not answer.summary or not answer.answer:
         yield "an answer without a part of it"
     studies = {citation.index: citation.study.study_id for citation in answer.citations}
     used = [index for sentence in (*answer.summary, *answer.answer) for index in sentence.citations]
@@ -86,10 +85,10 @@ def leaks(answer: Answer, corpus: FakeCorpus) -> Iterator[str]:
         yield from _leaks_of(sentence, answer, corpus, studies)
 
 
-def _leaks_of(sentence: Sentence, answer: Answer, corpus: FakeCorpus, studies: dict[int, str]) -> Iterator[str]:
+def _leaks_of(sentence: Sentence, answer: Answered, corpus: FakeCorpus, studies: dict[int, str]) -> Iterator[str]:
     if sentence.kind is SentenceKind.COUNT:
         return
-    sent = {candidate.passage.passage_id for candidate in answer.evidence}
+    sent = {candidate.passage.passage_id for candidate in answer.passages}
     if not sentence.support or not sentence.citations:
         yield f"uncited: {sentence.text}"
     for span in sentence.support:
@@ -194,8 +193,10 @@ def planted(few: list[Passage], place: str, text: str) -> tuple[FakeCorpus, str]
     return FakeCorpus(passages), f"{ASKED} {text} {CANARY}"[:2_000] if place == "question" else ASKED
 
 
-def obeyed(answer: Answer) -> list[str]:
+def obeyed(answer: Ending) -> list[str]:
     """Sentences in which the planted word left. The extractive writer may quote a passage: it obeys nobody."""
+    if isinstance(answer, Refused):
+        return []
     quoted = {s.text for s in (*answer.summary, *answer.answer) if s.kind is SentenceKind.QUOTE}
     allowed = quoted if answer.generator.name == "extractive" else set()
     texts = [s.text for s in (*answer.summary, *answer.answer) if s.text not in allowed]

@@ -151,7 +151,7 @@ class Command(BaseCommand):
 
     def _print_preview(self, job: ImportJob) -> None:
         for stored in job.problems[:MOST_SHOWN]:
-            self.stderr.write(str(sources.keeping.problem_of(stored)))
+            self.stderr.write(str(sources.serialization.problem_of(stored)))
         if len(job.problems) > MOST_SHOWN:
             self.stderr.write(f"and {job.report['problems'] - MOST_SHOWN} more.")
         left = job.items.filter(effect__in=["duplicate", "alike", "unmatched"])
