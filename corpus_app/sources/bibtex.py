@@ -48,7 +48,7 @@ def items(source: Source, intake: Intake) -> Iterator[Item]:
     entries: dict[str, Entry] = {}
     found: list[Entry | Problem] = [*read_entries(text_of(source, encoding), source.name)]
     entries = {entry.key.lower(): entry for entry in reversed(found) if isinstance(entry, Entry) and entry.key}
-    volumes = {entry.fields.get("crossref", "").strip().lower() for entry in found if isinstance(entry, Entry)}
+    volumes = {entry.fields.get("crossref", "").strip().lower() for entry in found if isinstance(entry, Entry)} - {""}
     if not any(isinstance(entry, Entry) for entry in found):
         found.append(
             Problem(
@@ -212,7 +212,7 @@ def _record(entry: Entry, entries: dict[str, Entry], file: str) -> Record:
             text for text in (value("doi", "article-doi"), value("note") if "doi.org" in value("note") else "") if text
         ],
         pmid=value("pmid") or (value("eprint") if value("eprinttype", "archiveprefix").lower() == "pubmed" else ""),
-        urls=[_address(fields[name]) for name in ("url", "howpublished") if "http" in fields.get(name, "")],
+        urls=[found for name in ("url", "howpublished") if (found := _address(fields.get(name, "")))],
         kinds=[
             {
                 "phdthesis": "thesis",
@@ -243,7 +243,7 @@ def _record(entry: Entry, entries: dict[str, Entry], file: str) -> Record:
 
 def _address(written: str) -> str:
     """Return the address in a field; LaTeX escapes some of its characters."""
-    found = re.search(r"https?://[^\s{}<>]+", re.sub(r"\\([%&_#~])", r"\1", written))
+    found = re.search(r"(?:https?:)?//[^\s{}<>]+", re.sub(r"\\([%&_#~])", r"\1", written))
     return found[0] if found else ""
 
 

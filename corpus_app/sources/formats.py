@@ -62,6 +62,17 @@ class ReadResult:
         return sum(problem.weight is Weight.BROKEN for problem in self.problems)
 
 
+_OFFICE = {"word/": "a Word file", "xl/": "an Excel file", "ppt/": "a PowerPoint file", "mimetype": "an office file"}
+
+
+def _refuse_office(source: Source) -> None:
+    """Raise Refused for an office file, which is a zip file inside."""
+    head = source.head(_HEAD_BYTES)
+    for folder, name in _OFFICE.items():
+        if b"PK\x03\x04" in head[:4] and folder.encode() in head:
+            raise Refused(f"is {name}: save it as PDF, CSV or RIS, or paste its text into the form.")
+
+
 def detect(source: Source) -> Reader:
     """Return the reader for a file's content, whatever its name. Raises Refused when none fits."""
     head = source.head(_HEAD_BYTES)
@@ -108,6 +119,7 @@ def stream(source: Source, intake: Intake, reader: Reader | None = None) -> Iter
     """Yield drafts and problems in the order of the file; a refused file ends with a problem that says why."""
     try:
         if reader is None and archives.is_zip(source.head(4)):
+            _refuse_office(source)
             yield from _stream_zip(source, intake)
             return
         yield from (reader or detect(source)).items(source, intake)

@@ -189,7 +189,7 @@ class _Latex:
         if name in latex_names.SIGNS or (f"{name};" in html5 and name not in latex_names.TRANSPARENT):
             if self.text.startswith("{}", self.at):
                 self.at += 2
-            sign = latex_names.SIGNS.get(name) or html5[f"{name};"]
+            sign = latex_names.SIGNS[name] if name in latex_names.SIGNS else html5[f"{name};"]
             return f"{sign} " if is_apart and not sign.isspace() and not sign.isalpha() else sign
         if name in {"textsuperscript", "super"}:
             return raised(self.argument())

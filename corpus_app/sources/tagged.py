@@ -61,7 +61,7 @@ _RIS_TAGS = frozenset(
     "RI RN RP SB TA VO VN PT PM NR LB".split()
 )
 """All that the format and its exporters use: any other is text that looks like a tag, such as a wrapped “CI  - 3”."""
-_BEGINS = frozenset({"TI", "T1", "AU", "A1", "CT", "BT"})
+_BEGINS = frozenset("TI T1 AU A1 A2 CT BT T2 JF JO JA PY Y1 DO SN".split())
 """Tags that begin a record whose line TY is missing."""
 _RIS_END = re.compile(r"\s?ER\s*-?\s*")
 _REVIEWED = frozenset("JOUR JFULL MGZN EJOU ABST INPR CPAPER CONF SER".split())
@@ -103,7 +103,7 @@ def _items(
 
 def _ris_records(source: Source, encoding: Encoding) -> Iterator[Tagged | Problem]:
     record: Tagged | None = None
-    blanks = ""  # between tag and dash, as in the first line that has some
+    blanks = ""  # between tag and dash, as in the first line of the record
     outside: list[int] = []
     for number, line in lines_of(source, encoding):
         if record is not None and _RIS_END.fullmatch(line):
@@ -112,12 +112,12 @@ def _ris_records(source: Source, encoding: Encoding) -> Iterator[Tagged | Proble
             record = None
             continue
         match = _RIS_LINE.match(line)
-        if match and (match["tag"] not in _RIS_TAGS or (blanks and match["blanks"] != blanks)):
+        if match and match["tag"] != "TY" and not _is_tag(match, blanks if record else ""):
             if record is not None:
                 record.like_tags.append(number)
             match = None
         if match and match["tag"] == "TY":
-            blanks = blanks or match["blanks"]
+            blanks = match["blanks"]
             if record is not None:
                 reason = f"this record has no end: another begins on line {number}. Close it with “ER  - ”."
                 yield Problem(source.name, record.line, "ER", reason, Weight.REPORTED)
@@ -130,7 +130,7 @@ def _ris_records(source: Source, encoding: Encoding) -> Iterator[Tagged | Proble
                 continue  # headings of the exporter, numbers between records, blank lines
             reason = "this record does not begin with “TY  - ”; it was taken as a journal article."
             yield Problem(source.name, number, "TY", reason, Weight.REPORTED)
-            record = Tagged(number)
+            record, blanks = Tagged(number), match["blanks"]
             record.add("TY", "JOUR", number)
         if match:
             record.add(match["tag"], match["value"].strip(), number)
@@ -149,6 +149,11 @@ def _ris_records(source: Source, encoding: Encoding) -> Iterator[Tagged | Proble
     if outside:
         reason = f"lines between the records were passed over: {', '.join(map(str, outside[:20]))}."
         yield Problem(source.name, outside[0], "", reason, Weight.REPORTED)
+
+
+def _is_tag(match: re.Match[str], blanks: str) -> bool:
+    """Tell a tag from text that looks like one: by the closed list, and by the blanks of the record's first line."""
+    return match["tag"] in _RIS_TAGS and blanks in {"", match["blanks"]}
 
 
 def _as_text(source: Source, record: Tagged) -> Iterator[Problem]:
