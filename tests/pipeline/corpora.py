@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from corpus_app.embedding import Matrix
-from corpus_app.records import AgeGroup, Collection, Design, Notice, Sex, Status, Study, TrainingStatus
+from corpus_app.records import AgeGroup, Collection, Design, Notice, Reference, Sex, Status, Study, TrainingStatus
 from qa_app.pipeline.question.people import PeopleIndex
 from qa_app.pipeline.text import content_stems
 from tests.fakes import WordHashEncoder
@@ -45,6 +45,12 @@ def study_of(row: Mapping[str, Any]) -> Study:
         TrainingStatus(people["training_status"]), AgeGroup(people["age_group"]), Sex(people["sex"]), Status.PUBLISHED,
         Notice(row.get("notice") or "none"), tuple(row["concepts"]), row.get("takeaway", ""),
     )  # fmt: skip
+
+
+def reference_of(row: Mapping[str, Any]) -> Reference:
+    study = study_of(row)
+    own = study.authors, study.year, study.journal, study.doi, None, study.url, study.design, study.notice
+    return Reference(study.study_id, study.title, *own)
 
 
 def copy_slice(folder: Path, studies: Sequence[str] = SLICE) -> Path:

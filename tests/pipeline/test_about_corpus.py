@@ -15,11 +15,13 @@ from corpus_app.records import Concept
 from qa_app.pipeline.question import about_corpus
 from qa_app.pipeline.question.about_corpus import CorpusAnswer, CorpusQuestionUnread
 from qa_app.pipeline.question.about_sentences import FACTS
-from tests.pipeline.corpora import COLLECTIONS, GOLDEN, GRAPH, PEOPLE, published_rows, read_rows, study_of
+from qa_app.pipeline.question.sources import SourceIndex
+from tests.pipeline.corpora import COLLECTIONS, GOLDEN, GRAPH, PEOPLE, published_rows, read_rows, reference_of, study_of
 
 ROOT = Path(__file__).resolve().parents[2]
 PUBLISHED = published_rows()
 STUDIES = [study_of(row) for row in PUBLISHED]
+SOURCES = SourceIndex.build([reference_of(row) for row in PUBLISHED])
 CARRIED = {concept_id for row in PUBLISHED for concept_id in row["concepts"]}
 CONCEPTS = [
     Concept(c["id"], c["name"], c["kind"], tuple(c["aliases"]), "", (), is_studied=c["id"] in CARRIED)
@@ -34,7 +36,7 @@ LEXICON = tomllib.loads((ROOT / "qa_app" / "lexicon" / "about_corpus.toml").read
 
 @cache
 def read(question: str) -> CorpusAnswer | CorpusQuestionUnread | None:
-    return about_corpus.read(question, studies=STUDIES, **ASKED)
+    return about_corpus.read(question, studies=STUDIES, sources=SOURCES, **ASKED)
 
 
 def fits(row: Mapping[str, Any], where: Mapping[str, Any]) -> bool:

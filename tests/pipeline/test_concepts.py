@@ -14,7 +14,7 @@ from qa_app.pipeline.lexicon import LANGUAGE_FOLDER, words_of
 from qa_app.pipeline.question.follow_up import is_fragment
 from qa_app.pipeline.question.sources import SourceIndex, find_sources
 from qa_app.pipeline.question.wording import find_collection
-from tests.pipeline.corpora import GOLDEN, published_rows, read_rows
+from tests.pipeline.corpora import GOLDEN, published_rows, read_rows, reference_of
 from tests.pipeline.test_parse import read
 from tests.pipeline.values import make_concept
 
@@ -127,11 +127,7 @@ def test_each_list_has_an_example_and_a_counterexample() -> None:
 
 
 def test_golden_questions_name_no_unknown_source() -> None:
-    studies = [
-        reference(row["study_id"], row["title"], tuple(row.get("authors") or ()), row.get("year") or 0, design=row["design"])
-        for row in published_rows()
-    ]  # fmt: skip
-    index = SourceIndex.build(studies)
+    index = SourceIndex.build([reference_of(row) for row in published_rows()])
 
     assert [question for question in GOLDEN if find_sources(question, index).unknown] == []
     assert find_sources("Schoenfeld 2017", index).studies
