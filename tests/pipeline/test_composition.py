@@ -154,7 +154,8 @@ def test_a_finding_that_leans_the_other_way_is_preferred() -> None:
     first = make_plain(SETS, finding_id=1)
     same, other = make_plain(REST, study="B", finding_id=2), make_plain(f"{REST[:-1]} too.", study="C", finding_id=3)
     leans = {1: Lean.YES, 2: Lean.YES, 3: Lean.NO}
-    scope = make_scope(leans=leans, chances={"A": 0.9, "B": 0.5, "C": 0.5})
+    query = make_query(sections=(Section.RESULTS,))
+    scope = make_scope(query, leans=leans, finding_id=1, chances={"A": 0.9, "B": 0.5, "C": 0.5})
 
     chosen = select(options_of(first, same, other), scope, GENEROUS, words=200, most_of=lambda _: 1)
 
