@@ -6,8 +6,8 @@ import html
 import re
 from urllib.parse import unquote
 
-DOI = re.compile(r"10\.\d{4,9}/(?:[^\s\"“”<>{}|\\^`]|<\w+:[^<>\s]*>)+", re.IGNORECASE)
-"""A DOI within other text. A SICI holds `<50::AID-X>`, which is no tag."""
+DOI = re.compile(r"\b10\.\d{4,9}(?:/|%2f)(?:[^\s\"“”<>{}|\\^`]|<\w+:[^<>\s]*>)+", re.IGNORECASE)
+"""A DOI within other text, its slash perhaps percent-coded. A SICI holds `<50::AID-X>`, which is no tag."""
 _ESCAPE = re.compile(r"%[0-9a-fA-F]{2}")
 _PREFIX = re.compile(r"^\s*(?:https?://(?:dx\.|www\.)?doi\.org/|doi:?\s*)", re.IGNORECASE)
 

@@ -206,6 +206,7 @@ _ORDERS = (
 _PLANTERS: dict[Kind, tuple[Planter, ...]] = {
     Kind.LIGATURE: (_ligature, _lost_ligature),
     Kind.SPLIT_WORD: (_split("-\n", "- ", "-\n ", "\u00ad\n", "\n", " ", "¬ "), _split("-\n", "- ")),
+    Kind.LOOSE_HYPHEN: (_swap(r"\b(?:age|placebo|high|low|two|double|self)(-)(?=[a-z]{3,}\b)", "- "),),
     Kind.GLYPH_CODE: (
         _glyph_of_letter,
         _swap("−(?=\\d)", "/H11002", "/C0", "/minus", "(cid:2)", "\uf02d", "<U+2212>"),

@@ -9,6 +9,7 @@ from enum import StrEnum
 class Kind(StrEnum):
     LIGATURE = "ligature"
     SPLIT_WORD = "split_word"
+    LOOSE_HYPHEN = "loose_hyphen"
     GLYPH_CODE = "glyph_code"
     OPERATOR = "operator"
     LOST_MINUS = "lost_minus"
@@ -28,7 +29,7 @@ class Severity(StrEnum):
     REPORTED = "told"
 
 
-_REPORTED = frozenset({Kind.MISSING_SPACE, Kind.RUN_TOGETHER, Kind.LIGATURE})
+_REPORTED = frozenset({Kind.MISSING_SPACE, Kind.RUN_TOGETHER, Kind.LIGATURE, Kind.LOOSE_HYPHEN})
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -27,6 +27,9 @@ _CONTINUED = (
 _MOJIBAKE = re.compile(f"(?:[ÂÃÄÅÎÏÐÑ][{_CONTINUED}]|[âãäåéï][{_CONTINUED}]{{2}}|ð[{_CONTINUED}]{{3}})+|\ufffd+")
 
 
+_IS_RAISED = re.compile(r"[ÅÄäåéïÎÏ][¹²³]{1,2}")
+
+
 def characters(text: str) -> Iterator[Finding]:
     for match in _LIGATURE.finditer(text):
         yield _at(match, Kind.LIGATURE, _LIGATURES[match[0]])
@@ -35,6 +38,8 @@ def characters(text: str) -> Iterator[Finding]:
     for match in _ZERO_WIDTH.finditer(text):
         yield _at(match, Kind.ZERO_WIDTH, "")
     for match in _MOJIBAKE.finditer(text):
+        if _IS_RAISED.fullmatch(match[0]):
+            continue  # "20 e⁻/Å²"
         mend = _unmangled(match[0])
         if mend != match[0]:
             yield _at(match, Kind.MOJIBAKE, mend)
@@ -58,9 +63,9 @@ def _at(match: re.Match[str], kind: Kind, mend: str | None, group: int | str = 0
 # --- Codes of glyphs, mark-up -----------------------------------------------------------------------------------------
 
 _GLYPH = re.compile(
-    r"\(cid:\s?\d+\)|\bcid:\d+|(?<=[a-z])/[A-Za-z]\d{1,5}(?=[a-z])|/uni[0-9A-F]{4}|\buni[0-9A-F]{4}(?![0-9A-Za-z])"
+    r"\(cid:\s?\d+\)|\bcid:\d+|(?<=[a-z])/[A-Za-z]\d{2,5}(?=[a-z])|/uni[0-9A-F]{4}|\buni[0-9A-F]{4}(?![0-9A-Za-z])"
     r"|/u[0-9A-Fa-f]{4,5}\b|<U\+[0-9A-Fa-f]{4,5}>|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|U\+[0-9A-F]{4}\b"
-    r"|/H\d{4,5}|/[gGa]\d{2,5}(?![\d/%])|(?<![A-Za-z]{2})/[HCcBS]\d{1,5}(?![\d/%])|(?<![a-z]{2})/(?:minus|period"
+    r"|(?<!\d)/H\d{4,5}(?!/)|(?<![A-Z0-9])/[ga]\d{2,5}(?![\d/%])|(?<![A-Za-z0-9])/G\d{2,5}(?![\d/%])|(?<![A-Za-z0-9]{2})/[HCcBS]\d{1,5}(?![\d/%])|(?<![a-z]{2})/(?:minus|period"
     r"|hyphen|hyphenminus|plusminus|multiply|less|greater|lessequal|greaterequal|equal|comma|parenleft|parenright"
     r"|space|"
     r"zero|one|two|three|four|five|six|seven|eight|nine|fi|fl|ff|ffi|ffl|quoteright|quoteleft|endash|emdash|bullet"
@@ -115,7 +120,7 @@ def _glyph(code: str) -> str | None:
 _NUMBER = r"[-−–]?(?:\d+(?:[.,·]\d+)*|[.·]\d+)"
 _UNIT = (
     r"(?:%|years?|yrs?|y\b|kg|mg|g\b|µg|μg|ml|mL|l\b|L\b|cm|mm|m\b|km|s\b|sec\b|seconds?|min\b|minutes?|h\b|hours?"
-    r"|d\b|days?|weeks?|wk|months?|reps?|repetitions?|sets?|points?|"
+    r"|d\b|days?|weeks?|wk|months?|reps?\b|repetitions?|sets?\b|points?|"
     r"mmHg|mmol|nmol|pmol|kcal|kJ|W\b|N\b|Hz|°|IU|bpm|participants|subjects|patients|studies|RM|1RM)"
 )
 _LABEL = (
@@ -134,7 +139,10 @@ _OPERATORS: tuple[tuple[re.Pattern[str], str | None], ...] = tuple(
         (rf"{_P_BEFORE}\s{{0,2}}(?P<sign>C)\s{{0,2}}0?[.,·]\d", "≥"),
         (rf"{_P_BEFORE}\s{{0,2}}(?P<sign>¼)\s{{0,2}}0?[.,·]\d", "="),
         (rf"{_P_BEFORE}\s{{1,2}}(?P<sign>5)\s{{1,2}}0?[.,·]\d", "="),
-        (rf"{_P_BEFORE}\s{{0,2}}(?P<sign>[ADEFGHKLMNOQRSTUVXYZ!?#$%^&@`|_½¾Æ¿¡]|[,;:.]\s|/)\s{{0,2}}0?[.,·]\d", None),
+        (
+            rf"{_P_BEFORE}\s{{0,2}}(?P<sign>[ADEFGHKLMNOQRSTUVXYZ](?=\s)|(?<=\s)[ADEFGHKLMNOQRSTUVXYZ](?=0?[.,·]\d)|[!?#$%^&@`|_½¾Æ¿¡]|[,;:.]\s|/)\s{{0,2}}0?[.,·]\d",
+            None,
+        ),
         (rf"{_P_BEFORE}(?P<sign>\s+)0?[.,·]\d{{2,}}", None),
         (r"[A-Za-z)\]²]\s{0,2}(?P<sign>¼)\s{0,2}[-−–(]?\d", "="),
         (r"(?<=\d)(?P<sign>Æ)(?=\d)", "."),

@@ -10,8 +10,8 @@ from corpus_app.quality.findings import Finding, Kind
 
 _N = r"(?:[-−–]\s?)?\d+(?:,\d{3}\b)*(?:[.·]\d+)?"
 _INTERVAL = re.compile(
-    rf"(?P<kind>C\.?I\.?s?\b|confidence intervals?|credible intervals?|CrI|HDI|range|IQR|interquartile range|LOA"
-    rf"|limits of agreement)(?P<link>[^\d()\[\]−–.\-]{{0,14}})"
+    rf"(?<![A-Za-z])(?P<kind>C\.?I\.?s?\b|confidence intervals?|credible intervals?|CrI|HDI|range|IQR"
+    rf"|interquartile range|LOA\b|limits of agreement)(?P<link>[^\d()\[\]−–.\-]{{0,14}})"
     rf"[(\[]?\s?(?P<low>{_N})\s?%?\s?(?:,|;|to|through|and|–|—|-|…|\.\.\.?)\s?(?P<high>{_N})",
     re.IGNORECASE,
 )

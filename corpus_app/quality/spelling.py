@@ -9,7 +9,7 @@ from corpus_app.quality.findings import Finding, Kind
 from corpus_app.quality.lexicon import UNKNOWN, Lexicon
 
 _BROKEN = re.compile(r"(?P<left>[^\W\d_]{2,})(?P<gap>[-‐\u00ad¬]\s*\n\s*|[-‐¬]\s+|\s*[¬]\s*)(?P<right>[^\W\d_]{2,})")
-_PAIR = re.compile(r"(?<![\w'’/.])(?P<left>[^\W\d_]+)(?P<gap>[ \u00a0]|\s*\n\s*)(?P<right>[^\W\d_]+)(?![\w'’\-–/])")
+_PAIR = re.compile(r"(?<![\w'’/.\-–])(?P<left>[^\W\d_]+)(?P<gap>[ \u00a0]|\s*\n\s*)(?P<right>[^\W\d_]+)(?![\w'’\-–/])")
 _WORD = re.compile(r"(?<![\w/.@])[^\W\d_]{4,}(?![\w@]|[-–]\w*\d)")
 _LOST = ("fi", "fl", "ff", "ffi", "ffl")
 _FUNCTION = frozenset(
@@ -17,6 +17,7 @@ _FUNCTION = frozenset(
     "be been or which who had have has an it its all but into "
     "both each no we our they there when while also more most".split()
 )
+_PREFIXES = frozenset("non post pre co sub multi inter intra anti self semi over under re un".split())
 _HANGING = frozenset("and or to nor but versus vs through as than with compared relative rather und bis".split())
 
 
@@ -27,15 +28,28 @@ def broken_words(text: str, lexicon: Lexicon) -> Iterator[Finding]:
             continue  # "low- and high-load"
         joined = left + right
         keeps = right[0].isupper() or (not lexicon.knows(joined) and lexicon.knows(left) and lexicon.knows(right))
-        yield Finding(match.start(), match.end(), Kind.SPLIT_WORD, match[0], f"{left}-{right}" if keeps else joined)
+        # A blank behind the hyphen of a compound ("age- matched") changes no meaning; a split word may.
+        is_split = "\n" in match["gap"] or not match["gap"].startswith(("-", "‐"))
+        is_split |= lexicon.knows(joined) and left.lower() not in _PREFIXES
+        kind = Kind.SPLIT_WORD if is_split else Kind.LOOSE_HYPHEN
+        yield Finding(match.start(), match.end(), kind, match[0], f"{left}-{right}" if keeps else joined)
     at = 0
     while pair := _PAIR.search(text, at):
         at = pair.start("right")
         left, right = pair["left"], pair["right"]
+        if _is_symbol(text, pair):
+            continue
         if _is_one_word(left, right, lexicon):
             yield Finding(pair.start(), pair.end(), Kind.SPLIT_WORD, pair[0], left + right)
         elif mend := _with_ligature_between(left, right, lexicon):
             yield Finding(pair.start(), pair.end(), Kind.LIGATURE, pair[0], mend)
+
+
+def _is_symbol(text: str, pair: re.Match[str]) -> bool:
+    """Tell a single letter that is a word: "37 °C over", "the sequence s, and", "only group B reached"."""
+    if len(pair["left"]) == 1 and re.search(r"(?:[°º\d]|[a-z])\s?\Z", text[max(0, pair.start() - 2) : pair.start()]):
+        return True
+    return len(pair["right"]) == 1 and not re.match(r"\s[a-z]", text[pair.end() : pair.end() + 2])
 
 
 def _is_one_word(left: str, right: str, lexicon: Lexicon) -> bool:

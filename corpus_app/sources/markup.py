@@ -102,6 +102,7 @@ _TOKEN = re.compile(
     r"\\(?P<command>[A-Za-z]+)\*?|\\(?P<escaped>[^A-Za-z])|(?P<mark>[{}$~^_]|``|''|---?)|(?P<words>[^\\{}$~^_`'-]+|.)",
     re.DOTALL,
 )
+_RELATIONS = frozenset("±∓×÷<>≤≥≈∼≠→")  # these keep a blank on both sides, where they have one in front
 MAX_DEPTH = 100  # of braces in a value; deeper ones are left out
 _SPACES = re.compile(r"[ \t\n]*")
 
@@ -190,7 +191,7 @@ class _Latex:
             if self.text.startswith("{}", self.at):
                 self.at += 2
             sign = latex_names.SIGNS[name] if name in latex_names.SIGNS else html5[f"{name};"]
-            return f"{sign} " if is_apart and not sign.isspace() and not sign.isalpha() else sign
+            return f"{sign} " if is_apart and sign in _RELATIONS else sign
         if name in {"textsuperscript", "super"}:
             return raised(self.argument())
         if name in {"textsubscript", "sub"}:

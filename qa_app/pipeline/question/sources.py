@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from rapidfuzz import fuzz
 
+from common.dois import DOI, find_doi, trimmed
 from corpus_app.records import Reference
 from qa_app.pipeline.lexicon import Span
 from qa_app.pipeline.query import NamedSources
@@ -37,7 +38,7 @@ TITLE_SHARE = 0.6  # of the title's part before its colon: shorter runs are phra
 TITLE_RATIO = 88  # rapidfuzz ratio of quoted text to a title, 0 to 100
 CUE_GAP = 3  # words between an organisation and what it issued
 
-_DOI = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:\s*)?\b(10\.\d{4,9}/[^\s\"“”<>]+)", re.IGNORECASE)
+_DOI = re.compile(rf"(?:https?://(?:dx\.)?doi\.org/|doi:?\s*)?({DOI.pattern})", re.IGNORECASE)
 _PMID = re.compile(r"\bPMID:?\s*(\d{4,9})\b", re.IGNORECASE)
 _QUOTED = re.compile(r"[\"“”]([^\"“”]{12,})[\"“”]")
 _BEFORE_CUT = re.compile(r"(?:\b(?:by|from|of|according to|in)\s+)?(?:the\s+)?[(\[]?$", re.IGNORECASE)
@@ -95,9 +96,10 @@ def _once(values: Iterable[T]) -> tuple[T, ...]:
 
 def _identifiers(text: str, studies: Sequence[Reference]) -> Iterator[tuple[Span, str, list[str]]]:
     for match in _DOI.finditer(text):
-        doi = match[1].rstrip(".,;:?!)]")
-        ids = [s.study_id for s in studies if s.doi and s.doi.casefold() == doi.casefold()]
-        yield (match.start(), match.start(1) + len(doi)), doi, ids
+        written = trimmed(match[1])
+        doi = find_doi(written)
+        ids = [s.study_id for s in studies if s.doi and s.doi.lower() == doi]
+        yield (match.start(), match.start(1) + len(written)), written, ids
     for match in _PMID.finditer(text):
         yield match.span(), match[0], [s.study_id for s in studies if s.pmid == match[1]]
 

@@ -1,0 +1,136 @@
+"""How single values of a record are read: mark-up, DOIs, names, notices in titles, labels of abstracts."""
+
+from __future__ import annotations
+
+import pytest
+
+from common.dois import find_doi, is_cut
+from corpus_app.records import Notice
+from corpus_app.sources.abstracts import split_abstract
+from corpus_app.sources.markup import decode, decode_latex, unknown_marks
+from corpus_app.sources.names import ascii_letters, author_name, split_names
+from corpus_app.sources.standing import is_unsure, kind_of_notice, notice_of_title
+
+LATEX = [
+    (r"$-1.2$ ${\pm}$ 0.3 kg", "−1.2 ± 0.3 kg"),
+    (r"10$^{9}$, m$^2$, 30\,\textdegree C, 10$^\circ$C", "10⁹, m², 30 °C, 10°C"),
+    (r"kg\textsuperscript{-1} and CO\textsubscript{2}", "kg⁻¹ and CO₂"),
+    (r"{\textminus}0.35; p{\textless}0.05", "−0.35; p<0.05"),
+    (r"\SI{5}{\micro\gram}, \num{-1.2e3}, \SIrange{1}{2}{kg}", "5 µg, −1.2 × 10³, 1–2 kg"),
+    (r"$\text{ml}\cdot\text{kg}^{-1}$, $\frac{1}{2}$, HCO$_3^-$", "ml·kg⁻¹, 1/2, HCO₃⁻"),
+    (r"{\v S}t{\v e}p{\'a}n, \c{C}a\u{g}lar, {\DJ}or{\dj}e, na\"{\i}ve", "Štěpán, Çağlar, Đorđe, naïve"),
+    (r"\emph{in vivo} 5--6 \& ``q''", "in vivo 5–6 & “q”"),
+    (r"\unheard{of} stays, x_1 stays", r"\unheard{of} stays, x_1 stays"),
+    ("{" * 500 + "deep", "deep"),
+]
+MARKED = [
+    ("10<sup>9</sup> kg<sup>-1</sup> CO<inf>2</inf> 5<sup>th</sup> x<sup>a</sup>", "10⁹ kg⁻¹ CO₂ 5th x^a"),
+    ("p &amp;lt; 0.05, &#8722;4, r<sup>2</sup>", "p < 0.05, −4, r²"),
+    ("p<0.05 and >10%; a<b and c>d", "p<0.05 and >10%; a<b and c>d"),
+    ("costs $5 and $6; $10^9$ \\pm 3", "costs $5 and $6; 10⁹ ± 3"),
+    ("<foo>stays</foo>", "<foo>stays</foo>"),
+]
+DOIS = [
+    ("https://doi.org/10.5555%2FS0140-6736%2812%2961031-9", "10.5555/s0140-6736(12)61031-9"),
+    ("10.5555/(SICI)1097-0185(19990415)257:2<50::AID-X4>3.0.CO;2-N", "10.5555/(sici)1097-0185(19990415)257:2<50::aid-x4>3.0.co;2-n"),
+    ("10.5555/(SICI)1097-0185(1999)257:2&lt;50::AID-X4&gt;3.0.CO;2-N", "10.5555/(sici)1097-0185(1999)257:2<50::aid-x4>3.0.co;2-n"),
+    ("DOI: 10.5555/JSC.00000000000AbC. ", "10.5555/jsc.00000000000abc"),
+    ("http://dx.doi.org/10.5555/bug.0010 [doi]", "10.5555/bug.0010"),
+    ("(see doi:10.5555/x.1).", "10.5555/x.1"),
+    ('<a href="https://doi.org/10.5555/x.1">10.5555/x.1</a>', "10.5555/x.1"),
+    ("no doi", ""),
+]  # fmt: skip
+NAMES = [
+    (["Alonso-Vidal, Marta J.; Brandt, Ole; Cusack, Niamh A."], ["Alonso-Vidal MJ", "Brandt O", "Cusack NA"]),
+    (["Marta Alonso, Ole Brandt, Niamh Cusack"], ["Alonso M", "Brandt O", "Cusack N"]),
+    (["Alonso, M.J., Brandt, O., Cusack, N."], ["Alonso MJ", "Brandt O", "Cusack N"]),
+    (["World Health Organization, Department of Nutrition"], ["World Health Organization, Department of Nutrition"]),
+    (["The TRAIN Group,"], ["The TRAIN Group"]),
+    (["van 't Hoff, Pieter", "de la Cruz, María"], ["van 't Hoff P", "de la Cruz M"]),
+    (["King, Jr., Martin", "Sean O'Neil"], ["King M", "O'Neil S"]),
+    (["سعد، علي"], ["سعد ع"]),
+    (["Schoenfeld, Brad J."], ["Schoenfeld BJ"]),
+]
+TITLES = [
+    ("RETRACTED: Vitamin K and strength", Notice.RETRACTED, None),
+    ("Vitamin K and strength (Retracted Article)", Notice.RETRACTED, None),
+    ("[Withdrawn] Vitamin K and strength", Notice.RETRACTED, None),
+    ("Expression of Concern: Vitamin K", Notice.EXPRESSION_OF_CONCERN, None),
+    ("Retraction: Vitamin K and strength", Notice.NONE, Notice.RETRACTED),
+    ("Corrigendum to “Vitamin K and strength”", Notice.NONE, Notice.CORRECTED),
+    ("Author Correction: Vitamin K", Notice.NONE, Notice.CORRECTED),
+    ("Correction of scapular dyskinesis: a trial", Notice.NONE, None),
+    ("Retraction rates of trials that were later retracted", Notice.NONE, None),
+    ("Retracted articles in nutrition: a review", Notice.NONE, None),
+    ("Withdrawal of caffeine and sprint times", Notice.NONE, None),
+]
+
+
+@pytest.mark.parametrize(("written", "read"), LATEX)
+def test_latex_is_read(written: str, read: str) -> None:
+    assert decode_latex(written) == read
+
+
+@pytest.mark.parametrize(("written", "read"), MARKED)
+def test_tags_entities_and_formulas_are_read(written: str, read: str) -> None:
+    assert decode(written) == read
+
+
+def test_what_is_not_known_is_named() -> None:
+    assert unknown_marks("a <foo> and \\unheard{x} and &bogus; and p < 5") == ("<foo>", "\\unheard", "&bogus;")
+
+
+@pytest.mark.parametrize(("written", "doi"), DOIS)
+def test_a_doi_is_found_whole(written: str, doi: str) -> None:
+    assert find_doi(written) == doi
+    assert not is_cut(doi)
+
+
+@pytest.mark.parametrize("doi", ["10.5555/(sici)1097-0185(1999)257:2", "10.5555/s0140%2812%2961031-9"])
+def test_a_doi_that_was_cut_is_recognised(doi: str) -> None:
+    assert is_cut(doi)
+
+
+@pytest.mark.parametrize(("fields", "names"), NAMES)
+def test_names_are_told_apart(fields: list[str], names: list[str]) -> None:
+    found, goes_on = split_names(fields)
+
+    assert ([author_name(name) for name in found], goes_on) == (names, False)
+
+
+def test_a_list_that_goes_on_says_so() -> None:
+    assert split_names(["Abel A et al."]) == (["Abel A"], True)
+    assert split_names(["Abel, A", "others"]) == (["Abel, A"], True)
+
+
+def test_ids_keep_every_letter() -> None:
+    assert [ascii_letters(name) for name in ("Łukasiewicz", "Østergaard", "Štěpánková", "Groß")] == [
+        "Lukasiewicz", "Ostergaard", "Stepankova", "Gross",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("title", "notice", "instead"), TITLES)
+def test_a_title_says_what_became_of_a_study(title: str, notice: Notice, instead: Notice | None) -> None:
+    assert (notice_of_title(title), kind_of_notice(title)) == (notice, instead)
+    assert is_unsure(title) == (notice is Notice.EXPRESSION_OF_CONCERN)
+
+
+def test_an_abstract_is_split_at_its_labels() -> None:
+    capitals = "Rowing is common. METHODS: Forty rowed. RESULTS: Grip rose. TRIAL REGISTRATION: NCT1."
+    small = "Background: Rowing is common. Methods: Forty rowed. Results: Grip rose. Conclusions: It helps."
+    jats = "<jats:title>Abstract</jats:title><jats:sec><jats:title>Results</jats:title><jats:p>It rose.</jats:p></jats:sec>"
+
+    assert split_abstract(capitals) == [
+        ("", "Rowing is common."),
+        ("Methods", "Forty rowed."),
+        ("Results", "Grip rose."),
+    ]
+    assert [label for label, _ in split_abstract(small)] == ["Background", "Methods", "Results", "Conclusions"]
+    assert split_abstract(jats) == [("Results", "It rose.")]
+    assert split_abstract("We saw this. Results: it rose.") == [("", "We saw this. Results: it rose.")]
+
+
+def test_the_publishers_lines_are_left_out() -> None:
+    assert split_abstract("Grip rose. © 2022 Invented Ltd. All rights reserved. Copyright of Rowing.") == [
+        ("", "Grip rose.")
+    ]
