@@ -99,18 +99,10 @@ async def posting(application: Callable[..., Any], path: str, body: Any, **heade
     named = {"host": "127.0.0.1", "content-type": "application/json", "content-length": str(len(sent))}
     named |= {name.replace("_", "-"): value for name, value in headers.items()}
     scope = {
-        "type": "http",
-        "asgi": {"version": "3.0"},
-        "http_version": "1.1",
-        "method": "POST",
-        "path": path,
-        "raw_path": path.encode(),
-        "query_string": b"",
+        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "POST", "path": path, "scheme": "http",
+        "raw_path": path.encode(), "query_string": b"", "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 80),
         "headers": [(name.encode(), value.encode()) for name, value in named.items()],
-        "client": ("127.0.0.1", 1),
-        "server": ("127.0.0.1", 80),
-        "scheme": "http",
-    }
+    }  # fmt: skip
     connection, left = Connection(), [sent]
     task = asyncio.create_task(application(scope, lambda: connection.receive(left), connection.send))
     try:

@@ -46,20 +46,13 @@ def make_concept(concept_id: str = "hypertrophy", *, aliases: tuple[str, ...] = 
 def make_study(*, texts: tuple[str, ...] = (TEXT,), concepts: tuple[Concept, ...] = (), **changes: Any) -> Study:
     """A published study with one passage of results for each of `texts`."""
     number = next(_numbers)
+    doi = f"10.1000/test.{number}"
     fields = {
-        "study_id": f"T{number:03}",
-        "title": f"Weekly sets and muscle growth, trial {number}",
-        "authors": ["Example AB", "Sample CD"],
-        "year": 2020,
-        "journal": "Journal of Examples",
-        "doi": f"10.1000/test.{number}",
-        "url": f"https://doi.org/10.1000/test.{number}",
-        "design": "randomized_controlled_trial",
-        "status": "published",
-    } | changes
-    if "collection" not in fields:
-        fields["collection"] = make_collection()
-    study = Study.objects.create(**fields)
+        "study_id": f"T{number:03}", "title": f"Weekly sets and muscle growth, trial {number}", "year": 2020, "doi": doi,
+        "authors": ["Example AB", "Sample CD"], "journal": "Journal of Examples", "url": f"https://doi.org/{doi}",
+        "design": "randomized_controlled_trial", "status": "published",
+    } | changes  # fmt: skip
+    study = Study.objects.create(**({} if "collection" in fields else {"collection": make_collection()}) | fields)
     for position, concept in enumerate(concepts):
         StudyConcept.objects.create(study=study, concept=concept, position=position)
     for position, text in enumerate(texts):
@@ -79,13 +72,10 @@ def make_passage(study: Study | None = None, **changes: Any) -> Passage:
 
 def make_finding(study: Study, **changes: Any) -> Finding:
     fields = {
-        "position": study.findings.count(),
-        "intervention": "ten weekly sets",
-        "comparator": "five weekly sets",
-        "outcome": "quadriceps thickness",
-        "direction": "favours_intervention",
+        "position": study.findings.count(), "intervention": "ten weekly sets", "comparator": "five weekly sets",
+        "outcome": "quadriceps thickness", "direction": "favours_intervention",
         "statement": "Ten weekly sets increased quadriceps thickness more than five.",
-    } | changes
+    } | changes  # fmt: skip
     finding = Finding.objects.create(study=study, **fields)
     indexing.sync_study(study)
     return finding

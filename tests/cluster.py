@@ -15,33 +15,17 @@ import pytest
 
 from inform_site.postgres import EmbeddedPostgres
 
-NEUTRAL = {
-    "DATABASE_URL": "",
-    "REDIS_URL": "",
+UNSET = """DATABASE_URL REDIS_URL INFORM_PRODUCTION ALLOWED_HOSTS CSRF_TRUSTED_ORIGINS DEBUG INFORM_ENCODER INFORM_POLICY
+    INFORM_PROXIES INFORM_CORS_ORIGINS INFORM_RERANKER OPENAI_API_KEY OPENAI_BASE_URL OPENAI_MODEL"""
+QUOTAS = """INFORM_ANONYMOUS_ASKS INFORM_ANONYMOUS_MODEL_ANSWERS INFORM_ANONYMOUS_READS INFORM_ANONYMOUS_SUGGESTIONS
+    INFORM_KEY_WRITES INFORM_KEY_READS"""  # all tests ask from one address
+NEUTRAL = dict.fromkeys(UNSET.split(), "") | dict.fromkeys(QUOTAS.split(), "1000000/minute") | {
     "CELERY_BROKER_URL": "memory://",
-    "INFORM_PRODUCTION": "",
-    "ALLOWED_HOSTS": "",
-    "CSRF_TRUSTED_ORIGINS": "",
-    "DEBUG": "",
     "SECRET_KEY": "only for tests",
-    "INFORM_ENCODER": "",
-    "INFORM_POLICY": "",
-    "INFORM_PROXIES": "",
-    "INFORM_CORS_ORIGINS": "",
-    "INFORM_ANONYMOUS_ASKS": "1000000/minute",  # all tests ask from one address
-    "INFORM_ANONYMOUS_MODEL_ANSWERS": "1000000/minute",
-    "INFORM_ANONYMOUS_READS": "1000000/minute",
-    "INFORM_ANONYMOUS_SUGGESTIONS": "1000000/minute",
-    "INFORM_KEY_WRITES": "1000000/minute",
-    "INFORM_KEY_READS": "1000000/minute",
-    "INFORM_RERANKER": "",
-    "OPENAI_API_KEY": "",
-    "OPENAI_BASE_URL": "",
-    "OPENAI_MODEL": "",
     "HF_HUB_OFFLINE": "1",
     "TOKENIZERS_PARALLELISM": "false",
     "DJANGO_SETTINGS_MODULE": "lab.settings",
-}
+}  # fmt: skip
 IS_XDIST_WORKER = "PYTEST_XDIST_WORKER" in os.environ
 
 if not IS_XDIST_WORKER:

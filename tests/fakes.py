@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
@@ -32,6 +33,7 @@ class WordHashEncoder:
         return np.asarray(sum(_direction(word, self.dimensions) for word in words), dtype=np.float32)
 
 
+@cache
 def _direction(word: str, dimensions: int) -> Matrix:
     seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8], "big")
     return np.random.default_rng(seed).standard_normal(dimensions).astype(np.float32)

@@ -82,19 +82,14 @@ def bring_in_step(path: Path) -> polib.POFile:
     kept = {(entry.msgid, entry.msgid_plural): entry for entry in old}
     new = polib.POFile(wrapwidth=120)
     new.metadata = {
-        "Project-Id-Version": "InForm",
-        "Language": path.parents[1].name,
-        "MIME-Version": "1.0",
-        "Content-Type": "text/plain; charset=UTF-8",
-        "Content-Transfer-Encoding": "8bit",
+        "Project-Id-Version": "InForm", "Language": path.parents[1].name, "MIME-Version": "1.0",
+        "Content-Type": "text/plain; charset=UTF-8", "Content-Transfer-Encoding": "8bit",
         "Plural-Forms": "nplurals=2; plural=(n != 1);",
-    }
+    }  # fmt: skip
     for message, places in sorted(gathered().items(), key=lambda item: (item[1][0], item[0])):
-        entry = kept.get((message.msgid, message.plural)) or polib.POEntry(
-            msgid=message.msgid,
-            msgid_plural=message.plural,
-            msgstr_plural={0: "", 1: ""} if message.plural else {},
-        )
+        plurals = {0: "", 1: ""} if message.plural else {}
+        new_entry = polib.POEntry(msgid=message.msgid, msgid_plural=message.plural, msgstr_plural=plurals)
+        entry = kept.get((message.msgid, message.plural)) or new_entry
         entry.occurrences = [(place, "") for place in places]
         entry.flags = ["python-format"] if "%(" in message.msgid + message.plural else []
         new.append(entry)

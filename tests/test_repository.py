@@ -1,8 +1,7 @@
-"""True things about the repository: what its files say of each other."""
+"""True things about the repository: what its files say of each other, and which settings stop the start."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
@@ -13,6 +12,10 @@ from typing import Any
 
 import pytest
 import yaml
+from django.core.exceptions import ImproperlyConfigured
+
+from inform_site import settings
+from inform_site.management.commands import up
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCKS = ("base", "dev")
@@ -38,17 +41,11 @@ def hashes(requirements: str, name: str) -> set[str]:
     return set(re.findall(r"sha256:[0-9a-f]{64}", entry[0])) if entry else set()
 
 
-# --- Settings and their example ----------------------------------------------------------------------------------------
-
-
-def test_example_names_exactly_what_settings_read() -> None:
+def test_example_names_exactly_what_settings_read_and_changes_nothing() -> None:
     example = re.findall(r"^#?([A-Z_]+)=", text(".env.example"), re.MULTILINE)
 
     assert len(example) == len(set(example))
     assert set(example) == names_read_by_settings()
-
-
-def test_example_changes_nothing_until_it_is_edited() -> None:
     assert [line for line in text(".env.example").splitlines() if line and not line.startswith("#")] == []
 
 
@@ -65,125 +62,59 @@ def test_environment_is_read_in_settings_alone() -> None:
     assert readers == []
 
 
-# --- Containers --------------------------------------------------------------------------------------------------------
+def test_compose_starts_every_part_in_order_with_volumes_and_known_settings() -> None:
+    compose: dict[str, Any] = yaml.safe_load(text("docker-compose.yml"))
+    services = compose["services"]
 
-
-@pytest.fixture(scope="module")
-def compose() -> dict[str, Any]:
-    loaded: dict[str, Any] = yaml.safe_load(text("docker-compose.yml"))
-    return loaded
-
-
-def test_compose_has_every_part_of_the_site(compose: dict[str, Any]) -> None:
-    assert set(compose["services"]) == {"database", "redis"} | OUR_SERVICES
-
-
-def test_compose_sets_only_names_that_somebody_reads(compose: dict[str, Any]) -> None:
-    for name, service in compose["services"].items():
+    assert set(services) == {"database", "redis"} | OUR_SERVICES
+    for name, service in services.items():
         known = names_read_by_settings() if name in OUR_SERVICES else READ_BY_IMAGES[name]
         assert set(service.get("environment", {})) <= known, name
+        assert "healthcheck" in service or service.get("restart") == "no", name
+    for name in OUR_SERVICES - {"migrate"}:
+        assert services[name]["depends_on"]["migrate"] == {"condition": "service_completed_successfully"}
+    used = {volume.split(":")[0] for service in services.values() for volume in service.get("volumes", [])}
+    assert used == set(compose["volumes"])
 
 
-def test_compose_holds_no_secret(compose: dict[str, Any]) -> None:
-    for service in compose["services"].values():
+def test_compose_holds_no_secret_and_refuses_to_start_without_its_own() -> None:
+    source = text("docker-compose.yml")
+    for service in yaml.safe_load(source)["services"].values():
         for name, value in service.get("environment", {}).items():
             if re.search("SECRET|PASSWORD|API_KEY", name):
                 assert re.fullmatch(r"\$\{\w+:[?-][^}]*\}", value), name
             assert not re.search(r"://\w+:[^$]\w*@", str(value)), name
+    assert {"SECRET_KEY", "POSTGRES_PASSWORD", "ALLOWED_HOSTS"} <= set(re.findall(r"\$\{(\w+):\?", source))
 
 
-def test_compose_refuses_to_start_without_its_secrets() -> None:
-    assert {"SECRET_KEY", "POSTGRES_PASSWORD", "ALLOWED_HOSTS"} <= set(
-        re.findall(r"\$\{(\w+):\?", text("docker-compose.yml"))
-    )
-
-
-def test_compose_parts_say_whether_they_are_well(compose: dict[str, Any]) -> None:
-    for name, service in compose["services"].items():
-        assert "healthcheck" in service or service.get("restart") == "no", name
-
-
-def test_compose_waits_for_the_tables(compose: dict[str, Any]) -> None:
-    for name in OUR_SERVICES - {"migrate"}:
-        waits_for = compose["services"][name]["depends_on"]
-        assert waits_for["migrate"] == {"condition": "service_completed_successfully"}
-
-
-def test_compose_keeps_its_data_in_volumes(compose: dict[str, Any]) -> None:
-    used = {volume.split(":")[0] for service in compose["services"].values() for volume in service.get("volumes", [])}
-
-    assert used == set(compose["volumes"])
-
-
-def test_image_does_not_run_as_root() -> None:
+def test_image_is_not_run_as_root_holds_nothing_private_and_believes_no_proxy() -> None:
+    """The site itself believes proxies as far as `INFORM_PROXIES` goes; a server before it would believe all on loopback."""
     assert re.findall(r"^USER (\w+)$", text("Dockerfile"), re.MULTILINE)[-1:] == ["inform"]
-
-
-def test_image_leaves_out_what_is_private() -> None:
     assert {".env", ".data", ".git", ".venv"} <= set(text(".dockerignore").split())
-
-
-# --- Requirements ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("lock", LOCKS)
-def test_every_pin_has_a_hash(lock: str) -> None:
-    for name in pins(lock):
-        assert hashes(f"requirements/{lock}.lock", name), name
+    assert "--no-proxy-headers" in up.web_command(8000)
+    assert '"--no-proxy-headers"' in text("Dockerfile")
 
 
 @pytest.mark.parametrize("lock", LOCKS)
-def test_locks_hold_pins_and_hashes_alone(lock: str) -> None:
-    """No address, no path of a machine, no option that changes where packages come from."""
-    pin = r"[\w.-]+(\[[\w,-]+\])?==[\w.+]+( ; [^\\]+)? \\"
-    hash_ = r"    --hash=sha256:[0-9a-f]{64}( \\)?"
-    strange = [
-        line for line in text(f"requirements/{lock}.lock").splitlines() if not re.fullmatch(f"{pin}|{hash_}", line)
-    ]
+def test_locks_hold_what_is_required_pinned_with_hashes_and_nothing_else(lock: str) -> None:
+    """No address, no path of a machine, no option that changes where packages come from, no CUDA."""
+    pin, hash_ = r"[\w.-]+(\[[\w,-]+\])?==[\w.+]+( ; [^\\]+)? \\", r"    --hash=sha256:[0-9a-f]{64}( \\)?"
+    source = text(f"requirements/{lock}.in")
+    wanted = re.findall(r"^([a-z][\w.-]*)(?:\[[\w,-]+\])?==([\w.]+)", source, re.MULTILINE)
 
-    assert strange == []
-
-
-@pytest.mark.parametrize("lock", LOCKS)
-def test_no_cuda_comes_along(lock: str) -> None:
+    lines = text(f"requirements/{lock}.lock").splitlines()
+    assert [line for line in lines if not re.fullmatch(f"{pin}|{hash_}", line)] == []
+    assert [name for name in pins(lock) if not hashes(f"requirements/{lock}.lock", name)] == []
     assert [name for name in pins(lock) if name.startswith(("nvidia", "triton", "cuda"))] == []
+    assert {name.lower(): version for name, version in wanted}.items() <= pins(lock).items()
+    for before, line in pairwise(source.splitlines()):  # each says why it is here
+        assert not re.match(r"[a-z]", line) or re.match(r"[a-z#]", before), line
 
 
-def test_development_has_the_very_packages_of_the_site() -> None:
+def test_development_and_torch_alone_have_the_very_packages_of_the_site() -> None:
     assert pins("base").items() <= pins("dev").items()
-
-
-def test_torch_alone_is_the_torch_of_the_locks() -> None:
     assert f"torch=={pins('base')['torch']} " in text("requirements/torch.txt")
     assert hashes("requirements/base.lock", "torch") <= hashes("requirements/torch.txt", "torch")
-
-
-@pytest.mark.parametrize("source", LOCKS)
-def test_every_requirement_says_why_it_is_here(source: str) -> None:
-    lines = text(f"requirements/{source}.in").splitlines()
-
-    for before, line in pairwise(lines):
-        if re.match(r"[a-z]", line):
-            assert before.startswith("#") or re.match(r"[a-z]", before), line
-
-
-@pytest.mark.parametrize("source", LOCKS)
-def test_requirements_are_in_their_lock(source: str) -> None:
-    wanted = re.findall(r"^([a-z][\w.-]*)(?:\[[\w,-]+\])?==([\w.]+)", text(f"requirements/{source}.in"), re.MULTILINE)
-
-    assert {name.lower(): version for name, version in wanted}.items() <= pins(source).items()
-
-
-# --- Documents and chores ----------------------------------------------------------------------------------------------
-
-
-def test_licence_is_mit() -> None:
-    assert text("LICENSE").startswith("MIT License")
-
-
-@pytest.mark.parametrize("command", ["make run", "make test"])
-def test_readme_shows_the_two_commands(command: str) -> None:
-    assert command in text("README.md")
 
 
 def test_make_lists_every_chore() -> None:
@@ -191,16 +122,9 @@ def test_make_lists_every_chore() -> None:
     chores = set(re.findall(r"^\.PHONY: (.*)$", text("Makefile"), re.MULTILINE)[0].split()) - {"python"}
 
     assert set(re.findall(r"^make (\w+)", listed, re.MULTILINE)) == chores
-
-
-def test_ci_can_be_run() -> None:
+    assert {"make run", "make test"} <= set(re.findall(r"make \w+", text("README.md")))
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
-
-
-def test_starter_corpus_is_whole() -> None:
-    studies = [json.loads(path.read_text("utf-8")) for path in (ROOT / "corpus" / "studies").glob("*.json")]
-
-    assert len(studies) == 115
+    assert text("LICENSE").startswith("MIT License")
 
 
 def test_tools_agree_on_the_oldest_python() -> None:
@@ -209,3 +133,26 @@ def test_tools_agree_on_the_oldest_python() -> None:
     assert tools["ruff"]["target-version"] == "py311"
     assert tools["mypy"]["python_version"] == "3.11"
     assert "OLDEST = (3, 11)" in text("inform_site/bootstrap.py")
+
+
+def read(name: str) -> str:
+    reader = {"INFORM_POLICY": settings.read_policy, "INFORM_RERANKER": settings.read_reranker}[name]
+    return settings.read(reader, name, "")
+
+
+def test_a_bad_value_names_itself_and_a_good_one_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value, said in (
+        ("INFORM_POLICY", "seed-003", "There is no preset 'seed-003'; there are default, seed-000"),
+        ("INFORM_POLICY", "default, evidence_passages=none", "evidence_passages=none cannot be read"),
+        ("INFORM_RERANKER", "bm25", "'bm25' is neither llm nor cross-encoder: with a name or a folder behind it"),
+        ("INFORM_RERANKER", "cross-encoder:", "is neither llm nor cross-encoder:"),
+    ):
+        monkeypatch.setenv(name, value)
+        with pytest.raises(ImproperlyConfigured, match=f"^{name} cannot be read: .*{re.escape(said)}"):
+            read(name)
+    for name, value in (
+        ("INFORM_POLICY", "seed-002, evidence_passages=8"), ("INFORM_RERANKER", "llm"),
+        ("INFORM_RERANKER", "cross-encoder:/models/reranker"),
+    ):  # fmt: skip
+        monkeypatch.setenv(name, value)
+        assert read(name) == value

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.test import Client
+from django.urls import URLResolver, get_resolver
 
 from common import waking
 from inform_site.api import access
@@ -25,20 +30,53 @@ NOON = datetime(2026, 6, 15, 12, 0, 20, tzinfo=UTC)
 """Twenty seconds into a minute, and half a day from midnight: what is tried here stays in one minute."""
 
 
+def send(method: str, path: str, secret: str | None, headers: dict[str, str], sent: Any = None) -> HttpResponse:
+    """Send a body as it is where it is bytes, else as JSON."""
+    own = headers | ({} if secret is None else {"Authorization": f"Bearer {secret}"})
+    data = sent if isinstance(sent, bytes) else b"" if sent is None else json.dumps(sent).encode()
+    return Client(raise_request_exception=False).generic(method, path, data, "application/json", headers=own)
+
+
 def get(path: str, secret: str | None = None, **headers: str) -> HttpResponse:
-    sent = headers | ({} if secret is None else {"Authorization": f"Bearer {secret}"})
-    return Client(raise_request_exception=False).get(path, headers=sent)
+    return send("GET", path, secret, headers)
 
 
 def post(path: str, body: Any, secret: str | None = None, **headers: str) -> HttpResponse:
-    """Sends a body as it is where it is bytes, else as JSON."""
-    data = body if isinstance(body, bytes) else json.dumps(body).encode()
-    sent = headers | ({} if secret is None else {"Authorization": f"Bearer {secret}"})
-    return Client(raise_request_exception=False).post(path, data, content_type="application/json", headers=sent)
+    return send("POST", path, secret, headers, body)
+
+
+def patch(path: str, body: Any, secret: str, version: object = None, **headers: str) -> HttpResponse:
+    return send("PATCH", path, secret, headers | ({} if version is None else {"If-Match": f'"{version}"'}), body)
+
+
+def delete(path: str, secret: str, version: object = None) -> HttpResponse:
+    return send("DELETE", path, secret, {} if version is None else {"If-Match": f'"{version}"'})
 
 
 def body(response: HttpResponse) -> Any:
     return json.loads(response.content)
+
+
+@cache
+def described() -> Any:
+    """The committed schema."""
+    return yaml.load(
+        (Path(__file__).resolve().parents[2] / "docs" / "openapi.yaml").read_text("utf-8"), yaml.CSafeLoader
+    )
+
+
+def routes() -> dict[str, Any]:
+    """Views by their addresses, `<type:name>` written as `{name}`."""
+
+    def walk(patterns: list[Any], before: str) -> Iterator[tuple[str, Any]]:
+        for pattern in patterns:
+            route = before + str(pattern.pattern)
+            if isinstance(pattern, URLResolver):
+                yield from walk(pattern.url_patterns, route)
+            else:
+                yield re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", route), pattern.callback
+
+    return dict(walk(get_resolver().url_patterns, "/"))
 
 
 def problem(response: HttpResponse, status: int, kind: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Drafts: whatever is asked by whomever, nothing of them is told, and they answer as what is not there."""
+"""Drafts: nothing of them leaves, whatever is asked by whomever, and they answer as what is not there."""
 
 from __future__ import annotations
 
@@ -7,16 +7,11 @@ import io
 import re
 import zipfile
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
-import yaml
 from django.contrib.auth.models import User
-from django.http import HttpResponse
-from django.test import Client
-from django.urls import URLPattern, URLResolver, get_resolver
 from mcp import Client as McpClient
 from mcp.client.streamable_http import streamable_http_client
 
@@ -28,16 +23,16 @@ from inform_site.clients.keys import Made
 from inform_site.intake import limit_bodies
 from inform_site.serving import make_site
 from qa_app.answers import asking
-from tests.api.conftest import V1
+from tests.api.conftest import V1, described, get, routes, send
 from tests.builders import make_collection, make_concept, make_finding
 from tests.live import serving
 from tests.qa.conftest import ASKED, SETS
 
 pytestmark = pytest.mark.django_db
-SCHEMA = Path(__file__).resolve().parents[2] / "docs/openapi.yaml"
 CANARY = b"zyxcanary"
 WORD = "marmoset"  # stands in every draft and nowhere else; it may be asked for
-HOW_MANY = 30
+HOW_MANY = 9
+Callers = dict[str, dict[str, str]]
 STATES = ("draft", "in_review", "withdrawn")
 
 
@@ -49,9 +44,7 @@ def answer(library: tuple[str, ...]) -> str:
 @pytest.fixture
 def drafts(answer: str) -> tuple[int, ...]:
     """Studies that nobody has published, in all states, with the canary in every field; the keys of their passages."""
-    concept = make_concept(
-        "zyxcanary-concept", name="Zyxcanary concept", definition="zyxcanary", aliases=(f"zyxcanary {WORD}",)
-    )
+    concept = make_concept("zyxcanary-concept", definition="zyxcanary", aliases=(f"zyxcanary {WORD}",))
     studies = Study.objects.bulk_create(_draft(number) for number in range(HOW_MANY))
     StudyConcept.objects.bulk_create(StudyConcept(study=study, concept=concept, position=0) for study in studies)
     text = f"{SETS} Zyxcanary {WORD} weekly sets per muscle for growth."
@@ -69,59 +62,33 @@ def drafts(answer: str) -> tuple[int, ...]:
 
 
 def _draft(number: int) -> Study:
+    words = f"Zyxcanary {WORD}"
     return Study(
-        study_id=f"zyxcanary-{number}",
-        title=f"Zyxcanary {WORD} {number}",
-        authors=[f"Zyxcanary {WORD.upper()}"],
-        journal=f"Zyxcanary {WORD}",
-        doi=f"10.1000/zyxcanary.{number}",
-        url=f"https://zyxcanary.example/{number}",
-        population=f"zyxcanary {WORD}",
-        curator_notes="zyxcanary",
-        status_reason="zyxcanary",
-        licence="zyxcanary",
-        status=STATES[number % 3],
-        year=1999,
-        design="position_stand",
-        collection=make_collection(),
-    )
+        study_id=f"zyxcanary-{number}", title=f"{words} {number}", authors=[words.upper()], journal=words, year=1999,
+        doi=f"10.1000/zyxcanary.{number}", url=f"https://zyxcanary.example/{number}", population=words, design="position_stand",
+        curator_notes=words, status_reason=words, licence="zyxcanary", status=STATES[number % 3], collection=make_collection(),
+    )  # fmt: skip
 
 
 @pytest.fixture
-def callers(make_key: Callable[..., Made], db: None) -> dict[str, dict[str, str]]:
+def callers(make_key: Callable[..., Made], db: None) -> Callers:
     """Headers of everybody who may not see drafts: nobody's, and those of a key for everything whose owner curates nothing."""
     nobody = User.objects.create_user("nobody", password=None, is_staff=True)
     made = {"curates nothing": make_key("ask", "read", "curate", "evaluate", owner=nobody)}
     return {"anonymous": {}} | {name: {"Authorization": f"Bearer {key.secret}"} for name, key in made.items()}
 
 
-def send(path: str, headers: dict[str, str], sent: Any = None) -> Any:
-    client = Client(raise_request_exception=False)
-    if sent is None:
-        return client.get(path, headers=headers)
-    return client.post(path, sent, content_type="application/json", headers=headers)
-
-
 def told(response: Any) -> bytes:
-    """All that a client reads: status, headers and body, a zip unpacked."""
-    content = response.content
+    """All that a client reads: headers and body, a zip unpacked."""
+    content = bytes(response.content)
     if content.startswith(b"PK"):
         with zipfile.ZipFile(io.BytesIO(content)) as bundle:
             content += b"".join(bundle.read(name) for name in bundle.namelist())
-    return str(sorted(response.items())).encode() + content
+    return str(sorted(response.headers.items())).encode() + content
 
-
-# --- Nothing is told -----------------------------------------------------------------------------------------------------
 
 QUERIES = {
-    "/api/v1/studies": (
-        "",
-        f"?q={WORD}",
-        "?limit=100&sort=title",
-        "?from=1999&to=1999",
-        "?design=position_stand",
-        "?sort=relevance&q=sets",
-    ),
+    "/api/v1/studies": ("", f"?q={WORD}", "?limit=100&sort=title", "?from=1999&to=1999", "?design=position_stand", "?sort=relevance&q=sets"),
     "/api/v1/search": (f"?q={WORD}&limit=50", f"?q={WORD}+weekly+sets+per+muscle+for+growth&limit=50"),
     "/api/v1/concepts": ("", "?limit=100", "?collection=training"),
     "/api/v1/corpus/changes": ("", "?since=0&limit=100"),
@@ -129,15 +96,19 @@ QUERIES = {
     "/": ("", f"?question={WORD}"),
     "/compare/": ("", f"?question={WORD}"),
     "/answers/{answer_id}/export/{suffix}": ("",),
-}
+}  # fmt: skip
 
-PAGES_APART = {"admin/", "api/", "mcp"}  # the desk has its own sign-in and tests; programs' addresses are in the schema
+PAGES_APART = (
+    "/admin/",
+    "/api/",
+    "/mcp",
+)  # the desk has its own sign-in and tests; programs' addresses are in the schema
 
 
 def samples(answer: str, drafts: tuple[int, ...]) -> dict[str, tuple[str, ...]]:
     """What stands in an address, of drafts and of what is public."""
     public = Passage.objects.filter(study__status="published").values_list("pk", flat=True)[:1]
-    return {
+    return dict.fromkeys(("index", "import_id", "gap_id", "run_id"), ("1",)) | {
         "study_id": (*(f"zyxcanary-{n}" for n in range(3)), "T-SETS"),
         "concept_id": ("zyxcanary-concept", "training-volume"),
         "passage_id": (*map(str, drafts[:3]), *map(str, public)),
@@ -145,10 +116,6 @@ def samples(answer: str, drafts: tuple[int, ...]) -> dict[str, tuple[str, ...]]:
         "suffix": ("ris", "bib", "csl.json", "md", "csv"),
         "part": ("summary", "answer"),
         "sentence": ("0",),
-        "index": ("1",),
-        "import_id": ("1",),
-        "gap_id": ("1",),
-        "run_id": ("1",),
     }
 
 
@@ -164,61 +131,44 @@ def filled(path: str, values: dict[str, tuple[str, ...]]) -> Iterator[str]:
 
 def read_addresses() -> Iterator[str]:
     """Every GET of the schema, and every page."""
-    schema = yaml.load(SCHEMA.read_text("utf-8"), yaml.CSafeLoader)
-    yield from (path for path, found in schema["paths"].items() if "get" in found)
+    yield from (path for path, found in described()["paths"].items() if "get" in found)
     yield from ("/api/v1/schema", "/api/v1/docs/")
-    for route in pages(get_resolver().url_patterns, ""):
-        if not any(route.startswith(apart) for apart in PAGES_APART):
-            yield "/" + re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", route)
-
-
-def pages(patterns: list[Any], before: str) -> Iterator[str]:
-    for pattern in patterns:
-        route = before + str(pattern.pattern)
-        if isinstance(pattern, URLResolver):
-            yield from pages(pattern.url_patterns, route)
-        elif isinstance(pattern, URLPattern) and not hasattr(pattern.callback, "cls"):
+    for route, view in routes().items():
+        if not hasattr(view, "cls") and not route.startswith(PAGES_APART):
             yield route
 
 
-ASKING = {
-    "/api/v1/answers": "question",
-    "/api/v1/search": "question",
-    "/ask": "query",
-    "/explain-research": "query",
-    "/api/unified-search": "query",
-}
+ASKING = dict.fromkeys(("/api/v1/answers", "/api/v1/search"), "question") | dict.fromkeys(
+    ("/ask", "/explain-research", "/api/unified-search"), "query"
+)
 
 
-def test_nothing_of_a_draft_is_told(answer: str, drafts: tuple[int, ...], callers: dict[str, dict[str, str]]) -> None:
+def test_nothing_of_a_draft_is_told(answer: str, drafts: tuple[int, ...], callers: Callers) -> None:
     values = samples(answer, drafts)
-    visited, found = 0, []
+    said: list[tuple[str, str, int, bytes]] = []
 
     for caller, headers in callers.items():
         for path in read_addresses():
             for address in filled(path, values):
                 for query in QUERIES.get(path, ("",)):
-                    response = send(address + query, headers)
-                    visited += 1
+                    response = send("GET", address + query, None, headers)
                     echo = address.rpartition("/")[0].encode() if "zyxcanary" in address else b"\0"
-                    said = told(response).replace(address.encode(), b"").replace(echo, b"")
-                    if CANARY in said.lower() or response.status_code >= 500:
-                        found.append((caller, address + query, response.status_code))
+                    words = told(response).replace(address.encode(), b"").replace(echo, b"")
+                    said.append((caller, address + query, response.status_code, words))
         for path, field in ASKING.items():
-            response = send(path, headers, {field: f"How many weekly {WORD} sets per muscle for growth?"})
-            visited += 1
-            if CANARY in told(response).lower() or response.status_code >= 500:
-                found.append((caller, path, response.status_code))
+            asked = {field: f"How many weekly {WORD} sets per muscle for growth?"}
+            response = send("POST", path, None, headers, asked)
+            said.append((caller, path, response.status_code, told(response)))
 
-    assert found == []
-    assert visited > 200
+    assert [row[:3] for row in said if CANARY in row[3].lower() or row[2] >= 500] == []
+    assert len(said) > 200
 
 
 EXPORTS = ("ris", "bibtex", "csl", "md", "csv")
 
 
 @pytest.mark.django_db(transaction=True)
-def test_streams_files_and_assistants_tell_nothing(drafts: tuple[int, ...], callers: dict[str, dict[str, str]]) -> None:
+def test_streams_files_and_assistants_tell_nothing(drafts: tuple[int, ...], callers: Callers) -> None:
     question = f"How many weekly {WORD} sets per muscle for growth?"
     said: dict[tuple[str, str], bytes] = {}
 
@@ -230,10 +180,10 @@ def test_streams_files_and_assistants_tell_nothing(drafts: tuple[int, ...], call
                 made = client.post("/ask", json={"query": question})
                 answer = f"{V1}answers/{made.json().get('answer_id', 'none')}"
                 for path in ("", "/bundle", *(f"?format={form}" for form in EXPORTS)):
-                    said[caller, path] = told_by(client.get(answer + path))
+                    said[caller, path] = told(client.get(answer + path))
                 for path in ("/replay", "/feedback"):
-                    said[caller, path] = told_by(client.post(answer + path, json={}))
-                said[caller, "suggested"] = told_by(client.get("/suggest/", params={"q": WORD}))
+                    said[caller, path] = told(client.post(answer + path, json={}))
+                said[caller, "suggested"] = told(client.get("/suggest/", params={"q": WORD}))
             said |= {
                 (caller, tool): words
                 for tool, words in asyncio.run(by_assistant(address, headers, question, drafts[0])).items()
@@ -243,20 +193,12 @@ def test_streams_files_and_assistants_tell_nothing(drafts: tuple[int, ...], call
     assert [who for who, words in said.items() if CANARY in words.lower()] == []
 
 
-def told_by(response: httpx2.Response) -> bytes:
-    kept = HttpResponse(response.content, status=response.status_code)
-    return told(kept)
-
-
 async def by_assistant(address: str, headers: dict[str, str], question: str, passage_id: int) -> dict[str, bytes]:
     """What each tool tells of what it should not."""
     asked: dict[str, dict[str, Any]] = {
-        "ask": {"question": question},
-        "search": {"query": question, "limit": 50},
-        "get_study": {"study_id": "zyxcanary-0"},
-        "get_passage": {"passage_id": passage_id},
-        "list_collections": {},
-    }
+        "ask": {"question": question}, "search": {"query": question, "limit": 50}, "get_study": {"study_id": "zyxcanary-0"},
+        "get_passage": {"passage_id": passage_id}, "list_collections": {},
+    }  # fmt: skip
     async with (
         httpx2.AsyncClient(headers=headers, timeout=60) as http,
         McpClient(streamable_http_client(f"{address}/mcp", http_client=http)) as client,
@@ -265,65 +207,49 @@ async def by_assistant(address: str, headers: dict[str, str], question: str, pas
 
 
 def test_counts_and_versions_are_those_without_the_drafts(answer: str, request: pytest.FixtureRequest) -> None:
-    paths = [
-        *(
-            f"{V1}{path}"
-            for path in (
-                "studies",
-                "concepts",
-                "collections",
-                "corpus/version",
-                "corpus/changes",
-                "studies/T-SETS",
-                f"answers/{answer}",
-            )
-        ),
-        "/corpus/",
-        "/topics/",
-        "/changes/",
-        "/changes/atom.xml",
-        "/how-it-works/",
-    ]
-    before = {path: _settled(send(path, {})) for path in paths}
+    lists = (
+        "studies",
+        "concepts",
+        "collections",
+        "corpus/version",
+        "corpus/changes",
+        "studies/T-SETS",
+        f"answers/{answer}",
+    )
+    pages = ("/corpus/", "/topics/", "/changes/", "/changes/atom.xml", "/how-it-works/")
+    paths = [*(f"{V1}{path}" for path in lists), *pages]
+    before = {path: _settled(get(path).content) for path in paths}
 
     request.getfixturevalue("drafts")
     versions.cache.clear()  # what was read for this version is read anew
-    after = {path: _settled(send(path, {})) for path in paths}
+    after = {path: get(path) for path in paths}
 
     assert Study.objects.count() > HOW_MANY
-    assert [path for path in paths if before[path] != after[path]] == []
+    assert {response.status_code for response in after.values()} == {200}
+    assert [path for path in paths if before[path] != _settled(after[path].content)] == []
 
 
-def _settled(response: Any) -> bytes:
+def _settled(content: bytes) -> bytes:
     """Without what differs each time."""
-    assert response.status_code == 200
-    return re.sub(rb'(name="csrfmiddlewaretoken" value=")[^"]*', rb"\1", response.content)
+    return re.sub(rb'(name="csrfmiddlewaretoken" value=")[^"]*', rb"\1", content)
 
-
-# --- A draft answers as what is not there --------------------------------------------------------------------------------
 
 NAMED = ("study_id", "passage_id", "concept_id")
-# What stands in no schema, or names them otherwise.
-ALIKE = (
-    "/studies/{study_id}/",
-    "/topics/{concept_id}/",
-    "/api/v1/studies?topic={concept_id}",
-    "/corpus/?topic={concept_id}",
+
+ALIKE = (  # what stands in no schema, or names them otherwise
+    "/studies/{study_id}/", "/topics/{concept_id}/", "/api/v1/studies?topic={concept_id}", "/corpus/?topic={concept_id}",
     "/api/v1/studies/{study_id}?fields=title",
-)
+)  # fmt: skip
 
 
 def alike() -> Iterator[tuple[str, str, str]]:
     """Method, path and the name in it, of everything that is asked for by an id of the corpus."""
-    schema = yaml.load(SCHEMA.read_text("utf-8"), yaml.CSafeLoader)
-    described = [(method.upper(), path) for path, found in schema["paths"].items() for method in found]
-    for method, path in [*described, *(("GET", path) for path in ALIKE)]:
+    operations = [(method.upper(), path) for path, found in described()["paths"].items() for method in found]
+    for method, path in [*operations, *(("GET", path) for path in ALIKE)]:
         yield from ((method, path, name) for name in NAMED if f"{{{name}}}" in path)
 
 
-def test_a_draft_and_what_is_missing_answer_alike_byte_for_byte(
-    drafts: tuple[int, ...], callers: dict[str, dict[str, str]]
-) -> None:
+def test_a_draft_answers_as_what_is_missing(drafts: tuple[int, ...], callers: Callers) -> None:
     there = {
         "study_id": [f"zyxcanary-{n}" for n in range(3)],
         "concept_id": ["zyxcanary-concept"],
@@ -332,7 +258,7 @@ def test_a_draft_and_what_is_missing_answer_alike_byte_for_byte(
     missing = {
         "study_id": "zyxmissin-0",
         "concept_id": "zyxmissin-concept",
-        "passage_id": str(10 ** (len(str(drafts[0])) + 1)),
+        "passage_id": f"1{'0' * len(str(drafts[0]))}0",
     }
     apart = []
 
@@ -347,11 +273,9 @@ def test_a_draft_and_what_is_missing_answer_alike_byte_for_byte(
 
 
 def ask(method: str, path: str, headers: dict[str, str]) -> Any:
-    body = b"" if method == "GET" else b"{}"
-    client = Client(raise_request_exception=False)
-    return client.generic(
-        method, path, body, "application/json", headers=headers | {"If-Match": '"1"'} if body else headers
-    )
+    if method == "GET":
+        return send(method, path, None, headers)
+    return send(method, path, None, headers | {"If-Match": '"1"'}, {})
 
 
 def _whole(response: Any, asked_for: str) -> tuple[int, list[tuple[str, str]], bytes]:
@@ -359,8 +283,4 @@ def _whole(response: Any, asked_for: str) -> tuple[int, list[tuple[str, str]], b
     each_time = {"X-Request-ID", "RateLimit", "Content-Length"}
     own = "\n" if asked_for.isdecimal() else asked_for  # a number stands in other places, too; nothing repeats it
     headers = sorted((name, value.replace(own, "")) for name, value in response.items() if name not in each_time)
-    return response.status_code, headers, _clean(response.content).replace(own.encode(), b"")
-
-
-def _clean(content: bytes) -> bytes:
-    return re.sub(rb'(name="csrfmiddlewaretoken" value=")[^"]*', rb"\1", content)
+    return response.status_code, headers, _settled(response.content).replace(own.encode(), b"")

@@ -1,21 +1,34 @@
-"""What every response of the API has in common: who may read it from another page, its id, and what is told of a bad request."""
+"""Conventions of every response: other origins, ids, conditional reads, bad requests; and what careless clients send."""
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
+import threading
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from django.conf import LazySettings
+from django.db import connection
 from django.http import HttpResponse
 from django.test import Client
 
-from tests.api.conftest import V1, body, get, post, problem
+from inform_site.clients import keys
+from inform_site.clients.keys import Made
+from inform_site.serving import make_site
+from qa_app.models import Answer
+from tests.api.conftest import NOON, V1, body, get, post, problem
+from tests.asgi import posting
+from tests.qa.conftest import ASKED
 
 COLLECTIONS = f"{V1}collections"
 OURS, OTHERS = "https://clinic.example", "https://elsewhere.example"
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("library")]
 
 
 @pytest.fixture
@@ -28,83 +41,45 @@ def preflight(origin: str, path: str = f"{V1}answers") -> HttpResponse:
     return Client().options(path, headers=headers)
 
 
-# --- Pages of other origins ------------------------------------------------------------------------------------------
-
-
-def test_no_other_origin_may_read_unless_it_is_named() -> None:
+def test_a_named_origin_may_read_and_send_its_key_without_cookies(for_the_clinic: None) -> None:
     response = get(COLLECTIONS, Origin=OURS)
-
-    assert response.status_code == 200
-    assert [name for name in response.headers if name.startswith("Access-Control")] == []
-    assert "Access-Control-Allow-Origin" not in preflight(OURS)
-
-
-def test_a_named_origin_may_read_and_no_cookie_goes_along(for_the_clinic: None) -> None:
-    response = get(COLLECTIONS, Origin=OURS)
+    exposed = set(response["Access-Control-Expose-Headers"].split(", "))
+    asked = preflight(OURS)
 
     assert response["Access-Control-Allow-Origin"] == OURS
-    assert {"ETag", "RateLimit", "Retry-After", "X-Request-ID"} <= set(
-        response["Access-Control-Expose-Headers"].split(", ")
-    )
+    assert {"ETag", "RateLimit", "Retry-After", "X-Request-ID"} <= exposed
     assert "Origin" in response["Vary"]
     assert "Access-Control-Allow-Credentials" not in response
-
-
-def test_a_named_origin_may_send_its_key(for_the_clinic: None) -> None:
-    response = preflight(OURS)
-
-    assert (response.status_code, response.content) == (204, b"")
-    assert response["Access-Control-Allow-Origin"] == OURS
-    assert {"Authorization", "X-API-Key", "Idempotency-Key"} <= set(
-        response["Access-Control-Allow-Headers"].split(", ")
-    )
-    assert "POST" in response["Access-Control-Allow-Methods"]
+    assert (asked.status_code, asked.content, asked["Access-Control-Allow-Origin"]) == (204, b"", OURS)
+    assert {"Authorization", "X-API-Key", "Idempotency-Key"} <= set(asked["Access-Control-Allow-Headers"].split(", "))
+    assert "POST" in asked["Access-Control-Allow-Methods"]
+    for failed in (get(f"{V1}nothing", Origin=OURS), post(f"{V1}answers", b"{", Origin=OURS)):
+        assert failed["Access-Control-Allow-Origin"] == OURS
+    assert "Access-Control-Allow-Origin" not in get("/how-it-works/", Origin=OURS)
 
 
 @pytest.mark.parametrize("origin", [OTHERS, "null", f"{OURS}.elsewhere.example", OURS.upper()])
-def test_another_origin_is_told_nothing(for_the_clinic: None, origin: str) -> None:
+def test_no_origin_may_read_unless_it_is_named(settings: LazySettings, origin: str) -> None:
+    assert [name for name in get(COLLECTIONS, Origin=OURS).headers if name.startswith("Access-Control")] == []
+
+    settings.CORS_ORIGINS = [OURS]
     for response in (get(COLLECTIONS, Origin=origin), preflight(origin)):
         assert "Access-Control-Allow-Origin" not in response
         assert "Origin" in response["Vary"]
 
-
-def test_errors_can_be_read_from_a_named_origin(for_the_clinic: None) -> None:
-    for response in (get(f"{V1}nothing", Origin=OURS), post(f"{V1}answers", b"{", Origin=OURS)):
-        assert response["Access-Control-Allow-Origin"] == OURS
-
-
-def test_everybody_may_read_where_it_says_so(settings: LazySettings) -> None:
     settings.CORS_ORIGINS = ["*"]
-
-    assert get(COLLECTIONS, Origin=OTHERS)["Access-Control-Allow-Origin"] == "*"
-
-
-def test_pages_are_not_for_other_origins(for_the_clinic: None) -> None:
-    assert "Access-Control-Allow-Origin" not in get("/how-it-works/", Origin=OURS)
+    assert get(COLLECTIONS, Origin=origin)["Access-Control-Allow-Origin"] == "*"
 
 
-# --- The request's id ------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("sent", ["a", "7f3c-9.B_x", "x" * 64])
-def test_an_id_that_the_client_sends_is_kept(sent: str) -> None:
-    assert get(COLLECTIONS, **{"X-Request-ID": sent})["X-Request-ID"] == sent
-    assert get(f"{V1}nothing", **{"X-Request-ID": sent})["X-Request-ID"] == sent
-
-
-@pytest.mark.parametrize("sent", ["", "x" * 65, "two words", "a\tb", "<b>", "é"])
-def test_another_id_is_made_where_the_clients_could_harm_a_log(sent: str) -> None:
-    made = get(COLLECTIONS, **{"X-Request-ID": sent})["X-Request-ID"]
-
-    assert made != sent
-    assert len(made) == 32
-
-
-def test_requests_have_ids_of_their_own() -> None:
-    assert len({get(COLLECTIONS)["X-Request-ID"] for _ in range(3)}) == 3
-
-
-# --- Conditional reads -----------------------------------------------------------------------------------------------
+def test_an_id_that_the_client_sends_is_kept_unless_it_could_harm_a_log() -> None:
+    for sent in ("a", "7f3c-9.B_x", "x" * 64):
+        for path in (COLLECTIONS, f"{V1}nothing"):
+            assert get(path, **{"X-Request-ID": sent})["X-Request-ID"] == sent
+    made = [
+        get(COLLECTIONS, **{"X-Request-ID": s})["X-Request-ID"] for s in ("", "x" * 65, "two words", "a\tb", "<b>", "é")
+    ]
+    assert {len(one) for one in made} == {32}
+    assert len(set(made)) == 6
 
 
 def test_a_read_is_conditional_as_http_has_it() -> None:
@@ -127,9 +102,6 @@ def test_a_read_is_conditional_as_http_has_it() -> None:
     assert get(COLLECTIONS, Range="bytes=0-10").status_code == 200  # a range may be passed over
 
 
-# --- Bad requests ----------------------------------------------------------------------------------------------------
-
-
 def test_a_host_that_is_not_this_sites_is_a_problem() -> None:
     response = get(COLLECTIONS, Host="elsewhere.example")
 
@@ -146,55 +118,26 @@ def test_what_cannot_be_taken_says_what_to_do() -> None:
     assert "application/json" in problem(as_text, 415, "unsupported-media-type")["detail"]
     packed = post(f"{V1}answers", gzip.compress(json.dumps(asked).encode()), **{"Content-Encoding": "gzip"})
     assert "without Content-Encoding" in problem(packed, 415, "unsupported-media-type")["detail"]
+    marked = post(f"{V1}answers", b'\xef\xbb\xbf{"question": "x"}')
+    assert "byte order mark" in problem(marked, 400, "malformed")["detail"]
 
 
-@pytest.mark.parametrize("cursor", ["x", "W10", "WzFd", "WzEsMl0", "WyJhIiwiYiIsImMiXQ", "e30", "W1tdXQ"])
-@pytest.mark.usefixtures("library")
-def test_a_cursor_of_no_list_is_refused(cursor: str) -> None:
-    for path in ("studies", "concepts", "collections", "studies/T-SETS/passages"):
-        response = get(f"{V1}{path}?cursor={cursor}")
-        assert response.status_code == 400 or body(response)["items"] == []
-    problem(get(f"{V1}studies?cursor={cursor}"), 400, "invalid")
+def test_a_bad_search_says_which_field() -> None:
+    queries = {
+        "": "q", "q=+": "q", "q=" + "a" * 2_001: "q", "q=a%00b": "q", "q=sets&limit=many": "limit", "q=sets&limit=0": "limit",
+        "q=sets&limit=51": "limit", "q=sets&limit=%D9%A3": "limit", "q=sets&mode=expert": "mode",
+        "q=sets&collection=moon": "collection", "q=sets&moon=1": "moon", "question=sets": "question",
+    }  # fmt: skip
+    bodies: list[tuple[dict[str, object], str]] = [
+        ({}, "question"), ({"q": "sets"}, "q"), ({"question": 5}, "question"), ({"question": None}, "question"),
+        ({"question": "sets", "limit": "5"}, "limit"), ({"question": "sets", "limit": True}, "limit"),
+        ({"question": "sets", "limit": 1e99}, "limit"), ({"question": "sets", "mode": ["beginner"]}, "mode"),
+    ]  # fmt: skip
+    refused = [(get(f"{V1}search?{query}"), field) for query, field in queries.items()]
+    refused += [(post(f"{V1}search", sent), field) for sent, field in bodies]
 
-
-SEARCHES = {
-    "no question": ("", "q"),
-    "blank": ("q=+", "q"),
-    "too long": ("q=" + "a" * 2_001, "q"),
-    "no text": ("q=a%00b", "q"),
-    "no number": ("q=sets&limit=many", "limit"),
-    "none": ("q=sets&limit=0", "limit"),
-    "too many": ("q=sets&limit=51", "limit"),
-    "another script's digits": ("q=sets&limit=%D9%A3", "limit"),
-    "unknown mode": ("q=sets&mode=expert", "mode"),
-    "unknown collection": ("q=sets&collection=moon", "collection"),
-    "unknown field": ("q=sets&moon=1", "moon"),
-    "the body's name": ("question=sets", "question"),
-}
-
-
-@pytest.mark.usefixtures("library")
-@pytest.mark.parametrize(("query", "field"), SEARCHES.values(), ids=SEARCHES)
-def test_a_bad_search_says_which_field(query: str, field: str) -> None:
-    found = problem(get(f"{V1}search?{query}"), 400, "invalid")
-
-    assert field in [error["field"] for error in found["errors"]]
-
-
-@pytest.mark.usefixtures("library")
-@pytest.mark.parametrize(
-    ("sent", "field"),
-    [({}, "question"), ({"q": "sets"}, "q"), ({"question": 5}, "question"), ({"question": None}, "question"),
-     ({"question": "sets", "limit": "5"}, "limit"), ({"question": "sets", "limit": True}, "limit"),
-     ({"question": "sets", "limit": 1e99}, "limit"), ({"question": "sets", "mode": ["beginner"]}, "mode")],
-)  # fmt: skip
-def test_a_bad_search_by_body_says_which_field(sent: dict[str, object], field: str) -> None:
-    found = problem(post(f"{V1}search", sent), 400, "invalid")
-
-    assert field in [error["field"] for error in found["errors"]]
-
-
-# --- Reading ---------------------------------------------------------------------------------------------------------
+    for response, field in refused:
+        assert field in [error["field"] for error in problem(response, 400, "invalid")["errors"]]
 
 
 def test_head_says_what_get_says_and_is_conditional_like_it() -> None:
@@ -207,34 +150,122 @@ def test_head_says_what_get_says_and_is_conditional_like_it() -> None:
     assert client.head(COLLECTIONS, headers={"If-Match": '"another"'}).status_code == 412
 
 
-@pytest.mark.parametrize(
-    ("address", "name"),
-    [
-        (f"{V1}studies?limit=1&limit=2", "limit"),
-        (f"{V1}studies?q=a&q=b", "q"),
-        (f"{V1}studies?fields=title&fields=year", "fields"),
-        (f"{V1}search?q=a&q=b", "q"),
-        (f"{V1}answers/x?format=ris&format=md", "format"),
-        (f"{V1}concepts?kind=outcome&kind=intervention", "kind"),
-        (f"{COLLECTIONS}?x%00=1&x%00=2", "x\\0"),
-    ],
-)
-def test_a_parameter_sent_twice_is_refused(address: str, name: str) -> None:
-    refused = problem(get(address), 400, "invalid")
-
-    assert {error["field"]: error["code"] for error in refused["errors"]}[name] == "repeated"
-
-
-def test_a_filter_of_studies_may_be_given_several_times() -> None:
+def test_a_parameter_sent_twice_is_refused() -> None:
+    for path, name in {
+        "studies?limit=1&limit=2": "limit", "studies?q=a&q=b": "q", "studies?fields=title&fields=year": "fields",
+        "search?q=a&q=b": "q", "answers/x?format=ris&format=md": "format", "collections?x%00=1&x%00=2": "x\\0",
+        "concepts?kind=outcome&kind=intervention": "kind",
+    }.items():  # fmt: skip
+        refused = problem(get(V1 + path), 400, "invalid")
+        assert {error["field"]: error["code"] for error in refused["errors"]}[name] == "repeated"
     assert get(f"{V1}studies?design=meta_analysis&design=cohort_study").status_code == 200
-
-
-def test_a_byte_order_mark_is_named() -> None:
-    refused = problem(post(f"{V1}answers", b'\xef\xbb\xbf{"question": "x"}'), 400, "malformed")
-
-    assert "byte order mark" in refused["detail"]
 
 
 @pytest.mark.parametrize("address", ["/api", "/api/", "/api/v1", "/api/v1/", "/api/v2/answers"])
 def test_no_address_under_api_is_a_page(address: str) -> None:
     problem(get(address), 404, "not-found")
+
+
+COMMITTED = pytest.mark.django_db(transaction=True)
+QUESTION = {"question": ASKED}
+STREAM = f"{V1}answers/stream"
+
+
+@COMMITTED
+def test_a_key_revoked_in_mid_stream_lets_it_end_and_begins_no_other(make_key: Callable[..., Made]) -> None:
+    made = make_key("ask")
+    bearer = f"Bearer {made.secret}"
+
+    async def talk() -> tuple[list[str], int, int]:
+        application = make_site()
+        async with posting(application, STREAM, QUESTION, authorization=bearer) as sent:
+            first = await sent.next()
+            assert first is not None
+            await asyncio.to_thread(_revoke, made)
+            rest = [event.name for event in await sent.rest()]
+        async with posting(application, STREAM, QUESTION, authorization=bearer, last_event_id=first.id) as again:
+            await again.body()
+        return rest, sent.status, again.status
+
+    rest, begun, resumed = asyncio.run(talk())
+
+    assert (begun, resumed) == (200, 401)
+    assert [name in {"done", "error"} for name in rest] == [False] * (len(rest) - 1) + [True]
+
+
+def _revoke(made: Made) -> None:
+    keys.revoke(made.key, now=NOON)
+    connection.close()
+
+
+def test_an_idempotency_key_belongs_to_its_client(make_key: Callable[..., Made]) -> None:
+    secrets = [make_key().secret, make_key().secret, None]
+    once = {"Idempotency-Key": "the-same"}
+
+    answers = {body(post(f"{V1}answers", QUESTION, secret, **once))["id"] for secret in secrets for _ in range(2)}
+
+    assert len(answers) == Answer.objects.count() == 3
+    for secret in secrets:
+        problem(post(f"{V1}answers", {"question": "Is creatine safe?"}, secret, **once), 422, "idempotency-key-reused")
+
+
+@COMMITTED
+def test_of_many_at_once_with_one_idempotency_key_one_is_answered(make_key: Callable[..., Made]) -> None:
+    secret, start = make_key().secret, threading.Barrier(12)
+
+    def ask(_: int) -> tuple[int, str]:
+        start.wait()
+        try:
+            response = post(f"{V1}answers", QUESTION, secret, **{"Idempotency-Key": "the-same"})
+            assert response.status_code != 409 or int(response["Retry-After"]) > 0
+            return response.status_code, str(body(response).get("id", ""))
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(12) as pool:
+        told = list(pool.map(ask, range(12)))
+
+    statuses = Counter(status for status, _ in told)
+    assert (statuses[201], set(statuses) <= {200, 201, 409}) == (1, True)
+    assert len({answer for _, answer in told if answer}) == Answer.objects.count() == 1
+
+
+ODD_ADDRESSES = (
+    f"{V1}studies/%00", f"{V1}studies/%ff%fe", f"{V1}studies/..%2f..%2fadmin", f"{V1}studies/T-SETS%0d%0aX-Evil:%201",
+    f"{V1}passages/-1", f"{V1}passages/1e3", f"{V1}passages/%D9%A3", f"{V1}passages/{'9' * 400}", f"{V1}answers/%00",
+    f"{V1}answers/{'a' * 4_000}", f"{V1}{'a/' * 2_000}", f"{V1}/studies", f"{V1}studies/", "/api/v2/studies", "/api/",
+)  # fmt: skip
+
+
+def test_odd_addresses_and_queries_are_refused() -> None:
+    for address in ODD_ADDRESSES:
+        response = get(address)
+        problem(response, 404, "not-found")
+        assert b"Evil" not in response.content
+        assert "X-Evil" not in response.headers
+    for query in ("q=%ff%fe", "q=a%00b", "q=" + "a" * 60_000, "&".join(f"x{n}=1" for n in range(3_000))):
+        for path in ("studies", "search", "concepts", "corpus/changes"):
+            response = get(f"{V1}{path}?{query}")
+            assert (response.status_code, response["Content-Type"]) == (400, "application/problem+json"), path
+
+
+@pytest.mark.parametrize("path", [f"{V1}answers", STREAM, f"{V1}collections", "/ask", f"{V1}answers/none/replay"])
+def test_methods_that_an_address_does_not_have_do_nothing(path: str) -> None:
+    for method in ("HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "PATCH", "CONNECT", "BREW"):
+        response = Client(raise_request_exception=False).generic(method, path, json.dumps(QUESTION), "application/json")
+
+        assert response.status_code != 405 or "OPTIONS" not in response["Allow"]
+        is_read = method == "HEAD" and path in {f"{V1}collections", f"{V1}answers"}
+        assert response.status_code in ({200, 401} if is_read else {405})
+    assert not Answer.objects.exists()
+
+
+@pytest.mark.parametrize("name", ["Idempotency-Key", "Last-Event-ID", "X-Request-ID", "X-API-Key", "Accept", "If-Match", "Range"])  # fmt: skip
+def test_no_header_breaks_a_request(name: str) -> None:
+    for value in ("", "\t", "é", "x" * 8_000, "a\"b'<c>", "*", ",,,", ";q=;"):
+        sent: dict[str, Any] = {name: value}
+
+        for response in (get(f"{V1}collections", **sent), post(f"{V1}answers", {"question": " "}, **sent)):
+            assert response.status_code < 500
+            assert response["Content-Type"] in {"application/json", "application/problem+json"}
+            assert all(value != told or len(value) < 2 for told in response.headers.values())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -37,6 +36,13 @@ def send_form(secret: str, **fields: Any) -> HttpResponse:
 def work() -> None:
     while job := jobs.find_work():
         jobs.run_job(job)
+
+
+def read_in(secret: str, text: str = RIS) -> str:
+    """Send a file and have the worker read it; give the path of its import."""
+    path = send(text.encode(), secret, query="?name=refs.ris")["Location"]
+    work()
+    return str(path)
 
 
 def test_the_whole_way_from_the_file_to_the_report(key: str, curator: User, woken: list[str]) -> None:
@@ -79,23 +85,19 @@ def test_the_whole_way_from_the_file_to_the_report(key: str, curator: User, woke
 
 
 def test_differences_are_shown_before_they_are_made(key: str) -> None:
-    send(RIS.encode(), key, query="?name=refs.ris")
-    work()
-    path = f"{IMPORTS}/{ImportJob.objects.get().pk}"
+    path = read_in(key)
     assert post(f"{path}/confirm", {"collection": "training"}, key).status_code == 202
     work()
 
-    send(RIS.replace("JO  - Journal of Squats", "JO  - Journal of Lifting").encode(), key, query="?name=refs.ris")
-    work()
+    path = read_in(key, RIS.replace("JO  - Journal of Squats", "JO  - Journal of Lifting"))
 
-    path = f"{IMPORTS}/{ImportJob.objects.latest('pk').pk}"
     [changed] = body(get(f"{path}/items?effect=changes", key))["items"]
     assert changed["differences"] == [
         {"field": "journal", "before": "Journal of Squats", "after": "Journal of Lifting"}
     ]
 
 
-@pytest.mark.parametrize("kind", ["application/octet-stream", "application/json", "text/plain", "nonsense", ""])
+@pytest.mark.parametrize("kind", ["application/octet-stream", "application/json", "nonsense", ""])
 def test_a_file_may_be_the_body_of_whatever_type(key: str, kind: str) -> None:
     answer = send(RIS.encode(), key, query="?name=refs.ris", kind=kind)
 
@@ -113,46 +115,23 @@ def test_a_file_may_be_larger_than_other_bodies_up_to_its_own_limit(key: str, mo
     assert ImportJob.objects.count() == 2
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {},
-        {"file": ""},
-        {"file": "words"},
-        {"file": SimpleUploadedFile("a.ris", b"")},
-        {"file": SimpleUploadedFile("a.ris", b"x"), "publish": "on"},
-        {"other": SimpleUploadedFile("a.ris", b"x")},
-    ],
-    ids=["nothing", "an empty field", "a field of words", "an empty file", "a field more", "another field"],
-)
-def test_a_form_without_a_file_is_refused(key: str, fields: dict[str, Any]) -> None:
-    problem(send_form(key, **fields), 400, "invalid")
+def test_what_is_no_file_is_refused(key: str) -> None:
+    forms: list[dict[str, Any]] = [
+        {}, {"file": ""}, {"file": "words"}, {"file": SimpleUploadedFile("a.ris", b"")},
+        {"file": SimpleUploadedFile("a.ris", b"x"), "publish": "on"}, {"other": SimpleUploadedFile("a.ris", b"x")},
+    ]  # fmt: skip
+    bodies = [
+        (b"", "", "application/octet-stream"), (b"x", "?name=%00", "application/octet-stream"),
+        (b"x", "?name=a%0Ab", "application/octet-stream"), (b"x", "?title=a", "application/octet-stream"),
+        (b"x", "", "multipart/form-data"), (b"x", "", "multipart/form-data; boundary=y"),
+    ]  # fmt: skip
+    for fields in forms:
+        problem(send_form(key, **fields), 400, "invalid")
+    answers = [send(content, key, query=query, kind=kind) for content, query, kind in bodies]
+    for answer in (*answers, send_form(key, **{f"f{n}": "x" for n in range(2_000)})):
+        assert (answer.status_code, answer["Content-Type"]) == (400, "application/problem+json"), answer.content
+    assert send(b"%PDF-1.4 x", key, kind="application/pdf").status_code == 422
     assert not ImportJob.objects.exists()
-
-
-@pytest.mark.parametrize(
-    ("content", "query", "kind", "status"),
-    [
-        (b"", "", "application/octet-stream", 400),
-        (b"x", "?name=%00", "application/octet-stream", 400),
-        (b"x", "?name=a%0Ab", "application/octet-stream", 400),
-        (b"x", "?title=a", "application/octet-stream", 400),
-        (b"x", "", "multipart/form-data", 400),
-        (b"x", "", "multipart/form-data; boundary=y", 400),
-        (b"%PDF-1.4 x", "", "application/pdf", 422),
-    ],
-)
-def test_what_is_no_file_is_refused(key: str, content: bytes, query: str, kind: str, status: int) -> None:
-    answer = send(content, key, query=query, kind=kind)
-
-    assert (answer.status_code, answer["Content-Type"]) == (status, "application/problem+json"), answer.content
-    assert not ImportJob.objects.exists()
-
-
-def test_a_form_of_too_many_fields_is_refused(key: str) -> None:
-    answer = send_form(key, **{f"f{n}": "x" for n in range(2_000)})
-
-    assert (answer.status_code, answer["Content-Type"]) == (400, "application/problem+json")
 
 
 def test_a_file_that_cannot_be_read_says_so_in_its_problems(key: str) -> None:
@@ -164,26 +143,19 @@ def test_a_file_that_cannot_be_read_says_so_in_its_problems(key: str) -> None:
     problem(post(f"{path}/confirm", {"collection": "training"}, key), 409, "conflict")
 
 
-@pytest.mark.parametrize(
-    ("sent", "field"),
-    [
-        ({"items": "all"}, "items"),
-        ({"items": ["1"]}, "items.0"),
-        ({"items": [10**15]}, "items"),
-        ({"items": [10**30]}, "items.0"),
-        ({"collection": "moon"}, "collection"),
-        ({"design": "essay"}, "design"),
-        ({"submit": 1}, "submit"),
-        ({"title": "x"}, "title"),
-    ],
-)
-def test_a_confirmation_that_is_unfit_is_named(key: str, sent: dict[str, Any], field: str) -> None:
-    path = send(RIS.encode(), key, query="?name=refs.ris")["Location"]
-    work()
+def test_a_confirmation_that_is_unfit_is_named(key: str) -> None:
+    path = read_in(key)
+    unfit: list[tuple[dict[str, Any], str]] = [
+        ({"items": "all"}, "items"), ({"items": ["1"]}, "items.0"), ({"items": [10**15]}, "items"),
+        ({"items": [10**30]}, "items.0"), ({"items": [None]}, "items.0"), ({"collection": "moon"}, "collection"),
+        ({"design": "essay"}, "design"), ({"submit": 1}, "submit"), ({"title": "x"}, "title"),
+    ]  # fmt: skip
 
-    refused = problem(post(f"{path}/confirm", sent, key), 400, "invalid")
-
-    assert field in {error["field"] for error in refused["errors"]}
+    for sent, field in unfit:
+        refused = problem(post(f"{path}/confirm", sent, key), 400, "invalid")
+        assert field in {error["field"] for error in refused["errors"]}
+    for broken in (b"[]", b"{", b"\xff"):
+        assert post(f"{path}/confirm", broken, key).status_code == 400
     assert set(ImportItem.objects.values_list("chosen", flat=True)) == {True}
     assert body(get(path, key))["status"] == "previewed"
 
@@ -196,8 +168,7 @@ def test_who_may_not_publish_brings_in_drafts_alone(make_key: Callable[..., Made
         Permission.objects.filter(codename__in=["view_importjob", "add_importjob", "change_importjob"])
     )
     key = make_key("curate", owner=person).secret
-    path = send(RIS.encode(), key, query="?name=refs.ris")["Location"]
-    work()
+    path = read_in(key)
 
     refused = problem(post(f"{path}/confirm", {"collection": "training", "publish": True}, key), 422, "not-possible")
     assert "may not publish" in refused["detail"]
@@ -224,17 +195,9 @@ def test_an_import_may_be_left_without_bringing_anything_in(key: str) -> None:
     problem(post(f"{path}/confirm", {"collection": "training"}, key), 409, "conflict")
 
 
-@pytest.mark.parametrize("import_id", ["0", "x", "9" * 18, "9" * 300, "-1"])
-@pytest.mark.parametrize("rest", ["", "/items", "/problems", "/report"])
-def test_an_import_that_is_not_there_is_404(key: str, import_id: str, rest: str) -> None:
-    problem(get(f"{IMPORTS}/{import_id}{rest}", key), 404, "not-found")
-    problem(post(f"{IMPORTS}/{import_id}/confirm", {}, key), 404, "not-found")
-    problem(post(f"{IMPORTS}/{import_id}/leave", {}, key), 404, "not-found")
-
-
-@pytest.mark.parametrize("sent", [b"[]", b"{", b"\xff", json.dumps({"items": [None]}).encode()])
-def test_what_is_no_body_is_400(key: str, sent: bytes) -> None:
-    path = send(RIS.encode(), key, query="?name=refs.ris")["Location"]
-    work()
-
-    assert post(f"{path}/confirm", sent, key).status_code == 400
+def test_an_import_that_is_not_there_is_404(key: str) -> None:
+    for path in (f"{IMPORTS}/{import_id}" for import_id in ("0", "x", "9" * 18, "9" * 300, "-1")):
+        for rest in ("", "/items", "/problems", "/report"):
+            problem(get(f"{path}{rest}", key), 404, "not-found")
+        problem(post(f"{path}/confirm", {}, key), 404, "not-found")
+        problem(post(f"{path}/leave", {}, key), 404, "not-found")

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
@@ -35,11 +34,12 @@ from inform_site.clients.models import Scope
 from inform_site.serving import make_site
 from qa_app.answers import asking, exporting, streaming
 from qa_app.models import Answer
+from tests.api.conftest import described
 from tests.fakes import WordHashEncoder
 from tests.live import serving
+from tests.pipeline.corpora import copy_slice
 
 ROOT = Path(__file__).resolve().parents[2]
-CORPUS = ROOT / "corpus"
 SLICE = ("S007", "S014", "S018", "S028", "S034", "S110")
 GUIDE = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
 RUNNERS = {
@@ -82,21 +82,14 @@ def rows(title: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in found[1].splitlines()]
 
 
-# --- The examples -------------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def site(transactional_db: None, tmp_path: Path, settings: Any) -> Iterator[dict[str, str]]:
     """A served slice of the starter corpus; gives the environment that the guide asks for."""
-    folder = tmp_path / "corpus"
-    (folder / "studies").mkdir(parents=True)
-    for study_id in SLICE:
-        shutil.copy(CORPUS / "studies" / f"{study_id}.json", folder / "studies")
-    vocabulary = json.loads((CORPUS / "concepts.json").read_text(encoding="utf-8"))
-    relations = [row | {"studies": [s for s in row["studies"] if s in SLICE]} for row in vocabulary["relations"]]
-    vocabulary["relations"] = [row for row in relations if row["studies"]]
-    (folder / "concepts.json").write_text(json.dumps(vocabulary), encoding="utf-8")
-    settings.KEY_QUOTAS = {quota.name: quota.limits for quota in quotas() if quota.of_keys}
+    (tmp_path / "corpus").mkdir()
+    folder = copy_slice(tmp_path / "corpus", SLICE)
+    settings.KEY_QUOTAS = {
+        quota: limits for name, (quota, limits) in defaults().items() if name.startswith("INFORM_KEY_")
+    }
     curator = User.objects.create_superuser("guide")
     key = keys.make(name="guide", scopes=Scope.values, owner=curator, by=None, now=timezone.now())
     with embedding.use(WordHashEncoder()):
@@ -141,6 +134,8 @@ def test_every_example_runs_and_prints_what_the_guide_shows(site: dict[str, str]
 
     wrong = [said for example in there if (said := run(example, site, folder))]
 
+    assert {example.language for example in examples()} == set(RUNNERS)
+    assert len(examples()) == len(re.findall(r"^```(?:sh|python|js)$", GUIDE, re.MULTILINE))
     if wrong:
         pytest.fail("\n".join(wrong), pytrace=False)
     if len(there) < len(examples()):
@@ -155,11 +150,6 @@ def test_what_assistants_are_told_of_the_site_is_json_and_names_its_address() ->
         [servers] = json.loads(words).values()
         assert f"http://127.0.0.1:8000{assistants.PATH}" in json.dumps(servers["inform"])
         assert "Bearer inform_…" in json.dumps(servers["inform"], ensure_ascii=False)
-
-
-def test_the_guide_has_examples_in_all_three_languages() -> None:
-    assert {example.language for example in examples()} == set(RUNNERS)
-    assert len(examples()) == len(re.findall(r"^```(?:sh|python|js)$", GUIDE, re.MULTILINE))
 
 
 @pytest.mark.django_db
@@ -177,23 +167,29 @@ def test_the_commands_of_the_guide_are_ours() -> None:
             call_command("apikey", verb, stdout=io.StringIO())
 
 
-# --- The tables ---------------------------------------------------------------------------------------------------------
-
-
 def name(cell: str) -> str:
     return cell.strip("`")
 
 
-def test_every_kind_of_problem_stands_in_the_table_with_its_status() -> None:
+def test_the_tables_name_every_problem_scope_filter_form_and_tool() -> None:
     told = {name(row[0]): int(row[1]) for row in rows("Errors")}
     raised = {
         problems.body_of(kind())["type"].removeprefix(problems.URN): int(kind.status_code)
         for kind in kinds(exceptions.APIException)
         if kind.__init__ is exceptions.APIException.__init__ and kind is not exceptions.APIException
     }
+    scopes = {name(row[0]): row[2].partition(",")[0] == "yes" for row in rows("Keys")}
+    first = next(row for row in rows("The corpus") if row[0] == "`studies`")
+    assistant = (ROOT / "inform_site" / "assistants.py").read_text(encoding="utf-8")
 
     assert raised.items() <= told.items()
     assert set(told) == set(problems.TITLES) | set(raised)
+    assert scopes == {scope: scope in access.ANONYMOUS_SCOPES for scope in Scope.values}
+    assert set(re.findall(r"`(\w+)`", first[1])) == set(studies.FILTERS)
+    assert {name(row[0]) for row in rows("An answer to take along")} == set(exporting.FORMS)
+    assert {name(row[0]) for row in rows("Assistants")} == set(
+        re.findall(r"@server\.tool.*\n +async def (\w+)", assistant)
+    )
 
 
 def kinds(base: type[exceptions.APIException]) -> Iterator[type[exceptions.APIException]]:
@@ -205,70 +201,40 @@ def kinds(base: type[exceptions.APIException]) -> Iterator[type[exceptions.APIEx
         yield from kinds(kind)
 
 
-def test_the_scopes_are_all_there() -> None:
-    told = {name(row[0]): row[2].partition(",")[0] == "yes" for row in rows("Keys")}
-
-    assert told == {scope: scope in access.ANONYMOUS_SCOPES for scope in Scope.values}
-
-
-@dataclass(frozen=True, slots=True)
-class Quota:
-    """What settings.py has where nothing is set."""
-
-    name: str
-    setting: str
-    limits: Limits
-
-    @property
-    def of_keys(self) -> bool:
-        return self.setting.startswith("INFORM_KEY_")
-
-
-def quotas() -> list[Quota]:
+def defaults() -> dict[str, tuple[str, Limits]]:
+    """The setting and the limits of each quota that settings.py has where nothing is set."""
     source = (ROOT / "inform_site" / "settings.py").read_text(encoding="utf-8")
     found = re.findall(r'"(\w+)": read\(read_quota, "(\w+)", Limits\(([\d_]+), ([\d_]+)\)\)', source)
     assert {quota for quota, *_ in found} == set(settings.KEY_QUOTAS) | set(settings.ANONYMOUS_QUOTAS)
-    return [Quota(quota, setting, Limits(int(minute), int(day))) for quota, setting, minute, day in found]
+    return {setting: (quota, Limits(int(minute), int(day))) for quota, setting, minute, day in found}
 
 
-def test_the_quotas_are_those_of_the_settings() -> None:
-    told = {name(row[0]): {"without": row[2], "with": row[3]} for row in rows("Quotas")}
-    every = settings.ANONYMOUS_QUOTAS | settings.KEY_QUOTAS
-    kept = {quota: {"without": "none", "with": "none"} for quota in every}
-    for quota in quotas():
-        limits = f"{quota.limits.per_minute:,} a minute, {quota.limits.per_day:,} a day"
-        kept[quota.name]["with" if quota.of_keys else "without"] = limits
-
-    assert told == kept
-
-
-def test_the_settings_of_the_api_are_all_there_with_their_defaults() -> None:
+def test_quotas_and_settings_stand_in_the_tables_with_their_defaults() -> None:
     example = dict(re.findall(r"^#(\w+)=(.*)$", (ROOT / ".env.example").read_text(encoding="utf-8"), re.MULTILINE))
     told = {name(row[0]): row[1].strip("`") for row in rows("Settings")}
+    columns = {name(row[0]): {"without": row[2], "with": row[3]} for row in rows("Quotas")}
+    kept = {quota: {"without": "none", "with": "none"} for quota in settings.ANONYMOUS_QUOTAS | settings.KEY_QUOTAS}
+    for setting, (quota, limits) in defaults().items():
+        column = "with" if setting.startswith("INFORM_KEY_") else "without"
+        kept[quota][column] = f"{limits.per_minute:,} a minute, {limits.per_day:,} a day"
+        assert told[setting] == f"{limits.per_minute}/minute, {limits.per_day}/day"
+        assert read_limits(example[setting]) == limits
 
+    assert columns == kept
     assert set(told) <= set(example)
-    for quota in quotas():
-        assert told[quota.setting] == f"{quota.limits.per_minute}/minute, {quota.limits.per_day}/day"
-        assert read_limits(example[quota.setting]) == quota.limits
-    others = set(told) - {quota.setting for quota in quotas()}
+    others = set(told) - set(defaults())
     assert {"INFORM_PROXIES", "INFORM_CORS_ORIGINS"} <= others
     assert all(told[setting] in {"none", example[setting]} for setting in others)
 
 
 def test_every_address_of_the_schema_is_in_the_guide() -> None:
     """By itself, or with its family: an address that ends in `/…`."""
-    schema = yaml.safe_load((ROOT / "docs" / "openapi.yaml").read_text(encoding="utf-8"))
     spans = [words.split("?")[0].split()[-1] for words in re.findall(r"`([^`\n]+)`", GUIDE)]
     named = {nameless(span.removeprefix("/api/v1/")) for span in spans}
     families = tuple(span.removesuffix("…") for span in spans if span.endswith("/…"))
 
-    missing = [
-        path
-        for path in schema["paths"]
-        if not path.startswith(families) and nameless(path.removeprefix("/api/v1/")) not in named
-    ]
-
-    assert missing == []
+    paths = [path for path in described()["paths"] if not path.startswith(families)]
+    assert [path for path in paths if nameless(path.removeprefix("/api/v1/")) not in named] == []
 
 
 def nameless(path: str) -> str:
@@ -276,23 +242,11 @@ def nameless(path: str) -> str:
     return re.sub(r"\{\w+\}", "{}", path)
 
 
-def test_the_filters_forms_and_limits_are_those_of_the_code() -> None:
-    corpus, files = " ".join(section("The corpus").split()), {name(row[0]) for row in rows("An answer to take along")}
-    first = next(row for row in rows("The corpus") if row[0] == "`studies`")
+def test_the_limits_are_those_of_the_code() -> None:
+    corpus, limits = (" ".join(section(title).split()) for title in ("The corpus", "Limits"))
 
-    assert set(re.findall(r"`(\w+)`", first[1])) == set(studies.FILTERS)
-    assert files == set(exporting.FORMS)
     assert f"`limit` is 1 to {paging.CursorPages.max_page_size} rows a page ({paging.CursorPages.page_size})" in corpus
     assert f"`question` (1 to {asking.MAX_QUESTION_LENGTH:,} characters)" in GUIDE
-    limits = " ".join(section("Limits").split())
     assert f"of at most {bodies.LARGEST_BODY // 1024} KB, {bodies.DEEPEST} levels deep" in limits
     assert f"a number of more than {bodies.LONGEST_NUMBER} characters" in limits
     assert f"At most {streaming.MAX_STREAMS} streams" in limits
-
-
-def test_the_tools_of_assistants_are_all_there() -> None:
-    source = (ROOT / "inform_site" / "assistants.py").read_text(encoding="utf-8")
-
-    assert {name(row[0]) for row in rows("Assistants")} == set(
-        re.findall(r"@server\.tool.*\n +async def (\w+)", source)
-    )

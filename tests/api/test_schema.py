@@ -1,34 +1,36 @@
-"""The schema of the API: current, complete, and true of what is sent."""
+"""The schema of the API: current, complete, and true of what is sent; JSON is the framework's, only faster."""
 
 from __future__ import annotations
 
 import io
 import json
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
-import yaml
 from django.core.management import call_command
 from django.test import Client
-from django.urls import URLPattern, URLResolver, get_resolver
-from drf_spectacular.views import SpectacularJSONAPIView
+from django.utils.safestring import mark_safe
+from django.utils.translation import gettext_lazy
+from hypothesis import given
+from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from rest_framework.request import Request
-from rest_framework.response import Response
+from rest_framework.renderers import JSONRenderer
 
-from inform_site.api import views
+from inform_site.api.rendering import SwiftJSONRenderer
 from inform_site.api.schema import CHOSEN
-from tests.api.conftest import V1, body, get, post
+from tests.api.conftest import V1, body, described, get, post, routes
 from tests.qa.conftest import ASKED
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def schema() -> dict[str, Any]:
-    loaded: dict[str, Any] = yaml.safe_load((ROOT / "docs/openapi.yaml").read_text("utf-8"))
-    return loaded
+    return dict(described())
 
 
 def operations(schema: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
@@ -43,49 +45,25 @@ def test_the_committed_schema_is_current() -> None:
     assert written.getvalue() == (ROOT / "docs/openapi.yaml").read_text("utf-8")
 
 
-def test_every_operation_says_what_it_is(schema: dict[str, Any]) -> None:
+def test_every_operation_says_what_it_is_and_every_failure_has_an_example(schema: dict[str, Any]) -> None:
     for path, method, operation in operations(schema):
         assert operation["summary"], (path, method)
         assert {tag["name"] for tag in schema["tags"]} >= set(operation["tags"])
-
-
-def test_every_failure_is_a_problem_with_an_example(schema: dict[str, Any]) -> None:
     for status, response in schema["components"]["responses"].items():
         content = response["content"]["application/problem+json"]
         assert content["example"]["status"] == int(status)
         validate(schema, "Problem", content["example"])
 
 
-def test_every_address_of_the_api_is_in_the_schema(schema: dict[str, Any]) -> None:
-    described = {path.replace("{", "<").replace("}", ">") for path in schema["paths"]}
-    own = {f"{V1}schema", f"{V1}docs/"}
+def test_every_address_of_the_api_is_in_the_schema_and_has_a_scope_and_a_quota(schema: dict[str, Any]) -> None:
+    views = {route: view.cls for route, view in routes().items() if hasattr(view, "cls")}
 
-    assert {"/" + route for route, view in routes().items() if hasattr(view, "cls")} - own == described
-
-
-def test_every_view_of_the_api_declares_its_scope_and_its_quota() -> None:
-    for route, view in routes().items():
-        if hasattr(view, "cls"):
-            assert hasattr(view.cls, "scope"), route
-            assert hasattr(view.cls, "quota"), route
-
-
-def routes() -> dict[str, Any]:
-    """Views by their addresses, `<type:name>` written as `<name>`."""
-
-    def walk(patterns: list[Any], before: str) -> Any:
-        for pattern in patterns:
-            route = before + str(pattern.pattern)
-            if isinstance(pattern, URLResolver):
-                yield from walk(pattern.url_patterns, route)
-            elif isinstance(pattern, URLPattern):
-                yield route.replace("<str:", "<").replace("<answer_id:", "<"), pattern.callback
-
-    return dict(walk(get_resolver().url_patterns, ""))
+    assert set(views) - {f"{V1}schema", f"{V1}docs/"} == set(schema["paths"])
+    assert [route for route, view in views.items() if not (hasattr(view, "scope") and hasattr(view, "quota"))] == []
 
 
 def validate(schema: dict[str, Any], name: str, value: Any) -> None:
-    """Against a component: nothing beside its fields, and all of them where the client has chosen none."""
+    """Require of a value all fields of a component and no other."""
     components = {"schemas": {n: _closed(component) for n, component in schema["components"]["schemas"].items()}}
     validator = Draft202012Validator({"$ref": f"#/components/schemas/{name}", "components": components})
     assert [(error.json_path, error.message[:200]) for error in validator.iter_errors(value)] == []
@@ -99,65 +77,39 @@ def _closed(component: dict[str, Any]) -> dict[str, Any]:
     return component | {"additionalProperties": False} | whole
 
 
-ANSWERS = {
-    "an answer": ASKED,
-    "a refusal": "Does hypnosis change the colour of zebras?",
-    "a fixed reply": "Can I take trenbolone 200 mg a week?",
-    "a count": "How many studies are there?",
-    "another subject": "What is the best pizza in Naples?",
-}
+ANSWERS = (
+    ASKED, "Does hypnosis change the colour of zebras?", "Can I take trenbolone 200 mg a week?", "How many studies are there?",
+    "What is the best pizza in Naples?",
+)  # fmt: skip
 
 
-@pytest.mark.parametrize("question", ANSWERS.values(), ids=ANSWERS)
 @pytest.mark.usefixtures("library")
-def test_answers_are_what_the_schema_says(schema: dict[str, Any], question: str) -> None:
-    created = body(post(f"{V1}answers", {"question": question}))
+def test_what_is_read_is_what_the_schema_says(schema: dict[str, Any]) -> None:
+    for path, name in (
+        ("studies/T-SETS", "StudyInFull"), ("concepts/training-volume", "ConceptInFull"), ("corpus/version", "CorpusState"),
+        ("corpus/changes", "Changes"), ("health", "Health"), ("studies", "ListedStudy"), ("studies?q=protein", "ListedStudy"),
+        ("studies/T-SETS/passages", "Passage"), ("concepts", "Concept"), ("collections", "Collection"),
+    ):  # fmt: skip
+        found = body(get(V1 + path))
+        for row in found["items"] if set(found) == {"items", "next"} else [found]:
+            validate(schema, name, row)
+    for question in ANSWERS:
+        created = body(post(f"{V1}answers", {"question": question}))
+        validate(schema, "Answer", created)
+        validate(schema, "Answer", body(get(f"{V1}answers/{created['id']}")))
+        validate(schema, "Search", body(post(f"{V1}search", {"question": question})))
 
-    validate(schema, "Answer", created)
-    validate(schema, "Answer", body(get(f"{V1}answers/{created['id']}")))
-    validate(schema, "Search", body(post(f"{V1}search", {"question": question})))
 
-
-@pytest.mark.parametrize(
-    ("path", "name"),
-    [
-        ("studies/T-SETS", "StudyInFull"),
-        ("concepts/training-volume", "ConceptInFull"),
-        ("corpus/version", "CorpusState"),
-        ("corpus/changes", "Changes"),
-        ("health", "Health"),
-        ("studies", "ListedStudy"),
-        ("studies?q=protein", "ListedStudy"),
-        ("studies/T-SETS/passages", "Passage"),
-        ("concepts", "Concept"),
-        ("collections", "Collection"),
-    ],
-)
 @pytest.mark.usefixtures("library")
-def test_what_is_read_is_what_the_schema_says(schema: dict[str, Any], path: str, name: str) -> None:
-    found = body(get(V1 + path))
-
-    for row in found["items"] if set(found) == {"items", "next"} else [found]:
-        validate(schema, name, row)
-
-
-@pytest.mark.parametrize(
-    ("path", "described"),
-    [
-        ("studies?fields=title", "studies"),
-        ("studies/T-SETS?fields=year,weeks", "studies/{study_id}"),
+def test_chosen_fields_are_what_the_schema_says(schema: dict[str, Any]) -> None:
+    for path, address in (
+        ("studies?fields=title", "studies"), ("studies/T-SETS?fields=year,weeks", "studies/{study_id}"),
         ("studies/T-SETS/passages?fields=text", "studies/{study_id}/passages"),
-        ("concepts/training-volume?fields=name", "concepts/{concept_id}"),
-        ("corpus/changes?fields=upto", "corpus/changes"),
-    ],
-)
-@pytest.mark.usefixtures("library")
-def test_chosen_fields_are_what_the_schema_says(schema: dict[str, Any], path: str, described: str) -> None:
-    read = schema["paths"][V1 + described]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
-
-    errors = Draft202012Validator(read | {"components": schema["components"]}).iter_errors(body(get(V1 + path)))
-
-    assert [error.message for error in errors] == []
+        ("concepts/training-volume?fields=name", "concepts/{concept_id}"), ("corpus/changes?fields=upto", "corpus/changes"),
+    ):  # fmt: skip
+        read = schema["paths"][V1 + address]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+        errors = Draft202012Validator(read | {"components": schema["components"]}).iter_errors(body(get(V1 + path)))
+        assert [error.message for error in errors] == []
 
 
 @pytest.mark.django_db
@@ -171,14 +123,26 @@ def test_schema_and_page_are_served_from_here_alone() -> None:
     assert b"<script>" not in page.content
 
 
-def test_the_schema_is_made_for_one_reader_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[bool] = []
-    make = SpectacularJSONAPIView._get_schema_response
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
 
-    def watched(view: SpectacularJSONAPIView, request: Request) -> Response:
-        made.append(views._one_at_a_time.locked())
-        return make(view, request)
 
-    monkeypatch.setattr(SpectacularJSONAPIView, "_get_schema_response", watched)
-    assert Client().get("/api/v1/schema").status_code == 200
-    assert (made, views._one_at_a_time.locked()) == ([True], False)
+@given(VALUES)
+def test_what_is_written_reads_as_the_frameworks_own(value: Any) -> None:
+    written = SwiftJSONRenderer().render(value)
+
+    assert (json.loads(written) if written else None) == value
+
+
+def test_each_kind_of_value_is_written_letter_by_letter_as_the_framework_does() -> None:
+    for value in (
+        {"at": datetime(2026, 5, 1, 12, 30, 1, 123456, tzinfo=UTC), "on": date(2026, 5, 1)},
+        {"id": UUID(int=7), "amount": Decimal("1.50")}, {"words": gettext_lazy("Studies"), "safe": mark_safe("<b>")},
+        {"several": (1, 2), "set": {3}}, {1: "a number for a key"}, {"far": 2**70}, {"script": "ends\u2028here\u2029and"},
+        {"letters": "größer ≥ 5 \U0001f3cb"}, None,
+    ):  # fmt: skip
+        assert SwiftJSONRenderer().render(value) == JSONRenderer().render(value)
+    written = SwiftJSONRenderer().render({"a": [1]}, "application/json; indent=4")
+    assert written == b'{\n    "a": [\n        1\n    ]\n}'

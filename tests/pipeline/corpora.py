@@ -1,28 +1,66 @@
-"""A few studies of the starter corpus in a folder of their own, and an encoder for them."""
+"""The starter corpus as values, a few of its studies in a folder of their own, and an encoder for them."""
 
 from __future__ import annotations
 
 import json
 import shutil
+import tomllib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from corpus_app.embedding import Matrix
+from corpus_app.records import AgeGroup, Collection, Design, Notice, Reference, Sex, Status, Study, TrainingStatus
+from qa_app.pipeline.question.people import PeopleIndex
 from qa_app.pipeline.text import content_stems
 from tests.fakes import WordHashEncoder
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 SLICE = ("S006", "S018", "S036", "S070", "S079")
+GRAPH = json.loads((CORPUS / "concepts.json").read_text("utf-8"))
+COLLECTIONS = tuple(
+    Collection(c["id"], c["name"], c["description"], tuple(c["keywords"])) for c in GRAPH["collections"]
+)
+PEOPLE = PeopleIndex.build(tomllib.loads((CORPUS / "lexicon" / "people.toml").read_text("utf-8")))
+GOLDEN = [json.loads(line)["question"] for line in (CORPUS / "golden_dev.jsonl").read_text("utf-8").splitlines()]
 
 
-def copy_slice(folder: Path) -> Path:
+def read_rows(name: str) -> list[dict[str, Any]]:
+    """Return the rows of a labelled table of `tests/data`."""
+    path = CORPUS.parent / "tests" / "data" / f"{name}.jsonl"
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def published_rows(folder: Path = CORPUS) -> list[dict[str, Any]]:
+    """Return the files of the published studies."""
+    rows = [json.loads(path.read_text("utf-8")) for path in sorted((folder / "studies").glob("*.json"))]
+    return [row for row in rows if row["status"] == "published"]
+
+
+def study_of(row: Mapping[str, Any]) -> Study:
+    people = row["population"]
+    return Study(
+        row["study_id"], row["title"], tuple(row.get("authors") or ()), row.get("year"), row.get("journal"), row.get("doi"),
+        row.get("url"), Design(row["design"]), row["peer_reviewed"], row["collection"], people["description"],
+        TrainingStatus(people["training_status"]), AgeGroup(people["age_group"]), Sex(people["sex"]), Status.PUBLISHED,
+        Notice(row.get("notice") or "none"), tuple(row["concepts"]), row.get("takeaway", ""),
+    )  # fmt: skip
+
+
+def reference_of(row: Mapping[str, Any]) -> Reference:
+    study = study_of(row)
+    own = study.authors, study.year, study.journal, study.doi, None, study.url, study.design, study.notice
+    return Reference(study.study_id, study.title, *own)
+
+
+def copy_slice(folder: Path, studies: Sequence[str] = SLICE) -> Path:
     """Copy the studies with all concepts, the lexicon, and what these studies say of relations between concepts."""
     (folder / "studies").mkdir()
-    for study_id in SLICE:
+    for study_id in studies:
         shutil.copy(CORPUS / "studies" / f"{study_id}.json", folder / "studies")
     shutil.copytree(CORPUS / "lexicon", folder / "lexicon")
-    vocabulary = json.loads((CORPUS / "concepts.json").read_text(encoding="utf-8"))
-    relations = [row | {"studies": [s for s in row["studies"] if s in SLICE]} for row in vocabulary["relations"]]
-    vocabulary["relations"] = [row for row in relations if row["studies"]]
+    relations = [row | {"studies": [s for s in row["studies"] if s in studies]} for row in GRAPH["relations"]]
+    vocabulary = GRAPH | {"relations": [row for row in relations if row["studies"]]}
     (folder / "concepts.json").write_text(json.dumps(vocabulary), encoding="utf-8")
     return folder
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -12,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from corpus_app import quality, records
-from corpus_app.passages import split_sentences
 from qa_app.answers import engines
 from qa_app.pipeline.concepts import ConceptIndex
 from qa_app.pipeline.learned import DEFAULT_ENCODER
@@ -23,6 +21,8 @@ from qa_app.pipeline.question.safety import SafetyLexicon
 from qa_app.pipeline.question.sources import SourceIndex
 from qa_app.pipeline.run import Engine
 from qa_app.pipeline.text import EMPTY_WORDS, stem, words
+from tests.pipeline.corpora import published_rows, study_of
+from tests.pipeline.values import make_passage
 
 K1, B = 1.2, 0.75
 
@@ -82,7 +82,7 @@ class FakeCorpus:
     ) -> tuple[records.StudyScores, ...]:
         terms = set(lexemes(text))
         best: dict[str, tuple[float, int]] = {}
-        for pk, passage in self._passages.items():
+        for pk, passage in self._within(collection).items():
             score = self._bm25(pk, terms)
             best[passage.study.study_id] = max((score, -pk), best.get(passage.study.study_id, (0.0, 0)))
         found = sorted((pair for pair in best.items() if pair[1][0] > 0), key=lambda pair: -pair[1][0])[:limit]
@@ -99,7 +99,7 @@ class FakeCorpus:
         self, text: str, vector: Vector | None, *, collection: str | None, limit: int, error: str | None
     ) -> records.Found:
         terms = dict.fromkeys(lexemes(text))
-        hits = [records.Hit(pk, self._bm25(pk, terms), None) for pk in self._passages]
+        hits = [records.Hit(pk, self._bm25(pk, terms), None) for pk in self._within(collection)]
         best = sorted((hit for hit in hits if hit.bm25 > 0), key=lambda hit: (-hit.bm25, hit.passage_id))[:limit]
         return records.Found(
             hits=records.Hits.of(best),
@@ -119,6 +119,9 @@ class FakeCorpus:
     def plain_passages(self, study_ids: Sequence[str]) -> tuple[records.Passage, ...]:
         return ()
 
+    def _within(self, collection: str | None) -> dict[int, records.Passage]:
+        return {pk: p for pk, p in self._passages.items() if collection in (None, p.study.collection)}
+
     def _bm25(self, passage_id: int, terms: Any) -> float:
         counts, total = self._counts[passage_id], len(self._passages)
         score = 0.0
@@ -131,45 +134,12 @@ class FakeCorpus:
 
 def starter_corpus(folder: Path) -> FakeCorpus:
     """Return the published studies of a corpus folder, without their plain sentences."""
-    data = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((folder / "studies").glob("*.json"))]
-    return FakeCorpus([p for study in data if study["status"] == "published" for p in _passages(study)])
-
-
-def _passages(study: dict[str, Any]) -> list[records.Passage]:
-    population = study["population"]
-    record = records.Study(
-        study["study_id"],
-        study["title"],
-        tuple(study["authors"]),
-        study["year"],
-        study["journal"],
-        study["doi"],
-        study["url"],
-        records.Design(study["design"]),
-        study["peer_reviewed"],
-        study["collection"],
-        population["description"],
-        records.TrainingStatus(population["training_status"]),
-        records.AgeGroup(population["age_group"]),
-        records.Sex(population["sex"]),
-        records.Status.PUBLISHED,
-        records.Notice.NONE,
-        tuple(study["concepts"]),
-        study.get("takeaway", ""),
-    )
-    number = int(study["study_id"][1:])
-    return [
-        records.Passage(
-            number * 100 + position,
-            1,
-            record,
-            position,
-            records.Section(p["section"]),
-            None,
-            study["title"],
-            p["text"],
-            records.PassageKind.SUMMARY,
-            tuple(records.Sentence(start, end) for start, end in split_sentences(p["text"])),
+    return FakeCorpus([
+        make_passage(
+            p["text"], study=study, passage_id=int(study.study_id[1:]) * 100 + position, position=position,
+            section=records.Section(p["section"]), heading=study.title,
         )
-        for position, p in enumerate(study["passages"])
-    ]
+        for row in published_rows(folder)
+        for study in [study_of(row)]
+        for position, p in enumerate(row["passages"])
+    ])  # fmt: skip

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import pytest
 
 from corpus_app import curation, embedding, indexing, search
 from corpus_app.models import Finding, Passage, Study
-from qa_app.answers import answering, asking
+from qa_app.answers import asking
 from qa_app.answers.payload import Payload
 from qa_app.models import Answer, AnswerSentence
-from qa_app.pipeline.ports import Unwatched
-from qa_app.pipeline.records import InsufficientEvidence, Mode, Question
-from qa_app.pipeline.text import clean
+from qa_app.pipeline.records import InsufficientEvidence, Mode
 from tests.doubles.model_server import serving
 from tests.fakes import WordHashEncoder
 
-VOLUME, FREQUENCY, PROTEIN, KIDNEY = "S018", "S006", "S036", "S079"
+VOLUME, PROTEIN, KIDNEY = "S018", "S036", "S079"
 SETS = "How many sets a week do I need for each muscle to get bigger?"
 KIDNEYS = "Does creatine change how well your kidneys filter the blood?"
 MORE_SETS = "more sets or fewer sets for bigger muscles"
@@ -34,12 +34,15 @@ def ask(question: str, **options: Any) -> Payload:
     return asking.ask(question=question, **options)
 
 
+@cache
+def known(question: str, mode: Mode = Mode.BEGINNER) -> Payload:
+    """Ask once, for tests that leave the corpus as it is."""
+    return ask(question, mode=mode.value)
+
+
 def sentences(body: Payload) -> list[Payload]:
-    return [
-        *([body["headline"]] if body["headline"] else []),
-        *body["summary"]["sentences"],
-        *body["answer"]["sentences"],
-    ]
+    headline = [body["headline"]] if body["headline"] else []
+    return [*headline, *body["summary"]["sentences"], *body["answer"]["sentences"]]
 
 
 def cited(body: Payload) -> set[str]:
@@ -48,9 +51,6 @@ def cited(body: Payload) -> set[str]:
 
 def said(body: Payload) -> str:
     return " ".join([body["message"] or "", *(sentence["text"] for sentence in sentences(body))])
-
-
-# --- What comes, and what does not -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -65,12 +65,13 @@ def said(body: Payload) -> str:
         ("How many studies are there?", {"answered"}, None, "5", "10 or more"),
         ("I want to kill myself", {"guardrail"}, None, "", "muscle"),
         ("Is it good?", {"insufficient_evidence", "out_of_scope"}, None, "", "muscle grow"),
+        (GERMAN, {"insufficient_evidence"}, None, "in English", "muscle grow"),
     ],
 )  # fmt: skip
 def test_what_must_come_and_what_must_not(
-    question: str, outcomes: set[str], leader: str | None, words: str, never: str
+    question: str, outcomes: set[str], leader: str, words: str, never: str
 ) -> None:
-    body = ask(question)
+    body = known(question)
 
     assert body["outcome"] in outcomes
     assert (body["citations"][0]["study_id"] if body["headline"] else None) == leader
@@ -78,105 +79,56 @@ def test_what_must_come_and_what_must_not(
     assert never not in said(body)
 
 
-@pytest.mark.parametrize("mode", list(Mode))
-def test_an_answer_opens_with_a_headline_that_is_exactly_a_slice_of_a_passage(mode: Mode) -> None:
-    body = ask(SETS, mode=mode.value)
-
-    (span,) = body["headline"]["support"]
-    text = Passage.with_plain.get(pk=span["passage_id"]).text
-    assert text[span["start"] : span["end"]] == span["quote"] == body["headline"]["text"]
-    assert span["study_id"] == body["citations"][0]["study_id"]
-    assert body["summary"]["sentences"][0]["text"] in body["headline"]["text"]
-
-
-def test_every_sentence_is_word_for_word_in_a_published_passage() -> None:
+def test_every_sentence_of_an_answer_is_exactly_a_slice_of_a_published_passage() -> None:
     for question in (SETS, KIDNEYS):
-        for sentence in sentences(ask(question)):
-            for span in sentence["support"]:
+        beginner, intermediate = bodies = [known(question, mode) for mode in Mode]
+        for body in bodies:
+            for span in (span for sentence in sentences(body) for span in sentence["support"]):
                 passage = Passage.with_plain.get(pk=span["passage_id"])
                 assert passage.text[span["start"] : span["end"]] == span["quote"]
                 assert passage.study.status == "published"
-
-
-def test_both_modes_cite_the_same_leading_study_and_no_others() -> None:
-    beginner, intermediate = (ask(SETS, mode=mode.value) for mode in (Mode.BEGINNER, Mode.INTERMEDIATE))
-
-    assert cited(beginner) == cited(intermediate)
-    assert beginner["headline"]["verdict"] == intermediate["headline"]["verdict"]
+            (span,) = body["headline"]["support"]
+            assert span["quote"] == body["headline"]["text"]
+            assert span["study_id"] == body["citations"][0]["study_id"]
+            assert body["summary"]["sentences"][0]["text"] in body["headline"]["text"]
+        assert cited(beginner) == cited(intermediate)
+        assert beginner["headline"]["verdict"] == intermediate["headline"]["verdict"]
 
 
 @pytest.mark.parametrize("question", [SETS, SAUNA, "How many studies are there?"])
 def test_the_same_question_gives_the_same_bytes(question: str) -> None:
-    one, two = ask(question), ask(question)
+    one, two = known(question), ask(question)
 
     own = {"id", "url", "request_id", "created_at", "timings_ms"}
     assert {k: v for k, v in one.items() if k not in own} == {k: v for k, v in two.items() if k not in own}
 
 
-def test_a_refusal_in_german_says_that_the_studies_are_in_english() -> None:
-    body = ask(GERMAN)
-
-    assert body["understood"]["language"] == "de"
-    assert body["outcome"] == "insufficient_evidence"
-    assert "in English" in body["message"]
-
-
 def test_a_guarded_question_gets_the_fixed_reply_whatever_is_known() -> None:
-    one, other = ask("I want to kill myself"), ask("I want to kill myself, how many sets a week?")
+    one, other = known("I want to kill myself"), ask("I want to kill myself, how many sets a week?")
 
     assert one["message"] == other["message"]
     assert (other["citations"], other["evidence"], other["headline"]) == ([], [], None)
 
 
-def test_near_questions_never_repeat_the_question() -> None:
-    body = ask(SETS)
+@pytest.mark.parametrize("how", ["withdrawn", "retracted"])
+def test_a_study_that_left_is_cited_never_again(how: str) -> None:
+    before = ask(SETS, keeps_evidence=True)
+    near = [question["question"] for question in before["near_questions"]]
 
-    assert body["near_questions"]
-    assert SETS not in [near["question"] for near in body["near_questions"]]
-
-
-@pytest.mark.parametrize(
-    ("question", "collection", "searched", "study"),
-    [
-        (KIDNEYS, "nutrition", "collection", KIDNEY),
-        (KIDNEYS, "training", "collection_then_global", KIDNEY),
-        (SETS, "training", "collection", VOLUME),
-        (SAUNA, "training", "collection_then_global", None),
-        (SETS, None, "global", VOLUME),
-    ],
-)
-def test_a_collection_is_left_only_for_an_answer(
-    question: str, collection: str | None, searched: str, study: str | None
-) -> None:
-    body = ask(question, collection=collection)
-
-    assert body["scope"]["searched"] == searched
-    assert body["headline"] is None if study is None else study in cited(body)
-    others = Study.objects.filter(study_id__in=cited(body)).exclude(collection__slug=collection or "")
-    assert searched != "collection" or not others.exists()
-
-
-# --- When the corpus changes -------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "leave",
-    [
-        lambda study: curation.withdraw([study], by=None, by_name="test", reason="It was wrong."),
-        lambda study: curation.set_notice([study], "retracted", by=None, by_name="test", reason="Made up."),
-    ],
-    ids=["withdrawn", "retracted"],
-)  # fmt: skip
-def test_a_study_that_left_is_cited_never_again(leave: Any) -> None:
-    before = ask(SETS)
-
-    leave(VOLUME)
+    if how == "withdrawn":
+        curation.withdraw([VOLUME], by=None, by_name="test", reason="It was wrong.")
+    else:
+        curation.set_notice([VOLUME], "retracted", by=None, by_name="test", reason="Made up.")
     after = ask(SETS)
 
+    assert near
     assert VOLUME in cited(before)
     assert VOLUME not in cited(after)
     assert VOLUME not in {row["study_id"] for row in after["evidence"]}
-    assert SETS not in [near["question"] for near in after["near_questions"]]
+    assert SETS not in [*near, *(question["question"] for question in after["near_questions"])]
+    with suppress(InsufficientEvidence):
+        written = asking.write_part(before["request_id"], "answer")
+        assert VOLUME not in {citation["study_id"] for citation in written.citations}
 
 
 def test_an_unconfirmed_finding_is_neither_quoted_nor_counted() -> None:
@@ -225,9 +177,6 @@ def test_an_edit_is_found_at_once_before_it_has_a_vector() -> None:
     assert "quokkas hop higher" in str(after["evidence"])
 
 
-# --- Other encoders, and none ------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def other_encoder() -> Iterator[None]:
     """An encoder that no models were fitted for."""
@@ -264,9 +213,6 @@ def test_without_vectors_a_refusal_says_that_only_words_were_searched() -> None:
     assert "Only the words" in refused["message"]
 
 
-# --- What is stored, and written again ----------------------------------------------------------------------------------------
-
-
 def test_a_stored_answer_reads_back_with_its_headline() -> None:
     body = ask(SETS)
 
@@ -281,48 +227,26 @@ def test_a_stored_answer_reads_back_with_its_headline() -> None:
 
 def test_a_part_is_written_again_from_the_evidence_that_was_kept() -> None:
     body = ask(SETS, keeps_evidence=True)
-
-    for part in ("summary", "answer"):
-        written = asking.write_part(body["request_id"], part)
-        assert [row["text"] for row in written.part["sentences"]] == [row["text"] for row in body[part]["sentences"]]
-        assert written.generator["name"] == "extractive"
-
-
-def test_a_context_that_is_opened_gives_the_parts_of_the_whole_answer() -> None:
-    body = ask(SETS)
-
     opened = asking.open_context(question=SETS)
+    refused = asking.open_context(question=SAUNA)
 
     assert (opened.outcome, opened.message) == ("answered", None)
     assert [row["passage_id"] for row in opened.evidence] == [row["passage_id"] for row in body["evidence"]]
-    for part in ("summary", "answer"):
-        written = asking.write_part(opened.request_id, part)
-        assert [row["text"] for row in written.part["sentences"]] == [row["text"] for row in body[part]["sentences"]]
-
-
-def test_a_context_of_a_refusal_has_nothing_to_write_from() -> None:
-    opened = asking.open_context(question=SAUNA)
-
-    assert opened.message
+    for request_id in (body["request_id"], opened.request_id):
+        for part in ("summary", "answer"):
+            written = asking.write_part(request_id, part)
+            assert [row["text"] for row in written.part["sentences"]] == [
+                row["text"] for row in body[part]["sentences"]
+            ]
+            assert written.generator["name"] == "extractive"
+    assert refused.message
     with pytest.raises(InsufficientEvidence):
-        asking.write_part(opened.request_id, "summary")
+        asking.write_part(refused.request_id, "summary")
 
 
-def test_a_part_written_again_leaves_out_what_has_left_since() -> None:
-    body = ask(SETS, keeps_evidence=True)
-    curation.withdraw([VOLUME], by=None, by_name="test", reason="It was wrong.")
-
-    try:
-        written = asking.write_part(body["request_id"], "answer")
-    except InsufficientEvidence:
-        return
-
-    assert VOLUME not in {citation["study_id"] for citation in written.citations}
-
-
-@pytest.mark.parametrize("behaviour", ["good", "swap_numbers", "general_knowledge", "not_found", "500"])
+@pytest.mark.parametrize("behaviour", ["good", "swap_numbers", "general_knowledge"])
 def test_a_language_model_writes_below_our_headline_and_is_verified(behaviour: str, settings: Any) -> None:
-    ours = ask(SETS, writer="extractive")
+    ours = known(SETS)
     with serving() as server:
         settings.OPENAI_MODEL, settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY = behaviour, server.base_url, "k"
         body = ask(SETS, writer="llm")
@@ -330,25 +254,6 @@ def test_a_language_model_writes_below_our_headline_and_is_verified(behaviour: s
     assert body["headline"] == ours["headline"]
     assert body["citations"][0]["study_id"] == ours["headline"]["support"][0]["study_id"]
     assert (body["generator"]["name"] == "llm") == (behaviour == "good")
-    for sentence in sentences(body):
-        for span in sentence["support"]:
-            assert span["quote"] in Passage.with_plain.get(pk=span["passage_id"]).text
+    for span in (span for sentence in sentences(body) for span in sentence["support"]):
+        assert span["quote"] in Passage.with_plain.get(pk=span["passage_id"]).text
     assert "Vibranium" not in said(body)
-
-
-def test_the_stream_tells_the_headline_once_and_before_any_sentence() -> None:
-    told: list[str] = []
-
-    class Watching(Unwatched):
-        def headline(self, *args: object) -> None:
-            told.append("headline")
-
-        def sentence(self, part: str, *args: object) -> None:
-            told.append(part)
-
-    question = Question(SETS, clean(SETS))
-    made = answering.make(question, writer="extractive", progress=Watching())
-
-    assert told[0] == "headline"
-    assert told.count("headline") == 1
-    assert len(told) == 1 + len(made.summary) + len(made.answer)

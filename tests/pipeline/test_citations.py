@@ -1,25 +1,27 @@
-"""Citation markers: read in every form that writers use, numbered by first appearance, never left in a text."""
+"""Citations and attributions: numbered by first appearance, naming who says it, and never left in a text that is not ours."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qa_app.pipeline.citations import (
-    MARKER,
-    citations,
-    marked,
-    number_studies,
-    numbered,
-    parse_markers,
-    with_markers,
+from corpus_app.records import AgeGroup, Design, Sex, TrainingStatus
+from qa_app.pipeline.attribution import (
+    attributed,
+    attribution,
+    describe,
+    differing_people,
+    names_its_study,
+    spoken,
+    surname,
 )
+from qa_app.pipeline.citations import MARKER, citations, marked, number_studies, numbered, parse_markers, with_markers
+from qa_app.pipeline.query import Population
 from qa_app.pipeline.records import Sentence, SentenceKind, Span, Verdict
-from tests.pipeline.values import SENTENCES, make_candidate, make_evidence
+from tests.pipeline.values import SENTENCES, make_candidate, make_evidence, make_study
 
 numbers = st.lists(st.integers(1, 99), max_size=5, unique=True).map(tuple)
 FUZZED = int(os.environ.get("FUZZED", "2000"))  # `make fuzz` makes many more
@@ -42,39 +44,21 @@ def sentence_citing(*study_ids: str) -> Sentence:
 @pytest.mark.parametrize(
     ("text", "stripped", "found"),
     [
-        ("It grows [1].", "It grows.", (1,)),
-        ("It grows [1, 3].", "It grows.", (1, 3)),
-        ("It grows [1][3].", "It grows.", (1, 3)),
-        ("It grows [1] [3].", "It grows.", (1, 3)),
-        ("It grows [2-4].", "It grows.", (2, 3, 4)),
-        ("It grows [1, 3–5; 7].", "It grows.", (1, 3, 4, 5, 7)),
-        ("It grows [9-2] [1-4000].", "It grows.", (9, 2, 1, 4000)),
-        ("It grows ［１］.", "It grows.", (1,)),
-        ("It grows 【1，2】.", "It grows.", (1, 2)),
-        ("It grows[^1].", "It grows.", (1,)),
-        ("It grows [[1]].", "It grows.", (1,)),
-        ("It grows [3][1][3].", "It grows.", (3, 1)),
-        ("[1] It grows", "It grows", (1,)),
-        ("It grows [[[1] 2] 3].", "It grows 3].", (1, 2)),
-        ("It grows [ [ [ [1] 2] 3] 4].", "It grows   3 4.", (1, 2)),
-        ("It grows [a].", "It grows [a].", ()),
-        ("It grows [12345].", "It grows.", (12345,)),
-        ("It grows [1234567890].", "It grows.", ()),
-        ("It grows [0] [99].", "It grows.", (0, 99)),
-        ("It grows [p3].", "It grows.", ()),
-        ("It grows [Source 2; 3].", "It grows.", (3,)),
-        ("It grows 【2†source】.", "It grows.", (2,)),
-        ("It grows 〔2〕 and [1 & 3].", "It grows and.", (2, 1, 3)),
-        ("It grows [1](javascript:alert(1)).", "It grows.", (1,)),
+        ("It grows [1, 3].", "It grows.", (1, 3)), ("It grows [1] [3].", "It grows.", (1, 3)),
+        ("It grows [1, 3–5; 7].", "It grows.", (1, 3, 4, 5, 7)), ("It grows [9-2] [1-4000].", "It grows.", (9, 2, 1, 4000)),
+        ("It grows 【1，2】.", "It grows.", (1, 2)), ("It grows[^1].", "It grows.", (1,)), ("It grows [[1]].", "It grows.", (1,)),
+        ("It grows [3][1][3].", "It grows.", (3, 1)), ("[1] It grows", "It grows", (1,)),
+        ("It grows [[[1] 2] 3].", "It grows 3].", (1, 2)), ("It grows [ [ [ [1] 2] 3] 4].", "It grows   3 4.", (1, 2)),
+        ("It grows [a].", "It grows [a].", ()), ("It grows [12345].", "It grows.", (12345,)),
+        ("It grows [1234567890].", "It grows.", ()), ("It grows [0] [99].", "It grows.", (0, 99)),
+        ("It grows [p3].", "It grows.", ()), ("It grows [Source 2; 3].", "It grows.", (3,)),
+        ("It grows 【2†source】.", "It grows.", (2,)), ("It grows 〔2〕 and [1 & 3].", "It grows and.", (2, 1, 3)),
         ("It grows [1](https://example.org/a?b=c) well.", "It grows well.", (1,)),
-        ("It grows [1] (in men).", "It grows (in men).", (1,)),
-        ("It gr[1]ows.", "It grows.", (1,)),
+        ("It grows [1](javascript:alert(1)).", "It grows.", (1,)), ("It grows [1] (in men).", "It grows (in men).", (1,)),
         ("Interval [0.2 to 0.4], dose [5 mg].", "Interval [0.2 to 0.4], dose [5 mg].", ()),
-        ("It grows [].", "It grows [].", ()),
-        ("It grows (1).", "It grows (1).", ()),
-        ("", "", ()),
+        ("It gr[1]ows.", "It grows.", (1,)), ("It grows [].", "It grows [].", ()), ("It grows (1).", "It grows (1).", ()),
     ],
-)
+)  # fmt: skip
 def test_markers_are_read_and_taken_out(text: str, stripped: str, found: tuple[int, ...]) -> None:
     assert parse_markers(text) == (stripped, found)
 
@@ -90,11 +74,6 @@ def test_no_marker_survives_whatever_is_written(text: str) -> None:
     assert len(set(found)) == len(found)
 
 
-def test_markers_of_the_source_itself_are_not_ours() -> None:
-    assert marked("Others saw this [12].", (1,)) == "Others saw this [1]."
-    assert marked("Others saw this [12].", ()) == "Others saw this."
-
-
 @given(
     st.sampled_from(SENTENCES) | st.sampled_from(["Does it grow?", "It grows!", "no full stop", "💪 grows."]), numbers
 )
@@ -102,44 +81,35 @@ def test_what_is_marked_is_read_back(text: str, cited: tuple[int, ...]) -> None:
     assert parse_markers(marked(text, cited)) == (text, cited)
 
 
-@pytest.mark.parametrize(
-    ("text", "cited", "expected"),
-    [
-        ("It grows.", (1,), "It grows [1]."),
-        ("Why?", (1, 2), "Why [1][2]?"),
-        ("no stop", (3,), "no stop [3]"),
-        ("It grows.", (), "It grows."),
-    ],
-)
-def test_markers_stand_before_the_closing_mark(text: str, cited: tuple[int, ...], expected: str) -> None:
-    assert marked(text, cited) == expected
-
-
-def test_paragraphs_are_parted_by_a_blank_line() -> None:
-    text = with_markers([("One.", (1,), 0), ("Two.", (), 0), ("Three.", (2,), 1)])
-
-    assert text == "One [1]. Two.\n\nThree [2]."
+def test_markers_stand_before_the_closing_mark_and_those_of_the_source_go() -> None:
+    for text, cited, expected in (
+        ("It grows.", (1,), "It grows [1]."), ("Why?", (1, 2), "Why [1][2]?"), ("no stop", (3,), "no stop [3]"),
+        ("It grows.", (), "It grows."), ("Others saw this [12].", (1,), "Others saw this [1]."),
+        ("Others saw this [12].", (), "Others saw this."),
+    ):  # fmt: skip
+        assert marked(text, cited) == expected
+    paragraphs = with_markers([("One.", (1,), 0), ("Two.", (), 0), ("Three.", (2,), 1)])
+    assert paragraphs == "One [1]. Two.\n\nThree [2]."
 
 
 @given(st.lists(st.lists(st.sampled_from("ABC"), max_size=3), max_size=5))
 def test_each_sentence_bears_the_numbers_of_its_studies_once(behind: list[list[str]]) -> None:
-    sentences = tuple(
-        Sentence(
-            "Yes.", (), Verdict.VERBATIM, "high", SentenceKind.QUOTE, tuple(Span(1, 1, s, 0, 4, "Yes.") for s in own)
-        )
-        for own in behind
-    )
+    sentences = tuple(sentence_citing(*own) for own in behind)
     numbers = number_studies(sentences, make_evidence(*(make_candidate(study=study) for study in "ABC")))
+    names = {number: study for study, number in numbers.items()}
 
     for sentence, own in zip(numbered(sentences, numbers), behind, strict=True):
-        assert [study for index in sentence.citations for study, n in numbers.items() if n == index] == list(
-            dict.fromkeys(own)
-        )
+        assert [names[number] for number in sentence.citations] == list(dict.fromkeys(own))
 
 
-def test_studies_are_numbered_by_first_appearance() -> None:
-    evidence = make_evidence(*(make_candidate(study=study) for study in ("T001", "T002", "T003")))
-    sentences = [sentence_citing("T003"), sentence_citing("T001", "T003"), sentence_citing("T002")]
+def test_cited_studies_of_the_evidence_are_numbered_by_first_appearance() -> None:
+    evidence = make_evidence(*(make_candidate(study=study) for study in ("T001", "T002", "T003", "T004")))
+    sentences = [
+        sentence_citing("T003"),
+        sentence_citing("T999"),
+        sentence_citing("T001", "T003"),
+        sentence_citing("T002"),
+    ]
 
     found = number_studies(sentences, evidence)
 
@@ -147,14 +117,128 @@ def test_studies_are_numbered_by_first_appearance() -> None:
     assert [(c.index, c.study.study_id) for c in citations(found, evidence)] == [(1, "T003"), (2, "T001"), (3, "T002")]
 
 
-def test_a_study_outside_the_evidence_is_never_cited() -> None:
-    evidence = make_evidence(make_candidate(study="T001"))
+STUDIES = (
+    make_study("A", authors=("Grgic J", "Schoenfeld BJ", "Davies TB"), year=2018, design=Design.META_ANALYSIS),
+    make_study("B", authors=("Csapo R", "Alegre LM"), year=2016, sex=Sex.BOTH),
+    make_study("C", authors=(), year=2023, sex=Sex.BOTH),
+)
+NOBODY = Population()
+OLDER, WOMEN = Population(age_groups=(AgeGroup.OLDER_ADULTS,)), Population(sexes=(Sex.FEMALE,))
+MEN_AND_WOMEN = Population(sexes=(Sex.FEMALE, Sex.MALE))
+YOUTH = Population(age_groups=(AgeGroup.YOUTH,))
+ADULTS = Population(age_groups=(AgeGroup.ADULTS, AgeGroup.OLDER_ADULTS))
+BEGINNERS = Population(training=(TrainingStatus.UNTRAINED,))
+TRAINED = Population(training=(TrainingStatus.TRAINED, TrainingStatus.ATHLETES))
 
-    assert number_studies([sentence_citing("T999"), sentence_citing("T001")], evidence) == {"T001": 1}
+
+def attributed_to(sentences: list[Sentence], population: Population = MEN_AND_WOMEN) -> tuple[Sentence, ...]:
+    candidates = (make_candidate(study=study) for study in STUDIES)
+    return attributed(sentences, make_evidence(*candidates, population=population))
 
 
-def test_only_cited_studies_are_listed() -> None:
-    evidence = make_evidence(make_candidate(study="T001"), make_candidate(study="T002"))
-    sentence = replace(sentence_citing("T002"), text="Words")
+def quoting(study: str, text: str = "Strength rose.", kind: SentenceKind = SentenceKind.QUOTE) -> Sentence:
+    return Sentence(text, (), Verdict.VERBATIM, "high", kind, (Span(1, 1, study, 0, len(text), text),))
 
-    assert [c.study.study_id for c in citations(number_studies([sentence], evidence), evidence)] == ["T002"]
+
+def test_the_family_name_is_found_in_every_form() -> None:
+    families = {
+        "Schoenfeld BJ": "Schoenfeld", "dos Santos EEP": "dos Santos", "Schoenfeld, Brad J.": "Schoenfeld",
+        "B. J. Schoenfeld": "Schoenfeld", "Brad Schoenfeld": "Schoenfeld", "O'Brien K": "O'Brien",
+        "Hernández-Belmonte A": "Hernández-Belmonte", "WHO": "WHO", "": "",
+        "American College of Sports Medicine": "American College of Sports Medicine",
+    }  # fmt: skip
+
+    assert {author: surname(author) for author in families} == families
+
+
+def test_a_study_is_described_by_its_authors_design_year_and_people() -> None:
+    one, bare = {"authors": ("Grgic J",)}, {"design": Design.OTHER, "year": None}
+    for changes, people, name in (
+        (one, "", "Grgic (randomised trial, 2020)"), (one, "men", "Grgic (randomised trial, 2020; men)"),
+        ({"authors": ("Grgic J", "Csapo R")}, "", "Grgic and Csapo (randomised trial, 2020)"),
+        ({"authors": ("Aber B", "Ceder D", "Esche F"), "year": None}, "", "Aber and colleagues (randomised trial)"),
+        (one | {"design": Design.OTHER}, "", "Grgic (2020)"), (one | bare, "", "Grgic"),
+        ({"authors": (), "design": Design.POSITION_STAND}, "men", "Position stand, 2020; men"),
+        (bare | {"authors": ()}, "men", "A study (men)"), (bare | {"authors": ()}, "", ""),
+    ):  # fmt: skip
+        assert describe(make_study("A", **changes), people) == name
+
+
+def test_a_text_names_its_study_by_first_author_or_by_its_year() -> None:
+    for text, is_named in (
+        ("Grgic and colleagues found no difference.", True), ("In the review by GRGIC strength rose.", True),
+        ("The 2018 frequency meta-analysis found a small effect.", True), ("The 2016 meta-analysis found it.", False),
+        ("Trials were searched up to April 2018 and pooled.", False), ("In 22 studies strength rose more.", False),
+        ("Schoenfeld and colleagues are not its first authors.", False),
+    ):  # fmt: skip
+        assert names_its_study(text, STUDIES[0]) is is_named, text
+
+
+def test_a_change_of_study_is_named() -> None:
+    found = attributed_to([quoting("A"), quoting("A"), quoting("B"), quoting("A", "Grgic found it."), quoting("C")])
+
+    assert [s.attribution for s in found] == [
+        "Grgic and colleagues (meta-analysis, 2018)",
+        "",
+        "Csapo and Alegre (randomised trial, 2016)",
+        "",
+        "Randomised trial, 2023",
+    ]
+
+
+def test_people_not_asked_about_are_named() -> None:
+    for asked, age, sex, people in (
+        (OLDER, AgeGroup.MIXED, Sex.BOTH, "mixed ages"), (OLDER, AgeGroup.ADULTS, Sex.BOTH, "younger adults"),
+        (OLDER, AgeGroup.OLDER_ADULTS, Sex.FEMALE, "women"), (OLDER, AgeGroup.NOT_REPORTED, Sex.BOTH, ""),
+        (YOUTH, AgeGroup.ADULTS, Sex.BOTH, "adults"), (ADULTS, AgeGroup.MIXED, Sex.BOTH, ""),
+        (ADULTS, AgeGroup.YOUTH, Sex.BOTH, "children and adolescents"), (WOMEN, AgeGroup.MIXED, Sex.BOTH, ""),
+        (WOMEN, AgeGroup.MIXED, Sex.MALE, "men"), (MEN_AND_WOMEN, AgeGroup.MIXED, Sex.MALE, ""),
+        (BEGINNERS, AgeGroup.OLDER_ADULTS, Sex.FEMALE, "older women"), (NOBODY, AgeGroup.YOUTH, Sex.FEMALE, "girls"),
+        (NOBODY, AgeGroup.ADULTS, Sex.MALE, "men"), (NOBODY, AgeGroup.ADULTS, Sex.BOTH, ""),
+    ):  # fmt: skip
+        study = make_study("A", authors=("Grgic J",), year=2018, age_group=age, sex=sex)
+        name = f"Grgic (randomised trial, 2018{'; ' * bool(people)}{people})"
+        assert differing_people(study, asked) == people
+        assert attribution("Strength rose.", study, asked) == name
+        assert attribution("Grgic saw strength rise.", study, asked) == (name if people else "")
+
+
+def test_the_training_of_people_is_named_where_others_were_asked_about_and_nothing_twice() -> None:
+    untrained_too = Population(training=(TrainingStatus.UNTRAINED, TrainingStatus.TRAINED))
+    for asked, training, people in (
+        (TRAINED, TrainingStatus.MIXED, "trained and untrained people"), (TRAINED, TrainingStatus.ATHLETES, ""),
+        (TRAINED, TrainingStatus.NOT_REPORTED, ""), (BEGINNERS, TrainingStatus.TRAINED, "trained people"),
+        (BEGINNERS, TrainingStatus.RECREATIONALLY_TRAINED, "recreationally trained people"),
+        (untrained_too, TrainingStatus.MIXED, ""), (NOBODY, TrainingStatus.UNTRAINED, ""),
+    ):  # fmt: skip
+        study = make_study("A", sex=Sex.BOTH, training_status=training)
+        assert differing_people(study, asked) == people
+        assert differing_people(study, asked, "Resistance training raised strength.") == people
+
+    young_men = make_study("A", age_group=AgeGroup.ADULTS, sex=Sex.MALE)
+    older_women = Population(age_groups=(AgeGroup.OLDER_ADULTS,), sexes=(Sex.FEMALE,))
+    for text, people in (
+        ("Strength rose by 5 kg.", "younger adults, men"), ("The men gained 5 kg.", "younger adults"),
+        ("Younger adults gained 5 kg.", "men"), ("In older adults strength rose.", "younger adults, men"),
+        ("Men among the younger adults gained 5 kg.", ""),
+    ):  # fmt: skip
+        assert differing_people(young_men, older_women, text) == people
+
+
+def test_only_quotations_of_one_study_are_attributed() -> None:
+    near = quoting("A", kind=SentenceKind.NEAR_QUOTE)
+    support = (*quoting("A").support, *quoting("B").support)
+    both = Sentence("Both rose.", (), Verdict.VERBATIM, "high", SentenceKind.QUOTE, support)
+
+    assert [s.attribution for s in attributed_to([near, both, quoting("unknown")])] == ["", "", ""]
+    assert spoken("It rose.", "Grgic (2018)").endswith("It rose.")
+    assert spoken("It rose.", None) == spoken("It rose.", "") == "It rose."
+
+
+@given(st.lists(st.sampled_from([quoting(s, t) for s in "ABC" for t in ("It rose.", "Csapo found it.")]), max_size=8))
+def test_nothing_but_the_attribution_changes_and_what_comes_later_does_not_matter(quoted: list[Sentence]) -> None:
+    whole = attributed_to(quoted)
+
+    assert [(s.text, s.support) for s in whole] == [(s.text, s.support) for s in quoted]
+    for end in range(len(quoted) + 1):
+        assert attributed_to(quoted[:end]) == whole[:end]

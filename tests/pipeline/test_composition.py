@@ -1,39 +1,25 @@
-"""An answer opens with its headline, then says more in plain words, then the details by study."""
+"""An answer opens with its headline, then says more in plain words, then the details, each chosen by one greedy objective."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_app.records import Passage, PassageKind, Section
-from qa_app.pipeline.composition import Budget, Composition, budget_of, compose
+from corpus_app.records import Lean, Passage, PassageKind, Section
+from qa_app.pipeline.composition import Composition, compose
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.quotations import cut, has_statistics
+from qa_app.pipeline.quotations import Quotation, cut, has_statistics
 from qa_app.pipeline.records import Mode
-from tests.pipeline.values import make_passage, make_plain, make_scope, passage_lists
+from qa_app.pipeline.selection import SelectionContext, select
+from tests.pipeline.values import make_passage, make_plain, make_query, make_scope, passage_lists
 
 POLICY = Policy()
 PLAIN = "Ten weekly sets build more muscle than five."
 RESULT = "Muscle grew by 8 % with ten weekly sets."
 OTHER = "Strength rose with heavy loads in every group."
-
-
-@pytest.mark.parametrize(
-    ("leader", "other", "mode", "budget"),
-    [
-        (5, 3, Mode.INTERMEDIATE, Budget(75, 280, 5, 3)),
-        (5, 3, Mode.BEGINNER, Budget(60, 150, 3, 2)),
-        (2, 1, Mode.BEGINNER, Budget(60, 150, 1, 1)),  # of no study is nothing quoted
-    ],
-)
-def test_a_beginner_reads_less_of_each_study(leader: int, other: int, mode: Mode, budget: Budget) -> None:
-    policy = Policy(
-        quotations_leader=leader, quotations_other=other, summary_words_beginner=60, summary_words_intermediate=75,
-        answer_words_beginner=150, answer_words_intermediate=280,
-    )  # fmt: skip
-
-    assert budget_of(policy, mode) == budget
 
 
 def compose_from(*passages: Passage, mode: Mode = Mode.BEGINNER, ranked: str = "ABC") -> Composition:
@@ -46,53 +32,33 @@ def texts(quotations: tuple[object, ...]) -> list[str]:
     return [" ".join(q.sentences) for q in quotations]  # type: ignore[attr-defined]
 
 
-def test_the_plain_sentence_of_the_leading_study_opens_the_summary() -> None:
-    found = compose_from(make_plain(PLAIN, study="B"), make_plain(PLAIN), make_passage(RESULT), make_passage(OTHER))
+def test_a_plain_sentence_of_the_leading_study_or_else_a_conclusion_opens_the_summary() -> None:
+    plain = compose_from(make_plain(PLAIN, study="B"), make_plain(PLAIN), make_passage(RESULT), make_passage(OTHER))
+    methods, conclusion = (make_passage(PLAIN, section=part) for part in (Section.METHODS, Section.CONCLUSION))
+    without = compose_from(methods, conclusion, make_passage(RESULT), make_passage(OTHER, study="D"))
 
-    assert (found.headline.study_id, texts((found.headline,))) == ("A", [PLAIN])
-    assert found.summary[0] == found.headline
-    assert RESULT in texts(found.answer)
-
-
-def test_without_plain_sentences_a_conclusion_opens_the_summary() -> None:
-    found = compose_from(
-        make_passage(PLAIN, section=Section.METHODS),
-        make_passage(PLAIN, section=Section.CONCLUSION),
-        make_passage(RESULT),
-    )
-
-    assert found.headline.passage.section is Section.CONCLUSION
-    assert found.summary == (found.headline,)
+    assert (plain.headline.study_id, texts((plain.headline,))) == ("A", [PLAIN])
+    assert plain.summary[0] == plain.headline
+    assert RESULT in texts(plain.answer)
+    assert without.headline.passage.section is Section.CONCLUSION
+    assert without.summary == (without.headline,)
+    assert {quotation.study_id for quotation in without.quotations} == {"A"}  # D is not cited
 
 
 @pytest.mark.parametrize("mode", list(Mode))
-def test_beginners_are_spared_plain_sentences_with_statistics(mode: Mode) -> None:
+def test_beginners_are_spared_statistics(mode: Mode) -> None:
     figures = "Ten weekly sets build more muscle than five (SMD = 0.2)."
 
     found = compose_from(make_plain(figures), make_plain("More sets build muscle."), make_passage(RESULT), mode=mode)
+    without_plain = compose_from(make_passage(figures), make_passage(OTHER), make_passage(RESULT))
 
     assert (figures in texts(found.summary)) == (mode is Mode.INTERMEDIATE)
-
-
-def test_a_headline_for_beginners_has_no_statistics_where_there_is_another() -> None:
-    found = compose_from(
-        make_passage("Ten weekly sets build more muscle than five (SMD = 0.2)."),
-        make_passage(OTHER),
-        make_passage(RESULT),
-    )
-
-    assert not has_statistics(found.headline.passage.text)
+    assert not has_statistics(without_plain.headline.passage.text)
 
 
 @pytest.mark.parametrize("passages", [[], [make_passage("This was found.")], [make_passage(RESULT, study="B")]])
 def test_without_a_quotation_of_the_leading_study_nothing_is_composed(passages: list[Passage]) -> None:
     assert compose(passages, ["A", "B"], make_scope(), POLICY, Mode.BEGINNER) is None
-
-
-def test_a_study_that_is_not_cited_is_not_quoted() -> None:
-    found = compose_from(make_plain(PLAIN), make_passage(RESULT), make_passage(OTHER, study="D"), ranked="A")
-
-    assert {quotation.study_id for quotation in found.quotations} == {"A"}
 
 
 def test_the_details_come_study_by_study_as_their_passages_stand() -> None:
@@ -117,20 +83,7 @@ def test_every_study_of_the_summary_has_its_details_in_the_answer() -> None:
 
 
 @given(passage_lists(), st.sampled_from(list(Mode)))
-def test_summary_and_answer_never_share_a_sentence(passages: list[Passage], mode: Mode) -> None:
-    found = compose(passages, ["A", "B", "C"], make_scope(), POLICY, mode)
-    if found is None:
-        return
-
-    draft = found.draft()
-
-    assert {sentence.text for sentence in draft.summary}.isdisjoint(sentence.text for sentence in draft.answer)
-
-
-@given(passage_lists(), st.sampled_from(list(Mode)))
-def test_whatever_the_passages_an_answer_opens_with_the_first_study_to_quote(
-    passages: list[Passage], mode: Mode
-) -> None:
+def test_an_answer_opens_with_the_first_study_to_quote(passages: list[Passage], mode: Mode) -> None:
     found = compose(passages, ["A", "B", "C"], make_scope(), POLICY, mode)
     if found is None:
         return
@@ -141,6 +94,8 @@ def test_whatever_the_passages_an_answer_opens_with_the_first_study_to_quote(
         for q in cut(passage)
         if not (q.is_plain and mode is Mode.BEGINNER and has_statistics(" ".join(q.sentences)))
     ]
+    draft = found.draft()
+    assert {sentence.text for sentence in draft.summary}.isdisjoint(sentence.text for sentence in draft.answer)
     assert found.headline.study_id == min(quotable)
     assert found.summary[0] == found.headline
     assert found.answer
@@ -148,3 +103,75 @@ def test_whatever_the_passages_an_answer_opens_with_the_first_study_to_quote(
     assert not any(q.passage.kind is PassageKind.PLAIN for q in found.answer)
     if mode is Mode.BEGINNER:
         assert not any(has_statistics(" ".join(q.sentences)) for q in found.summary if q.is_plain)
+
+
+GENEROUS = Policy(least_gain=-9.0, least_share=-9.0)
+"""Takes whatever fits."""
+SETS = "Ten weekly sets build more muscle than five."
+SETS_AGAIN = "Ten weekly sets build more muscle than five did."
+REST = "Long rests between sets helped strength."
+
+
+def options_of(*passages: Passage) -> list[Quotation]:
+    return [quotation for passage in passages for quotation in cut(passage)]
+
+
+def choose(
+    options: Sequence[Quotation], scope: SelectionContext | None = None, policy: Policy = GENEROUS, *, words: int = 200,
+    most: int = 9,
+) -> list[str]:  # fmt: skip
+    chosen = select(options, scope or make_scope(), policy, words=words, most_of=lambda _: most)
+    return [" ".join(quotation.sentences) for quotation in chosen]
+
+
+def test_the_nearest_sentence_comes_first_then_what_is_new_and_repetition_is_left_out() -> None:
+    repeating = options_of(make_passage(SETS_AGAIN), make_passage(REST), make_passage(SETS))
+    strict = Policy(least_gain=-9.0, least_share=-9.0, redundancy_weight=2.0)
+
+    assert choose(repeating[1:])[0] == SETS
+    assert choose(repeating, policy=strict)[1] == REST
+    assert len(choose(repeating[::2], policy=Policy(redundancy_weight=2.0))) == 1
+    unrelated = options_of(make_passage("Nobody slept.", section=Section.METHODS))
+    assert choose(unrelated, make_scope(chances={}), POLICY) == []
+
+
+def test_words_of_the_question_that_nothing_chosen_has_are_covered() -> None:
+    query = make_query("Do sets and protein build muscle?")
+    protein = "Protein helped as well."
+    options = options_of(make_passage(SETS), make_passage(REST), make_passage(protein))
+
+    assert choose(options, make_scope(query, vector=None))[:2] == [SETS, protein]
+
+
+def test_the_budget_of_words_and_of_quotations_holds_but_for_a_first_quotation() -> None:
+    options = options_of(make_passage(SETS), make_passage(REST), make_passage(f"{REST[:-1]} in both of the groups."))
+
+    assert [len(choose(options, words=words)) for words in (1, 8, 13, 14, 200)] == [1, 1, 1, 2, 3]
+    assert [len(choose(options, most=most)) for most in (0, 1, 2)] == [0, 1, 2]
+
+
+def test_a_finding_that_leans_the_other_way_is_preferred() -> None:
+    first = make_plain(SETS, finding_id=1)
+    same, other = make_plain(REST, study="B", finding_id=2), make_plain(f"{REST[:-1]} too.", study="C", finding_id=3)
+    leans = {1: Lean.YES, 2: Lean.YES, 3: Lean.NO}
+    query = make_query(sections=(Section.RESULTS,))
+    scope = make_scope(query, leans=leans, finding_id=1, chances={"A": 0.9, "B": 0.5, "C": 0.5})
+
+    chosen = select(options_of(first, same, other), scope, GENEROUS, words=200, most_of=lambda _: 1)
+
+    assert [quotation.study_id for quotation in chosen] == ["A", "C", "B"]
+
+
+@given(passage_lists(), st.integers(0, 60), st.integers(1, 3))
+def test_a_selection_stays_within_its_limits(passages: list[Passage], words: int, most: int) -> None:
+    options = options_of(*passages)
+    shown = options[:2]
+
+    chosen = select(options, make_scope(), GENEROUS, words=words, most_of=lambda _: most)
+    others = select(options, make_scope(), GENEROUS, words=200, most_of=lambda _: 9, excluded=shown)
+
+    sentences = [text for q in chosen for text in q.sentences]
+    assert len(set(sentences)) == sum(len(set(q.sentences)) for q in chosen)
+    assert len(chosen) <= 1 or sum(q.words for q in chosen) <= words
+    assert all(sum(q.study_id == study for q in chosen) <= most for study in "ABC")
+    assert {text for q in shown for text in q.sentences}.isdisjoint(text for q in others for text in q.sentences)

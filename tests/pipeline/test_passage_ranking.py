@@ -1,4 +1,4 @@
-"""The orders of the documents: each step does what it says, writes it down, and what is left out has a reason."""
+"""The orders of the documents: each step does what it says and writes it down; a model may read and rank after it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_app.records import Design, Hit, Passage, Section, TrainingStatus
-from qa_app.pipeline.passage_ranking import RankedPassages, find_pool, is_related, rank_passages, tfidf_cosines
+from qa_app.pipeline.passage_ranking import RankedPassages, rank_passages
 from qa_app.pipeline.policy import PRESETS, Order, Policy
+from qa_app.pipeline.ports import RerankerFailed
 from qa_app.pipeline.query import Query
-from qa_app.pipeline.records import Candidate, LeftOutReason, Mode
+from qa_app.pipeline.records import Because, Candidate, LeftOutReason, Mode
+from qa_app.pipeline.reranking import READ, SECONDS, rerank
 from tests.pipeline.values import (
+    ASKED,
+    make_candidate,
     make_concept,
     make_passage,
-    make_plain,
     make_query,
     make_study,
     passage_lists,
@@ -57,26 +60,6 @@ def of(study: str, **changes: Any) -> Passage:
     return make_passage(TEXT, study=make_study(study, **changes))
 
 
-# --- Scores --------------------------------------------------------------------------------------------------------------
-
-
-def test_the_tfidf_cosine_is_that_of_the_textbook() -> None:
-    # Of 3 passages "sets" stands in 1 and "growth" in all: idf ln(4/2) + 1 = 1.6931 and ln(4/4) + 1 = 1.
-    # Question (1.6931, 1) of length 1.9664; first text (2 * 1.6931, 1) of length 3.5308; their product 6.7335.
-    vocabulary = {"sets": 1, "growth": 3}
-
-    first, second, third = tfidf_cosines("Sets, growth?", ["sets sets growth", "Growth!", "sleep"], vocabulary, 3)
-
-    assert first == pytest.approx(6.7335 / (1.9664 * 3.5308), abs=1e-4)
-    assert second == pytest.approx(1 / 1.9664, abs=1e-4)
-    assert third == 0.0
-
-
-@pytest.mark.parametrize(("question", "text"), [("", "sets"), ("sets", ""), ("?", "!")])
-def test_nothing_to_compare_has_a_tfidf_cosine_of_0(question: str, text: str) -> None:
-    assert tfidf_cosines(question, [text], {}, 0) == [0.0]
-
-
 @pytest.mark.parametrize("lexical", ["bm25", "tfidf"])
 def test_the_score_is_the_weighted_sum_of_words_and_meaning(lexical: str) -> None:
     query = make_query("weekly sets")
@@ -93,95 +76,25 @@ def test_the_score_is_the_weighted_sum_of_words_and_meaning(lexical: str) -> Non
     assert (steps(found[1])["words"], steps(found[1])["meaning"]) == pytest.approx((0.2, 0.3))
 
 
-def test_a_passage_that_waits_for_its_vector_goes_by_its_words() -> None:
-    first, waiting, last = (
-        (make_passage(TEXT, study=s), cosine) for s, cosine in (("A", 0.2), ("B", None), ("C", 0.6))
-    )
+def test_a_passage_without_a_vector_goes_by_its_words() -> None:
+    first, waiting, last = rows = [(of(s), cosine) for s, cosine in (("A", 0.2), ("B", None), ("C", 0.6))]
 
-    found = rank(first, waiting, last, bm25=(0.0, 4.0, 2.0), lexical_weight=0.4).passages
+    found = rank(*rows, bm25=(0.0, 4.0, 2.0), lexical_weight=0.4, distance_gate=2.0).passages
+    by_words = rank(*((passage, None) for passage, _ in rows), bm25=(1.0, 3.0, 2.0), lexical_weight=0.4).passages
 
     assert ids(found) == [waiting[0].passage_id, last[0].passage_id, first[0].passage_id]
     assert found[0].score == pytest.approx(1.0)
-
-
-def test_without_any_vector_the_words_decide_alone() -> None:
-    rows = [(make_passage(TEXT, study=s), None) for s in "ABC"]
-
-    found = rank(*rows, bm25=(1.0, 3.0, 2.0), lexical_weight=0.4).passages
-
-    assert [c.passage.study.study_id for c in found] == ["B", "C", "A"]
-
-
-@pytest.mark.parametrize(
-    ("weight", "pool"), [(0.0, (4, 3)), (0.4, (4, 3, 1, 2))], ids=["by meaning", "by meaning and by words"]
-)
-def test_the_pool_is_the_nearest_by_meaning_and_as_many_by_words(weight: float, pool: tuple[int, ...]) -> None:
-    hits = [Hit(1, 9.0, 0.1), Hit(2, 8.0, 0.2), Hit(3, 1.0, 0.3), Hit(4, 0.0, 0.4), Hit(5, 2.0, None)]
-
-    assert find_pool(hits, replace(MEANING, lexical_weight=weight), 2) == pool
-
-
-def test_without_vectors_the_pool_is_found_by_words() -> None:
-    assert find_pool([Hit(1, 1.0, None), Hit(2, 2.0, None), Hit(3, 0.0, None)], MEANING, 5) == (2, 1)
-
-
-# --- Steps ---------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("section", "factor"),
-    [(Section.LIMITATIONS, 2.0), (Section.DISCUSSION, 1.3), (Section.METHODS, 1.0), (Section.ABSTRACT, 1.0)],
-)
-def test_sections_aimed_at_count_double_and_related_ones_more(section: Section, factor: float) -> None:
-    query = make_query(sections=(Section.LIMITATIONS,))
-
-    (found,) = rank((make_passage(TEXT, section=section), 0.5), policy=PRESETS["seed-002"], query=query).passages
-
-    assert found.score == pytest.approx(0.5 * factor)
-    assert steps(found).get("section", 1.0) == factor
-
-
-@pytest.mark.parametrize(
-    ("section", "targets", "related"),
-    [
-        (Section.RESULTS, (Section.ABSTRACT,), True),
-        (Section.INTRODUCTION, (Section.BACKGROUND,), True),
-        (Section.METHODS, (Section.LIMITATIONS, Section.RESULTS), True),
-        (Section.METHODS, (Section.LIMITATIONS,), False),
-        (Section.METHODS, (), False),
-    ],
-)
-def test_sections_that_say_alike_things_are_related(
-    section: Section, targets: tuple[Section, ...], related: bool
-) -> None:
-    assert is_related(section, targets) is related
-
-
-def test_a_study_on_a_neighbouring_concept_gains_a_little() -> None:
-    creatine = make_concept("creatine", neighbours=("loading-phase", "creatine"))
-    neighbour, same, other = (
-        of(study, concepts=concepts)
-        for study, concepts in (("A", ("loading-phase",)), ("B", ("creatine",)), ("C", ("sleep",)))
-    )
-
-    found = rank(
-        (neighbour, 0.5), (same, 0.55), (other, 0.5), query=make_query(concepts=(creatine,)), neighbour_weight=0.1
-    )
-
-    assert ids(found.passages) == [neighbour.passage_id, same.passage_id, other.passage_id]
-    assert found.passages[0].score == pytest.approx(0.6)
-    assert [c.passage for c in found.passages if "neighbouring concept" in steps(c)] == [neighbour]
+    assert [c.passage.study.study_id for c in by_words] == ["B", "C", "A"]
 
 
 def test_a_beginner_gets_reviews_and_advice_first_and_others_results_of_trained_people() -> None:
-    review = make_passage(
-        TEXT, study=make_study("A", design=Design.META_ANALYSIS), section=Section.PRACTICAL_APPLICATIONS
-    )
-    trained = make_passage(TEXT, study=make_study("B", training_status=TrainingStatus.TRAINED))
-    rows = (review, 0.5), (trained, 0.5)
+    advice = Section.PRACTICAL_APPLICATIONS
+    review = make_passage(TEXT, study=make_study("A", design=Design.META_ANALYSIS), section=advice)
+    trained = of("B", training_status=TrainingStatus.TRAINED)
 
-    beginner = rank(*rows, mode_weight=0.05, mode=Mode.BEGINNER).passages
-    intermediate = rank(*rows, mode_weight=0.05, mode=Mode.INTERMEDIATE).passages
+    beginner, intermediate = (
+        rank((review, 0.5), (trained, 0.5), mode_weight=0.05, mode=mode).passages for mode in Mode
+    )
 
     assert ids(beginner) == [review.passage_id, trained.passage_id]
     assert ids(intermediate) == [trained.passage_id, review.passage_id]
@@ -190,37 +103,20 @@ def test_a_beginner_gets_reviews_and_advice_first_and_others_results_of_trained_
     assert steps(beginner[1])["beginner reader"] == -0.05
 
 
-def test_the_readers_mode_changes_nothing_where_the_policy_gives_it_no_weight() -> None:
-    rows = [(of(study, design=design), 0.5) for study, design in (("A", Design.META_ANALYSIS), ("B", Design.OTHER))]
-
-    assert rank(*rows, mode=Mode.BEGINNER) == rank(*rows, mode=Mode.INTERMEDIATE)
-
-
 def test_keyword_hits_come_first_and_distance_decides_between_equals() -> None:
-    query = make_query("weekly sets muscle")
     both, near, far, none = (
         make_passage(text, study=study)
         for text, study in (("Weekly sets, sets.", "A"), ("A muscle.", "B"), ("The muscles.", "C"), ("Sleep.", "D"))
     )
+    heading = make_passage("Sleep.", heading="Weekly sets for a muscle", study="E")
+    rows = [(none, 0.9), (far, 0.3), (near, 0.8), (both, 0.2), (heading, 0.1)]
+    query = make_query("weekly sets muscle")
 
-    found = rank(
-        (none, 0.9), (far, 0.3), (near, 0.8), (both, 0.2), policy=PRESETS["seed-004"], query=query, distance_gate=0.0
-    ).passages
+    found = rank(*rows, policy=PRESETS["seed-004"], query=query, distance_gate=0.0).passages
 
-    assert ids(found) == [both.passage_id, near.passage_id, far.passage_id, none.passage_id]
-    assert [c.keyword_hits for c in found] == [2, 1, 1, 0]
+    assert ids(found) == [p.passage_id for p in (heading, both, near, far, none)]
+    assert [c.keyword_hits for c in found] == [3, 2, 1, 1, 0]
     assert all("keyword hits first" in steps(c) for c in found)
-
-
-def test_keywords_of_the_heading_count() -> None:
-    (found,) = rank(
-        (make_passage(TEXT, heading="Weekly sets"), 0.5), query=make_query("weekly sets for a muscle")
-    ).passages
-
-    assert found.keyword_hits == 3
-
-
-# --- What is kept ----------------------------------------------------------------------------------------------------------
 
 
 def test_what_lies_beyond_the_distance_gate_is_out_and_says_so() -> None:
@@ -235,22 +131,9 @@ def test_what_lies_beyond_the_distance_gate_is_out_and_says_so() -> None:
     assert "1.5 is the most allowed" in out.detail
 
 
-def test_a_passage_that_waits_for_its_vector_passes_the_gate() -> None:
-    found = rank((of("A"), None), (of("B"), 0.9), distance_gate=1.5, lexical_weight=0.4)
-
-    assert len(found.passages) == 2
-
-
 def test_of_one_place_only_the_best_passage_is_kept() -> None:
-    best, beside, farther, methods = (
-        make_passage(TEXT, position=position, section=section)
-        for position, section in (
-            (0, Section.RESULTS),
-            (2, Section.RESULTS),
-            (3, Section.RESULTS),
-            (1, Section.METHODS),
-        )
-    )
+    places = [(0, Section.RESULTS), (2, Section.RESULTS), (3, Section.RESULTS), (1, Section.METHODS)]
+    best, beside, farther, methods = (make_passage(TEXT, position=place, section=section) for place, section in places)
     elsewhere = make_passage(TEXT, study="B", position=1)
 
     found = rank((best, 0.9), (beside, 0.8), (farther, 0.7), (methods, 0.6), (elsewhere, 0.5))
@@ -260,48 +143,25 @@ def test_of_one_place_only_the_best_passage_is_kept() -> None:
 
 
 def test_the_newer_study_comes_first_only_inside_the_band() -> None:
-    best, close, far = of("A", year=2001), of("B", year=2022), of("C", year=2025)
+    rows = [(of(s, year=year), cosine) for s, year, cosine in (("A", 2001, 0.90), ("B", 2022, 0.89), ("C", 2025, 0.70))]
+    no_year = [(of("D", year=None), 0.5), (of("E", year=1990), 0.5)]
 
-    found = rank((best, 0.90), (close, 0.89), (far, 0.70), recency_band=0.02).passages
+    found = rank(*rows, recency_band=0.02).passages
 
     assert [c.passage.study.year for c in found] == [2022, 2001, 2025]
     assert ["recency" in steps(c) for c in found] == [True, True, False]
     assert [c.score for c in found] == pytest.approx([0.89, 0.90, 0.70])
+    assert [c.passage.study.year for c in rank(*no_year, recency_band=0.02).passages] == [1990, None]
 
 
-def test_a_study_without_a_year_is_never_newer() -> None:
-    unknown, old = of("A", year=None), of("B", year=1990)
-
-    assert [c.passage.study.year for c in rank((unknown, 0.5), (old, 0.5), recency_band=0.02).passages] == [1990, None]
-
-
-def test_equals_come_by_their_ids() -> None:
+def test_no_more_passages_are_kept_than_the_policy_allows_and_equals_come_by_their_ids() -> None:
     rows = [(make_passage(TEXT, study=f"S{n}", passage_id=n), 0.5) for n in (9, 3, 6)]
 
-    assert ids(rank(*rows).passages) == [3, 6, 9]
+    kept = [rank(*rows, evidence_passages=most) for most in (1, 2, 9)]
 
-
-@pytest.mark.parametrize(("kept", "places"), [(1, 1), (2, 2), (9, 3)])
-def test_no_more_passages_are_kept_than_the_policy_allows(kept: int, places: int) -> None:
-    found = rank(*((of(study), 0.5) for study in "ABC"), evidence_passages=kept)
-
-    assert len(found.passages) == places
-    assert found.left_out == ()
-
-
-def test_no_more_passages_are_ranked_than_the_pool_holds() -> None:
-    found = rank(*((of(study), cosine) for study, cosine in zip("ABC", (0.3, 0.1, 0.2), strict=True)), pool=2)
-
-    assert [c.passage.study.study_id for c in found.passages] == ["A", "C"]
-
-
-def test_plain_sentences_and_passages_that_were_not_found_are_left_aside() -> None:
-    plain, unfound = make_plain(TEXT), of("B")
-    hits = {plain.passage_id: Hit(plain.passage_id, 1.0, 0.9)}
-
-    found = rank_passages(make_query(), [plain, unfound], hits, {}, 1, MEANING, Mode.BEGINNER)
-
-    assert found == RankedPassages(())
+    assert [ids(found.passages) for found in kept] == [[3], [3, 6], [3, 6, 9]]
+    assert [found.left_out for found in kept] == [()] * 3
+    assert ids(rank((rows[0][0], 0.9), *rows[1:], pool=2).passages) == [9, 3]
 
 
 ORDERS = [preset for preset in PRESETS.values() if preset.order is not Order.RELEVANCE]
@@ -313,9 +173,7 @@ ORDERS = [preset for preset in PRESETS.values() if preset.order is not Order.REL
     st.sampled_from(list(Mode)),
     st.lists(st.tuples(st.floats(0, 9), st.none() | st.floats(-1, 1)), min_size=8, max_size=8),
 )
-def test_every_step_is_written_down_and_nothing_is_kept_twice(
-    passages: list[Passage], preset: Policy, mode: Mode, scores: list[tuple[float, float | None]]
-) -> None:
+def test_every_step_is_written_down(passages: list[Passage], preset: Policy, mode: Mode, scores: list[Any]) -> None:
     query = make_query(
         sections=(Section.RESULTS,),
         concepts=(make_concept("muscle", neighbours=("sets",)),),
@@ -333,3 +191,59 @@ def test_every_step_is_written_down_and_nothing_is_kept_twice(
         factor = math.prod(b.value for b in candidate.because if b.effect.startswith("x"))
         assert candidate.fused == pytest.approx(added * factor, abs=1e-3)
         assert preset.order is Order.KEYWORD_HITS or candidate.score == candidate.fused
+
+
+class FixedReranker:
+    """Gives fixed scores, or fails."""
+
+    name = "cross-encoder"
+
+    def __init__(self, scores: Sequence[float] = (), fails: str = "") -> None:
+        self._scores, self._fails = scores, fails
+        self.asked: tuple[str, int, float] | None = None
+
+    def scores(self, question: str, passages: Sequence[Passage], *, seconds: float) -> Sequence[float]:
+        self.asked = question, len(passages), seconds
+        if self._fails:
+            raise RerankerFailed(self._fails)
+        return self._scores[: len(passages)]
+
+
+def candidates(number: int) -> tuple[Candidate, ...]:
+    return tuple(make_candidate(passage_id=place) for place in range(1, number + 1))
+
+
+@pytest.mark.parametrize(
+    ("scores", "order", "effects"),
+    [
+        ([0.1, 0.2, 0.3], [3, 2, 1], ["3 to 1", "2 to 2", "1 to 3"]),
+        ([0.3, -2.0, 0.1], [1, 3, 2], ["1 to 1", "3 to 2", "2 to 3"]),
+        ([5.0, 5.0, 5.0], [1, 2, 3], ["1 to 1", "2 to 2", "3 to 3"]),
+    ],
+)
+def test_a_models_order_stands_unless_it_fails(scores: list[float], order: list[int], effects: list[str]) -> None:
+    ranked = rerank(ASKED, candidates(3), FixedReranker(scores))
+
+    assert ids(ranked) == order
+    assert [(c.because[-1].step, c.because[-1].effect) for c in ranked] == [("cross-encoder", e) for e in effects]
+    assert [c.because[-1].value for c in ranked] == sorted(scores, reverse=True)
+    failed = rerank(ASKED, candidates(3), FixedReranker(fails="not in time"))
+    assert ids(failed) == [1, 2, 3]
+    assert {c.because for c in failed} == {(Because("cross-encoder", "not in time", 0.0),)}
+
+
+def test_a_model_reads_no_more_than_it_has_time_for_and_the_others_follow() -> None:
+    reranker = FixedReranker([float(n) for n in range(READ)])
+
+    ranked = rerank(ASKED, candidates(READ + 2), reranker)
+
+    assert reranker.asked == (ASKED, READ, SECONDS)
+    assert ids(ranked) == [*range(READ, 0, -1), READ + 1, READ + 2]
+    assert [c.because for c in ranked[READ:]] == [(), ()]
+
+
+@given(st.lists(st.floats(-10, 10), max_size=40))
+def test_a_models_order_loses_nothing(scores: list[float]) -> None:
+    ranked = rerank(ASKED, candidates(len(scores)), FixedReranker(scores))
+
+    assert sorted(ids(ranked)) == list(range(1, len(scores) + 1))

@@ -1,4 +1,4 @@
-"""States that cannot be written down."""
+"""States that cannot be written down, and what clients read of a question that was understood."""
 
 from __future__ import annotations
 
@@ -6,24 +6,36 @@ from typing import Any
 
 import pytest
 
+from corpus_app.records import AgeGroup, Section
+from qa_app.answers import payload
+from qa_app.pipeline.concepts import neighbours
 from qa_app.pipeline.policy import DEFAULT
+from qa_app.pipeline.query import Intent, NamedSources, Population, Query
 from qa_app.pipeline.records import InsufficientEvidence, Outcome, Refused, Scope
 from qa_app.pipeline.writer import EXTRACTIVE
-from tests.pipeline.values import make_candidate, make_evidence, make_query, make_question
+from tests.pipeline.values import make_candidate, make_concept, make_evidence, make_query, make_question
+
+
+def refuse(outcome: Outcome = Outcome.INSUFFICIENT_EVIDENCE, **changes: Any) -> Refused:
+    values = {
+        "question": make_question(), "query": make_query(), "scope": Scope.GLOBAL, "policy": DEFAULT, "message": "No.",
+        "corpus_version": 1, "generator": EXTRACTIVE, "search": None, "timings_ms": {},
+    }  # fmt: skip
+    return Refused(outcome=outcome, **(values | changes))
+
+
+def payload_of(query: Query) -> payload.Payload:
+    stored = {"answer_id": "a", "url": "/a", "request_id": "r", "parent": None, "encoder": "e", "created_at": "now"}
+    return payload.build_payload(refuse(query=query), **stored)
 
 
 @pytest.mark.parametrize("outcome", Outcome)
 def test_only_a_refusal_has_the_outcome_and_the_code_of_one(outcome: Outcome) -> None:
-    values: dict[str, Any] = {
-        "question": make_question(), "query": make_query(), "scope": Scope.GLOBAL, "policy": DEFAULT,
-        "corpus_version": 1, "generator": EXTRACTIVE, "search": None, "timings_ms": {},
-    }  # fmt: skip
-
     if outcome.is_answer:
         with pytest.raises(ValueError, match="outcome of an answer"):
-            Refused(outcome=outcome, message="No.", **values)
+            refuse(outcome)
     else:
-        assert Refused(outcome=outcome, message="No.", **values).outcome.code is not None
+        assert refuse(outcome).outcome.code is not None
 
 
 def test_evidence_without_passages_cannot_be_made() -> None:
@@ -35,3 +47,38 @@ def test_studies_of_the_evidence_are_named_once_in_rank_order() -> None:
     evidence = make_evidence(*(make_candidate(study=study) for study in "BAB"))
 
     assert [study.study_id for study in evidence.studies] == ["B", "A"]
+
+
+VOLUME = make_concept("volume", neighbours=("failure", "gone", "volume", "strength"))
+STRENGTH = make_concept("strength", neighbours=("volume", "failure", "power"))
+OTHERS = [make_concept(name) for name in ("failure", "power")]
+BY_ID = {concept.concept_id: concept for concept in (VOLUME, STRENGTH, *OTHERS)}
+
+
+def test_neighbours_are_one_hop_away_and_not_named() -> None:
+    for named, near in (
+        ((), []), ((VOLUME,), ["failure", "strength"]), ((VOLUME, STRENGTH), ["failure", "power"]), ((OTHERS[0],), []),
+    ):  # fmt: skip
+        assert [concept.concept_id for concept in neighbours(named, BY_ID)] == near
+
+
+def test_everything_that_was_read_of_a_question_is_told() -> None:
+    query = make_query(
+        "I am old. Do 10 sets build strenght?", ask="Do 10 sets build strength?", intent=Intent.HOW_MANY,
+        concepts=(VOLUME, STRENGTH), unstudied=(OTHERS[0],), intervention=("volume",), outcome=("strength", "unknown"),
+        population=Population(age_groups=(AgeGroup.OLDER_ADULTS,)), numbers=("10 set",), sections=(Section.RESULTS,),
+        corrections=(("strenght", "strength"),), collection="training", sources=NamedSources(names=("Ogborn",)),
+        linked=(OTHERS[1],),
+    )  # fmt: skip
+
+    body = payload_of(query)
+    found = body["understood"]
+
+    assert (found["concepts"], found["unstudied"]) == (["volume", "strength"], ["failure"])
+    assert (found["intervention"], found["outcome"], found["comparator"]) == (["volume"], ["strength"], [])
+    assert (found["population"]["age_groups"], found["numbers"]) == (["older_adults"], ["10 set"])
+    assert (found["core"], found["ask"], body["scope"]["collection"]) == (query.ask, query.ask, "training")
+    assert (found["intent"], found["asks_for_figures"], found["language"]) == ("how_many", True, "en")
+    assert [source["author"] for source in found["sources"]] == ["Ogborn"]
+    assert (body["target_sections"], body["also_searched"]) == (["results"], ["strength", "power"])
+    assert payload_of(make_query("Does it work?", ask="Does it work?"))["understood"]["core"] is None

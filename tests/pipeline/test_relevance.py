@@ -1,91 +1,42 @@
-"""Features of candidate studies, and the signals of a question."""
+"""Fitted models, the features they read, the parts of a question that nothing answers, and the confidence shown."""
 
 from __future__ import annotations
 
 import math
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from corpus_app.records import StudyScores, TextScore
-from qa_app.pipeline import answerability, relevance
-from qa_app.pipeline.learned import Logistic
+from corpus_app.records import AgeGroup, Sex, StudyScores, TrainingStatus
+from qa_app.answers import engines
+from qa_app.pipeline import answerability, confidence, learned, relevance
+from qa_app.pipeline.coverage import missing_parts
+from qa_app.pipeline.learned import BadModel, Logistic
+from qa_app.pipeline.policy import Policy
+from qa_app.pipeline.query import Population, Query
 from qa_app.pipeline.relevance import NO_COSINE, Features, Vocabulary, read_features
 from tests.pipeline.values import make_concept, make_query, make_scores, make_study
 
 VOCABULARY = Vocabulary({"set": 1.0, "muscl": 3.0}, unknown_share=0.0)
 
 
-def features_of(*scores: StudyScores, **studies: tuple[str, ...]) -> Features:
-    known = {score.study_id: make_study(score.study_id, concepts=studies.get(score.study_id, ())) for score in scores}
-    return read_features(make_query(), scores, known, VOCABULARY)
+def features_of(*scores: StudyScores) -> Features:
+    studies = {score.study_id: make_study(score.study_id) for score in scores}
+    return read_features(make_query(), scores, studies, VOCABULARY)
 
 
-@pytest.mark.parametrize("kind", ["question", "plain", "statement", "title", "passage"])
-def test_a_kind_of_text_that_a_study_lacks_is_below_any_score(kind: str) -> None:
-    found = features_of(make_scores())
-
-    assert found.column(f"{kind}_cosine")[0] == NO_COSINE
-    assert found.column(f"{kind}_bm25")[0] == 0.0
-
-
-def test_without_vectors_every_cosine_is_that_of_a_missing_text() -> None:
-    found = features_of(make_scores(title=(2.0, None), passage=(1.0, None)))
-
-    assert {float(found.column(name)[0]) for name in found.names if name.endswith("_cosine")} == {NO_COSINE}
-    assert found.column("title_bm25")[0] == 2.0
-
-
-def test_the_gap_is_the_distance_to_the_best_study() -> None:
+def test_the_gap_is_the_distance_to_the_best_study_and_a_missing_text_is_below_any_score() -> None:
     found = features_of(make_scores("A", title=(2.0, 0.4)), make_scores("B", title=(5.0, 0.7)), make_scores("C"))
+    without_vectors = features_of(make_scores(title=(2.0, None), passage=(1.0, None)))
 
     assert found.column("title_cosine_gap") == pytest.approx([-0.3, 0.0, NO_COSINE - 0.7])
     assert found.column("title_bm25_gap") == pytest.approx([-3.0, 0.0, -5.0])
-
-
-@pytest.mark.parametrize(
-    ("matched", "coverage", "has_rarest"),
-    [((), 0.0, 0.0), (("set",), 0.25, 0.0), (("muscl",), 0.75, 1.0), (("set", "muscl"), 1.0, 1.0), (("other",), 0.0, 0.0)],
-)  # fmt: skip
-def test_coverage_is_the_share_of_rarity_that_a_study_has(
-    matched: tuple[str, ...], coverage: float, has_rarest: float
-) -> None:
-    found = features_of(make_scores(matched=matched))
-
-    assert (found.column("coverage")[0], found.column("has_rarest")[0]) == (coverage, has_rarest)
-
-
-@pytest.mark.parametrize(
-    ("own", "share"), [((), 0.0), (("sets",), 0.25), (("growth",), 0.75), (("sets", "growth"), 1.0)]
-)
-def test_concept_share_weighs_concepts_by_rarity(own: tuple[str, ...], share: float) -> None:
-    query = make_query(concepts=(make_concept("sets"), make_concept("growth", rarity=3.0)))
-
-    found = read_features(query, [make_scores()], {"A": make_study(concepts=own)}, VOCABULARY)
-
-    assert found.column("concept_share")[0] == share
-
-
-def test_a_concept_that_no_study_is_about_lowers_the_share() -> None:
-    query = make_query(concepts=(make_concept("sets"),), unstudied=(make_concept("sauna"),))
-
-    found = read_features(query, [make_scores()], {"A": make_study(concepts=("sets",))}, VOCABULARY)
-
-    assert found.column("concept_share")[0] == found.column("unstudied_share")[0] == 0.5
-    assert found.column("concepts")[0] == 2.0
-
-
-def test_the_mean_of_three_questions_counts_only_where_there_are_three() -> None:
-    scores = [StudyScores(s, {"question": TextScore(0.0, 0.6, top3=top3)}) for s, top3 in (("A", 0.5), ("B", None))]
-
-    assert features_of(*scores).column("question_top3") == pytest.approx([0.5, NO_COSINE])
-
-
-def test_no_candidates_give_no_rows() -> None:
-    found = features_of()
-
-    assert found.values.shape == (0, len(found.names))
-    assert relevance.rank(found, []) == ()
+    for kind in ("question", "plain", "statement", "title", "passage"):
+        assert (found.column(f"{kind}_cosine")[2], found.column(f"{kind}_bm25")[2]) == (NO_COSINE, 0.0)
+        assert without_vectors.column(f"{kind}_cosine")[0] == NO_COSINE
+    assert without_vectors.column("title_bm25")[0] == 2.0
 
 
 def test_the_most_likely_study_comes_first_and_equals_by_id() -> None:
@@ -96,30 +47,13 @@ def test_the_most_likely_study_comes_first_and_equals_by_id() -> None:
     assert [study for study, _ in ranked] == ["C", "A", "B"]
 
 
-@pytest.mark.parametrize(
-    ("frequency", "rarest", "unknown"),
-    [
-        ((), None, 1.0),
-        ((("set", 5), ("muscl", 9)), "set", 0.0),
-        ((("sauna", 0),), "sauna", 1.0),
-    ],
-)
-def test_the_vocabulary_knows_the_rarest_word_and_the_unknown_share(
-    frequency: tuple[tuple[str, int], ...], rarest: str | None, unknown: float
-) -> None:
-    found = Vocabulary.of(frequency, 10)
-
-    assert (found.rarest, found.unknown_share) == (rarest, unknown)
-
-
 def test_the_rarer_word_has_the_higher_inverse_frequency() -> None:
     found = Vocabulary.of((("a", 0), ("b", 1), ("c", 10)), 10)
+    cases = [(), (("set", 5), ("muscl", 9)), (("sauna", 0),)]
 
-    assert found.idf["a"] > found.idf["b"] > found.idf["c"] > 0
-    assert found.idf["c"] == pytest.approx(math.log(1 + 0.5 / 10.5))
-
-
-# --- Signals of the question ---------------------------------------------------------------------------------------------
+    assert found.idf["a"] > found.idf["b"] > found.idf["c"] == pytest.approx(math.log(1 + 0.5 / 10.5))
+    known = [(v.rarest, v.unknown_share) for v in (Vocabulary.of(frequency, 10) for frequency in cases)]
+    assert known == [(None, 1.0), ("set", 0.0), ("sauna", 1.0)]
 
 
 def test_signals_tell_how_far_the_leader_is_ahead() -> None:
@@ -133,18 +67,141 @@ def test_signals_tell_how_far_the_leader_is_ahead() -> None:
     assert signals["expected"] == pytest.approx(0.6)
     assert signals["leader_passage_cosine"] == 0.8
     assert signals["best_passage_cosine"] == 0.9
+    nothing = answerability.signals((), features_of(), make_query())
+    assert nothing.keys() == signals.keys()
+    assert (nothing["expected"], nothing["likely"], nothing["leader_passage_cosine"]) == (0.0, 0.0, 0.0)
+    assert relevance.rank(features_of(), []) == ()
 
 
-def test_nothing_found_gives_the_same_signals_at_their_lowest() -> None:
-    some = answerability.signals((("A", 0.5),), features_of(make_scores()), make_query())
-    none = answerability.signals((), features_of(), make_query())
-
-    assert none.keys() == some.keys()
-    assert none["logit1"] == none["logit3"] < -9
-    assert (none["expected"], none["likely"], none["leader_passage_cosine"]) == (0.0, 0.0, 0.0)
+MODEL = Logistic(("cosine", "coverage"), (0.5, 0.25), (0.1, 0.5), (2.0, -1.0), 0.5, threshold=0.4)
 
 
-def test_an_estimate_uses_the_signals_that_its_model_names() -> None:
-    model = Logistic(("margin",), (0.0,), (1.0,), (2.0,), 0.0)
+def row_of(**models: Logistic) -> dict[str, Any]:
+    return {
+        "kind": "lead",
+        "encoder": "word-hash@test",
+        "data": "dev",
+        "figures": {"meaning": {"auroc": 0.8}},
+        "models": {name: model.as_row() for name, model in models.items()},
+    }
 
-    assert answerability.estimate({"margin": 1.0, "words": 9.0}, model) == pytest.approx(1 / (1 + np.exp(-2)))
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "folder" / "lead.json"
+    learned.write(path, row_of(meaning=MODEL, words=MODEL))
+    return path
+
+
+def test_a_model_file_reads_as_it_was_written(path: Path) -> None:
+    found = learned.read(path)
+
+    assert found.models == {"meaning": MODEL, "words": MODEL}
+    assert (found.kind, found.encoder, found.data) == ("lead", "word-hash@test", "dev")
+    assert found.figures == {"meaning": {"auroc": 0.8}}
+    assert found.version == learned.version_of(row_of(meaning=MODEL, words=MODEL))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [('"intercept": 0.5', '"intercept": 0.6'), ('"auroc": 0.8', '"auroc": 0.9'), ('"dev"', '"test"')]
+)
+def test_a_file_changed_by_hand_is_refused(path: Path, one: str, other: str) -> None:
+    path.write_text(path.read_text().replace(one, other))
+
+    with pytest.raises(BadModel, match="changed by hand"):
+        learned.read(path)
+
+
+def test_what_is_no_model_file_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "lead.json"
+    with pytest.raises(BadModel, match=r"lead\.json"):
+        learned.read(path)
+
+    for text in ("", "[]", "{}", "null", '{"models": {"meaning": {}}}'):
+        path.write_text(text)
+        with pytest.raises(BadModel, match="calibrate"):
+            learned.read(path)
+
+
+def test_a_chance_is_logistic_in_standardised_features_and_between_0_and_1() -> None:
+    rows = [[0.5, 0.25], [0.6, 0.25], [0.5, 0.75]]  # the mean; one standard deviation more of the first, of the second
+    far = MODEL.predict(np.array([[1e9, 0.0], [-1e9, 0.0]]))
+
+    assert MODEL.predict(np.array(rows)) == pytest.approx([1 / (1 + np.exp(-x)) for x in (0.5, 2.5, -0.5)])
+    assert 0 < far[1] < 1e-6 < 1 - 1e-6 < far[0] < 1
+
+
+@pytest.mark.parametrize("folder", sorted(learned.FOLDER.iterdir()), ids=lambda folder: folder.name)
+def test_the_files_that_come_with_the_code_are_whole(folder: Path) -> None:
+    files = [learned.read(folder / f"{kind}.json") for kind in engines.KINDS]
+
+    assert [file.kind for file in files] == list(engines.KINDS)
+    for file in files:
+        assert set(file.models) == {"meaning", "words", "meaning_bare", "words_bare"}
+        assert learned.folder_of(file.encoder) == folder
+        assert set(file.figures) >= {"meaning", "words"}
+        by_words = [name for kind, model in file.models.items() if kind.startswith("words") for name in model.names]
+        assert not [name for name in by_words if "cosine" in name or "top3" in name]
+
+
+POLICY = Policy()
+CITED = "Ten weekly sets build muscle in men."
+
+
+def missing(query: Query, *texts: str, idf: dict[str, float] | None = None, **study: object) -> tuple[str, ...]:
+    shares = dict.fromkeys(query.terms, 1.0) if idf is None else idf
+    return missing_parts(query, texts or (CITED,), [make_study(**study)], shares, lambda word: word != "muscel", POLICY)  # type: ignore[arg-type]
+
+
+def test_a_word_that_nothing_cited_has_is_missing_as_it_was_written() -> None:
+    for question, parts in {
+        "Do weekly sets build muscle?": (), "Do saunas build muscle?": ("saunas",),
+        "Does setting out to build Muscles work?": (), "muscel sets": (),  # a misspelt word is no part
+    }.items():  # fmt: skip
+        query = make_query(question)
+        assert missing(query, idf={term: 1.0 for term in query.terms if term != "work"}) == parts
+
+
+def test_the_rarest_comes_first_and_what_matters_little_is_not_named() -> None:
+    four = {"creatin": 1.0, "sauna": 1.3, "sleep": 1.2, "caffein": 1.1}
+
+    assert missing(make_query("creatine sauna sleep caffeine"), idf=four) == ("sauna", "sleep", "caffeine")
+    assert missing(make_query("Do saunas build muscle?"), idf={"sauna": 0.1, "build": 1.0, "muscl": 3.0}) == ()
+    assert missing_parts(make_query("sauna"), [], [], {"sauna": 1.0}, lambda _: True, POLICY) == ("sauna",)
+
+
+def test_a_concept_that_no_study_is_about_is_named_once_unless_a_cited_text_mentions_it() -> None:
+    query = make_query("Does a sauna build muscle?", unstudied=(make_concept("sauna"),))
+
+    assert missing(query) == ("sauna",)
+    assert missing(query, CITED, "They sat in a sauna.") == ()
+
+
+def test_people_asked_about_whom_no_cited_study_includes_are_missing() -> None:
+    women, older = Population(sexes=(Sex.FEMALE,)), Population(age_groups=(AgeGroup.OLDER_ADULTS,))
+    trained = Population(training=(TrainingStatus.TRAINED,))
+    for asked, own, parts in (
+        (women, {"sex": Sex.MALE}, ("women",)), (women, {"sex": Sex.BOTH}, ()), (women, {"sex": Sex.FEMALE}, ()),
+        (older, {"age_group": AgeGroup.ADULTS}, ("older adults",)), (older, {"age_group": AgeGroup.NOT_REPORTED}, ()),
+        (trained, {"training_status": TrainingStatus.UNTRAINED}, ("trained people",)), (Population(), {}, ()),
+    ):  # fmt: skip
+        assert missing(make_query("Do weekly sets build muscle?", population=asked), **own) == parts
+
+
+def test_the_confidence_is_the_chance_in_a_hundred_and_says_what_it_rests_on() -> None:
+    for chance, score, label in (
+        (0.0, 0, "low"), (0.444, 44, "low"), (0.45, 45, "medium"), (0.694, 69, "medium"), (0.696, 70, "high"), (1.0, 100, "high"),
+    ):  # fmt: skip
+        found = confidence.assess(chance, {"leader_question_cosine": 0.0, "likely": 1.0}, (), "lead-1", POLICY)
+        assert (found.score, found.label, found.calibration) == (score, label, "lead-1")
+    for cosine, likely, parts, reason in (
+        (0.8, 1.0, (), "a curated question asks the same"), (0.0, 0.0, (), "no study stands out"),
+        (0.0, 1.0, (), "one study stands out"), (0.0, 3.0, (), "3 studies are likely to answer"),
+        (0.0, 1.0, (), "the cited studies use the question's words"),
+        (0.0, 1.0, ("sauna",), "some words of the question stand in no cited study"),
+    ):  # fmt: skip
+        reasons = confidence.assess(
+            0.5, {"leader_question_cosine": cosine, "likely": likely}, parts, "", POLICY
+        ).reasons
+        assert reason in reasons
+        assert ("a curated question asks the same" in reasons) == (cosine > 0)

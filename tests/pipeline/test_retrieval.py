@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,49 +10,34 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_app.records import Concept, Found, Hit, Hits, Leg, StudyScores, TextScore
+from corpus_app.records import Concept, Found, Hit, Hits
 from qa_app.pipeline.clock import Clock
-from qa_app.pipeline.concepts import ConceptIndex
 from qa_app.pipeline.learned import Logistic
 from qa_app.pipeline.policy import DEFAULT, PRESETS, Policy
-from qa_app.pipeline.ports import CorpusFacts, LegFailed
-from qa_app.pipeline.question.people import PeopleIndex
-from qa_app.pipeline.question.safety import SafetyLexicon
-from qa_app.pipeline.question.sources import SourceIndex
+from qa_app.pipeline.ports import Vector
 from qa_app.pipeline.records import Scope
 from qa_app.pipeline.retrieval import Models, Retrieved, cited_studies, fuse, retrieve, retrieve_scoped
-from qa_app.pipeline.text import content_stems
-from tests.pipeline.values import make_concept, make_query, make_study
-
-# --- Both halves in one order ------------------------------------------------------------------------------------------------
+from tests.pipeline.fake_corpus import FakeCorpus
+from tests.pipeline.values import make_concept, make_passage, make_query, make_study
 
 
-@pytest.mark.parametrize(
-    ("hits", "weight", "fused"),
-    [
-        ([], 0.4, {}),
+def test_scores_of_words_and_meaning_are_weighted() -> None:
+    two = [Hit(1, 4.0, 0.2), Hit(2, 0.0, 0.6)]
+    for hits, weight, fused in (
+        ([], 0.4, {}), (two, 0.4, {2: 0.6, 1: 0.4}), (two, 0.0, {2: 1.0, 1: 0.0}),
         ([Hit(1, 1.0, 0.2), Hit(2, 3.0, 0.6), Hit(3, 2.0, 0.3)], 0.4, {2: 1.0, 3: 0.4 * 0.5 + 0.6 * 0.25, 1: 0.0}),
-        ([Hit(1, 4.0, 0.2), Hit(2, 0.0, 0.6)], 0.4, {2: 0.6, 1: 0.4}),
-        ([Hit(1, 4.0, 0.2), Hit(2, 0.0, 0.6)], 0.0, {2: 1.0, 1: 0.0}),
         ([Hit(1, 1.0, None), Hit(2, 3.0, None)], 0.4, {2: 1.0, 1: 0.0}),  # no vectors: words alone
         ([Hit(1, 0.0, 0.2), Hit(2, 0.0, 0.6)], 0.4, {2: 1.0, 1: 0.0}),  # no word in common: meaning alone
         ([Hit(1, 1.0, 0.2), Hit(2, 9.0, None), Hit(3, 1.0, 0.6)], 0.4, {2: 1.0, 3: 0.6, 1: 0.0}),  # 2 waits for its vector
         ([Hit(2, 1.0, 0.6), Hit(1, 1.0, 0.6)], 0.4, {1: 0.0, 2: 0.0}),  # nothing tells them apart but their ids
-    ],
-)  # fmt: skip
-def test_scores_of_both_halves_are_brought_to_one_scale_and_weighted(
-    hits: list[Hit], weight: float, fused: dict[int, float]
-) -> None:
-    found = fuse(Hits.of(hits), weight)
-
-    assert list(found) == list(fused)
-    assert found == pytest.approx(fused)
+    ):  # fmt: skip
+        found = fuse(Hits.of(hits), weight)
+        assert list(found) == list(fused)
+        assert found == pytest.approx(fused)
 
 
 @given(st.lists(st.tuples(st.floats(0, 40), st.none() | st.floats(-1, 1)), max_size=40), st.floats(0, 1), st.randoms())
-def test_fused_scores_lie_between_0_and_1_whatever_order_the_hits_come_in(
-    rows: list[tuple[float, float | None]], weight: float, random: Any
-) -> None:
+def test_fused_scores_lie_between_0_and_1(rows: list[Any], weight: float, random: Any) -> None:
     hits = [Hit(number, *row) for number, row in enumerate(rows)]
 
     found = fuse(Hits.of(hits), weight)
@@ -63,13 +48,14 @@ def test_fused_scores_lie_between_0_and_1_whatever_order_the_hits_come_in(
     assert fuse(Hits.of(random.sample(hits, len(hits))), weight) == found
 
 
-# --- Collections and neighbours ----------------------------------------------------------------------------------------------
-
-TEXTS = {
-    "A": ("training", "Weekly sets build muscle."),
-    "B": ("nutrition", "Protein helps the old."),
-    "C": ("nutrition", "A loading phase fills stores of phosphate."),
-}
+PASSAGES = [
+    make_passage(text, study=make_study(study, collection=collection))
+    for study, collection, text in (
+        ("A", "training", "Weekly sets build muscle."),
+        ("B", "nutrition", "Protein helps the old."),
+        ("C", "nutrition", "A loading phase fills stores of phosphate."),
+    )
+]
 HALF = Logistic(("leader_coverage",), (0.45,), (0.01,), (1.0,), 0.0, threshold=0.5)
 """Says that a question is answered where the leading study has half of its words."""
 BY_COVERAGE = Logistic(("coverage",), (0.5,), (0.1,), (1.0,), 0.0)
@@ -79,61 +65,24 @@ LINKING = PRESETS["seed-001"]
 DETECTING = Policy(scope_detected=True)
 
 
-class WordCorpus:
-    """Finds studies by the stems that they share with a question; it has no encoder."""
+class NotedCorpus(FakeCorpus):
+    """Notes where it was searched."""
 
-    def __init__(self, texts: Mapping[str, tuple[str, str]]) -> None:
-        self.stems = {study: frozenset(content_stems(text)) for study, (_, text) in texts.items()}
-        self.collections = {study: collection for study, (collection, _) in texts.items()}
-        self.searched: list[tuple[str, str | None]] = []
+    def __init__(self, concepts: Sequence[Concept] = ()) -> None:
+        super().__init__(PASSAGES, concepts)
+        self.searched: list[str | None] = []
 
-    def encode(self, *_: object) -> Any:
-        raise LegFailed("There is no encoder.")
-
-    def _shared(self, text: str, collection: str | None) -> dict[str, frozenset[str]]:
-        asked = frozenset(content_stems(text))
-        own = {s: stems & asked for s, stems in self.stems.items() if collection in (None, self.collections[s])}
-        return {study: shared for study, shared in own.items() if shared}
-
-    def find(self, text: str, *_: object, collection: str | None, **__: object) -> Found:
-        self.searched.append((text, collection))
-        shared = self._shared(text, collection)
-        frequency = tuple((s, sum(s in own for own in self.stems.values())) for s in content_stems(text))
-        hits = [Hit(ord(study), float(len(stems)), None) for study, stems in shared.items()]
-        legs = Leg(True, len(hits)), Leg(False, 0, "There is no encoder.")
-        return Found(Hits.of(hits), *legs, 1, (), frequency, len(self.stems))
-
-    def score_studies(self, text: str, *_: object, collection: str | None, **__: object) -> tuple[StudyScores, ...]:
-        shared = self._shared(text, collection)
-        return tuple(StudyScores(s, {"passage": TextScore(len(own), None)}, own) for s, own in shared.items())
-
-
-def make_facts(concepts: Sequence[Concept] = ()) -> CorpusFacts:
-    return CorpusFacts(
-        version=1,
-        studies={study: make_study(study, collection=collection) for study, (collection, _) in TEXTS.items()},
-        sources=SourceIndex.build(()),
-        collections=(),
-        concepts=tuple(concepts),
-        concept_index=ConceptIndex.build(concepts),
-        people=PeopleIndex.build({}),
-        safety=SafetyLexicon.build(),
-        findings=(),
-        finding_concepts={},
-        sizes={},
-        vocabulary={},
-        changed_at=None,
-    )
+    def find(self, text: str, vector: Vector | None, *, collection: str | None, **options: Any) -> Found:
+        self.searched.append(collection)
+        return super().find(text, vector, collection=collection, **options)
 
 
 def scoped(
     text: str, chosen: str | None, policy: Policy = DEFAULT, **changes: Any
-) -> tuple[Retrieved, Scope, WordCorpus]:
-    corpus = WordCorpus(TEXTS)
-    found, scope = retrieve_scoped(
-        make_query(text, **changes), corpus, make_facts(), MODELS, policy, Clock(), chosen  # type: ignore[arg-type]
-    )  # fmt: skip
-    return found, scope, corpus
+) -> tuple[Retrieved, Scope, NotedCorpus]:
+    corpus = NotedCorpus()
+    query = make_query(text, **changes)
+    return *retrieve_scoped(query, corpus, corpus.facts(), MODELS, policy, Clock(), chosen), corpus
 
 
 @pytest.mark.parametrize(
@@ -153,24 +102,16 @@ def test_a_chosen_collection_is_left_only_for_an_answer(
 
     assert where is scope
     assert next((study for study, _ in found.ranked), None) == leader
-    assert [collection for _, collection in corpus.searched] == searched
+    assert corpus.searched == searched
+    assert (found.vector, found.found.lexical.ok, found.found.dense.ok) == (None, True, False)
 
 
-@pytest.mark.parametrize(
-    ("policy", "chosen", "scope"),
-    [
-        (DEFAULT, None, Scope.GLOBAL),
-        (DETECTING, None, Scope.COLLECTION),
-        (DETECTING, "training", Scope.COLLECTION_THEN_GLOBAL),
-    ],
-)
-def test_a_collection_that_is_pointed_at_is_searched_where_the_policy_says_so(
-    policy: Policy, chosen: str | None, scope: Scope
-) -> None:
-    found, where, _ = scoped("protein for the old", chosen, policy, collection="nutrition")
-
-    assert where is scope
-    assert found.ranked[0][0] == "B"
+def test_a_collection_that_is_pointed_at_is_searched_where_the_policy_says_so() -> None:
+    for policy, chosen, scope in (
+        (DEFAULT, None, Scope.GLOBAL), (DETECTING, None, Scope.COLLECTION), (DETECTING, "training", Scope.COLLECTION_THEN_GLOBAL),
+    ):  # fmt: skip
+        found, where, _ = scoped("protein for the old", chosen, policy, collection="nutrition")
+        assert (where, found.ranked[0][0]) == (scope, "B")
 
 
 CREATINE = make_concept("creatine", neighbours=("loading-phase", "strength", "creatine", "gone"))
@@ -180,10 +121,8 @@ CONCEPTS = (CREATINE, LOADING, HUB)
 
 
 def linked(text: str, policy: Policy, *concepts: Concept) -> tuple[Retrieved, Clock]:
-    clock = Clock()
-    query = make_query(text, concepts=concepts)
-    corpus: Any = WordCorpus(TEXTS)
-    return retrieve(query, corpus, make_facts(CONCEPTS), MODELS, policy, clock), clock
+    clock, corpus = Clock(), NotedCorpus(CONCEPTS)
+    return retrieve(make_query(text, concepts=concepts), corpus, corpus.facts(), MODELS, policy, clock), clock
 
 
 def test_where_little_was_found_neighbouring_concepts_are_searched_too() -> None:
@@ -196,43 +135,22 @@ def test_where_little_was_found_neighbouring_concepts_are_searched_too() -> None
     assert clock.spent["linked"] is not None
 
 
-@pytest.mark.parametrize(
-    ("text", "policy", "concepts"),
-    [
+def test_there_is_no_second_pass_without_need() -> None:
+    for text, policy, concepts in (
         ("does creatine help swimmers?", DEFAULT, (CREATINE,)),  # the policy has no second pass
         ("do weekly sets build muscle?", LINKING, (CREATINE,)),  # enough was found
         ("does creatine help swimmers?", LINKING, ()),  # no concept is named
         ("does strength help swimmers?", LINKING, (HUB,)),  # it has neighbours everywhere
-    ],
-)
-def test_there_is_no_second_pass_without_need(text: str, policy: Policy, concepts: tuple[Concept, ...]) -> None:
-    found, clock = linked(text, policy, *concepts)
-
-    assert (found.linked, found.linked_leg) == ((), None)
-    assert clock.spent["linked"] is None
+    ):
+        found, clock = linked(text, policy, *concepts)
+        assert (found.linked, found.linked_leg, clock.spent["linked"]) == ((), None, None)
 
 
-@pytest.mark.parametrize(
-    ("chances", "cited"),
-    [
-        ([], ()),
-        ([0.01], ("A",)),  # the leader may always be cited
-        ([0.9, 0.5, 0.4, 0.3], ("A", "B", "C")),
-        ([0.9, 0.8, 0.7, 0.6, 0.5], ("A", "B", "C", "D")),
-        ([0.06, 0.05, 0.04], ("A", "B")),
-    ],
-)
-def test_studies_far_behind_the_leader_are_not_cited(chances: list[float], cited: tuple[str, ...]) -> None:
+def test_studies_far_behind_the_leader_are_not_cited() -> None:
     found, _, _ = scoped("weekly sets", None)
-    ranked = tuple(zip("ABCDE", chances, strict=False))
     policy = Policy(cited_from=0.05, cited_share=0.4, cited_studies=4)
-
-    assert cited_studies(replace(found, ranked=ranked), policy) == cited
-
-
-def test_a_failed_encoder_leaves_the_words_and_says_why() -> None:
-    found, _, _ = scoped("weekly sets", None)
-
-    assert found.vector is None
-    assert (found.found.lexical.ok, found.found.dense.ok) == (True, False)
-    assert found.is_answerable
+    for chances, cited in (
+        ([], ""), ([0.01], "A"), ([0.9, 0.5, 0.4, 0.3], "ABC"), ([0.9, 0.8, 0.7, 0.6, 0.5], "ABCD"), ([0.06, 0.05, 0.04], "AB"),
+    ):  # fmt: skip
+        ranked = tuple(zip("ABCDE", chances, strict=False))
+        assert cited_studies(replace(found, ranked=ranked), policy) == tuple(cited)

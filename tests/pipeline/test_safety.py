@@ -20,7 +20,6 @@ ROOT = Path(__file__).parents[2]
 LEXICON = SafetyLexicon.build(read_tables(ROOT / "corpus" / "lexicon"))
 LANGUAGE_ONLY = SafetyLexicon.build()
 ROWS = [json.loads(line) for line in (ROOT / "tests/data/safety_questions.jsonl").read_text("utf-8").splitlines()]
-URGENT = [(row["route"], row["question"]) for row in ROWS if row["route"] in {"crisis", "emergency"}]
 
 
 def route_of(question: str, lexicon: SafetyLexicon = LEXICON) -> str | None:
@@ -28,75 +27,48 @@ def route_of(question: str, lexicon: SafetyLexicon = LEXICON) -> str | None:
     return declined.route if declined else None
 
 
-@pytest.mark.parametrize("rule", LEXICON.rules, ids=lambda rule: f"{rule.route}: {rule.example[:40]}")
-def test_a_rule_catches_its_example_and_nothing_catches_its_counterexample(rule) -> None:  # type: ignore[no-untyped-def]
-    words = LEXICON.words(rule.example)
-
-    assert rule.matches(words, LEXICON.index.find(words))
-    assert route_of(rule.counterexample) is None
-
-
-@pytest.mark.parametrize(("route", "question"), URGENT)
-def test_no_crisis_and_no_emergency_is_missed(route: str, question: str) -> None:
-    assert route_of(question) == route
+def test_a_rule_catches_its_example_and_nothing_catches_its_counterexample() -> None:
+    for rule in LEXICON.rules:
+        words = LEXICON.words(rule.example)
+        assert rule.matches(words, LEXICON.index.find(words)), rule.example
+        assert route_of(rule.counterexample) is None, rule.counterexample
 
 
-def test_the_list_alone_declines_the_labelled_questions_and_no_others() -> None:
-    wrong = [row["question"] for row in ROWS if route_of(row["question"]) != row["route"]]
+def test_no_crisis_and_no_emergency_is_missed_and_no_other_question_declined() -> None:
+    wrong = [(row["route"], row["question"]) for row in ROWS if route_of(row["question"]) != row["route"]]
 
+    assert [row for row in wrong if row[0] in {"crisis", "emergency"}] == []
     assert len(wrong) <= 2
-
-
-@pytest.mark.parametrize(
-    ("route", "words"),
-    [
-        ("crisis", ["112", "999", "911", "116 123", "988", "doctor"]),
-        ("emergency", ["112", "999", "911", "Stop exercising"]),
-        ("pregnancy", ["midwife", "doctor"]),
-        ("eating", ["doctor", "helpline"]),
-        ("minor", ["paediatrician", "under 18"]),
-        ("drugs", ["no doses", "doctor"]),
-        ("medicine", ["doctor", "pharmacist"]),
-        ("personal_medical", ["doctor"]),
-        ("diagnosis", ["doctor"]),
-    ],
-)
-def test_a_reply_says_where_help_is_and_all_but_the_gravest_what_the_site_can_do(route: str, words: list[str]) -> None:
-    declined = LEXICON.routes[route].declined()
-
-    assert (declined.outcome, declined.route) == (Outcome.GUARDRAIL, route)
-    assert [word for word in words if word not in declined.message] == []
-    assert ("What this site can do" in declined.message) == (route != "crisis")
-
-
-def test_every_route_has_labelled_questions() -> None:
     assert set(LEXICON.routes) == {row["route"] for row in ROWS if row["route"]}
 
 
-@pytest.mark.parametrize(
-    ("question", "route"),
-    [
-        ("I want to kill myself", "crisis"),
-        ("my mum took 40 paracetamol tablets", "emergency"),
-        ("I can't breathe", "emergency"),
-        ("which heat pump is quietest?", None),
-        ("can my son squat at 12 years old?", None),
-    ],
-)
-def test_a_corpus_without_a_lexicon_still_answers_a_crisis_with_help(question: str, route: str | None) -> None:
-    assert route_of(question, LANGUAGE_ONLY) == route
+def test_a_reply_says_where_help_is_and_all_but_the_gravest_what_the_site_can_do() -> None:
+    for route, words in {
+        "crisis": ["112", "999", "911", "116 123", "988", "doctor"], "emergency": ["112", "999", "911", "Stop exercising"],
+        "pregnancy": ["midwife", "doctor"], "eating": ["doctor", "helpline"], "minor": ["paediatrician", "under 18"],
+        "drugs": ["no doses", "doctor"], "medicine": ["doctor", "pharmacist"], "personal_medical": ["doctor"],
+        "diagnosis": ["doctor"],
+    }.items():  # fmt: skip
+        declined = LEXICON.routes[route].declined()
+        assert (declined.outcome, declined.route) == (Outcome.GUARDRAIL, route)
+        assert [word for word in words if word not in declined.message] == []
+        assert ("What this site can do" in declined.message) == (route != "crisis")
 
 
-@pytest.mark.parametrize(
-    "question", ["CHEST PAIN when I lift", "che\u200bst pa\u00adin when I lift", "chest-pain when I lift"]
-)
-def test_disguised_letters_do_not_get_around_a_route(question: str) -> None:
-    assert route_of(question) == "emergency"
+def test_a_corpus_without_a_lexicon_still_answers_a_crisis_with_help() -> None:
+    routes = {
+        "I want to kill myself": "crisis", "my mum took 40 paracetamol tablets": "emergency", "I can't breathe": "emergency",
+        "which heat pump is quietest?": None, "can my son squat at 12 years old?": None,
+    }  # fmt: skip
+
+    assert {question: route_of(question, LANGUAGE_ONLY) for question in routes} == routes
 
 
-@pytest.mark.parametrize("misspelt", ["testosteron", "testostrone", "tetsosterone", "testozterone"])
-def test_a_wrong_letter_in_a_drugs_name_does_not_get_around_a_route(misspelt: str) -> None:
-    assert route_of(f"how much {misspelt} should i take a week") == "drugs"
+def test_disguised_or_wrong_letters_do_not_get_around_a_route() -> None:
+    for pain in ("CHEST PAIN", "che\u200bst pa\u00adin", "chest-pain"):
+        assert route_of(f"{pain} when I lift") == "emergency"
+    for drug in ("testosteron", "testostrone", "tetsosterone", "testozterone"):
+        assert route_of(f"how much {drug} should i take a week") == "drugs"
 
 
 @given(st.text())
@@ -108,15 +80,15 @@ def test_no_text_breaks_the_check(text: str) -> None:
 
 def classifier(guarded: bool) -> SafetyClassifier:
     """Build a model that always, or never, sees a question about medicines."""
-    return SafetyClassifier.from_row(
-        {
-            "routes": ["medicine"],
-            "lists": [],
-            "thresholds": {"medicine": 0.8},
-            "intercepts": [-5.0, 5.0] if guarded else [5.0, -5.0],
-            "weights": np.zeros((384 + BUCKETS, 2)).tolist(),
-        }
-    )
+    intercepts, weights = [-5.0, 5.0] if guarded else [5.0, -5.0], np.zeros((384 + BUCKETS, 2)).tolist()
+    row = {
+        "routes": ["medicine"],
+        "lists": [],
+        "thresholds": {"medicine": 0.8},
+        "intercepts": intercepts,
+        "weights": weights,
+    }
+    return SafetyClassifier.from_row(row)
 
 
 STORY = (
@@ -124,23 +96,14 @@ STORY = (
 )
 
 
-@pytest.mark.parametrize(
-    ("question", "guarded", "route"),
-    [
-        ("a question the list does not know", True, "medicine"),
-        ("a question the list does not know", False, None),
-        ("can I stop my metformin?", False, "medicine"),
-        (STORY, False, None),
-        (STORY, True, "medicine"),
-        (STORY + "I want to kill myself.", False, "crisis"),
-    ],
-)
-def test_the_classifier_adds_to_the_list_and_decides_long_questions_that_are_not_urgent(
-    question: str, guarded: bool, route: str | None
-) -> None:
-    declined = check(question, [0.0] * 384, LEXICON, classifier(guarded))
-
-    assert (declined.route if declined else None) == route
+def test_the_classifier_adds_to_the_list_and_decides_long_questions_that_are_not_urgent() -> None:
+    unknown = "a question the list does not know"
+    for question, guarded, route in (
+        (unknown, True, "medicine"), (unknown, False, None), ("can I stop my metformin?", False, "medicine"),
+        (STORY, False, None), (STORY, True, "medicine"), (STORY + "I want to kill myself.", False, "crisis"),
+    ):  # fmt: skip
+        declined = check(question, [0.0] * 384, LEXICON, classifier(guarded))
+        assert (declined.route if declined else None) == route
 
 
 @pytest.mark.parametrize(

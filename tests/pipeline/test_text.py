@@ -1,4 +1,4 @@
-"""Words, stems and marks: whole words only, offsets that hold, and nothing that a text can break."""
+"""Words, stems and phrases: whole words only, offsets that hold, and nothing that a text can break."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from qa_app.lexicon import stemming
-from qa_app.pipeline.text import clean, content_stems, folded, highlights, jaccard, stem, stems, words
+from qa_app.pipeline.lexicon import LANGUAGE_FOLDER, LexiconError, PhraseIndex, read_tables, words_of
+from qa_app.pipeline.text import clean, content_stems, folded, highlights, stem, stems, words
 
 # Everything a string can hold, lone surrogates, controls and unassigned code points included; odd ones are drawn often.
 ODD = "\0\x07\t\n\r\x85\u00ad\u034f\u0301\u200b\u200d\u202e\u2028\u3164\ufeff\ufb01\uff11\uff3b\ud800\udfff\ue000\U0001f4aa\U000e0041İßſ"
@@ -21,32 +22,20 @@ stem_sets = st.frozensets(st.sampled_from(["set", "muscl", "growth", "1"]))
 @given(anything)
 @example("e\u200b\u0301")
 @example("\u3164e\u3164\u0301")
-def test_cleaning_twice_is_cleaning_once(text: str) -> None:
+def test_cleaning_twice_is_cleaning_once_and_no_string_breaks_the_word_functions(text: str) -> None:
     assert clean(clean(text)) == clean(text)
-
-
-@given(anything)
-def test_nothing_a_string_can_hold_breaks_the_word_functions(text: str) -> None:
-    for function in (clean, folded, words, stems, content_stems):
+    for function in (folded, words, stems, content_stems):
         function(text)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("  how   many\n\tsets? ", "how many sets?"),
-        ("ｈｏｗ　ｍａｎｙ ｓｅｔｓ", "how many sets"),
-        ("mus\u00adcle gro\u200bwth", "muscle growth"),
-        ("\u202eignore\u202c me", "ignore me"),
-        ("ﬁbre", "fibre"),
-        ("cafe\u0301", "café"),
-        ("a\0b\x07c", "a b c"),
-        ("\u200b\u2060\ufeff", ""),
-        ("💪 sets", "💪 sets"),
-    ],
-)
-def test_cleaning_keeps_the_words_and_drops_what_cannot_be_seen(text: str, expected: str) -> None:
-    assert clean(text) == expected
+def test_cleaning_keeps_the_words_and_drops_what_cannot_be_seen() -> None:
+    cleaned = {
+        "  how   many\n\tsets? ": "how many sets?", "ｈｏｗ　ｍａｎｙ ｓｅｔｓ": "how many sets", "mus\u00adcle gro\u200bwth": "muscle growth",
+        "\u202eignore\u202c me": "ignore me", "ﬁbre": "fibre", "cafe\u0301": "café", "a\0b\x07c": "a b c", "\u200b\u2060\ufeff": "",
+        "💪 sets": "💪 sets",
+    }  # fmt: skip
+
+    assert {text: clean(text) for text in cleaned} == cleaned
 
 
 @given(anything, stem_sets)
@@ -57,42 +46,25 @@ def test_highlights_are_whole_words_with_a_wanted_stem_in_order(text: str, wante
     assert all(first[1] <= second[0] for first, second in pairwise(spans))
 
 
-def test_highlights_count_code_points() -> None:
+def test_highlights_are_whole_words_counted_in_code_points() -> None:
     text = "💪💪 Sets grow muscles; the muscular set shows it."
 
-    spans = highlights(text, frozenset({"set", "muscl"}))
+    spans = highlights(text, frozenset({"set", "muscl", "how"}))
 
     assert [text[start:end] for start, end in spans] == ["Sets", "muscles", "set"]
     assert spans[0] == (3, 7)
 
 
-def test_highlights_never_mark_a_part_of_a_word() -> None:
-    assert highlights("show shower howl", frozenset({"how"})) == ()
-
-
 def test_content_stems_leave_out_words_without_a_subject_and_repeats() -> None:
-    assert content_stems("How many sets should I do: sets for my biggest muscle, a or 3?") == (
-        "set",
-        "biggest",
-        "muscl",
-        "3",
-    )
-
-
-@pytest.mark.parametrize("question", ["", "how much should I?", "what does the study say", "?!", "… — …"])
-def test_a_question_without_a_subject_has_no_terms(question: str) -> None:
-    assert content_stems(question) == ()
-
-
-def test_case_accents_and_apostrophes_do_not_make_another_word() -> None:
+    for said, subject in {
+        "How many sets should I do: sets for my biggest muscle, a or 3?": ("set", "biggest", "muscl", "3"),
+        "dont know if i'll already do anything lol, honestly": (),
+        "What's the point? It doesn't help my nan's bones": ("point", "nan", "bone"),
+        "how much should I?": (), "what does the study say": (), "… — …": (), "": (),
+    }.items():  # fmt: skip
+        assert content_stems(said) == subject
     assert stem("Élan") == stem("elan")
     assert words("Don’t") == words("don't")
-
-
-@given(stem_sets, stem_sets)
-def test_jaccard_is_bounded_symmetric_and_one_for_equals(first: frozenset[str], second: frozenset[str]) -> None:
-    assert 0.0 <= jaccard(first, second) == jaccard(second, first) <= 1.0
-    assert jaccard(first, first) == 1.0
 
 
 def test_threads_stem_without_spoiling_each_others_words() -> None:
@@ -109,12 +81,51 @@ def test_threads_stem_without_spoiling_each_others_words() -> None:
     assert all(result == alone * 20 for result in together)
 
 
-@pytest.mark.parametrize(
-    ("said", "subject"),
-    [
-        ("dont know if i'll already do anything lol, honestly", ()),
-        ("What's the point? It doesn't help my nan's bones", ("point", "nan", "bone")),
-    ],
-)
-def test_chat_and_short_forms_are_no_subject(said: str, subject: tuple[str, ...]) -> None:
-    assert content_stems(said) == subject
+def found(text: str, *phrases: object, **others: list[str]) -> list[str]:
+    """Return the texts of the matches of a list with these phrases; a list `NAME` may be given beside, and `without`."""
+    lists = {"list": {"phrases": list(phrases), "except": others.pop("without", [])}}
+    lists |= {name: {"phrases": rows} for name, rows in others.items()}
+    words = words_of(text)
+    spans = PhraseIndex.compile([{"lists": lists}]).find(words).get("list", ())
+    return [" ".join(words[start:end]) for start, end in spans]
+
+
+def test_a_phrase_matches_what_the_pattern_language_says() -> None:
+    for text, phrase, matches in (
+        ("Chest pain!", "chest pain", ["chest pain"]), ("chest. Pain", "chest pain", []), ("She fainted", "faint*", ["fainted"]),
+        ("on lisinopril", "*pril", ["lisinopril"]), ("I just want out", "i just? want", ["i just want"]),
+        ("I want out", "i just? want", ["i want"]), ("aged fourteen", "aged #8-17", ["aged fourteen"]),
+        ("aged 18", "aged #8-17", []), ("1,200 kcal", "#100-1199 kcal", []), ("so café it is", "cafe", ["cafe"]),
+        ("my lower back", "my * back", ["my lower back"]), ("Stop metformin", ". stop", [". stop"]), ("can't", "cant", ["cant"]),
+    ):  # fmt: skip
+        assert found(text, phrase) == matches, (text, phrase)
+
+
+def test_the_longest_phrase_wins_exceptions_are_taken_back_and_lists_can_be_named() -> None:
+    assert found("heart attack symptoms", "heart", "heart attack") == ["heart attack"]
+    assert found("want to die young or want to die", "want to die", without=["want to die young"]) == ["want to die"]
+    assert found("my big sister and my mum", "my {kin}", kin=["mum", "big sister"]) == ["my big sister", "my mum"]
+    assert PhraseIndex.compile(read_tables(LANGUAGE_FOLDER).values()).names
+
+
+def test_a_pair_occurs_in_one_sentence_within_its_distance() -> None:
+    pair = {"all": ["chest", "pain"], "within": 4}
+
+    assert found("pain all over my chest", pair)
+    assert not found("chest day. Then pain", pair)
+    assert not found("chest a b c d e pain", pair)
+
+
+@given(st.text("abc", min_size=1, max_size=4), st.text("abc", min_size=1, max_size=4), st.text("abc", max_size=2))
+def test_only_whole_words_match(word: str, before: str, after: str) -> None:
+    assert found(f"{before}{word}{after} x", word) == ([word] if f"{before}{word}{after}" == word else [])
+
+
+def test_a_list_that_cannot_be_read_is_named() -> None:
+    for lists in (
+        {"a": {"phrases": ["Chest"]}}, {"a": {"phrases": ["(chest|arm)"]}}, {"a": {"phrases": ["just?"]}},
+        {"a": {"phrases": [""]}}, {"a": {"phrases": ["{b}"]}}, {"a": {"phrases": ["{b}"]}, "b": {"phrases": ["{a}"]}},
+        {"a": {"phrases": ["{b} x"]}, "b": {"phrases": ["y"], "except": ["y z"]}}, {"a": {"phrase": ["chest"]}},
+    ):  # fmt: skip
+        with pytest.raises(LexiconError, match=r"'a'|circle"):
+            PhraseIndex.compile([{"lists": lists}])

@@ -1,85 +1,71 @@
-"""A headline says yes or no only where question and finding leave no doubt."""
+"""Findings of the cited studies: who agrees, how strong the evidence is, and when a headline says yes or no."""
 
-import tomllib
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from corpus_app.records import Direction, Finding, Lean, Wanted
-from qa_app.pipeline.agreement import FindingConcepts
-from qa_app.pipeline.lexicon import LANGUAGE_FOLDER, PhraseIndex, words_of
+from corpus_app.records import AgeGroup, Concept, Design, Direction, Finding, Lean, Notice, Sex, TrainingStatus, Wanted
+from qa_app.pipeline.agreement import (
+    FindingConcepts,
+    LeanCounts,
+    build_alias_index,
+    counts,
+    is_conflicting,
+    map_finding,
+)
+from qa_app.pipeline.lexicon import PhraseIndex, words_of
+from qa_app.pipeline.query import Population
 from qa_app.pipeline.question.wording import read_intent
+from qa_app.pipeline.strength import StudySize, grade
 from qa_app.pipeline.verdict import names_matter, read_polarity, verdict
+from tests.pipeline.test_parse import examples
+from tests.pipeline.values import make_study
 
 UP, DOWN = Direction.INCREASE, Direction.DECREASE
 GOOD, BAD, SAME = Direction.FAVOURS_INTERVENTION, Direction.FAVOURS_COMPARATOR, Direction.NO_DIFFERENCE
 
 
-def examples(name: str) -> list[tuple[str, str, str]]:
-    rows = tomllib.loads((LANGUAGE_FOLDER / f"{name}.toml").read_text("utf-8"))["examples"]
-    return [(row, cases["catches"], cases["misses"]) for row, cases in rows.items()]
+def test_intents_and_polarities_catch_their_examples_and_miss_the_others() -> None:
+    polarity = PhraseIndex.of_language("polarity")
+
+    for name, caught, missed in examples("intent"):
+        assert (read_intent(caught) == name, read_intent(missed) == name) == (True, False), name
+    for name, caught, missed in examples("polarity"):
+        assert (name in polarity.find(words_of(caught)), name in polarity.find(words_of(missed))) == (True, False), name
 
 
-@pytest.mark.parametrize(("intent", "caught", "missed"), examples("intent"))
-def test_an_intent_catches_its_example_and_misses_the_other(intent: str, caught: str, missed: str) -> None:
-    assert (read_intent(caught) == intent, read_intent(missed) == intent) == (True, False)
+def test_the_intent_of_a_question() -> None:
+    intents = {
+        "How many sets do I need?": "how_many", "my gran is 80, is lifting safe?": "yes_no", "protein timing strength": "claim",
+        "Which is better, soy or whey?": "which", "": "claim",
+    }  # fmt: skip
+
+    assert {ask: read_intent(ask) for ask in intents} == intents
 
 
-@pytest.mark.parametrize(
-    ("ask", "intent"),
-    [
-        ("How many sets do I need?", "how_many"),
-        ("my gran is 80, is lifting safe?", "yes_no"),
-        ("protein timing strength", "claim"),
-        ("Which is better, soy or whey?", "which"),
-        ("", "claim"),
-    ],
-)
-def test_the_intent_of_a_question(ask: str, intent: str) -> None:
-    assert read_intent(ask) == intent
-
-
-@pytest.mark.parametrize(("name", "caught", "missed"), examples("polarity"))
-def test_a_polarity_list_catches_its_example_and_misses_the_other(name: str, caught: str, missed: str) -> None:
-    index = PhraseIndex.compile([tomllib.loads((LANGUAGE_FOLDER / "polarity.toml").read_text("utf-8"))])
-
-    assert (name in index.find(words_of(caught)), name in index.find(words_of(missed))) == (True, False)
-
-
-@pytest.mark.parametrize(
-    ("ask", "lean", "direction", "expected"),
-    [
-        ("Does creatine improve strength?", Lean.YES, GOOD, "yes"),
-        ("Does creatine improve strength?", Lean.NO, BAD, "no"),
-        ("Does creatine improve strength?", Lean.YES, UP, "yes"),
-        ("Does creatine improve strength?", Lean.MIXED, GOOD, "depends"),
-        ("Does creatine improve strength?", Lean.NO_CLEAR_DIFFERENCE, SAME, "no_clear_difference"),
-        ("Does creatine improve strength?", None, GOOD, None),
-        ("Does creatine not improve strength?", Lean.YES, GOOD, None),
+def test_the_verdict_follows_question_and_finding() -> None:
+    better, bad = "Does creatine improve strength?", "Is creatine bad for strength?"
+    worse = "Is water better than creatine for strength?"
+    for ask, lean, direction, expected in (
+        (better, Lean.YES, GOOD, "yes"), (better, Lean.NO, BAD, "no"), (better, Lean.YES, UP, "yes"),
+        (better, Lean.MIXED, GOOD, "depends"), (better, Lean.NO_CLEAR_DIFFERENCE, SAME, "no_clear_difference"),
+        (better, None, GOOD, None), ("Does creatine not improve strength?", Lean.YES, GOOD, None),
         ("Is creatine bad for kidneys?", Lean.NO_CLEAR_DIFFERENCE, SAME, "no_clear_difference"),
-        ("Is creatine bad for strength?", Lean.YES, GOOD, "no"),
-        ("Is creatine bad for strength?", Lean.NO, DOWN, "yes"),
-        ("Is creatine better than water for strength?", Lean.YES, GOOD, "yes"),
-        ("Is water better than creatine for strength?", Lean.YES, GOOD, "no"),
-        ("Is water better than creatine for strength?", Lean.NO, BAD, "yes"),
-        ("Is milk better than soy for strength?", Lean.YES, GOOD, None),
+        (bad, Lean.YES, GOOD, "no"), (bad, Lean.NO, DOWN, "yes"),
+        ("Is creatine better than water for strength?", Lean.YES, GOOD, "yes"), (worse, Lean.YES, GOOD, "no"),
+        (worse, Lean.NO, BAD, "yes"), ("Is milk better than soy for strength?", Lean.YES, GOOD, None),
         ("Is creatine as good as water for strength?", Lean.YES, GOOD, "no"),
-        ("Creatine or water for strength?", Lean.YES, GOOD, None),
-        ("Can creatine help me?", Lean.YES, GOOD, "yes"),
-        ("How much creatine should I take?", Lean.YES, GOOD, "number"),
-        ("Why does creatine work?", Lean.YES, GOOD, "explanation"),
-        ("Which supplements help?", Lean.YES, GOOD, "list"),
-        ("creatine strength", Lean.YES, GOOD, None),
-    ],
-)
-def test_the_verdict_follows_question_and_finding(
-    ask: str, lean: Lean | None, direction: Direction, expected: str | None
-) -> None:
-    finding = Finding("creatine", "water", "strength", direction, "", lean=lean)
-    intent = read_intent(ask)
-
-    given = verdict(intent, read_polarity(ask, intent), finding, wanted=Wanted.MORE, is_on_topic=True, is_whole=True)
-
-    assert given == expected
+        ("Creatine or water for strength?", Lean.YES, GOOD, None), ("Can creatine help me?", Lean.YES, GOOD, "yes"),
+        ("How much creatine should I take?", Lean.YES, GOOD, "number"), ("creatine strength", Lean.YES, GOOD, None),
+        ("Why does creatine work?", Lean.YES, GOOD, "explanation"), ("Which supplements help?", Lean.YES, GOOD, "list"),
+    ):  # fmt: skip
+        finding, intent = Finding("creatine", "water", "strength", direction, "", lean=lean), read_intent(ask)
+        polarity = read_polarity(ask, intent)
+        given = verdict(intent, polarity, finding, wanted=Wanted.MORE, is_on_topic=True, is_whole=True)
+        assert given == expected, (ask, lean)
 
 
 @pytest.mark.parametrize(("is_on_topic", "is_whole", "expected"), [(False, True, None), (True, False, "depends")])
@@ -91,12 +77,130 @@ def test_no_yes_for_another_matter_or_half_an_answer(is_on_topic: bool, is_whole
     given = verdict(read_intent(ask), polarity, finding, wanted=Wanted.MORE, is_on_topic=is_on_topic, is_whole=is_whole)
 
     assert given == expected
+    matter = FindingConcepts(frozenset({"creatine"}), frozenset(), frozenset({"strength"}))
+    named = [names_matter(frozenset(asked), matter) for asked in ({"creatine", "strength"}, {"creatine"}, {"strength"})]
+    assert named == [True, False, False]
 
 
-@pytest.mark.parametrize(
-    ("asked", "expected"), [({"creatine", "strength"}, True), ({"creatine"}, False), ({"strength"}, False)]
+def concept(concept_id: str, kind: str, *names: str) -> Concept:
+    return Concept(concept_id, names[0], kind, names[1:], "", ())
+
+
+INDEX = build_alias_index(
+    [
+        concept("creatine", "nutrient", "creatine", "creatine supplementation"),
+        concept("lifting", "intervention", "resistance training", "lifting"),
+        concept("keto", "nutrient", "ketogenic diet"),
+        concept("heavy", "training_variable", "high-load training"),
+        concept("light", "training_variable", "low-load training"),
+        concept("strength", "outcome", "muscle strength", "strength"),
+        concept("1rm", "measure", "1RM"),
+        concept("legs", "outcome", "leg press"),
+    ]
 )
-def test_a_question_names_the_matter_of_a_finding(asked: set[str], expected: bool) -> None:
-    concepts = FindingConcepts(frozenset({"creatine"}), frozenset(), frozenset({"strength"}))
 
-    assert names_matter(frozenset(asked), concepts) is expected
+
+def finding(
+    intervention: str, comparator: str, outcome: str = "strength", *, number: int = 1, study: str = "A", **changes: Any
+) -> Finding:
+    sides = intervention, comparator, outcome
+    return Finding(*sides, Direction.UNCLEAR, "", number, study, **({"lean": Lean.YES} | changes))
+
+
+def test_a_finding_is_mapped_to_what_differs_between_its_sides() -> None:
+    for sides, outcome, *expected in (
+        (("creatine supplementation", "placebo"), "strength", {"creatine"}, set(), {"strength"}),
+        (("creatine plus lifting", "placebo plus lifting"), "muscle strength", {"creatine"}, set(), {"strength"}),
+        (("ketogenic diet", "non-ketogenic diet"), "strength", {"keto"}, set(), {"strength"}),
+        (("lifting", "no lifting"), "1RM", {"lifting"}, set(), {"1rm"}),
+        (("high-load training", "low-load training"), "strength (1RM leg press)", {"heavy"}, {"light"}, {"strength"}),
+        (("more lifting", "some lifting"), "strength", set(), set(), {"strength"}),
+        (("creatine", "placebo"), "sleep", {"creatine"}, set(), set()),
+    ):  # fmt: skip
+        assert map_finding(finding(*sides, outcome), INDEX) == FindingConcepts(*map(frozenset, expected))
+
+
+def test_each_study_on_the_matter_counts_once() -> None:
+    one = finding("creatine", "placebo")
+    for sides, changes, expected in (
+        (("creatine", "placebo"), {"lean": Lean.NO, "study": "B"}, LeanCounts(1, 1, 0)),
+        (("creatine", "placebo"), {}, LeanCounts(1, 0, 0)), (("creatine", "placebo"), {"lean": Lean.NO}, LeanCounts(0, 0, 0)),
+        (("creatine", "placebo"), {"lean": Lean.MIXED, "study": "B"}, LeanCounts(1, 0, 0)),
+        (("lifting", "rest"), {"study": "B"}, LeanCounts(1, 0, 0)),
+        (("creatine", "placebo"), {"study": "B", "is_unconfirmed": True}, LeanCounts(1, 0, 0)),
+    ):  # fmt: skip
+        other = finding(*sides, number=2, **changes)
+        assert counts(one, [one, other], {f.finding_id: map_finding(f, INDEX) for f in (one, other)}) == expected
+
+
+def test_sides_the_other_way_round_count_turned_and_what_is_not_mapped_not_at_all() -> None:
+    one, unmapped = finding("high-load training", "low-load training"), finding("sauna", "rest")
+    other = finding("low-load training", "high-load training", lean=Lean.NO, number=2, study="B")
+
+    assert counts(one, [one, other], {f.finding_id: map_finding(f, INDEX) for f in (one, other)}) == LeanCounts(2, 0, 0)
+    assert counts(unmapped, [unmapped], {1: map_finding(unmapped, INDEX)}) is None
+
+
+def test_studies_conflict_where_no_side_is_clearly_stronger() -> None:
+    for other, weight, is_conflict in (
+        (Lean.NO_CLEAR_DIFFERENCE, 4.0, True), (Lean.NO, 3.0, True), (Lean.NO, 2.0, False), (Lean.MIXED, 4.0, False),
+        (Lean.YES, 4.0, False),
+    ):  # fmt: skip
+        findings = [finding("creatine", "placebo"), finding("creatine", "placebo", lean=other, study="B")]
+        assert is_conflicting(findings, {"A": 4.0, "B": weight}) is is_conflict
+    assert not is_conflicting([], {})
+
+
+REVIEW = make_study(design=Design.META_ANALYSIS)
+LARGE = StudySize(participants=900, included_studies=20)
+
+
+def found(study_id: str, lean: Lean) -> Finding:
+    return Finding("lifting", "rest", "strength", Direction.UNCLEAR, "", 1, study_id, lean=lean)
+
+
+def test_a_grade_starts_from_the_design() -> None:
+    levels = {
+        Design.META_ANALYSIS: "high", Design.UMBRELLA_REVIEW: "high", Design.COHORT_STUDY: "low", Design.PREPRINT: "very_low",
+        Design.NARRATIVE_REVIEW: "low", Design.POSITION_STAND: "low", Design.CROSS_SECTIONAL_STUDY: "very_low",
+    }  # fmt: skip
+    graded = {d: grade([replace(REVIEW, design=d)], [], Population(), sizes={"A": LARGE}) for d in Design}
+
+    assert {design: graded[design].level for design in levels} == levels
+    assert {tuple(reason.code for reason in one.reasons) for one in map(graded.get, levels) if one} == {("design",)}
+
+
+def test_each_row_lowers_the_grade_and_says_why() -> None:
+    older, women = {"age_groups": (AgeGroup.OLDER_ADULTS,)}, {"sexes": (Sex.FEMALE,)}
+    for change, size, asked, lean, level, codes in (
+        ({}, StudySize(900, 4), {}, Lean.YES, "moderate", ["few_studies"]),
+        ({}, StudySize(399, 20), {}, Lean.YES, "moderate", ["few_participants"]),
+        ({}, StudySize(None, None), {}, Lean.YES, "high", []),
+        ({"design": Design.RANDOMIZED_CONTROLLED_TRIAL}, StudySize(30), {}, Lean.YES, "low", ["few_studies", "few_participants"]),
+        ({}, LARGE, {}, Lean.MIXED, "moderate", ["mixed_results"]), ({}, LARGE, {}, Lean.UNCLEAR, "moderate", ["unclear_results"]),
+        ({}, LARGE, older, Lean.YES, "moderate", ["indirect"]), ({}, LARGE, older | women, Lean.YES, "moderate", ["indirect"]),
+        ({"sex": Sex.BOTH}, LARGE, women, Lean.YES, "high", []),
+        ({"training_status": TrainingStatus.ATHLETES}, LARGE, {"training": (TrainingStatus.TRAINED,)}, Lean.YES, "high", []),
+        ({"peer_reviewed": False}, LARGE, {}, Lean.YES, "moderate", ["not_peer_reviewed"]),
+        ({"notice": Notice.EXPRESSION_OF_CONCERN}, LARGE, {}, Lean.YES, "moderate", ["concern"]),
+        ({"notice": Notice.CORRECTED}, LARGE, {}, Lean.YES, "high", ["corrected"]),
+    ):  # fmt: skip
+        graded = grade([replace(REVIEW, **change)], [found("A", lean)], Population(**asked), sizes={"A": size})
+        assert (graded.level, [reason.code for reason in graded.reasons[1:]]) == (level, codes)
+
+
+def test_disagreement_retractions_and_parts_lower_the_grade_but_no_weaker_design_beside_a_review() -> None:
+    other, sizes = replace(REVIEW, study_id="B"), {"A": LARGE, "B": LARGE}
+    findings = [found("A", Lean.YES), found("B", Lean.NO_CLEAR_DIFFERENCE)]
+    weak = replace(REVIEW, study_id="B", design=Design.THESIS, peer_reviewed=False)
+
+    disagreeing = grade([REVIEW, other], findings, Population(), sizes=sizes)
+    retracted = grade([replace(REVIEW, notice=Notice.RETRACTED)], [], Population(), sizes={})
+    part = grade([REVIEW], [], Population(), sizes={}, is_partial=True)
+
+    assert (disagreeing.level, disagreeing.reasons[-1].code) == ("moderate", "disagreement")
+    assert (retracted.level, retracted.reasons[0].code) == ("very_low", "retracted")
+    assert (part.level, "indirect_question" in {reason.code for reason in part.reasons}) == ("moderate", True)
+    assert grade([weak, REVIEW], [found("B", Lean.NO)], Population(), sizes={"A": LARGE}).level == "high"
+    with pytest.raises(ValueError, match="without a study"):
+        grade([], [], Population(), sizes={})

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.records import DraftSentence, LeftOut, LeftOutReason, Sentence, SentenceKind, Verdict
-from qa_app.pipeline.verification import Judge, align_to_passage, find_span, verify
+from qa_app.pipeline.verification import align_to_passage, find_span, verify
 from tests.pipeline.values import TEXTS, make_candidate, make_evidence, make_passage
 
 SAFE = "No trial found that creatine harms the kidneys. It was safe. It was safe in older adults, too."
-PART = "creatine harms the kidneys."
+LOADS = "In young men, heavy loads raised leg strength by 12% (95% CI 8 to 16). Sleep did not change in either group. Diet was free."
+GAIN = "After three months the men who had lifted heavy weights had gained clearly more strength in the legs than the men on light weights."
+TOLD = "Those lifting heavy saw their leg strength improve."
+SURE, NEVER = Policy(support_high=0.0, support_medium=0.0), Policy(support_high=1.0, support_medium=1.0)
 
 
 @given(TEXTS, st.data())
@@ -39,33 +44,23 @@ def test_a_span_begins_and_ends_with_a_sentence(text: str, start: int, end: int)
         assert span.end in {s.end for s in passage.sentences}
 
 
-@pytest.mark.parametrize(
-    "claim",
-    [
-        PART,
-        "No trial found",
-        "It was safe in older adults",
-        "kidneys. It was safe.",
-        "it was safe.",
-        "It was safe.  ",
-        "It is safe.",
-        " ",
-        "",
-    ],
-)
-def test_part_of_a_sentence_or_other_words_are_no_support(claim: str) -> None:
-    assert find_span(claim, make_passage(SAFE)) is None
+def test_part_of_a_sentence_or_other_words_are_no_support() -> None:
+    for claim in (
+        "creatine harms the kidneys.", "No trial found", "It was safe in older adults", "kidneys. It was safe.", "it was safe.",
+        "It was safe.  ", "It is safe.", " ", "",
+    ):  # fmt: skip
+        assert find_span(claim, make_passage(SAFE)) is None, claim
 
 
 @pytest.mark.parametrize(
     ("source", "claim"),
     [
-        ("Larger trials are needed to establish that creatine improves strength in men.", "Creatine improves strength in men."),
-        ("The authors set out to show that creatine improves strength in men.", "Creatine improves strength in men."),
-        ("It was wrongly concluded that creatine improves strength in men.", "Creatine improves strength in men."),
-        ("A minority of trials found that creatine improves strength in men.", "Creatine improves strength in men."),
-        ("According to a common myth, creatine harms the kidneys.", "Creatine harms the kidneys."),
-        ("The myth: creatine harms the kidneys.", "Creatine harms the kidneys."),
+        ("Larger trials are needed to establish that {}.", "Creatine improves strength in men."),
+        ("The authors set out to show that {}.", "Creatine improves strength in men."),
+        ("It was wrongly concluded that {}.", "Creatine improves strength in men."),
+        ("A minority of trials found that {}.", "Creatine improves strength in men."),
+        ("According to a common myth, {}.", "Creatine harms the kidneys."),
+        ("The myth: {}.", "Creatine harms the kidneys."),
         ("Creatine harms the kidneys, it is often claimed.", "Creatine harms the kidneys."),
         ("Creatine improved strength, a finding that later trials refuted.", "Creatine improved strength."),
         ("Creatine improved strength in only one of twelve trials.", "Creatine improved strength."),
@@ -76,32 +71,29 @@ def test_part_of_a_sentence_or_other_words_are_no_support(claim: str) -> None:
         ("Strength changed in the trained group.", "Strength ↓ changed in the trained group."),
         ("Strength changed in the trained group.", "Strength c\u0336h\u0336anged in the trained group."),
         ("Strength rose by 12 in the trained group.", "Strength rose by ٠12 in the trained group."),
+        ("Fat mass changed by −3.4 to −1.2 kg.", "Fat mass changed by −3.4."),
+        ("Strength rose by 10 percent to 12 percent in the trained men.", "Strength rose by 10 percent."),
+        ("Strength changed little (95% CI −3.4, −1.2) in men.", "Strength changed little (95% CI −3.4 to 1.2) in men."),
+        ("The programme lasted 8-week to 12-week.", "The programme lasted 8-week."),
+        ("In the trained group, glucose rose by 5 µmol/l.", "In the trained group, glucose rose by 5 mmol/l after training."),
+        ("In men, peak power rose to 900 kW with training.", "Peak power rose to 900 W in men after training."),
+        ("Muscle growth rose in mice after training.", "Muscle growth rose in monkeys after resistance training."),
     ],
 )  # fmt: skip
 def test_what_turns_a_sentence_round_is_not_trimmed_away_or_put_in(source: str, claim: str) -> None:
-    candidate = make_candidate(source)
-    sentence = DraftSentence(claim, (candidate.passage.passage_id,))
-
-    kept, fallen = verify([sentence], make_evidence(candidate))
+    kept, fallen = judged(claim, source.format(f"{claim[0].lower()}{claim[1:-1]}"))
 
     assert claim not in [sentence.text for sentence in kept]
     assert len(fallen) == 1
 
 
-def test_words_that_first_stand_inside_a_sentence_are_found_where_they_are_one() -> None:
-    text = "We ask: It was safe. It was safe."
+def test_a_span_is_counted_in_code_points_where_the_words_are_a_sentence() -> None:
+    text = "We ask: It grew 💪. Ten sets 💪💪 were done. It grew 💪."
 
-    span = find_span("It was safe.", make_passage(text))
-
-    assert span is not None
-    assert text[: span.start] == "We ask: It was safe. "
-
-
-def test_offsets_count_code_points() -> None:
-    span = find_span("It grew 💪.", make_passage("Ten sets 💪💪 were done. It grew 💪."))
+    span = find_span("It grew 💪.", make_passage(text))
 
     assert span is not None
-    assert (span.start, span.end) == (len("Ten sets 💪💪 were done. "), len("Ten sets 💪💪 were done. It grew 💪."))
+    assert (span.start, span.end) == (text.rindex("It grew"), len(text))
 
 
 def test_a_sentence_keeps_the_version_and_study_of_its_passage() -> None:
@@ -115,16 +107,6 @@ def test_a_sentence_keeps_the_version_and_study_of_its_passage() -> None:
     assert fallen == ()
 
 
-def test_words_of_an_uncited_passage_are_no_support() -> None:
-    cited, other = make_candidate("Sets matter.", study="T001"), make_candidate(SAFE, study="T002")
-    drafted = DraftSentence("It was safe.", (cited.passage.passage_id,))
-
-    kept, (fallen,) = verify([drafted], make_evidence(cited, other))
-
-    assert kept == ()
-    assert (fallen.what, fallen.reason, fallen.text) == ("sentence", LeftOutReason.UNSUPPORTED, "It was safe.")
-
-
 @pytest.mark.parametrize("passage_ids", [(), (999_999,)])
 def test_a_sentence_that_cites_nothing_of_the_evidence_falls(passage_ids: tuple[int, ...]) -> None:
     kept, (fallen,) = verify([DraftSentence("It was safe.", passage_ids)], make_evidence(make_candidate(SAFE)))
@@ -133,49 +115,42 @@ def test_a_sentence_that_cites_nothing_of_the_evidence_falls(passage_ids: tuple[
     assert fallen.reason is LeftOutReason.UNKNOWN_CITATION
 
 
-def test_a_sentence_is_supported_by_each_cited_passage_that_says_it() -> None:
-    first, second, third = (make_candidate(text, study=f"T{n}") for n, text in enumerate([SAFE, SAFE, "Sets matter."]))
-    drafted = DraftSentence("It was safe.", tuple(c.passage.passage_id for c in (first, second, third)))
-
-    (kept,), _ = verify([drafted], make_evidence(first, second, third))
+@pytest.mark.parametrize(
+    ("text", "sources"),
+    [
+        ("It was safe.", (SAFE, SAFE, "Sets matter.")),
+        ("Heavy loads raised leg strength by 12%.", (LOADS, LOADS, "Sets matter.")),
+        (TOLD, (GAIN, f"Diet was free. {GAIN}", "Sets matter.")),
+    ],
+    ids=["quote", "near quote", "paraphrase"],
+)
+def test_a_sentence_is_supported_by_each_cited_passage_that_says_it(text: str, sources: tuple[str, ...]) -> None:
+    (kept,), _ = judged(text, *sources, cites=3, policy=SURE)
 
     assert [span.study_id for span in kept.support] == ["T0", "T1"]
 
 
-# --- Near quotes ----------------------------------------------------------------------------------------------------------
-
-LOADS = "In young men, heavy loads raised leg strength by 12% (95% CI 8 to 16). Sleep did not change in either group. Diet was free."
-
-
 def judged(
-    text: str,
-    *sources: str,
-    cites: int = 1,
-    policy: Policy | None = None,
-    judge: Judge | None = None,
-    question: str = "is creatine safe?",
+    text: str, *sources: str, cites: int = 1, question: str = "is creatine safe?", **options: Any
 ) -> tuple[tuple[Sentence, ...], tuple[LeftOut, ...]]:
     """One sentence that cites the first `cites` of the sources, each of them a study's."""
-    candidates = [make_candidate(source, study=f"T{n}") for n, source in enumerate(sources)]
-    ids = tuple(c.passage.passage_id for c in candidates[:cites])
-    return verify([DraftSentence(text, ids)], make_evidence(*candidates, question=question), policy=policy, judge=judge)
+    found = [make_candidate(source, study=f"T{n}") for n, source in enumerate(sources)]
+    ids = tuple(candidate.passage.passage_id for candidate in found[:cites])
+    return verify([DraftSentence(text, ids)], make_evidence(*found, question=question), **options)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_what_is_cut_down_or_joined_is_a_near_quote_with_its_sentences() -> None:
+    for text in (
         "Heavy loads raised leg strength by 12%.",
         "In young men, the heavy loads raised leg strength by twelve per cent (95% CI 8–16).",
         "In young men, heavy loads raised leg strength by 12%; sleep did not change in either group.",
-    ],
-)
-def test_what_is_cut_down_or_joined_is_a_near_quote_with_its_sentences(text: str) -> None:
-    (kept,), fallen = judged(text, LOADS)
-
-    assert (kept.kind, kept.verdict, kept.support_level) == (SentenceKind.NEAR_QUOTE, Verdict.SUPPORTED, "high")
-    assert kept.text == text
-    assert kept.support[0].quote == LOADS[: kept.support[0].end]
-    assert fallen == ()
+    ):
+        (kept,), fallen = judged(text, LOADS)
+        assert (kept.kind, kept.verdict, kept.support_level) == (SentenceKind.NEAR_QUOTE, Verdict.SUPPORTED, "high")
+        assert (kept.text, fallen) == (text, ())
+        assert kept.support[0].quote == LOADS[: kept.support[0].end]
+    assert align_to_passage("Heavy loads.", make_passage(LOADS)) is None
+    assert judged("Heavy loads.", LOADS)[0] == ()
 
 
 @pytest.mark.parametrize(
@@ -198,45 +173,18 @@ def test_a_near_quote_that_differs_falls_with_the_words_that_differ(text: str, r
     assert "differs" in fallen.detail
 
 
-@pytest.mark.parametrize(
-    "text", ["Sleep did not change in either group.", "In either group, sleep did not change.", "Sleep did not change."]
-)
-def test_words_of_a_passage_that_is_not_cited_are_no_support(text: str) -> None:
-    kept, (fallen,) = judged(
-        text,
-        "Sets matter for growth.",
-        "We saw that sleep did not change in either group. In either group, sleep did not change. " + LOADS,
-    )
+def test_words_of_a_passage_that_is_not_cited_are_no_support() -> None:
+    other = "We saw that sleep did not change in either group. In either group, sleep did not change. " + LOADS
+    for text in (
+        "Sleep did not change in either group.",
+        "In either group, sleep did not change.",
+        "Sleep did not change.",
+    ):
+        kept, (fallen,) = judged(text, "Sets matter for growth.", other)
 
-    assert kept == ()
-    assert "does not cite" in fallen.detail
-
-
-def test_passages_that_say_other_things_do_not_change_why_a_sentence_falls() -> None:
-    alone, among = (
-        judged("Heavy loads raised leg strength by 15%.", LOADS, *others)[1]
-        for others in ((), ("Sets matter for growth.", "Sleep did not change in either group."))
-    )
-
-    assert [left.reason for left in among] == [left.reason for left in alone] == [LeftOutReason.NUMBER_MISMATCH]
-
-
-def test_a_near_quote_is_laid_on_every_cited_passage_that_says_it() -> None:
-    (kept,), _ = judged("Heavy loads raised leg strength by 12%.", LOADS, LOADS, "Sets matter.", cites=3)
-
-    assert [span.study_id for span in kept.support] == ["T0", "T1"]
-
-
-def test_too_few_words_are_no_near_quote() -> None:
-    assert align_to_passage("Heavy loads.", make_passage(LOADS)) is None
-    assert judged("Heavy loads.", LOADS)[0] == ()
-
-
-# --- Paraphrases ----------------------------------------------------------------------------------------------------------
-
-GAIN = "After three months the men who had lifted heavy weights had gained clearly more strength in the legs than the men on light weights."
-TOLD = "Those lifting heavy saw their leg strength improve."
-SURE, NEVER = Policy(support_high=0.0, support_medium=0.0), Policy(support_high=1.0, support_medium=1.0)
+        assert kept == ()
+        assert (fallen.what, fallen.reason, fallen.text) == ("sentence", LeftOutReason.UNSUPPORTED, text)
+        assert "does not cite" in fallen.detail
 
 
 def test_a_paraphrase_carries_the_sentences_nearest_to_it() -> None:
@@ -247,40 +195,19 @@ def test_a_paraphrase_carries_the_sentences_nearest_to_it() -> None:
     assert fallen == ()
 
 
-def test_a_paraphrase_of_two_studies_carries_both() -> None:
-    (kept,), _ = judged(TOLD, GAIN, f"Diet was free. {GAIN}", "Sets matter.", cites=3, policy=SURE)
-
-    assert [span.study_id for span in kept.support] == ["T0", "T1"]
-
-
-def test_a_paraphrase_between_the_thresholds_is_weak() -> None:
-    (kept,), _ = judged(TOLD, GAIN, policy=Policy(support_high=1.0, support_medium=0.0))
-
-    assert (kept.verdict, kept.support_level) == (Verdict.WEAK, "medium")
-
-
-def test_a_paraphrase_without_support_falls() -> None:
-    kept, (fallen,) = judged("Bananas grow on tall trees in the tropics.", GAIN)
-
-    assert kept == ()
-    assert fallen.reason is LeftOutReason.UNSUPPORTED
-
-
-def test_a_weak_paraphrase_gives_way_to_the_quote_that_answers() -> None:
-    (kept,), (fallen,) = judged(TOLD, GAIN, policy=NEVER, question="heavy weights for strength?")
-
-    assert (kept.text, kept.kind, kept.verdict) == (GAIN, SentenceKind.QUOTE, Verdict.VERBATIM)
-    assert (fallen.text, fallen.reason) == (TOLD, LeftOutReason.UNSUPPORTED)
-
-
-def test_the_quote_is_not_said_twice() -> None:
+def test_a_paraphrase_is_weak_between_the_thresholds_and_gives_way_to_a_quote_below_them() -> None:
     candidate = make_candidate(GAIN)
     drafted = [DraftSentence(text, (candidate.passage.passage_id,)) for text in (TOLD, GAIN)]
+    evidence = make_evidence(candidate, question="heavy weights for strength?")
 
-    kept, (fallen,) = verify(drafted, make_evidence(candidate, question="heavy weights for strength?"), policy=NEVER)
+    (weak,), _ = judged(TOLD, GAIN, policy=Policy(support_high=1.0, support_medium=0.0))
+    (kept,), (fallen,) = verify(drafted[:1], evidence, policy=NEVER)
+    said_once, _ = verify(drafted, evidence, policy=NEVER)
 
-    assert [sentence.text for sentence in kept] == [GAIN]
-    assert fallen.text == TOLD
+    assert (weak.verdict, weak.support_level) == (Verdict.WEAK, "medium")
+    assert (kept.text, kept.kind, kept.verdict) == (GAIN, SentenceKind.QUOTE, Verdict.VERBATIM)
+    assert (fallen.text, fallen.reason) == (TOLD, LeftOutReason.UNSUPPORTED)
+    assert said_once == (kept,)
 
 
 @pytest.mark.parametrize(
@@ -314,9 +241,8 @@ def test_a_judge_can_only_lower_the_score_and_its_failure_is_no_support() -> Non
     def failing(claim: str, sentences: object) -> float:
         raise RuntimeError("no server")
 
-    assert judged(TOLD, GAIN, policy=Policy(support_high=0.0, support_medium=0.01), judge=lambda claim, sentences: 1.0)[
-        0
-    ]
+    lenient = Policy(support_high=0.0, support_medium=0.01)
+    assert judged(TOLD, GAIN, policy=lenient, judge=lambda claim, sentences: 1.0)[0]
     assert judged(TOLD, GAIN, policy=Policy(support_high=0.9, support_medium=0.01), judge=failing)[0] == ()
     assert judged("Bananas grow on tall trees.", GAIN, judge=lambda claim, sentences: 1.0)[0] == ()
 
@@ -335,24 +261,3 @@ def test_nothing_leaves_that_is_neither_in_a_cited_passage_nor_graded(text: str,
     assert kept or fallen
     for sentence in kept:
         assert all(text[span.start : span.end] == span.quote for span in sentence.support)
-
-
-@pytest.mark.parametrize(
-    ("source", "claim"),
-    [
-        ("Fat mass changed by −3.4 to −1.2 kg.", "Fat mass changed by −3.4."),
-        ("Strength rose by 10 percent to 12 percent in the trained men.", "Strength rose by 10 percent."),
-        ("Strength changed little (95% CI −3.4, −1.2) in men.", "Strength changed little (95% CI −3.4 to 1.2) in men."),
-        ("The programme lasted 8-week to 12-week.", "The programme lasted 8-week."),
-        (
-            "In the trained group, glucose rose by 5 µmol/l.",
-            "In the trained group, glucose rose by 5 mmol/l after training.",
-        ),
-        ("In men, peak power rose to 900 kW with training.", "Peak power rose to 900 W in men after training."),
-        ("Muscle growth rose in mice after training.", "Muscle growth rose in monkeys after resistance training."),
-    ],
-)
-def test_another_range_unit_or_population_is_never_supported(source: str, claim: str) -> None:
-    kept, _ = judged(claim, source)
-
-    assert kept == ()

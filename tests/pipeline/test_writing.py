@@ -1,4 +1,4 @@
-"""Writers one after another until one holds; whoever watches is told exactly what stays, and never what falls."""
+"""Writers one after another until one holds; whoever watches is told what stays, how long stages take, and nothing that falls."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from corpus_app.records import Study
 from qa_app.pipeline import citations
 from qa_app.pipeline.attribution import attributed
-from qa_app.pipeline.clock import Clock
+from qa_app.pipeline.clock import STAGES, Clock
 from qa_app.pipeline.policy import DEFAULT, Policy
-from qa_app.pipeline.ports import Unwatched, WriterFailed
+from qa_app.pipeline.ports import Abandoned, OutOfTime, Unwatched, WriterFailed
 from qa_app.pipeline.records import Draft, DraftSentence, Evidence, Generator, InsufficientEvidence, Sentence, Verdict
 from qa_app.pipeline.writer import EXTRACTIVE, ExtractiveWriter
 from qa_app.pipeline.writing import Written, write
@@ -78,10 +78,11 @@ BAD: Script = ([FALSE[0]], [FALSE[1]])
 
 
 @given(scripts)
-def test_what_is_told_is_the_answer_whatever_is_drafted(scripts: list[Script | None]) -> None:
+def test_what_is_told_is_the_answer_and_nothing_made_up(scripts: list[Script | None]) -> None:
     written, watcher = written_by(*(ScriptedWriter(f"w{n}", script) for n, script in enumerate(scripts)))
 
     summary, answer = (written.summary, written.answer) if written else ((), ())
+    assert not {sentence.text for sentence in (*summary, *answer)} & {text for text, _ in FALSE}
     numbers = citations.number_studies((*summary, *answer), EVIDENCE)
     parts = {
         part: attributed(citations.numbered(sentences, numbers), EVIDENCE)
@@ -90,14 +91,6 @@ def test_what_is_told_is_the_answer_whatever_is_drafted(scripts: list[Script | N
     assert watcher.sentences == [(part, n, s) for part, own in parts.items() for n, s in enumerate(own)]
     cited = {number for own in parts.values() for sentence in own for number in sentence.citations}
     assert watcher.studies == {number: study for study, number in numbers.items() if number in cited - {1}}
-
-
-@given(scripts)
-def test_nothing_that_was_made_up_stays(scripts: list[Script | None]) -> None:
-    written, _ = written_by(*(ScriptedWriter(f"w{n}", script) for n, script in enumerate(scripts)))
-
-    kept = {sentence.text for sentence in (*written.summary, *written.answer)} if written else set()
-    assert not kept & {text for text, _ in FALSE}
 
 
 @pytest.mark.parametrize(
@@ -113,31 +106,18 @@ def test_the_next_writer_steps_in_and_the_answer_says_why(first: Script | None, 
     assert [attempt.generator.name for attempt in written.attempts] == ["llm", "extractive"]
 
 
-def test_what_all_attempts_took_together_is_told_of_the_one_that_wrote() -> None:
-    written, _ = written_by(ScriptedWriter("llm", BAD), ScriptedWriter("strict", GOOD))
-
-    assert written is not None
-    assert (written.generator.tokens, written.generator.cost) == (20, 0.2)
-
-
 def test_what_fell_stays_with_its_reason_and_each_attempt_with_its_verdicts() -> None:
-    written, _ = written_by(ScriptedWriter("llm", BAD), ScriptedWriter("extractive", GOOD))
+    unasked = ScriptedWriter("last", GOOD)
+    written, _ = written_by(
+        ScriptedWriter("llm", BAD), ScriptedWriter("extractive", ([TRUE[0], TRUE[0]], [TRUE[2]])), unasked
+    )
 
     assert written is not None
+    assert [sentence.text for sentence in written.summary] == [TRUE[0][0]]  # said once
     assert {entry.text for entry in written.rejected} == {text for text, _ in FALSE}
-    assert [attempt.verdicts for attempt in written.attempts] == [
-        ("number_mismatch", "negation_mismatch"),
-        (Verdict.VERBATIM, Verdict.VERBATIM),
-    ]
-
-
-def test_a_writer_that_holds_ends_it() -> None:
-    second = ScriptedWriter("extractive", GOOD)
-
-    written, _ = written_by(ScriptedWriter("llm", GOOD), second)
-
-    assert written is not None
-    assert (written.generator.name, written.generator.fallback_from, second.asked) == ("llm", None, 0)
+    assert written.attempts[0].verdicts == ("number_mismatch", "negation_mismatch")
+    assert set(written.attempts[1].verdicts) == {Verdict.VERBATIM}
+    assert (written.generator.tokens, written.generator.cost, unasked.asked) == (20, 0.2, 0)
 
 
 @pytest.mark.parametrize(("is_final", "asked"), [(True, 1), (False, 2)])
@@ -159,13 +139,6 @@ def test_without_one_true_sentence_nothing_is_written_and_the_attempts_say_why(w
     assert [attempt.generator.name for attempt in nothing.value.attempts] == [f"w{n}" for n in range(len(writers))]
 
 
-def test_a_sentence_is_said_once_in_a_part() -> None:
-    written, _ = written_by(ScriptedWriter("w", ([TRUE[0], TRUE[0]], [TRUE[2]])))
-
-    assert written is not None
-    assert [sentence.text for sentence in written.summary] == [TRUE[0][0]]
-
-
 def test_the_study_of_the_headline_has_the_first_number() -> None:
     _, watcher = written_by(ScriptedWriter("w", ([TRUE[0]], [TRUE[2], TRUE[4]])))
 
@@ -179,3 +152,80 @@ def test_the_extractive_writer_hands_over_what_was_composed() -> None:
     assert ExtractiveWriter().write(replace(EVIDENCE, draft=composed), DEFAULT) == (composed, EXTRACTIVE)
     with pytest.raises(InsufficientEvidence):
         ExtractiveWriter().write(EVIDENCE, DEFAULT)
+
+
+class StageWatcher(Unwatched):
+    """Notes the stages, and leaves when `leaves_after` of them have finished."""
+
+    def __init__(self, leaves_after: int = 99) -> None:
+        self.stages: list[tuple[str, float]] = []
+        self.leaves_after = leaves_after
+
+    @property
+    def names(self) -> list[str]:
+        return [name for name, _ in self.stages]
+
+    def is_abandoned(self) -> bool:
+        return len(self.stages) >= self.leaves_after
+
+    def stage(self, name: str, milliseconds: float) -> None:
+        self.stages.append((name, milliseconds))
+
+
+@pytest.fixture
+def seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock that goes on by 1, 2, 3, ... seconds from one look at it to the next: 0, 1, 3, 6, 10, 15."""
+    times = iter([n * (n + 1) / 2 for n in range(20)])
+    monkeypatch.setattr("qa_app.pipeline.clock.perf_counter", lambda: next(times))
+
+
+@pytest.mark.usefixtures("seconds")
+def test_a_stage_that_runs_again_or_fails_has_all_its_time_and_others_have_none() -> None:
+    watcher = StageWatcher()
+    clock = Clock(progress=watcher)
+
+    for _ in range(2):
+        with clock("encode"):
+            pass
+    with pytest.raises(ValueError, match="no"), clock("scope"):
+        raise ValueError("no")
+    with clock("rank"):
+        pass
+
+    assert clock.spent == dict.fromkeys(STAGES) | {"encode": 1000.0 + 3000.0, "scope": 5000.0, "rank": 7000.0}
+    assert watcher.stages == [("encode", 1000.0), ("encode", 4000.0), ("rank", 7000.0)]
+
+
+@pytest.mark.usefixtures("seconds")
+def test_a_stage_inside_another_has_its_own_time() -> None:
+    clock = Clock()
+
+    with clock("linked"):
+        with clock("encode"):
+            pass
+        with clock("rank"):
+            pass
+
+    assert (clock.spent["encode"], clock.spent["rank"]) == (2000.0, 4000.0)
+    assert clock.spent["linked"] == 15_000.0 - 6000.0
+
+
+@pytest.mark.usefixtures("seconds")
+def test_once_nobody_waits_or_the_time_is_over_no_stage_begins() -> None:
+    class Over:
+        def require(self) -> None:
+            raise OutOfTime(30.0)
+
+    watcher = StageWatcher()
+    clock = Clock(progress=watcher)
+    with clock("scope"):
+        pass
+    with clock("encode"):  # runs on, and is told to nobody
+        watcher.leaves_after = 1
+
+    with pytest.raises(Abandoned), clock("rank"):
+        raise AssertionError
+    with pytest.raises(OutOfTime, match="longer than 30 seconds"), Clock(limit=Over())("rank"):
+        raise AssertionError
+    assert watcher.names == ["scope"]
+    assert clock.spent["encode"] == 3000.0

@@ -28,16 +28,9 @@ def vector_of(text: str) -> tuple[float, ...]:
 
 
 def make_query(text: str = ASKED, **changes: Any) -> Query:
-    fields: dict[str, Any] = {
-        "text": text,
-        "ask": text,
-        "focus": text,
-        "language": "en",
-        "keywords": " ".join(content_words(text)),
-        "intent": Intent.HOW_MANY,
-        "terms": tuple(dict.fromkeys(content_stems(text))),
-    }
-    return Query(**(fields | changes))
+    terms, keywords = tuple(dict.fromkeys(content_stems(text))), " ".join(content_words(text))
+    fields = {"language": "en", "keywords": keywords, "intent": Intent.HOW_MANY, "terms": terms}
+    return Query(**(dict.fromkeys(("text", "ask", "focus"), text) | fields | changes))
 
 
 def make_concept(concept_id: str, *, rarity: float = 1.0, **changes: Any) -> records.Concept:
@@ -46,44 +39,24 @@ def make_concept(concept_id: str, *, rarity: float = 1.0, **changes: Any) -> rec
 
 
 def make_study(study_id: str = "A", **changes: Any) -> records.Study:
-    fields: dict[str, Any] = {
-        "study_id": study_id,
-        "title": f"Sets and growth, trial {study_id}",
-        "authors": ("Example AB",),
-        "year": 2020,
-        "journal": None,
-        "doi": None,
-        "url": None,
-        "design": records.Design.RANDOMIZED_CONTROLLED_TRIAL,
-        "peer_reviewed": True,
-        "collection": "training",
-        "population": "young men",
-        "training_status": records.TrainingStatus.UNTRAINED,
-        "age_group": records.AgeGroup.ADULTS,
-        "sex": records.Sex.MALE,
-        "status": records.Status.PUBLISHED,
-        "notice": records.Notice.NONE,
-    }
-    return records.Study(**(fields | changes))
+    study = records.Study(
+        study_id=study_id, title=f"Sets and growth, trial {study_id}", authors=("Example AB",), year=2020, journal=None, doi=None,
+        url=None, design=records.Design.RANDOMIZED_CONTROLLED_TRIAL, peer_reviewed=True, collection="training",
+        population="young men", training_status=records.TrainingStatus.UNTRAINED, age_group=records.AgeGroup.ADULTS,
+        sex=records.Sex.MALE, status=records.Status.PUBLISHED, notice=records.Notice.NONE,
+    )  # fmt: skip
+    return replace(study, **changes)
 
 
 def make_passage(text: str, *, study: str | records.Study = "A", **changes: Any) -> records.Passage:
     """Return a passage of results, its sentences cut and encoded as indexing would."""
-    study = make_study(study) if isinstance(study, str) else study
     spans = split_sentences(text)
-    fields: dict[str, Any] = {
-        "passage_id": next(_numbers),
-        "version": 1,
-        "study": study,
-        "position": 0,
-        "section": records.Section.RESULTS,
-        "page": None,
-        "heading": "",
-        "text": text,
-        "kind": records.PassageKind.SUMMARY,
-        "sentences": tuple(records.Sentence(start, end, vector_of(text[start:end])) for start, end in spans),
-    }
-    return records.Passage(**(fields | changes))
+    passage = records.Passage(
+        passage_id=next(_numbers), version=1, study=make_study(study) if isinstance(study, str) else study, position=0,
+        section=records.Section.RESULTS, page=None, heading="", text=text, kind=records.PassageKind.SUMMARY,
+        sentences=tuple(records.Sentence(start, end, vector_of(text[start:end])) for start, end in spans),
+    )  # fmt: skip
+    return replace(passage, **changes)
 
 
 def make_plain(text: str, *, study: str = "A", **changes: Any) -> records.Passage:
@@ -121,15 +94,9 @@ def make_scope(
     query: Query | None = None, *, chances: Mapping[str, float] | None = None, **changes: Any
 ) -> SelectionContext:
     """Return what selection knows of a question; every content word counts the same."""
-    query = query or make_query()
-    fields: dict[str, Any] = {
-        "query": query,
-        "vector": vector_of(query.text),
-        "idf": dict.fromkeys(query.terms, 1.0),
-        "chances": {"A": 0.9, "B": 0.7, "C": 0.5} if chances is None else chances,
-        "passage_cosines": {},
-    }
-    return SelectionContext(**(fields | changes))
+    query, chances = query or make_query(), {"A": 0.9, "B": 0.7, "C": 0.5} if chances is None else chances
+    fields = {"vector": vector_of(query.text), "idf": dict.fromkeys(query.terms, 1.0), "passage_cosines": {}}
+    return SelectionContext(**({"query": query, "chances": chances} | fields | changes))
 
 
 # --- Generated -----------------------------------------------------------------------------------------------------------
@@ -154,14 +121,10 @@ TEXTS = st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=8).map(" ".joi
 def passage_lists(draw: st.DrawFn) -> list[records.Passage]:
     """Draw passages and plain sentences of up to three studies."""
     kinds = st.sampled_from([records.PassageKind.SUMMARY, records.PassageKind.PLAIN])
-    rows = draw(
-        st.lists(
-            st.tuples(TEXTS, st.sampled_from("ABC"), kinds, st.sampled_from(list(records.Section)), st.integers(0, 5)),
-            min_size=1,
-            max_size=8,
-        )
-    )
+    row = st.tuples(TEXTS, st.sampled_from("ABC"), kinds, st.sampled_from(list(records.Section)), st.integers(0, 5))
     return [
         make_passage(text, study=study, kind=kind, section=section, position=position, passage_id=place)
-        for place, (text, study, kind, section, position) in enumerate(rows, start=1)
+        for place, (text, study, kind, section, position) in enumerate(
+            draw(st.lists(row, min_size=1, max_size=8)), start=1
+        )
     ]
