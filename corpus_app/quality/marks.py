@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterator
 
 from corpus_app.quality.findings import Finding, Kind
+from corpus_app.sources.markup import decode_html
 
 # --- Characters -------------------------------------------------------------------------------------------------------
 
@@ -88,7 +88,8 @@ _NAMED = {
     "/H9252": "β", "/H9262": "μ", "/H11032": "′", "/H11034": "°", "/C0": "−", "/C6": "±", "/C2": "×", "/C14": "°",
 }  # fmt: skip
 _MARKUP = re.compile(
-    r"</?(?:sub|sup|i|b|em|strong|p|br|div|span|script|iframe|img|a|svg|style|table|tr|td|li|ul|ol|h[1-6]|italic"
+    r"<(?P<run>su[bp]|inf)\b[^<>]{0,80}>[^<>]{1,60}</(?P=run)>"
+    r"|</?(?:sub|sup|i|b|em|strong|p|br|div|span|script|iframe|img|a|svg|style|table|tr|td|li|ul|ol|h[1-6]|italic"
     r"|bold|xref|jats:\w+|mml:\w+)\b[^<>]{0,200}/?>"
     r"|&(?:#\d{2,6}|#x[0-9A-Fa-f]{2,5}|(?:lt|gt|amp|quot|apos|nbsp|plusmn|times|minus|le|ge|deg|micro|alpha|beta"
     r"|ndash|mdash|rsquo|lsquo|hellip|middot|frac12));"
@@ -102,7 +103,9 @@ def codes(text: str) -> Iterator[Finding]:
     for match in _GLYPH.finditer(text):
         yield _at(match, Kind.GLYPH_CODE, _glyph(match[0]))
     for match in _MARKUP.finditer(text):
-        mend = html.unescape(match[0]) if match[0].startswith("&") else "" if match[0].startswith("<") else None
+        mend = decode_html(match[0]) if match[0].startswith(("&", "<")) else None
+        if mend is not None:
+            mend = mend.strip("\n") if mend != match[0] else ""
         yield _at(match, Kind.MARKUP, mend)
 
 
