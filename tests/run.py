@@ -35,7 +35,7 @@ def main(arguments: list[str]) -> int:
             *(["-n", "2"] if not paths else []),
             *([f"--randomly-seed={seed}"] if seed else []),
         ],
-        "browser": [*(in_browser or [BROWSER]), "-p", "no:randomly"],
+        "browser": [*(in_browser or [BROWSER, "-n", "2", "--dist", "loadfile"]), "-p", "no:randomly"],
     }
     if paths:
         parts = {name: part for name, part in parts.items() if (in_browser if name == "browser" else elsewhere)}

@@ -19,7 +19,7 @@ from django.conf import settings
 from django.contrib.staticfiles.handlers import ASGIStaticFilesHandler
 from django.core.management import call_command
 from django.test.utils import override_settings, setup_databases
-from playwright.sync_api import BrowserContext, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
 from inform_site.clients.quotas import Limits
 from inform_site.serving import make_site
@@ -39,14 +39,9 @@ PATIENCE = 30_000  # milliseconds: a machine with much to do takes its time, and
 SLICE = ("S007", "S014", "S018", "S028", "S034", "S110")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update "
+    "--disable-sync"
+).split()
 
 
 expect.set_options(timeout=PATIENCE)
@@ -75,7 +70,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
-    return browser_type_launch_args | {"executable_path": BROWSER, "args": list(FLAGS)}
+    return browser_type_launch_args | {"executable_path": BROWSER, "args": FLAGS}
 
 
 @pytest.fixture(scope="session")
@@ -85,16 +80,15 @@ def starter(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def site(django_test_environment: None, postgres: Any, django_db_blocker: Any, starter: Path) -> Iterator[Site]:
-    """Set up here and not by `django_db`, whose tests each begin with an empty database."""
+def site(
+    django_test_environment: None, django_db_modify_db_settings: None, django_db_blocker: Any, starter: Path
+) -> Iterator[Site]:
+    """Set up here and not by `django_db`, whose tests each begin with an empty database. Each process has its own."""
     with django_db_blocker.unblock(), override_settings(ANONYMOUS_QUOTAS=MUCH):
         setup_databases(verbosity=0, interactive=False, aliases={"default"}, serialized_aliases=set())
         call_command("import_corpus", str(starter), publish=True)
         call_command("index_corpus")
-        for study_id in (
-            "T001",
-            "T002",
-        ):  # what the made-up answers of tests cite; without a passage no search finds them
+        for study_id in ("T001", "T002"):  # what made-up answers cite; without a passage no search finds them
             make_study(study_id=study_id, texts=())
         with serving(ASGIStaticFilesHandler(make_site())) as address:
             yield Site(address)  # the database goes with its server, see tests/cluster.py
@@ -157,3 +151,32 @@ def context(context: BrowserContext, watch: Watch) -> BrowserContext:
 @pytest.fixture
 def page(context: BrowserContext) -> Page:
     return context.new_page()
+
+
+@pytest.fixture(scope="session")
+def shared_context(browser: Browser) -> Iterator[BrowserContext]:
+    context = browser.new_context(reduced_motion="reduce")
+    context.add_init_script(TELL_OF_VIOLATIONS)
+    context.set_default_timeout(PATIENCE)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def view(shared_context: BrowserContext, watch: Watch) -> Iterator[Page]:
+    """A page for tests that only look: styles, fonts and scripts are loaded once for all of them."""
+    shared_context.clear_cookies()
+    page = shared_context.new_page()
+    watch.attach(page)
+    yield page
+    page.close()
+
+
+@pytest.fixture(params=[True, False], ids=["script", "no script"])
+def reader(request: pytest.FixtureRequest, browser: Browser, watch: Watch) -> Iterator[Page]:
+    """A page of a browser with or without script."""
+    context = browser.new_context(java_script_enabled=request.param, viewport={"width": 1280, "height": 900})
+    context.on("page", watch.attach)
+    context.set_default_timeout(PATIENCE)
+    yield context.new_page()
+    context.close()

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 import html5lib
 from html5lib.constants import E as WORDS
 
-VOID_OF_TEXT = frozenset({"ul", "ol", "dl", "table", "tbody", "thead", "tfoot", "tr", "select", "optgroup"})
+VOID_OF_TEXT = frozenset("ul ol dl table tbody thead tfoot tr select optgroup".split())
 PARENTS = {
     "li": {"ul", "ol", "menu"},
     "dt": {"dl", "div"},
@@ -22,96 +22,30 @@ PARENTS = {
     "source": {"picture"},
 }
 CHILDREN = {
-    "ul": {"li", "script", "template"},
-    "ol": {"li", "script", "template"},
-    "dl": {"dt", "dd", "div", "script", "template"},
-    "select": {"option", "optgroup", "hr", "script", "template"},
-    "tr": {"td", "th", "script", "template"},
+    name: frozenset(f"{children} script template".split())
+    for name, children in {
+        "ul": "li",
+        "ol": "li",
+        "dl": "dt dd div",
+        "select": "option optgroup hr",
+        "tr": "td th",
+    }.items()
 }
-PHRASING_ONLY = frozenset(
-    {
-        "p",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "span",
-        "em",
-        "strong",
-        "b",
-        "i",
-        "small",
-        "code",
-        "button",
-        "label",
-        "time",
-        "mark",
-        "cite",
-        "summary",
-        "dt",
-        "abbr",
-        "q",
-        "sub",
-        "sup",
-        "del",
-        "ins",
-        "legend",
-    }
+HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
+PHRASING_ONLY = HEADINGS | frozenset(
+    "p span em strong b i small code button label time mark cite summary dt abbr q sub sup del ins legend".split()
 )
-HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 MAY_HOLD_HEADINGS = frozenset({"summary", "legend"})
-FLOW = (
-    frozenset(
-        {
-            "div",
-            "p",
-            "ul",
-            "ol",
-            "dl",
-            "table",
-            "form",
-            "section",
-            "article",
-            "aside",
-            "nav",
-            "header",
-            "footer",
-            "main",
-            "figure",
-            "fieldset",
-            "blockquote",
-            "pre",
-            "details",
-            "dialog",
-            "hr",
-            "address",
-        }
-    )
-    | HEADINGS
+FLOW = HEADINGS | frozenset(
+    "div p ul ol dl table form section article aside nav header footer main figure fieldset blockquote pre details dialog hr "
+    "address".split()
 )
 TRANSPARENT = frozenset({"a", "ins", "del"})
-INTERACTIVE = frozenset({"a", "button", "input", "select", "textarea", "details", "label", "iframe", "summary"})
+INTERACTIVE = frozenset("a button input select textarea details label iframe summary".split())
 REFERENCES = ("for", "aria-labelledby", "aria-describedby", "aria-controls", "form", "list", "headers", "aria-owns")
-OUTDATED = frozenset(
-    {"center", "font", "big", "strike", "tt", "acronym", "frame", "frameset", "marquee", "nobr", "dir"}
-)
+OUTDATED = frozenset("center font big strike tt acronym frame frameset marquee nobr dir".split())
 OUTDATED_ATTRIBUTES = frozenset(
-    {
-        "align",
-        "bgcolor",
-        "border",
-        "cellpadding",
-        "cellspacing",
-        "valign",
-        "nowrap",
-        "onclick",
-        "onload",
-        "onchange",
-        "onsubmit",
-        "style",
-    }
+    "align bgcolor border cellpadding cellspacing valign nowrap onclick onload onchange onsubmit style".split()
 )
 FOREIGN = "{http://www.w3.org/2000/svg}"
 

@@ -16,16 +16,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("library")]
 
 
 def rows(path: Path, *changes: dict[str, Any]) -> Path:
-    base = {
-        "id": "q",
-        "question": ASKED,
-        "mode": "beginner",
-        "kind": "answerable_lay",
-        "collection": None,
-        "relevant": {"T-SETS": 2},
-        "sections": ["results"],
-        "answer_points": [],
-    }
+    base = {"id": "q", "question": ASKED, "mode": "beginner", "kind": "answerable_lay", "collection": None}
+    base |= {"relevant": {"T-SETS": 2}, "sections": ["results"], "answer_points": []}
     path.write_text("".join(json.dumps(base | change) + "\n" for change in changes), encoding="utf-8")
     return path
 
@@ -69,9 +61,8 @@ def test_the_sheet_hides_which_text_is_the_answer_and_the_key_tells(tmp_path: Pa
 
 
 def test_the_commands_write_their_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = rows(
-        tmp_path / "golden.jsonl", {"answer_points": [{"text": "Sets increased growth", "studies": ["T-SETS"]}]}
-    )
+    points = [{"text": "Sets increased growth", "studies": ["T-SETS"]}]
+    path = rows(tmp_path / "golden.jsonl", {"answer_points": points})
 
     call_command("measure", "points", str(path), "--json", str(tmp_path / "points.json"))
     call_command("measure", "blind", str(path), "--out", str(tmp_path / "sheet.md"), "--n", "1")

@@ -79,11 +79,16 @@ def test_python_that_will_not_do_says_why(
         bootstrap.find_interpreter(place)
 
 
-def test_first_interpreter_that_works_is_taken(place: Place, on_path: tuple[Path, Path]) -> None:
+def test_first_interpreter_that_works_is_taken_unless_one_is_named(
+    place: Place, on_path: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     fitting = an_interpreter(on_path[1] / "python3.12", version="3.12")
     an_interpreter(on_path[0] / "python3", version="3.9", seconds=0.001)
-
     assert bootstrap.find_interpreter(place) == fitting
+
+    own = an_interpreter(on_path[1] / "own-python", version="3.13")
+    monkeypatch.setenv("INFORM_PYTHON", own)
+    assert bootstrap.find_interpreter(place) == own
 
 
 @pytest.mark.parametrize(
@@ -123,19 +128,9 @@ def test_relative_paths_are_of_here_wherever_it_then_runs(
 ) -> None:
     program = an_interpreter(on_path[0] / "python3.11")
     monkeypatch.chdir(on_path[0].parent)
-
     monkeypatch.setenv("PATH", "first")
+
     assert bootstrap.on_path("python3.11") == bootstrap.on_path("first/python3.11") == [program]
-
-
-def test_interpreter_of_ones_own_is_taken(
-    place: Place, on_path: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    an_interpreter(on_path[0] / "python3.11", seconds=0.001)
-    own = an_interpreter(on_path[1] / "own-python", version="3.13")
-    monkeypatch.setenv("INFORM_PYTHON", own)
-
-    assert bootstrap.find_interpreter(place) == own
 
 
 def test_real_interpreter_is_asked_and_one_that_is_not_there_has_no_version() -> None:
@@ -156,29 +151,23 @@ def test_what_is_installed_is_left_alone_until_its_pins_change(place: Place, com
     assert not place.has_installed("base")
 
 
-def test_unfinished_environment_is_made_anew(
+def test_failed_installation_is_remembered_as_unfinished_and_made_anew(
     place: Place, commands: list[list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    Path(place.stamp).unlink()
+    Path(place.notes).mkdir()
     monkeypatch.setattr(bootstrap, "find_interpreter", lambda place: "python3.11")
-    Path(place.unfinished).touch()
+    with monkeypatch.context() as failing:
+        failing.setattr(bootstrap, "run", lambda command, place, show=None: (1, "ERROR: of some kind"))
+        with pytest.raises(SetupError):
+            bootstrap.install(place, ("base",))
+    assert Path(place.unfinished).exists()
+    assert not Path(place.stamp).exists()
 
     bootstrap.make_venv(place)
 
     assert commands == [["python3.11", "-m", "venv", place.venv]]
     assert not Path(place.unfinished).exists()
-
-
-def test_failed_installation_is_remembered_as_unfinished(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    Path(place.stamp).unlink()
-    monkeypatch.setattr(bootstrap, "make_venv", lambda place: None)
-    monkeypatch.setattr(bootstrap, "run", lambda command, place, show=None: (1, "ERROR: of some kind"))
-    Path(place.notes).mkdir()
-
-    with pytest.raises(SetupError):
-        bootstrap.install(place, ("base",))
-
-    assert Path(place.unfinished).exists()
-    assert not Path(place.stamp).exists()
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,9 @@ import errno
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from psycopg.errors import DiskFull
@@ -16,6 +18,7 @@ from inform_site.commandline import execute, needs_database
 from inform_site.postgres import PostgresError
 
 ROOT = Path(__file__).resolve().parents[2]
+Failing = Callable[..., None]
 PRODUCTION = {"INFORM_PRODUCTION": "true", "SECRET_KEY": "long", "ALLOWED_HOSTS": "inform.example"}
 
 
@@ -84,6 +87,17 @@ def test_commands_that_touch_rows_have_a_database_and_no_others() -> None:
         assert not needs_database(["manage.py", *command.split()]), command
 
 
+@pytest.fixture
+def failing(monkeypatch: pytest.MonkeyPatch) -> Failing:
+    """Runs a command that fails like this."""
+
+    def run(failure: BaseException, *options: str) -> None:
+        monkeypatch.setattr(commandline, "execute_from_command_line", mock.Mock(side_effect=failure))
+        execute(["manage.py", "check", *options])
+
+    return run
+
+
 @pytest.mark.parametrize(
     ("failure", "status", "sentence"),
     [
@@ -94,19 +108,10 @@ def test_commands_that_touch_rows_have_a_database_and_no_others() -> None:
     ],
 )
 def test_expected_failure_is_one_sentence(
-    failure: BaseException,
-    status: int,
-    sentence: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    failure: BaseException, status: int, sentence: str, failing: Failing, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def fail(argv: list[str]) -> None:
-        raise failure
-
-    monkeypatch.setattr(commandline, "execute_from_command_line", fail)
-
     with pytest.raises(SystemExit) as end:
-        execute(["manage.py", "check"])
+        failing(failure)
 
     said = capsys.readouterr().err
     assert end.value.code == status
@@ -114,14 +119,8 @@ def test_expected_failure_is_one_sentence(
     assert said.count("\n") == 1
 
 
-@pytest.mark.parametrize("argv", [["manage.py", "check"], ["manage.py", "check", "--traceback"]])
-def test_mistake_of_ours_keeps_its_traceback(argv: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    failure = PostgresError("asked for") if "--traceback" in argv else ValueError("a mistake")
-
-    def fail(argv: list[str]) -> None:
-        raise failure
-
-    monkeypatch.setattr(commandline, "execute_from_command_line", fail)
-
-    with pytest.raises(type(failure)):
-        execute(argv)
+def test_mistake_of_ours_keeps_its_traceback_and_others_do_where_asked_to(failing: Failing) -> None:
+    with pytest.raises(ValueError, match="a mistake"):
+        failing(ValueError("a mistake"))
+    with pytest.raises(PostgresError, match="asked for"):
+        failing(PostgresError("asked for"), "--traceback")

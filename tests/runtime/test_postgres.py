@@ -157,18 +157,17 @@ def test_environment_of_another_server_and_a_missing_locale_are_no_obstacle(
     assert server.ensure()
 
 
-def test_other_major_version_is_refused_in_one_sentence(new_server: EmbeddedPostgres) -> None:
+def test_other_version_or_a_path_that_a_shell_would_change_is_refused_in_one_sentence(
+    new_server: EmbeddedPostgres, folder: Path, server_in: ServerIn
+) -> None:
+    with pytest.raises(PostgresError, match="move InForm to a path without quotes"):
+        server_in(folder / "$HOME" / "postgres").ensure()
+
     with new_server.hold():
         pass
     (new_server.data / "PG_VERSION").write_text("17\n", encoding="utf-8")
-
     with pytest.raises(PostgresError, match="was made by PostgreSQL 17, and this is 18"):
         new_server.ensure()
-
-
-def test_path_that_a_shell_would_change_is_refused_in_one_sentence(folder: Path, server_in: ServerIn) -> None:
-    with pytest.raises(PostgresError, match="move InForm to a path without quotes"):
-        server_in(folder / "$HOME" / "postgres").ensure()
 
 
 def test_failure_names_its_reason_and_the_log(server: EmbeddedPostgres) -> None:
@@ -187,26 +186,23 @@ def test_full_disk_is_said_in_one_sentence(
         new_server.ensure()
 
 
-def test_folder_without_a_database_is_refused_and_left_alone(new_server: EmbeddedPostgres) -> None:
-    new_server.data.mkdir(parents=True)
-    (new_server.data / "precious").touch()
+def test_folder_without_a_database_is_refused_and_left_alone_but_a_half_made_cluster_made_anew(
+    new_server: EmbeddedPostgres, folder: Path
+) -> None:
+    new_server.root.mkdir()
+    new_server.data.symlink_to(folder / "gone")
+    with pytest.raises(PostgresError, match=r"There is no database in .*gone: put it back"):
+        new_server.ensure()
 
+    new_server.data.unlink()
+    new_server.data.mkdir()
+    (new_server.data / "precious").touch()
     with pytest.raises(PostgresError, match=r"There is no database in .* to begin anew"):
         new_server.ensure()
     assert (new_server.data / "precious").exists()
 
-
-def test_link_to_a_database_that_is_gone_is_refused(new_server: EmbeddedPostgres, folder: Path) -> None:
-    new_server.root.mkdir()
-    new_server.data.symlink_to(folder / "gone")
-
-    with pytest.raises(PostgresError, match=r"There is no database in .*gone: put it back"):
-        new_server.ensure()
-
-
-def test_half_made_cluster_is_made_anew(new_server: EmbeddedPostgres) -> None:
+    shutil.rmtree(new_server.data)
     (new_server.root / "data.new" / "base").mkdir(parents=True)
-
     assert new_server.ensure()
 
 
@@ -224,23 +220,16 @@ class TestAsRoot:
 
         assert server.data.owner() == postgres.OS_USER
 
-    def test_folder_out_of_its_reach_is_linked_to_a_shelter(self, closed: Path, server_in: ServerIn) -> None:
-        server = server_in(closed / "postgres")
+    def test_folder_out_of_its_reach_is_linked_to_a_shelter_of_its_own(self, closed: Path, server_in: ServerIn) -> None:
+        former = server_in(closed / "postgres")
+        with former.hold(database="shelf"):
+            assert connect(former, "shelf")
+        assert former.data.is_symlink()
+        assert former.data.resolve().is_relative_to(postgres.SHELTERS)
 
-        with server.hold(database="shelf"):
-            assert connect(server, "shelf")
-
-        assert server.data.is_symlink()
-        assert server.data.resolve().is_relative_to(postgres.SHELTERS)
-
-    def test_shelter_of_a_removed_checkout_is_not_taken_over(self, closed: Path, server_in: ServerIn) -> None:
-        with (former := server_in(closed / "postgres")).hold(database="shelf"):
-            pass
-        shutil.rmtree(former.root)
-
+        shutil.rmtree(former.root)  # as with a checkout
         server = server_in(closed / "postgres")
         server.ensure()
-
         assert server.create_database("shelf")
 
     def test_binaries_out_of_its_reach_are_copied(
@@ -266,16 +255,13 @@ class TestAsRoot:
         self, ordinary: OrdinaryUser, server_in: ServerIn
     ) -> None:
         assert ordinary.hold() == (0, "held\n")
-        assert ordinary.root.joinpath("data").stat().st_uid == ORDINARY_USER
-
         with server_in(ordinary.root).hold():
             assert ordinary.root.joinpath("data").stat().st_uid == ORDINARY_USER
 
     def test_folder_of_somebody_else_is_refused_in_one_sentence(
         self, ordinary: OrdinaryUser, server_in: ServerIn
     ) -> None:
-        with server_in(ordinary.root).hold():
-            pass
+        server_in(ordinary.root).ensure()
 
         status, said = ordinary.hold()
 
