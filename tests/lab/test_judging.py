@@ -22,20 +22,15 @@ def rows(path: Path, *changes: dict[str, Any]) -> Path:
     return path
 
 
-def points_of(tmp_path: Path, *points: tuple[str, str]) -> dict[str, Any]:
-    entries = [{"text": text, "studies": [study]} for text, study in points]
-    path = rows(tmp_path / "golden.jsonl", {"answer_points": entries})
-    return judging.measure_points(path, on_progress=lambda done: None)
-
-
 def test_points_are_counted_over_what_is_said(tmp_path: Path) -> None:
-    figures = points_of(
-        tmp_path,
-        ("Weekly sets increased growth", "T-SETS"),
-        ("Ten weekly sets increased growth more than five", "T-SETS"),
-        ("Twelve weekly sets increased growth more than five", "T-SETS"),
-        ("Weekly sets increased growth", "T-PROTEIN"),
-    )
+    points = [
+        {"text": "Weekly sets increased growth", "studies": ["T-SETS"]},
+        {"text": "Ten weekly sets increased growth more than five", "studies": ["T-SETS"]},
+        {"text": "Twelve weekly sets increased growth more than five", "studies": ["T-SETS"]},
+        {"text": "Weekly sets increased growth", "studies": ["T-PROTEIN"]},
+    ]
+    path = rows(tmp_path / "golden.jsonl", {"answer_points": points})
+    figures = judging.measure_points(path, on_progress=lambda done: None)
 
     made = figures["points of answered questions"]["one sentence"]
     assert (made["n"], made["share"]) == (4, 2 / 4)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lab.points import CitedSentence, Point, agrees, figures, is_covered, is_covered_by_the_letter, is_covered_together
+from lab.points import CitedSentence, Point, figures, is_covered, is_covered_by_the_letter, is_covered_together
 from qa_app.pipeline.concepts import ConceptIndex
 from tests.pipeline.values import make_concept
 
@@ -61,12 +61,6 @@ def test_figures_may_stand_in_two_sentences_of_one_study_only_where_both_are_rea
 )
 def test_words_are_figures_and_years_and_parts_of_names_are_none(text: str, expected: tuple[str, ...]) -> None:
     assert figures(text) == expected
-
-
-def test_numbers_agree_when_rounding_keeps_the_meaning() -> None:
-    assert agrees("20", "20.4")
-    assert agrees("0.30", "0.3")
-    assert not agrees("20", "20.9")
 
 
 def test_by_the_letter_asks_for_the_citation_and_the_figures_alone() -> None:

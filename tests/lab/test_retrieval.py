@@ -104,19 +104,16 @@ def test_a_torn_or_missing_file_is_named(folder: Path) -> None:
 # --- Choosing --------------------------------------------------------------------------------------------------------------
 
 
-def test_legs_are_named_in_words_or_refused() -> None:
+def test_choices_are_named_or_refused() -> None:
     assert retrieval.legs("lexical,dense,bm25") == (retrieval.Leg.BM25, retrieval.Leg.DENSE)
-    with pytest.raises(retrieval.BadOption, match="'magic'"):
-        retrieval.legs("magic")
-
-
-def test_single_figures_of_a_policy_can_be_changed_and_what_is_none_is_refused() -> None:
     chosen = policy.named("default", ["lexical_weight=0.5", "order=score", "pool=7"])
     assert (chosen.lexical_weight, chosen.order, chosen.pool) == (0.5, Order.SCORE, 7)
 
-    for preset, change in (("default", "magic=1"), ("default", "pool=many"), ("default", "order=magic"), ("magic", "")):
+    with pytest.raises(retrieval.BadOption, match="'magic'"):
+        retrieval.legs("magic")
+    for change in ("magic=1", "pool=many", "order=magic"):
         with pytest.raises(policy.BadPolicy):
-            policy.named(preset, [change] if change else [])
+            policy.named("default", [change])
 
 
 # --- Running ---------------------------------------------------------------------------------------------------------------
@@ -148,19 +145,10 @@ def test_figures_of_the_tiny_set_are_exact(tiny: dict[str, Any]) -> None:
     assert legs["hybrid"]["recall@100"]["mean"] == 1.0
 
 
-def test_differences_are_the_references_over_each_other_leg(tiny: dict[str, Any]) -> None:
-    legs, differences = tiny["figures"]["legs"], tiny["figures"]["differences"]
-
-    assert set(differences) == {
-        f"hybrid - {leg}" for leg in ("bm25", "tfidf", "ts_rank", "dense", "rrf", "rrf_ts_rank")
-    }
-    difference = differences["hybrid - bm25"]["ndcg@10"]
-    means = [legs[leg]["ndcg@10"]["mean"] for leg in ("hybrid", "bm25")]
-    assert difference["mean"] == pytest.approx(means[0] - means[1], abs=1e-3)
-    assert difference["interval"][0] <= difference["mean"] <= difference["interval"][1]
-
-
 def test_a_run_prints_a_table_writes_a_file_a_leg_and_leaves_no_database(tiny: dict[str, Any]) -> None:
+    assert set(tiny["figures"]["differences"]) == {f"hybrid - {leg}" for leg in tiny["figures"]["legs"]} - {
+        "hybrid - hybrid"
+    }
     assert "beir_tiny: 6 questions, 20 documents, word-hash@test" in tiny["text"]
     assert "0.7500 [" in tiny["text"]
     assert tiny["left"] == set()
