@@ -37,7 +37,6 @@ TELL_OF_VIOLATIONS = """document.addEventListener("securitypolicyviolation", (ev
 MUCH = dict.fromkeys(settings.ANONYMOUS_QUOTAS, Limits(100_000, 100_000))  # all readers here have one address
 PATIENCE = 30_000  # milliseconds: a machine with much to do takes its time, and only a failure waits for so long
 SLICE = ("S007", "S014", "S018", "S028", "S034", "S110")
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update "
     "--disable-sync"
@@ -49,7 +48,7 @@ expect.set_options(timeout=PATIENCE)
 
 def find_browser() -> str | None:
     """A Chromium of the system, else Playwright's own; None where there is neither."""
-    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if found:
         return found
     with sync_playwright() as playwright:
@@ -62,10 +61,10 @@ BROWSER = find_browser()
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if BROWSER is None:
-        here = Path(__file__).parent
+        missing = pytest.mark.skip(reason="no Chromium here: install it, e.g. apt-get install chromium")
         for item in items:
-            if here in item.path.parents:
-                item.add_marker(pytest.mark.skip(reason="no Chromium here: install it, e.g. apt-get install chromium"))
+            if Path(__file__).parent in item.path.parents:
+                item.add_marker(missing)
 
 
 @pytest.fixture(scope="session")
@@ -140,12 +139,16 @@ def watch(site: Site) -> Iterator[Watch]:
     assert watch.complaints == []
 
 
-@pytest.fixture
-def context(context: BrowserContext, watch: Watch) -> BrowserContext:
-    context.on("page", watch.attach)
+def prepared(context: BrowserContext) -> BrowserContext:
     context.add_init_script(TELL_OF_VIOLATIONS)
     context.set_default_timeout(PATIENCE)
     return context
+
+
+@pytest.fixture
+def context(context: BrowserContext, watch: Watch) -> BrowserContext:
+    context.on("page", watch.attach)
+    return prepared(context)
 
 
 @pytest.fixture
@@ -155,11 +158,8 @@ def page(context: BrowserContext) -> Page:
 
 @pytest.fixture(scope="session")
 def shared_context(browser: Browser) -> Iterator[BrowserContext]:
-    context = browser.new_context(reduced_motion="reduce")
-    context.add_init_script(TELL_OF_VIOLATIONS)
-    context.set_default_timeout(PATIENCE)
-    yield context
-    context.close()
+    with browser.new_context(reduced_motion="reduce") as context:
+        yield prepared(context)
 
 
 @pytest.fixture
@@ -175,8 +175,6 @@ def view(shared_context: BrowserContext, watch: Watch) -> Iterator[Page]:
 @pytest.fixture(params=[True, False], ids=["script", "no script"])
 def reader(request: pytest.FixtureRequest, browser: Browser, watch: Watch) -> Iterator[Page]:
     """A page of a browser with or without script."""
-    context = browser.new_context(java_script_enabled=request.param, viewport={"width": 1280, "height": 900})
-    context.on("page", watch.attach)
-    context.set_default_timeout(PATIENCE)
-    yield context.new_page()
-    context.close()
+    with browser.new_context(java_script_enabled=request.param, viewport={"width": 1280, "height": 900}) as context:
+        context.on("page", watch.attach)
+        yield prepared(context).new_page()

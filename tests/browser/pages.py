@@ -384,8 +384,9 @@ def _with_another(site: Site, **changes: Any) -> str:
 
 def _retracted(site: Site) -> str:
     """The pipeline's answer, begun by the words of a study that was retracted since."""
+    told = _told(site)  # first: what is made here past the doors is no version of the corpus
     study = make_study(study_id="T-GONE", title="Four weekly sets against twelve in untrained men", texts=(FOUR,))
-    address = site.stored(**_citing(_told(site), study.passages.get(), FOUR, "summary"))
+    address = site.stored(**_citing(told, study.passages.get(), FOUR, "summary"))
     curation.set_notice([study.study_id], notice="retracted", by=None, by_name="test", reason="for this test")
     return address
 

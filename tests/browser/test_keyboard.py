@@ -150,6 +150,8 @@ def test_the_outcome_is_told_aloud_and_troubles_at_once(site: Site, page: Page, 
     alert.wait_for()
     assert ("assertive", alert.inner_text()) in spoken(page)
     page.context.set_offline(False)
+    expect(page.locator("#trouble")).to_be_empty()
+    expect(page.locator("#status")).to_have_text("You are online again.")
 
 
 def test_sentences_are_told_aloud_as_they_come(site: Site, page: Page) -> None:

@@ -308,13 +308,9 @@ def test_when_settled_the_page_does_all_that_it_does_at_its_address(site: Site, 
     page.locator("[data-copy-answer]").click()
     expect(page.get_by_role("status")).to_have_text("Copied")
     assert page.evaluate("navigator.clipboard.readText()").startswith(SETS)
-    page.get_by_label("Yes, it helped").check()
-    page.get_by_role("button", name="Send").click()
-    expect(page.get_by_role("heading", name="Thank you")).to_be_focused()
-    term = page.locator(".sentence .term").first
-    term.click()
+    page.locator(".sentence .term").first.click()
     expect(page.locator(".meaning").first).to_be_visible()
-    assert page.evaluate("document.querySelectorAll('#making, #question, #ask-form').length") == 3
+    assert page.locator("#making, #question, #ask-form").count() == 3
 
 
 SHIFTS = """

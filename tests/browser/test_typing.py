@@ -145,7 +145,7 @@ def test_a_button_that_copied_says_its_name_again_when_it_is_left(site: Site, pa
     expect(named).to_be_visible()
 
     page.evaluate(
-        "navigator.clipboard.writeText = () => new Promise((copied) => addEventListener('copied', () => copied()))"
+        "() => { navigator.clipboard.writeText = () => new Promise((copied) => addEventListener('copied', () => copied())); }"
     )
     named.click()
     page.keyboard.press("Tab")

@@ -1,10 +1,9 @@
-"""The other ways on, in a browser: a follow-up and its detaching, comparing, own questions, the corpus counted, being offline."""
+"""The other ways on, with script and without: a follow-up and its detaching, comparing, own questions."""
 
 from __future__ import annotations
 
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Watch
 from tests.browser.site import COUNTED, MEANT, SETS, SHOES, WOMEN, Site
 
 
@@ -63,25 +62,3 @@ def test_own_questions_are_listed_compared_and_forgotten(site: Site, reader: Pag
     expect(questions).to_have_text([COUNTED, SETS])
     reader.get_by_role("button", name="Clear the list").click()
     expect(reader.get_by_text("You have not asked anything in this browser yet")).to_be_visible()
-
-
-def test_the_corpus_is_counted_with_a_chart_of_its_years(site: Site, page: Page) -> None:
-    site.ask(page, COUNTED)
-
-    expect(page.get_by_role("img", name="Studies by year")).to_be_visible()
-    page.get_by_role("link", name="See all").click()
-    page.wait_for_url("**/corpus/")
-
-
-def test_being_offline_is_said_and_being_back_too(
-    site: Site, page: Page, context: BrowserContext, watch: Watch
-) -> None:
-    watch.expected = ("net::ERR_INTERNET_DISCONNECTED",)
-    page.goto(site.url, wait_until="networkidle")
-
-    context.set_offline(True)
-    expect(page.locator("#trouble")).to_contain_text("You are offline.")
-    context.set_offline(False)
-
-    expect(page.locator("#trouble")).to_have_text("")
-    expect(page.locator("#status")).to_have_text("You are online again.")
