@@ -181,18 +181,6 @@ def assert_told_once(page: Page) -> None:
     assert [is_told for _, is_told in rows] == [a != b for a, b in zip(studies, [None, *studies], strict=False)]
 
 
-def test_asked_again_the_new_answer_says_what_has_changed(site: Site, page: Page) -> None:
-    page.goto(site.stored(question=SETS))
-    before = page.url
-
-    page.get_by_role("button", name="Ask again").first.click()
-
-    expect(page.get_by_role("heading", name="Asked again: what has changed")).to_be_visible()
-    expect(page.locator(".since").get_by_text("New source:").first).to_be_visible()
-    page.locator(".since a").first.click()
-    expect(page).to_have_url(before)
-
-
 def test_on_paper_everything_is_whole_and_nothing_is_for_the_screen(site: Site, page: Page) -> None:
     page.goto(site.answer_to())
     shown = payload_of(page)

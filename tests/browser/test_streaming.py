@@ -128,7 +128,7 @@ def test_what_is_stopped_stays_in_its_box(page: Page, before: str) -> None:
 
 
 def test_an_answer_asked_again_is_shown_while_it_is_made_and_then_with_what_has_changed(
-    page: Page, model: SlowModel, before: str
+    site: Site, page: Page, model: SlowModel, before: str
 ) -> None:
     page.get_by_role("button", name="Ask again").first.click()
 
@@ -139,6 +139,7 @@ def test_an_answer_asked_again_is_shown_while_it_is_made_and_then_with_what_has_
     expect(page.get_by_role("heading", name="Asked again: what has changed")).to_be_visible()
     assert page.url.endswith(f"?since={id_of(before)}")
     assert page.evaluate("window.stillHere") is True
+    expect(page.locator(".since a").first).to_have_attribute("href", before.removeprefix(site.url))
     page.get_by_role("link", name="Your questions").click()
     expect(page.locator(".kept li")).to_have_count(1)
 
