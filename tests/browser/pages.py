@@ -71,9 +71,9 @@ ER  -
 class Place:
     """A page: where it is (made on first use), the status it answers with, and whether one has to be signed in.
 
-    `then` is what is done there before it is looked at, `first` before it is visited; `rules` are axe's, where some are not ours;
-    `complaint` is what the browser says of it on purpose. `has_layer` where something lies over the page: a picture shows no
-    more of it than the screen does.
+    `then` is what is done there before it is looked at, `first` before it is visited; `part` selects what only that changes.
+    `rules` are axe's, where some are not ours; `complaint` is what the browser says of it on purpose. `has_layer` where
+    something lies over the page: a picture shows no more of it than the screen does.
     """
 
     address: Callable[[Site], str]
@@ -82,6 +82,7 @@ class Place:
     first: Callable[[Page, Site], None] | None = None
     then: Callable[[Page], None] | None = None
     rules: dict[str, Any] | None = None
+    part: str = ""
     complaint: str = ""
     has_layer: bool = False
 
@@ -407,14 +408,16 @@ def _in_both_modes(site: Site) -> str:
 
 PUBLIC: dict[str, Place] = {
     "ask": _path("/"),
-    "ask, with suggestions": Place(lambda site: site.url + "/", then=open_suggestions),
-    "ask, nothing typed": Place(lambda site: site.url + "/", then=send_nothing, complaint="status of 400"),
-    "ask, offline": Place(lambda site: site.url + "/", then=go_offline, has_layer=True),
-    "answer being made": Place(lambda site: site.url + "/", then=stop_half_way, has_layer=True),
+    "ask, with suggestions": _path("/", then=open_suggestions),
+    "ask, nothing typed": _path("/", then=send_nothing, part="#ask-form", complaint="status of 400"),
+    "ask, offline": _path("/", then=go_offline, part="#trouble", has_layer=True),
+    "answer being made": _path("/", then=stop_half_way, has_layer=True),
     "answer": Place(lambda site: site.answer_to()),
-    "feedback given": Place(lambda site: site.answer_to(SHOES), then=give_feedback, has_layer=True),
-    "panel": Place(lambda site: site.answer_to(), then=open_panel, has_layer=True),
-    "term": Place(lambda site: site.answer_to(), then=open_term, has_layer=True),
+    "feedback given": Place(lambda site: site.answer_to(SHOES), then=give_feedback, part="#feedback", has_layer=True),
+    "panel": Place(lambda site: site.answer_to(), then=open_panel, part="dialog", has_layer=True),
+    "term": Place(
+        lambda site: site.answer_to(), then=open_term, part=".prose:has(.meaning:popover-open)", has_layer=True
+    ),
     "overview": Place(lambda site: site.answer_to(COUNTED)),
     "follow-up": Place(lambda site: site.answer_to(WOMEN, parent=_id_of(site.answer_to()))),
     "conflicting answer": Place(lambda site: _with_another(site, outcome="conflicting")),
@@ -438,7 +441,7 @@ PUBLIC: dict[str, Place] = {
     "compare": _path("/compare/"),
     "compared": Place(_in_both_modes),
     "compared with nothing": _path("/compare/?a=x&b=y", status=404),
-    "button pointed at": Place(lambda site: site.url + "/", then=point_at_the_button),
+    "button pointed at": _path("/", then=point_at_the_button, part="#ask-form"),
     "missing": _path("/nothing", status=404),
     "bad request": _failure(400, errors.bad_request),
     "page out of date": _failure(403, csrf_failure),

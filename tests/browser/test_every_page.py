@@ -93,4 +93,4 @@ def assert_legible(page: Page, watch: Watch, place: Place) -> None:
     if place.is_desk:
         for faults in (FAINT_EDGES, CUT_LISTS, SMALL_LETTERS):
             assert page.evaluate(faults) == []
-    assert_accessible(page, watch, rules=STOCK if place.is_desk else place.rules)
+    assert_accessible(page, watch, rules=STOCK if place.is_desk else place.rules, part=place.part)
