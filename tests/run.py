@@ -1,8 +1,8 @@
 """Run the tests and end with one line of totals: what `make test` and `make quick` end in.
 
-Arguments go to pytest; where one of them is a path, only that is run. The browser tests have a process of their own,
-because Playwright's event loop and asyncio's do not get on in one. The order is another one each time, unless TEST_SEED
-is set: then a run can be repeated.
+Arguments go to pytest; where one of them is a path, only that is run. The browser tests have processes of their own, each
+with its own site and database, because Playwright's event loop and asyncio's do not get on in one. The order of the others
+is another one each time, unless TEST_SEED is set: then a run can be repeated.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def main(arguments: list[str]) -> int:
             *(["-n", "2"] if not paths else []),
             *([f"--randomly-seed={seed}"] if seed else []),
         ],
-        "browser": [*(in_browser or [BROWSER]), "-p", "no:randomly"],
+        "browser": [*(in_browser or [BROWSER, "-n", "2", "--dist", "loadfile"]), "-p", "no:randomly"],
     }
     if paths:
         parts = {name: part for name, part in parts.items() if (in_browser if name == "browser" else elsewhere)}

@@ -19,7 +19,7 @@ from django.conf import settings
 from django.contrib.staticfiles.handlers import ASGIStaticFilesHandler
 from django.core.management import call_command
 from django.test.utils import override_settings, setup_databases
-from playwright.sync_api import BrowserContext, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
 from inform_site.clients.quotas import Limits
 from inform_site.serving import make_site
@@ -37,16 +37,10 @@ TELL_OF_VIOLATIONS = """document.addEventListener("securitypolicyviolation", (ev
 MUCH = dict.fromkeys(settings.ANONYMOUS_QUOTAS, Limits(100_000, 100_000))  # all readers here have one address
 PATIENCE = 30_000  # milliseconds: a machine with much to do takes its time, and only a failure waits for so long
 SLICE = ("S007", "S014", "S018", "S028", "S034", "S110")
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update "
+    "--disable-sync"
+).split()
 
 
 expect.set_options(timeout=PATIENCE)
@@ -54,7 +48,7 @@ expect.set_options(timeout=PATIENCE)
 
 def find_browser() -> str | None:
     """A Chromium of the system, else Playwright's own; None where there is neither."""
-    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if found:
         return found
     with sync_playwright() as playwright:
@@ -67,15 +61,15 @@ BROWSER = find_browser()
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if BROWSER is None:
-        here = Path(__file__).parent
+        missing = pytest.mark.skip(reason="no Chromium here: install it, e.g. apt-get install chromium")
         for item in items:
-            if here in item.path.parents:
-                item.add_marker(pytest.mark.skip(reason="no Chromium here: install it, e.g. apt-get install chromium"))
+            if Path(__file__).parent in item.path.parents:
+                item.add_marker(missing)
 
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
-    return browser_type_launch_args | {"executable_path": BROWSER, "args": list(FLAGS)}
+    return browser_type_launch_args | {"executable_path": BROWSER, "args": FLAGS}
 
 
 @pytest.fixture(scope="session")
@@ -85,16 +79,15 @@ def starter(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def site(django_test_environment: None, postgres: Any, django_db_blocker: Any, starter: Path) -> Iterator[Site]:
-    """Set up here and not by `django_db`, whose tests each begin with an empty database."""
+def site(
+    django_test_environment: None, django_db_modify_db_settings: None, django_db_blocker: Any, starter: Path
+) -> Iterator[Site]:
+    """Set up here and not by `django_db`, whose tests each begin with an empty database. Each process has its own."""
     with django_db_blocker.unblock(), override_settings(ANONYMOUS_QUOTAS=MUCH):
         setup_databases(verbosity=0, interactive=False, aliases={"default"}, serialized_aliases=set())
         call_command("import_corpus", str(starter), publish=True)
         call_command("index_corpus")
-        for study_id in (
-            "T001",
-            "T002",
-        ):  # what the made-up answers of tests cite; without a passage no search finds them
+        for study_id in ("T001", "T002"):  # what made-up answers cite; without a passage no search finds them
             make_study(study_id=study_id, texts=())
         with serving(ASGIStaticFilesHandler(make_site())) as address:
             yield Site(address)  # the database goes with its server, see tests/cluster.py
@@ -146,14 +139,42 @@ def watch(site: Site) -> Iterator[Watch]:
     assert watch.complaints == []
 
 
-@pytest.fixture
-def context(context: BrowserContext, watch: Watch) -> BrowserContext:
-    context.on("page", watch.attach)
+def prepared(context: BrowserContext) -> BrowserContext:
     context.add_init_script(TELL_OF_VIOLATIONS)
     context.set_default_timeout(PATIENCE)
     return context
 
 
 @pytest.fixture
+def context(context: BrowserContext, watch: Watch) -> BrowserContext:
+    context.on("page", watch.attach)
+    return prepared(context)
+
+
+@pytest.fixture
 def page(context: BrowserContext) -> Page:
     return context.new_page()
+
+
+@pytest.fixture(scope="session")
+def shared_context(browser: Browser) -> Iterator[BrowserContext]:
+    with browser.new_context(reduced_motion="reduce") as context:
+        yield prepared(context)
+
+
+@pytest.fixture
+def view(shared_context: BrowserContext, watch: Watch) -> Iterator[Page]:
+    """A page for tests that only look: styles, fonts and scripts are loaded once for all of them."""
+    shared_context.clear_cookies()
+    page = shared_context.new_page()
+    watch.attach(page)
+    yield page
+    page.close()
+
+
+@pytest.fixture(params=[True, False], ids=["script", "no script"])
+def reader(request: pytest.FixtureRequest, browser: Browser, watch: Watch) -> Iterator[Page]:
+    """A page of a browser with or without script."""
+    with browser.new_context(java_script_enabled=request.param, viewport={"width": 1280, "height": 900}) as context:
+        context.on("page", watch.attach)
+        yield prepared(context).new_page()

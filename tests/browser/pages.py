@@ -25,17 +25,7 @@ from inform_site import errors
 from qa_app import pages
 from qa_app.answers import asking
 from qa_app.models import EvaluationRun, Feedback, Gap, GoldenQuestion, SafetyReply
-from tests.browser.site import (
-    COUNTED,
-    EMERGENCY,
-    PIZZA,
-    SETS,
-    SHOES,
-    STREAM,
-    WOMEN,
-    Site,
-    cut_short,
-)
+from tests.browser.site import COUNTED, EMERGENCY, PIZZA, SETS, SHOES, STREAM, WOMEN, Site, cut_short
 from tests.builders import make_study, make_superuser
 from tests.qa.payloads import make_citation, make_evidence, make_sentence
 
@@ -52,26 +42,19 @@ FOUR = "In 24 untrained men, four weekly sets per muscle built as much muscle as
 class Words:
     """What curators and readers wrote, on the pages that hold something made up."""
 
-    title: str
-    passage: str
-    population: str
-    comment: str
-    feedback: str
-    file_name: str
+    title: str = (
+        "Weekly training volume, proximity to failure and rest between sets: effects on muscle thickness and strength in "
+        "resistance-trained women, a 24-week randomised controlled trial"
+    )
+    passage: str = "Ten sets a week for a muscle led to more growth than five. Strength rose alike in both groups."
+    population: str = "62 women aged 19 to 34 with at least two years of resistance training"
+    comment: str = "The table of dropouts is on page 9 of the supplement: please check it against the abstract."
+    feedback: str = "It says nothing about women over fifty."
+    file_name: str = "Library of the strength group, exported 2026-11-20.bib"
 
 
-STRESS = Words(
-    f"A study of {LONG}", f"Ten sets {LONG}. Five sets.", f"Men {LONG}", f"Look at {LONG}", LONG, f"{LONG}.bib"
-)
-REAL = Words(
-    title="Weekly training volume, proximity to failure and rest between sets: effects on muscle thickness and strength in "
-    "resistance-trained women, a 24-week randomised controlled trial",
-    passage="Ten sets a week for a muscle led to more growth than five. Strength rose alike in both groups.",
-    population="62 women aged 19 to 34 with at least two years of resistance training",
-    comment="The table of dropouts is on page 9 of the supplement: please check it against the abstract.",
-    feedback="It says nothing about women over fifty.",
-    file_name="Library of the strength group, exported 2026-11-20.bib",
-)
+REAL = Words()
+STRESS = Words(f"A study of {LONG}", f"Ten sets {LONG}. Five sets.", f"Men {LONG}", f"See {LONG}", LONG, f"{LONG}.bib")
 words = STRESS  # the pictures say `pages.words = pages.REAL`: long words without a space are for tests
 UNANSWERED = "How hot should a sauna be for muscle growth?"
 RIS = """TY  - JOUR
@@ -88,9 +71,9 @@ ER  -
 class Place:
     """A page: where it is (made on first use), the status it answers with, and whether one has to be signed in.
 
-    `then` is what is done there before it is looked at, `first` before it is visited; `rules` are axe's, where some are not ours;
-    `complaint` is what the browser says of it on purpose. `has_layer` where something lies over the page: a picture shows no
-    more of it than the screen does.
+    `then` is what is done there before it is looked at, `first` before it is visited; `part` selects what only that changes.
+    `rules` are axe's, where some are not ours; `complaint` is what the browser says of it on purpose. `has_layer` where
+    something lies over the page: a picture shows no more of it than the screen does.
     """
 
     address: Callable[[Site], str]
@@ -99,6 +82,7 @@ class Place:
     first: Callable[[Page, Site], None] | None = None
     then: Callable[[Page], None] | None = None
     rules: dict[str, Any] | None = None
+    part: str = ""
     complaint: str = ""
     has_layer: bool = False
 
@@ -221,6 +205,13 @@ def open_folds(page: Page) -> None:
     page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
 
 
+def assert_no_wider(page: Page, *widths: int) -> None:
+    """Than the screen, at each of these widths."""
+    for width in widths:
+        page.set_viewport_size({"width": width, "height": 640})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, page.url
+
+
 # --- What some of them show ----------------------------------------------------------------------------------------------
 
 
@@ -232,13 +223,10 @@ def _failure(status: int, view: Callable[[HttpRequest], HttpResponse]) -> Place:
     return Place(lambda site: f"{site.url}/failing", status=status, first=_failing(view))
 
 
-def _desk(
-    name: str,
-    about: Callable[[], object] | None = None,
-    *,
-    query: str = "",
-    holding: Callable[[], object] | None = None,
-) -> Place:
+Row = Callable[[], object]
+
+
+def _desk(name: str, about: Row | None = None, *, query: str = "", holding: Row | None = None) -> Place:
     """The admin page of this name, about one row, or holding one."""
 
     def address(site: Site) -> str:
@@ -249,7 +237,7 @@ def _desk(
     return Place(address, is_desk=True)
 
 
-def _state(verb: str, study: Callable[[], object]) -> Place:
+def _state(verb: str, study: Row) -> Place:
     """The page that asks before a study's state is changed."""
     return Place(
         lambda site: f"{site.url}{reverse('admin:corpus_app_study_state', args=[verb])}?ids={study()}", is_desk=True
@@ -264,12 +252,8 @@ def _worked_on() -> int:
     """A draft that curators changed and spoke about."""
     found = Study.objects.filter(study_id="T-DESK").first()
     if found is None:
-        found = make_study(
-            study_id="T-DESK",
-            title=words.title,
-            status="draft",
-            texts=(words.passage, "Strength rose by a tenth (P B 0.05) in the 40 men who trained."),
-        )
+        texts = (words.passage, "Strength rose by a tenth (P B 0.05) in the 40 men who trained.")
+        found = make_study(study_id="T-DESK", title=words.title, status="draft", texts=texts)
         curation.revise_study("T-DESK", by=None, by_name="test", population=words.population)
         curation.comment("T-DESK", words.comment, by=None, by_name="test")
     return found.pk
@@ -277,11 +261,9 @@ def _worked_on() -> int:
 
 def _ready() -> str:
     """A draft that can be published, and one that cannot."""
+    title = "Rest between sets and strength in rowers"
     found = Study.objects.filter(study_id="T-READY").first() or make_study(
-        study_id="T-READY",
-        title="Rest between sets and strength in rowers",
-        status="draft",
-        texts=("Long rests helped.",),
+        study_id="T-READY", title=title, status="draft", texts=("Long rests helped.",)
     )
     return f"{found.pk},{_worked_on()}"
 
@@ -322,13 +304,7 @@ def _run() -> int:
     for days_ago, passes in ((21, False), (14, True), (7, True), (0, False)):
         at = timezone.now() - timedelta(days=days_ago)
         one = {"id": "desk-1", "question": SETS, "outcome": "answered", "cited": ["S018"], "passes": passes}
-        other = {
-            "id": "desk-2",
-            "question": UNANSWERED,
-            "outcome": "answered",
-            "cited": ["S018"],
-            "passes": days_ago < 20,
-        }
+        other = one | {"id": "desk-2", "question": UNANSWERED, "passes": days_ago < 20}
         run = EvaluationRun.objects.create(
             asked_at=at, status="done", done=2, total=2, corpus_version=1, results=[one, other], finished_at=at,
             figures={"answered": {"n": 2, "share": 1.0}, "milliseconds": {"p50": 41, "p95": 90}},
@@ -364,53 +340,56 @@ def _answer() -> str:
 
 @cache
 def _feedback() -> int:
-    given = Feedback.objects.create(
-        answer_id=_answer(),
-        is_helpful=False,
-        reasons=["hard", "incomplete"],
-        words=words.feedback,
-        given_at=timezone.now(),
-    )
-    return given.pk
+    said = {"is_helpful": False, "reasons": ["hard", "incomplete"], "words": words.feedback}
+    return Feedback.objects.create(answer_id=_answer(), given_at=timezone.now(), **said).pk
+
+
+def _told(site: Site) -> dict[str, Any]:
+    """The pipeline's answer."""
+    told = asking.find_answer(_id_of(site.answer_to()))
+    assert told is not None
+    return told
 
 
 def _as_if(site: Site, **changes: Any) -> str:
     """The pipeline's answer, but for these changes."""
-    told = asking.find_answer(_id_of(site.answer_to()))
-    assert told is not None
-    return site.stored(**told | changes)
+    return site.stored(**_told(site) | changes)
+
+
+def _citing(told: dict[str, Any], passage: Passage, said: str, part: str, **place: Any) -> dict[str, Any]:
+    """This answer with a sentence of another study in this part: first in the summary, last in the answer."""
+    study, number = passage.study, len(told["citations"]) + 1
+    row = make_evidence(
+        len(told["evidence"]) + 1, passage_id=passage.pk, study_id=study.study_id, title=study.title,
+        text=passage.text, highlights=[],
+    )  # fmt: skip
+    fields = ("study_id", "title", "authors", "year", "journal", "doi", "url", "design", "population")
+    sentences = [*told[part]["sentences"], make_sentence(row, said, (number,), **place)]
+    if part == "summary":
+        sentences = sentences[-1:] + sentences[:-1]
+    return told | {
+        part: told[part] | {"sentences": sentences},
+        "citations": [*told["citations"], make_citation(number, **{name: getattr(study, name) for name in fields})],
+        "evidence": [*told["evidence"], row],
+    }
 
 
 def _with_another(site: Site, **changes: Any) -> str:
     """The pipeline's answer with a sentence more, of another study."""
-    told = asking.find_answer(_id_of(site.answer_to()))
-    assert told is not None
+    told = _told(site)
     cited = {row["study_id"] for row in told["citations"]}
     passage = Passage.objects.filter(kind="summary", study__status="published").exclude(study__study_id__in=cited)[0]
-    number, place = len(told["citations"]) + 1, len(told["evidence"]) + 1
-    row = make_evidence(
-        place,
-        passage_id=passage.pk,
-        study_id=passage.study.study_id,
-        title=passage.study.title,
-        text=passage.text,
-        highlights=[],
-    )
-    sentence = make_sentence(row, row["text"].partition(". ")[0] + ".", (number,), paragraph=99)
-    return site.stored(
-        **told
-        | {
-            "answer": told["answer"] | {"sentences": [*told["answer"]["sentences"], sentence]},
-            "citations": [*told["citations"], _citation(number, row["study_id"])],
-            "evidence": [*told["evidence"], row],
-        }
-        | changes
-    )
+    said = passage.text.partition(". ")[0] + "."
+    return site.stored(**_citing(told, passage, said, "answer", paragraph=99) | changes)
 
 
-def _citation(number: int, study_id: str) -> dict[str, Any]:
-    fields = ("study_id", "title", "authors", "year", "journal", "doi", "url", "design", "population")
-    return make_citation(number, **Study.objects.values(*fields).get(study_id=study_id))
+def _retracted(site: Site) -> str:
+    """The pipeline's answer, begun by the words of a study that was retracted since."""
+    told = _told(site)  # first: what is made here past the doors is no version of the corpus
+    study = make_study(study_id="T-GONE", title="Four weekly sets against twelve in untrained men", texts=(FOUR,))
+    address = site.stored(**_citing(told, study.passages.get(), FOUR, "summary"))
+    curation.set_notice([study.study_id], notice="retracted", by=None, by_name="test", reason="for this test")
+    return address
 
 
 def _earlier_answer(site: Site) -> str:
@@ -427,38 +406,18 @@ def _in_both_modes(site: Site) -> str:
     return f"{site.url}/compare/?a={sides[0]}&b={sides[1]}"
 
 
-def _retracted(site: Site) -> str:
-    """The pipeline's answer, begun by the words of a study that was retracted since."""
-    told = asking.find_answer(_id_of(site.answer_to()))
-    assert told is not None
-    study = make_study(study_id="T-GONE", title="Four weekly sets against twelve in untrained men", texts=(FOUR,))
-    number, place = len(told["citations"]) + 1, len(told["evidence"]) + 1
-    row = make_evidence(
-        place, passage_id=study.passages.get().pk, study_id=study.study_id, title=study.title, text=FOUR, highlights=[]
-    )
-    said = [make_sentence(row, FOUR, (number,)), *told["summary"]["sentences"]]
-    address = site.stored(
-        **told
-        | {
-            "summary": told["summary"] | {"sentences": said},
-            "citations": [*told["citations"], _citation(number, study.study_id)],
-            "evidence": [*told["evidence"], row],
-        }
-    )
-    curation.set_notice([study.study_id], notice="retracted", by=None, by_name="test", reason="for this test")
-    return address
-
-
 PUBLIC: dict[str, Place] = {
     "ask": _path("/"),
-    "ask, with suggestions": Place(lambda site: site.url + "/", then=open_suggestions),
-    "ask, nothing typed": Place(lambda site: site.url + "/", then=send_nothing, complaint="status of 400"),
-    "ask, offline": Place(lambda site: site.url + "/", then=go_offline, has_layer=True),
-    "answer being made": Place(lambda site: site.url + "/", then=stop_half_way, has_layer=True),
+    "ask, with suggestions": _path("/", then=open_suggestions),
+    "ask, nothing typed": _path("/", then=send_nothing, part="#ask-form", complaint="status of 400"),
+    "ask, offline": _path("/", then=go_offline, part="#trouble", has_layer=True),
+    "answer being made": _path("/", then=stop_half_way, has_layer=True),
     "answer": Place(lambda site: site.answer_to()),
-    "feedback given": Place(lambda site: site.answer_to(SHOES), then=give_feedback, has_layer=True),
-    "panel": Place(lambda site: site.answer_to(), then=open_panel, has_layer=True),
-    "term": Place(lambda site: site.answer_to(), then=open_term, has_layer=True),
+    "feedback given": Place(lambda site: site.answer_to(SHOES), then=give_feedback, part="#feedback", has_layer=True),
+    "panel": Place(lambda site: site.answer_to(), then=open_panel, part="dialog", has_layer=True),
+    "term": Place(
+        lambda site: site.answer_to(), then=open_term, part=".prose:has(.meaning:popover-open)", has_layer=True
+    ),
     "overview": Place(lambda site: site.answer_to(COUNTED)),
     "follow-up": Place(lambda site: site.answer_to(WOMEN, parent=_id_of(site.answer_to()))),
     "conflicting answer": Place(lambda site: _with_another(site, outcome="conflicting")),
@@ -482,7 +441,7 @@ PUBLIC: dict[str, Place] = {
     "compare": _path("/compare/"),
     "compared": Place(_in_both_modes),
     "compared with nothing": _path("/compare/?a=x&b=y", status=404),
-    "button pointed at": Place(lambda site: site.url + "/", then=point_at_the_button),
+    "button pointed at": _path("/", then=point_at_the_button, part="#ask-form"),
     "missing": _path("/nothing", status=404),
     "bad request": _failure(400, errors.bad_request),
     "page out of date": _failure(403, csrf_failure),

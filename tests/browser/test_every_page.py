@@ -1,4 +1,4 @@
-"""Every page of `pages.py`, in every dress: legible to all, no wider than the screen, valid HTML. (What a browser complains
+"""Every page of `pages.py`: legible to all in both schemes, no wider than the screen, valid HTML. (What a browser complains
 of fails every browser test: `conftest.Watch`.)
 """
 
@@ -10,13 +10,10 @@ from playwright.sync_api import Page
 from tests.browser.accessible import STOCK, assert_accessible
 from tests.browser.conftest import Watch
 from tests.browser.html import find_faults
-from tests.browser.pages import PAGES, open_folds, visit
+from tests.browser.pages import PAGES, Place, assert_no_wider, open_folds, visit
 from tests.browser.site import Site
 
-DRESSES = (  # each size in both schemes: the second changes nothing but colours
-    (390, 844, ("light", "dark")),
-    (1280, 860, ("dark", "light")),
-)
+PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 860}
 ENLARGED = (  # what is read, twice as large: letters alone, and everything without a layout of its own for it
     "document.documentElement.style.fontSize = `${2 * parseFloat(getComputedStyle(document.documentElement).fontSize)}px`",
     "document.documentElement.style.fontSize = ''; document.documentElement.style.zoom = 2",
@@ -62,34 +59,38 @@ NARROW = {True: 390, False: 320}  # the desk's lists need a phone's width, the s
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_every_page_is_valid_legible_and_no_wider_than_the_screen(
-    site: Site, page: Page, watch: Watch, name: str
-) -> None:
+def test_page_is_valid_legible_and_no_wider_than_the_screen(site: Site, view: Page, watch: Watch, name: str) -> None:
     place = PAGES[name]
     watch.expected = place.expected
-    page.emulate_media(reduced_motion="reduce")
-    sent = visit(page, name, site)
-    assert find_faults(sent) == FAULTS_OF_OTHERS.get(name, [])
-
-    for width, height, schemes in DRESSES:
-        page.set_viewport_size({"width": width, "height": height})
-        if place.then:
-            page.goto(page.url)
-            place.then(page)
-        open_folds(page)
-        for number, scheme in enumerate(schemes):
-            page.emulate_media(color_scheme=scheme)
-            rules = STOCK if place.is_desk else place.rules
-            assert_accessible(page, watch, rules=rules, only_colours=number > 0)
-            if place.is_desk:
-                assert page.evaluate(FAINT_EDGES) == []
-                assert page.evaluate(CUT_LISTS) == []
-                assert page.evaluate(SMALL_LETTERS) == []
+    view.set_viewport_size(DESK)
+    view.emulate_media(color_scheme="dark")
+    assert find_faults(visit(view, name, site)) == FAULTS_OF_OTHERS.get(name, [])
+    unfold(view, place)
     if not (place.is_desk or place.rules):
         for enlarge in ENLARGED:
-            page.evaluate(f"() => {{ {enlarge} }}")
-            assert page.evaluate(OVERFLOWS) == []
-        page.evaluate("() => document.documentElement.removeAttribute('style')")
-    for width in (1000, 640, NARROW[place.is_desk]):
-        page.set_viewport_size({"width": width, "height": 640})
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+            view.evaluate(f"() => {{ {enlarge} }}")
+            assert view.evaluate(OVERFLOWS) == []
+        view.evaluate("() => document.documentElement.removeAttribute('style')")
+    assert_no_wider(view, 1000, 640, NARROW[place.is_desk])
+    view.set_viewport_size(DESK)
+    assert_legible(view, watch, place)
+
+    view.set_viewport_size(PHONE)
+    view.emulate_media(color_scheme="light")
+    if place.then:
+        view.goto(view.url)
+        unfold(view, place)
+    assert_legible(view, watch, place)
+
+
+def unfold(page: Page, place: Place) -> None:
+    if place.then:
+        place.then(page)
+    open_folds(page)
+
+
+def assert_legible(page: Page, watch: Watch, place: Place) -> None:
+    if place.is_desk:
+        for faults in (FAINT_EDGES, CUT_LISTS, SMALL_LETTERS):
+            assert page.evaluate(faults) == []
+    assert_accessible(page, watch, rules=STOCK if place.is_desk else place.rules, part=place.part)

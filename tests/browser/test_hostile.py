@@ -15,21 +15,21 @@ import pytest
 from django.db import models
 from django.urls import reverse
 from django.utils import timezone
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from corpus_app import curation
 from corpus_app.curation import jobs
 from corpus_app.models import CorpusEvent, ImportJob, Passage, Study
 from qa_app.models import Answer, Feedback, Gap, GoldenQuestion
 from tests.browser.conftest import Watch
-from tests.browser.pages import open_folds, sign_in
+from tests.browser.pages import assert_no_wider, open_folds, sign_in
 from tests.browser.site import Site
 from tests.builders import make_concept, make_finding, make_study
 from tests.qa.payloads import make_citation, make_evidence, make_sentence
 
-OWN = Path(__file__).resolve().parents[1] / "data" / "hostile.txt"
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "robustness" / "xss"
-ELSEWHERE = Path(__file__).resolve().parents[4] / "shared" / "data" / "robustness" / "xss"
+HERE = Path(__file__).resolve()
+OWN = HERE.parents[1] / "data" / "hostile.txt"
+SHARED = [HERE.parents[up] / "shared" / "data" / "robustness" / "xss" for up in (3, 4)]
 FROM_SHARED = 200
 LONGEST = 900  # characters of the payloads in one text
 TOGETHER = 6  # texts in one study
@@ -47,16 +47,13 @@ HOOK = """window.ran = []; for (const name of ["alert", "confirm", "prompt", "pr
 def payloads_of(name: str) -> list[str]:
     if name == "own":
         return OWN.read_text(encoding="utf-8").splitlines()
-    folder = next((folder for folder in (SHARED, ELSEWHERE) if folder.is_dir()), None)
+    folder = next((folder for folder in SHARED if folder.is_dir()), None)
     if folder is None:
         pytest.skip("no shared payloads here")
     lines = [line for file in sorted(folder.glob("*.txt")) for line in file.read_text("utf-8", "replace").split("\n")]
-    fit = list(dict.fromkeys(clean for line in lines if 5 < len(clean := _printable(line)) < LONGEST))
+    printable = (" ".join("".join(filter(str.isprintable, line)).split()) for line in lines)
+    fit = list(dict.fromkeys(line for line in printable if 5 < len(line) < LONGEST))
     return fit[:: max(1, len(fit) // FROM_SHARED)][:FROM_SHARED]
-
-
-def _printable(line: str) -> str:
-    return " ".join("".join(char for char in line if char.isprintable()).split())
 
 
 def in_texts(payloads: Sequence[str]) -> list[str]:
@@ -74,10 +71,9 @@ class Planted:
 
     def __init__(self, site: Site, payloads: Sequence[str]) -> None:
         self.site, self.payloads, self.texts = site, payloads, in_texts(payloads)
-        self.groups = [self.texts[start : start + TOGETHER] for start in range(0, len(self.texts), TOGETHER)]
         self.rows: list[models.Model] = []
-        self.public: list[str] = []
-        self.desk: list[str] = []
+        self.public = ["/corpus/?q=spokeshave", "/changes/", "/topics/"]
+        self.desk = [admin("index")]
         self._studies()
         self._answers()
         self._desk()
@@ -90,62 +86,43 @@ class Planted:
             row.delete()
         CorpusEvent.objects.filter(study_key__startswith="PLANTED").delete()
 
-    def _admin(self, name: str, *args: object, query: str = "") -> str:
-        return reverse(f"admin:{name}", args=args) + query
-
     def _studies(self) -> None:
         """Each study holds several texts: each of them is a passage, a finding and a comment, some one is its title."""
-        concepts = [
-            make_concept(f"planted-{n}", name=text[:150], aliases=(f"{text[:140]} alias",), definition=" ".join(some))
-            for n, some in enumerate(self.groups)
-            for text in some[:1]
-        ]
-        self.rows += concepts
-        ids = []
-        for n, some in enumerate(self.groups):
-            study = make_study(
-                study_id=f"PLANTED{n}",
-                title=some[0],
-                authors=[p[:200] for p in self.payloads[n * 12 :][:12]],
-                journal=some[-1][:400],
-                population=some[0],
-                curator_notes=" ".join(some),
-                licence=some[-1][:100],
-                concepts=(concepts[n],),
-                status="draft",
-                texts=["The men used a spokeshave every day for a year."] * len(some),
+        for n, start in enumerate(range(0, len(self.texts), TOGETHER)):
+            study_id, some = f"PLANTED{n}", self.texts[start : start + TOGETHER]
+            first = some[0]
+            concept = make_concept(
+                f"planted-{n}", name=first[:150], aliases=(f"{first[:140]} alias",), definition=" ".join(some)
             )
+            self.rows.append(concept)
+            study = make_study(
+                study_id=study_id, title=first, authors=[p[:200] for p in self.payloads[n * 12 :][:12]],
+                journal=some[-1][:400], population=first, curator_notes=" ".join(some), licence=some[-1][:100],
+                concepts=(concept,), status="draft", texts=["The men used a spokeshave every day for a year."] * len(some),
+            )  # fmt: skip
             for text in some:
                 make_finding(study, statement=text, intervention=text[:400], comparator=text[:400], outcome=text[:400])
-            ids.append(study.study_id)
-        curation.publish(ids, by=None, by_name="a test")
-        for study_id, some in zip(ids, self.groups, strict=True):
+            curation.publish([study_id], by=None, by_name="a test")
             for position, text in enumerate(some):  # past the gate that keeps broken texts from readers
-                Passage.objects.filter(study__study_id=study_id, position=position).update(text=f"{text} spokeshave.")
+                Passage.objects.filter(study=study, position=position).update(text=f"{text} spokeshave.")
                 curation.comment(study_id, text, by=None, by_name="a test")
+            self.public += [f"/studies/{study_id}/", f"/topics/planted-{n}/"]
+            self.desk += [admin(f"corpus_app_study_{page}", study.pk) for page in ("change", "comments")]
         assert Passage.objects.filter(text__endswith=" spokeshave.").count() >= len(self.texts)
-        curation.revise_study(ids[0], by=None, by_name="a test", population=self.texts[-1])
-        self.public += [
-            "/corpus/?q=spokeshave",
-            "/changes/",
-            "/topics/",
-            *(f"/studies/{study_id}/" for study_id in ids),
-        ]
-        self.public += [f"/topics/planted-{n}/" for n in range(len(concepts))]
-        keys = [Study.objects.get(study_id=study_id).pk for study_id in ids]
-        self.desk += [self._admin("corpus_app_study_changelist", query="?q=PLANTED"), self._admin("index")]
-        self.desk += [self._admin(f"corpus_app_study_{page}", key) for page in ("change", "comments") for key in keys]
-        self.desk += [self._admin(f"corpus_app_study_{page}", keys[0]) for page in ("history", "delete")]
-        self.desk += [self._admin("corpus_app_study_state", "withdraw", query=f"?ids={keys[0]}")]
+        curation.revise_study("PLANTED0", by=None, by_name="a test", population=self.texts[-1])
+        key = Study.objects.get(study_id="PLANTED0").pk
         self.desk += [
-            self._admin("corpus_app_passage_changelist", query="?q=spokeshave"),
-            self._admin("corpus_app_corpusevent_changelist"),
+            *(admin(f"corpus_app_study_{page}", key) for page in ("history", "delete")),
+            *(
+                admin(f"corpus_app_{page}")
+                for page in ("corpusevent_changelist", "concept_changelist", "concept_terms")
+            ),
+            admin("corpus_app_study_changelist", query="?q=PLANTED"),
+            admin("corpus_app_study_state", "withdraw", query=f"?ids={key}"),
+            admin("corpus_app_study_duplicates"),
+            admin("corpus_app_passage_changelist", query="?q=spokeshave"),
+            admin("corpus_app_concept_change", self.rows[0].pk),
         ]
-        self.desk += [
-            self._admin("corpus_app_concept_changelist"),
-            self._admin("corpus_app_concept_change", concepts[0].pk),
-        ]
-        self.desk += [self._admin("corpus_app_concept_terms"), self._admin("corpus_app_study_duplicates")]
 
     def _answers(self) -> None:
         for start in range(0, len(self.payloads), 20):
@@ -156,45 +133,31 @@ class Planted:
                 question=text,
                 message=text,
                 summary={"text": text, "sentences": [make_sentence(first, text)]},
-                citations=[
-                    make_citation(n, title=p, authors=[p], journal=p, population=p, url=p)
-                    for n, p in enumerate(some, 1)
-                ],
+                citations=[make_citation(n, title=p, authors=[p], journal=p, population=p, url=p) for n, p in enumerate(some, 1)],
                 evidence=[first, *(make_evidence(n, title=p, text=p, highlights=[]) for n, p in enumerate(some, 2))],
                 related_topics=[{"id": "x", "name": text}],
-            )
-            self.public += [address.removeprefix(self.site.url)]
-        answers = Answer.objects.order_by("-created_at")[: len(range(0, len(self.payloads), 20))]
-        now = timezone.now()
-        self.rows += list(answers)
-        self.rows += [
-            Feedback.objects.create(answer=answers[0], is_helpful=False, reasons=["wrong"], words=text, given_at=now)
-            for text in self.texts
-        ]
+            )  # fmt: skip
+            self.public.append(address.removeprefix(self.site.url))
+            self.rows.append(Answer.objects.get(id=address.rstrip("/").rpartition("/")[2]))
 
     def _desk(self) -> None:
-        now = timezone.now()
-        gaps = [
-            Gap.objects.create(
-                key=uuid.uuid4().hex, question=text, note=text, asked=9_000, outcome="partial", missing=[text],
-                first_asked_at=now, last_asked_at=now,
-            )
-            for text in self.texts
-        ]  # fmt: skip
-        golden = [
-            GoldenQuestion.objects.create(
-                key=f"planted-{n}", question=text, mode="beginner", kind="answerable_lay", note=text
-            )
-            for n, text in enumerate(self.texts)
-        ]
-        self.rows += [*gaps, *golden]
-        for name, row in (("gap", gaps[0]), ("goldenquestion", golden[0]), ("answer", self.rows[len(self.texts)])):
-            self.desk.append(self._admin(f"qa_app_{name}_changelist"))
-            if name != "answer":
-                self.desk.append(self._admin(f"qa_app_{name}_change", row.pk))
-        self.desk.append(self._admin("qa_app_feedback_changelist"))
-        for page in ("corpus_app_study", "corpus_app_passage", "qa_app_answer", "qa_app_gap"):
-            self.desk += [self._admin(f"{page}_changelist", query=f"?q={quote(text)}") for text in self.texts[:1]]
+        now, answer = timezone.now(), self.rows[-1]
+        for n, text in enumerate(self.texts):
+            self.rows += [
+                Feedback.objects.create(answer=answer, is_helpful=False, reasons=["wrong"], words=text, given_at=now),
+                Gap.objects.create(
+                    key=uuid.uuid4().hex, question=text, note=text, asked=9_000, outcome="partial", missing=[text],
+                    first_asked_at=now, last_asked_at=now,
+                ),
+                GoldenQuestion.objects.create(
+                    key=f"planted-{n}", question=text, mode="beginner", kind="answerable_lay", note=text
+                ),
+            ]  # fmt: skip
+        gap, golden = self.rows[-2:]
+        self.desk += [admin("qa_app_gap_change", gap.pk), admin("qa_app_goldenquestion_change", golden.pk)]
+        self.desk += [admin(f"qa_app_{name}_changelist") for name in ("answer", "feedback", "gap", "goldenquestion")]
+        searched = ("corpus_app_study", "corpus_app_passage", "qa_app_answer", "qa_app_gap")
+        self.desk += [admin(f"{page}_changelist", query=f"?q={quote(self.texts[0])}") for page in searched]
 
     def _import(self) -> None:
         records = "".join(
@@ -202,16 +165,16 @@ class Planted:
             f"DO  - 10.1000/planted.{n}\nUR  - {self.payloads[n % len(self.payloads)]}\nAB  - {text}\nER  -\n\n"
             for n, text in enumerate(self.texts)
         )
-        job = jobs.create_job(
-            records.encode(), file_name=f"{self.payloads[0]}.ris", by=None, by_name=self.payloads[0][:150]
-        )
+        name = self.payloads[0]
+        job = jobs.create_job(records.encode(), file_name=f"{name}.ris", by=None, by_name=name[:150])
         jobs.run_job(job)
         assert job.status == ImportJob.Status.PREVIEWED
         self.rows.append(job)
-        self.desk += [
-            self._admin("corpus_app_importjob_changelist"),
-            self._admin("corpus_app_importjob_change", job.pk),
-        ]
+        self.desk += [admin("corpus_app_importjob_changelist"), admin("corpus_app_importjob_change", job.pk)]
+
+
+def admin(name: str, *args: object, query: str = "") -> str:
+    return reverse(f"admin:{name}", args=args) + query
 
 
 @pytest.fixture(params=["own", "shared"])
@@ -232,14 +195,33 @@ def test_nothing_that_was_brought_in_runs_on_any_page(site: Site, page: Page, wa
         open_folds(page)
         assert page.evaluate(CAUGHT) == [], address
         assert watch.complaints == [], address
+        if address in planted.public:
+            assert_no_wider(page, 320)
 
 
-def test_nothing_that_is_typed_runs(site: Site, page: Page, watch: Watch) -> None:
+def test_hostile_text_is_only_text(site: Site, page: Page) -> None:
+    """What is typed stands in the box, what is stored stands on the page, and neither makes it wider."""
     page.add_init_script(HOOK)
-    for text in in_texts(payloads_of("own")):
-        for address in (f"/?q={quote(text)}", f"/corpus/?q={quote(text)}"):
-            page.goto(site.url + address)
+    page.set_viewport_size({"width": 320, "height": 640})
+    for text in [*in_texts(payloads_of("own")), "x" * 1500]:
+        for address, box in (("/", page.get_by_label("Your question")), ("/corpus/", page.get_by_role("searchbox"))):
+            page.goto(f"{site.url}{address}?q={quote(text)}")
+            expect(box).to_have_value(text if address == "/" else text[:200].strip())
             assert page.evaluate(CAUGHT) == [], address
+        evidence = make_evidence(1, title=text, text=f"{text} ends here.", highlights=[[0, 3]])
+        page.goto(
+            site.stored(
+                question=text,
+                summary={"text": text, "sentences": [make_sentence(evidence, text)]},
+                citations=[make_citation(title=text, authors=[text], journal=text, population=text), make_citation(2)],
+                evidence=[evidence],
+                related_topics=[{"id": "x", "name": text}],
+            )
+        )
+        expect(page.locator("h1")).to_have_text(text)
+        assert_no_wider(page, 320)
+        page.locator(".summary .cite").first.click()
+        expect(page.get_by_role("dialog").locator("mark")).to_have_text(text)
 
 
 def test_the_search_for_planted_markup_finds_it(page: Page, watch: Watch, site: Site) -> None:

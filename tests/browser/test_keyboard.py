@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Watch
-from tests.browser.site import SETS, STREAM, WOMEN, Site, cut_short
+from tests.browser.pages import stop_half_way
+from tests.browser.site import SETS, WOMEN, Site
 
 MOST_STOPS = 200
 STOP = """(wanted) => {
@@ -64,6 +65,10 @@ def spoken(page: Page) -> list[tuple[str, str]]:
 
 def test_from_the_question_to_its_being_forgotten_without_a_pointer(site: Site, page: Page) -> None:
     page.goto(site.url)
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("main")).to_be_focused()
     go_to(page, page.get_by_label("Your question"))
     page.keyboard.type(SETS)
     page.keyboard.press("Escape")  # what is offered meanwhile
@@ -145,23 +150,13 @@ def test_the_outcome_is_told_aloud_and_troubles_at_once(site: Site, page: Page, 
     alert.wait_for()
     assert ("assertive", alert.inner_text()) in spoken(page)
     page.context.set_offline(False)
+    expect(page.locator("#trouble")).to_be_empty()
+    expect(page.locator("#status")).to_have_text("You are online again.")
 
 
 def test_sentences_are_told_aloud_as_they_come(site: Site, page: Page) -> None:
-    held: list[Route] = []
-    page.route(
-        STREAM,
-        lambda route: (
-            held.append(route)
-            if "last-event-id" in route.request.headers
-            else cut_short(route, after="event: sentence")
-        ),
-    )
     page.goto(site.url)
-    page.get_by_label("Your question").fill(SETS)
-    page.keyboard.press("Enter")
+    stop_half_way(page)
 
-    sentence = page.locator(".making .sentence").first
-    sentence.wait_for()
-    words = sentence.evaluate("sentence => sentence.firstChild.textContent")
+    words = page.locator(".making .sentence").first.evaluate("sentence => sentence.firstChild.textContent")
     assert ("polite", words) in spoken(page)

@@ -1,13 +1,9 @@
-"""The other ways on, in a browser: a follow-up and its detaching, comparing, own questions, the corpus counted, being offline."""
+"""The other ways on, with script and without: a follow-up and its detaching, comparing, own questions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from playwright.sync_api import Page, expect
 
-import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
-
-from tests.browser.conftest import PATIENCE, Watch
 from tests.browser.site import COUNTED, MEANT, SETS, SHOES, WOMEN, Site
 
 
@@ -16,21 +12,6 @@ def follow(page: Page, question: str = WOMEN) -> None:
     section.get_by_role("textbox").fill(question)
     section.get_by_role("button", name="Ask this").click()
     page.get_by_text("Understood as:").wait_for()
-
-
-def compare(page: Page) -> None:
-    page.get_by_role("button", name="Compare with the answer").click()
-    page.wait_for_url("**/compare/?a=*&b=*")
-
-
-@pytest.fixture(params=[True, False], ids=["script", "no script"])
-def reader(request: pytest.FixtureRequest, browser: Browser, watch: Watch) -> Iterator[Page]:
-    """A page of a browser with or without script."""
-    context: BrowserContext = browser.new_context(java_script_enabled=request.param)
-    context.on("page", watch.attach)
-    context.set_default_timeout(PATIENCE)
-    yield context.new_page()
-    context.close()
 
 
 def test_a_follow_up_keeps_the_subject_and_can_be_asked_alone(site: Site, reader: Page) -> None:
@@ -48,7 +29,8 @@ def test_a_follow_up_keeps_the_subject_and_can_be_asked_alone(site: Site, reader
 def test_one_question_in_both_modes_stands_side_by_side(site: Site, reader: Page) -> None:
     site.ask(reader)
 
-    compare(reader)
+    reader.get_by_role("button", name="Compare with the answer").click()
+    reader.wait_for_url("**/compare/?a=*&b=*")
 
     expect(reader.locator(".sides .eyebrow").nth(0)).to_contain_text("Answer A · Beginner")
     expect(reader.locator(".sides .eyebrow").nth(1)).to_contain_text("Answer B · Intermediate")
@@ -61,50 +43,22 @@ def test_one_question_in_both_modes_stands_side_by_side(site: Site, reader: Page
     expect(reader.locator("#B")).to_be_in_viewport()
 
 
-def test_two_of_the_own_questions_are_ticked_to_stand_side_by_side(site: Site, reader: Page) -> None:
+def test_own_questions_are_listed_compared_and_forgotten(site: Site, reader: Page) -> None:
     for question in (SETS, SHOES, COUNTED):
         site.ask(reader, question)
     reader.get_by_role("link", name="Your questions").click()
 
+    questions = reader.locator(".kept li p:first-child a")
+    expect(questions).to_have_text([COUNTED, SHOES, SETS])
     for question in (SETS, SHOES):
         reader.get_by_role("checkbox", name=question).focus()
         reader.keyboard.press("Space")
     reader.get_by_role("button", name="Compare selected").press("Enter")
-
     expect(reader.locator(".sides h2")).to_have_text([SHOES, SETS])
     assert "/compare/?a=" in reader.url
 
-
-def test_own_questions_are_listed_and_forgotten(site: Site, reader: Page) -> None:
-    site.ask(reader)
-    site.ask(reader, SHOES)
-
     reader.get_by_role("link", name="Your questions").click()
-
-    expect(reader.locator(".kept li p:first-child a")).to_have_text([SHOES, SETS])
     reader.get_by_role("button", name=f"Forget “{SHOES}”").click()
-    expect(reader.locator(".kept li p:first-child a")).to_have_text([SETS])
+    expect(questions).to_have_text([COUNTED, SETS])
     reader.get_by_role("button", name="Clear the list").click()
     expect(reader.get_by_text("You have not asked anything in this browser yet")).to_be_visible()
-
-
-def test_the_corpus_is_counted_with_a_chart_of_its_years(site: Site, page: Page) -> None:
-    site.ask(page, COUNTED)
-
-    expect(page.get_by_role("img", name="Studies by year")).to_be_visible()
-    page.get_by_role("link", name="See all").click()
-    page.wait_for_url("**/corpus/")
-
-
-def test_being_offline_is_said_and_being_back_too(
-    site: Site, page: Page, context: BrowserContext, watch: Watch
-) -> None:
-    watch.expected = ("net::ERR_INTERNET_DISCONNECTED",)
-    page.goto(site.url, wait_until="networkidle")
-
-    context.set_offline(True)
-    expect(page.locator("#trouble")).to_contain_text("You are offline.")
-    context.set_offline(False)
-
-    expect(page.locator("#trouble")).to_have_text("")
-    expect(page.locator("#status")).to_have_text("You are online again.")

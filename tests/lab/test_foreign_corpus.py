@@ -53,14 +53,7 @@ def test_a_folder_is_asked_in_a_database_of_its_own(
     assert report["figures"]["far_refused"] == {"value": 1.0, "n": 1, "count": 1}
     assert (connection.settings_dict["NAME"], Study.objects.count()) == (live, 0)
 
-
-@pytest.mark.django_db(transaction=True)
-def test_a_folder_with_a_broken_study_says_how_to_list_the_faults(
-    folder: Path, encoder: WordHashEncoder, tmp_path: Path, settings: Any
-) -> None:
-    settings.DATA_DIR = tmp_path
     (folder / "studies" / "broken.json").write_text("{", encoding="utf-8")
-
     with pytest.raises(CommandError, match=r"Problems: 1.*import_corpus .*other --dry-run` lists the faults"):
         run("corpus", str(folder))
 

@@ -16,34 +16,21 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("library")]
 
 
 def rows(path: Path, *changes: dict[str, Any]) -> Path:
-    base = {
-        "id": "q",
-        "question": ASKED,
-        "mode": "beginner",
-        "kind": "answerable_lay",
-        "collection": None,
-        "relevant": {"T-SETS": 2},
-        "sections": ["results"],
-        "answer_points": [],
-    }
+    base = {"id": "q", "question": ASKED, "mode": "beginner", "kind": "answerable_lay", "collection": None}
+    base |= {"relevant": {"T-SETS": 2}, "sections": ["results"], "answer_points": []}
     path.write_text("".join(json.dumps(base | change) + "\n" for change in changes), encoding="utf-8")
     return path
 
 
-def points_of(tmp_path: Path, *points: tuple[str, str]) -> dict[str, Any]:
-    entries = [{"text": text, "studies": [study]} for text, study in points]
-    path = rows(tmp_path / "golden.jsonl", {"answer_points": entries})
-    return judging.measure_points(path, on_progress=lambda done: None)
-
-
 def test_points_are_counted_over_what_is_said(tmp_path: Path) -> None:
-    figures = points_of(
-        tmp_path,
-        ("Weekly sets increased growth", "T-SETS"),
-        ("Ten weekly sets increased growth more than five", "T-SETS"),
-        ("Twelve weekly sets increased growth more than five", "T-SETS"),
-        ("Weekly sets increased growth", "T-PROTEIN"),
-    )
+    points = [
+        {"text": "Weekly sets increased growth", "studies": ["T-SETS"]},
+        {"text": "Ten weekly sets increased growth more than five", "studies": ["T-SETS"]},
+        {"text": "Twelve weekly sets increased growth more than five", "studies": ["T-SETS"]},
+        {"text": "Weekly sets increased growth", "studies": ["T-PROTEIN"]},
+    ]
+    path = rows(tmp_path / "golden.jsonl", {"answer_points": points})
+    figures = judging.measure_points(path, on_progress=lambda done: None)
 
     made = figures["points of answered questions"]["one sentence"]
     assert (made["n"], made["share"]) == (4, 2 / 4)
@@ -69,9 +56,8 @@ def test_the_sheet_hides_which_text_is_the_answer_and_the_key_tells(tmp_path: Pa
 
 
 def test_the_commands_write_their_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = rows(
-        tmp_path / "golden.jsonl", {"answer_points": [{"text": "Sets increased growth", "studies": ["T-SETS"]}]}
-    )
+    points = [{"text": "Sets increased growth", "studies": ["T-SETS"]}]
+    path = rows(tmp_path / "golden.jsonl", {"answer_points": points})
 
     call_command("measure", "points", str(path), "--json", str(tmp_path / "points.json"))
     call_command("measure", "blind", str(path), "--out", str(tmp_path / "sheet.md"), "--n", "1")

@@ -37,25 +37,20 @@ def hits(*questions: str, passages: tuple[str, ...] = ()) -> dict[str, int]:
 @pytest.mark.parametrize(
     ("question", "entries"),
     [
-        ("growing growth", {"grow*"}),
         ("When I grow up", {"grow*", "grow up"}),
         ("extra muscle?", {"extra", "{more} muscle"}),
         ("risks of dosing", {"risk", "dose"}),
         ("is het een waarheid", {"het", "heid"}),
         ("5g or 9 grams, e.g. at sixty", {"g", "gram", "sixty", "e.g"}),
         ("however", set()),
-        ("lean", set()),
     ],
 )
 def test_an_entry_counts_where_it_occurs(question: str, entries: set[str]) -> None:
     assert set(hits(question)) == entries
 
 
-def test_a_question_counts_once_for_an_entry() -> None:
+def test_a_question_counts_once_and_passages_for_phrases_that_open_sentences() -> None:
     assert hits("more and more", "more")["more"] == 2
-
-
-def test_phrases_that_open_sentences_are_looked_for_in_passages() -> None:
     assert hits(passages=("They grew. However, few did.",)) == {". however": 1}
 
 
@@ -74,10 +69,8 @@ def test_questions_and_passages_are_read_from_files(tmp_path: Path) -> None:
     labels.write_text('{"question": "and women?", "before": "Is it safe?"}\n\n{"passage": "It fell."}\n', "utf-8")
     study.write_text(json.dumps({"passages": [{"section": "results", "text": "It grew."}]}), "utf-8")
 
-    assert (read_texts(labels), read_texts(study)) == (
-        (["and women?", "Is it safe?"], ["It fell."]),
-        ([], ["It grew."]),
-    )
+    assert read_texts(labels) == (["and women?", "Is it safe?"], ["It fell."])
+    assert read_texts(study) == ([], ["It grew."])
 
 
 def test_the_command_prints_the_report_and_names_a_bad_line(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,17 +32,12 @@ def place(tmp_path: Path) -> Place:
     return place
 
 
-def test_old_pythons_can_read_it() -> None:
-    ast.parse(Path(bootstrap.__file__).read_text(encoding="utf-8"), feature_version=(3, 6))
-
-
-def test_too_old_python_says_so(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("INFORM_PYTHON", raising=False)
-    monkeypatch.setattr(bootstrap, "version_of", lambda interpreter: (3, 9))
-    monkeypatch.setattr(sys, "version_info", (3, 9, 18))
-
-    with pytest.raises(SetupError, match=r"^InForm needs Python 3\.11 or newer; this is 3\.9\.18\. Install"):
-        bootstrap.find_interpreter(place)
+@pytest.fixture
+def commands(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The commands of an installation, none of which is run."""
+    commands: list[list[str]] = []
+    monkeypatch.setattr(bootstrap, "run", lambda command, place, show=None: (commands.append(command), (0, ""))[1])
+    return commands
 
 
 def an_interpreter(path: Path, *, version: str = "3.11", makes_environments: bool = True, seconds: float = 0.01) -> str:
@@ -63,35 +59,54 @@ def on_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> tuple[Path, Path
     return folders
 
 
-def test_missing_venv_module_names_the_package(place: Place, on_path: tuple[Path, Path]) -> None:
-    an_interpreter(on_path[0] / "python3.12", version="3.12", makes_environments=False)
+def test_old_pythons_can_read_it() -> None:
+    ast.parse(Path(bootstrap.__file__).read_text(encoding="utf-8"), feature_version=(3, 6))
 
+
+def test_python_that_will_not_do_says_why(
+    place: Place, on_path: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "version_info", (3, 9, 18))
+    with pytest.raises(SetupError, match=r"^InForm needs Python 3\.11 or newer; this is 3\.9\.18\. Install"):
+        bootstrap.find_interpreter(place)
+
+    an_interpreter(on_path[0] / "python3.12", version="3.12", makes_environments=False)
     with pytest.raises(SetupError, match=r"install the package python3\.12-venv"):
         bootstrap.find_interpreter(place)
 
+    monkeypatch.setenv("INFORM_PYTHON", an_interpreter(on_path[1] / "python3.9", version="3.9"))
+    with pytest.raises(SetupError, match=r"python3\.9: name a Python 3\.11 or newer"):
+        bootstrap.find_interpreter(place)
 
-def test_first_interpreter_that_works_is_taken(place: Place, on_path: tuple[Path, Path]) -> None:
+
+def test_first_interpreter_that_works_is_taken_unless_one_is_named(
+    place: Place, on_path: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     fitting = an_interpreter(on_path[1] / "python3.12", version="3.12")
     an_interpreter(on_path[0] / "python3", version="3.9", seconds=0.001)
-
     assert bootstrap.find_interpreter(place) == fitting
 
+    own = an_interpreter(on_path[1] / "own-python", version="3.13")
+    monkeypatch.setenv("INFORM_PYTHON", own)
+    assert bootstrap.find_interpreter(place) == own
 
-@pytest.mark.parametrize(("seconds", "is_taken"), [(0.007, True), (0.0095, False), (0.02, False)])
+
+@pytest.mark.parametrize(
+    ("other", "is_taken"),
+    [
+        ({"seconds": 0.007}, True),
+        ({"seconds": 0.0095}, False),
+        ({"seconds": 0.02}, False),
+        ({"seconds": 0.001, "makes_environments": False}, False),
+    ],
+)
 def test_of_one_name_the_clearly_quicker_is_taken(
-    place: Place, on_path: tuple[Path, Path], seconds: float, is_taken: bool
+    place: Place, on_path: tuple[Path, Path], other: dict[str, Any], is_taken: bool
 ) -> None:
     first = an_interpreter(on_path[0] / "python3.11", seconds=0.01)
-    second = an_interpreter(on_path[1] / "python3.11", seconds=seconds)
+    second = an_interpreter(on_path[1] / "python3.11", **other)
 
     assert bootstrap.find_interpreter(place) == (second if is_taken else first)
-
-
-def test_quicker_one_without_the_venv_module_is_passed_over(place: Place, on_path: tuple[Path, Path]) -> None:
-    slower = an_interpreter(on_path[0] / "python3.11", seconds=0.01)
-    an_interpreter(on_path[1] / "python3.11", seconds=0.001, makes_environments=False)
-
-    assert bootstrap.find_interpreter(place) == slower
 
 
 def test_environment_that_is_made_anew_is_not_made_with_itself(
@@ -113,73 +128,41 @@ def test_relative_paths_are_of_here_wherever_it_then_runs(
 ) -> None:
     program = an_interpreter(on_path[0] / "python3.11")
     monkeypatch.chdir(on_path[0].parent)
-
     monkeypatch.setenv("PATH", "first")
-    assert bootstrap.on_path("python3.11") == [program]
-    assert bootstrap.on_path("first/python3.11") == [program]
+
+    assert bootstrap.on_path("python3.11") == bootstrap.on_path("first/python3.11") == [program]
 
 
-def test_interpreter_of_ones_own_is_taken(
-    place: Place, on_path: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    an_interpreter(on_path[0] / "python3.11", seconds=0.001)
-    own = an_interpreter(on_path[1] / "own-python", version="3.13")
-    monkeypatch.setenv("INFORM_PYTHON", own)
-
-    assert bootstrap.find_interpreter(place) == own
-
-
-def test_interpreter_of_ones_own_that_is_too_old_says_so(
-    place: Place, on_path: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    an_interpreter(on_path[0] / "python3.11")
-    monkeypatch.setenv("INFORM_PYTHON", an_interpreter(on_path[1] / "python3.9", version="3.9"))
-
-    with pytest.raises(SetupError, match=r"python3\.9: name a Python 3\.11 or newer"):
-        bootstrap.find_interpreter(place)
-
-
-def test_work_that_interpreters_are_compared_by_can_be_done() -> None:
-    taken = bootstrap.ask(sys.executable, bootstrap.WORK)
-
-    assert taken is not None
-    assert float(taken) > 0
-
-
-def test_interpreter_that_is_not_there_has_no_version() -> None:
+def test_real_interpreter_is_asked_and_one_that_is_not_there_has_no_version() -> None:
+    assert float(bootstrap.ask(sys.executable, bootstrap.WORK) or 0) > 0
     assert bootstrap.version_of("/nowhere/python3.11") == ()
 
 
-def test_installed_environment_is_left_alone(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bootstrap, "run", lambda *arguments: pytest.fail("something was run"))
-
+def test_what_is_installed_is_left_alone_until_its_pins_change(place: Place, commands: list[list[str]]) -> None:
     bootstrap.install(place, ("base", "dev"))
+    bootstrap.make_venv(place)
+    assert commands == []
 
-
-@pytest.mark.parametrize("changed", ["torch.txt", "dev.lock"])
-def test_changed_pins_are_not_installed(place: Place, changed: str) -> None:
-    Path(place.requirements(changed)).write_text("other==2\n", encoding="utf-8")
-
-    assert not place.has_installed("dev")
-
-
-def test_development_pins_do_not_concern_the_site(place: Place) -> None:
     Path(place.requirements("dev.lock")).write_text("other==2\n", encoding="utf-8")
-
-    assert place.has_installed("base")
-
-
-def test_environment_without_its_interpreter_is_not_installed(place: Place) -> None:
+    assert (place.has_installed("base"), place.has_installed("dev")) == (True, False)
+    Path(place.requirements("torch.txt")).write_text("other==2\n", encoding="utf-8")
+    assert not place.has_installed("base")
     Path(place.python).unlink()
-
     assert not place.has_installed("base")
 
 
-def test_unfinished_environment_is_made_anew(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    commands: list[list[str]] = []
+def test_failed_installation_is_remembered_as_unfinished_and_made_anew(
+    place: Place, commands: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path(place.stamp).unlink()
+    Path(place.notes).mkdir()
     monkeypatch.setattr(bootstrap, "find_interpreter", lambda place: "python3.11")
-    monkeypatch.setattr(bootstrap, "run", lambda command, place, show=None: (commands.append(command), (0, ""))[1])
-    Path(place.unfinished).touch()
+    with monkeypatch.context() as failing:
+        failing.setattr(bootstrap, "run", lambda command, place, show=None: (1, "ERROR: of some kind"))
+        with pytest.raises(SetupError):
+            bootstrap.install(place, ("base",))
+    assert Path(place.unfinished).exists()
+    assert not Path(place.stamp).exists()
 
     bootstrap.make_venv(place)
 
@@ -187,61 +170,28 @@ def test_unfinished_environment_is_made_anew(place: Place, monkeypatch: pytest.M
     assert not Path(place.unfinished).exists()
 
 
-def test_working_environment_is_kept_when_pins_change(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bootstrap, "run", lambda *arguments: pytest.fail("something was run"))
-
-    bootstrap.make_venv(place)
-
-
-def test_failed_installation_is_remembered_as_unfinished(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    Path(place.stamp).unlink()
-    monkeypatch.setattr(bootstrap, "make_venv", lambda place: None)
-    monkeypatch.setattr(bootstrap, "run", lambda command, place, show=None: (1, "ERROR: of some kind"))
-    Path(place.notes).mkdir()
-
-    with pytest.raises(SetupError):
-        bootstrap.install(place, ("base",))
-
-    assert Path(place.unfinished).exists()
-    assert not Path(place.stamp).exists()
-
-
 @pytest.mark.parametrize(
     ("output", "sentence"),
     [
         ("OSError: [Errno 28] No space left on device", "is full: free about 3 GB"),
-        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.", "is not the one that was pinned"),
+        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.", "No build of torch"),
+        ("ERROR: No matching distribution found for torch", "No build of torch"),
         ("Failed to establish a new connection: [Errno -3]\nERROR: No matching distribution", "cannot be reached"),
         ("some\nERROR: Something else.\nmore", "The installation stopped: Something else (all that was said is in"),
     ],
 )
 def test_failure_of_pip_is_one_sentence(place: Place, output: str, sentence: str) -> None:
-    said = bootstrap.explain(output, place)
+    said = bootstrap.explain(output, place, missing="No build of torch")
 
     assert sentence in said
     assert "\n" not in said
 
 
-def test_machine_without_a_pinned_torch_is_told_what_to_do(place: Place) -> None:
-    said = bootstrap.explain("ERROR: No matching distribution found for torch", place, missing="No build of torch")
-
-    assert said == "No build of torch"
-
-
-def test_unknown_task_is_one_sentence() -> None:
+def test_unknown_task_and_missing_python_are_one_sentence() -> None:
     done = subprocess.run([sys.executable, bootstrap.__file__, "dance"], capture_output=True, text=True, check=False)
-
     assert (done.returncode, done.stderr) == (1, "Say what to do: run, setup or test.\n")
 
-
-def test_python_3_is_asked_for_in_one_sentence() -> None:
-    done = subprocess.run(
-        ["/usr/bin/env", "-i", "PATH=/nonexistent", "/usr/bin/make", "run"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
+    nowhere = ["/usr/bin/env", "-i", "PATH=/nonexistent", "/usr/bin/make", "run"]
+    done = subprocess.run(nowhere, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode != 0
     assert done.stderr.startswith("InForm needs Python 3.11 or newer, and there is no python3 here")

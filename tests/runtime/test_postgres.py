@@ -38,36 +38,23 @@ class Holder:
     """Another process that uses the server until it is told to leave."""
 
     def __init__(self, server: EmbeddedPostgres) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", HOLD, str(server.root)],
-            cwd=ROOT,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+        command = [sys.executable, "-c", HOLD, str(server.root)]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        self.process = subprocess.Popen(command, cwd=ROOT, text=True, **pipes)
         assert self.process.stdout
         assert self.process.stdout.readline() == "held\n"
-
-    def leave(self) -> None:
-        self.process.communicate("\n", timeout=30)
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.communicate()
 
 
 def connect(server: EmbeddedPostgres, database: str = "postgres") -> psycopg.Connection:
     return psycopg.connect(host=str(server.socket_dir), user="postgres", dbname=database, autocommit=True)
 
 
-def postmaster(server: EmbeddedPostgres) -> int:
-    return int((server.data / "postmaster.pid").read_text(encoding="utf-8").split()[0])
-
-
-def test_making_the_object_touches_nothing(folder: Path) -> None:
-    EmbeddedPostgres(folder / "postgres")
-
-    assert list(folder.iterdir()) == []
+def pretend(monkeypatch: pytest.MonkeyPatch, folder: Path, program: str, script: str) -> None:
+    """Puts a script in the place of a program of PostgreSQL."""
+    folder.mkdir(mode=0o755)
+    (folder / program).write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    (folder / program).chmod(0o755)
+    monkeypatch.setattr(postgres, "_installed_programs", lambda: folder)
 
 
 def test_server_runs_while_it_is_held_and_keeps_its_rows(server: EmbeddedPostgres) -> None:
@@ -79,22 +66,15 @@ def test_server_runs_while_it_is_held_and_keeps_its_rows(server: EmbeddedPostgre
         assert connect(server, "shelf").execute("SELECT title FROM book").fetchall() == [("Iron",)]
 
 
-def test_vectors_and_english_words_are_known(server: EmbeddedPostgres) -> None:
-    with server.hold():
-        connection = connect(server)
-        connection.execute("CREATE EXTENSION vector")
-
-        assert connection.execute("SELECT to_tsvector('lifted weights')::text").fetchone() == ("'lift':1 'weight':2",)
-
-
-def test_ensure_says_whether_it_started_the_server(server: EmbeddedPostgres) -> None:
+def test_server_says_what_is_new_and_knows_vectors_and_english_words(server: EmbeddedPostgres) -> None:
     assert [server.ensure(), server.ensure()] == [True, False]
-
-
-def test_create_database_says_whether_it_was_new(server: EmbeddedPostgres) -> None:
-    server.ensure()
-
     assert [server.create_database("new"), server.create_database("new")] == [True, False]
+
+    connection = connect(server, "new")
+    connection.execute("CREATE EXTENSION vector")
+    assert connection.execute("SELECT to_tsvector('lifted weights')::text").fetchone() == ("'lift':1 'weight':2",)
+    assert connection.execute("SHOW fsync").fetchone() == ("off",)  # as it was told
+    assert connection.execute("SHOW listen_addresses").fetchone() == ("",)
 
 
 def test_last_one_out_stops_the_server(server: EmbeddedPostgres) -> None:
@@ -102,14 +82,16 @@ def test_last_one_out_stops_the_server(server: EmbeddedPostgres) -> None:
         other = Holder(server)
     assert server.is_ready()
 
-    other.leave()
+    other.process.communicate("\n", timeout=30)
 
     assert not server.is_ready()
 
 
 def test_killed_user_has_let_go(server: EmbeddedPostgres) -> None:
     with server.hold():
-        Holder(server).kill()
+        other = Holder(server)
+        other.process.kill()
+        other.process.communicate()
 
     assert not server.is_ready()
 
@@ -119,7 +101,7 @@ def test_killed_server_comes_back_with_every_committed_row(server: EmbeddedPostg
     connection = connect(server)
     connection.execute("SET synchronous_commit = on")  # the tests' servers are hastier than the site's
     connection.execute("CREATE TABLE book AS SELECT generate_series(1, 100)")
-    os.kill(postmaster(server), signal.SIGKILL)
+    os.kill(int((server.data / "postmaster.pid").read_text(encoding="utf-8").split()[0]), signal.SIGKILL)
 
     assert server.ensure()
     assert connect(server).execute("SELECT count(*) FROM book").fetchone() == (100,)
@@ -129,29 +111,18 @@ def test_last_words_of_a_killed_server_do_not_end_the_wait_for_it(
     server: EmbeddedPostgres, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The processes of a killed server hold its memory for a moment, and speak into the log of the next one."""
-    said = (
-        "FATAL:  terminating connection due to unexpected postmaster exit\n"
-        "FATAL:  pre-existing shared memory block (key 1, ID 2) is still in use\n"
-    )
     server.ensure()
     server.stop()
-    programs, tries = server._programs(), server.root / "tries"
-    pretender = server.root / "pretender"
-    pretender.mkdir()
-    pretender.chmod(0o755)
-    (server.root / "said").write_text(said, encoding="utf-8")
-    tries.touch()
-    tries.chmod(0o666)
-    (pretender / "pg_ctl").write_text(
-        f"""#!/bin/sh
-echo "$1" >> '{tries}'
-[ "$(wc -l < '{tries}')" -lt 3 ] && {{ cat '{server.root / "said"}'; exit 1; }}
-exec '{programs / "pg_ctl"}' "$@"
-""",
+    programs, tries, said = postgres._installed_programs(), server.root / "tries", server.root / "said"
+    said.write_text(
+        "FATAL:  terminating connection due to unexpected postmaster exit\n"
+        "FATAL:  pre-existing shared memory block (key 1, ID 2) is still in use\n",
         encoding="utf-8",
     )
-    (pretender / "pg_ctl").chmod(0o755)
-    monkeypatch.setattr(server, "_programs", lambda: pretender)
+    tries.touch()
+    tries.chmod(0o666)
+    twice = f"""echo "$1" >> '{tries}'; [ "$(wc -l < '{tries}')" -lt 3 ] && {{ cat '{said}'; exit 1; }}"""
+    pretend(monkeypatch, server.root / "pretender", "pg_ctl", f"""{twice}; exec '{programs / "pg_ctl"}' "$@\"""")
 
     assert server.ensure()
     assert tries.read_text(encoding="utf-8").split() == ["start"] * 3
@@ -186,25 +157,17 @@ def test_environment_of_another_server_and_a_missing_locale_are_no_obstacle(
     assert server.ensure()
 
 
-def test_configuration_reaches_the_server(server: EmbeddedPostgres) -> None:
-    server.ensure()
+def test_other_version_or_a_path_that_a_shell_would_change_is_refused_in_one_sentence(
+    new_server: EmbeddedPostgres, folder: Path, server_in: ServerIn
+) -> None:
+    with pytest.raises(PostgresError, match="move InForm to a path without quotes"):
+        server_in(folder / "$HOME" / "postgres").ensure()
 
-    assert connect(server).execute("SHOW fsync").fetchone() == ("off",)
-    assert connect(server).execute("SHOW listen_addresses").fetchone() == ("",)
-
-
-def test_other_major_version_is_refused_in_one_sentence(new_server: EmbeddedPostgres) -> None:
     with new_server.hold():
         pass
     (new_server.data / "PG_VERSION").write_text("17\n", encoding="utf-8")
-
     with pytest.raises(PostgresError, match="was made by PostgreSQL 17, and this is 18"):
         new_server.ensure()
-
-
-def test_path_that_a_shell_would_change_is_refused_in_one_sentence(folder: Path, server_in: ServerIn) -> None:
-    with pytest.raises(PostgresError, match="move InForm to a path without quotes"):
-        server_in(folder / "$HOME" / "postgres").ensure()
 
 
 def test_failure_names_its_reason_and_the_log(server: EmbeddedPostgres) -> None:
@@ -217,38 +180,29 @@ def test_failure_names_its_reason_and_the_log(server: EmbeddedPostgres) -> None:
 def test_full_disk_is_said_in_one_sentence(
     new_server: EmbeddedPostgres, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    programs = folder / "bin"
-    programs.mkdir()
-    (programs / "initdb").write_text(
-        "#!/bin/sh\necho 'could not write: No space left on device'; exit 1\n", encoding="utf-8"
-    )
-    (programs / "initdb").chmod(0o755)
-    monkeypatch.setattr(postgres, "_installed_programs", lambda: programs)
+    pretend(monkeypatch, folder / "bin", "initdb", "echo 'could not write: No space left on device'; exit 1")
 
     with pytest.raises(PostgresError, match=r"^The disk that holds .* is full; free some space and start again\.$"):
         new_server.ensure()
 
 
-def test_folder_without_a_database_is_refused_and_left_alone(new_server: EmbeddedPostgres) -> None:
-    new_server.data.mkdir(parents=True)
-    (new_server.data / "precious").touch()
+def test_folder_without_a_database_is_refused_and_left_alone_but_a_half_made_cluster_made_anew(
+    new_server: EmbeddedPostgres, folder: Path
+) -> None:
+    new_server.root.mkdir()
+    new_server.data.symlink_to(folder / "gone")
+    with pytest.raises(PostgresError, match=r"There is no database in .*gone: put it back"):
+        new_server.ensure()
 
+    new_server.data.unlink()
+    new_server.data.mkdir()
+    (new_server.data / "precious").touch()
     with pytest.raises(PostgresError, match=r"There is no database in .* to begin anew"):
         new_server.ensure()
     assert (new_server.data / "precious").exists()
 
-
-def test_link_to_a_database_that_is_gone_is_refused(new_server: EmbeddedPostgres, folder: Path) -> None:
-    new_server.root.mkdir()
-    new_server.data.symlink_to(folder / "gone")
-
-    with pytest.raises(PostgresError, match=r"There is no database in .*gone: put it back"):
-        new_server.ensure()
-
-
-def test_half_made_cluster_is_made_anew(new_server: EmbeddedPostgres) -> None:
+    shutil.rmtree(new_server.data)
     (new_server.root / "data.new" / "base").mkdir(parents=True)
-
     assert new_server.ensure()
 
 
@@ -266,23 +220,16 @@ class TestAsRoot:
 
         assert server.data.owner() == postgres.OS_USER
 
-    def test_folder_out_of_its_reach_is_linked_to_a_shelter(self, closed: Path, server_in: ServerIn) -> None:
-        server = server_in(closed / "postgres")
+    def test_folder_out_of_its_reach_is_linked_to_a_shelter_of_its_own(self, closed: Path, server_in: ServerIn) -> None:
+        former = server_in(closed / "postgres")
+        with former.hold(database="shelf"):
+            assert connect(former, "shelf")
+        assert former.data.is_symlink()
+        assert former.data.resolve().is_relative_to(postgres.SHELTERS)
 
-        with server.hold(database="shelf"):
-            assert connect(server, "shelf")
-
-        assert server.data.is_symlink()
-        assert server.data.resolve().is_relative_to(postgres.SHELTERS)
-
-    def test_shelter_of_a_removed_checkout_is_not_taken_over(self, closed: Path, server_in: ServerIn) -> None:
-        with (former := server_in(closed / "postgres")).hold(database="shelf"):
-            pass
-        shutil.rmtree(former.root)
-
+        shutil.rmtree(former.root)  # as with a checkout
         server = server_in(closed / "postgres")
         server.ensure()
-
         assert server.create_database("shelf")
 
     def test_binaries_out_of_its_reach_are_copied(
@@ -296,12 +243,6 @@ class TestAsRoot:
 
         assert server.ensure()
 
-    def test_data_of_an_ordinary_user_stays_theirs(self, ordinary: OrdinaryUser, server_in: ServerIn) -> None:
-        assert ordinary.hold() == (0, "held\n")
-
-        with server_in(ordinary.root).hold() as _:
-            assert ordinary.root.joinpath("data").stat().st_uid == ORDINARY_USER
-
     @pytest.fixture
     def ordinary(self, folder: Path) -> OrdinaryUser:
         os.chown(folder, ORDINARY_USER, ORDINARY_USER)
@@ -310,15 +251,17 @@ class TestAsRoot:
             pytest.skip("no Python here that an ordinary user can run")
         return user
 
-    def test_ordinary_user_runs_it_as_themselves(self, ordinary: OrdinaryUser) -> None:
+    def test_ordinary_user_runs_it_as_themselves_and_their_data_stays_theirs(
+        self, ordinary: OrdinaryUser, server_in: ServerIn
+    ) -> None:
         assert ordinary.hold() == (0, "held\n")
-        assert ordinary.root.joinpath("data").stat().st_uid == ORDINARY_USER
+        with server_in(ordinary.root).hold():
+            assert ordinary.root.joinpath("data").stat().st_uid == ORDINARY_USER
 
     def test_folder_of_somebody_else_is_refused_in_one_sentence(
         self, ordinary: OrdinaryUser, server_in: ServerIn
     ) -> None:
-        with server_in(ordinary.root).hold():
-            pass
+        server_in(ordinary.root).ensure()
 
         status, said = ordinary.hold()
 
@@ -341,23 +284,12 @@ class OrdinaryUser:
     def _can_run(self, python: str) -> bool:
         try:
             return self._run([python, "-c", "import psycopg, inform_site.postgres"]).returncode == 0
-        except PermissionError:
-            return False
-        except FileNotFoundError:
+        except (PermissionError, FileNotFoundError):
             return False
 
     def _run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
         packages = Path(psycopg.__file__).parents[1]
-        return subprocess.run(
-            command,
-            cwd="/",
-            env={"PATH": "/usr/bin:/bin", "PYTHONPATH": f"{ROOT}:{packages}"},
-            user=ORDINARY_USER,
-            group=ORDINARY_USER,
-            extra_groups=[],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
+        environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": f"{ROOT}:{packages}"}
+        who = {"user": ORDINARY_USER, "group": ORDINARY_USER, "extra_groups": []}
+        said = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        return subprocess.run(command, cwd="/", env=environment, text=True, check=False, **who, **said)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.test import override_settings
 from django.urls import path
 
 from inform_site import serving
@@ -37,73 +37,13 @@ def view(request: HttpRequest) -> HttpResponse:
     return JsonResponse({"read": request.body.decode()})
 
 
-urlpatterns = [path("here", view)]
-
-
-@override_settings(ROOT_URLCONF=__name__, MIDDLEWARE=[f"{__name__}.Noting"])
-def test_a_request_stays_in_one_thread() -> None:
-    threads.clear()
-    site = serving.make_site()
-
-    async def ask() -> Any:
-        async with posting(site, "/here", b"words") as connection:
-            return await connection.body()
-
-    assert asyncio.run(ask()) == {"read": "words"}
-    assert len(threads) == 3
-    assert len(set(threads)) == 1
-    assert threads[0] != threading.get_ident()
-
-
-@override_settings(ROOT_URLCONF=__name__, MIDDLEWARE=[f"{__name__}.Noting"])
-def test_a_thread_that_has_served_a_request_serves_another() -> None:
-    threads.clear()
-    site = serving.make_site()
-
-    async def ask() -> None:
-        for _ in range(3):
-            async with posting(site, "/here", b"words") as connection:
-                await connection.body()
-
-    asyncio.run(ask())
-
-    assert len(threads) == 9
-    assert len(set(threads)) == 1
-
-
 waiting = threading.Barrier(3, timeout=20)
+entered, may_go = threading.Event(), threading.Event()
 
 
 def meeting(request: HttpRequest) -> HttpResponse:
     waiting.wait()  # until two others are here, too
     return view(request)
-
-
-urlpatterns.append(path("meeting", meeting))
-
-
-@override_settings(ROOT_URLCONF=__name__, MIDDLEWARE=[])
-def test_requests_at_one_time_have_threads_of_their_own_and_few_wait_for_the_next(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(serving, "MAX_IDLE_THREADS", 2)
-    site = serving.make_site()
-
-    async def ask(words: str) -> Any:
-        async with posting(site, "/meeting", words.encode()) as connection:
-            return await connection.body()
-
-    async def ask_three() -> list[Any]:
-        return await asyncio.gather(*(ask(words) for words in ("a", "b", "c")))
-
-    for _ in range(2):
-        threads.clear()
-        assert asyncio.run(ask_three()) == [{"read": "a"}, {"read": "b"}, {"read": "c"}]
-        assert len(set(threads)) == 3
-    assert len(site._idle) == 2
-
-
-entered, may_go = threading.Event(), threading.Event()
 
 
 def lingering(request: HttpRequest) -> HttpResponse:
@@ -112,25 +52,59 @@ def lingering(request: HttpRequest) -> HttpResponse:
     return JsonResponse({})
 
 
-urlpatterns.append(path("lingering", lingering))
+urlpatterns = [path("here", view), path("meeting", meeting), path("lingering", lingering)]
 
 
-@override_settings(ROOT_URLCONF=__name__, MIDDLEWARE=[])
-def test_a_thread_that_was_left_at_work_serves_nobody_else() -> None:
+@pytest.fixture
+def ask(settings: Any) -> Callable[..., Awaitable[Any]]:
+    """Posts words to one site, whose middleware notes its threads, too."""
     threads.clear()
+    settings.ROOT_URLCONF, settings.MIDDLEWARE = __name__, [f"{__name__}.Noting"]
     site = serving.make_site()
 
-    async def ask(where: str) -> Any:
-        async with posting(site, where, b"words") as connection:
+    async def ask(where: str = "/here", words: str = "words") -> Any:
+        async with posting(site, where, words.encode()) as connection:
             return await connection.body()
 
+    return ask
+
+
+def test_requests_one_after_another_stay_in_one_thread(ask: Callable[..., Awaitable[Any]]) -> None:
+    async def ask_three() -> list[Any]:
+        return [await ask() for _ in range(3)]
+
+    assert asyncio.run(ask_three()) == [{"read": "words"}] * 3
+    assert len(threads) == 9
+    assert set(threads) != {threading.get_ident()}
+    assert len(set(threads)) == 1
+
+
+def test_requests_at_one_time_have_threads_of_their_own_of_which_few_wait_for_the_next(
+    ask: Callable[..., Awaitable[Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serving, "MAX_IDLE_THREADS", 2)
+
+    async def ask_three() -> list[Any]:
+        return await asyncio.gather(*(ask("/meeting", words) for words in "abc"))
+
+    for _ in range(2):
+        threads.clear()
+        assert asyncio.run(ask_three()) == [{"read": "a"}, {"read": "b"}, {"read": "c"}]
+        assert len(set(threads)) == 3
+    deadline = time.monotonic() + 10
+    while len(alive := set(threads) & {thread.ident for thread in threading.enumerate()}) > 2:
+        assert time.monotonic() < deadline
+    assert len(alive) == 2
+
+
+def test_a_thread_that_was_left_at_work_serves_nobody_else(ask: Callable[..., Awaitable[Any]]) -> None:
     async def give_up() -> Any:
-        left = asyncio.create_task(ask("/lingering"))
+        left = asyncio.ensure_future(ask("/lingering"))
         while not entered.is_set():
             await asyncio.sleep(0.01)
         left.cancel()
         await asyncio.wait({left}, timeout=1)
-        answered = await ask("/here")
+        answered = await ask()
         may_go.set()
         return answered
 
