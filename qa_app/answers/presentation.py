@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from qa_app.pipeline.question.safety import URGENT
+
 Payload = Mapping[str, Any]
 
 PARTS = ("summary", "answer")
@@ -146,6 +148,8 @@ class Page:
     has_newer_corpus: bool
     left_out: tuple[Omission, ...]
     is_refusal: bool
+    is_urgent: bool
+    """Whether the reply is for somebody in danger."""
     was_searched: bool
     """False for a question that was declined before retrieval."""
     lost: str
@@ -177,6 +181,7 @@ def read(payload: Payload, names: Mapping[str, Sequence[str]] | None = None) -> 
         has_newer_corpus=any(banner.kind == "newer_corpus" for banner in banners),
         left_out=tuple(_left_out(payload)),
         is_refusal=is_refusal,
+        is_urgent=(payload["guardrail"] or {}).get("route") in URGENT,
         was_searched=any(leg["candidates"] or not leg["ok"] for leg in payload["legs"].values()),
         lost=_lost(payload),
         has_lost_passages=is_refusal and not passages and bool(_withdrawn_studies(payload)),

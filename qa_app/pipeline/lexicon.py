@@ -1,7 +1,8 @@
 """Read word lists and find their phrases in the words of a text.
 
-A list is a TOML table `[lists.NAME]` with `phrases` and, where a longer phrase means something else, `except`. A phrase
-is words in lower case, without apostrophes and hyphens. Inside a phrase:
+A list is a TOML table `[lists.NAME]` with `phrases` and, where a longer phrase means something else, `except`: an
+exception covers the whole longer phrase ("nearly fainted"), and takes away the phrases inside it. A phrase is words in
+lower case, without apostrophes and hyphens. Inside a phrase:
 
     faint*      a word that begins so; `*pril` one that ends so; `*` alone is any one word
     just?       a word that may be missing

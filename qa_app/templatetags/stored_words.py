@@ -13,6 +13,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, gettext
 from django.utils.translation import gettext_noop as N_
 
+from qa_app.pipeline.question.safety import URGENT
 from qa_app.templatetags.counted_words import PEOPLE
 
 register = template.Library()
@@ -133,9 +134,8 @@ GROUPS = {**PEOPLE, "the long term": N_("the long term")}
 """Population names and time frames in messages about what an answer leaves open."""
 
 
-# Three digits are a telephone number only in a reply to somebody in danger.
-IN_DANGER = frozenset({"crisis", "emergency"})
 SHORT_NUMBERS = frozenset({"000", "110", "111", "112", "113", "117", "118", "119", "144", "911", "988", "999"})
+"""Three digits that are a telephone number in an urgent reply, and nowhere else."""
 NUMBER = re.compile(r"(?<![\w+.,/-])\+?\d(?:[ \u00a0/-]?\d){2,14}(?![\w%]|[.,/-]\d)")
 YEARS = re.compile(r"(?:19|20)\d\d\D(?:19|20)\d\d")
 SHORTEST = 6  # digits of an ordinary telephone number
@@ -165,7 +165,7 @@ def with_phone_links(text: object, route: object) -> SafeString:
     pieces, end = [], 0
     for found in NUMBER.finditer(words):
         digits = re.sub(r"\D", "", found[0])
-        is_short = route in IN_DANGER and found[0] in SHORT_NUMBERS
+        is_short = route in URGENT and found[0] in SHORT_NUMBERS
         if is_short or (len(digits) >= SHORTEST and not YEARS.fullmatch(found[0])):
             prefix = "+" if found[0].startswith("+") else ""
             link = format_html('<a href="tel:{}">{}</a>', prefix + digits, found[0])
