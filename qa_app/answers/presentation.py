@@ -181,7 +181,7 @@ def read(payload: Payload, names: Mapping[str, Sequence[str]] | None = None) -> 
         has_newer_corpus=any(banner.kind == "newer_corpus" for banner in banners),
         left_out=tuple(_left_out(payload)),
         is_refusal=is_refusal,
-        is_urgent=(payload["guardrail"] or {}).get("route") in URGENT,
+        is_urgent=(payload.get("guardrail") or {}).get("route") in URGENT,
         was_searched=any(leg["candidates"] or not leg["ok"] for leg in payload["legs"].values()),
         lost=_lost(payload),
         has_lost_passages=is_refusal and not passages and bool(_withdrawn_studies(payload)),
