@@ -16,7 +16,7 @@ from corpus_app.models import Collection, CorpusEvent, Passage, Study, StudyComm
 from corpus_app.records import Notice, Status
 from corpus_app.sources import FindingDraft
 from corpus_app.sources.retractions import Match, is_news
-from corpus_app.sources.standing import is_unsure
+from corpus_app.sources.title_notices import is_unsure
 
 _MANAGED = frozenset(
     "id study_id status notice notice_reason state_changed_at empty_keys import_hash version created_at "

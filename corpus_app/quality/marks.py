@@ -65,7 +65,8 @@ def _at(match: re.Match[str], kind: Kind, mend: str | None, group: int | str = 0
 _GLYPH = re.compile(
     r"\(cid:\s?\d+\)|\bcid:\d+|(?<=[a-z])/[A-Za-z]\d{2,5}(?=[a-z])|/uni[0-9A-F]{4}|\buni[0-9A-F]{4}(?![0-9A-Za-z])"
     r"|/u[0-9A-Fa-f]{4,5}\b|<U\+[0-9A-Fa-f]{4,5}>|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|U\+[0-9A-F]{4}\b"
-    r"|(?<!\d)/H\d{4,5}(?!/)|(?<![A-Z0-9])/[ga]\d{2,5}(?![\d/%])|(?<![A-Za-z0-9])/G\d{2,5}(?![\d/%])|(?<![A-Za-z0-9]{2})/[HCcBS]\d{1,5}(?![\d/%])|(?<![a-z]{2})/(?:minus|period"
+    r"|(?<!\d)/H\d{4,5}(?!/)|(?<![A-Z0-9])/[ga]\d{2,5}(?![\d/%])|(?<![A-Za-z0-9])/G\d{2,5}(?![\d/%])"
+    r"|(?<![A-Za-z0-9]{2})/[HCcBS]\d{1,5}(?![\d/%])|(?<![a-z]{2})/(?:minus|period"
     r"|hyphen|hyphenminus|plusminus|multiply|less|greater|lessequal|greaterequal|equal|comma|parenleft|parenright"
     r"|space|"
     r"zero|one|two|three|four|five|six|seven|eight|nine|fi|fl|ff|ffi|ffl|quoteright|quoteleft|endash|emdash|bullet"
@@ -131,6 +132,8 @@ _LABEL = (
     r"|grades?|stages?|levels?|figures?|tables?|and|or|site|protocol|part|protein|influenza|formula|schools?|diets?"
     r"|trial|apolipoprotein|strain|cell|cells)"
 )
+_ODD = "[ADEFGHKLMNOQRSTUVXYZ]"
+"""Letters that no statistic is called by, in place of <, = or >."""
 _P_BEFORE = r"(?<![\w.\-/])[Pp](?:[- ]?(?:values?|val\.?))?"
 _OPERATORS: tuple[tuple[re.Pattern[str], str | None], ...] = tuple(
     (re.compile(pattern), mend)
@@ -143,7 +146,8 @@ _OPERATORS: tuple[tuple[re.Pattern[str], str | None], ...] = tuple(
         (rf"{_P_BEFORE}\s{{0,2}}(?P<sign>¼)\s{{0,2}}0?[.,·]\d", "="),
         (rf"{_P_BEFORE}\s{{1,2}}(?P<sign>5)\s{{1,2}}0?[.,·]\d", "="),
         (
-            rf"{_P_BEFORE}\s{{0,2}}(?P<sign>[ADEFGHKLMNOQRSTUVXYZ](?=\s)|(?<=\s)[ADEFGHKLMNOQRSTUVXYZ](?=0?[.,·]\d)|[!?#$%^&@`|_½¾Æ¿¡]|[,;:.]\s|/)\s{{0,2}}0?[.,·]\d",
+            rf"{_P_BEFORE}\s{{0,2}}(?P<sign>{_ODD}(?=\s)|(?<=\s){_ODD}(?=0?[.,·]\d)|[!?#$%^&@`|_½¾Æ¿¡]|[,;:.]\s|/)"
+            r"\s{0,2}0?[.,·]\d",
             None,
         ),
         (rf"{_P_BEFORE}(?P<sign>\s+)0?[.,·]\d{{2,}}", None),

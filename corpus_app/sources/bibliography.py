@@ -15,7 +15,7 @@ from corpus_app.sources.drafts import NoticeDraft, PassageDraft, Problem, StudyD
 from corpus_app.sources.headings import section_of
 from corpus_app.sources.markup import decode, unknown_marks
 from corpus_app.sources.names import ascii_letters, author_name, split_names
-from corpus_app.sources.standing import is_unsure, kind_of_notice, notice_of_title
+from corpus_app.sources.title_notices import is_unsure, kind_of_notice, notice_of_title
 from corpus_app.sources.values import doi_fault, shown, text_fault, url_fault
 
 Item = StudyDraft | NoticeDraft | Problem
@@ -99,14 +99,14 @@ def items_of(record: Record, intake: Intake) -> Iterator[Item]:
         )
         yield Problem(record.file, record.lines.get("title") or record.line, "title", reason, Weight.DROPPED)
         return
-    _read_standing(record, title)
+    _take_title_notice(record, title)
     item = _draft(record, intake, title)
     yield item
     for line, name, reason, weight in record.notes:
         yield Problem(record.file, line or record.line, name, reason, weight)
 
 
-def _read_standing(record: Record, title: str) -> None:
+def _take_title_notice(record: Record, title: str) -> None:
     """Take the notice that the title carries, and tell it."""
     notice = notice_of_title(title)
     if notice is Notice.NONE or record.notice is not Notice.NONE:

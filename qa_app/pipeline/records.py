@@ -341,7 +341,7 @@ class NearQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchRun:
-    """What one search found, and the signals that it gave."""
+    """The result of one search, with its signals."""
 
     found: Found
     signals: Mapping[str, float]
@@ -353,7 +353,7 @@ class SearchRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndingContext:
-    """What every ending of a question has: the question as parsed and searched, and under which policy."""
+    """The fields of every ending: the question as parsed and searched, and the policy."""
 
     question: Question
     query: Query

@@ -9,7 +9,7 @@ from corpus_app.records import Notice
 from corpus_app.sources.abstracts import split_abstract
 from corpus_app.sources.markup import decode, decode_latex, unknown_marks
 from corpus_app.sources.names import ascii_letters, author_name, split_names
-from corpus_app.sources.standing import is_unsure, kind_of_notice, notice_of_title
+from corpus_app.sources.title_notices import is_unsure, kind_of_notice, notice_of_title
 
 LATEX = [
     (r"$-1.2$ ${\pm}$ 0.3 kg", "−1.2 ± 0.3 kg"),
