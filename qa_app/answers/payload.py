@@ -139,20 +139,19 @@ STANCES: Mapping[Lean | None, str] = {
 _ORDER = {
     key: place
     for place, key in enumerate(
-        "id url request_id question understood_as mode parent scope collection searched outcome code message "
-        "headline summary answer sentences citations confidence evidence_strength missing near_questions evidence "
-        "left_out definitions definition overview wish filters years designs agreement outcome_concept "
-        "outcome_name subject_concept favours no_difference against unclear by_population finding_id statement "
-        "target_sections understood also_searched related_topics legs lexical dense linked pool found ranked "
-        "generator rank index what reason passage_id passage_version study_id finding_ids study_ids title authors "
-        "year journal doi design peer_reviewed population notice status section kind attribution text verdict "
-        "support_level paragraph support start end quote studies_for studies_against studies_without_difference "
-        "score lexical_score dense_score distance label reasons calibration keyword_hits highlights because step "
-        "effect value detail ok candidates error name version model prompt fallback_from fallback_reason tokens "
-        "cost ask intent intents intervention comparator language sources author pmid concepts terms core "
-        "corrections typed population age_groups training sexes numbers asks_for_figures signals corpus_version "
-        "policy encoder notices gone at timings_ms understand encode rerank verify store total guardrail route "
-        "created_at".split()
+        "id url request_id question understood_as mode parent scope collection searched outcome code message headline "
+        "summary answer sentences citations confidence evidence_strength missing near_questions evidence left_out "
+        "definitions definition overview wish filters years designs agreement outcome_concept outcome_name "
+        "subject_concept favours no_difference against unclear by_population finding_id statement target_sections "
+        "understood also_searched related_topics legs lexical dense linked pool found ranked generator rank index "
+        "what reason passage_id passage_version study_id finding_ids study_ids title authors year journal doi design "
+        "peer_reviewed notice status section kind attribution text verdict support_level paragraph support start end "
+        "quote studies_for studies_against studies_without_difference score lexical_score dense_score distance label "
+        "reasons calibration keyword_hits highlights because step effect value detail ok candidates error name "
+        "version model prompt fallback_from fallback_reason tokens cost ask intent intents intervention comparator "
+        "language sources author pmid concepts terms core corrections typed population age_groups training sexes "
+        "numbers asks_for_figures signals corpus_version policy encoder notices gone at timings_ms understand encode "
+        "rerank verify store total guardrail route created_at".split()
     )
 }
 
