@@ -20,7 +20,7 @@ from corpus_app.curation.acts import Act, BrokenText, act, wake_indexing
 from corpus_app.curation.entries import save_concept
 from corpus_app.curation.exporting import current_vocabulary
 from corpus_app.curation.lexica import set_lexica
-from corpus_app.curation.studies import EDITABLE, find_quality_obstacle, publish
+from corpus_app.curation.studies import EDITABLE, find_obstacle, find_quality_obstacle, publish
 from corpus_app.models import (
     Collection,
     Concept,
@@ -330,6 +330,10 @@ class _Import:
                 if wanted:
                     reason = f"{study.study_id} has no passages yet, so it stays a draft. Import its study file."
                     self.problems.append(drafts[study.study_id].problem("status", reason))
+            elif obstacle := find_obstacle(study):
+                if wanted:
+                    reason = f"{study.study_id} stays a draft: {obstacle}"
+                    self.problems.append(drafts[study.study_id].problem("title", reason))
             elif study.pk in broken:
                 reason = f"{study.study_id} stays a draft: {find_quality_obstacle(study)}"
                 self.problems.append(drafts[study.study_id].problem("passages", reason))

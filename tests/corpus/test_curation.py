@@ -138,6 +138,16 @@ def test_publishing_makes_searchable_in_one_corpus_version() -> None:
         assert terms(study.passages.get())
 
 
+def test_a_title_that_may_be_a_notice_blocks_publishing_until_it_is_settled() -> None:
+    unsure = make_study(status="draft", title="Expression of concern: Vitamin K and grip strength")
+
+    with pytest.raises(curation.NotPublishable, match="expression of concern"):
+        curation.publish([unsure.study_id], by=make_curator())
+    curation.revise_study(unsure.study_id, by=make_curator(), title="Vitamin K and grip strength")
+
+    assert curation.publish([unsure.study_id], by=make_curator()) == (unsure.study_id,)
+
+
 def test_a_study_without_passages_blocks_the_whole_publication() -> None:
     sound, empty = make_study(status="draft"), make_study(status="draft", texts=(), takeaway="Lift more.")
 
