@@ -140,12 +140,13 @@ def test_publishing_makes_searchable_in_one_corpus_version() -> None:
 
 def test_a_title_that_may_be_a_notice_blocks_publishing_until_it_is_settled() -> None:
     unsure = make_study(status="draft", title="Expression of concern: Vitamin K and grip strength")
+    by = make_curator()
 
     with pytest.raises(curation.NotPublishable, match="expression of concern"):
-        curation.publish([unsure.study_id], by=make_curator())
-    curation.revise_study(unsure.study_id, by=make_curator(), title="Vitamin K and grip strength")
+        curation.publish([unsure.study_id], by=by)
+    curation.revise_study(unsure.study_id, by=by, title="Vitamin K and grip strength")
 
-    assert curation.publish([unsure.study_id], by=make_curator()) == (unsure.study_id,)
+    assert curation.publish([unsure.study_id], by=by) == (unsure.study_id,)
 
 
 def test_a_study_without_passages_blocks_the_whole_publication() -> None:
