@@ -207,6 +207,7 @@ _PLANTERS: dict[Kind, tuple[Planter, ...]] = {
     Kind.LIGATURE: (_ligature, _lost_ligature),
     Kind.SPLIT_WORD: (_split("-\n", "- ", "-\n ", "\u00ad\n", "\n", " ", "¬ "), _split("-\n", "- ")),
     Kind.LOOSE_HYPHEN: (_swap(r"\b(?:age|placebo|high|low|two|double|self)(-)(?=[a-z]{3,}\b)", "- "),),
+    Kind.HOLE: (_swap(r"\d(?:\.\d+)?(?= ?(?:kg|%|cm|weeks))", "\ufffc"),),
     Kind.GLYPH_CODE: (
         _glyph_of_letter,
         _swap("−(?=\\d)", "/H11002", "/C0", "/minus", "(cid:2)", "\uf02d", "<U+2212>"),

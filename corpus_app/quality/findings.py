@@ -20,6 +20,7 @@ class Kind(StrEnum):
     ZERO_WIDTH = "zero_width"
     MOJIBAKE = "mojibake"
     MARKUP = "markup"
+    HOLE = "hole"
     INSTRUCTION = "instruction"
 
 

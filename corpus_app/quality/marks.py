@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from corpus_app.quality.findings import Finding, Kind
-from corpus_app.sources.markup import decode_html
+from corpus_app.sources.markup import HOLE, decode_html
 
 # --- Characters -------------------------------------------------------------------------------------------------------
 
@@ -35,6 +35,8 @@ def characters(text: str) -> Iterator[Finding]:
         yield _at(match, Kind.LIGATURE, _LIGATURES[match[0]])
     for match in _CONTROL.finditer(text):
         yield _at(match, Kind.CONTROL, "")
+    for match in re.finditer(HOLE, text):
+        yield _at(match, Kind.HOLE, None)
     for match in _ZERO_WIDTH.finditer(text):
         yield _at(match, Kind.ZERO_WIDTH, "")
     for match in _MOJIBAKE.finditer(text):

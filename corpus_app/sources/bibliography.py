@@ -13,7 +13,7 @@ from corpus_app.passages import SectionText, cut
 from corpus_app.records import Design, Notice, PassageKind, Section, Status
 from corpus_app.sources.drafts import NoticeDraft, PassageDraft, Problem, StudyDraft, Weight
 from corpus_app.sources.headings import section_of
-from corpus_app.sources.markup import decode, unknown_marks
+from corpus_app.sources.markup import HOLE, decode, unknown_marks
 from corpus_app.sources.names import ascii_letters, author_name, split_names
 from corpus_app.sources.title_notices import is_unsure, kind_of_notice, notice_of_title
 from corpus_app.sources.values import doi_fault, shown, text_fault, url_fault
@@ -125,6 +125,8 @@ def _draft(record: Record, intake: Intake, title: str) -> StudyDraft:
     marks = unknown_marks("\n".join([title, *(words for _, words in record.abstract)]))
     if marks:
         record.report("passages", f"not known, kept as written: {shown(', '.join(marks))}. Look at the words.")
+    if any(HOLE in words for _, words in record.abstract) or any(HOLE in part.text for part in record.passages):
+        record.report("passages", "a formula or sign is a picture in the source; its place is marked. Type it in.")
     authors = _authors(record)
     doi, pmid, year = _doi(record), _pmid(record), _year(record)
     passages = record.passages or _abstract_passages(record)

@@ -17,7 +17,7 @@ from corpus_app.sources.bibliography import Intake, Item, Record, drafted, items
 from corpus_app.sources.drafts import Problem
 from corpus_app.sources.headings import is_boilerplate, section_of
 from corpus_app.sources.intake import Source
-from corpus_app.sources.markup import lowered, raised
+from corpus_app.sources.markup import HOLE, lowered, raised
 from corpus_app.sources.trees import Node, elements
 
 ROOTS = frozenset({"article", "pmc-articleset"})
@@ -32,8 +32,7 @@ _LEFT_OUT = {
     "preformat": "listings",
 }  # fmt: skip
 _SILENT = frozenset(
-    "label object-id tex-math inline-graphic private-char inline-supplementary-material permissions floats-group "
-    "annotation".split()
+    "label object-id tex-math private-char inline-supplementary-material permissions floats-group annotation".split()
 )
 _PARAGRAPHS = frozenset("p disp-quote boxed-text list statement verse-group speech attrib".split())
 _NOTICES = {
@@ -359,7 +358,10 @@ class _Run:
         elif node.tag in {"break", "hr", "mspace"}:
             self.words.append(" ")
         elif node.tag == "alternatives":
-            self.read([part for part in node if part.tag not in _SILENT | {"graphic", "media"}][:1])
+            texts = [part for part in node if part.tag not in _SILENT | {"graphic", "inline-graphic", "media"}]
+            self.read(texts[:1] or [HOLE])
+        elif node.tag == "inline-graphic":
+            self.words.append(HOLE)
         elif node.tag in {"msup", "msubsup"} and len([*node]) > 1:
             *base, power = node
             self.read([*base])

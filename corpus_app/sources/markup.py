@@ -14,6 +14,8 @@ from html.entities import html5
 from corpus_app.sources import latex_names
 
 RAISED = str.maketrans("0123456789+-−–()=ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁽⁾⁼ⁿⁱ")
+HOLE = "\ufffc"
+"""Stands for a formula or sign that the source holds as a picture only; such a passage is not published."""
 LOWERED = str.maketrans("0123456789+-−–()=", "₀₁₂₃₄₅₆₇₈₉₊₋₋₋₍₎₌")
 _LIKE_ON_THE_LINE = frozenset({"st", "nd", "rd", "th", "®", "™", "TM", "°", "′", "″", "*", "†", "‡", "§"})
 """Raised text that reads the same on the line: 5th, 30°."""
@@ -51,6 +53,11 @@ _INLINE = frozenset(
     "i b em strong italic bold span sc scp u font style underline a small big tt monospace strike s named-content xref "
     "ext-link roman sans-serif math mrow mi mn mo mtext mstyle semantics inline-formula".split()
 )
+_PICTURES = frozenset({"img", "inline-graphic", "graphic"})
+_NAMED_HOLE = re.compile(
+    r"\[(?:inline |display )?(?:formula|equation|image|graphic)(?::[^\[\]]{0,20}| omitted)?\]", re.IGNORECASE
+)
+"""What hosts write in place of a picture: “[Formula: see text]”."""
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});")
 
 
@@ -71,12 +78,14 @@ def decode_html(text: str) -> str:
     for match in _TAG.finditer(text):
         name = match["name"].lower()
         is_title = name == "title"
-        if not is_title and name not in _UP | _DOWN | _BREAKS | _INLINE:
+        if not is_title and name not in _UP | _DOWN | _BREAKS | _INLINE | _PICTURES:
             continue
         parts.append(text[at : match.start()])
         at = match.end()
         if name in _BREAKS:
             parts.append("\n\n")
+        elif name in _PICTURES:
+            parts.append(HOLE if match["empty"] or not match["close"] else "")
         elif name in _INLINE or match["empty"]:
             continue
         elif not match["close"]:
@@ -299,7 +308,7 @@ _UNKNOWN = re.compile(rf"\\[A-Za-z]{{2,}}|</?[a-zA-Z][\w:.-]*{_ATTRIBUTES}\s*/?>
 
 def decode(text: str) -> str:
     """Return the plain text of a value of any format: tags and entities of HTML, and formulas of LaTeX."""
-    text = decode_html(text)
+    text = _NAMED_HOLE.sub(HOLE, decode_html(text))
     return _FORMULA.sub(_formula, text) if "\\" in text or "$" in text else text
 
 

@@ -52,6 +52,7 @@ BROKEN = [
     (Kind.MISSING_SPACE, "strength rose.The group", "strength rose. The group"),
     (Kind.MISSING_SPACE, "trained for 12weeks", "trained for 12 weeks"),
     (Kind.RUN_TOGETHER, "all ofthe strength gains", "all of the strength gains"),
+    (Kind.HOLE, "rose by \ufffc kg", None),
     (Kind.REFERENCE_LIST, "Growth rose. 12. Doe JA, Roe B. On growth. Sports Med. 2016;46(11):1689-97.", None),
     (Kind.REFERENCE_LIST, "Smith, J., & Jones, K. (2010). Protein. Journal of Muscle, 24(3), 712–719.", None),
     (Kind.CONTROL, "stre\x02ngth", "strength"),

@@ -28,6 +28,7 @@ MARKED = [
     ("p &amp;lt; 0.05, &#8722;4, r<sup>2</sup>", "p < 0.05, −4, r²"),
     ("p<0.05 and >10%; a<b and c>d", "p<0.05 and >10%; a<b and c>d"),
     ("costs $5 and $6; $10^9$ \\pm 3", "costs $5 and $6; 10⁹ ± 3"),
+    ("rose by <inline-graphic href='x'/> and [Formula: see text].", "rose by \ufffc and \ufffc."),
     ("<foo>stays</foo>", "<foo>stays</foo>"),
 ]
 DOIS = [
