@@ -22,7 +22,7 @@ from corpus_app.curation.history import DiffPart, compare
 from corpus_app.desk.base import EXPECTED_ERRORS, DeskAdmin, curator, error_messages
 from corpus_app.models import Collection, ImportItem, ImportJob
 from corpus_app.records import Design
-from corpus_app.sources import Source, serialization
+from corpus_app.sources import FORMAT_NAMES, Source, serialization
 from corpus_app.sources.intake import MAX_BYTES
 from corpus_app.templatetags.corpus_words import design_words
 
@@ -36,8 +36,7 @@ class BringInForm(forms.Form):
     file = forms.FileField(
         label="A file",
         required=False,
-        help_text="RIS, NBIB, BibTeX, EndNote or PubMed XML, JATS XML, CSV, JSON, BEIR, or a zip of these. "
-        "Of a PDF the text is put into the form below, for you to mend.",
+        help_text=f"{FORMAT_NAMES}. Of a PDF the text is put into the form below, for you to mend.",
     )
     lookup = forms.CharField(
         label="Or a DOI or PMID",

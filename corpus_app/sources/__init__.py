@@ -33,6 +33,7 @@ from corpus_app.sources.duplicates import Duplicate, Sameness, differences, dupl
 from corpus_app.sources.files import Refused
 from corpus_app.sources.folder import read
 from corpus_app.sources.formats import (
+    FORMAT_NAMES,
     READERS,
     Item,
     Reader,
@@ -57,6 +58,7 @@ from corpus_app.sources.writing import concepts_json, digest, master_csv, study_
 
 __all__ = [
     "CONCEPTS",
+    "FORMAT_NAMES",
     "LEXICON",
     "MASTER",
     "READERS",

@@ -39,6 +39,8 @@ CSV = Reader("csv", "CSV of studies or passages", (".csv", ".tsv"), tables.csv_i
 JSON = Reader("json", "JSON of studies or passages", (".json", ".jsonl"), tables.json_items)
 BEIR = Reader("beir", "BEIR documents", (".jsonl", ".jsonl.gz"), beir_folder.items)
 READERS = (RIS, NBIB, BIBTEX, ENDNOTE, PUBMED, JATS, CSV, JSON, BEIR)
+FORMAT_NAMES = f"{', '.join(reader.name for reader in READERS)}, or a zip of these"
+"""The formats as people who choose a file are told."""
 
 _ROOTS = {
     "PubmedArticleSet": PUBMED, "PubmedArticle": PUBMED, "PubmedBookArticle": PUBMED, "article": JATS,

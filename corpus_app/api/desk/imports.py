@@ -22,6 +22,7 @@ from corpus_app.api.desk.base import TAG, DeskView, NotPossible, key_of, person,
 from corpus_app.api.shapes import WithExtras
 from corpus_app.curation import effects, jobs, previewing
 from corpus_app.models import ImportItem, ImportJob
+from corpus_app.sources import FORMAT_NAMES
 
 FILE = "file"
 NAME = OpenApiParameter("name", str, description="The file's name, where the body is the file itself, as `refs.ris`.")
@@ -69,9 +70,8 @@ class ImportsView(DeskView):
 
     @extend_schema(
         operation_id="import_file", summary="Send a file to be read", tags=TAG,
-        description="RIS, NBIB, BibTeX, EndNote or PubMed XML, JATS XML, CSV, JSON, BEIR, or a zip of these: "
-        f"in a form's field `file`, or as the body itself. At most {settings.IMPORT_MEGABYTES} MB. "
-        "Nothing is brought in before it is confirmed.",
+        description=f"{FORMAT_NAMES}: in a form's field `file`, or as the body itself. "
+        f"At most {settings.IMPORT_MEGABYTES} MB. Nothing is brought in before it is confirmed.",
         parameters=[NAME],
         request={
             "multipart/form-data": {

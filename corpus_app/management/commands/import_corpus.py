@@ -23,8 +23,8 @@ MOST_SHOWN = 50  # problems printed for a file
 class Command(BaseCommand):
     help = (
         "Imports a corpus folder (studies/*.json, concepts.json, studies_master.csv), a studies_master.csv alone, "
-        "or a file of any format that the desk reads (RIS, NBIB, BibTeX, EndNote and PubMed XML, JATS, CSV, JSON, "
-        "BEIR, a zip of these). Sound studies are imported, broken ones are named with file, line, field and reason. "
+        f"or a file of any format that the desk reads ({sources.FORMAT_NAMES}). "
+        "Sound studies are imported, broken ones are named with file, line, field and reason. "
         "Safe to repeat."
     )
 
