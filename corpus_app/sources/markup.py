@@ -246,8 +246,13 @@ class _Latex:
         if match["words"] and len(match["words"]) > 1:  # without braces, one character is the argument
             self.at += 1
             return match["words"][0]
+        if self.depth >= MAX_DEPTH:
+            return ""
         self.at = match.end()
-        return self.token(match, [])
+        self.depth += 1
+        inner = self.token(match, [])
+        self.depth -= 1
+        return inner
 
     def accent(self, mark: str) -> str:
         base = self.argument().replace("ı", "i").replace("ȷ", "j")

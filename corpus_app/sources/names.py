@@ -6,6 +6,7 @@ import html
 import re
 import unicodedata
 
+LONGEST_NAME = 300  # characters; what is longer is no name, and is not taken apart
 _SUFFIX = re.compile(r"(?:jr|sr|2nd|3rd|ii|iii|iv)\.?", re.IGNORECASE)
 _INITIALS = r"(?:[A-ZÀ-ÖØ-ÞĀ-Ž]\.?[ -]?){1,4}"
 _INITIALS_LAST = re.compile(r"(?P<family>[^\d,]*[^\W\d_]{2}[^\d,]*?) (?P<initials>(?:[A-ZÀ-ÖØ-Þ]\.?-?){1,4})")
@@ -71,6 +72,8 @@ def author_name(name: str) -> str:
     name = " ".join(html.unescape(name).replace("\u00a0", " ").translate(_COMMAS).split()).strip(" ,;")
     if name.startswith("{") and name.endswith("}"):
         return name[1:-1].strip(" ,")  # a body
+    if len(name) > LONGEST_NAME:
+        return name
     name = name.replace("{", "").replace("}", "")
     if _BODY.search(name):
         return name

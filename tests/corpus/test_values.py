@@ -72,6 +72,11 @@ def test_latex_is_read(written: str, read: str) -> None:
     assert decode_latex(written) == read
 
 
+@pytest.mark.parametrize("piece", ["\\'", "$^", "\\textsuperscript", "\\SI{", "<sup>", "{"])
+def test_nothing_is_nested_too_deeply_to_be_read(piece: str) -> None:
+    assert isinstance(decode(decode_latex(piece * 5_000)), str)
+
+
 @pytest.mark.parametrize(("written", "read"), MARKED)
 def test_tags_entities_and_formulas_are_read(written: str, read: str) -> None:
     assert decode(written) == read
