@@ -260,10 +260,12 @@ def _export(original: SentenceEncoder, made: Path) -> None:
         )
         # Weights use 7 of the 8 bits. Without VNNI a processor adds pairs of products in 16 bits, which could overflow
         # and change the vectors. With 7 bits they are the same on every processor, and as near to the original.
-        quantize_dynamic(
-            str(whole), str(made / MODEL), per_channel=True, weight_type=QuantType.QInt8, reduce_range=True
-        )
-    whole.unlink()
+        try:
+            quantize_dynamic(
+                str(whole), str(made / MODEL), per_channel=True, weight_type=QuantType.QInt8, reduce_range=True
+            )
+        finally:
+            whole.unlink()
     # A copy, so that the original keeps its own settings.
     from tokenizers import Tokenizer
 
