@@ -13,6 +13,7 @@ from corpus_app.passages import SectionText, cut
 from corpus_app.records import Design, Notice, PassageKind, Section, Status
 from corpus_app.sources.drafts import NoticeDraft, PassageDraft, Problem, StudyDraft, Weight
 from corpus_app.sources.headings import section_of
+from corpus_app.sources.intake import Encoding, Source
 from corpus_app.sources.markup import HOLE, decode, unknown_marks
 from corpus_app.sources.names import ascii_letters, author_name, split_names
 from corpus_app.sources.title_notices import is_unsure, kind_of_notice, notice_of_title
@@ -75,6 +76,12 @@ class Record:
 
     def report(self, name: str, reason: str, weight: Weight = Weight.REPORTED, line: int | None = None) -> None:
         self.notes.append((line or self.lines.get(name), name, reason, weight))
+
+
+def encoding_note(source: Source, encoding: Encoding) -> Iterator[Problem]:
+    """Yield what a curator should know about how a file's encoding was read, if anything."""
+    if encoding.note:
+        yield Problem(source.name, None, "", encoding.note, Weight.REPORTED)
 
 
 def items_of(record: Record, intake: Intake) -> Iterator[Item]:

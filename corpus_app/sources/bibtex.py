@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from corpus_app.sources.abstracts import split_abstract
-from corpus_app.sources.bibliography import Intake, Item, Record, items_of
+from corpus_app.sources.bibliography import Intake, Item, Record, encoding_note, items_of
 from corpus_app.sources.drafts import Problem, Weight
 from corpus_app.sources.files import Refused
 from corpus_app.sources.intake import Source, encoding_of, text_of
@@ -43,8 +43,7 @@ def is_bibtex(head: str) -> bool:
 
 def items(source: Source, intake: Intake) -> Iterator[Item]:
     encoding = encoding_of(source)
-    if encoding.note:
-        yield Problem(source.name, None, "", encoding.note, Weight.REPORTED)
+    yield from encoding_note(source, encoding)
     entries: dict[str, Entry] = {}
     found: list[Entry | Problem] = [*read_entries(text_of(source, encoding), source.name)]
     entries = {entry.key.lower(): entry for entry in reversed(found) if isinstance(entry, Entry) and entry.key}

@@ -23,21 +23,19 @@ _HEAD_BYTES = 16_384
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    key: str
     name: str
-    suffixes: tuple[str, ...]
     items: Callable[[Source, Intake], Iterator[Item]]
 
 
-RIS = Reader("ris", "RIS", (".ris", ".txt"), tagged.ris_items)
-NBIB = Reader("nbib", "NBIB (PubMed)", (".nbib", ".txt"), tagged.nbib_items)
-BIBTEX = Reader("bibtex", "BibTeX", (".bib",), bibtex.items)
-ENDNOTE = Reader("endnote", "EndNote XML", (".xml",), endnote.items)
-PUBMED = Reader("pubmed", "PubMed XML", (".xml",), pubmed.items)
-JATS = Reader("jats", "JATS XML (PMC, PLOS, eLife)", (".xml", ".nxml"), jats.items)
-CSV = Reader("csv", "CSV of studies or passages", (".csv", ".tsv"), tables.csv_items)
-JSON = Reader("json", "JSON of studies or passages", (".json", ".jsonl"), tables.json_items)
-BEIR = Reader("beir", "BEIR documents", (".jsonl", ".jsonl.gz"), beir_folder.items)
+RIS = Reader("RIS", tagged.ris_items)
+NBIB = Reader("NBIB (PubMed)", tagged.nbib_items)
+BIBTEX = Reader("BibTeX", bibtex.items)
+ENDNOTE = Reader("EndNote XML", endnote.items)
+PUBMED = Reader("PubMed XML", pubmed.items)
+JATS = Reader("JATS XML (PMC, PLOS, eLife)", jats.items)
+CSV = Reader("CSV of studies or passages", tables.csv_items)
+JSON = Reader("JSON of studies or passages", tables.json_items)
+BEIR = Reader("BEIR documents", beir_folder.items)
 READERS = (RIS, NBIB, BIBTEX, ENDNOTE, PUBMED, JATS, CSV, JSON, BEIR)
 FORMAT_NAMES = f"{', '.join(reader.name for reader in READERS)}, or a zip of these"
 """The formats as people who choose a file are told."""

@@ -13,7 +13,16 @@ from common.dois import find_doi
 from corpus_app.passages import SectionText
 from corpus_app.records import ORDINARY_KINDS, Design, PassageKind, Section
 from corpus_app.sources.abstracts import split_abstract
-from corpus_app.sources.bibliography import UNREVIEWED, Intake, Item, Record, clean_text, drafted, items_of
+from corpus_app.sources.bibliography import (
+    UNREVIEWED,
+    Intake,
+    Item,
+    Record,
+    clean_text,
+    drafted,
+    encoding_note,
+    items_of,
+)
 from corpus_app.sources.drafts import AddedPassages, PassageDraft, Problem, Weight
 from corpus_app.sources.files import (
     MAX_FILE_BYTES,
@@ -88,7 +97,7 @@ def is_csv(head: str) -> bool:
 
 def csv_items(source: Source, intake: Intake) -> Iterator[Item | AddedPassages]:
     encoding = encoding_of(source)
-    yield from _encoding_problems(source, encoding)
+    yield from encoding_note(source, encoding)
     rows = _rows(source, encoding)
     header_line, header = next(rows, (1, []))
     names = _header(header, header_line)
@@ -167,7 +176,7 @@ def is_json(head: str) -> bool:
 
 def json_items(source: Source, intake: Intake) -> Iterator[Item | AddedPassages]:
     encoding = encoding_of(source)
-    yield from _encoding_problems(source, encoding)
+    yield from encoding_note(source, encoding)
     if _is_lines(source, encoding):
         yield from _objects_to_items(_json_lines(source, encoding), source.name, intake)
         return
@@ -448,8 +457,3 @@ def _csl_year(issued: Any) -> str:
         return str(issued["date-parts"][0][0])
     except (KeyError, IndexError, TypeError):
         return str(issued.get("raw") or issued.get("literal") or "") if isinstance(issued, dict) else ""
-
-
-def _encoding_problems(source: Source, encoding: Encoding) -> Iterator[Problem]:
-    if encoding.note:
-        yield Problem(source.name, None, "", encoding.note, Weight.REPORTED)

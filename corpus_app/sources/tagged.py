@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from common.dois import find_doi
 from corpus_app.records import Notice
 from corpus_app.sources.abstracts import split_abstract
-from corpus_app.sources.bibliography import UNREVIEWED, Intake, Item, Record, items_of
+from corpus_app.sources.bibliography import UNREVIEWED, Intake, Item, Record, encoding_note, items_of
 from corpus_app.sources.drafts import Problem, Weight
 from corpus_app.sources.intake import Encoding, Source, encoding_of, lines_of
 from corpus_app.sources.values import shown
@@ -89,7 +89,7 @@ def _items(
 ) -> Iterator[Item]:
     """Yield the items and problems of each record; for a file without records, a problem that shows an example."""
     encoding = encoding_of(source)
-    yield from _encoding_note(source, encoding)
+    yield from encoding_note(source, encoding)
     is_empty = True
     for found in records(source, encoding):
         if isinstance(found, Problem):
@@ -344,8 +344,3 @@ def mark_by_kind(record: Record) -> None:
         "expression of concern",
     }:
         record.report("", "is a notice that does not name its study; set the notice by hand.")
-
-
-def _encoding_note(source: Source, encoding: Encoding) -> Iterator[Problem]:
-    if encoding.note:
-        yield Problem(source.name, None, "", encoding.note, Weight.REPORTED)
