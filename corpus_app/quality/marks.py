@@ -106,10 +106,15 @@ def codes(text: str) -> Iterator[Finding]:
     for match in _GLYPH.finditer(text):
         yield _at(match, Kind.GLYPH_CODE, _glyph(match[0]))
     for match in _MARKUP.finditer(text):
-        mend = decode_html(match[0]) if match[0].startswith(("&", "<")) else None
-        if mend is not None:
-            mend = mend.strip("\n") if mend != match[0] else ""
-        yield _at(match, Kind.MARKUP, mend)
+        yield _at(match, Kind.MARKUP, _plain(match[0]))
+
+
+def _plain(written: str) -> str | None:
+    """Return the text of a tag or an entity; a tag of another kind goes, and None stands for LaTeX."""
+    if not written.startswith(("&", "<")):
+        return None
+    plain = decode_html(written).strip("\n")
+    return "" if plain == written else plain
 
 
 def _glyph(code: str) -> str | None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from corpus_app.sources.files import Refused
 from corpus_app.sources.intake import MAX_BYTES, Source
 
 MAX_MEMBERS = 5_000
+_OFFICE = {"word/": "a Word file", "xl/": "an Excel file", "ppt/": "a PowerPoint file"}
 MAX_RATIO = 200  # text packs to a tenth; a bomb to a thousandth
 _HARMLESS_BYTES = 1_000_000  # a small file may pack as well as it likes
 
@@ -33,6 +34,7 @@ def members(source: Source) -> Iterator[Source]:
 
 def _members(name: str, archive: zipfile.ZipFile) -> Iterator[Source]:
     found = archive.infolist()
+    _refuse_office([member.filename for member in found])
     if len(found) > MAX_MEMBERS:
         raise Refused(f"holds {len(found):,} files; at most {MAX_MEMBERS:,} are read.")
     total = 0
@@ -55,6 +57,15 @@ def _members(name: str, archive: zipfile.ZipFile) -> Iterator[Source]:
         if len(content) > member.file_size:
             raise Refused(f"says a wrong size for {member.filename[:80]!r}.")
         yield Source(member.filename, content)
+
+
+def _refuse_office(names: Sequence[str]) -> None:
+    """Raise Refused for an office file, which is a zip file inside."""
+    if "[Content_Types].xml" not in names and names[:1] != ["mimetype"]:
+        return
+    kinds = (kind for folder, kind in _OFFICE.items() if any(name.startswith(folder) for name in names))
+    kind = next(kinds, "an office file")
+    raise Refused(f"is {kind}: save it as PDF, CSV or RIS, or paste its text into the form.")
 
 
 def _check_name(name: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
@@ -165,6 +165,14 @@ class StudyDraft:
     origin: str = field(default="", compare=False)
     """The file, and the line of a CSV: where a problem found later is reported."""
     line: int | None = field(default=None, compare=False)
+
+    def identities(self) -> Iterator[tuple[str, str]]:
+        """Yield the fields, with their values, that name one study only."""
+        yield "study_id", self.study_id
+        if self.doi:
+            yield "doi", self.doi
+        if self.pmid:
+            yield "pmid", self.pmid
 
     def problem(self, field_name: str, reason: str) -> Problem:
         return Problem(self.origin or self.study_id, self.line, field_name, reason)

@@ -80,7 +80,7 @@ def _assemble(
         problems += found
         if not found:
             sound.append(draft)
-            taken |= dict.fromkeys(_identities(draft), draft)
+            taken |= dict.fromkeys(draft.identities(), draft)
     study_ids = known.studies | {draft.study_id for draft in drafts}
     problems += _unknown_studies(vocabulary, study_ids)
     return CorpusDraft(vocabulary, tuple(sound), tuple(problems), broken + len(drafts) - len(sound))
@@ -103,16 +103,8 @@ def _words(slug: str) -> str:
     return slug.replace("-", " ").replace("_", " ")
 
 
-def _identities(draft: StudyDraft) -> Iterator[tuple[str, str]]:
-    yield "study_id", draft.study_id
-    if draft.doi:
-        yield "doi", draft.doi
-    if draft.pmid:
-        yield "pmid", draft.pmid
-
-
 def _clashes(draft: StudyDraft, taken: Mapping[tuple[str, str], StudyDraft]) -> Iterator[Problem]:
-    for name, value in _identities(draft):
+    for name, value in draft.identities():
         if other := taken.get((name, value)):
             place = other.origin if other.line is None else f"{other.origin}:{other.line}"
             yield draft.problem(name, f"{value} is taken by {other.study_id} in {place}; keep one of the two.")

@@ -62,17 +62,6 @@ class ReadResult:
         return sum(problem.weight is Weight.BROKEN for problem in self.problems)
 
 
-_OFFICE = {"word/": "a Word file", "xl/": "an Excel file", "ppt/": "a PowerPoint file", "mimetype": "an office file"}
-
-
-def _refuse_office(source: Source) -> None:
-    """Raise Refused for an office file, which is a zip file inside."""
-    head = source.head(_HEAD_BYTES)
-    for folder, name in _OFFICE.items():
-        if b"PK\x03\x04" in head[:4] and folder.encode() in head:
-            raise Refused(f"is {name}: save it as PDF, CSV or RIS, or paste its text into the form.")
-
-
 def detect(source: Source) -> Reader:
     """Return the reader for a file's content, whatever its name. Raises Refused when none fits."""
     head = source.head(_HEAD_BYTES)
@@ -119,7 +108,6 @@ def stream(source: Source, intake: Intake, reader: Reader | None = None) -> Iter
     """Yield drafts and problems in the order of the file; a refused file ends with a problem that says why."""
     try:
         if reader is None and archives.is_zip(source.head(4)):
-            _refuse_office(source)
             yield from _stream_zip(source, intake)
             return
         yield from (reader or detect(source)).items(source, intake)
@@ -176,7 +164,7 @@ def collect_items(name: str, items: Iterable[Item], *, known: Known | None = Non
                 problems += found
                 if not found:
                     studies[item.study_id] = item
-                    taken |= dict.fromkeys(_identities(item), item)
+                    taken |= dict.fromkeys(item.identities(), item)
     return ReadResult(name, tuple(studies.values()), tuple(passages), tuple(notices), tuple(problems))
 
 
@@ -207,17 +195,9 @@ def with_collection(studies: Iterable[StudyDraft], collection: str) -> tuple[Stu
     return tuple(draft if draft.collection else replace(draft, collection=collection) for draft in studies)
 
 
-def _identities(draft: StudyDraft) -> Iterator[tuple[str, str]]:
-    yield "study_id", draft.study_id
-    if draft.doi:
-        yield "doi", draft.doi
-    if draft.pmid:
-        yield "pmid", draft.pmid
-
-
 def _duplicate_problems(draft: StudyDraft, taken: dict[tuple[str, str], StudyDraft]) -> Iterator[Problem]:
     """Yield the problems of duplicate drafts; an exact copy, where nothing is lost, is only reported."""
-    for name, value in _identities(draft):
+    for name, value in draft.identities():
         if other := taken.get((name, value)):
             is_same = replace(draft, origin=other.origin, line=other.line) == other
             what = "the same record stands" if name == "study_id" else f"{value} stands"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
+
 import pytest
 
 from corpus_app.records import Notice
@@ -59,7 +62,6 @@ LEFT_OUT = [
     (ris("AU  - Abel, A"), "a record without a title is no study"),
     ("Title,Item Type,Year\nFull Text,attachment,2020\n", "is called “attachment” and is no study"),
     ("OriginalPaperDOI,RetractionNature\n10.5555/x,Retraction\n", "is a retraction list"),
-    ("PK\x03\x04" + "x" * 30 + "word/document.xml", "is a Word file"),
 ]
 
 
@@ -69,6 +71,26 @@ def test_what_is_no_study_is_left_out_and_told(text: str, words: str) -> None:
 
     assert drafts == []
     assert words in told(problems)
+
+
+@pytest.mark.parametrize(
+    ("members", "words"),
+    [
+        ({"[Content_Types].xml": "<Types/>", "word/document.xml": "<w/>"}, "is a Word file"),
+        ({"mimetype": "application/epub+zip"}, "is an office file"),
+        ({"keyword/a.ris": ris("TI  - Rest"), "word/b.ris": ris("TI  - Sets")}, ""),
+    ],
+)
+def test_an_office_file_is_refused_by_its_name_and_a_zip_of_files_is_not(members: dict[str, str], words: str) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, text in members.items():
+            archive.writestr(name, text)
+
+    items = [*formats.stream(Source("file", packed.getvalue()), Intake())]
+
+    assert words in told([item for item in items if isinstance(item, Problem)])
+    assert sum(isinstance(item, StudyDraft) for item in items) == (0 if words else 2)
 
 
 def test_a_table_of_a_reference_manager_is_read_by_its_item_types() -> None:
