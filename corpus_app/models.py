@@ -152,6 +152,20 @@ class Study(models.Model):
 
     licence = models.CharField(max_length=200, blank=True)
     curator_notes = models.TextField(blank=True)
+    labels = ArrayField(
+        models.CharField(max_length=records.LABEL_LETTERS),
+        default=list,
+        blank=True,
+        help_text="The curators' own words to sort studies by. Readers never see them.",
+    )
+    assignee = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="The curator who works on it.",
+    )
     status = models.CharField(max_length=20, choices=choices(records.Status), default=records.Status.DRAFT.value)
     status_reason = models.TextField(blank=True)
     notice = models.CharField(max_length=30, choices=choices(records.Notice), default=records.Notice.NONE.value)
@@ -181,6 +195,7 @@ class Study(models.Model):
     class Meta:
         ordering = ["study_id"]
         verbose_name_plural = "studies"
+        indexes = [GinIndex(fields=["labels"], name="study_labels")]
         permissions = [
             ("publish_study", "Can publish and withdraw studies"),
             ("set_notice_study", "Can set a study's notice"),

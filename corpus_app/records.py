@@ -338,6 +338,7 @@ class Finding:
 
 
 QUESTION_LETTERS = 300
+LABEL_LETTERS = 100
 """The maximum length, in characters, of a curated question about a finding, a passage or a study."""
 
 

@@ -11,6 +11,7 @@ from django.db.models.functions import Lower
 from corpus_app import sources
 from corpus_app.curation import gate
 from corpus_app.curation.exporting import draft_of
+from corpus_app.curation.studies import merge_labels
 from corpus_app.models import Concept, ImportItem, ImportJob, Study
 from corpus_app.records import Notice
 from corpus_app.sources import (
@@ -48,7 +49,12 @@ def combine(present: StudyDraft, draft: StudyDraft) -> StudyDraft:
     ]
     merged = sources.merge_drafts(present, draft, take)
     return replace(
-        merged, status=present.status, status_reason=present.status_reason, origin=draft.origin, line=draft.line
+        merged,
+        status=present.status,
+        status_reason=present.status_reason,
+        labels=tuple(merge_labels(present.labels, draft.labels)),
+        origin=draft.origin,
+        line=draft.line,
     )
 
 

@@ -143,6 +143,7 @@ def draft_of(study: Study) -> StudyDraft:
         "notice": Notice(study.notice),
         "notice_reason": study.notice_reason,
         "derived_numbers": tuple(study.derived_numbers),
+        "labels": tuple(study.labels),
         "passages": tuple(
             PassageDraft(Section(row.section), row.text, row.page, PassageKind(row.kind), asked_as=row.asked_as)
             for row in study.passages.all()

@@ -165,6 +165,14 @@ def _revise_study(event: CorpusEvent, by: User | None) -> None:
     studies.revise_study(event.study_key, by=by, **values)
 
 
+def _assign_study(event: CorpusEvent, by: User | None) -> None:
+    name = _before(event)["assignee"]
+    assignee = User.objects.filter(username=name).first() if name else None
+    if name and assignee is None:
+        raise CannotRestore(f"There is no {name} any more: give the study to somebody else.")
+    studies.assign_study(event.study_key, assignee, by=by)
+
+
 def _revise_passage(event: CorpusEvent, by: User | None) -> None:
     values = {name: value for name, value in _before(event).items() if name in studies.PASSAGE_FIELDS}
     studies.revise_passage(event.passage_key or 0, by=by, **values)
@@ -238,6 +246,8 @@ def _restore_finding(event: CorpusEvent, by: User | None) -> None:
 
 _UNDO: Mapping[str, Callable[[CorpusEvent, User | None], None]] = {
     "revise_study": _revise_study,
+    "label_study": _revise_study,
+    "assign_study": _assign_study,
     "revise_passage": _revise_passage,
     "set_findings": _set_findings,
     "set_concepts": _set_concepts,

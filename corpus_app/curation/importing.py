@@ -20,7 +20,7 @@ from corpus_app.curation.acts import Act, BrokenText, act, wake_indexing
 from corpus_app.curation.entries import save_concept
 from corpus_app.curation.exporting import current_vocabulary
 from corpus_app.curation.lexica import set_lexica
-from corpus_app.curation.studies import EDITABLE, find_obstacle, find_quality_obstacle, publish
+from corpus_app.curation.studies import EDITABLE, find_obstacle, find_quality_obstacle, merge_labels, publish
 from corpus_app.models import (
     Collection,
     Concept,
@@ -212,7 +212,8 @@ class _Import:
     def _update(self, current: Act, draft: StudyDraft) -> bool:
         study = current.study(draft.study_id)
         was_edited = _edited_at_desk(draft.study_id)
-        changes = rows.change(study, _values(draft) | self._state(study, draft))
+        values = _values(draft) | {"labels": merge_labels(study.labels, draft.labels)}
+        changes = rows.change(study, values | self._state(study, draft))
         if {"status", "notice"} & changes.keys():
             study.state_changed_at = current.at
         study.import_hash = digest(draft)

@@ -64,6 +64,8 @@ def merge(
         values = {name: getattr(source, name) for name in take if name not in _LISTS}
         if "asked_as" in values:
             values["asked_as"] = _merge_questions(target.asked_as, source.asked_as)
+        if "labels" in values:
+            values["labels"] = studies.merge_labels(target.labels, source.labels)
         moved = {name: None for name in ("doi", "pmid") if values.get(name)}
         if moved:  # both columns are unique
             studies.revise_study(other, by=by, by_name=by_name, **moved)

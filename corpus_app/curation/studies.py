@@ -20,15 +20,17 @@ from corpus_app.sources.title_notices import is_unsure
 
 _MANAGED = frozenset(
     "id study_id status notice notice_reason state_changed_at empty_keys import_hash version created_at "
-    "updated_at".split()
+    "updated_at assignee".split()
 )
 """Columns that only acts of their own change, such as `publish` and `set_notice`."""
 EDITABLE = tuple(field.name for field in Study._meta.fields if field.name not in _MANAGED)
-INTERNAL_FIELDS = frozenset({"curator_notes", "status_reason", "derived_numbers", "source_ref"})  # hidden from readers
+INTERNAL_FIELDS = frozenset({"curator_notes", "labels", "status_reason", "derived_numbers", "source_ref"})
+"""Fields that readers never see."""
 PASSAGE_FIELDS = ("section", "text", "page", "kind", "asked_as")
 _EMPTY_AS_NULL = ("journal", "doi", "pmid", "url")
 
-REVIEW_ACTIONS = frozenset({"comment", "send_back", "publish"})  # these do not make a reviewer an author
+REVIEW_ACTIONS = frozenset({"comment", "send_back", "publish", "label_study", "assign_study"})
+"""Actions that do not make a reviewer an author."""
 
 NEW = "New at the desk, not yet published."
 
@@ -67,7 +69,24 @@ def revise_study(
             study.full_clean()
             rows.save_study(study, changes)
             current.touch(study, noticeable=not INTERNAL_FIELDS.issuperset(changes))
-            current.record("revise_study", study=study_id, changes=changes)
+            action = "label_study" if changes.keys() == {"labels"} else "revise_study"
+            current.record(action, study=study_id, changes=changes)
+        return study
+
+
+def assign_study(study_id: str, assignee: User | None, *, by: User | None, by_name: str = "") -> Study:
+    """Give a study to a curator, or to nobody."""
+    with act(by=by, by_name=by_name) as current:
+        study = current.study(study_id)
+        if study.assignee != assignee:
+            names = {
+                "before": study.assignee.get_username() if study.assignee else None,
+                "after": assignee.get_username() if assignee else None,
+            }
+            study.assignee = assignee
+            study.save(update_fields=["assignee"])
+            current.touch(study, noticeable=False)
+            current.record("assign_study", study=study_id, changes={"assignee": names})
         return study
 
 
@@ -85,6 +104,19 @@ def _expect(study: Study, version: int | None) -> None:
         raise EditConflict(study.study_id)
 
 
+def clean_labels(labels: Iterable[str]) -> list[str]:
+    """Return the labels without outer blanks, empty ones and repetitions, in their order."""
+    found: dict[str, str] = {}
+    for label in labels:
+        if stripped := " ".join(label.split()):
+            found.setdefault(stripped.casefold(), stripped)
+    return list(found.values())
+
+
+def merge_labels(present: Iterable[str], more: Iterable[str]) -> list[str]:
+    return clean_labels([*present, *more])
+
+
 def _clean(values: Mapping[str, Any]) -> dict[str, Any]:
     """Normalise values: null for an empty optional text, and the DOI in its normal form."""
     if unknown := set(values) - set(EDITABLE):
@@ -96,6 +128,8 @@ def _clean(values: Mapping[str, Any]) -> dict[str, Any]:
             cleaned[name] = (cleaned[name] or "").strip() or None
     if cleaned.get("doi"):
         cleaned["doi"] = normal_doi(cleaned["doi"]) or None
+    if "labels" in cleaned:
+        cleaned["labels"] = clean_labels(cleaned["labels"])
     return cleaned
 
 

@@ -32,7 +32,7 @@ from corpus_app.desk.base import (
 from corpus_app.desk.history import HistoryMixin
 from corpus_app.desk.index_state import state_label, with_index_counts, with_index_state
 from corpus_app.models import CorpusEvent, Finding, Passage, Study, StudyConcept
-from corpus_app.records import Design, Notice, Status
+from corpus_app.records import LABEL_LETTERS, Design, Notice, Status
 from corpus_app.templatetags.corpus_words import design_words
 
 _TEXT = re.compile(r"passages-\d+-text$")
@@ -52,6 +52,9 @@ class StudyForm(QuestionsForm):
         widget=forms.URLInput(attrs={"class": "vURLField"}),
     )
     authors = LinesField(max_length=200, help_text="One on each line, as Family AB.")
+    labels = LinesField(
+        max_length=LABEL_LETTERS, rows=2, help_text=f"{Study._meta.get_field('labels').help_text} One on each line."
+    )
     seen_version = SeenField()
 
     class Meta:
@@ -241,7 +244,7 @@ class StudyAdmin(HistoryMixin):
             },
         ),
         ("In plain words", {"fields": ("takeaway", "asked_as")}),
-        ("Notes", {"fields": ("curator_notes", ("licence", "source_ref"), "seen_version")}),
+        ("Notes", {"fields": ("curator_notes", "labels", ("licence", "source_ref"), "seen_version")}),
     )
     readonly_fields = ("status", "notice", "notice_reason", "state_changed_at")
 

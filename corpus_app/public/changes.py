@@ -84,6 +84,7 @@ REVISIONS = (
 HIDDEN_FIELDS = frozenset(
     {
         "curator_notes",
+        "labels",
         "asked_as",
         "status_reason",
         "derived_numbers",

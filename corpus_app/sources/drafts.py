@@ -160,6 +160,8 @@ class StudyDraft:
     source_ref: int | None = None
     empty_keys: tuple[str, ...] = ()
     """Keys that the file held without a value, each as `key=value`: `year=null`, `duration_weeks={}`."""
+    labels: tuple[str, ...] = ()
+    """Curators' words to sort studies by; those of a file are added to those of the corpus."""
     columns: tuple[str, ...] | None = None
     """The fields that a row of the master CSV states; None for a study file, which states everything."""
     origin: str = field(default="", compare=False)

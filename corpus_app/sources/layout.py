@@ -56,6 +56,7 @@ STUDY_KEYS = (
     "findings",
     "licence",
     "curator_notes",
+    "labels",
     "status",
     "status_reason",
     "notice",

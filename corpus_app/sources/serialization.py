@@ -36,7 +36,7 @@ _CHOICES = {
     "sex": Sex,
     "notice": Notice,
 }
-_TUPLES = ("authors", "concepts", "derived_numbers", "empty_keys")
+_TUPLES = ("authors", "concepts", "derived_numbers", "empty_keys", "labels")
 
 
 def values_of(draft: StudyDraft | AddedPassages | NoticeDraft | Problem) -> dict[str, Any]:
@@ -46,7 +46,7 @@ def values_of(draft: StudyDraft | AddedPassages | NoticeDraft | Problem) -> dict
 def study_draft(values: Mapping[str, Any]) -> StudyDraft:
     kept = dict(values)
     kept |= {name: choices(kept[name]) for name, choices in _CHOICES.items()}
-    kept |= {name: tuple(kept[name]) for name in _TUPLES}
+    kept |= {name: tuple(kept.get(name, ())) for name in _TUPLES}
     kept["columns"] = None if kept["columns"] is None else tuple(kept["columns"])
     kept["passages"] = tuple(_passage(row) for row in kept["passages"])
     kept["findings"] = tuple(

@@ -11,6 +11,7 @@ from typing import Any
 from common.dois import normal_doi
 from corpus_app.records import (
     ORDINARY_KINDS,
+    LABEL_LETTERS,
     QUESTION_LETTERS,
     AgeGroup,
     Design,
@@ -97,6 +98,7 @@ def study_from(values: Mapping[str, Any]) -> tuple[StudyDraft | None, list[tuple
         findings=tuple(_finding(found) for found in study.objects("findings", FINDING_KEYS, FINDING_REQUIRED)),
         licence=study.line("licence", limit=200),
         curator_notes=study.text("curator_notes"),
+        labels=study.lines("labels", limit=LABEL_LETTERS),
         status=study.choice("status", Status, Status.DRAFT),
         status_reason=study.text("status_reason"),
         notice=study.choice("notice", Notice, Notice.NONE),

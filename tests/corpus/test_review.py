@@ -98,6 +98,17 @@ class TestReviewRequired:
         with pytest.raises(curation.NotPublishable, match="wrote in it"):
             curation.publish(["T-DRAFT"], by=reviewer)
 
+    def test_to_sort_and_to_give_away_makes_nobody_an_author(self, draft: Study, author: User, reviewer: User) -> None:
+        curation.submit(["T-DRAFT"], by=author)
+        curation.revise_study("T-DRAFT", by=reviewer, labels=["To read", " to  read ", "Doses"])
+        curation.assign_study("T-DRAFT", author, by=reviewer)
+        event = CorpusEvent.objects.get(action="assign_study")
+        curation.restore(event.pk, by=author)
+
+        draft.refresh_from_db()
+        assert (draft.labels, draft.assignee) == (["To read", "Doses"], None)
+        assert curation.publish(["T-DRAFT"], by=reviewer) == ("T-DRAFT",)
+
     def test_nobody_publishes_their_own_words_whoever_hands_them_over(
         self, draft: Study, author: User, reviewer: User
     ) -> None:

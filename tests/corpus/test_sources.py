@@ -271,6 +271,7 @@ drafts = st.builds(
     takeaway=st.just("") | texts,
     asked_as=asked,
     curator_notes=st.just("") | texts,
+    labels=st.sampled_from([(), ("to read", "Rayyan: excluded")]),
     licence=st.sampled_from(["", "CC BY 4.0"]),
     notice=st.just(Notice.CORRECTED),
     notice_reason=texts,

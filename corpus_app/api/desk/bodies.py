@@ -170,6 +170,10 @@ class StudyBody(Body):
     )  # fmt: skip
     licence = Text(required=False, allow_blank=True, max_length=200)
     curator_notes = Text(required=False, allow_blank=True, max_length=20_000, help_text="Readers never see them.")
+    labels = ListField(
+        child=Text(max_length=records.LABEL_LETTERS), max_length=MAX_ITEMS, required=False,
+        help_text="Curators' words to sort studies by. Readers never see them.",
+    )  # fmt: skip
     source_ref = Whole(required=False, allow_null=True, help_text="Its row in the source list.")
     concepts = ListField(
         child=Text(max_length=80),

@@ -82,6 +82,7 @@ class DeskStudy(ListedDeskStudy):
     asked_as = texts("Questions that it answers as a whole.", source="questions")
     licence = CharField()
     curator_notes = CharField()
+    labels = texts("Curators' words to sort studies by.")
     source_ref = IntegerField(allow_null=True)
     concepts = serializers.SerializerMethodField(help_text="Ids, in the curator's order.")
     findings = serializers.SerializerMethodField()
