@@ -676,6 +676,12 @@ class ImportJob(models.Model):
     def __str__(self) -> str:
         return self.file_name
 
+    @property
+    def minutes_left(self) -> int | None:
+        """Return how many minutes the present step should still take at its last rate; None when that is unknown."""
+        rate = self.report.get("rate")
+        return round((self.total - self.done) / rate / 60) if rate else None
+
 
 class ImportItem(models.Model):
     """A study, notice or set of passages in an import, with its effect, choice and outcome."""

@@ -79,7 +79,9 @@ def split_sentences(text: str) -> tuple[Span, ...]:
     sentences: list[Span] = []
     first = 0
     for index, (token, following) in enumerate(zip_longest(tokens, tokens[1:])):
-        if following is None or _is_boundary(text, tokens, first, index):
+        if following is None or (
+            _may_be_boundary(text, token[1], following[0]) and _is_boundary(text, tokens, first, index)
+        ):
             sentences.append((tokens[first][0], token[1]))
             first = index + 1
     return tuple(sentences)
@@ -150,6 +152,11 @@ def _cost(words: int, sentences: int, *, breaks_well: bool) -> float:
         + ((words - _BEST_WORDS) / _BEST_WORDS) ** 2
         + (0.0 if breaks_well else 0.5)
     )
+
+
+def _may_be_boundary(text: str, end: int, next_start: int) -> bool:
+    """Return whether a token's last letter and the blanks behind it allow an end: a quick test for most words."""
+    return not text[end - 1].isalpha() or "\n" in text[end:next_start]
 
 
 def _is_boundary(text: str, tokens: list[Span], first: int, index: int) -> bool:

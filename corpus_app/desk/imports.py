@@ -257,8 +257,8 @@ class ImportJobAdmin(DeskAdmin):
                 jobs.choose_all_items(job, is_chosen=verb == "all")
             elif verb in {"save", "confirm"}:
                 jobs.choose_items(job, among=_keys(request, "among"), chosen=_keys(request, "items"))
-            if verb == "leave":
-                jobs.close_job(job)
+            if verb in {"leave", "cancel"}:
+                jobs.cancel_job(job)
             if verb == "confirm":
                 if not form.is_valid():
                     return None

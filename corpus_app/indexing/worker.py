@@ -72,9 +72,7 @@ def index_stale(
     is_cut_short = not _index_short_texts(deadline)
     count = 0
     failed: list[int] = []
-    while not is_cut_short and (
-        works := _read_batch(waiting(embedding.active_name()).exclude(pk__in=[*excluding, *failed]))
-    ):
+    while not is_cut_short and (works := _read_next([*excluding, *failed])):
         done, batch_failed = _index(embedding.get(), works)
         count += done
         failed += batch_failed
@@ -209,6 +207,12 @@ def _drop_other_vectors() -> int:
     )
     PassageSentence.objects.exclude(kept_encoder__in=["", fallback]).update(kept_encoder="", kept_vector=None)
     return others.delete()[0]
+
+
+def _read_next(excluding: Sequence[int]) -> list[_Work]:
+    """Read the next passages that wait: those of published studies first, since readers miss them."""
+    rows = waiting(embedding.active_name()).exclude(pk__in=excluding)
+    return _read_batch(rows.filter(study__status=records.Status.PUBLISHED)) or _read_batch(rows)
 
 
 def _read_batch(rows: PassageQuerySet) -> list[_Work]:

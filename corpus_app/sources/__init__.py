@@ -35,6 +35,7 @@ from corpus_app.sources.folder import read
 from corpus_app.sources.formats import (
     FORMAT_NAMES,
     READERS,
+    Collector,
     Item,
     Reader,
     ReadResult,
@@ -65,6 +66,7 @@ __all__ = [
     "STUDIES",
     "AddedPassages",
     "CollectionDraft",
+    "Collector",
     "ConceptDraft",
     "CorpusDraft",
     "Duplicate",

@@ -158,11 +158,11 @@ def test_a_known_doi_and_an_alike_title_are_shown_and_not_chosen(by: User) -> No
     ]
     with pytest.raises(curation.CurationError, match="Nothing is chosen"):
         carry_out(job, by=by)
-    jobs.close_job(job)
+    jobs.cancel_job(job)
     assert (job.status, job.report["outcomes"]) == ("done", {"left": 2})
     assert jobs.find_work() is None
     with pytest.raises(jobs.NotReady):
-        jobs.close_job(job)
+        jobs.cancel_job(job)
 
 
 def test_an_unforeseen_fault_ends_the_job_with_its_words(by: User, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -345,7 +345,7 @@ def test_a_notice_marks_its_study_where_that_is_permitted(by: User) -> None:
 
     def job_of(who: User) -> ImportJob:
         job = jobs.create_job(b"x", file_name="x", by=who)
-        item = next(effects.DraftComparer(sources.collect_items("", [])).items([draft]))
+        item = next(effects.DraftComparer().items([draft]))
         item.job, item.position = job, 0
         item.save()
         ImportJob.objects.filter(pk=job.pk).update(status="previewed")
@@ -385,7 +385,7 @@ def test_a_job_resumes_after_each_time_limit(by: User, monkeypatch: pytest.Monke
     total = 12
     job = jobs.create_job(beir(total), file_name="corpus.jsonl", by=by)
 
-    assert in_turns(job) == 3
+    assert in_turns(job) == 4
     assert list(job.items.values_list("position", flat=True)) == list(range(total))
     jobs.confirm(job, jobs.Options(collection="training"), by=by)
     assert in_turns(job) == total
@@ -394,12 +394,54 @@ def test_a_job_resumes_after_each_time_limit(by: User, monkeypatch: pytest.Monke
     assert (job.status, job.done, Study.objects.count()) == ("done", total, total)
 
 
-def test_a_preview_comes_before_a_long_import(by: User) -> None:
-    long = read(beir(2), by=by, name="long.jsonl")
-    jobs.confirm(long, jobs.Options(collection="training"), by=by)
-    new = jobs.create_job(RIS.encode(), file_name="refs.ris", by=by)
+def test_a_short_import_does_not_wait_for_a_long_one(by: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "BATCH", 4)
+    long = jobs.create_job(beir(400), file_name="long.jsonl", by=by)
+    jobs.run_job(long, seconds=0)
+    short = jobs.create_job(RIS.encode(), file_name="refs.ris", by=by)
 
-    assert jobs.find_work() == new
+    assert jobs.find_work() == short
+    assert in_turns(short) == 1
+    assert jobs.find_work() == long
+
+
+def test_an_import_is_parsed_once_and_again_only_by_another_process(by: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "BATCH", 5)
+    parsed: list[str] = []
+    parse = sources.stream
+    monkeypatch.setattr(sources, "stream", lambda source, intake: parsed.append(source.name) or parse(source, intake))
+    job = jobs.create_job(beir(22), file_name="corpus.jsonl", by=by)
+
+    jobs.run_job(job, seconds=0)
+    jobs.opened_sources.clear()  # as a killed worker does
+    monkeypatch.setattr(jobs, "BATCH", 4)
+    in_turns(job)
+
+    assert len(parsed) == 2
+    assert list(job.items.values_list("position", flat=True)) == list(range(22))
+    assert job.items.values("study_key").distinct().count() == 22
+
+
+@pytest.mark.parametrize("step", ["waiting", "reading", "running"])
+def test_an_import_is_cancelled_at_any_time_and_keeps_what_came_in(
+    by: User, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    monkeypatch.setattr(jobs, "BATCH", 4)
+    job = jobs.create_job(beir(12), file_name="corpus.jsonl", by=by)
+    if step == "running":
+        in_turns(job)
+        jobs.confirm(job, jobs.Options(collection="training"), by=by)
+    if step != "waiting":
+        jobs.run_job(job, seconds=0)
+    seen_by_worker = ImportJob.objects.get(pk=job.pk)
+
+    jobs.cancel_job(job)
+
+    assert jobs.run_job(seen_by_worker, seconds=0)
+    assert jobs.find_work() is None
+    assert (job.status, job.report["cancelled"]) == ("done", True)
+    assert Study.objects.count() == (1 if step == "running" else 0)
+    assert job.items.filter(outcome="left").count() == {"waiting": 0, "reading": 4, "running": 11}[step]
 
 
 @pytest.fixture
