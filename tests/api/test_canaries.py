@@ -111,12 +111,9 @@ def samples(answer: str, drafts: tuple[int, ...]) -> dict[str, tuple[str, ...]]:
     return dict.fromkeys(("index", "import_id", "gap_id", "run_id"), ("1",)) | {
         "study_id": (*(f"zyxcanary-{n}" for n in range(3)), "T-SETS"),
         "concept_id": ("zyxcanary-concept", "training-volume"),
-        "passage_id": (*map(str, drafts[:3]), *map(str, public)),
-        "answer_id": (answer,),
-        "suffix": ("ris", "bib", "csl.json", "md", "csv"),
-        "part": ("summary", "answer"),
-        "sentence": ("0",),
-    }
+        "passage_id": (*map(str, drafts[:3]), *map(str, public)), "answer_id": (answer,),
+        "suffix": ("ris", "bib", "csl.json", "md", "csv"), "part": ("summary", "answer"), "sentence": ("0",),
+    }  # fmt: skip
 
 
 def filled(path: str, values: dict[str, tuple[str, ...]]) -> Iterator[str]:
@@ -208,14 +205,8 @@ async def by_assistant(address: str, headers: dict[str, str], question: str, pas
 
 def test_counts_and_versions_are_those_without_the_drafts(answer: str, request: pytest.FixtureRequest) -> None:
     lists = (
-        "studies",
-        "concepts",
-        "collections",
-        "corpus/version",
-        "corpus/changes",
-        "studies/T-SETS",
-        f"answers/{answer}",
-    )
+        "studies", "concepts", "collections", "corpus/version", "corpus/changes", "studies/T-SETS", f"answers/{answer}",
+    )  # fmt: skip
     pages = ("/corpus/", "/topics/", "/changes/", "/changes/atom.xml", "/how-it-works/")
     paths = [*(f"{V1}{path}" for path in lists), *pages]
     before = {path: _settled(get(path).content) for path in paths}

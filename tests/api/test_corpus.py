@@ -52,14 +52,10 @@ def test_published_studies_are_listed_and_found() -> None:
 
 def test_filters_narrow_the_list() -> None:
     filtered = {
-        "collection=nutrition": {"T-PROTEIN"},
-        "collection=nutrition&collection=training": {"T-PROTEIN", "T-SETS"},
-        "design=meta_analysis": {"T-PROTEIN"},
-        "topic=training-volume": {"T-SETS"},
-        "from=2021": set(),
-        "from=2020&to=2020&sort=title": {"T-PROTEIN", "T-SETS"},
-        "q=nowhere": set(),
-    }
+        "collection=nutrition": {"T-PROTEIN"}, "collection=nutrition&collection=training": {"T-PROTEIN", "T-SETS"},
+        "design=meta_analysis": {"T-PROTEIN"}, "topic=training-volume": {"T-SETS"}, "from=2021": set(),
+        "from=2020&to=2020&sort=title": {"T-PROTEIN", "T-SETS"}, "q=nowhere": set(),
+    }  # fmt: skip
 
     found = {query: {row["study_id"] for row in body(get(f"{STUDIES}?{query}"))["items"]} for query in filtered}
 
@@ -163,18 +159,8 @@ def test_no_study_is_passed_over_when_others_go_between_two_pages() -> None:
 
 def test_a_made_up_cursor_is_refused() -> None:
     cursors = (
-        "",
-        "x",
-        "%00",
-        "bnVsbA",
-        "WzFd" * 2_000,
-        "W251bGxd",
-        "W1tdXQ",
-        "eyJhIjoxfQ",
-        "/w",
-        "W1wiXQ",
-        "%F0%9F%92%AA",
-    )
+        "", "x", "%00", "bnVsbA", "WzFd" * 2_000, "W251bGxd", "W1tdXQ", "eyJhIjoxfQ", "/w", "W1wiXQ", "%F0%9F%92%AA",
+    )  # fmt: skip
     lists = "W10", "WzFd", "WzEsMl0", "WyJhIiwiYiIsImMiXQ", "e30"
     for path in LISTS:
         for cursor in (*cursors, *lists):

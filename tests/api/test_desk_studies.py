@@ -25,12 +25,8 @@ NEW: dict[str, Any] = {
     "passages": [{"section": "results", "text": "Ten weekly sets increased growth more than five."}],
 }  # fmt: skip
 FINDING = {
-    "intervention": "ten sets",
-    "comparator": "",
-    "outcome": "size",
-    "direction": "no_difference",
-    "statement": "None.",
-}
+    "intervention": "ten sets", "comparator": "", "outcome": "size", "direction": "no_difference", "statement": "None.",
+}  # fmt: skip
 
 
 def test_a_study_is_made_changed_handed_over_published_and_withdrawn(key: str, curator: User) -> None:
@@ -259,14 +255,9 @@ def test_a_passage_that_is_unfit_is_named(key: str) -> None:
     make_study(study_id="A", status="draft")
     fit = {"section": "results", "text": "Words."}
     wrong = [
-        ("text", " "),
-        ("section", "moon"),
-        ("text", "\u200b"),
-        ("text", "a\x07"),
-        ("page", 2**31),
-        ("kind", "poem"),
+        ("text", " "), ("section", "moon"), ("text", "\u200b"), ("text", "a\x07"), ("page", 2**31), ("kind", "poem"),
         ("heading", "x"),
-    ]
+    ]  # fmt: skip
 
     for field, value in wrong:
         passage = fit | {field: value}

@@ -30,14 +30,9 @@ def test_a_secret_opens_its_key_alone_and_is_kept_nowhere(make_key: MakeKey) -> 
     made = make_key()
     secret = made.secret
     others = (
-        secret[:-1],
-        secret + "A",
-        secret[:-1] + ("A" if secret[-1] != "A" else "B"),
-        secret.upper(),
-        "",
-        "inform_",
+        secret[:-1], secret + "A", secret[:-1] + ("A" if secret[-1] != "A" else "B"), secret.upper(), "", "inform_",
         secret + "\n",
-    )
+    )  # fmt: skip
 
     assert keys.find(secret, now=NOON).pk == made.key.pk
     assert secret.startswith(f"inform_{made.key.prefix}_")

@@ -14,12 +14,9 @@ from tests.browser.pages import open_folds
 from tests.browser.site import COUNTED, SETS, STAND, TERM, Site, payload_of
 
 FILES = {
-    "RIS": "ris",
-    "BibTeX": "bib",
-    "CSL-JSON": "csl.json",
-    "Markdown": "md",
+    "RIS": "ris", "BibTeX": "bib", "CSL-JSON": "csl.json", "Markdown": "md",
     "All findings of the sources as CSV": "csv",
-}
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -199,11 +196,7 @@ def test_on_paper_everything_is_whole_and_nothing_is_for_the_screen(site: Site, 
         assert not source["doi"] or f"https://doi.org/{source['doi']}" in flat
     assert page.url in flat
     for chrome in (
-        "Skip to the content",
-        "Ask another question",
-        "Did this help",
-        "Copy link",
-        "How it works",
+        "Skip to the content", "Ask another question", "Did this help", "Copy link", "How it works",
         "with the words of your",
-    ):
+    ):  # fmt: skip
         assert chrome.replace(" ", "") not in flat

@@ -105,11 +105,8 @@ def test_each_sentence_bears_the_numbers_of_its_studies_once(behind: list[list[s
 def test_cited_studies_of_the_evidence_are_numbered_by_first_appearance() -> None:
     evidence = make_evidence(*(make_candidate(study=study) for study in ("T001", "T002", "T003", "T004")))
     sentences = [
-        sentence_citing("T003"),
-        sentence_citing("T999"),
-        sentence_citing("T001", "T003"),
-        sentence_citing("T002"),
-    ]
+        sentence_citing("T003"), sentence_citing("T999"), sentence_citing("T001", "T003"), sentence_citing("T002"),
+    ]  # fmt: skip
 
     found = number_studies(sentences, evidence)
 
@@ -178,12 +175,9 @@ def test_a_change_of_study_is_named() -> None:
     found = attributed_to([quoting("A"), quoting("A"), quoting("B"), quoting("A", "Grgic found it."), quoting("C")])
 
     assert [s.attribution for s in found] == [
-        "Grgic and colleagues (meta-analysis, 2018)",
-        "",
-        "Csapo and Alegre (randomised trial, 2016)",
-        "",
+        "Grgic and colleagues (meta-analysis, 2018)", "", "Csapo and Alegre (randomised trial, 2016)", "",
         "Randomised trial, 2023",
-    ]
+    ]  # fmt: skip
 
 
 def test_people_not_asked_about_are_named() -> None:

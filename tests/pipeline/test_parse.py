@@ -130,11 +130,8 @@ def test_each_word_list_catches_its_example() -> None:
     index = PhraseIndex.of_language("slots", "years_of_age", "ask", "sections")
 
     for name, catches, misses in [
-        *examples("slots"),
-        *examples("years_of_age"),
-        *examples("ask"),
-        *examples("sections"),
-    ]:
+        *examples("slots"), *examples("years_of_age"), *examples("ask"), *examples("sections"),
+    ]:  # fmt: skip
         assert name in index.find(words_of(catches)), name
         if name in {"ages.decade", "ages.bare", "ages.under"}:  # those look at what follows, too
             assert not read(misses).population.is_named
@@ -180,18 +177,12 @@ def test_golden_questions_name_something_and_are_not_altered() -> None:
 
 def test_what_may_be_asked_of_anything_names_nothing() -> None:
     for empty in (
-        "what dose?",
-        "any side effects?",
-        "how long does it take to see results?",
-        "how much should I take?",
-    ):
+        "what dose?", "any side effects?", "how long does it take to see results?", "how much should I take?",
+    ):  # fmt: skip
         assert names_nothing(read(empty)), empty
     for full in (
-        "Should I stop drinking?",
-        "How many times a day should I eat?",
-        "how much protein?",
-        "does earthing work?",
-    ):
+        "Should I stop drinking?", "How many times a day should I eat?", "how much protein?", "does earthing work?",
+    ):  # fmt: skip
         assert not names_nothing(read(full)), full
 
 

@@ -78,12 +78,9 @@ MODEL = Logistic(("cosine", "coverage"), (0.5, 0.25), (0.1, 0.5), (2.0, -1.0), 0
 
 def row_of(**models: Logistic) -> dict[str, Any]:
     return {
-        "kind": "lead",
-        "encoder": "word-hash@test",
-        "data": "dev",
-        "figures": {"meaning": {"auroc": 0.8}},
+        "kind": "lead", "encoder": "word-hash@test", "data": "dev", "figures": {"meaning": {"auroc": 0.8}},
         "models": {name: model.as_row() for name, model in models.items()},
-    }
+    }  # fmt: skip
 
 
 @pytest.fixture

@@ -82,12 +82,9 @@ def classifier(guarded: bool) -> SafetyClassifier:
     """Build a model that always, or never, sees a question about medicines."""
     intercepts, weights = [-5.0, 5.0] if guarded else [5.0, -5.0], np.zeros((384 + BUCKETS, 2)).tolist()
     row = {
-        "routes": ["medicine"],
-        "lists": [],
-        "thresholds": {"medicine": 0.8},
-        "intercepts": intercepts,
+        "routes": ["medicine"], "lists": [], "thresholds": {"medicine": 0.8}, "intercepts": intercepts,
         "weights": weights,
-    }
+    }  # fmt: skip
     return SafetyClassifier.from_row(row)
 
 

@@ -209,11 +209,8 @@ def test_a_refusal_offers_the_question_box_first(client: Client, library: tuple[
 
 def test_the_timeline_has_a_dot_for_each_dated_study_and_a_list_of_the_same() -> None:
     cited = [
-        (reference("A", 2022), 1),
-        (reference("B", 2010), None),
-        (reference("C", 2022), 2),
-        (reference("D", None), 3),
-    ]
+        (reference("A", 2022), 1), (reference("B", 2010), None), (reference("C", 2022), 2), (reference("D", None), 3),
+    ]  # fmt: skip
     line = overview.draw_timeline(cited)
 
     assert line is not None

@@ -124,14 +124,9 @@ def test_a_model_that_quotes_is_published_and_one_that_fails_is_replaced(monkeyp
 
 def test_what_a_model_makes_up_is_never_published(monkeypatch: pytest.MonkeyPatch) -> None:
     for text in (
-        "Sets cure everything.",
-        "Few sets still build muscle [9].",
-        "still build muscle.",
-        "<script>alert(1)</script>",
-        "![x](https://evil.example/?q=1)",
-        "half \ud800 a pair",
-        "nothing \0 at all",
-    ):
+        "Sets cure everything.", "Few sets still build muscle [9].", "still build muscle.", "<script>alert(1)</script>",
+        "![x](https://evil.example/?q=1)", "half \ud800 a pair", "nothing \0 at all",
+    ):  # fmt: skip
         body = ask_with_model(monkeypatch, text)
 
         assert body["generator"]["fallback_from"] == "llm"
@@ -291,12 +286,9 @@ def test_no_word_of_a_draft_is_in_any_answer() -> None:
     ("url", "doi", "expected"),
     [
         ("https://example.org/x", "10.1/x", "https://example.org/x"),
-        ("javascript:alert(1)", "10.1/x", "https://doi.org/10.1/x"),
-        ("data:text/html,x", None, None),
-        ("JavaScript://example.org/%0aalert(1)", None, None),
-        ("//example.org", None, None),
-        (None, None, None),
+        ("javascript:alert(1)", "10.1/x", "https://doi.org/10.1/x"), ("data:text/html,x", None, None),
+        ("JavaScript://example.org/%0aalert(1)", None, None), ("//example.org", None, None), (None, None, None),
     ],
-)
+)  # fmt: skip
 def test_only_http_addresses_and_dois_become_links(url: str | None, doi: str | None, expected: str | None) -> None:
     assert payload.link(make_study(url=url, doi=doi)) == expected

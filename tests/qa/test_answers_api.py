@@ -209,18 +209,12 @@ def test_feedback_is_kept_and_amended() -> None:
 def test_bad_feedback_is_refused_by_field() -> None:
     path = f"{ANSWERS}/{ask()['id']}/feedback"
     bad: list[tuple[dict[str, Any], str]] = [
-        ({}, "helpful"),
-        ({"helpful": "yes"}, "helpful"),
-        ({"helpful": True, "reasons": ["moon"]}, "reasons"),
-        ({"helpful": True, "reasons": "hard"}, "reasons"),
-        ({"helpful": True, "reasons": [["hard"]]}, "reasons"),
-        ({"helpful": True, "words": 5}, "words"),
-        ({"helpful": True, "words": "a\0b"}, "words"),
-        ({"helpful": True, "words": "a" * 1001}, "words"),
-        ({"helpful": True, "moon": 1}, "moon"),
-        ({"helpful": True, "amends": 1}, "amends"),
-        ({"helpful": True, "amends": "forged"}, "amends"),
-    ]
+        ({}, "helpful"), ({"helpful": "yes"}, "helpful"), ({"helpful": True, "reasons": ["moon"]}, "reasons"),
+        ({"helpful": True, "reasons": "hard"}, "reasons"), ({"helpful": True, "reasons": [["hard"]]}, "reasons"),
+        ({"helpful": True, "words": 5}, "words"), ({"helpful": True, "words": "a\0b"}, "words"),
+        ({"helpful": True, "words": "a" * 1001}, "words"), ({"helpful": True, "moon": 1}, "moon"),
+        ({"helpful": True, "amends": 1}, "amends"), ({"helpful": True, "amends": "forged"}, "amends"),
+    ]  # fmt: skip
 
     for body, field in bad:
         found, _ = send("POST", path, body, status=400)
@@ -262,12 +256,9 @@ def test_a_bundle_proves_itself(tmp_path: Path) -> None:
 
 def test_of_an_unknown_answer_there_is_nothing() -> None:
     doors = (
-        ("GET", "?format=ris", None),
-        ("GET", "/export?format=md", None),
-        ("GET", "/bundle", None),
-        ("POST", "/replay", None),
-        ("POST", "/feedback", {"helpful": True}),
-    )
+        ("GET", "?format=ris", None), ("GET", "/export?format=md", None), ("GET", "/bundle", None),
+        ("POST", "/replay", None), ("POST", "/feedback", {"helpful": True}),
+    )  # fmt: skip
 
     for method, end, body in doors:
         for answer_id in ("nobody", "%00", "a" * 500):

@@ -69,12 +69,9 @@ def test_every_field_may_be_null_but_the_question() -> None:
 
 
 BAD: list[tuple[Any, str, str]] = [
-    ({}, "question", "required"),
-    ({"question": " \n"}, "question", "blank"),
-    ({"question": {"text": "sets"}}, "question", "not_text"),
-    ({"question": "x" * 2_001}, "question", "too_long"),
-    (b'{"question": "sets\\u0000"}', "question", "not_text"),
-    (b'{"question": "sets \\ud800"}', "question", "not_text"),
+    ({}, "question", "required"), ({"question": " \n"}, "question", "blank"),
+    ({"question": {"text": "sets"}}, "question", "not_text"), ({"question": "x" * 2_001}, "question", "too_long"),
+    (b'{"question": "sets\\u0000"}', "question", "not_text"), (b'{"question": "sets \\ud800"}', "question", "not_text"),
     ({"question": ASKED, "modus": "beginner"}, "modus", "unknown_field"),
     (b'{"question": "sets", "\\ud800": 1}', "\\ud800", "not_text"),
     ({"question": ASKED, "mode": []}, "mode", "unknown"),
@@ -82,21 +79,12 @@ BAD: list[tuple[Any, str, str]] = [
     ({"question": ASKED, "writer": {"a": []}}, "writer", "unknown"),
     ({"question": ASKED, "collection": "a\0"}, "collection", "not_text"),
     ({"question": ASKED, "parent": "nobody"}, "parent", "unknown"),
-]
+]  # fmt: skip
 UNREADABLE: tuple[bytes, ...] = (
-    b"",
-    b"question=sets",
-    b'{"question": "sets"',
-    b'["sets"]',
-    b"null",
-    b'{"question": NaN}',
-    b'{"question": "\xff\xfe"}',
-    '{"question": "sets"}'.encode("utf-16"),
-    b"[" * 30_000,
-    b'{"question":' * 5_000,
-    b"[" * 30_000 + b"]" * 30_000,
-    b'{"question": ' + b"9" * 5_000 + b"}",
-)
+    b"", b"question=sets", b'{"question": "sets"', b'["sets"]', b"null", b'{"question": NaN}',
+    b'{"question": "\xff\xfe"}', '{"question": "sets"}'.encode("utf-16"), b"[" * 30_000, b'{"question":' * 5_000,
+    b"[" * 30_000 + b"]" * 30_000, b'{"question": ' + b"9" * 5_000 + b"}",
+)  # fmt: skip
 
 
 def test_bad_input_is_named_by_field() -> None:

@@ -149,13 +149,10 @@ def test_the_page_of_an_answer_is_readable(client: Client) -> None:
     )
 
     for words in (
-        answer["answer"]["sentences"][0]["text"][:30],
-        "Sentences chosen from the passages",
-        "word for word from the passage",
-        '<details class="settings">',
-        "evidence_passages",
+        answer["answer"]["sentences"][0]["text"][:30], "Sentences chosen from the passages",
+        "word for word from the passage", '<details class="settings">', "evidence_passages",
         "Not shown: nobody has approved it",
-    ):
+    ):  # fmt: skip
         assert words in page
     assert "{&quot;" not in page
     assert "Nothing was written for it" in nothing
@@ -173,12 +170,9 @@ def make_row(page: str) -> Any:
 
 FIELDS = {"gap": "note", "goldenquestion": "note", "safetyreply": "text"}
 OTHERS_CHANGES: list[tuple[str, dict[str, Any]]] = [
-    ("gap", {"note": "theirs"}),
-    ("gap", {"status": "closed"}),
-    ("goldenquestion", {"relevant": {"S1": 2}}),
-    ("goldenquestion", {"is_active": False}),
-    ("safetyreply", {"text": "theirs"}),
-]
+    ("gap", {"note": "theirs"}), ("gap", {"status": "closed"}), ("goldenquestion", {"relevant": {"S1": 2}}),
+    ("goldenquestion", {"is_active": False}), ("safetyreply", {"text": "theirs"}),
+]  # fmt: skip
 
 
 def open_form(client: Client, page: str, row: Any) -> tuple[str, dict[str, Any]]:

@@ -46,12 +46,8 @@ def test_labels_tell_which_studies_answer(row: dict[str, Any], answers: set[str]
 def test_questions_that_the_models_never_see_are_left_out(tmp_path: Path) -> None:
     usual = {"question": "sets?", "expect": "answer"}
     others = (
-        {"lang": "de"},
-        {"follows": "q1"},
-        {"expect": "guardrail"},
-        {"expect": "about_corpus"},
-        {"kind": "guardrail"},
-    )
+        {"lang": "de"}, {"follows": "q1"}, {"expect": "guardrail"}, {"expect": "about_corpus"}, {"kind": "guardrail"},
+    )  # fmt: skip
     path = tmp_path / "questions.jsonl"
     path.write_text("\n\n".join(json.dumps(usual | other) for other in ({}, *others)) + "\n")
 

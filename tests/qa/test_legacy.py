@@ -196,23 +196,16 @@ def test_a_request_without_evidence_or_whose_evidence_left_is_422_with_the_templ
 
 def test_a_bad_request_is_400_in_their_words() -> None:
     bad: list[tuple[dict[str, Any], str, str]] = [
-        ({"query": None}, "query", "not_text"),
-        ({"query": "  "}, "query", "blank"),
-        ({"query": "a" * 2001}, "query", "too_long"),
-        ({"mode": "expert"}, "mode", "unknown"),
-        ({"collection": "moon"}, "collection", "unknown"),
-        ({"use_llm": "yes"}, "use_llm", "not_boolean"),
+        ({"query": None}, "query", "not_text"), ({"query": "  "}, "query", "blank"),
+        ({"query": "a" * 2001}, "query", "too_long"), ({"mode": "expert"}, "mode", "unknown"),
+        ({"collection": "moon"}, "collection", "unknown"), ({"use_llm": "yes"}, "use_llm", "not_boolean"),
         ({"top_k_passages": 13}, "top_k_passages", "out_of_range"),
-        ({"max_studies": True}, "max_studies", "out_of_range"),
-        ({"moon": 1}, "moon", "unknown_field"),
-    ]
+        ({"max_studies": True}, "max_studies", "out_of_range"), ({"moon": 1}, "moon", "unknown_field"),
+    ]  # fmt: skip
     bad_parts: list[tuple[dict[str, Any], str]] = [
-        ({"request_id": None}, "request_id"),
-        ({"query": 5}, "query"),
-        ({"selected_chunks": "all"}, "selected_chunks"),
-        ({"use_llm": 1}, "use_llm"),
-        ({"moon": 1}, "moon"),
-    ]
+        ({"request_id": None}, "request_id"), ({"query": 5}, "query"), ({"selected_chunks": "all"}, "selected_chunks"),
+        ({"use_llm": 1}, "use_llm"), ({"moon": 1}, "moon"),
+    ]  # fmt: skip
     unreadable = (b"", b"{", b"[]", b"null", b"\xff", b'{"query": NaN}', b'{"query": "\\ud800"}', b"[" * 5000)
 
     for address in WHOLE:

@@ -175,12 +175,9 @@ def test_refusals_and_counted_answers_are_told_too() -> None:
 
 def test_bad_input_is_refused_before_the_stream_begins() -> None:
     bad: list[tuple[dict[str, Any], str]] = [
-        ({"question": " "}, "question"),
-        ({}, "question"),
-        ({"question": ASKED, "mode": "expert"}, "mode"),
-        ({"question": ASKED, "colour": "red"}, "colour"),
-        ({"question": ASKED, "parent": "no-answer"}, "parent"),
-    ]
+        ({"question": " "}, "question"), ({}, "question"), ({"question": ASKED, "mode": "expert"}, "mode"),
+        ({"question": ASKED, "colour": "red"}, "colour"), ({"question": ASKED, "parent": "no-answer"}, "parent"),
+    ]  # fmt: skip
     for body, field in bad:
         told = problem(body, accept="text/event-stream")
         assert (told["status"], [row["field"] for row in told["errors"]]) == (400, [field])

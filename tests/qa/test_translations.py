@@ -32,15 +32,9 @@ LANGUAGES = [code for code, _ in settings.LANGUAGES if code != settings.LANGUAGE
 PLACE = re.compile(r"%\(\w+\)s|%%|\{\w+\}")
 TAG = re.compile(r"<[^>]*>")
 PAGES = (
-    "/",
-    "/corpus/?q=sets&sort=nonsense",
-    "/topics/",
-    "/changes/",
-    "/how-it-works/",
-    "/history/",
-    "/compare/",
+    "/", "/corpus/?q=sets&sort=nonsense", "/topics/", "/changes/", "/how-it-works/", "/history/", "/compare/",
     "/nowhere/",
-)
+)  # fmt: skip
 ROUTES = tuple(
     route
     for corpus in ({}, read_tables(messages.ROOT / "corpus" / "lexicon"))
@@ -141,14 +135,10 @@ def test_each_built_in_reply_and_reason_is_told_in_the_page_language() -> None:
 
     with translation.override("de"):
         for message in (
-            *replies,
-            f"{endings.NOT_ANSWERED} {endings.BY_WORDS_ALONE}",
-            endings.NOT_OUR_SUBJECT,
-            endings.NOTHING_NAMED,
-            endings.NO_SUCH_SOURCE.format("Smith 2019"),
-            endings.UNREAD.format("“How many trials are here?”"),
-            f"{endings.NOT_ANSWERED} {endings.IN_ENGLISH}",
-        ):
+            *replies, f"{endings.NOT_ANSWERED} {endings.BY_WORDS_ALONE}", endings.NOT_OUR_SUBJECT,
+            endings.NOTHING_NAMED, endings.NO_SUCH_SOURCE.format("Smith 2019"),
+            endings.UNREAD.format("“How many trials are here?”"), f"{endings.NOT_ANSWERED} {endings.IN_ENGLISH}",
+        ):  # fmt: skip
             told = stored_words.translated_parts(message)
             assert all(part.is_ours for part in told), message
             is_two = "\n\n" in message or message.endswith((f" {endings.BY_WORDS_ALONE}", f" {endings.IN_ENGLISH}"))

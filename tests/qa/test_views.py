@@ -169,11 +169,8 @@ def test_a_fixed_reply_is_shown_alone_and_an_emergency_as_one(monkeypatch: pytes
     }
     for route, heading in headings.items():
         reply = {
-            "guardrail": {"route": route, "version": None},
-            "message": "Stop.",
-            "evidence": [],
-            "related_topics": [],
-        }
+            "guardrail": {"route": route, "version": None}, "message": "Stop.", "evidence": [], "related_topics": [],
+        }  # fmt: skip
         html = shows(monkeypatch, make_refusal("guardrail", **reply))
 
         assert [words for words in headings.values() if words in html] == [heading]

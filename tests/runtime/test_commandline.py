@@ -32,19 +32,15 @@ def manage(*arguments: str, **environment: str) -> tuple[int, str]:
 @pytest.mark.parametrize(
     ("environment", "named"),
     [
-        ({"DEBUG": "perhaps"}, "DEBUG"),
-        ({"PORT": "70000"}, "PORT"),
-        ({"DATABASE_URL": "mysql://localhost/inform"}, "DATABASE_URL"),
-        ({"REDIS_URL": "here"}, "REDIS_URL"),
+        ({"DEBUG": "perhaps"}, "DEBUG"), ({"PORT": "70000"}, "PORT"),
+        ({"DATABASE_URL": "mysql://localhost/inform"}, "DATABASE_URL"), ({"REDIS_URL": "here"}, "REDIS_URL"),
         ({"OPENAI_TIMEOUT_SECONDS": "soon"}, "OPENAI_TIMEOUT_SECONDS"),
         ({"OPENAI_PRICE_REPLY": "-1"}, "OPENAI_PRICE_REPLY"),
         ({"OPENAI_MODEL": "a-model-without-a-server"}, "OPENAI_MODEL"),
-        ({"OPENAI_DAILY_LIMIT": "5"}, "OPENAI_DAILY_LIMIT"),
-        (PRODUCTION | {"SECRET_KEY": ""}, "SECRET_KEY"),
-        (PRODUCTION | {"ALLOWED_HOSTS": ""}, "ALLOWED_HOSTS"),
-        (PRODUCTION | {"DEBUG": "true"}, "DEBUG"),
+        ({"OPENAI_DAILY_LIMIT": "5"}, "OPENAI_DAILY_LIMIT"), (PRODUCTION | {"SECRET_KEY": ""}, "SECRET_KEY"),
+        (PRODUCTION | {"ALLOWED_HOSTS": ""}, "ALLOWED_HOSTS"), (PRODUCTION | {"DEBUG": "true"}, "DEBUG"),
     ],
-)
+)  # fmt: skip
 def test_setting_that_will_not_do_stops_the_start_and_names_itself(environment: dict[str, str], named: str) -> None:
     status, said = manage("check", **environment)
 
