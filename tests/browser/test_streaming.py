@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -14,21 +13,10 @@ from playwright.sync_api import Page, Route, expect
 from qa_app.answers import answering, streaming
 from tests.browser.conftest import Watch
 from tests.browser.site import MEANT, SETS, STREAM, WOMEN, Site, cut_short, payload_of
-from tests.doubles.model_server import WRITES, Asked, draft, serving
+from tests.doubles.model_server import SlowModel, serving
 
 LONG = 60.0
 FOUND = ["Question read", "Studies searched"]  # the stages before the writer's
-
-
-class SlowModel:
-    """A language model that keeps its replies back until it is let go on."""
-
-    def __init__(self) -> None:
-        self.go_on = threading.Event()
-
-    def behave(self, asked: Asked) -> str:
-        self.go_on.wait(LONG)
-        return draft(WRITES["good"](asked))
 
 
 @pytest.fixture

@@ -57,6 +57,19 @@ class Asked:
         return sorted(all_, key=lambda row: -len(asked & set(WORD.findall(row[0].lower()))))
 
 
+class SlowModel:
+    """A model for `otherwise` that keeps its replies back until `go_on` is set; `asked` counts its requests."""
+
+    def __init__(self) -> None:
+        self.asked = threading.Semaphore(0)
+        self.go_on = threading.Event()
+
+    def behave(self, asked: Asked) -> str:
+        self.asked.release()
+        self.go_on.wait(LONGEST_WAIT)
+        return draft(WRITES["good"](asked))
+
+
 # --- What a model writes ---------------------------------------------------------------------------------------------
 
 
@@ -435,6 +448,11 @@ class ModelDouble(ThreadingHTTPServer):
         self.drip_seconds = 1.0
         self._counts: Counter[tuple[str, str]] = Counter()
         self._lock = threading.Lock()
+
+    def reset(self) -> None:
+        """Forget what was asked."""
+        self.asked.clear()
+        self._counts.clear()
 
     @property
     def base_url(self) -> str:

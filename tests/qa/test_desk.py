@@ -76,6 +76,12 @@ def test_gaps_that_mean_the_same_are_one_at_the_desk_with_who_looks_after_them(c
     assert listed.count("field-demand") == 1
     assert ALIKE in page
     assert "Still open at corpus version" in page
+    url = reverse("admin:qa_app_gap_change", args=[leader.pk])
+    typed = {"status": "closed", "assigned_to": curator.pk, "note": "No study yet.", "question": "forged"}
+    client.post(url, form_of(client, url) | typed)
+    leader.refresh_from_db()
+    closed = (leader.status, leader.assigned_to, leader.note, leader.question)
+    assert closed == ("closed", curator, "No study yet.", UNANSWERED)
 
 
 def test_a_gap_is_asked_again_when_the_corpus_has_changed() -> None:
@@ -108,20 +114,6 @@ def test_a_search_string_begins_with_what_no_study_is_about() -> None:
     assert gaps.search_string(Gap.objects.get()) == (
         '("ice bath" OR "cold bath") AND ("weekly sets" OR "training volume") AND raise AND dreams'
     )
-
-
-def test_a_gap_is_assigned_noted_and_closed(client: Client) -> None:
-    curator = make_curator()
-    client.force_login(curator)
-    asking.ask(question=UNANSWERED)
-    gap = Gap.objects.get()
-
-    url = reverse("admin:qa_app_gap_change", args=[gap.pk])
-    typed = {"status": "closed", "assigned_to": curator.pk, "note": "No study yet.", "question": "forged"}
-    client.post(url, form_of(client, url) | typed)
-
-    gap.refresh_from_db()
-    assert (gap.status, gap.assigned_to, gap.note, gap.question) == ("closed", curator, "No study yet.", UNANSWERED)
 
 
 def closed_gap() -> Gap:
@@ -182,15 +174,6 @@ def test_what_no_golden_question_holds_keeps_the_file_out(client: Client) -> Non
     assert "1 new question, 0 changed." in done.content.decode()
 
 
-def test_grades_are_one_or_two(client: Client) -> None:
-    client.force_login(make_curator())
-    typed = {"key": "g-9", "question": "Why?", "mode": "beginner", "kind": "safety"}
-
-    for relevant in ("S1 3", "S1", "2", '{"S1": 2}'):
-        page = client.post(reverse("admin:qa_app_goldenquestion_add"), typed | {"relevant": relevant})
-        assert "Give each study its grade" in page.content.decode()
-
-
 def test_a_question_is_edited_in_words_and_saved_as_it_was(client: Client, tmp_path: Path) -> None:
     points = [{"text": "Ten sets [a week]. Or more", "studies": ["T-SETS", "S2"]}, {"text": "Few do", "studies": []}]
     golden_runs.import_file(golden_file(tmp_path, GOLDEN | {"kind": "of_a_file", "answer_points": points}))
@@ -202,6 +185,8 @@ def test_a_question_is_edited_in_words_and_saved_as_it_was(client: Client, tmp_p
     page = client.get(address).content.decode()
     fields = form_of(client, address)
     client.post(address, fields)
+    for relevant in ("S1 3", "S1", "2", '{"S1": 2}'):
+        assert "Give each study its grade" in client.post(address, fields | {"relevant": relevant}).content.decode()
 
     assert ">T-SETS 2</textarea>" in page.replace("\n", "")
     assert '<option value="of_a_file" selected>Of a file</option>' in page
@@ -295,7 +280,7 @@ def test_a_study_that_breaks_a_golden_question_is_not_published() -> None:
 
 
 @pytest.mark.usefixtures("guarded")
-def test_a_study_that_breaks_nothing_or_that_no_run_tells_of_is_published() -> None:
+def test_a_study_that_breaks_nothing_or_came_before_any_run_is_published() -> None:
     sauna = make_sauna_study()
     assert curation.publish([sauna.study_id], by=None, by_name="tests") == (sauna.study_id,)
     golden_runs.create_run(by=None)

@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
 
 from qa_app.evaluation import relevance_fit, safety_fit, support_fit
-from qa_app.evaluation.relevance_fit import FOLDS, HeldOut, LabelledQuestion
+from qa_app.evaluation.relevance_fit import HeldOut, LabelledQuestion
 from qa_app.pipeline import relevance
 from qa_app.pipeline.question.safety import SafetyLexicon
 from qa_app.pipeline.question.safety_model import SafetyClassifier
@@ -52,33 +52,6 @@ def test_questions_that_the_models_never_see_are_left_out(tmp_path: Path) -> Non
     path.write_text("\n\n".join(json.dumps(usual | other) for other in ({}, *others)) + "\n")
 
     assert relevance_fit.read_rows(path) == [usual]
-
-
-def test_folds_share_nothing_and_hold_every_question_once() -> None:
-    for count in (5, 11):
-        folds = relevance_fit.folds(count)
-        assert len(folds) == FOLDS
-        assert sorted(np.concatenate(folds).tolist()) == list(range(count))
-
-
-@pytest.mark.parametrize(
-    ("has_vectors", "is_curated", "named", "not_named"),
-    [
-        (True, True, {"question_cosine", "question_top3", "passage_bm25"}, ()),
-        (False, True, {"question_bm25", "passage_bm25"}, ("cosine", "top3")),
-        (True, False, {"passage_cosine", "title_cosine"}, ("question_", "plain_", "statement_")),
-        (False, False, {"passage_bm25", "title_bm25_gap"}, ("cosine", "top3", "question_", "plain_", "statement_")),
-    ],
-)
-def test_a_model_uses_what_there_is(
-    has_vectors: bool, is_curated: bool, named: set[str], not_named: tuple[str, ...]
-) -> None:
-    features = read_features(make_query(), [make_scores()], STUDIES, VOCABULARY)
-
-    names = relevance_fit.feature_names(features, has_vectors=has_vectors, is_curated=is_curated)
-
-    assert named <= set(names)
-    assert not [name for name in names if any(part in name for part in not_named)]
 
 
 def questions_of(count: int = 40) -> list[LabelledQuestion]:
@@ -188,19 +161,14 @@ def test_the_classifier_finds_what_the_list_misses(tmp_path: Path, monkeypatch: 
     model = safety_fit.calibrate(questions, [extra], LISTS, encode_farewells, "encoder@test")
 
     figures = model["held_out"]["crisis"]
+    by_list = safety_fit.measure(safety_fit.read(extra, encode_farewells), LISTS, None)
+
+    assert by_list["crisis"] == {"rows": 5, "list missed": 5, "classifier missed": 5, "both missed": 5}
+    assert len(safety_fit.table(by_list)) == 1 + len(by_list)
     assert figures["list missed"] == figures["rows"] > 0
     assert "classifier missed" not in figures
     assert model["tested_on"] == "questions.jsonl (other half)"
     assert SafetyClassifier.from_row(json.loads(json.dumps(model))).routes == ("crisis",)
-
-
-def test_without_a_model_only_the_list_is_measured(tmp_path: Path) -> None:
-    rows = safety_fit.read(write_labelled(tmp_path / "questions.jsonl", 3), encode_farewells)
-
-    figures = safety_fit.measure(rows, LISTS, None)
-
-    assert figures["crisis"] == {"rows": 3, "list missed": 3, "classifier missed": 3, "both missed": 3}
-    assert len(safety_fit.table(figures)) == 1 + len(figures)
 
 
 SENTENCES = values.SENTENCES[:10]

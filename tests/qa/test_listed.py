@@ -44,6 +44,11 @@ def test_a_question_is_shown_from_its_approval_until_it_is_taken_off(client: Cli
     body, refused = asking.ask(question=ASKED), asking.ask(question=UNANSWERED)
     ids = [refused["id"], body["id"]]
 
+    rules = client.get("/robots.txt").content.decode().splitlines()
+    assert {"User-agent: *", "Disallow: /answers/", "Disallow: /history/"} <= set(rules)
+    assert "Disallow: /" not in rules
+    assert '<meta name="robots" content="noindex">' in client.get(body["url"]).content.decode()
+
     def shown() -> list[bool]:
         link = f'<a href="{body["url"]}" rel="nofollow">{ASKED}</a>'
         pages = ("/studies/T-SETS/", "/topics/training-volume/", "/studies/T-PROTEIN/")
@@ -86,17 +91,7 @@ def test_similar_questions_share_concepts_and_words(curator: User, django_assert
     assert listed.similar_to(near) == ()
 
 
-def test_robots_are_kept_from_answers_and_let_to_the_studies(client: Client) -> None:
-    response = client.get("/robots.txt")
-
-    rules = response.content.decode().splitlines()
-    assert response["Content-Type"].startswith("text/plain")
-    assert {"User-agent: *", "Disallow: /answers/", "Disallow: /history/"} <= set(rules)
-    assert "Disallow: /" not in rules
-    assert '<meta name="robots" content="noindex">' in client.get(asking.ask(question=ASKED)["url"]).content.decode()
-
-
-def test_a_curator_lists_and_takes_off_with_an_entry_in_the_history(client: Client, curator: User) -> None:
+def test_curators_alone_list_and_take_off_with_an_entry_in_the_history(client: Client, curator: User) -> None:
     body, refused = asking.ask(question=ASKED), asking.ask(question=UNANSWERED)
     client.force_login(curator)
 
@@ -117,15 +112,9 @@ def test_a_curator_lists_and_takes_off_with_an_entry_in_the_history(client: Clie
     told = LogEntry.objects.filter(object_id=body["id"]).order_by("pk")
     assert [entry.get_change_message() for entry in told] == ["Listed publicly.", "Taken off the public list."]
     assert "; taken off" in client.get(reverse("admin:qa_app_answer_change", args=[body["id"]])).content.decode()
-
-
-def test_a_desk_reader_cannot_list(client: Client) -> None:
-    body = asking.ask(question=ASKED)
     client.force_login(make_curator("reader", role="Desk readers"))
-
     assert "list_publicly" not in client.get(ANSWERS).content.decode()
     chosen_action(client, "list_publicly", body["id"])
-
     assert not listed.is_listed(body["id"])
 
 

@@ -1,10 +1,10 @@
-"""The one door to a model's server: breaker, deadline, retries, dialects, and a day's spending."""
+"""Requests to a model's server: breaker, deadline, retries, dialects, and a day's spending."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from decimal import Decimal
@@ -40,19 +40,6 @@ class FakeClock:
 
     def __call__(self) -> float:
         return self.now
-
-
-@pytest.fixture(scope="module")
-def shared_double() -> Iterator[ModelDouble]:
-    with serving(otherwise=lambda asked: '{"yes": true}') as server:
-        yield server
-
-
-@pytest.fixture
-def double(shared_double: ModelDouble) -> ModelDouble:
-    shared_double.asked.clear()
-    shared_double._counts.clear()
-    return shared_double
 
 
 def make_server(double: ModelDouble, model: str = "anything", *, budget: Any = None, **changes: Any) -> ModelServer:

@@ -49,11 +49,6 @@ BREAKS: dict[str, Any] = {
     "answer_sentence_once": lambda answer: [sentence_row(answer) for _ in range(2)],
     "citation_span_not_empty": lambda answer: citation_row(sentence_row(answer), start=4, end=4),
     "citation_index_from_one": lambda answer: citation_row(sentence_row(answer), index=0),
-    "qa_app_answer_pkey": lambda answer: make_answer(id=answer.id),
-    "qa_app_answer_request_id_key": lambda answer: make_answer(id="two", request_id=answer.request_id),
-    "start_check": lambda answer: citation_row(sentence_row(answer), start=-1),
-    "end_check": lambda answer: citation_row(sentence_row(answer), start=-9, end=-3),
-    "corpus_version_check": lambda answer: make_answer(id="two", corpus_version=-1),
 }
 
 

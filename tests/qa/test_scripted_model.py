@@ -28,7 +28,7 @@ from qa_app.pipeline.text import clean
 from qa_app.pipeline.writer import ExtractiveWriter
 from qa_app.writers.model_server import Deadline, ModelServer, ServerSettings
 from qa_app.writers.model_writer import ModelWriter
-from tests.doubles.model_server import BEHAVIOURS, INVENTED, WRITES, ModelDouble, serving
+from tests.doubles.model_server import BEHAVIOURS, INVENTED, WRITES, ModelDouble
 from tests.pipeline.fake_corpus import FakeCorpus, eager_engine, starter_corpus
 
 ROOT = Path(__file__).parents[2]
@@ -43,13 +43,6 @@ NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 WORDS_FOR = dict(
     zip("zero one two three four five six seven eight nine ten eleven twelve".split(), range(13), strict=True)
 )
-
-
-@pytest.fixture(scope="module")
-def double() -> Iterator[ModelDouble]:
-    with serving() as server:
-        server.drip_seconds = 0.02
-        yield server
 
 
 @pytest.fixture(scope="module")

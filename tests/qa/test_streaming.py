@@ -22,7 +22,7 @@ from inform_site.serving import make_site
 from qa_app.answers import answering, asking, redaction, streaming
 from qa_app.models import Answer
 from tests.asgi import LONG, Connection, Event, posting
-from tests.doubles.model_server import WRITES, Asked, draft, serving
+from tests.doubles.model_server import SlowModel, serving
 from tests.qa.conftest import ASKED
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("library")]
@@ -101,22 +101,10 @@ def threads_of(*names: str) -> list[str]:
     return [thread.name for thread in threading.enumerate() if thread.name.startswith(names)]
 
 
-class SlowModel:
-    """A language model that keeps its replies back until it is let go on."""
-
-    def __init__(self) -> None:
-        self.asked = threading.Semaphore(0)
-        self.go_on = threading.Event()
-
-    def behave(self, asked: Asked) -> str:
-        self.asked.release()
-        self.go_on.wait(LONG)
-        return draft(WRITES["good"](asked))
-
-    async def was_asked(self) -> None:
-        """Both parts were."""
-        for _ in range(2):
-            assert await asyncio.to_thread(self.asked.acquire, timeout=LONG)
+async def was_asked(model: SlowModel) -> None:
+    """Wait until both parts of an answer were asked for."""
+    for _ in range(2):
+        assert await asyncio.to_thread(model.asked.acquire, timeout=LONG)
 
 
 @pytest.fixture
@@ -216,7 +204,7 @@ def test_whoever_says_to_have_had_more_than_was_told_gets_the_end(model: SlowMod
             begun = await first.next()
             assert begun is not None
             key = begun.id.partition(".")[0]
-            await model.was_asked()
+            await was_asked(model)
             beyond = f"{key}.999999.999999"
             async with posting(application, STREAM, {"question": ASKED}, last_event_id=beyond) as second:
                 model.go_on.set()
@@ -248,7 +236,7 @@ def test_whoever_lost_the_line_goes_on_with_the_answer_in_the_making(model: Slow
     async def talk(application: Any) -> tuple[list[Event], list[Event]]:
         async with posting(application, STREAM, {"question": ASKED}) as first:
             seen = [event for _ in range(3) if (event := await first.next())]
-            await model.was_asked()
+            await was_asked(model)
             async with posting(application, STREAM, {"question": ASKED}, last_event_id=seen[-1].id) as second:
                 first.gone.set()
                 model.go_on.set()
@@ -267,7 +255,7 @@ def test_leaving_gives_up_the_work_and_what_the_model_was_asked(model: SlowModel
     async def talk(application: Any) -> None:
         async with posting(application, STREAM, {"question": ASKED}) as sent:
             await sent.next()
-            await model.was_asked()
+            await was_asked(model)
 
     run(talk)
 

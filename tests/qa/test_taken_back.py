@@ -72,7 +72,7 @@ def test_golden_questions_tell_those_that_would_be_left_without_a_main_source() 
     assert headlines("T-SETS", "T-PROTEIN") == ["2 golden questions have no other main source"]
 
 
-def test_the_pages_that_ask_and_those_of_study_and_passage_show_it(client: Client) -> None:
+def test_the_desk_shows_what_rests_on_a_study_and_deletes_none_that_is_quoted(client: Client) -> None:
     client.force_login(make_curator())
     asking.ask(question=ASKED)
     golden("g-1", T_SETS=2)
@@ -89,16 +89,8 @@ def test_the_pages_that_ask_and_those_of_study_and_passage_show_it(client: Clien
     assert all("1 stored answer quotes it" in html for html in shown)
     assert all("1 golden question has no other main source" in html for html in shown[:2])
     assert "No stored answer and no golden question rests on it." in unquoted
-
-
-def test_a_study_that_an_answer_quotes_is_not_deleted_at_the_desk(client: Client) -> None:
-    client.force_login(make_curator())
-    asking.ask(question=ASKED)
     curation.withdraw(["T-SETS"], by=None, by_name="tests", reason="A test.")
-    study = Study.objects.get(study_id="T-SETS")
-
     page = client.post(reverse("admin:corpus_app_study_delete", args=[study.pk]), {"post": "yes"})
-
     assert "withdraw it instead" in page.content.decode() or page.status_code == 403
     assert Study.objects.filter(pk=study.pk).exists()
 

@@ -14,18 +14,12 @@ from pytest_django import Settings
 
 from qa_app.answers import answering, asking, replaying
 from qa_app.models import Answer, ModelSpend
-from tests.doubles.model_server import ModelDouble, serving
+from tests.doubles.model_server import ModelDouble
 from tests.qa.conftest import ASKED
 
 pytestmark = pytest.mark.usefixtures("library")
 
 SetUp = Callable[..., None]
-
-
-@pytest.fixture(scope="module")
-def double() -> Iterator[ModelDouble]:
-    with serving() as server:
-        yield server
 
 
 @pytest.fixture
