@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -12,11 +11,6 @@ from pypdf import PdfReader
 from qa_app.models import Feedback
 from tests.browser.pages import open_folds
 from tests.browser.site import COUNTED, SETS, STAND, TERM, Site, payload_of
-
-FILES = {
-    "RIS": "ris", "BibTeX": "bib", "CSL-JSON": "csl.json", "Markdown": "md",
-    "All findings of the sources as CSV": "csv",
-}  # fmt: skip
 
 
 @pytest.fixture
@@ -130,18 +124,6 @@ def test_an_answer_is_copied_with_its_markers_and_sources_or_as_its_link(page: P
 RUN_OVER = """() => [...document.querySelectorAll("main details :is(dl, ul, ol, p, table, section)")]
   .filter((part) => part.scrollHeight > part.clientHeight + 4 && getComputedStyle(part).display !== "inline")
   .map((part) => `${part.localName}.${part.className}`)"""
-
-
-def test_every_file_of_an_answer_is_kept_under_its_name(site: Site, reader: Page) -> None:
-    reader.goto(site.answer_to(mode="intermediate"))
-    shown = payload_of(reader)
-
-    for name, suffix in FILES.items():
-        with reader.expect_download() as caught:
-            reader.get_by_role("link", name=name, exact=True).click()
-        assert caught.value.suggested_filename == f"inform-{shown['id']}.{suffix}"
-        content = Path(caught.value.path()).read_text(encoding="utf-8")
-        assert all((source["doi"] or source["title"]) in content for source in shown["citations"]), name
 
 
 def test_what_is_unfolded_does_not_run_over_what_follows(site: Site, page: Page) -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from corpus_app import curation
 from tests.browser.conftest import Watch
-from tests.browser.site import EMERGENCY, PIZZA, SETS, SHOES, STAND, STREAM, Site, payload_of
+from tests.browser.site import PIZZA, SETS, SHOES, STAND, STREAM, Site, payload_of
 from tests.qa.payloads import make_refusal
 
 PHONE = {"width": 390, "height": 844}
@@ -247,15 +246,6 @@ def test_what_the_corpus_does_not_answer_is_refused_without_confidence(site: Sit
     expect(page.get_by_role("heading", name="What the studies here are about")).to_be_visible()
 
 
-def test_an_emergency_gets_its_reply_and_no_training_advice(site: Site, page: Page) -> None:
-    site.ask(page, EMERGENCY)
-
-    assert payload_of(page)["outcome"] == "guardrail"
-    expect(page.get_by_text("emergency number")).to_be_visible()
-    expect(page.locator(".evidence")).to_have_count(0)
-    expect(page.locator(".cite")).to_have_count(0)
-
-
 @pytest.mark.parametrize("reader", [False], indirect=True)
 def test_without_script_one_asks_reads_and_opens_the_words(site: Site, reader: Page) -> None:
     site.ask(reader)
@@ -271,26 +261,3 @@ def test_without_script_one_asks_reads_and_opens_the_words(site: Site, reader: P
     reader.get_by_label("Your question").fill(PIZZA)
     reader.get_by_role("button", name="Ask", exact=True).click()
     expect(reader.get_by_role("heading", level=1, name=PIZZA)).to_be_visible()
-
-
-def test_an_answer_says_when_a_source_is_retracted_or_withdrawn(site: Site, page: Page) -> None:
-    site.ask(page)
-    cited = payload_of(page)["citations"][0]
-    quote = payload_of(page)["summary"]["sentences"][0]["text"]
-
-    change = {"by": None, "by_name": "test", "reason": "for this test"}
-    try:
-        curation.set_notice([cited["study_id"]], notice="retracted", **change)
-        page.reload()
-        expect(page.get_by_text("A study used here has been retracted.")).to_be_visible()
-        expect(page.get_by_text("The studies have changed since")).to_be_visible()
-        expect(page.get_by_text(quote).first).to_be_visible()
-
-        curation.withdraw([cited["study_id"]], **change)
-        page.reload()
-        expect(page.get_by_text("A source was withdrawn.").first).to_be_visible()
-        assert quote not in page.content()
-        assert cited["title"] not in page.content()
-    finally:
-        curation.set_notice([cited["study_id"]], notice="none", **change)
-        curation.publish([cited["study_id"]], **change)

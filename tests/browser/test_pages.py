@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from corpus_app.models import Finding
 from tests.browser.pages import assert_no_wider, open_panel, stop_half_way
-from tests.browser.site import STAND, Site, payload_of
+from tests.browser.site import STAND, Site
 from tests.qa.payloads import make_citation, make_evidence, make_refusal, make_sentence
 
 
@@ -49,21 +49,9 @@ def test_nothing_moves_for_readers_who_want_no_motion(site: Site, page: Page, wi
     assert (page.evaluate(MOVING) > 0) is moves
 
 
-def test_an_answer_whose_sources_were_all_withdrawn_says_so(site: Site, page: Page) -> None:
-    gone = [make_citation(1, study_id="X1"), make_citation(2, study_id="X2")]  # never were in the corpus
-    page.goto(site.stored(citations=gone, evidence=[]))
-
-    expect(page.get_by_text("2 sources were withdrawn.")).to_be_visible()
-    expect(page.locator(".outcome")).to_contain_text("All sources of this answer were withdrawn.")
-    expect(page.get_by_text("Was very likely, 84 of 100, when the answer was given.")).to_be_visible()
-    expect(page.locator(".cite")).to_have_count(0)
-
-
 def test_a_collection_that_is_no_more_is_not_asked_again(site: Site, page: Page) -> None:
     page.goto(site.stored(collection="no-more"))
-
     page.get_by_role("button", name="Ask for more detail").click()
-
     expect(page.get_by_role("button", name="Ask in plain words")).to_be_visible()
     assert payload_of(page)["mode"] == "intermediate"
 

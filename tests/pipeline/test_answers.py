@@ -15,7 +15,6 @@ from corpus_app import curation, embedding, indexing, search
 from corpus_app.models import Finding, Passage, Study
 from qa_app.answers import asking
 from qa_app.answers.payload import Payload
-from qa_app.models import Answer, AnswerSentence
 from qa_app.pipeline.records import InsufficientEvidence, Mode
 from tests.doubles.model_server import serving
 from tests.fakes import WordHashEncoder
@@ -211,37 +210,6 @@ def test_without_vectors_a_refusal_says_that_only_words_were_searched() -> None:
     assert answered["citations"][0]["study_id"] == KIDNEY
     assert answered["headline"]["verdict"] == "no_clear_difference"
     assert "Only the words" in refused["message"]
-
-
-def test_a_stored_answer_reads_back_with_its_headline() -> None:
-    body = ask(SETS)
-
-    found = asking.find_answer(body["id"])
-
-    assert found is not None
-    assert found["headline"] == body["headline"]
-    row = AnswerSentence.objects.get(answer_id=body["id"], part="headline")
-    assert row.citations.get().quote == body["headline"]["support"][0]["quote"]
-    assert Answer.objects.get(pk=body["id"]).outcome == body["outcome"]
-
-
-def test_a_part_is_written_again_from_the_evidence_that_was_kept() -> None:
-    body = ask(SETS, keeps_evidence=True)
-    opened = asking.open_context(question=SETS)
-    refused = asking.open_context(question=SAUNA)
-
-    assert (opened.outcome, opened.message) == ("answered", None)
-    assert [row["passage_id"] for row in opened.evidence] == [row["passage_id"] for row in body["evidence"]]
-    for request_id in (body["request_id"], opened.request_id):
-        for part in ("summary", "answer"):
-            written = asking.write_part(request_id, part)
-            assert [row["text"] for row in written.part["sentences"]] == [
-                row["text"] for row in body[part]["sentences"]
-            ]
-            assert written.generator["name"] == "extractive"
-    assert refused.message
-    with pytest.raises(InsufficientEvidence):
-        asking.write_part(refused.request_id, "summary")
 
 
 @pytest.mark.parametrize("behaviour", ["good", "swap_numbers", "general_knowledge"])

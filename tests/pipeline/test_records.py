@@ -13,7 +13,7 @@ from qa_app.pipeline.policy import DEFAULT
 from qa_app.pipeline.query import Intent, NamedSources, Population, Query
 from qa_app.pipeline.records import InsufficientEvidence, Outcome, Refused, Scope
 from qa_app.pipeline.writer import EXTRACTIVE
-from tests.pipeline.values import make_candidate, make_concept, make_evidence, make_query, make_question
+from tests.pipeline.values import make_concept, make_evidence, make_query, make_question
 
 
 def refuse(outcome: Outcome = Outcome.INSUFFICIENT_EVIDENCE, **changes: Any) -> Refused:
@@ -41,12 +41,6 @@ def test_only_a_refusal_has_the_outcome_and_the_code_of_one(outcome: Outcome) ->
 def test_evidence_without_passages_cannot_be_made() -> None:
     with pytest.raises(InsufficientEvidence):
         make_evidence()
-
-
-def test_studies_of_the_evidence_are_named_once_in_rank_order() -> None:
-    evidence = make_evidence(*(make_candidate(study=study) for study in "BAB"))
-
-    assert [study.study_id for study in evidence.studies] == ["B", "A"]
 
 
 VOLUME = make_concept("volume", neighbours=("failure", "gone", "volume", "strength"))

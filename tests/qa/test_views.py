@@ -232,6 +232,12 @@ def test_of_a_withdrawn_study_nothing_but_that_remains(monkeypatch: pytest.Monke
         assert "A source was withdrawn" in page
         assert [words for words in (secret, QUOTE) if words in page] == []
     assert "T001" not in html
+    gone = [{"study_id": f"T00{n}", "kind": "withdrawn", "at": None} for n in (1, 2)]
+    cited = [make_citation(n, status="withdrawn", title="") for n in (1, 2)]
+    nothing_left = words(shows(monkeypatch, make_payload(citations=cited, notices=gone, evidence=[])))
+    assert "2 sources were withdrawn." in nothing_left
+    assert "All sources of this answer were withdrawn." in nothing_left
+    assert "Was very likely, 84 of 100, when the answer was given." in nothing_left
 
 
 def test_text_is_shown_as_text_wherever_it_comes_from(monkeypatch: pytest.MonkeyPatch) -> None:
