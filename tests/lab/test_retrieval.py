@@ -18,10 +18,8 @@ from django.db import connection, transaction
 
 from corpus_app import embedding
 from corpus_app.models import Study
-from lab import beir, retrieval, scratch_corpus
+from lab import beir, scratch_corpus
 from lab.beir import BadBenchmark
-from qa_app.pipeline import policy
-from qa_app.pipeline.policy import Order
 from tests.fakes import WordHashEncoder
 
 TINY = Path(__file__).resolve().parents[1] / "data" / "beir_tiny"
@@ -91,29 +89,7 @@ def test_a_broken_line_is_named_with_its_file(folder: Path, file: str, line: str
         beir.read(folder)
 
 
-def test_a_torn_or_missing_file_is_named(folder: Path) -> None:
-    packed = gzip.compress((folder / "corpus.jsonl").read_bytes())
-    for place, content in (("qrels.tsv", b""), ("corpus.jsonl", packed[: len(packed) // 2])):
-        (folder / place).unlink()
-        if content:
-            (folder / f"{place}.gz").write_bytes(content)
-        with pytest.raises(BadBenchmark, match=place.replace(".", r"\.")):
-            beir.read(folder)
-
-
 # --- Choosing --------------------------------------------------------------------------------------------------------------
-
-
-def test_choices_are_named_or_refused() -> None:
-    assert retrieval.legs("lexical,dense,bm25") == (retrieval.Leg.BM25, retrieval.Leg.DENSE)
-    chosen = policy.named("default", ["lexical_weight=0.5", "order=score", "pool=7"])
-    assert (chosen.lexical_weight, chosen.order, chosen.pool) == (0.5, Order.SCORE, 7)
-
-    with pytest.raises(retrieval.BadOption, match="'magic'"):
-        retrieval.legs("magic")
-    for change in ("magic=1", "pool=many", "order=magic"):
-        with pytest.raises(policy.BadPolicy):
-            policy.named("default", [change])
 
 
 # --- Running ---------------------------------------------------------------------------------------------------------------

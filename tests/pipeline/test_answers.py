@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from corpus_app import curation, embedding, indexing, search
+from corpus_app import curation, embedding, indexing
 from corpus_app.models import Finding, Passage, Study
 from qa_app.answers import asking
 from qa_app.answers.payload import Payload
@@ -92,14 +92,6 @@ def test_every_sentence_of_an_answer_is_exactly_a_slice_of_a_published_passage()
             assert body["summary"]["sentences"][0]["text"] in body["headline"]["text"]
         assert cited(beginner) == cited(intermediate)
         assert beginner["headline"]["verdict"] == intermediate["headline"]["verdict"]
-
-
-@pytest.mark.parametrize("question", [SETS, SAUNA, "How many studies are there?"])
-def test_the_same_question_gives_the_same_bytes(question: str) -> None:
-    one, two = known(question), ask(question)
-
-    own = {"id", "url", "request_id", "created_at", "timings_ms"}
-    assert {k: v for k, v in one.items() if k not in own} == {k: v for k, v in two.items() if k not in own}
 
 
 def test_a_guarded_question_gets_the_fixed_reply_whatever_is_known() -> None:
@@ -184,14 +176,6 @@ def other_encoder() -> Iterator[None]:
         yield
 
 
-@pytest.fixture
-def no_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(texts: list[str]) -> None:
-        raise search.EncoderUnavailable("There is no encoder.")
-
-    monkeypatch.setattr(search, "encode_questions", fail)
-
-
 @pytest.mark.usefixtures("other_encoder")
 def test_an_encoder_without_models_answers_by_words_and_says_uncalibrated() -> None:
     answered, refused = ask(KIDNEYS), ask(SAUNA)
@@ -201,15 +185,6 @@ def test_an_encoder_without_models_answers_by_words_and_says_uncalibrated() -> N
     assert answered["headline"]["verdict"] == "no_clear_difference"
     assert refused["outcome"] in {"insufficient_evidence", "out_of_scope"}
     assert refused["near_questions"] == []  # its cosines are not trusted
-
-
-@pytest.mark.usefixtures("no_encoder")
-def test_without_vectors_a_refusal_says_that_only_words_were_searched() -> None:
-    answered, refused = ask(KIDNEYS), ask("Does creatine help against jet lag?")
-
-    assert answered["citations"][0]["study_id"] == KIDNEY
-    assert answered["headline"]["verdict"] == "no_clear_difference"
-    assert "Only the words" in refused["message"]
 
 
 @pytest.mark.parametrize("behaviour", ["good", "swap_numbers", "general_knowledge"])

@@ -16,7 +16,7 @@ from qa_app.pipeline.quotations import LONGEST, Quotation, cut, has_statistics
 from qa_app.pipeline.records import Mode
 from qa_app.pipeline.selection import SelectionContext, select
 from tests.pipeline.corpora import read_rows
-from tests.pipeline.values import TEXTS, make_passage, make_plain, make_query, make_scope, passage_lists, vector_of
+from tests.pipeline.values import TEXTS, make_passage, make_plain, make_query, make_scope, passage_lists
 
 POLICY = Policy()
 PLAIN = "Ten weekly sets build more muscle than five."
@@ -72,16 +72,6 @@ def test_the_details_come_study_by_study_as_their_passages_stand() -> None:
     places = [(q.study_id, q.passage.position) for q in found.answer]
     assert places == sorted(places)
     assert [s.paragraph for s in found.draft().answer] == sorted(s.paragraph for s in found.draft().answer)
-
-
-def test_every_study_of_the_summary_has_its_details_in_the_answer() -> None:
-    found = compose_from(
-        make_plain(PLAIN), make_plain("More sets helped older adults too.", study="B"), make_passage(RESULT),
-        make_passage("Sleep was measured.", study="B", section=Section.METHODS),
-    )  # fmt: skip
-
-    assert {q.study_id for q in found.summary} == {"A", "B"}
-    assert {q.study_id for q in found.answer} == {"A", "B"}
 
 
 @given(passage_lists(), st.sampled_from(list(Mode)))
@@ -226,13 +216,6 @@ def test_every_quotation_is_whole_sentences_that_can_be_read_alone(text: str) ->
 def test_statistics_are_told_from_plain_figures() -> None:
     for has in (True, False):
         assert [text for text in labelled("statistics", has) if has_statistics(text) is not has] == []
-
-
-def test_a_quotation_without_vectors_or_with_another_encoders_has_no_cosine() -> None:
-    (quotation,) = cut(make_passage(FACT))
-
-    assert quotation.cosine(vector_of(FACT)) == pytest.approx(1.0, abs=1e-6)
-    assert quotation.cosine(None) == quotation.cosine((1.0, 0.0)) == 0.0
 
 
 def test_an_order_to_a_machine_is_told_from_a_finding() -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
-from corpus_app import curation, records
+from corpus_app import curation
 from corpus_app.models import Passage
 from qa_app.answers import engines
 from qa_app.answers.corpus import SearchedCorpus
@@ -78,14 +77,6 @@ def test_a_refusal_says_why_and_quotes_nothing(question: str, outcome: Outcome, 
     assert len(answer.passages) == shown
 
 
-def test_a_declined_question_reaches_no_search() -> None:
-    class NeverSearched(SearchedCorpus):
-        def find(self, *_: Any, **__: Any) -> records.Found:
-            raise AssertionError
-
-    assert ask("I'm 14, how should I train?", corpus=NeverSearched()).outcome is Outcome.GUARDRAIL
-
-
 class FixedWriter:
     """Writes these sentences, each citing every passage of the evidence; without any it finds no answer."""
 
@@ -136,19 +127,6 @@ def test_concepts_next_to_those_of_the_question_are_offered() -> None:
 
     assert answer.search.related
     assert not {c.concept_id for c in answer.search.related} & {c.concept_id for c in answer.query.concepts}
-
-
-def test_a_passage_that_goes_while_it_is_read_is_left_out() -> None:
-    class Forgetful(SearchedCorpus):
-        def passages_among(self, study_ids: Sequence[str], passage_ids: Sequence[int]) -> tuple[records.Passage, ...]:
-            return super().passages_among(study_ids, passage_ids)[1:]
-
-    whole, fewer = ask(SETS), ask(SETS, corpus=Forgetful())
-
-    assert fewer.outcome.is_answer
-    gone = {c.passage.passage_id for c in whole.passages} - {c.passage.passage_id for c in fewer.passages}
-    assert gone
-    assert not gone & {span.passage_id for sentence in fewer.answer for span in sentence.support}
 
 
 HOSTILE = (

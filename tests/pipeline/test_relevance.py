@@ -10,7 +10,7 @@ import pytest
 
 from corpus_app.records import AgeGroup, Sex, StudyScores, TrainingStatus
 from qa_app.answers import engines
-from qa_app.pipeline import answerability, confidence, learned, relevance
+from qa_app.pipeline import confidence, learned, relevance
 from qa_app.pipeline.coverage import missing_parts
 from qa_app.pipeline.learned import BadModel, Logistic
 from qa_app.pipeline.policy import Policy
@@ -44,23 +44,6 @@ def test_the_most_likely_study_comes_first_and_equals_by_id() -> None:
     ranked = relevance.rank(found, [Logistic(("coverage",), (0.0,), (1.0,), (1.0,), 0.0)] * len(found.study_ids))
 
     assert [study for study, _ in ranked] == ["C", "A", "B"]
-
-
-def test_signals_tell_how_far_the_leader_is_ahead() -> None:
-    found = features_of(make_scores("A", passage=(0.0, 0.8)), make_scores("B", passage=(0.0, 0.9)))
-
-    signals = answerability.signals((("A", 0.5), ("B", 0.1)), found, make_query())
-
-    assert signals["logit1"] == pytest.approx(0.0)
-    assert signals["margin"] == pytest.approx(0.4)
-    assert signals["likely"] == 1.0
-    assert signals["expected"] == pytest.approx(0.6)
-    assert signals["leader_passage_cosine"] == 0.8
-    assert signals["best_passage_cosine"] == 0.9
-    nothing = answerability.signals((), features_of(), make_query())
-    assert nothing.keys() == signals.keys()
-    assert (nothing["expected"], nothing["likely"], nothing["leader_passage_cosine"]) == (0.0, 0.0, 0.0)
-    assert relevance.rank(features_of(), []) == ()
 
 
 MODEL = Logistic(("cosine", "coverage"), (0.5, 0.25), (0.1, 0.5), (2.0, -1.0), 0.5, threshold=0.4)

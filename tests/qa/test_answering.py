@@ -20,20 +20,13 @@ from qa_app.answers import answering, asking, payload
 from qa_app.answers.payload import Payload
 from qa_app.models import Answer, AnswerCitation
 from qa_app.pipeline.citations import parse_markers
-from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.ports import WriterFailed
 from qa_app.pipeline.records import (
     Agreement,
     Answered,
-    Draft,
-    DraftSentence,
-    Evidence,
-    Generator,
     LeftOut,
     LeftOutReason,
     Outcome,
 )
-from qa_app.pipeline.writer import ExtractiveWriter
 from tests.fakes import WordHashEncoder
 from tests.pipeline.values import make_concept
 from tests.qa.answers import make_answer, store_answer
@@ -43,29 +36,6 @@ pytestmark = pytest.mark.usefixtures("library")
 
 WORDS = f"{PLAIN_SETS} {SETS}"
 """Everything that T-SETS says of the question."""
-
-
-class ScriptedModel:
-    """In the model's place: says what it was told to about the first passage, or fails."""
-
-    name = "llm"
-
-    def __init__(self, *texts: str) -> None:
-        self._texts = texts
-
-    def write(self, evidence: Evidence, policy: Policy) -> tuple[Draft, Generator]:
-        if not self._texts:
-            raise WriterFailed("The language model did not answer.")
-        first = evidence.passages[0].passage.passage_id
-        drafted = tuple(DraftSentence(text, (first,)) for text in self._texts)
-        return Draft(drafted, drafted), Generator(self.name, "1", "scripted")
-
-
-def ask_with_model(monkeypatch: pytest.MonkeyPatch, *texts: str) -> Payload:
-    monkeypatch.setattr(answering, "writers", lambda *wanted, **ways: (ScriptedModel(*texts), ExtractiveWriter()))
-    body = asking.ask(question=ASKED)
-    assert asking.find_answer(body["id"]) == body
-    return body
 
 
 def test_every_sentence_and_span_of_the_payload_is_a_row() -> None:
@@ -103,29 +73,6 @@ def test_without_a_model_the_extractive_writer_writes_and_says_for_whom() -> Non
         measured = [spent for spent in times.values() if spent is not None]
         assert min(measured) >= 0
         assert sum(measured) - times["total"] <= times["total"] + 0.1
-
-
-def test_a_model_that_quotes_is_published_and_one_that_fails_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    quoted = ask_with_model(monkeypatch, "Few sets still build muscle.")
-    failed = ask_with_model(monkeypatch)
-
-    assert quoted["generator"]["name"] == "llm"
-    assert quoted["summary"]["text"] == "Few sets still build muscle [1]."
-    assert (failed["outcome"], failed["generator"]["fallback_from"]) == ("answered", "llm")
-
-
-def test_what_a_model_makes_up_is_never_published(monkeypatch: pytest.MonkeyPatch) -> None:
-    for text in (
-        "Sets cure everything.", "Few sets still build muscle [9].", "still build muscle.", "<script>alert(1)</script>",
-        "![x](https://evil.example/?q=1)", "half \ud800 a pair", "nothing \0 at all",
-    ):  # fmt: skip
-        body = ask_with_model(monkeypatch, text)
-
-        assert body["generator"]["fallback_from"] == "llm"
-        assert all(s["text"] in WORDS for part in ("summary", "answer") for s in body[part]["sentences"])
-        fallen = [entry for entry in body["left_out"] if entry["what"] == "sentence"]
-        assert [entry["text"] for entry in fallen] == [text.replace("\0", "\ufffd").replace("\ud800", "?")] * 2
-        assert all(entry["reason"] == "unsupported" or entry["reason"].endswith("_mismatch") for entry in fallen)
 
 
 def test_a_source_deleted_before_storing_keeps_its_words_without_a_link(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,6 @@ from qa_app.pipeline.policy import PRESETS, Policy
 from qa_app.pipeline.records import Answered, Evidence, Question
 from tests.builders import make_policy
 from tests.qa.conftest import ASKED, UNANSWERED
-from tests.qa.test_answering import ask_with_model
 
 pytestmark = pytest.mark.usefixtures("library")
 
@@ -49,17 +48,6 @@ def test_an_answer_or_refusal_is_made_again_byte_for_byte() -> None:
         body = asking.ask(question=question)
         assert replayed(body["id"]) == replaying.Replay(is_same=True, changed=(), differences=())
     assert said(body["id"]) == "The same, byte for byte.\n"
-
-
-def test_what_a_model_wrote_is_kept_as_received_and_verified_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    words = "Forty sets \0 are best, \ud800 says nobody."
-    bodies = [ask_with_model(monkeypatch, *texts) for texts in (("Few sets still build muscle.",), (words,), ())]
-    monkeypatch.undo()
-
-    assert all(replayed(body["id"]).is_same for body in bodies)
-    fallen = Answer.objects.get(pk=bodies[1]["id"]).drafts
-    assert [draft["writer"] for draft in fallen] == ["llm", "extractive"]
-    assert fallen[0]["answer"][0]["text"] == "Forty sets \ufffd are best, ? says nobody."
 
 
 def test_new_evidence_is_told_from_a_fault_and_from_what_cannot_be_replayed() -> None:
@@ -104,19 +92,6 @@ def unanswered(answer_id: str, *, at: datetime) -> Answer:
         id=answer_id, request_id=uuid.uuid4(), question=UNANSWERED, mode="beginner", outcome="insufficient_evidence",
         corpus_version=1, policy=make_policy(), payload={}, created_at=at,
     )  # fmt: skip
-
-
-def test_a_gap_is_filed_by_one_statement_and_was_last_asked_about_when_it_was(django_assert_num_queries: Any) -> None:
-    now = timezone.now()
-    newer, older = unanswered("newer", at=now), unanswered("older", at=now - timedelta(hours=1))
-
-    for answer, missing in ((newer, ["hot"]), (older, ["sauna"])):
-        with django_assert_num_queries(1):
-            Gap.objects.file(answer, missing=missing)
-
-    gap = Gap.objects.get()
-    assert (gap.asked, gap.missing, gap.last_answer_id) == (2, ["sauna"], "older")
-    assert (gap.first_asked_at, gap.last_asked_at) == (now, now)
 
 
 @pytest.mark.django_db(transaction=True)

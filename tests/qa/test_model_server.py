@@ -12,14 +12,11 @@ from typing import Any
 
 import pytest
 from django.db import connection, transaction
-from hypothesis import given
-from hypothesis import strategies as st
 
 from qa_app.models import ModelSpend
 from qa_app.writers.model_server import (
     Breaker,
     Deadline,
-    Dialect,
     ModelServer,
     Price,
     Reply,
@@ -94,22 +91,6 @@ def test_no_time_is_spent_beyond_the_deadline_and_a_named_pause_is_kept(double: 
     assert len(double.asked) == 1
     complete(make_server(double, "429_after,anything", first_pause_seconds=60.0))  # names 0.05 s
     assert len(double.asked) == 3
-
-
-@given(
-    st.lists(st.sampled_from([None, "temperature", "max_tokens", "max_completion_tokens", "response_format", "odd"]))
-)
-def test_a_dialect_gets_plainer_until_nothing_is_left(refused: list[str | None]) -> None:
-    dialect: Dialect | None = Dialect()
-    seen = []
-    for parameter in [*refused, *[None] * 10]:
-        if dialect is None:
-            break
-        seen.append(dialect)
-        dialect = dialect.without(parameter)
-
-    assert dialect is None
-    assert len(set(seen)) == len(seen) <= 7
 
 
 # --- The breaker -------------------------------------------------------------------------------------------------------

@@ -13,11 +13,11 @@ import pytest
 
 from qa_app.pipeline.policy import DEFAULT
 from qa_app.pipeline.ports import Writer
-from qa_app.pipeline.records import Answered, Ending, LeftOutReason, Mode, Question, Refused
+from qa_app.pipeline.records import Answered, Ending, Mode, Question
 from qa_app.pipeline.writer import ExtractiveWriter
 from qa_app.writers.model_server import Deadline, ModelServer, ServerSettings
 from qa_app.writers.model_writer import PROMPT, RETRY_PASSAGES, ModelWriter, prompt_name
-from tests.doubles.model_server import INVENTED, ModelDouble
+from tests.doubles.model_server import ModelDouble
 from tests.pipeline.fake_corpus import FakeCorpus, eager_engine, starter_corpus
 
 ASKED = "How many weekly sets for muscle growth?"
@@ -45,11 +45,10 @@ def ask(
     *,
     seconds: float = LONG,
     question: Question = QUESTION,
-    fallback: bool = True,
     **changes: Any,
 ) -> Ending:
     server, deadline = model_server(double, behaviour, **changes), Deadline.after(seconds)
-    fallbacks = (ModelWriter(server, deadline, is_strict=True), *((ExtractiveWriter(),) if fallback else ()))
+    fallbacks = ModelWriter(server, deadline, is_strict=True), ExtractiveWriter()
     return answered(corpus, ModelWriter(server, deadline), *fallbacks, question=question)
 
 
@@ -206,22 +205,3 @@ def test_the_second_attempt_is_stricter(corpus: FakeCorpus, double: ModelDouble)
     assert len(second) == 2
     assert all(len(asked.passages) == min(RETRY_PASSAGES, len(answer.passages)) for asked in second)
     assert [attempt.failure for attempt in answer.attempts] == ["not_found", None]
-
-
-def test_without_a_writer_that_steps_in_it_is_an_honest_no(corpus: FakeCorpus, double: ModelDouble) -> None:
-    answer = ask(corpus, double, "not_found", fallback=False)
-
-    assert answer.outcome.code == "RAG_NO_ANSWER"
-    assert isinstance(answer, Refused)
-    assert [attempt.failure for attempt in answer.attempts] == ["not_found", "not_found"]
-
-
-@pytest.mark.parametrize("behaviour", ["general_knowledge", "invents_citations", "no_labels", "foreign_passage"])
-def test_what_no_cited_passage_says_falls(corpus: FakeCorpus, double: ModelDouble, behaviour: str) -> None:
-    answer = ask(corpus, double, behaviour)
-
-    fallen = {entry.reason for entry in answer.left_out if entry.what == "sentence"}
-    assert fallen
-    assert behaviour != "no_labels" or LeftOutReason.UNKNOWN_CITATION in fallen
-    assert not any(INVENTED in text for text in said(answer))
-    assert answer.outcome.is_answer

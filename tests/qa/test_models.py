@@ -13,8 +13,7 @@ from django.db import IntegrityError, connection, transaction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_app.models import Passage
-from qa_app.answers import asking, bundles, packing, storing
+from qa_app.answers import packing, storing
 from qa_app.models import Answer, AnswerCitation, AnswerSentence, StoredPassage, StoredPolicy
 from tests.builders import make_policy
 from tests.qa.answers import store_answer
@@ -145,19 +144,6 @@ def test_an_answer_takes_little_room_and_reads_as_it_was_given() -> None:
     assert storing.restore_payload(stored.payload) == body
     assert [s["text"] for s in draft["summary"]] == [s["text"] for s in body["summary"]["sentences"]]
     assert all("text" not in s for s in stored.drafts[0]["summary"])
-
-
-@pytest.mark.usefixtures("library")
-def test_words_outlive_the_passage_they_were_quoted_from() -> None:
-    body = store_answer()
-    Passage.objects.filter(pk=body["evidence"][0]["passage_id"]).update(text="Other words.", version=2)
-
-    kept = asking.find_answer(body["id"])
-
-    assert kept
-    assert [row["text"] for row in kept["evidence"]] == [row["text"] for row in body["evidence"]]
-    assert kept["summary"] == body["summary"]
-    assert bundles.bundle(body["id"])
 
 
 @pytest.mark.django_db(transaction=True)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
 from django.test import Client
 
 from corpus_app import curation
 from qa_app.answers import asking, replaying
-from qa_app.models import Answer
 from tests.qa.conftest import DRAFT
 
 pytestmark = pytest.mark.usefixtures("library")
@@ -69,12 +67,3 @@ def test_its_page_counts_draws_and_leads_to_the_studies(client: Client) -> None:
     assert "1 study" in client.get("/corpus/?topic=training-volume").content.decode()
     assert 'class="confidence' not in html
     assert client.get(f"{body['url']}citations/answer/1/1/").status_code == 200
-
-
-def test_it_costs_no_search(django_assert_max_num_queries: Any) -> None:
-    asking.ask(question=ALL)  # what is read once for a version is read
-
-    with django_assert_max_num_queries(12):
-        asking.ask(question=VOLUME)
-
-    assert Answer.objects.count() == 2

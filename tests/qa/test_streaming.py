@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import json
 import os
 import random
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -138,18 +136,6 @@ def test_what_is_told_on_the_way_is_what_the_answer_says() -> None:
     assert [event.id.split(".")[:2] for event in events] == [[key, str(n)] for n in range(1, len(events) + 1)]
 
 
-def test_a_follow_up_says_how_it_was_understood_before_its_first_sentence() -> None:
-    before = require_whole(stream({"question": ASKED}))
-
-    events = stream({"question": "What about women?", "parent": before["id"]})
-
-    body = require_whole(events)
-    assert body["understood_as"]
-    assert [row["understood_as"] for row in told(events, "retrieval")] == [body["understood_as"]]
-    again = stream({"question": "What about women?", "parent": before["id"]}, last_event_id=events[0].id)
-    assert [row["understood_as"] for row in told(again, "retrieval")] == [body["understood_as"]]
-
-
 def test_refusals_and_counted_answers_are_told_too() -> None:
     refused = stream({"question": REFUSED})
     guarded = stream({"question": "I get chest pain when I lift, what should I do?"})
@@ -196,7 +182,7 @@ def test_from_any_event_on_the_rest_of_a_stored_answer_is_told() -> None:
     assert not anew[0].id.startswith("0" * 32)
 
 
-def test_whoever_says_to_have_had_more_than_was_told_gets_the_end(model: SlowModel) -> None:
+def test_an_event_id_beyond_the_last_gets_the_end(model: SlowModel) -> None:
     """Of a kept answer, and of one in the making: no made-up id leaves a stream without an end, or the others waiting."""
 
     async def talk(application: Any) -> list[Event]:
@@ -232,7 +218,7 @@ def test_words_that_were_withdrawn_since_are_not_told_again() -> None:
     assert [row["text"] for row in require_whole_now].count(redaction.WITHDRAWN) >= 1
 
 
-def test_whoever_lost_the_line_goes_on_with_the_answer_in_the_making(model: SlowModel) -> None:
+def test_a_lost_line_goes_on_with_the_answer_in_the_making(model: SlowModel) -> None:
     async def talk(application: Any) -> tuple[list[Event], list[Event]]:
         async with posting(application, STREAM, {"question": ASKED}) as first:
             seen = [event for _ in range(3) if (event := await first.next())]
@@ -316,40 +302,6 @@ def test_a_failure_ends_the_stream_with_one_error(monkeypatch: pytest.MonkeyPatc
         assert events[-1].data["detail"] not in {"away", "broken"}
     assert eventually(lambda: streaming._jobs == {})
     assert not Answer.objects.exists()
-
-
-def test_what_can_no_longer_be_sent_is_closed_at_once_and_not_by_the_garbage_collector() -> None:
-    unclosed: list[object] = []
-
-    async def talk(application: Any) -> None:
-        failed = asyncio.Event()
-
-        async def breaking(scope: Any, receive: Any, send: Any) -> None:
-            pieces = 0
-
-            async def send_some(message: Any) -> None:
-                nonlocal pieces
-                if message["type"] == "http.response.body":
-                    pieces += 1
-                    if pieces > 3:
-                        failed.set()
-                        raise OSError("The line is down.")
-                await send(message)
-
-            await application(scope, receive, send_some)
-
-        hooks = sys.get_asyncgen_hooks()
-        sys.set_asyncgen_hooks(finalizer=unclosed.append)
-        try:
-            async with posting(breaking, STREAM, {"question": ASKED}), asyncio.timeout(LONG):
-                await failed.wait()
-            gc.collect()
-        finally:
-            sys.set_asyncgen_hooks(*hooks)
-
-    run(talk)
-
-    assert unclosed == []
 
 
 def test_readers_who_leave_at_any_point_leave_nothing_behind() -> None:

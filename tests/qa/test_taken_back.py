@@ -49,17 +49,6 @@ def test_answers_that_quote_a_study_or_passage_are_counted_with_their_sentences(
     assert body["id"] not in html
 
 
-def test_what_the_database_is_asked_does_not_grow_with_the_answers(django_assert_num_queries: Any) -> None:
-    for _ in range(12):
-        asking.ask(question=ASKED)
-
-    with django_assert_num_queries(5) as asked:
-        (found,) = hooks.impacts(["T-SETS"])
-
-    assert (found.headline, len(found.details)) == ("12 stored answers quote it", 8)
-    assert max(query["sql"].count("', '") for query in asked.captured_queries) == 8 - 1
-
-
 def test_golden_questions_tell_those_that_would_be_left_without_a_main_source() -> None:
     golden("g-1", T_SETS=2)
     golden("g-2", T_SETS=2, T_PROTEIN=2)
