@@ -100,7 +100,6 @@ def visit(page: Page, name: str, site: Site) -> str:
     if place.first:
         place.first(page, site)
     response = page.goto(address_of(name, site))
-    assert response is not None
     assert response.status == place.status, name
     return response.text()
 

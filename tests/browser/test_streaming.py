@@ -152,19 +152,6 @@ def test_the_other_mode_is_shown_while_it_is_made_and_then_beside_the_first(
     assert page.url == before
 
 
-def test_what_a_button_asks_is_shown_while_it_is_made(site: Site, page: Page, before: str) -> None:
-    follow_up = "What about muscle growth in women?"  # says enough to be asked alone, too
-    page.goto(site.answer_to(follow_up, parent=id_of(before), writer="extractive"))
-    for name in ("Ask for more detail", "Ask it alone", "Ask again", "Compare with the answer in more detail"):
-        page.get_by_role("button", name=name).first.click()
-
-        expect(page.locator(".stages .done").first).to_be_visible()
-        expect(page.locator(".making .trail")).to_be_visible(visible=name != "Ask it alone")
-        page.get_by_role("button", name="Stop").click()
-        expect(page.locator("#trouble")).to_have_text("Stopped.")
-        expect(page.get_by_role("button", name=name)).to_be_focused()
-
-
 def test_sentences_and_their_figures_stay_where_they_were_when_the_page_settles(site: Site, page: Page) -> None:
     page.add_init_script(
         """

@@ -11,7 +11,6 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
@@ -133,25 +132,6 @@ def test_a_run_prints_a_table_writes_a_file_a_leg_and_leaves_no_database(tiny: d
     assert (tiny["out"] / "run.trec").exists()
     assert next(row for row in rows if row[0] == "q2") == ["q2", "Q0", "d04", "1", "100", "bm25"]
     assert {row[0] for row in rows} == {"q1", "q2", "q3", "q4", "q5"}
-
-
-def test_what_a_killed_run_had_encoded_is_not_encoded_again(tmp_path: Path, encoder: WordHashEncoder) -> None:
-    first = scratch_corpus.CachingEncoder(encoder, tmp_path)
-    rows = first.encode(["one", "two"])
-    first.write()
-    with (tmp_path / scratch_corpus.VECTORS).open("ab") as vectors:
-        vectors.write(b"half a row")
-    with (tmp_path / scratch_corpus.DIGESTS).open("a") as digests:
-        digests.write("half a digest")
-    encoder.calls.clear()
-
-    second = scratch_corpus.CachingEncoder(encoder, tmp_path)
-    again = second.encode(["one", "three", "two"])
-    second.write()
-
-    assert encoder.calls == [("three",)]
-    assert np.array_equal(again[[0, 2]], rows)
-    assert np.array_equal(scratch_corpus.CachingEncoder(encoder, tmp_path).encode(["three"])[0], again[1])
 
 
 @pytest.mark.django_db(transaction=True)

@@ -155,7 +155,6 @@ def test_a_plain_sentence_that_changes_is_quoted_as_it_is_now() -> None:
 
 def test_an_edit_is_found_at_once_before_it_has_a_vector() -> None:
     passage = Passage.objects.filter(study__study_id=PROTEIN, section="results").first()
-    assert passage is not None
     question = "Does protein make quokkas hop higher?"
     before = ask(question)
 

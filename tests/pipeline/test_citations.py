@@ -18,7 +18,7 @@ from qa_app.pipeline.attribution import (
     spoken,
     surname,
 )
-from qa_app.pipeline.citations import MARKER, citations, marked, number_studies, numbered, parse_markers, with_markers
+from qa_app.pipeline.citations import MARKER, marked, number_studies, numbered, parse_markers, with_markers
 from qa_app.pipeline.query import Population
 from qa_app.pipeline.records import Sentence, SentenceKind, Span, Verdict
 from tests.pipeline.values import SENTENCES, make_candidate, make_evidence, make_study
@@ -100,18 +100,6 @@ def test_each_sentence_bears_the_numbers_of_its_studies_once(behind: list[list[s
 
     for sentence, own in zip(numbered(sentences, numbers), behind, strict=True):
         assert [names[number] for number in sentence.citations] == list(dict.fromkeys(own))
-
-
-def test_cited_studies_of_the_evidence_are_numbered_by_first_appearance() -> None:
-    evidence = make_evidence(*(make_candidate(study=study) for study in ("T001", "T002", "T003", "T004")))
-    sentences = [
-        sentence_citing("T003"), sentence_citing("T999"), sentence_citing("T001", "T003"), sentence_citing("T002"),
-    ]  # fmt: skip
-
-    found = number_studies(sentences, evidence)
-
-    assert found == {"T003": 1, "T001": 2, "T002": 3}
-    assert [(c.index, c.study.study_id) for c in citations(found, evidence)] == [(1, "T003"), (2, "T001"), (3, "T002")]
 
 
 STUDIES = (

@@ -141,7 +141,6 @@ HOSTILE = (
 
 def test_hostile_words_in_a_passage_stay_words() -> None:
     passage = Passage.objects.filter(study__study_id=VOLUME, section="results").first()
-    assert passage is not None
     with curation.act(by=None, by_name="test") as current:
         current.accept_broken_text("So it stands in the paper.")  # else such words are not saved
         curation.revise_passage(passage.pk, by=None, by_name="test", text=" ".join([passage.text, *HOSTILE]))

@@ -85,10 +85,6 @@ def test_whom_a_question_is_about_is_read() -> None:
     assert wrong == []
 
 
-def test_without_the_subjects_list_nobody_is_found() -> None:
-    assert not read("Can a 72 year old woman lift, or untrained men?", PeopleIndex.build({})).population.is_named
-
-
 def test_numbers_come_with_their_units() -> None:
     for question, numbers in {
         "is 5g of creatine a day enough": ["5 g"], "1.6 or 2.2 g/kg?": ["1.6", "2.2 g/kg"], "2,000 kcal": ["2000 kcal"],

@@ -109,7 +109,6 @@ def test_the_classifier_adds_to_the_list_and_decides_long_questions_that_are_not
 def test_a_model_file_fits_the_lists_it_was_fitted_with(path: Path) -> None:
     model = SafetyClassifier.load(path)
 
-    assert model is not None
     assert set(model.lists) <= LEXICON.index.names
     assert set(model.routes) <= set(LEXICON.routes)
     assert path.stat().st_size < 300_000

@@ -29,7 +29,6 @@ def test_neighbouring_sentences_of_a_passage_give_back_exactly_their_words(text:
 
     span = find_span(words, passage)
 
-    assert span is not None
     assert passage.text[span.start : span.end] == span.quote == words
 
 
@@ -92,7 +91,6 @@ def test_a_span_is_counted_in_code_points_where_the_words_are_a_sentence() -> No
 
     span = find_span("It grew 💪.", make_passage(text))
 
-    assert span is not None
     assert (span.start, span.end) == (text.rindex("It grew"), len(text))
 
 

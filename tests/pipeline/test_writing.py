@@ -98,7 +98,6 @@ def test_what_fell_stays_with_its_reason_and_each_attempt_with_its_verdicts() ->
         ScriptedWriter("llm", BAD), ScriptedWriter("extractive", ([TRUE[0], TRUE[0]], [TRUE[2]])), unasked
     )
 
-    assert written is not None
     assert [sentence.text for sentence in written.summary] == [TRUE[0][0]]  # said once
     assert {entry.text for entry in written.rejected} == {text for text, _ in FALSE}
     assert written.attempts[0].verdicts == ("number_mismatch", "negation_mismatch")

@@ -75,9 +75,11 @@ def table_of(html: str) -> list[list[str]]:
 def test_the_table_has_a_row_for_each_finding_on_the_outcome_asked_for(client: Client) -> None:
     make_study(study_id="T001", n_participants=40, population="Trained men", authors=["First A", "Second B"], year=2019)
     third = make_study(study_id="T003", design="meta_analysis", n_studies=15, authors=["Third C"], year=2021)
+    make_concept(concept_id="heavy", name="high-load training")
     agreement = on_growth(
-        favours=[found("T001", 7, "More sets, more growth.")], unclear=[found("T003", 8, "It varied.")]
-    )
+        favours=[found("T001", 7, "More sets, more growth.")], unclear=[found("T003", 8, "It varied.")],
+        subject_concept="heavy",
+    )  # fmt: skip
 
     html = shown(client, keep(agreement=agreement, **shown_only(third)))
 
@@ -87,6 +89,7 @@ def test_the_table_has_a_row_for_each_finding_on_the_outcome_asked_for(client: C
     assert second[:3] == ["Third C, 2021", "Meta-analysis", "Not reported"]
     assert second[3:] == ["In 15 studies", "It varied.", "Mixed or unclear"]
     assert "On muscle growth, as curators recorded it." in html
+    assert "Benefit and disadvantage are those of high-load training." in html
     assert 'href="/answers/answer-one/export/csv"' in html
 
 
@@ -105,23 +108,6 @@ def test_the_table_tells_directions_of_findings(client: Client) -> None:
     assert [row[-1] for row in on_one] == ["Increase", "No difference"]
     assert on_all[0][-2:] == ["Thickness: More sets, more growth.", "Increase"]
     assert len(on_all) == 2
-
-
-def test_whose_benefit_is_meant_is_said_where_there_is_one(client: Client) -> None:
-    make_concept(concept_id="heavy", name="high-load training")
-    make_study(study_id="T001")
-    make_study(study_id="T002")
-    rows = [found("T001", 3, "Heavy beat light.")]
-
-    said, unsaid = (
-        shown(
-            client, keep(id=side, request_id=str(uuid4()), agreement=on_growth(subject_concept="heavy", **{side: rows}))
-        )
-        for side in ("favours", "no_difference")
-    )
-
-    assert "Benefit and disadvantage are those of high-load training." in said
-    assert "Benefit and disadvantage" not in unsaid
 
 
 def test_studies_are_counted_by_where_they_stand_and_every_mark_opens_its_words(client: Client) -> None:
@@ -213,7 +199,6 @@ def test_the_timeline_has_a_dot_for_each_dated_study_and_a_list_of_the_same() ->
     ]  # fmt: skip
     line = overview.draw_timeline(cited)
 
-    assert line is not None
     listed = [(year, [dot.study.study_id for dot in dots]) for year, dots in line.years]
     assert listed == [(2022, ["A", "C"]), (2010, ["B"])]
     places = {dot.study.study_id: (dot.x, dot.y) for dot in line.dots}
@@ -227,7 +212,6 @@ def test_the_timeline_has_a_dot_for_each_dated_study_and_a_list_of_the_same() ->
 def test_dots_neither_overlap_nor_leave_the_picture_and_years_have_room(years: tuple[int, ...]) -> None:
     line = overview.draw_timeline([(reference(f"S{n}", year), None) for n, year in enumerate(years * 3)])
 
-    assert line is not None
     assert len({(dot.x, dot.y) for dot in line.dots}) == len(line.dots)
     for dot in line.dots:
         assert overview.DOT <= dot.x <= line.width - overview.DOT

@@ -225,7 +225,6 @@ def test_what_flips_from_run_to_run_is_named(client: Client, tmp_path: Path) -> 
     listed = run_and_list()
 
     newest = EvaluationRun.objects.first()
-    assert newest is not None
     page = client.get(reverse("admin:qa_app_evaluationrun_change", args=[newest.pk])).content.decode()
     assert "no longer as expected" in page
     assert f'<a href="{reverse("admin:qa_app_goldenquestion_changelist")}?q=g-1">g-1</a>' in page

@@ -126,17 +126,6 @@ def test_the_threshold_answers_what_can_be_answered_and_refuses_the_rest() -> No
     assert lowest == 0.2
 
 
-def test_questions_of_other_sources_do_not_move_the_threshold() -> None:
-    own, other = [labelled(True), labelled(False)], [labelled(False, "golden")] * 5
-
-    alone, _ = relevance_fit.choose_threshold(own, held_out_of([0.9, 0.3], [True, False]), "dev")
-    beside, figures = relevance_fit.choose_threshold(
-        [*own, *other], held_out_of([0.9, 0.3] + [0.6] * 5, [True] + [False] * 6), "dev"
-    )
-
-    assert (beside, figures["questions"]) == (alone, 2.0)
-
-
 LISTS = SafetyLexicon.build()
 
 

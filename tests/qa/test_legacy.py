@@ -13,7 +13,6 @@ from django.utils import timezone
 
 from corpus_app import curation
 from corpus_app.models import Study
-from inform_site.clients.limits import Limits
 from qa_app.answers import answering, legacy
 from qa_app.models import Answer, EvidenceContext
 from qa_app.pipeline import policy
@@ -230,11 +229,3 @@ def test_other_methods_types_and_sizes_are_refused_in_the_same_shape(client: Cli
 
         assert [r.status_code for r in (wrong_method, wrong_type, too_large)] == [405, 415, 413]
         assert all(json.loads(r.content)["success"] is False for r in (wrong_method, wrong_type, too_large))
-
-
-def test_their_questions_count_on_the_same_quota(settings: Any) -> None:
-    settings.ANONYMOUS_QUOTAS = settings.ANONYMOUS_QUOTAS | {"ask": Limits(1, 1)}
-    Client().post("/api/v1/answers", json.dumps({"question": ASKED}), content_type="application/json")
-
-    for address in WHOLE:
-        assert failed(address, {"query": ASKED}, 429)["code"] == "QUOTA_USED_UP"

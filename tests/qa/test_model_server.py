@@ -142,16 +142,6 @@ def test_after_a_pause_one_call_decides(probe: str, state: str) -> None:
     assert breaker.admit() == (state != "open")
 
 
-def test_of_many_threads_one_is_let_through_to_try() -> None:
-    clock = FakeClock()
-    breaker = Breaker(failures=1, pause_seconds=1, clock=clock)
-    breaker.admit()
-    breaker.failed()
-    clock.now += 1
-
-    assert sum(at_once(16, breaker.admit)) == 1
-
-
 # --- Spending ----------------------------------------------------------------------------------------------------------
 
 

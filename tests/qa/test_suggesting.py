@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
-from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -209,19 +208,3 @@ def test_curators_alone_list_and_take_off_with_an_entry_in_the_history(client: C
     assert "list_publicly" not in client.get(ANSWERS).content.decode()
     chosen_action(client, "list_publicly", body["id"])
     assert not listed.is_listed(body["id"])
-
-
-def listing(answer_id: str, **changes: Any) -> Listing:
-    empty: dict[str, Any] = {"question_key": "0", "study_ids": [], "concept_ids": [], "terms": []}
-    return Listing.objects.create(answer_id=answer_id, listed_at=timezone.now(), **(empty | changes))
-
-
-def test_an_answer_is_listed_once_at_a_time_and_taken_off_by_somebody_at_a_time(curator: User) -> None:
-    body = asking.ask(question=ASKED)
-    listing(body["id"], taken_off_at=timezone.now())
-    listing(body["id"])
-
-    with pytest.raises(IntegrityError, match="listing_once_at_a_time"), transaction.atomic():
-        listing(body["id"])
-    with pytest.raises(IntegrityError, match="listing_taken_off_by_and_when"), transaction.atomic():
-        listing(asking.ask(question=ALIKE)["id"], taken_off_by=curator)

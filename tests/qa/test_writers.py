@@ -112,7 +112,6 @@ def test_what_was_received_is_kept_and_can_be_made_again(set_up: SetUp, behaviou
     )
     answering._model_server.cache_clear()
     replayed = replaying.replay(answer["id"])
-    assert replayed is not None
     assert replayed.is_same, replayed.differences
 
 

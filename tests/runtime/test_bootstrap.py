@@ -123,16 +123,6 @@ def test_environment_that_is_made_anew_is_not_made_with_itself(
         bootstrap.find_interpreter(place)
 
 
-def test_relative_paths_are_of_here_wherever_it_then_runs(
-    on_path: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    program = an_interpreter(on_path[0] / "python3.11")
-    monkeypatch.chdir(on_path[0].parent)
-    monkeypatch.setenv("PATH", "first")
-
-    assert bootstrap.on_path("python3.11") == bootstrap.on_path("first/python3.11") == [program]
-
-
 def test_real_interpreter_is_asked_and_one_that_is_not_there_has_no_version() -> None:
     assert float(bootstrap.ask(sys.executable, bootstrap.WORK) or 0) > 0
     assert bootstrap.version_of("/nowhere/python3.11") == ()

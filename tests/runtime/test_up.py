@@ -159,17 +159,3 @@ def test_queue_in_the_database_is_installed_once(settings: Any) -> None:
     assert [queue.install(), queue.install()] == [True, False]
     with psycopg.connect(where) as connection:
         assert connection.execute("SELECT pgmq.create('celery')")
-
-
-def test_numpy_leaves_the_processors_to_the_database_and_the_encoder() -> None:
-    told = "import inform_site, numpy, threadpoolctl as t; print({b['num_threads'] for b in t.threadpool_info()})"
-    environment = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
-
-    def threads(**names: str) -> str:
-        whole = environment | {"DJANGO_SETTINGS_MODULE": "inform_site.settings"} | names
-        done = subprocess.run([sys.executable, "-c", told], env=whole, capture_output=True, text=True, check=True)
-        return done.stdout.strip()
-
-    assert threads() == "{1}"
-    if (os.cpu_count() or 1) > 1:
-        assert threads(OPENBLAS_NUM_THREADS="2") == "{2}"
