@@ -93,8 +93,7 @@ QUERIES = {
     "/api/v1/concepts": ("", "?limit=100", "?collection=training"),
     "/api/v1/corpus/changes": ("", "?since=0&limit=100"),
     "/corpus/": ("", f"?q={WORD}", "?from=1999&to=1999", "?design=position_stand", "?sort=title"),
-    "/": ("", f"?question={WORD}"),
-    "/compare/": ("", f"?question={WORD}"),
+    "/": ("", f"?question={WORD}"), "/compare/": ("", f"?question={WORD}"),
     "/answers/{answer_id}/export/{suffix}": ("",),
 }  # fmt: skip
 
@@ -193,8 +192,8 @@ def test_streams_files_and_assistants_tell_nothing(drafts: tuple[int, ...], call
 async def by_assistant(address: str, headers: dict[str, str], question: str, passage_id: int) -> dict[str, bytes]:
     """What each tool tells of what it should not."""
     asked: dict[str, dict[str, Any]] = {
-        "ask": {"question": question}, "search": {"query": question, "limit": 50}, "get_study": {"study_id": "zyxcanary-0"},
-        "get_passage": {"passage_id": passage_id}, "list_collections": {},
+        "ask": {"question": question}, "search": {"query": question, "limit": 50},
+        "get_study": {"study_id": "zyxcanary-0"}, "get_passage": {"passage_id": passage_id}, "list_collections": {},
     }  # fmt: skip
     async with (
         httpx2.AsyncClient(headers=headers, timeout=60) as http,

@@ -117,9 +117,10 @@ def test_a_refusal_says_what_to_do() -> None:
 
 def test_a_bad_search_says_which_field() -> None:
     queries = {
-        "": "q", "q=+": "q", "q=" + "a" * 2_001: "q", "q=a%00b": "q", "q=sets&limit=many": "limit", "q=sets&limit=0": "limit",
-        "q=sets&limit=51": "limit", "q=sets&limit=%D9%A3": "limit", "q=sets&mode=expert": "mode",
-        "q=sets&collection=moon": "collection", "q=sets&moon=1": "moon", "question=sets": "question",
+        "": "q", "q=+": "q", "q=" + "a" * 2_001: "q", "q=a%00b": "q", "q=sets&limit=many": "limit",
+        "q=sets&limit=0": "limit", "q=sets&limit=51": "limit", "q=sets&limit=%D9%A3": "limit",
+        "q=sets&mode=expert": "mode", "q=sets&collection=moon": "collection", "q=sets&moon=1": "moon",
+        "question=sets": "question",
     }  # fmt: skip
     bodies: list[tuple[dict[str, object], str]] = [
         ({}, "question"), ({"q": "sets"}, "q"), ({"question": 5}, "question"), ({"question": None}, "question"),
@@ -210,8 +211,9 @@ def test_of_many_at_once_with_one_idempotency_key_one_is_answered(make_key: Call
 ODD_ADDRESSES = (
     f"{V1}studies/%00", f"{V1}studies/%ff%fe", f"{V1}studies/..%2f..%2fadmin", f"{V1}studies/T-SETS%0d%0aX-Evil:%201",
     f"{V1}passages/-1", f"{V1}passages/1e3", f"{V1}passages/%D9%A3", f"{V1}passages/{'9' * 400}", f"{V1}answers/%00",
-    f"{V1}answers/{'a' * 4_000}", f"{V1}{'a/' * 2_000}", f"{V1}/studies", f"{V1}studies/", "/api/v2/studies", "/api/", "/api",
-    "/api/v1", V1, f"{V1}studies/{'x' * 5_000}", f"{V1}studies/' OR 1=1 --", f"{V1}passages/0", f"{V1}passages/{10**9}",
+    f"{V1}answers/{'a' * 4_000}", f"{V1}{'a/' * 2_000}", f"{V1}/studies", f"{V1}studies/", "/api/v2/studies", "/api/",
+    "/api", "/api/v1", V1, f"{V1}studies/{'x' * 5_000}", f"{V1}studies/' OR 1=1 --", f"{V1}passages/0",
+    f"{V1}passages/{10**9}",
 )  # fmt: skip
 
 

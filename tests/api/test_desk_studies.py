@@ -237,8 +237,8 @@ BAD: list[tuple[str, Any, str]] = [
     ("weeks", {"shortest": "8"}, "weeks.shortest"), ("weeks", {"months": 2}, "weeks.months"), ("doi", "doi", "doi"),
     ("pmid", "PMC1", "pmid"), ("url", "javascript:alert(1)", "url"), ("design", "essay", "design"),
     ("design", ["cohort"], "design"), ("design", None, "design"), ("collection", "moon", "collection"),
-    ("concepts", ["moon"], "concepts"), ("findings", [{}], "findings.0.intervention"), ("findings", {"a": 1}, "findings"),
-    ("peer_reviewed", "yes", "peer_reviewed"),
+    ("concepts", ["moon"], "concepts"), ("findings", [{}], "findings.0.intervention"),
+    ("findings", {"a": 1}, "findings"), ("peer_reviewed", "yes", "peer_reviewed"),
 ]  # fmt: skip
 
 
@@ -286,8 +286,9 @@ def test_what_is_no_body_is_400(key: str) -> None:
 def test_a_study_or_passage_that_is_not_there_is_404_everywhere(key: str) -> None:
     for path in (f"{STUDIES}/{study_id}" for study_id in ("missing", "%00", "x" * 500, "%F0%9F%92%AA", "..")):
         for answer in (
-            get(path, key), get(f"{path}/comments", key), get(f"{path}/history", key), patch(path, {"title": "x"}, key, 1),
-            post(f"{path}/publish", {}, key), post(f"{path}/comments", {"text": "x"}, key),
+            get(path, key), get(f"{path}/comments", key), get(f"{path}/history", key),
+            patch(path, {"title": "x"}, key, 1), post(f"{path}/publish", {}, key),
+            post(f"{path}/comments", {"text": "x"}, key),
             post(f"{path}/passages", {"section": "results", "text": "x"}, key),
         ):  # fmt: skip
             problem(answer, 404, "not-found")

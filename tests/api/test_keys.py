@@ -103,8 +103,8 @@ def test_a_key_is_sent_in_one_of_two_headers_and_a_bad_one_is_401_with_a_challen
     ):  # fmt: skip
         assert get(COLLECTIONS, **headers).status_code == 200
     for headers in (
-        {"Authorization": "Bearer nonsense"}, {"Authorization": "Bearer"}, {"Authorization": "Token abc"}, {"X-API-Key": ""},
-        {"X-API-Key": "inform_aaaaaaaa_" + "A" * 43}, {"Authorization": "Bearer inform_\x80"},
+        {"Authorization": "Bearer nonsense"}, {"Authorization": "Bearer"}, {"Authorization": "Token abc"},
+        {"X-API-Key": ""}, {"X-API-Key": "inform_aaaaaaaa_" + "A" * 43}, {"Authorization": "Bearer inform_\x80"},
     ):  # fmt: skip
         response = get(COLLECTIONS, **headers)
         problem(response, 401, "bad-key")

@@ -77,17 +77,18 @@ def _closed(component: dict[str, Any]) -> dict[str, Any]:
 
 
 ANSWERS = (
-    ASKED, "Does hypnosis change the colour of zebras?", "Can I take trenbolone 200 mg a week?", "How many studies are there?",
-    "What is the best pizza in Naples?",
+    ASKED, "Does hypnosis change the colour of zebras?", "Can I take trenbolone 200 mg a week?",
+    "How many studies are there?", "What is the best pizza in Naples?",
 )  # fmt: skip
 
 
 @pytest.mark.usefixtures("library")
 def test_what_is_read_is_what_the_schema_says(schema: dict[str, Any]) -> None:
     for path, name in (
-        ("studies/T-SETS", "StudyInFull"), ("concepts/training-volume", "ConceptInFull"), ("corpus/version", "CorpusState"),
-        ("corpus/changes", "Changes"), ("health", "Health"), ("studies", "ListedStudy"), ("studies?q=protein", "ListedStudy"),
-        ("studies/T-SETS/passages", "Passage"), ("concepts", "Concept"), ("collections", "Collection"),
+        ("studies/T-SETS", "StudyInFull"), ("concepts/training-volume", "ConceptInFull"),
+        ("corpus/version", "CorpusState"), ("corpus/changes", "Changes"), ("health", "Health"),
+        ("studies", "ListedStudy"), ("studies?q=protein", "ListedStudy"), ("studies/T-SETS/passages", "Passage"),
+        ("concepts", "Concept"), ("collections", "Collection"),
     ):  # fmt: skip
         found = body(get(V1 + path))
         for row in found["items"] if set(found) == {"items", "next"} else [found]:
@@ -104,7 +105,8 @@ def test_chosen_fields_are_what_the_schema_says(schema: dict[str, Any]) -> None:
     for path, address in (
         ("studies?fields=title", "studies"), ("studies/T-SETS?fields=year,weeks", "studies/{study_id}"),
         ("studies/T-SETS/passages?fields=text", "studies/{study_id}/passages"),
-        ("concepts/training-volume?fields=name", "concepts/{concept_id}"), ("corpus/changes?fields=upto", "corpus/changes"),
+        ("concepts/training-volume?fields=name", "concepts/{concept_id}"),
+        ("corpus/changes?fields=upto", "corpus/changes"),
     ):  # fmt: skip
         read = schema["paths"][V1 + address]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
         errors = Draft202012Validator(read | {"components": schema["components"]}).iter_errors(body(get(V1 + path)))
@@ -128,8 +130,8 @@ def test_each_kind_of_value_is_written_letter_by_letter_as_the_framework_does() 
     for value in (
         {"at": datetime(2026, 5, 1, 12, 30, 1, 123456, tzinfo=UTC), "on": date(2026, 5, 1)},
         {"id": UUID(int=7), "amount": Decimal("1.50")}, {"words": gettext_lazy("Studies"), "safe": mark_safe("<b>")},
-        {"several": (1, 2), "set": {3}}, {1: "a number for a key"}, {"far": 2**70}, {"script": "ends\u2028here\u2029and"},
-        {"letters": "größer ≥ 5 \U0001f3cb"}, None,
+        {"several": (1, 2), "set": {3}}, {1: "a number for a key"}, {"far": 2**70},
+        {"script": "ends\u2028here\u2029and"}, {"letters": "größer ≥ 5 \U0001f3cb"}, None,
     ):  # fmt: skip
         assert SwiftJSONRenderer().render(value) == JSONRenderer().render(value)
     written = SwiftJSONRenderer().render({"a": [1]}, "application/json; indent=4")

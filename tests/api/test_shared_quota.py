@@ -91,8 +91,8 @@ def by_assistant(address: str, **headers: str) -> bool:
 
 
 ADDRESSES = {
-    "answers": (f"{V1}answers", QUESTION, 201), "stream": (STREAM, QUESTION, 200), "search": (f"{V1}search", QUESTION, 200),
-    "earlier address": ("/ask", {"query": ASKED}, 200), "assistant": None,
+    "answers": (f"{V1}answers", QUESTION, 201), "stream": (STREAM, QUESTION, 200),
+    "search": (f"{V1}search", QUESTION, 200), "earlier address": ("/ask", {"query": ASKED}, 200), "assistant": None,
 }  # fmt: skip
 
 

@@ -43,8 +43,9 @@ def fits(row: Mapping[str, Any], where: Mapping[str, Any]) -> bool:
     """Whether a row of the corpus's files is one that the question asks for."""
     people, authors = row["population"], row.get("authors") or []
     columns = {
-        "design": row["design"], "sex": people["sex"], "age": people["age_group"], "training": people["training_status"],
-        "journal": row.get("journal"), "collection": row["collection"], "notice": row.get("notice") or "none",
+        "design": row["design"], "sex": people["sex"], "age": people["age_group"],
+        "training": people["training_status"], "journal": row.get("journal"), "collection": row["collection"],
+        "notice": row.get("notice") or "none",
     }  # fmt: skip
     first, last = where.get("years", (0, 9999))
     names = [f"{name} " for name in (authors[:1] if where.get("first") else authors)] or [" "]

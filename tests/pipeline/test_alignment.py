@@ -63,11 +63,12 @@ def test_what_says_the_same_reads_the_same(same: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("12 % after 21 weeks", "21 % after 12 weeks"), ("I² = 0 %", "I² = 00 %"), ("5 kg", "05 kg"), ("−0.5 kg", "0.5 kg"),
-        ("10⁶ cells", "106 cells"), ("10⁶ cells", "10⁵ cells"), ("P < 0.05", "P > 0.05"), ("at least 3", "at most 3"),
-        ("2 to 3 sets", "2 sets"), ("5 mg", "5 g"), ("NO rose", "no rose"), ("CD4 cells", "CD8 cells"),
-        ("trained men", "untrained men"), ("trained people", "training people"), ("the second group", "30 seconds"),
-        ("rose by 5", "rose to 5"), ("half of them", "a third of them"), ("1.2.3", "12.3"), ("daily", "weekly"),
+        ("12 % after 21 weeks", "21 % after 12 weeks"), ("I² = 0 %", "I² = 00 %"), ("5 kg", "05 kg"),
+        ("−0.5 kg", "0.5 kg"), ("10⁶ cells", "106 cells"), ("10⁶ cells", "10⁵ cells"), ("P < 0.05", "P > 0.05"),
+        ("at least 3", "at most 3"), ("2 to 3 sets", "2 sets"), ("5 mg", "5 g"), ("NO rose", "no rose"),
+        ("CD4 cells", "CD8 cells"), ("trained men", "untrained men"), ("trained people", "training people"),
+        ("the second group", "30 seconds"), ("rose by 5", "rose to 5"), ("half of them", "a third of them"),
+        ("1.2.3", "12.3"), ("daily", "weekly"),
     ],
 )  # fmt: skip
 def test_what_says_another_thing_reads_otherwise(one: str, other: str) -> None:
@@ -88,14 +89,16 @@ def test_a_sentence_fits_itself(sentence: str) -> None:
 
 
 SHORTENED = (
-    "In the pooled analysis of eight trials, strength rose in men.", "Although sleep did not change, strength rose in men.",
-    "Sleep did not change, but strength rose in men.", "Sleep was not measured at all, strength rose in men.",
-    "Without covariates, strength rose in men.", "With unchanged diet, strength rose in men.",
-    "Strength rose in men after twelve weeks of training.", "Strength rose in men, but sleep did not change.",
-    "Strength rose in men, but not in women.", "Strength rose in men, with no change in sleep.",
-    "Strength rose in men; only two trials asked for sleep.", "Strength rose in men, and only three trials asked for sleep.",
-    "Strength rose in men who did not smoke.", "Strength rose in men, thus overall.", "Strength (by dynamometer) rose in men.",
-    "Strength rose in men without a change of diet.", "Strength therefore rose in men.", "Strength - measured twice - rose in men.",
+    "In the pooled analysis of eight trials, strength rose in men.",
+    "Although sleep did not change, strength rose in men.", "Sleep did not change, but strength rose in men.",
+    "Sleep was not measured at all, strength rose in men.", "Without covariates, strength rose in men.",
+    "With unchanged diet, strength rose in men.", "Strength rose in men after twelve weeks of training.",
+    "Strength rose in men, but sleep did not change.", "Strength rose in men, but not in women.",
+    "Strength rose in men, with no change in sleep.", "Strength rose in men; only two trials asked for sleep.",
+    "Strength rose in men, and only three trials asked for sleep.", "Strength rose in men who did not smoke.",
+    "Strength rose in men, thus overall.", "Strength (by dynamometer) rose in men.",
+    "Strength rose in men without a change of diet.", "Strength therefore rose in men.",
+    "Strength - measured twice - rose in men.",
 )  # fmt: skip
 
 
@@ -157,8 +160,7 @@ def test_what_is_cut_down_stays(claim: str, source: str) -> None:
         ("Bread and wine helped strength.", "Bread and milk helped strength.", UNSUPPORTED),
         ("Heavy loads raised strength.", "Few trials found that heavy loads raised strength.", DIRECTION),
         ("Heavy loads raised strength.", "Trials may have shown that heavy loads raised strength.", UNSUPPORTED),
-        ("", "Strength rose in men.", UNSUPPORTED),
-        ("Wholly other words here.", "Strength rose in men.", UNSUPPORTED),
+        ("", "Strength rose in men.", UNSUPPORTED), ("Wholly other words here.", "Strength rose in men.", UNSUPPORTED),
     ],
 )  # fmt: skip
 def test_what_differs_falls_and_says_why(claim: str, source: str, reason: LeftOutReason) -> None:

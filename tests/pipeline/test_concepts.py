@@ -34,10 +34,12 @@ def test_the_longest_name_wins_in_the_order_of_the_text() -> None:
     for text, names in {
         "muscle strength and muscle growth": [("strength", "muscle strength"), ("hypertrophy", "muscle growth")],
         "muscle growth of a muscle": [("hypertrophy", "muscle growth"), ("muscle", "muscle")],
-        "do I grow more muscle?": [("hypertrophy", "grow more muscle")], "MUSCLE-GROWTH": [("hypertrophy", "MUSCLE-GROWTH")],
-        "building muscles": [("hypertrophy", "building muscles")], "rest between sets": [("rest", "rest between sets")],
-        "Élan, or elan": [("elan", "Élan"), ("elan", "elan")], "does RT work, rt?": [("training", "RT")],
-        "Parkinson's and parkinson’s": [("parkinson", "Parkinson's"), ("parkinson", "parkinson’s")], "muscleman outgrowth": [],
+        "do I grow more muscle?": [("hypertrophy", "grow more muscle")],
+        "MUSCLE-GROWTH": [("hypertrophy", "MUSCLE-GROWTH")], "building muscles": [("hypertrophy", "building muscles")],
+        "rest between sets": [("rest", "rest between sets")], "Élan, or elan": [("elan", "Élan"), ("elan", "elan")],
+        "does RT work, rt?": [("training", "RT")],
+        "Parkinson's and parkinson’s": [("parkinson", "Parkinson's"), ("parkinson", "parkinson’s")],
+        "muscleman outgrowth": [],
     }.items():  # fmt: skip
         assert [(m.concept.concept_id, text[m.start : m.end]) for m in INDEX.find(text)] == names
 

@@ -56,7 +56,8 @@ def test_what_a_question_names_fills_its_slots() -> None:
         ("free weights vs machines for muscle growth", "free-weights-and-machines", "", "hypertrophy", ""),
         ("Is creatine better than whey for strength?", "creatine", "whey-protein", "muscle-strength", ""),
         ("creatine or caffeine before lifting?", "creatine resistance-training", "caffeine", "", ""),
-        ("Does RT help osteoporosis?", "resistance-training", "", "", "osteoporosis"), ("is rt worth it", "", "", "", ""),
+        ("Does RT help osteoporosis?", "resistance-training", "", "", "osteoporosis"),
+        ("is rt worth it", "", "", "", ""),
         ("Is it harder to lose weight after 50 than at 20?", "", "", "weight-loss", ""),
     ):  # fmt: skip
         query = read(question)
@@ -97,8 +98,9 @@ def test_numbers_come_with_their_units() -> None:
 def test_misspelt_words_are_corrected() -> None:
     for question, corrections in {
         "vitamen d": {("vitamen", "vitamin")}, "dumbells or bands": {("dumbells", "dumbbells")},
-        "shoud I lift in Ramadam": {("shoud", "should"), ("ramadam", "ramadan")}, "30secs rest": {("30secs", "30 seconds")},
-        "do bones thicken": set(), "people in their 70s": set(), "Wie viel Creatin braucht man mit 68": set(),
+        "shoud I lift in Ramadam": {("shoud", "should"), ("ramadam", "ramadan")},
+        "30secs rest": {("30secs", "30 seconds")}, "do bones thicken": set(), "people in their 70s": set(),
+        "Wie viel Creatin braucht man mit 68": set(),
     }.items():  # fmt: skip
         assert set(read(question).corrections) == corrections
 
@@ -147,8 +149,8 @@ PROTEIN = "How much protein do older adults need to keep their muscle?"
 SETS = "How many sets per week for muscle growth?"
 FAILURE = "Do I have to train to failure?"
 FOLLOW_UPS = (
-    "what about women?", "And for older adults?", "how many sets?", "and strength?", "What about creatine?", "is it safe?",
-    "why?", "does it work for women?", "in untrained people?", "Beginners?", "how about people over 70",
+    "what about women?", "And for older adults?", "how many sets?", "and strength?", "What about creatine?",
+    "is it safe?", "why?", "does it work for women?", "in untrained people?", "Beginners?", "how about people over 70",
     "does that apply to athletes?",
 )  # fmt: skip
 

@@ -167,7 +167,8 @@ def test_people_asked_about_whom_no_cited_study_includes_are_missing() -> None:
 
 def test_the_confidence_is_the_chance_in_a_hundred_and_says_what_it_rests_on() -> None:
     for chance, score, label in (
-        (0.0, 0, "low"), (0.444, 44, "low"), (0.45, 45, "medium"), (0.694, 69, "medium"), (0.696, 70, "high"), (1.0, 100, "high"),
+        (0.0, 0, "low"), (0.444, 44, "low"), (0.45, 45, "medium"), (0.694, 69, "medium"), (0.696, 70, "high"),
+        (1.0, 100, "high"),
     ):  # fmt: skip
         found = confidence.assess(chance, {"leader_question_cosine": 0.0, "likely": 1.0}, (), "lead-1", POLICY)
         assert (found.score, found.label, found.calibration) == (score, label, "lead-1")
@@ -271,7 +272,8 @@ def test_a_chosen_collection_is_left_only_for_an_answer(
 
 def test_a_collection_that_is_pointed_at_is_searched_where_the_policy_says_so() -> None:
     for policy, chosen, scope in (
-        (DEFAULT, None, Scope.GLOBAL), (DETECTING, None, Scope.COLLECTION), (DETECTING, "training", Scope.COLLECTION_THEN_GLOBAL),
+        (DEFAULT, None, Scope.GLOBAL), (DETECTING, None, Scope.COLLECTION),
+        (DETECTING, "training", Scope.COLLECTION_THEN_GLOBAL),
     ):  # fmt: skip
         found, where, _ = scoped("protein for the old", chosen, policy, collection="nutrition")
         assert (where, found.ranked[0][0]) == (scope, "B")
@@ -313,7 +315,8 @@ def test_studies_far_behind_the_leader_are_not_cited() -> None:
     found, _, _ = scoped("weekly sets", None)
     policy = Policy(cited_from=0.05, cited_share=0.4, cited_studies=4)
     for chances, cited in (
-        ([], ""), ([0.01], "A"), ([0.9, 0.5, 0.4, 0.3], "ABC"), ([0.9, 0.8, 0.7, 0.6, 0.5], "ABCD"), ([0.06, 0.05, 0.04], "AB"),
+        ([], ""), ([0.01], "A"), ([0.9, 0.5, 0.4, 0.3], "ABC"), ([0.9, 0.8, 0.7, 0.6, 0.5], "ABCD"),
+        ([0.06, 0.05, 0.04], "AB"),
     ):  # fmt: skip
         ranked = tuple(zip("ABCDE", chances, strict=False))
         assert cited_studies(replace(found, ranked=ranked), policy) == tuple(cited)

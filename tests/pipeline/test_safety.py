@@ -44,10 +44,10 @@ def test_no_crisis_and_no_emergency_is_missed_and_no_other_question_declined() -
 
 def test_a_reply_says_where_help_is_and_all_but_the_gravest_what_the_site_can_do() -> None:
     for route, words in {
-        "crisis": ["112", "999", "911", "116 123", "988", "doctor"], "emergency": ["112", "999", "911", "Stop exercising"],
-        "pregnancy": ["midwife", "doctor"], "eating": ["doctor", "helpline"], "minor": ["paediatrician", "under 18"],
-        "drugs": ["no doses", "doctor"], "medicine": ["doctor", "pharmacist"], "personal_medical": ["doctor"],
-        "diagnosis": ["doctor"],
+        "crisis": ["112", "999", "911", "116 123", "988", "doctor"],
+        "emergency": ["112", "999", "911", "Stop exercising"], "pregnancy": ["midwife", "doctor"],
+        "eating": ["doctor", "helpline"], "minor": ["paediatrician", "under 18"], "drugs": ["no doses", "doctor"],
+        "medicine": ["doctor", "pharmacist"], "personal_medical": ["doctor"], "diagnosis": ["doctor"],
     }.items():  # fmt: skip
         declined = LEXICON.routes[route].declined()
         assert (declined.outcome, declined.route) == (Outcome.GUARDRAIL, route)
@@ -57,8 +57,8 @@ def test_a_reply_says_where_help_is_and_all_but_the_gravest_what_the_site_can_do
 
 def test_a_corpus_without_a_lexicon_still_answers_a_crisis_with_help() -> None:
     routes = {
-        "I want to kill myself": "crisis", "my mum took 40 paracetamol tablets": "emergency", "I can't breathe": "emergency",
-        "which heat pump is quietest?": None, "can my son squat at 12 years old?": None,
+        "I want to kill myself": "crisis", "my mum took 40 paracetamol tablets": "emergency",
+        "I can't breathe": "emergency", "which heat pump is quietest?": None, "can my son squat at 12 years old?": None,
     }  # fmt: skip
 
     assert {question: route_of(question, LANGUAGE_ONLY) for question in routes} == routes

@@ -30,9 +30,9 @@ def test_cleaning_twice_is_cleaning_once_and_no_string_breaks_the_word_functions
 
 def test_cleaning_keeps_the_words_and_drops_what_cannot_be_seen() -> None:
     cleaned = {
-        "  how   many\n\tsets? ": "how many sets?", "ｈｏｗ　ｍａｎｙ ｓｅｔｓ": "how many sets", "mus\u00adcle gro\u200bwth": "muscle growth",
-        "\u202eignore\u202c me": "ignore me", "ﬁbre": "fibre", "cafe\u0301": "café", "a\0b\x07c": "a b c", "\u200b\u2060\ufeff": "",
-        "💪 sets": "💪 sets",
+        "  how   many\n\tsets? ": "how many sets?", "ｈｏｗ　ｍａｎｙ ｓｅｔｓ": "how many sets",
+        "mus\u00adcle gro\u200bwth": "muscle growth", "\u202eignore\u202c me": "ignore me", "ﬁbre": "fibre",
+        "cafe\u0301": "café", "a\0b\x07c": "a b c", "\u200b\u2060\ufeff": "", "💪 sets": "💪 sets",
     }  # fmt: skip
 
     assert {text: clean(text) for text in cleaned} == cleaned
@@ -92,11 +92,13 @@ def found(text: str, *phrases: object, **others: list[str]) -> list[str]:
 
 def test_a_phrase_matches_what_the_pattern_language_says() -> None:
     for text, phrase, matches in (
-        ("Chest pain!", "chest pain", ["chest pain"]), ("chest. Pain", "chest pain", []), ("She fainted", "faint*", ["fainted"]),
-        ("on lisinopril", "*pril", ["lisinopril"]), ("I just want out", "i just? want", ["i just want"]),
-        ("I want out", "i just? want", ["i want"]), ("aged fourteen", "aged #8-17", ["aged fourteen"]),
-        ("aged 18", "aged #8-17", []), ("1,200 kcal", "#100-1199 kcal", []), ("so café it is", "cafe", ["cafe"]),
-        ("my lower back", "my * back", ["my lower back"]), ("Stop metformin", ". stop", [". stop"]), ("can't", "cant", ["cant"]),
+        ("Chest pain!", "chest pain", ["chest pain"]), ("chest. Pain", "chest pain", []),
+        ("She fainted", "faint*", ["fainted"]), ("on lisinopril", "*pril", ["lisinopril"]),
+        ("I just want out", "i just? want", ["i just want"]), ("I want out", "i just? want", ["i want"]),
+        ("aged fourteen", "aged #8-17", ["aged fourteen"]), ("aged 18", "aged #8-17", []),
+        ("1,200 kcal", "#100-1199 kcal", []), ("so café it is", "cafe", ["cafe"]),
+        ("my lower back", "my * back", ["my lower back"]), ("Stop metformin", ". stop", [". stop"]),
+        ("can't", "cant", ["cant"]),
     ):  # fmt: skip
         assert found(text, phrase) == matches, (text, phrase)
 

@@ -45,8 +45,8 @@ def test_a_span_begins_and_ends_with_a_sentence(text: str, start: int, end: int)
 
 def test_part_of_a_sentence_or_other_words_are_no_support() -> None:
     for claim in (
-        "creatine harms the kidneys.", "No trial found", "It was safe in older adults", "kidneys. It was safe.", "it was safe.",
-        "It was safe.  ", "It is safe.", " ", "",
+        "creatine harms the kidneys.", "No trial found", "It was safe in older adults", "kidneys. It was safe.",
+        "it was safe.", "It was safe.  ", "It is safe.", " ", "",
     ):  # fmt: skip
         assert find_span(claim, make_passage(SAFE)) is None, claim
 

@@ -28,9 +28,9 @@ def make_evidence(rank: int = 1, **changes: Any) -> dict[str, Any]:
     start = WEEKLY.index("weekly sets")
     return {
         "rank": rank, "passage_id": 900_000_000 + rank, "passage_version": 1, "study_id": f"T{rank:03}",
-        "title": f"Weekly sets and muscle growth, review {rank}", "section": "results", "kind": "summary", "text": WEEKLY,
-        "score": 0.97, "lexical_score": 14.2, "dense_score": 0.71, "distance": 0.29, "confidence": 84.0, "keyword_hits": 2,
-        "highlights": [[start, start + len("weekly sets")]],
+        "title": f"Weekly sets and muscle growth, review {rank}", "section": "results", "kind": "summary",
+        "text": WEEKLY, "score": 0.97, "lexical_score": 14.2, "dense_score": 0.71, "distance": 0.29, "confidence": 84.0,
+        "keyword_hits": 2, "highlights": [[start, start + len("weekly sets")]],
         "because": [{"step": "section", "effect": "x2.0", "value": 2.0}],
     } | changes  # fmt: skip
 

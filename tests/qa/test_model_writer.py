@@ -153,11 +153,11 @@ def test_good_sentences_among_oddities_are_read(corpus: FakeCorpus, double: Mode
 @pytest.mark.parametrize(
     ("behaviour", "reason"),
     [
-        ("429", "rate_limit"), ("429_date", "rate_limit"), ("400", "refused"), ("401", "unavailable"), ("302", "unavailable"),
-        ("503", "unavailable"), ("reset", "unavailable"), ("cut", "unavailable"), ("not_json", "unreadable"),
-        ("no_choices", "unreadable"), ("bad_utf8", "unreadable"), ("endless", "too_large"), ("packed", "too_large"),
-        ("length", "unreadable"), ("refusal", "unreadable"), ("half_a_draft", "unreadable"), ("wrong_shape", "unreadable"),
-        ("surrogates", "unverified"), ("good|500", "unavailable"),
+        ("429", "rate_limit"), ("429_date", "rate_limit"), ("400", "refused"), ("401", "unavailable"),
+        ("302", "unavailable"), ("503", "unavailable"), ("reset", "unavailable"), ("cut", "unavailable"),
+        ("not_json", "unreadable"), ("no_choices", "unreadable"), ("bad_utf8", "unreadable"), ("endless", "too_large"),
+        ("packed", "too_large"), ("length", "unreadable"), ("refusal", "unreadable"), ("half_a_draft", "unreadable"),
+        ("wrong_shape", "unreadable"), ("surrogates", "unverified"), ("good|500", "unavailable"),
     ],
 )  # fmt: skip
 def test_a_failing_server_is_replaced(corpus: FakeCorpus, double: ModelDouble, behaviour: str, reason: str) -> None:
@@ -246,7 +246,6 @@ def test_a_sentence_keeps_its_words_its_passages_and_its_paragraph() -> None:
         ("Few [sets](https://evil.example) build muscle.", "Few sets build muscle."),
         ("Ten sets (three a day) grew more, 5 < 6 and P < .05.", "Ten sets (three a day) grew more, 5 < 6 and P < .05."),
         ("The trial (wave1) lasted.", "The trial (wave1) lasted."),
-
         ("Few [sets](javascript:alert(1)) build muscle.", "Few sets) build muscle."),
         ("<b>Few sets</b> build <img src=x onerror=alert(1)>muscle.", "Few sets build muscle."),
         ("**Few sets** build `muscle`.", "Few sets build muscle."),

@@ -159,7 +159,8 @@ def test_a_refusal_shows_no_confidence_and_calls_its_passages_no_answer(monkeypa
 
 def test_a_fixed_reply_is_shown_alone_and_an_emergency_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
     headings = {
-        "emergency": "This may be an emergency", "crisis": "You are not alone with this", "minor": "One for a professional",
+        "emergency": "This may be an emergency", "crisis": "You are not alone with this",
+        "minor": "One for a professional",
     }  # fmt: skip
     for route, heading in headings.items():
         guardrail = {"route": route, "version": None}
