@@ -72,7 +72,7 @@ def _draft(number: int) -> Study:
 
 @pytest.fixture
 def callers(make_key: Callable[..., Made], db: None) -> Callers:
-    """Headers of everybody who may not see drafts: nobody's, and those of a key for everything whose owner curates nothing."""
+    """Headers of those who may not see drafts: anonymous, and a key with all scopes whose owner curates nothing."""
     nobody = User.objects.create_user("nobody", password=None, is_staff=True)
     made = {"curates nothing": make_key("ask", "read", "curate", "evaluate", owner=nobody)}
     return {"anonymous": {}} | {name: {"Authorization": f"Bearer {key.secret}"} for name, key in made.items()}
@@ -269,7 +269,7 @@ def ask(method: str, path: str, headers: dict[str, str]) -> Any:
 
 
 def _whole(response: Any, asked_for: str) -> tuple[int, list[tuple[str, str]], bytes]:
-    """Status, headers and bytes, without the request's id, what is left of the quota, and the name that was asked for."""
+    """Status, headers and bytes, without request id, remaining quota and the name that was asked for."""
     each_time = {"X-Request-ID", "RateLimit", "Content-Length"}
     own = "\n" if asked_for.isdecimal() else asked_for  # a number stands in other places, too; nothing repeats it
     headers = sorted((name, value.replace(own, "")) for name, value in response.items() if name not in each_time)

@@ -1,4 +1,4 @@
-"""Conventions of every response: other origins, ids, conditional reads, bad requests; and what careless clients send."""
+"""Conventions of every response: other origins, ids, conditional reads, bad requests, careless clients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The corpus by REST: lists and pages of them, filters, sparse fields and conditional reads. Drafts: test_canaries.py."""
+"""The corpus by REST: lists and their pages, filters, chosen fields, conditional reads. Drafts: test_canaries.py."""
 
 from __future__ import annotations
 

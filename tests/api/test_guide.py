@@ -1,4 +1,4 @@
-"""docs/api.md: every example runs as it is written and prints what stands below it; its tables are those of the code."""
+"""docs/api.md: every example runs as written and prints what stands below it; its tables are those of the code."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def run(example: Example, site: dict[str, str], folder: Path) -> str | None:
 
 
 def pattern(shown: str) -> str:
-    """What may stand at `…` differs from site to site: on a line of its own any lines, else the rest of a word or line."""
+    """`…` stands for what differs from site to site: any lines on a line of its own, else the rest of a word or line."""
     lines = [r"(?:.*\n)*?" if line == "…" else re.escape(line).replace("…", ".*") + "\n" for line in shown.splitlines()]
     return "".join(lines)
 

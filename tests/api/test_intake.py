@@ -1,4 +1,4 @@
-"""Bodies over a socket: what is refused is refused before it was sent, and files are read from those alone who may send them."""
+"""Bodies over a socket: refused before they are sent whole, and files are read only from those who may send them."""
 
 from __future__ import annotations
 

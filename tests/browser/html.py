@@ -1,4 +1,4 @@
-"""Whether a page is HTML as the standard wants it: read strictly, then looked over for what neither a parser nor axe sees."""
+"""Check that a page is valid HTML, and for faults that neither a parser nor axe sees."""
 
 from __future__ import annotations
 

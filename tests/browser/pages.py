@@ -71,7 +71,7 @@ ER  -
 class Place:
     """A page: where it is (made on first use), the status it answers with, and whether one has to be signed in.
 
-    `then` is what is done there before it is looked at, `first` before it is visited; `part` selects what only that changes.
+    `then` is done there before it is looked at, `first` before it is visited; `part` selects what only that changes.
     `rules` are axe's, where some are not ours; `complaint` is what the browser says of it on purpose. `has_layer` where
     something lies over the page: a picture shows no more of it than the screen does.
     """
@@ -211,7 +211,7 @@ def assert_no_wider(page: Page, *widths: int) -> None:
         assert page.evaluate("document.documentElement.scrollWidth") <= width, page.url
 
 
-# --- What some of them show ----------------------------------------------------------------------------------------------
+# --- What some of them show -----------------------------------------------------------------------------
 
 
 def _path(path: str, **place: Any) -> Place:
@@ -384,7 +384,7 @@ def _with_another(site: Site, **changes: Any) -> str:
 
 def _retracted(site: Site) -> str:
     """The pipeline's answer, begun by the words of a study that was retracted since."""
-    told = _told(site)  # first: what is made here past the doors is no version of the corpus
+    told = _told(site)  # first: what is made here without curation is no version of the corpus
     study = make_study(study_id="T-GONE", title="Four weekly sets against twelve in untrained men", texts=(FOUR,))
     address = site.stored(**_citing(told, study.passages.get(), FOUR, "summary"))
     curation.set_notice([study.study_id], notice="retracted", by=None, by_name="test", reason="for this test")

@@ -1,4 +1,4 @@
-"""What a reader does with an answer: terms, marks, table, feedback, copies, paper, follow-ups, comparing, own questions."""
+"""An answer in a browser: terms, marks, table, feedback, copies, paper, follow-ups, comparing, own questions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The desk as a new curator meets it: from a file to a banner over an answer. `SHOTS=docs/images/curating` keeps the pictures."""
+"""The desk as a new curator meets it, from a file to a retraction. `SHOTS=docs/images/curating` keeps pictures."""
 
 from __future__ import annotations
 

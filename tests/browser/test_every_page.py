@@ -1,6 +1,4 @@
-"""Every page of `pages.py`: legible to all in both schemes, no wider than the screen, valid HTML. (What a browser complains
-of fails every browser test: `conftest.Watch`.)
-"""
+"""Every page of `pages.py`: legible in both schemes, no wider than the screen, valid HTML; in German as in English."""
 
 from __future__ import annotations
 

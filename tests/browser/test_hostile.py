@@ -1,7 +1,7 @@
-"""Markup in every text that people or files bring in, on every page and list that shows it: nothing of it runs, nothing is fetched.
+"""Markup in every text that people or files bring in, on every page that shows it: nothing of it runs or is fetched.
 
-Many payloads stand on one page. Beside what a browser complains of (`conftest.Watch`: dialogs, other hosts, the content policy),
-each page is searched for elements that only a payload can have made.
+Many payloads stand on one page. Beside what a browser complains of (`conftest.Watch`), each page is searched for elements that
+only a payload can have made.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pages in a browser: no wider than the screen, still for readers who ask for it; the corpus, the API's page, a measured site."""
+"""Pages in a browser: widths, motion, citations, the corpus, the page of the API, a measured site."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A language model's server to test against: OpenAI's chat completions over real HTTP, behaving as each request says.
 
-The request's model says how: `good`, `swap_numbers`, `429`, ... A row such as `429,500,good` is for one request after
-another of the same part (summary, answer), the last for all that follow; `good|reset` is for the summary and for the answer.
+The request's model says how: `good`, `swap_numbers`, `429`, ... A row such as `429,500,good` is for one request after another
+of the same part (summary, answer), the last for all that follow; `good|reset` is for the summary and for the answer.
 `#7` at the end seeds what is left to chance. Run `python -m tests.doubles.model_server` to try a site against it.
 """
 

@@ -26,7 +26,7 @@ LEGS = "lexical,tfidf,ts_rank,dense,hybrid,rrf,rrf_ts_rank"
 
 
 def prefix() -> str:
-    """Of the throw-away databases that belong to this test's: other processes of the run have theirs on the same server."""
+    """The prefix of this process's throw-away databases: others have theirs on the same server."""
     with scratch_corpus._server() as server:
         return scratch_corpus.database_prefix(server)
 
@@ -48,7 +48,7 @@ def folder(tmp_path: Path) -> Path:
     return Path(shutil.copytree(TINY, tmp_path / "tiny"))
 
 
-# --- Reading ---------------------------------------------------------------------------------------------------------------
+# --- Reading --------------------------------------------------------------------------------------------
 
 
 def test_a_folder_is_read_whole_plain_or_packed(folder: Path) -> None:
@@ -88,10 +88,10 @@ def test_a_broken_line_is_named_with_its_file(folder: Path, file: str, line: str
         beir.read(folder)
 
 
-# --- Choosing --------------------------------------------------------------------------------------------------------------
+# --- Choosing -------------------------------------------------------------------------------------------
 
 
-# --- Running ---------------------------------------------------------------------------------------------------------------
+# --- Running --------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

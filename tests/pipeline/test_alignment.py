@@ -1,4 +1,4 @@
-"""Alignment and support: what a source says, cut down or put together, stays; what differs in a figure, direction or group falls."""
+"""Alignment and support: what a source says stays; what differs in a figure, direction or group falls."""
 
 from __future__ import annotations
 

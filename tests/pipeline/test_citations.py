@@ -1,4 +1,4 @@
-"""Citations and attributions: numbered by first appearance, naming who says it, and never left in a text that is not ours."""
+"""Citations and attributions: numbered by first appearance, naming who says it, absent from texts of others."""
 
 from __future__ import annotations
 

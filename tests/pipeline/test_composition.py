@@ -1,4 +1,4 @@
-"""Quotations that can be read alone, and answers composed of them: a headline, more in plain words, then the details."""
+"""Quotations that can be read alone, and answers composed of them: headline, summary, details."""
 
 from __future__ import annotations
 

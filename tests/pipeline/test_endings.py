@@ -1,4 +1,4 @@
-"""How a question ends: what is said of a part that nothing answers, what a refusal shows, and who is asked for nothing."""
+"""How a question ends: the part that nothing answers, what a refusal shows, hostile words."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ VOLUME = "S018"
 
 
 def ask(
-    text: str, *, mode: Mode = Mode.BEGINNER, corpus: SearchedCorpus | None = None, writer: Writer | None = None, **more: Any
+    text: str, *, mode: Mode = Mode.BEGINNER, corpus: SearchedCorpus | None = None, writer: Writer | None = None,
+    **more: Any,
 ) -> Ending:  # fmt: skip
     return engines.engine(DEFAULT).answer(
         Question(text, clean(text), mode),

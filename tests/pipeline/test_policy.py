@@ -1,4 +1,4 @@
-"""The policy: presets with the figures of their documents, read from one line of settings, wrong names refused in words."""
+"""The policy: presets, read from one line of settings; wrong names are refused in words."""
 
 from __future__ import annotations
 

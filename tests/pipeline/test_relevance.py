@@ -1,4 +1,4 @@
-"""Retrieval and relevance: one order of passages, fitted models and their features, missing parts, the confidence shown."""
+"""Retrieval and relevance: one order of passages, fitted models, missing parts, the confidence shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which questions get the fixed, careful reply: the reviewed list, the classifier beside it, and both without a corpus."""
+"""Which questions get a fixed reply: the reviewed list, the classifier beside it, both without a corpus."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def test_threads_stem_without_spoiling_each_others_words() -> None:
 
 
 def found(text: str, *phrases: object, **others: list[str]) -> list[str]:
-    """Return the texts of the matches of a list with these phrases; a list `NAME` may be given beside, and `without`."""
+    """Return the matches of a list with these phrases, exceptions in `without`, beside lists of other names."""
     lists = {"list": {"phrases": list(phrases), "except": others.pop("without", [])}}
     lists |= {name: {"phrases": rows} for name, rows in others.items()}
     words = words_of(text)

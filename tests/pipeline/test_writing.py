@@ -1,4 +1,4 @@
-"""Writers one after another until one holds; whoever watches is told what stays, how long stages take, and nothing that falls."""
+"""Writers one after another until one holds; watchers see what stays and how long stages take."""
 
 from __future__ import annotations
 

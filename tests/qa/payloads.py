@@ -47,7 +47,7 @@ def make_sentence(
 
 
 def make_payload(**changes: Any) -> dict[str, Any]:
-    """An answered question with two sources; the second passage holds a character beyond the basic plane before its span."""
+    """An answered question with two sources; an emoji stands before the span of the second passage."""
     first, second = make_evidence(1), make_evidence(2, text=PROTEIN, section="practical_applications", highlights=[])
     compared = make_sentence(second, "than those who ate 0.8 g/kg.", (2,), paragraph=1)
     left_out = {"what": "passage", "reason": "study_cap", "detail": "", "passage_id": 9, "study_id": "T001"}

@@ -319,10 +319,10 @@ def test_doors_of_an_answer_want_a_form_of_this_site_and_an_answer(client: Clien
     keep()
     stranger = Client(enforce_csrf_checks=True)
 
-    for door in ("feedback", "again"):
-        assert client.get(f"/answers/answer-one/{door}/").status_code == 405
-        assert client.post(f"/answers/missing/{door}/", {"helpful": "yes"}).status_code == 404
-        assert stranger.post(f"/answers/answer-one/{door}/", {"helpful": "yes"}).status_code == 403
+    for act in ("feedback", "again"):
+        assert client.get(f"/answers/answer-one/{act}/").status_code == 405
+        assert client.post(f"/answers/missing/{act}/", {"helpful": "yes"}).status_code == 404
+        assert stranger.post(f"/answers/answer-one/{act}/", {"helpful": "yes"}).status_code == 403
     assert not Feedback.objects.exists()
 
 

@@ -154,6 +154,6 @@ def test_asking_and_reading_take_a_fixed_number_of_queries(django_assert_num_que
     # Passages and plain sentences, each with their sentences, the corpus version, two time limits, four of savepoints.
     with django_assert_num_queries(11):
         post({"question": ASKED})
-    # Beside the count; two mark the one view of the corpus that all of it is read in, and one reads the stored passages.
+    # Beside the count: two mark the snapshot that all of it is read in, one reads the stored passages.
     with django_assert_num_queries(7):
         get(location)

@@ -1,4 +1,4 @@
-"""Asking: what can be asked, the corpus itself included, what is kept, and what becomes of it when the corpus changes."""
+"""Asking: what can be asked, what is stored, what becomes of it when the corpus changes; counts of the corpus."""
 
 from __future__ import annotations
 

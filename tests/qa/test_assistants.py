@@ -1,4 +1,4 @@
-"""The MCP server at /mcp, spoken to by the protocol's own client over a socket: the same answers, keys and quotas as /api/v1/."""
+"""The MCP server at /mcp over a socket, by the protocol's own client: the answers, keys and quotas of /api/v1/."""
 
 from __future__ import annotations
 

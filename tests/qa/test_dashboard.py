@@ -1,4 +1,4 @@
-"""Curators' pages: each number leads to the list behind it, an answer shows how it was written, nobody overwrites another."""
+"""Curators' pages: each number leads to its list, lists take few queries, nobody overwrites another's work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A follow-up keeps its parent, mode, collection and subject; a browser remembers its own questions and forgets them."""
+"""A follow-up keeps parent, mode, collection and subject; a browser lists its own questions and forgets them."""
 
 from __future__ import annotations
 

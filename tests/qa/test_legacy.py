@@ -198,7 +198,8 @@ def test_a_bad_request_is_400_in_their_words() -> None:
         ({"query": None}, "query", "not_text"), ({"query": "  "}, "query", "blank"),
         ({"query": "a" * 2001}, "query", "too_long"), ({"mode": "expert"}, "mode", "unknown"),
         ({"collection": "moon"}, "collection", "unknown"), ({"use_llm": "yes"}, "use_llm", "not_boolean"),
-        *(({name: bad}, name, "out_of_range") for name in ("top_k_passages", "max_studies") for bad in (0, 13, True, "5", [5])),
+        *(({"top_k_passages": bad}, "top_k_passages", "out_of_range") for bad in (0, 13, True, "5", [5])),
+        *(({"max_studies": bad}, "max_studies", "out_of_range") for bad in (0, 13, True, "5", [5])),
         ({"moon": 1}, "moon", "unknown_field"),
     ]  # fmt: skip
     bad_parts: list[tuple[dict[str, Any], str]] = [

@@ -93,7 +93,7 @@ def test_no_time_is_spent_beyond_the_deadline_and_a_named_pause_is_kept(double: 
     assert len(double.asked) == 3
 
 
-# --- The breaker -------------------------------------------------------------------------------------------------------
+# --- The breaker ----------------------------------------------------------------------------------------
 
 
 def at_once(number: int, call: Callable[[], Any]) -> list[Any]:
@@ -142,7 +142,7 @@ def test_after_a_pause_one_call_decides(probe: str, state: str) -> None:
     assert breaker.admit() == (state != "open")
 
 
-# --- Spending ----------------------------------------------------------------------------------------------------------
+# --- Spending -------------------------------------------------------------------------------------------
 
 
 class Ledger:

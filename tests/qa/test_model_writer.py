@@ -147,7 +147,7 @@ def test_good_sentences_among_oddities_are_read(corpus: FakeCorpus, double: Mode
     assert not any(re.search(r"[\[\]［］【】()]\s*\d|javascript", text) for text in said(answer) if "(" not in text)
 
 
-# --- Servers that fail -------------------------------------------------------------------------------------------------
+# --- Servers that fail ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

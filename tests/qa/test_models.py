@@ -1,4 +1,4 @@
-"""Rows of answers: written once, packed so that what clients read is the same to the byte, and every constraint holds."""
+"""Rows of answers: written once, packed without loss, under constraints of the database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models that read question and passage together: a tiny CrossEncoder made here, and a server that is good, slow or broken."""
+"""Models that rank passages anew: a tiny CrossEncoder made here, and a server that is good, slow or broken."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replies of every kind by the hundred, and planted instructions with a model that obeys them all: nothing of it leaves.
+"""Model replies of every kind, and planted instructions with a model that obeys them all: nothing of it leaves.
 
 `--scripted-replies 2000` runs as many as the acceptance asks for; 80 without it.
 """
@@ -58,7 +58,7 @@ def ask(corpus: FakeCorpus, double: ModelDouble, text: str, behaviour: str, *, s
 
 
 def leaks(answer: Ending, corpus: FakeCorpus) -> Iterator[str]:
-    """What left the system that must not, in words; the oracle knows the corpus and nothing of the pipeline's own checks."""
+    """Tell in words what left the system and must not, knowing the corpus and no check of the pipeline."""
     if isinstance(answer, Refused):
         return
     assert isinstance(answer, Answered)

@@ -183,7 +183,7 @@ def test_from_any_event_on_the_rest_of_a_stored_answer_is_told() -> None:
 
 
 def test_an_event_id_beyond_the_last_gets_the_end(model: SlowModel) -> None:
-    """Of a kept answer, and of one in the making: no made-up id leaves a stream without an end, or the others waiting."""
+    """No made-up id leaves a stream without its end, of a stored answer or of one in the making."""
 
     async def talk(application: Any) -> list[Event]:
         async with posting(application, STREAM, {"question": ASKED}) as first:

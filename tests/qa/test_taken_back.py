@@ -1,4 +1,4 @@
-"""What rests on a study is shown before its words are taken away; answers that lost a source are listed and asked again."""
+"""What rests on a study is shown before it is withdrawn; answers that lost a source are listed and asked again."""
 
 from __future__ import annotations
 

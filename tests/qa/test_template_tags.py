@@ -1,4 +1,4 @@
-"""Template tags and static files: lines end where nothing is torn apart, addresses are Django's, files are as listed."""
+"""Template tags and static files: unbroken figures, translated texts, addresses, and files as they are listed."""
 
 from __future__ import annotations
 

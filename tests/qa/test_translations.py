@@ -1,4 +1,4 @@
-"""Every text of the public pages can be told in every language, and a page is told in one of them, but for the corpus."""
+"""Every text of the public pages has a translation, and a page is in one language but for words of the corpus."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who writes, as the site is set up: through the doors, with the database and a model's server beside it."""
+"""Who writes, as the site is set up: with the database and a model's server."""
 
 from __future__ import annotations
 

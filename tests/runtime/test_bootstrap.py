@@ -41,7 +41,7 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
 
 def an_interpreter(path: Path, *, version: str = "3.11", makes_environments: bool = True, seconds: float = 0.01) -> str:
-    """A program that answers as a Python would: its version, whether it can make environments, how long its work takes."""
+    """A program that answers as Python: its version, whether it makes environments, how long work takes."""
     answers = {"version_info": version, "ensurepip": "yes" if makes_environments else "", "perf_counter": str(seconds)}
     cases = "".join(f"*{word}*) echo '{answer}';;\n" for word, answer in answers.items())
     path.parent.mkdir(exist_ok=True)
