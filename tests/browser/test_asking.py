@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import Watch
-from tests.browser.site import PIZZA, SETS, SHOES, STAND, STREAM, Site, payload_of
+from tests.browser.site import PIZZA, SETS, SHOES, STAND, Site, payload_of
 from tests.qa.payloads import make_refusal
 
 PHONE = {"width": 390, "height": 844}
@@ -192,19 +192,6 @@ def test_a_question_that_cannot_be_asked_is_said_by_the_form_and_nothing_is_lost
     expect(box).to_have_value("\u200b \u200b")
     assert page.url == address
     expect(page.locator(".answer")).to_have_count(1 if start == "answer" else 0)
-
-
-def test_when_the_server_cannot_be_reached_the_question_stays(site: Site, page: Page, watch: Watch) -> None:
-    watch.expected = ("net::ERR_FAILED", "htmx:")
-    page.goto(site.url)
-    page.route(STREAM, lambda route: route.abort())
-    page.get_by_label("Your question").fill(SETS)
-
-    page.get_by_role("button", name="Ask", exact=True).click()
-
-    expect(page.get_by_role("alert").filter(has_text="Your question is still in the box")).to_be_visible()
-    expect(page.get_by_label("Your question")).to_have_value(SETS)
-    expect(page.get_by_role("button", name="Ask", exact=True)).to_be_enabled()
 
 
 def test_a_page_out_of_date_says_so_and_its_reload_keeps_the_question(site: Site, page: Page, watch: Watch) -> None:

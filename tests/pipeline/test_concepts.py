@@ -11,11 +11,9 @@ from hypothesis import strategies as st
 from corpus_app.records import Collection, Design, Notice, Reference
 from qa_app.pipeline.concepts import ConceptIndex
 from qa_app.pipeline.lexicon import LANGUAGE_FOLDER, words_of
-from qa_app.pipeline.question.follow_up import is_fragment
 from qa_app.pipeline.question.sources import SourceIndex, find_sources
 from qa_app.pipeline.question.wording import find_collection
 from tests.pipeline.corpora import GOLDEN, published_rows, read_rows, reference_of
-from tests.pipeline.test_parse import read
 from tests.pipeline.values import make_concept
 
 GRAPH = (
@@ -72,12 +70,6 @@ def test_a_collection_is_pointed_at_only_where_it_is_clearly_ahead() -> None:
         ("", (SHARED,), None), ("", (SHARED, LEUCINE), "nutrition"),
     ):  # fmt: skip
         assert find_collection(words_of(question), concepts, (TRAINING, NUTRITION)) == expected, question
-
-
-def test_a_few_words_that_name_nothing_are_a_fragment() -> None:
-    assert all(is_fragment(read(question)) for question in ("and before bed?", "what dose?"))
-    for whole in ("and for women?", "Is creatine safe?", "What is the capital of France?"):
-        assert not is_fragment(read(whole))
 
 
 LISTS = tomllib.loads((LANGUAGE_FOLDER / "sources.toml").read_text("utf-8"))

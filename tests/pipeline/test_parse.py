@@ -65,13 +65,6 @@ def test_what_a_question_names_fills_its_slots() -> None:
         assert [set(slot) for slot in filled] == [set(slot.split()) for slot in slots], question
 
 
-def test_what_no_study_is_about_is_told_apart() -> None:
-    query = read("is ephedrine or creatine better for strength")
-
-    assert [concept.concept_id for concept in query.unstudied] == ["ephedrine"]
-    assert [concept.concept_id for concept in query.concepts] == ["creatine", "muscle-strength"]
-
-
 def test_whom_a_question_is_about_is_read() -> None:
     rows = read_rows("people")
 
@@ -182,13 +175,6 @@ def test_what_may_be_asked_of_anything_names_nothing() -> None:
         "Should I stop drinking?", "How many times a day should I eat?", "how much protein?", "does earthing work?",
     ):  # fmt: skip
         assert not names_nothing(read(full)), full
-
-
-@given(question=st.text(max_size=60), before=st.text(max_size=120))
-def test_any_text_keeps_the_words_of_the_reader(question: str, before: str) -> None:
-    meant = meaning(question, before)
-
-    assert meant is None or meant.startswith(clean(question).rstrip(" ?!."))
 
 
 @given(data=st.data())

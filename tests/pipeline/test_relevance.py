@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,7 +21,7 @@ from qa_app.pipeline.policy import DEFAULT, PRESETS, Policy
 from qa_app.pipeline.ports import Vector
 from qa_app.pipeline.query import Population, Query
 from qa_app.pipeline.records import Scope
-from qa_app.pipeline.relevance import NO_COSINE, Features, Vocabulary, read_features
+from qa_app.pipeline.relevance import Features, Vocabulary, read_features
 from qa_app.pipeline.retrieval import Models, Retrieved, cited_studies, fuse, retrieve, retrieve_scoped
 from tests.pipeline.fake_corpus import FakeCorpus
 from tests.pipeline.values import make_concept, make_passage, make_query, make_scores, make_study
@@ -33,18 +32,6 @@ VOCABULARY = Vocabulary({"set": 1.0, "muscl": 3.0}, unknown_share=0.0)
 def features_of(*scores: StudyScores) -> Features:
     studies = {score.study_id: make_study(score.study_id) for score in scores}
     return read_features(make_query(), scores, studies, VOCABULARY)
-
-
-def test_the_gap_is_the_distance_to_the_best_study_and_a_missing_text_is_below_any_score() -> None:
-    found = features_of(make_scores("A", title=(2.0, 0.4)), make_scores("B", title=(5.0, 0.7)), make_scores("C"))
-    without_vectors = features_of(make_scores(title=(2.0, None), passage=(1.0, None)))
-
-    assert found.column("title_cosine_gap") == pytest.approx([-0.3, 0.0, NO_COSINE - 0.7])
-    assert found.column("title_bm25_gap") == pytest.approx([-3.0, 0.0, -5.0])
-    for kind in ("question", "plain", "statement", "title", "passage"):
-        assert (found.column(f"{kind}_cosine")[2], found.column(f"{kind}_bm25")[2]) == (NO_COSINE, 0.0)
-        assert without_vectors.column(f"{kind}_cosine")[0] == NO_COSINE
-    assert without_vectors.column("title_bm25")[0] == 2.0
 
 
 def test_the_most_likely_study_comes_first_and_equals_by_id() -> None:
@@ -98,14 +85,6 @@ def test_what_is_no_model_file_is_refused_with_what_to_do(tmp_path: Path) -> Non
         path.write_text(text)
         with pytest.raises(BadModel, match="calibrate"):
             learned.read(path)
-
-
-def test_a_chance_is_logistic_in_standardised_features_and_between_0_and_1() -> None:
-    rows = [[0.5, 0.25], [0.6, 0.25], [0.5, 0.75]]  # the mean; one standard deviation more of the first, of the second
-    far = MODEL.predict(np.array([[1e9, 0.0], [-1e9, 0.0]]))
-
-    assert MODEL.predict(np.array(rows)) == pytest.approx([1 / (1 + np.exp(-x)) for x in (0.5, 2.5, -0.5)])
-    assert 0 < far[1] < 1e-6 < 1 - 1e-6 < far[0] < 1
 
 
 @pytest.mark.parametrize("folder", sorted(learned.FOLDER.iterdir()), ids=lambda folder: folder.name)

@@ -14,6 +14,7 @@ from tests.builders import make_collection, make_concept, make_finding, make_stu
 from tests.doubles.model_server import ModelDouble, serving
 from tests.fakes import WordHashEncoder
 from tests.pipeline.corpora import CORPUS, FITTED, StemHashEncoder
+from tests.pipeline.fake_corpus import FakeCorpus, starter_corpus
 from tests.snapshots import Rows
 
 ASKED = "How many weekly sets per muscle for growth?"
@@ -50,6 +51,12 @@ def double(model_double: ModelDouble) -> ModelDouble:
     """A language model's server that has been asked nothing yet."""
     model_double.reset()
     return model_double
+
+
+@pytest.fixture(scope="session")
+def corpus() -> FakeCorpus:
+    """The starter corpus in memory."""
+    return starter_corpus(CORPUS)
 
 
 _saved: list[Rows] = []

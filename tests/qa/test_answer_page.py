@@ -75,11 +75,9 @@ def table_of(html: str) -> list[list[str]]:
 def test_the_table_has_a_row_for_each_finding_on_the_outcome_asked_for(client: Client) -> None:
     make_study(study_id="T001", n_participants=40, population="Trained men", authors=["First A", "Second B"], year=2019)
     third = make_study(study_id="T003", design="meta_analysis", n_studies=15, authors=["Third C"], year=2021)
-    make_concept(concept_id="heavy", name="high-load training")
     agreement = on_growth(
-        favours=[found("T001", 7, "More sets, more growth.")], unclear=[found("T003", 8, "It varied.")],
-        subject_concept="heavy",
-    )  # fmt: skip
+        favours=[found("T001", 7, "More sets, more growth.")], unclear=[found("T003", 8, "It varied.")]
+    )
 
     html = shown(client, keep(agreement=agreement, **shown_only(third)))
 
@@ -89,7 +87,7 @@ def test_the_table_has_a_row_for_each_finding_on_the_outcome_asked_for(client: C
     assert second[:3] == ["Third C, 2021", "Meta-analysis", "Not reported"]
     assert second[3:] == ["In 15 studies", "It varied.", "Mixed or unclear"]
     assert "On muscle growth, as curators recorded it." in html
-    assert "Benefit and disadvantage are those of high-load training." in html
+
     assert 'href="/answers/answer-one/export/csv"' in html
 
 
@@ -108,6 +106,16 @@ def test_the_table_tells_directions_of_findings(client: Client) -> None:
     assert [row[-1] for row in on_one] == ["Increase", "No difference"]
     assert on_all[0][-2:] == ["Thickness: More sets, more growth.", "Increase"]
     assert len(on_all) == 2
+
+
+def test_whose_benefit_is_meant_is_said_where_there_is_one(client: Client) -> None:
+    make_concept(concept_id="heavy", name="high-load training")
+    for study_id in ("T001", "T002"):
+        make_study(study_id=study_id)
+    for side, is_said in (("favours", True), ("no_difference", False)):
+        stand = on_growth(subject_concept="heavy", **{side: [found("T001", 3, "Heavy beat light.")]})
+        html = shown(client, keep(id=side, request_id=str(uuid4()), agreement=stand))
+        assert ("Benefit and disadvantage are those of high-load training." in html) is is_said
 
 
 def test_studies_are_counted_by_where_they_stand_and_every_mark_opens_its_words(client: Client) -> None:
@@ -179,18 +187,6 @@ def test_the_answer_comes_first_and_what_it_rests_on_after_it(client: Client) ->
     sure = re.findall(r'<a class="badge sure high" href="#confidence-title">([^<]*)</a>', html)
     assert sure == ["Very likely fits your question"]
     assert '<a href="/studies/T009/">Left for want of room</a>' in html
-
-
-def test_a_refusal_offers_the_question_box_first(client: Client, library: tuple[str, ...]) -> None:
-    answer = Answer.objects.get(pk=asking.ask(question="does a sauna cure gout?")["id"])
-
-    html = shown(client, answer)
-
-    assert html.count('id="ask-form"') == 1
-    assert html.index('href="#evidence-title"') < html.index('id="ask-form"') < html.index('id="evidence-title"')
-    assert "badge sure" not in html.partition('<template id="making">')[0]
-    assert "evidence-table" not in html
-    assert "Ask in other words" in html
 
 
 def test_the_timeline_has_a_dot_for_each_dated_study_and_a_list_of_the_same() -> None:

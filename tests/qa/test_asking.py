@@ -14,7 +14,7 @@ from django.test import Client
 from corpus_app import curation, embedding, indexing, search
 from corpus_app.embedding import EncoderUnavailable
 from corpus_app.models import Passage
-from qa_app.answers import asking, examples, redaction, replaying
+from qa_app.answers import asking, redaction, replaying
 from qa_app.answers.payload import Payload
 from qa_app.models import Answer
 from tests.builders import make_collection, make_study
@@ -103,16 +103,6 @@ def test_a_question_can_be_asked_with_another_policy() -> None:
         assert Answer.objects.get(pk=body["id"]).policy.values["evidence_passages"] == passages
     with pytest.raises(asking.BadPolicy, match="there are default, seed-000"):
         asking.ask(question=ASKED, preset="magic")
-
-
-def test_a_draft_never_surfaces_even_when_it_matches_best(answered: Payload) -> None:
-    curation.publish(["T-DRAFT"], by=None, by_name="tests")
-    indexing.index_stale()
-
-    published = asking.ask(question=ASKED)
-
-    assert published["evidence"][0]["study_id"] == "T-DRAFT"
-    assert {entry["study_id"] for entry in answered["evidence"]} <= {"T-SETS", "T-PROTEIN"}
 
 
 def test_without_an_encoder_the_words_answer_and_the_failed_leg_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,11 +203,6 @@ def test_the_nearest_passages_of_a_refusal_are_hidden_too() -> None:
     body = shown(refused)
     assert "T-SETS" not in json.dumps(body | {"notices": []})
     assert ("T-SETS", "withdrawn") in [(n["study_id"], n["kind"]) for n in body["notices"]]
-
-
-def test_examples_can_all_be_asked() -> None:
-    for example in examples.CURATED:
-        asking.check(question=example, mode="beginner", collection=None, writer="auto", parent=None)
 
 
 def test_the_front_page_counts_what_readers_may_see() -> None:

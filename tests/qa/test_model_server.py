@@ -64,15 +64,6 @@ def test_any_caller_gets_the_models_words_and_what_they_took(double: ModelDouble
     assert complete(make_server(double)).cost is None  # without a price
 
 
-def test_schema_and_longest_reply_go_along(double: ModelDouble) -> None:
-    make_server(double, reply_tokens=77).complete(MESSAGES, SCHEMA, Deadline.after(20), name="judgement")
-
-    sent = double.asked[0].body
-    chosen = sent["response_format"]["json_schema"]
-    assert (chosen["name"], chosen["schema"], chosen["strict"]) == ("judgement", SCHEMA, True)
-    assert sent["max_completion_tokens"] == 77
-
-
 def test_a_key_is_sent_and_never_said() -> None:
     with serving() as double:
         server = ModelServer(ServerSettings(model="401", api_key="sk-secret", base_url=double.base_url))

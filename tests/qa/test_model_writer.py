@@ -25,7 +25,7 @@ from qa_app.writers.drafts import NOT_FOUND, DraftPart, Unreadable, clean_senten
 from qa_app.writers.model_server import Deadline, ModelServer, ServerSettings
 from qa_app.writers.model_writer import PROMPT, RETRY_PASSAGES, ModelWriter, prompt_name
 from tests.doubles.model_server import ModelDouble
-from tests.pipeline.fake_corpus import FakeCorpus, eager_engine, starter_corpus
+from tests.pipeline.fake_corpus import FakeCorpus, eager_engine
 from tests.pipeline.values import make_passage
 
 ASKED = "How many weekly sets for muscle growth?"
@@ -34,11 +34,6 @@ TODAY = date(2026, 1, 1)
 CORPUS = Path(__file__).parents[2] / "corpus"
 SHORT = 2.0  # seconds that a slow server is waited for
 LONG = 20.0
-
-
-@pytest.fixture(scope="module")
-def corpus() -> FakeCorpus:
-    return starter_corpus(CORPUS)
 
 
 def model_server(double: ModelDouble, behaviour: str, **changes: Any) -> ModelServer:

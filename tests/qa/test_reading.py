@@ -73,15 +73,6 @@ def test_sentences_of_a_withdrawn_study_lose_words_and_markers_but_those_of_othe
     assert kept.answer[0][0].markers == (2,)
 
 
-def test_an_answer_that_only_repeats_the_summary_is_not_shown_twice() -> None:
-    sentence = make_sentence(make_evidence(1), QUOTE, (1,))
-    told = {"text": "", "sentences": [sentence]}
-
-    page = presentation.read(make_payload(summary=told, answer=told, citations=[make_citation(1)]))
-
-    assert (len(page.summary), page.answer) == (1, ())
-
-
 def test_banners_come_gravest_first_and_once_a_study() -> None:
     notices = [
         {"study_id": None, "kind": "newer_corpus", "at": None},

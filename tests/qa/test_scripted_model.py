@@ -29,7 +29,7 @@ from qa_app.pipeline.writer import ExtractiveWriter
 from qa_app.writers.model_server import Deadline, ModelServer, ServerSettings
 from qa_app.writers.model_writer import ModelWriter
 from tests.doubles.model_server import BEHAVIOURS, INVENTED, WRITES, ModelDouble
-from tests.pipeline.fake_corpus import FakeCorpus, eager_engine, starter_corpus
+from tests.pipeline.fake_corpus import FakeCorpus, eager_engine
 
 ROOT = Path(__file__).parents[2]
 TODAY = date(2026, 1, 1)
@@ -39,11 +39,6 @@ NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 WORDS_FOR = dict(
     zip("zero one two three four five six seven eight nine ten eleven twelve".split(), range(13), strict=True)
 )
-
-
-@pytest.fixture(scope="module")
-def corpus() -> FakeCorpus:
-    return starter_corpus(ROOT / "corpus")
 
 
 def ask(corpus: FakeCorpus, double: ModelDouble, text: str, behaviour: str, *, seconds: float = 20.0) -> Ending:
@@ -149,11 +144,10 @@ ASKED = "How many weekly sets for muscle growth?"
 
 
 @pytest.fixture(scope="module")
-def few() -> list[Passage]:
+def few(corpus: FakeCorpus) -> list[Passage]:
     """The passages about the question, of the studies that answer it."""
-    whole = starter_corpus(ROOT / "corpus")
-    found = whole.find(ASKED, None, collection=None, limit=20, error=None)
-    return list(whole.load([hit.passage_id for hit in found.hits]))
+    found = corpus.find(ASKED, None, collection=None, limit=20, error=None)
+    return list(corpus.load([hit.passage_id for hit in found.hits]))
 
 
 def planted(few: list[Passage], place: str, text: str) -> tuple[FakeCorpus, str]:

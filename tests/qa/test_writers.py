@@ -125,25 +125,3 @@ def test_one_breaker_serves_the_whole_process_and_readiness_says_who_writes(set_
     ready = client.get("/readyz")
     assert (ready.status_code, ready.json()["writer"]) == (200, {"name": "llm", "model": "401", "circuit": "open"})
     assert "sk-secret" not in ready.content.decode()
-
-
-@pytest.mark.parametrize(
-    ("behaviour", "part", "calls", "writer", "reason"),
-    [
-        ("good", "summary", 1, "llm", None),
-        ("good", "answer", 1, "llm", None),
-        ("general_knowledge", "summary", 2, "extractive", "unverified"),
-    ],
-)
-def test_a_part_costs_its_own_calls(
-    set_up: SetUp, double: ModelDouble, behaviour: str, part: Any, calls: int, writer: str, reason: str | None
-) -> None:
-    set_up(behaviour)
-    opened = asking.open_context(question=ASKED)
-    before = len(double.asked)
-
-    written = asking.write_part(opened.request_id, part)
-
-    assert [asked.part for asked in double.asked[before:]] == [part] * calls
-    assert (written.generator["name"], written.generator["fallback_reason"]) == (writer, reason)
-    assert written.part["sentences"]
