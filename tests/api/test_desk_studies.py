@@ -145,7 +145,7 @@ def test_passages_are_added_changed_and_removed_under_the_studys_version(key: st
     assert Passage.objects.filter(pk=last.pk).exists()
 
 
-def test_broken_words_are_kept_from_readers_until_somebody_says_why_they_may_stand(key: str) -> None:
+def test_broken_words_are_published_only_with_a_reason(key: str) -> None:
     passage = make_passage()
     path, version = f"{DESK}passages/{passage.pk}", passage.study.version
     make_study(study_id="A", texts=(BROKEN,), status="draft")
@@ -216,7 +216,7 @@ def test_authors_do_not_publish_where_others_review(key: str, make_key: Callable
     assert patch(f"{STUDIES}/new-1", {"title": "Reviewed"}, reviewer, version).status_code == 200
 
 
-def test_a_study_without_a_passage_an_id_or_a_doi_that_is_there_are_refused(key: str) -> None:
+def test_no_passage_a_known_id_and_a_known_doi_are_refused(key: str) -> None:
     make_study(study_id="A", doi="10.1000/new.1", texts=(), status="draft")
 
     for verb in ("submit", "publish"):

@@ -142,7 +142,7 @@ def test_every_example_runs_and_prints_what_the_guide_shows(site: dict[str, str]
         pytest.skip("not all languages of the guide are installed here: curl, node")
 
 
-def test_what_assistants_are_told_of_the_site_is_json_and_names_its_address() -> None:
+def test_settings_for_assistants_are_json_with_the_address() -> None:
     told = re.findall(r"^```json\n(.*?)^```", section("Assistants"), re.MULTILINE | re.DOTALL)
 
     assert len(told) == 3

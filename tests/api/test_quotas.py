@@ -51,7 +51,7 @@ def test_a_minute_and_a_day_are_counted_and_start_anew() -> None:
 
 
 @pytest.mark.django_db
-def test_a_late_clock_opens_nothing_and_counters_of_days_gone_by_are_forgotten() -> None:
+def test_a_late_clock_opens_nothing_and_old_counters_go() -> None:
     quotas.take("old", "read", TWENTY, now=NOON - timedelta(days=2))
     quotas.take("new", "read", Limits(1, 1), now=NOON)
 
@@ -133,7 +133,7 @@ def test_page_and_api_share_a_visitors_quota(settings: LazySettings, at_noon: No
 
 
 @pytest.mark.usefixtures("library", "at_noon")
-def test_a_question_that_the_page_cannot_stream_and_then_posts_is_counted_once(settings: LazySettings) -> None:
+def test_a_question_streamed_then_posted_is_counted_once(settings: LazySettings) -> None:
     settings.ANONYMOUS_QUOTAS = settings.ANONYMOUS_QUOTAS | {"ask": Limits(10, 10)}
     unfit = {"question": " "}
 
@@ -217,7 +217,7 @@ def test_auto_falls_back_and_says_why() -> None:
 
 
 @pytest.mark.usefixtures("one_answer_by_a_model")
-def test_a_model_by_name_is_429_for_that_client_and_says_when_to_come_again(make_key: Callable[..., Made]) -> None:
+def test_a_model_asked_for_by_name_is_429_beyond_its_quota(make_key: Callable[..., Made]) -> None:
     asked, secret, once = {"question": ASKED, "writer": "llm"}, make_key().secret, {"Idempotency-Key": "one"}
     for unmodelled in ({"question": ASKED, "writer": "extractive"}, {"question": OTHER}, asked | {"question": ""}):
         assert post(f"{V1}answers", unmodelled).status_code in {201, 400}

@@ -35,7 +35,7 @@ def test_a_hard_term_explains_itself_by_pointer_and_by_keyboard(page: Page, answ
 
 
 @pytest.mark.parametrize("reader", [False], indirect=True)
-def test_without_script_terms_open_feedback_is_kept_and_the_question_asked_again(reader: Page, answer: str) -> None:
+def test_an_answer_works_without_script(reader: Page, answer: str) -> None:
     reader.goto(answer)
     reader.get_by_role("button", name="Few sets").first.click()
     expect(reader.locator(".meaning").first).to_be_visible()
@@ -142,7 +142,7 @@ TOLD = """() => [...document.querySelectorAll(".evidence-table tbody tr")].map((
 ])"""
 
 
-def test_the_table_tells_of_a_study_once_and_then_only_what_else_it_found(site: Site, page: Page) -> None:
+def test_the_table_names_a_study_once(site: Site, page: Page) -> None:
     further = {"study_id": "T001", "finding_id": 9003, "statement": "Few sets built muscle, too."}
     page.goto(site.stored(agreement=STAND | {"favours": [*STAND["favours"], further]}))
     for width in (390, 1280):

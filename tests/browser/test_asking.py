@@ -70,7 +70,7 @@ def test_a_marker_opens_the_passage_with_exactly_the_quoted_words_marked(site: S
     expect(marker).to_be_focused()
 
 
-def test_another_marker_replaces_what_the_panel_shows_and_a_mark_opens_it_too(site: Site, page: Page) -> None:
+def test_markers_and_marks_open_the_panel_in_turn(site: Site, page: Page) -> None:
     page.goto(site.stored(agreement=STAND))
     markers, marks, panel = page.locator(".answer .cite"), page.locator(".mark"), page.get_by_role("dialog")
     quotes = ("Few sets still build muscle.", "than those who ate 0.8 g/kg.")
@@ -176,9 +176,7 @@ def test_an_example_is_asked_by_one_click_in_the_chosen_mode(site: Site, page: P
 
 
 @pytest.mark.parametrize("start", ["ask", "answer"])
-def test_a_question_that_cannot_be_asked_is_said_by_the_form_and_nothing_is_lost(
-    site: Site, page: Page, watch: Watch, start: str
-) -> None:
+def test_an_unfit_question_stays_in_the_form(site: Site, page: Page, watch: Watch, start: str) -> None:
     watch.expected = ("status of 400", "htmx:")
     page.goto(site.url if start == "ask" else site.stored())
     address = page.url

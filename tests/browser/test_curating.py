@@ -120,7 +120,7 @@ def confirm(page: Page, button: str) -> None:
     page.locator(".messagelist .success").wait_for()
 
 
-def test_from_a_file_to_a_banner_as_a_new_curator(
+def test_from_a_file_to_a_retraction(
     site: Site, people: None, page: Page, browser: Browser, watch: Watch, shoot: Shoot
 ) -> None:
     log_in(page, site, "ada")

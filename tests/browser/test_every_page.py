@@ -133,9 +133,7 @@ def speak_german(page: Page, site: Site) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in PUBLIC if name != "documentation of the API"])
-def test_german_page_is_german_valid_and_no_wider_than_the_screen(
-    site: Site, view: Page, watch: Watch, name: str
-) -> None:
+def test_german_page_is_german_valid_and_no_wider(site: Site, view: Page, watch: Watch, name: str) -> None:
     place = PAGES[name]
     watch.expected = place.expected
     speak_german(view, site)
@@ -156,7 +154,7 @@ def test_german_page_is_german_valid_and_no_wider_than_the_screen(
     assert_no_wider(view, 1280, 1000, 640, 320)
 
 
-def test_an_answer_is_made_in_german_and_the_switch_in_the_footer_leads_back(site: Site, view: Page) -> None:
+def test_an_answer_is_made_in_german_and_switched_back(site: Site, view: Page) -> None:
     speak_german(view, site)
     view.goto(site.url)
 

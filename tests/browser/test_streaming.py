@@ -38,9 +38,7 @@ def type_and_send(site: Site, page: Page) -> None:
     page.keyboard.press("Enter")
 
 
-def test_stages_are_shown_as_they_finish_and_then_the_answer_at_its_address(
-    site: Site, page: Page, model: SlowModel
-) -> None:
+def test_stages_are_shown_and_then_the_answer(site: Site, page: Page, model: SlowModel) -> None:
     type_and_send(site, page)
 
     stages = page.get_by_role("list", name="How far the answer is").get_by_role("listitem")
@@ -79,9 +77,7 @@ def follow(page: Page, question: str = WOMEN) -> None:
     page.locator("#follow-up").press("Enter")
 
 
-def test_a_follow_up_is_shown_while_it_is_made_with_what_it_was_understood_as(
-    page: Page, model: SlowModel, before: str
-) -> None:
+def test_a_follow_up_is_shown_while_it_is_made(page: Page, model: SlowModel, before: str) -> None:
     follow(page)
 
     expect(page.get_by_role("heading", level=1, name=WOMEN)).to_be_focused()
@@ -115,9 +111,7 @@ def test_what_is_stopped_stays_in_its_box(page: Page, before: str) -> None:
         assert_given_up(page)
 
 
-def test_an_answer_asked_again_is_shown_while_it_is_made_and_then_with_what_has_changed(
-    site: Site, page: Page, model: SlowModel, before: str
-) -> None:
+def test_an_answer_asked_again_is_shown_with_changes(site: Site, page: Page, model: SlowModel, before: str) -> None:
     page.get_by_role("button", name="Ask again").first.click()
 
     expect(page.locator(".stages .done")).to_have_text(FOUND)
@@ -132,9 +126,7 @@ def test_an_answer_asked_again_is_shown_while_it_is_made_and_then_with_what_has_
     expect(page.locator(".kept li")).to_have_count(1)
 
 
-def test_the_other_mode_is_shown_while_it_is_made_and_then_beside_the_first(
-    page: Page, model: SlowModel, before: str
-) -> None:
+def test_the_other_mode_is_shown_and_then_compared(page: Page, model: SlowModel, before: str) -> None:
     page.get_by_role("button", name="Compare with the answer").click()
 
     expect(page.locator(".stages .done")).to_have_text(FOUND)
@@ -152,7 +144,7 @@ def test_the_other_mode_is_shown_while_it_is_made_and_then_beside_the_first(
     assert page.url == before
 
 
-def test_sentences_and_their_figures_stay_where_they_were_when_the_page_settles(site: Site, page: Page) -> None:
+def test_sentences_stay_in_place_when_the_page_settles(site: Site, page: Page) -> None:
     page.add_init_script(
         """
         const seen = (window.seen = []);
@@ -204,7 +196,7 @@ def assert_given_up(page: Page) -> None:
     assert streaming._jobs == {}
 
 
-def test_too_many_answers_at_once_are_said_with_when_to_come_back(
+def test_too_many_answers_at_once_are_refused(
     site: Site, page: Page, watch: Watch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     watch.expected = ("status of 503",)
@@ -306,7 +298,7 @@ def assert_nothing_moved(page: Page) -> None:
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 860), (390, 844)], ids=["desk", "phone"])
-def test_nothing_moves_from_the_question_to_the_settled_page_nor_from_there_to_a_follow_up(
+def test_nothing_moves_while_an_answer_is_made(
     site: Site, page: Page, model: SlowModel, width: int, height: int
 ) -> None:
     page.set_viewport_size({"width": width, "height": height})

@@ -42,9 +42,7 @@ def test_a_question_sent_twice_is_asked_once_and_said_to_be_searched_for(site: S
 
 
 @pytest.mark.parametrize("ended", [{"isComposing": True}, {"keyCode": 229}], ids=["composing", "as Safari tells it"])
-def test_enter_that_chooses_a_word_of_an_input_method_sends_nothing(
-    site: Site, page: Page, ended: dict[str, object]
-) -> None:
+def test_enter_within_an_input_method_sends_nothing(site: Site, page: Page, ended: dict[str, object]) -> None:
     page.goto(site.url)
     sent = count_streams(page)
     box = page.get_by_label("Your question")

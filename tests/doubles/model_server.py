@@ -430,6 +430,7 @@ FAULTS: dict[str, Callable[[Handler, Asked], None]] = {
     "no_json_untold": lacks("json_schema", "json_object", told=False),
     "old": lacks("json_schema", "json_object", "max_completion_tokens", told=False),
     "no_temperature": lacks("temperature", "max_tokens"),
+    "no_limit": lacks("max_completion_tokens"),
 }
 BEHAVIOURS = (*WRITES, *CONTENTS, *FAULTS)
 

@@ -99,14 +99,14 @@ def test_a_point_with_figures_needs_them_all_from_its_own_study(sentence: CitedS
     assert is_covered(GROWTH, [sentence], CONCEPTS) is expected
 
 
-def test_a_point_without_figures_needs_half_of_its_content_under_any_name() -> None:
+def test_a_point_without_figures_needs_half_of_its_content() -> None:
     point = Point("Muscle growth was similar with light loads", ("T001",))
 
     assert is_covered(point, [says("Hypertrophy was similar.")], CONCEPTS)
     assert not is_covered(point, [says("Hypertrophy was larger with heavy weights.")], CONCEPTS)
 
 
-def test_figures_may_stand_in_two_sentences_of_one_study_only_where_both_are_read_together() -> None:
+def test_figures_may_stand_in_two_sentences() -> None:
     first, second = says("Light loads gave hypertrophy of 0.12."), says("The trial took 12 weeks.")
 
     assert not is_covered(GROWTH, [first, second], CONCEPTS)

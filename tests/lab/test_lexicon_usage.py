@@ -48,7 +48,7 @@ def test_an_entry_counts_where_it_occurs(question: str, entries: set[str]) -> No
     assert set(hits(question)) == entries
 
 
-def test_a_question_counts_once_and_passages_for_phrases_that_open_sentences() -> None:
+def test_a_question_counts_once() -> None:
     assert hits("more and more", "more")["more"] == 2
     assert hits(passages=("They grew. However, few did.",)) == {". however": 1}
 

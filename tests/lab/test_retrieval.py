@@ -135,7 +135,7 @@ def test_a_run_prints_a_table_writes_a_file_a_leg_and_leaves_no_database(tiny: d
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_throwaway_database_hides_the_live_rows_and_is_dropped_with_what_killed_runs_left(
+def test_throwaway_databases_hide_live_rows_and_are_dropped(
     library: tuple[str, ...], encoder: WordHashEncoder, tmp_path: Path
 ) -> None:
     documents = (beir.Document("a", "Only a title", ""), beir.Document("b", "", " "), beir.Document("c", "", "Text."))

@@ -88,7 +88,7 @@ def test_a_question_about_the_site_gets_its_fixed_text(case: Mapping[str, Any]) 
 
 
 @pytest.mark.parametrize("case", of("unread"))
-def test_a_question_about_the_corpus_that_cannot_be_read_is_refused_with_examples(case: Mapping[str, Any]) -> None:
+def test_unread_questions_about_the_corpus_get_examples(case: Mapping[str, Any]) -> None:
     result = read(case["question"])
 
     assert isinstance(result, CorpusQuestionUnread), result

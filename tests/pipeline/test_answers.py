@@ -67,9 +67,7 @@ def said(body: Payload) -> str:
         (GERMAN, {"insufficient_evidence"}, None, "in English", "muscle grow"),
     ],
 )  # fmt: skip
-def test_what_must_come_and_what_must_not(
-    question: str, outcomes: set[str], leader: str, words: str, never: str
-) -> None:
+def test_each_question_gets_its_ending(question: str, outcomes: set[str], leader: str, words: str, never: str) -> None:
     body = known(question)
 
     assert body["outcome"] in outcomes
@@ -78,7 +76,7 @@ def test_what_must_come_and_what_must_not(
     assert never not in said(body)
 
 
-def test_every_sentence_of_an_answer_is_exactly_a_slice_of_a_published_passage() -> None:
+def test_every_sentence_is_a_slice_of_a_published_passage() -> None:
     for question in (SETS, KIDNEYS):
         beginner, intermediate = bodies = [known(question, mode) for mode in Mode]
         for body in bodies:
@@ -176,7 +174,7 @@ def other_encoder() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("other_encoder")
-def test_an_encoder_without_models_answers_by_words_and_says_uncalibrated() -> None:
+def test_an_encoder_without_models_is_uncalibrated() -> None:
     answered, refused = ask(KIDNEYS), ask(SAUNA)
 
     assert answered["citations"][0]["study_id"] == KIDNEY

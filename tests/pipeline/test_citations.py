@@ -84,7 +84,7 @@ def test_what_is_marked_is_read_back(text: str, cited: tuple[int, ...]) -> None:
     assert parse_markers(marked(text, cited)) == (text, cited)
 
 
-def test_markers_stand_before_the_closing_mark_and_those_of_the_source_go() -> None:
+def test_markers_stand_before_the_closing_mark() -> None:
     for text, cited, expected in (
         ("It grows.", (1,), "It grows [1]."), ("Why?", (1, 2), "Why [1][2]?"), ("no stop", (3,), "no stop [3]"),
         ("It grows.", (), "It grows."), ("Others saw this [12].", (1,), "Others saw this [1]."),
@@ -188,7 +188,7 @@ def test_people_not_asked_about_are_named() -> None:
         assert attribution("Grgic saw strength rise.", study, asked) == (name if people else "")
 
 
-def test_the_training_of_people_is_named_where_others_were_asked_about_and_nothing_twice() -> None:
+def test_training_is_named_where_others_were_asked_about() -> None:
     untrained_too = Population(training=(TrainingStatus.UNTRAINED, TrainingStatus.TRAINED))
     for asked, training, people in (
         (TRAINED, TrainingStatus.MIXED, "trained and untrained people"), (TRAINED, TrainingStatus.ATHLETES, ""),
@@ -221,7 +221,7 @@ def test_only_quotations_of_one_study_are_attributed() -> None:
 
 
 @given(st.lists(st.sampled_from([quoting(s, t) for s in "ABC" for t in ("It rose.", "Csapo found it.")]), max_size=8))
-def test_nothing_but_the_attribution_changes_and_what_comes_later_does_not_matter(quoted: list[Sentence]) -> None:
+def test_attributions_change_no_text_and_look_back_only(quoted: list[Sentence]) -> None:
     whole = attributed_to(quoted)
 
     assert [(s.text, s.support) for s in whole] == [(s.text, s.support) for s in quoted]

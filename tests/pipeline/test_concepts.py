@@ -42,7 +42,7 @@ def test_the_longest_name_wins_in_the_order_of_the_text() -> None:
         assert [(m.concept.concept_id, text[m.start : m.end]) for m in INDEX.find(text)] == names
 
 
-def test_a_name_that_two_concepts_claim_in_other_forms_names_neither_by_its_stem() -> None:
+def test_an_ambiguous_stem_names_no_concept() -> None:
     index = ConceptIndex.build((make_concept("one", name="training heavy"), make_concept("other", name="train heavy")))
 
     named = [[m.concept.concept_id for m in index.find(t)] for t in ("training heavy", "train heavy", "trained heavy")]

@@ -152,7 +152,7 @@ def meaning(question: str, before: str) -> str | None:
     return follow(clean(question), clean(before), INDEX, PEOPLE)
 
 
-def test_a_follow_up_is_understood_after_the_question_before_and_nothing_else_is() -> None:
+def test_follow_ups_are_completed_and_nothing_else_is() -> None:
     wrong = [row for row in read_rows("follow_ups") if meaning(row["question"], row["before"]) != row["meant"]]
 
     assert wrong == []

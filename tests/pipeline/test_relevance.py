@@ -126,7 +126,7 @@ def test_the_rarest_comes_first_and_what_matters_little_is_not_named() -> None:
     assert missing_parts(make_query("sauna"), [], [], {"sauna": 1.0}, lambda _: True, POLICY) == ("sauna",)
 
 
-def test_a_concept_that_no_study_is_about_is_named_once_unless_a_cited_text_mentions_it() -> None:
+def test_an_unstudied_concept_is_missing_once() -> None:
     query = make_query("Does a sauna build muscle?", unstudied=(make_concept("sauna"),))
 
     assert missing(query) == ("sauna",)
@@ -144,7 +144,7 @@ def test_people_asked_about_whom_no_cited_study_includes_are_missing() -> None:
         assert missing(make_query("Do weekly sets build muscle?", population=asked), **own) == parts
 
 
-def test_the_confidence_is_the_chance_in_a_hundred_and_says_what_it_rests_on() -> None:
+def test_the_confidence_is_a_chance_with_its_reasons() -> None:
     for chance, score, label in (
         (0.0, 0, "low"), (0.444, 44, "low"), (0.45, 45, "medium"), (0.694, 69, "medium"), (0.696, 70, "high"),
         (1.0, 100, "high"),
@@ -249,7 +249,7 @@ def test_a_chosen_collection_is_left_only_for_an_answer(
     assert (found.vector, found.found.lexical.ok, found.found.dense.ok) == (None, True, False)
 
 
-def test_a_collection_that_is_pointed_at_is_searched_where_the_policy_says_so() -> None:
+def test_a_detected_collection_is_searched_if_the_policy_says_so() -> None:
     for policy, chosen, scope in (
         (DEFAULT, None, Scope.GLOBAL), (DETECTING, None, Scope.COLLECTION),
         (DETECTING, "training", Scope.COLLECTION_THEN_GLOBAL),

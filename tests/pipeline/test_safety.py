@@ -27,14 +27,14 @@ def route_of(question: str, lexicon: SafetyLexicon = LEXICON) -> str | None:
     return declined.route if declined else None
 
 
-def test_a_rule_catches_its_example_and_nothing_catches_its_counterexample() -> None:
+def test_rules_catch_examples_and_no_counterexample() -> None:
     for rule in LEXICON.rules:
         words = LEXICON.words(rule.example)
         assert rule.matches(words, LEXICON.index.find(words)), rule.example
         assert route_of(rule.counterexample) is None, rule.counterexample
 
 
-def test_no_crisis_and_no_emergency_is_missed_and_no_other_question_declined() -> None:
+def test_no_crisis_is_missed_and_no_other_question_declined() -> None:
     wrong = [(row["route"], row["question"]) for row in ROWS if route_of(row["question"]) != row["route"]]
 
     assert [row for row in wrong if row[0] in {"crisis", "emergency"}] == []
@@ -42,7 +42,7 @@ def test_no_crisis_and_no_emergency_is_missed_and_no_other_question_declined() -
     assert set(LEXICON.routes) == {row["route"] for row in ROWS if row["route"]}
 
 
-def test_a_reply_says_where_help_is_and_all_but_the_gravest_what_the_site_can_do() -> None:
+def test_a_reply_says_where_help_is() -> None:
     for route, words in {
         "crisis": ["112", "999", "911", "116 123", "988", "doctor"],
         "emergency": ["112", "999", "911", "Stop exercising"], "pregnancy": ["midwife", "doctor"],
@@ -93,7 +93,7 @@ STORY = (
 )
 
 
-def test_the_classifier_adds_to_the_list_and_decides_long_questions_that_are_not_urgent() -> None:
+def test_the_classifier_adds_to_the_list() -> None:
     unknown = "a question the list does not know"
     for question, guarded, route in (
         (unknown, True, "medicine"), (unknown, False, None), ("can I stop my metformin?", False, "medicine"),

@@ -21,7 +21,7 @@ SURE, NEVER = Policy(support_high=0.0, support_medium=0.0), Policy(support_high=
 
 
 @given(TEXTS, st.data())
-def test_neighbouring_sentences_of_a_passage_give_back_exactly_their_words(text: str, data: st.DataObject) -> None:
+def test_neighbouring_sentences_give_back_their_words(text: str, data: st.DataObject) -> None:
     passage = make_passage(text)
     first = data.draw(st.integers(0, len(passage.sentences) - 1))
     last = data.draw(st.integers(first, len(passage.sentences) - 1))
@@ -193,7 +193,7 @@ def test_a_paraphrase_carries_the_sentences_nearest_to_it() -> None:
     assert fallen == ()
 
 
-def test_a_paraphrase_is_weak_between_the_thresholds_and_gives_way_to_a_quote_below_them() -> None:
+def test_a_weak_paraphrase_gives_way_to_a_quote() -> None:
     candidate = make_candidate(GAIN)
     drafted = [DraftSentence(text, (candidate.passage.passage_id,)) for text in (TOLD, GAIN)]
     evidence = make_evidence(candidate, question="heavy weights for strength?")

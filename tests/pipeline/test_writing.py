@@ -92,7 +92,7 @@ def test_what_is_told_is_the_answer_and_nothing_made_up(scripts: list[Script | N
     assert watcher.studies == {number: study for study, number in numbers.items() if number in cited - {1}}
 
 
-def test_what_fell_stays_with_its_reason_and_each_attempt_with_its_verdicts() -> None:
+def test_rejected_sentences_keep_their_reasons() -> None:
     unasked = ScriptedWriter("last", GOOD)
     written, _ = written_by(
         ScriptedWriter("llm", BAD), ScriptedWriter("extractive", ([TRUE[0], TRUE[0]], [TRUE[2]])), unasked
@@ -146,7 +146,7 @@ def seconds(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("seconds")
-def test_a_stage_that_runs_again_or_fails_has_all_its_time_and_others_have_none() -> None:
+def test_a_stage_that_runs_again_or_fails_has_all_its_time() -> None:
     watcher = StageWatcher()
     clock = Clock(progress=watcher)
 

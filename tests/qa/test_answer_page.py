@@ -118,7 +118,7 @@ def test_whose_benefit_is_meant_is_said_where_there_is_one(client: Client) -> No
         assert ("Benefit and disadvantage are those of high-load training." in html) is is_said
 
 
-def test_studies_are_counted_by_where_they_stand_and_every_mark_opens_its_words(client: Client) -> None:
+def test_studies_are_counted_by_side_and_each_mark_opens_its_words(client: Client) -> None:
     make_study(study_id="T001", design="meta_analysis")
     make_study(study_id="T002")
     third = make_study(study_id="T003", authors=["Third C"], year=2021)
@@ -151,7 +151,7 @@ def test_studies_are_counted_by_where_they_stand_and_every_mark_opens_its_words(
         assert address.startswith("#") or client.get(address).status_code == 200
 
 
-def test_a_retracted_study_is_marked_and_not_counted_and_of_a_withdrawn_one_nothing_is_told(client: Client) -> None:
+def test_a_retracted_study_is_marked_and_a_withdrawn_one_left_out(client: Client) -> None:
     for study_id in ("T001", "T002"):
         make_study(study_id=study_id)
     third = make_study(study_id="T003", notice="retracted")
@@ -189,7 +189,7 @@ def test_the_answer_comes_first_and_what_it_rests_on_after_it(client: Client) ->
     assert '<a href="/studies/T009/">Left for want of room</a>' in html
 
 
-def test_the_timeline_has_a_dot_for_each_dated_study_and_a_list_of_the_same() -> None:
+def test_the_timeline_has_a_dot_and_a_line_for_each_dated_study() -> None:
     cited = [
         (reference("A", 2022), 1), (reference("B", 2010), None), (reference("C", 2022), 2), (reference("D", None), 3),
     ]  # fmt: skip
@@ -237,7 +237,7 @@ def test_a_hard_term_is_explained_where_it_stands_first_as_a_whole() -> None:
     assert "".join(words.text for words in third.words) == third.text
 
 
-def test_terms_and_topics_are_shown_as_text_and_lead_to_pages_that_there_are(client: Client) -> None:
+def test_terms_and_topics_are_text_and_lead_to_existing_pages(client: Client) -> None:
     make_study(study_id="T001", concepts=(make_concept("volume"),))
     make_study(study_id="T002", concepts=(make_concept("secret"),), status="draft")
     make_concept("few-sets", aliases=("few sets",), definition="Not many.")
@@ -311,7 +311,7 @@ def test_a_flood_of_feedback_ends(client: Client, monkeypatch: pytest.MonkeyPatc
     assert [row.is_helpful for row in Feedback.objects.all()] == [False]
 
 
-def test_doors_of_an_answer_want_a_form_of_this_site_and_an_answer(client: Client) -> None:
+def test_posts_to_an_answer_need_a_csrf_token_and_an_answer(client: Client) -> None:
     keep()
     stranger = Client(enforce_csrf_checks=True)
 
@@ -372,9 +372,7 @@ def test_two_answers_differ_by_sources_sentences_outcome_and_confidence() -> Non
     assert (lost.studies_gone, lost.studies_in, lost.studies_out) == (1, (), ())  # counted, never named
 
 
-def test_an_answer_page_takes_few_queries(
-    client: Client, library: tuple[str, ...], django_assert_max_num_queries: Any
-) -> None:
+def test_a_page_takes_few_queries(client: Client, library: tuple[str, ...], django_assert_max_num_queries: Any) -> None:
     asked = asking.ask(question=ASKED)
     client.post(f"{asked['url']}feedback/", {"helpful": "yes"})
     client.get(asked["url"])  # what is read once for each corpus version

@@ -28,7 +28,7 @@ from qa_app.pipeline.records import (
     Outcome,
 )
 from tests.fakes import WordHashEncoder
-from tests.pipeline.values import make_concept
+from tests.pipeline.values import make_concept, make_study
 from tests.qa.answers import make_answer, store_answer
 from tests.qa.conftest import ASKED, PLAIN_SETS, SETS
 
@@ -118,7 +118,7 @@ def sentences(body: payload.Payload) -> list[dict[str, Any]]:
     return [*body["summary"]["sentences"], *body["answer"]["sentences"]]
 
 
-def test_the_payload_of_a_full_answer_has_the_fields_of_schema_and_contract() -> None:
+def test_the_payload_has_the_fields_of_schema_and_contract() -> None:
     made = make_answer()
     assert isinstance(made, Answered)
     left_out = LeftOut("passage", LeftOutReason.DUPLICATE_LOCATION, "", passage_id=1, study_id="T-PROTEIN")
@@ -181,3 +181,11 @@ def test_the_address_ends_in_an_id_of_128_random_bits_or_more() -> None:
     assert re.fullmatch(r"[A-Za-z0-9_-]{23}", first["id"])
     assert first["url"] == f"/answers/{first['id']}/"
     assert first["id"] != second["id"]
+
+
+def test_only_http_addresses_and_dois_become_links() -> None:
+    for url, doi, expected in (
+        ("https://example.org/x", "10.1/x", "https://example.org/x"), ("javascript:alert(1)", "10.1/x", "https://doi.org/10.1/x"),
+        ("data:text/html,x", None, None), ("JavaScript://example.org/%0aalert(1)", None, None), ("//example.org", None, None),
+    ):  # fmt: skip
+        assert payload.link(make_study(url=url, doi=doi)) == expected

@@ -120,7 +120,7 @@ def test_without_an_encoder_the_words_answer_and_the_failed_leg_is_named(monkeyp
     assert "Only the words" in asking.ask(question="does a sauna cure gout?")["message"]
 
 
-def test_a_withdrawn_study_leaves_no_word_in_old_and_new_answers_until_it_is_back(answered: Payload) -> None:
+def test_a_withdrawn_study_leaves_no_word_in_any_answer(answered: Payload) -> None:
     stored = Answer.objects.get(pk=answered["id"]).payload
     curation.withdraw(["T-SETS"], reason="faulty", **BY)
 
@@ -164,7 +164,7 @@ def test_a_marked_study_keeps_its_words_under_a_notice(answered: Payload) -> Non
     assert "T-SETS" not in json.dumps(asking.ask(question=ASKED))  # a retracted study answers no new question
 
 
-def test_an_edited_passage_is_found_anew_and_marked_in_stored_answers(
+def test_an_edited_passage_is_found_and_marked(
     answered: Payload,
 ) -> None:
     swings = "Ten weekly sets of kettlebell swings built more muscle than five."
@@ -217,7 +217,7 @@ ALL = "What is in this corpus?"
 VOLUME = "Which studies on training volume do you have?"
 
 
-def test_a_question_about_the_corpus_is_answered_from_its_rows_and_replayed() -> None:
+def test_a_question_about_the_corpus_is_counted_and_replayed() -> None:
     body = asking.ask(question=ALL)
     replay = replaying.replay(body["id"])
 

@@ -52,7 +52,7 @@ def said(result: Any) -> str:
     return " ".join(block.text for block in result.content)
 
 
-def test_the_tools_say_what_they_are_for_and_keep_no_line_open(address: str) -> None:
+def test_tools_are_described_and_keep_no_line_open(address: str) -> None:
     async def talk() -> Any:
         async with Client(f"{address}/mcp") as client:
             return client.instructions, (await client.list_tools()).tools
@@ -95,7 +95,7 @@ def test_refusals_and_bad_questions_are_told_in_the_words_of_the_api(address: st
     assert told["message"]
 
 
-def test_what_readers_can_find_can_be_read_and_drafts_look_like_what_is_missing(address: str) -> None:
+def test_published_studies_are_read_and_drafts_look_missing(address: str) -> None:
     found = call(address, "search", query=ASKED, limit=3)
     study = call(address, "get_study", study_id="T-SETS")
     collections = call(address, "list_collections")

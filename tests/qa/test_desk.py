@@ -40,7 +40,7 @@ def golden_file(folder: Path, *rows: dict[str, Any]) -> Path:
     return path
 
 
-def test_gaps_that_mean_the_same_are_one_at_the_desk_with_who_looks_after_them(client: Client) -> None:
+def test_gaps_of_one_meaning_are_one_at_the_desk(client: Client) -> None:
     for question in (UNANSWERED, ALIKE):
         asking.ask(question=question)
     curator = make_curator()

@@ -50,7 +50,7 @@ def test_an_answer_or_refusal_is_made_again_byte_for_byte() -> None:
     assert said(body["id"]) == "The same, byte for byte.\n"
 
 
-def test_new_evidence_is_told_from_a_fault_and_from_what_cannot_be_replayed() -> None:
+def test_a_replay_tells_new_evidence_from_a_fault() -> None:
     body = asking.ask(question=ASKED)
     row = Answer.objects.get(pk=body["id"])
     row.payload["summary"]["sentences"][0]["text"] = "Somebody wrote into the database."
@@ -71,7 +71,7 @@ def test_new_evidence_is_told_from_a_fault_and_from_what_cannot_be_replayed() ->
         said("nobody")
 
 
-def test_a_refusal_files_a_gap_for_its_collection_and_asking_again_counts_it() -> None:
+def test_a_refusal_files_a_gap_and_asking_again_counts_it() -> None:
     asking.ask(question=ASKED)
     assert not Gap.objects.exists()
 

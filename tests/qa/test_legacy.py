@@ -117,6 +117,7 @@ def test_mode_amount_and_writer_can_be_chosen_or_left_out() -> None:
 
 
 def test_how_much_is_read_can_be_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert len(post("/ask", {"query": ASKED, "top_k_passages": 1})["top_passages"]) == 1
     monkeypatch.setattr(answering, "POLICY", policy.PRESETS["seed-004"])  # cites a study for each passage
     for address in WHOLE:
         usual = post(address, {"query": ASKED})
@@ -161,7 +162,7 @@ def test_a_search_answers_with_its_fields() -> None:
     assert (refused["selected_chunks"], refused["summary"]) == ([], legacy.INSUFFICIENT)
 
 
-def test_a_part_is_written_from_the_evidence_of_its_request_until_it_expires() -> None:
+def test_a_part_is_written_from_its_request_until_that_expires() -> None:
     whole = post(UNIFIED[0], {"query": ASKED})
     request_id, chunks = whole["request_id"], whole["selected_chunks"]
 
@@ -182,7 +183,7 @@ def test_a_part_is_written_from_the_evidence_of_its_request_until_it_expires() -
             assert failed(address, {"request_id": unknown}, 404)["code"] == "REQUEST_UNKNOWN"
 
 
-def test_a_request_without_evidence_or_whose_evidence_left_is_422_with_the_template() -> None:
+def test_a_request_without_evidence_is_422_with_the_template() -> None:
     refused, whole = post(UNIFIED[0], {"query": UNANSWERED}), post(UNIFIED[0], {"query": ASKED})
     curation.withdraw(["T-SETS", "T-PROTEIN"], reason="A test.", by=None, by_name="tests")
 

@@ -64,7 +64,7 @@ def test_the_database_refuses(constraint: str) -> None:
     assert not AnswerCitation.objects.exists()
 
 
-def test_an_answer_is_written_once_outlives_its_parent_and_takes_its_rows_along() -> None:
+def test_an_answer_is_written_once_and_outlives_its_parent() -> None:
     answer = make_answer()
     citation_row(sentence_row(answer))
     make_answer(id="two", parent=answer)
@@ -148,7 +148,7 @@ def test_an_answer_takes_little_room_and_reads_as_it_was_given() -> None:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("library")
-def test_the_release_before_reads_what_this_one_stored_and_the_other_way_round() -> None:
+def test_releases_read_what_each_other_stored() -> None:
     body = store_answer()
     figures = Answer.objects.get(pk=body["id"]).policy.values
 

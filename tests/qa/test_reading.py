@@ -58,7 +58,7 @@ def test_a_counted_sentence_opens_the_findings_of_the_study() -> None:
     assert [statement.text for statement in quote.statements] == ["More sets, more growth."]
 
 
-def test_sentences_of_a_withdrawn_study_lose_words_and_markers_but_those_of_other_sources() -> None:
+def test_sentences_of_a_withdrawn_study_lose_words_and_markers() -> None:
     cited = [make_citation(1, status="withdrawn"), make_citation(2)]
     payload, nothing = make_payload(citations=cited), {"text": "", "sentences": []}
     payload["answer"]["sentences"][0]["attribution"] = "Example and Sample (2017)"
@@ -186,7 +186,7 @@ def test_a_sentence_quoted_with_another_one_is_still_shared() -> None:
 
 
 @pytest.mark.usefixtures("library")
-def test_two_answers_stand_side_by_side_without_words_of_withdrawn_sources(client: Client) -> None:
+def test_compared_answers_show_no_withdrawn_words(client: Client) -> None:
     first, second = asking.ask(question=ASKED), asking.ask(question=OTHER)
     asked = {"a": first["id"], "b": f"http://testserver{second['url']}?x=1"}
 

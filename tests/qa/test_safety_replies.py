@@ -130,7 +130,7 @@ def test_the_data_steps_go_back_and_forth_and_leave_curators_their_words(writer:
 
 
 @pytest.mark.usefixtures("library")
-def test_a_reader_gets_the_approved_words_and_the_answer_keeps_their_version(writer: User, reviewer: User) -> None:
+def test_readers_get_the_approved_words_and_answers_their_version(writer: User, reviewer: User) -> None:
     before = asking.ask(question=EMERGENCY)
     make_draft(writer, instead="Ask about groups of people.").approve(by=reviewer, now=NOW, seen=NOW)
 
@@ -167,7 +167,7 @@ def test_nobody_else_sees_the_desk(writer: User) -> None:
     assert SafetyReply.objects.get(pk=draft.pk).is_draft
 
 
-def test_an_approved_reply_is_shown_without_a_form_and_leads_to_a_new_version(as_writer: Client) -> None:
+def test_an_approved_reply_has_no_form_and_leads_to_a_new_version(as_writer: Client) -> None:
     html = as_writer.get(page("change", first().pk)).content.decode()
     form = as_writer.get(page("add"), {"from": first("drugs").pk}).context["adminform"].form
 

@@ -252,9 +252,7 @@ def test_leaving_gives_up_the_work_and_what_the_model_was_asked(model: SlowModel
     assert server.breaker.state == "closed"
 
 
-def test_a_heartbeat_is_sent_and_more_than_can_be_served_come_back(
-    model: SlowModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_heartbeat_is_sent_and_too_many_are_refused(model: SlowModel, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streaming, "HEARTBEAT_SECONDS", 0.02)
     monkeypatch.setattr(streaming, "MAX_STREAMS", 1)
 

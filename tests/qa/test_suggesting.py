@@ -45,7 +45,7 @@ def test_a_topic_is_found_by_its_name_and_by_its_other_names() -> None:
     assert (found.question, found.also) == (SETS_TOPIC, "weekly sets")
 
 
-def test_studies_are_found_by_words_of_their_titles_the_newest_first_and_few_of_them() -> None:
+def test_studies_are_found_by_title_the_newest_first() -> None:
     publish("T-OLD", title="Kettlebells and grip", year=1999)
     publish("T-NEW", title="Grip after kettlebell swings", year=2021)
 
@@ -66,7 +66,7 @@ def test_what_names_nothing_is_offered_nothing() -> None:
         assert suggestions.suggest(typed) == ()
 
 
-def test_a_question_answered_before_is_offered_once_a_curator_approved_it() -> None:
+def test_an_earlier_question_is_offered_once_approved() -> None:
     body = asking.ask(question=ASKED)
     before = offered(ASKED[:-4])
 
@@ -162,7 +162,7 @@ def test_a_question_is_shown_from_its_approval_until_it_is_taken_off(client: Cli
     assert (row.listed_by, row.taken_off_by) == (curator, curator)
 
 
-def test_a_question_that_lost_a_source_is_not_shown_until_the_source_is_back(curator: User) -> None:
+def test_a_question_without_a_source_is_hidden_until_it_is_back(curator: User) -> None:
     approve(ASKED, curator)
 
     curation.withdraw(["T-SETS"], by=curator, reason="a mistake")

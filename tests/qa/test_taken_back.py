@@ -31,7 +31,7 @@ def headlines(*study_ids: str, passages: list[int] | None = None) -> list[str]:
     return [found.headline for found in hooks.impacts(study_ids, passages)]
 
 
-def test_answers_that_quote_a_study_or_passage_are_counted_with_their_sentences(client: Client) -> None:
+def test_answers_that_quote_a_study_are_counted(client: Client) -> None:
     assert "No answer has quoted it so far." in client.get("/studies/T-SETS/").content.decode()
     body, _ = asking.ask(question=ASKED), asking.ask(question=ASKED)
     sets, protein = Passage.objects.get(study__study_id="T-SETS"), Passage.objects.get(text=PROTEIN)
@@ -49,7 +49,7 @@ def test_answers_that_quote_a_study_or_passage_are_counted_with_their_sentences(
     assert body["id"] not in html
 
 
-def test_golden_questions_tell_those_that_would_be_left_without_a_main_source() -> None:
+def test_golden_questions_that_would_lose_their_source_are_counted() -> None:
     golden("g-1", T_SETS=2)
     golden("g-2", T_SETS=2, T_PROTEIN=2)
     golden("g-3", T_SETS=1)
@@ -61,7 +61,7 @@ def test_golden_questions_tell_those_that_would_be_left_without_a_main_source() 
     assert headlines("T-SETS", "T-PROTEIN") == ["2 golden questions have no other main source"]
 
 
-def test_the_desk_shows_what_rests_on_a_study_and_deletes_none_that_is_quoted(client: Client) -> None:
+def test_a_quoted_study_shows_what_rests_on_it_and_is_not_deleted(client: Client) -> None:
     client.force_login(make_curator())
     asking.ask(question=ASKED)
     golden("g-1", T_SETS=2)
@@ -108,7 +108,7 @@ def listed(client: Client, **query: str) -> set[str]:
 
 
 @pytest.mark.parametrize("loss", ["retract", "withdraw"])
-def test_an_answer_that_lost_a_source_is_listed_until_its_question_is_asked_again(curator: User, loss: str) -> None:
+def test_an_answer_that_lost_a_source_is_listed_until_asked_again(curator: User, loss: str) -> None:
     body = asking.ask(question=ASKED)
     assert not retracted.to_ask_again().exists()
     retract(curator) if loss == "retract" else curation.withdraw(["T-SETS"], by=curator, reason="A test.")

@@ -94,7 +94,7 @@ def test_a_text_is_said_as_django_says_it_in_each_language() -> None:
                 assert usual.render(Context({"typed": "<b>"})) == own.render(Context({"typed": "<b>"})), text
 
 
-def test_words_of_the_corpus_and_of_the_page_are_marked_where_their_languages_differ() -> None:
+def test_languages_are_marked_where_corpus_and_page_differ() -> None:
     marked = template("<q{% in_english %}></q><b{% in_page_language %}></b>")
 
     with translation.override("en-gb"):
@@ -105,7 +105,7 @@ def test_words_of_the_corpus_and_of_the_page_are_marked_where_their_languages_di
         template("{% in_english now %}")
 
 
-def test_an_address_is_made_as_django_makes_it_wherever_the_site_is_mounted() -> None:
+def test_addresses_are_those_of_django_below_any_prefix() -> None:
     usual = template("{% url 'study' study_id %} {% url 'ask' as form %}{{ form }} {% url 'admin:index' %}")
 
     def expected(study_id: str) -> str:
@@ -124,7 +124,7 @@ def test_an_address_is_made_as_django_makes_it_wherever_the_site_is_mounted() ->
 
 
 @pytest.mark.django_db
-def test_a_response_says_how_long_it_took_only_where_the_settings_want_it(client: Client, settings: Any) -> None:
+def test_server_timing_is_sent_only_if_set(client: Client, settings: Any) -> None:
     assert "Server-Timing" not in client.get("/healthz")
 
     settings.SERVER_TIMING = True
@@ -148,7 +148,7 @@ def test_vendored_files_are_as_listed_and_all_are() -> None:
     assert {path.relative_to(VENDOR).as_posix() for path in VENDOR.rglob("*") if path.is_file()} == listed
 
 
-def test_our_style_and_script_are_small_and_name_no_other_host_or_missing_file() -> None:
+def test_style_and_script_are_small_and_name_no_other_host() -> None:
     htmx = Path(django_htmx.__file__).parent / "static" / "django_htmx" / "htmx-2.min.js"
     files = [*(STATIC / name for name in OURS), VENDOR / "pico.min.css", htmx]
     named = re.findall(r'url\("([^"]+)"\)', (STATIC / "site.css").read_text(encoding="utf-8"))

@@ -72,7 +72,7 @@ def forms(entry: polib.POEntry) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("code", LANGUAGES)
-def test_every_text_of_templates_and_code_is_in_the_catalogue_and_no_other(code: str) -> None:
+def test_the_catalogue_holds_every_text_and_no_other(code: str) -> None:
     found = messages.gathered()
     wanted = {(message.msgid, message.plural) for message in found}
 
@@ -81,7 +81,7 @@ def test_every_text_of_templates_and_code_is_in_the_catalogue_and_no_other(code:
 
 
 @pytest.mark.parametrize("code", LANGUAGES)
-def test_every_text_is_translated_with_the_same_places_and_tags_and_compiled(code: str) -> None:
+def test_every_text_is_translated_whole_and_compiled(code: str) -> None:
     told = compiled(code)
     for entry in texts(code):
         assert "fuzzy" not in entry.flags, entry.msgid
@@ -115,7 +115,7 @@ def test_templates_leave_no_words_untranslated() -> None:
         assert set(re.findall(r"[A-Za-z]{2,}", left)) <= names, path.name
 
 
-def test_a_reader_is_told_each_stored_reason_for_a_confidence_in_the_page_language() -> None:
+def test_reasons_for_a_confidence_are_translated() -> None:
     signals = [{"leader_question_cosine": cosine, "likely": likely} for cosine in (0.0, 1.0) for likely in (0, 1, 3)]
     reasons = {
         reason
@@ -130,7 +130,7 @@ def test_a_reader_is_told_each_stored_reason_for_a_confidence_in_the_page_langua
         assert answer_words.confidence_reason_words("in words of another day") == "in words of another day"
 
 
-def test_each_built_in_reply_and_reason_is_told_in_the_page_language() -> None:
+def test_built_in_replies_are_translated() -> None:
     replies = [with_instead(route.message, route.instead) for route in ROUTES]
 
     with translation.override("de"):
@@ -176,7 +176,7 @@ def test_telephone_numbers_of_a_fixed_reply_are_links(reply: str, route: str, nu
         ("None of the nearest passages mentions “shoes”, “sauna”.", "erwähnt „shoes“, „sauna“."),
     ],
 )
-def test_the_words_of_a_question_stay_inside_a_message_in_the_page_language(message: str, german: str) -> None:
+def test_words_of_a_question_stay_in_a_translated_message(message: str, german: str) -> None:
     with translation.override("de"):
         told = stored_words.translated_parts(message)
 
@@ -185,7 +185,7 @@ def test_the_words_of_a_question_stay_inside_a_message_in_the_page_language(mess
     assert stored_words.translated_parts(message) == (stored_words.MessagePart(message, is_ours=True),)
 
 
-def test_people_whom_no_cited_study_includes_are_named_in_the_page_language() -> None:
+def test_people_not_studied_are_named_in_german() -> None:
     names = {*attribution.AGES.values(), *attribution.SEXES.values(), *attribution.TRAININGS.values()}
 
     with translation.override("de"):
@@ -223,13 +223,13 @@ def test_what_a_curator_wrote_stays_as_it_is() -> None:
         ("“A title” by Smith, a meta-analysis (Sports Med, 2017).", ""),
     ],
 )  # fmt: skip
-def test_a_count_of_the_corpus_is_told_in_the_page_language(english: str, german: str) -> None:
+def test_counts_of_the_corpus_are_translated(english: str, german: str) -> None:
     with translation.override("de"):
         assert counted_words.counted_words(english) == german
     assert counted_words.counted_words(english) == ""
 
 
-def test_every_sentence_that_counts_the_corpus_is_told_in_the_page_language() -> None:
+def test_every_counting_sentence_is_translated() -> None:
     one = [make_study("S1", design=Design.THESIS, year=2001, journal="Sports Med")]
     two = [*one, make_study("S2", year=2020, peer_reviewed=True)]
     sentences = [
@@ -269,7 +269,7 @@ def test_every_name_in_a_description_of_studies_has_its_words() -> None:
             assert words not in told
 
 
-def test_figures_dates_and_designs_are_written_as_the_language_writes_them() -> None:
+def test_figures_dates_and_designs_follow_the_language() -> None:
     step, at = {"step": "meaning", "effect": "+", "value": 0.25}, answer_words.moment("2026-03-05T17:06:00Z")
     with translation.override("de"):
         assert working_words.figure_words(0.35) == "0,35"
@@ -285,7 +285,7 @@ def test_figures_dates_and_designs_are_written_as_the_language_writes_them() -> 
     assert (language.day(at), language.day(None)) == ("5 March 2026", "")
 
 
-def test_a_step_of_a_rank_is_told_in_the_page_language() -> None:
+def test_steps_of_a_rank_are_translated() -> None:
     for step, effect, value, german in (
         ("relevance", "=", 0.634, "<dt>Wahrscheinlichkeit, dass ihre Studie antwortet</dt><dd>0,63</dd>"),
         ("keyword hits first", "=", 3.0, "<dt>Wörter der Frage zuerst</dt><dd>3</dd>"),

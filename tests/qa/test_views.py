@@ -278,9 +278,7 @@ def test_only_web_addresses_become_links(monkeypatch: pytest.MonkeyPatch) -> Non
     assert 'href="https://doi.org/10.1000/x%22%3E%3Cscript%3E%3Fa%3Db%23c"' in html
 
 
-def test_citation_page_and_panel_mark_the_words_and_say_whose_they_are(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_citation_marks_the_words_and_whose_they_are(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     address = "/answers/answer-one/citations/summary/1/1/"
     notice = {"study_id": "T001", "kind": "passage_changed", "passage_id": 900_000_001, "at": None}
     FakeAsking().install(monkeypatch)

@@ -115,7 +115,7 @@ def test_what_was_received_is_kept_and_can_be_made_again(set_up: SetUp, behaviou
     assert replayed.is_same, replayed.differences
 
 
-def test_one_breaker_serves_the_whole_process_and_readiness_says_who_writes(set_up: SetUp, client: Client) -> None:
+def test_one_breaker_serves_the_process_and_readiness_says_who_writes(set_up: SetUp, client: Client) -> None:
     assert client.get("/readyz").json()["writer"] == {"name": "extractive", "model": None, "circuit": None}
     set_up("401", OPENAI_API_KEY="sk-secret", OPENAI_BREAKER_FAILURES=2)
 

@@ -103,7 +103,7 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> Failing:
         (KeyboardInterrupt(), commandline.INTERRUPTED, "Stopped."),
     ],
 )
-def test_expected_failure_is_one_sentence(
+def test_a_failure_is_one_sentence(
     failure: BaseException, status: int, sentence: str, failing: Failing, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as end:
@@ -115,7 +115,7 @@ def test_expected_failure_is_one_sentence(
     assert said.count("\n") == 1
 
 
-def test_mistake_of_ours_keeps_its_traceback_and_others_do_where_asked_to(failing: Failing) -> None:
+def test_a_mistake_of_ours_keeps_its_traceback(failing: Failing) -> None:
     with pytest.raises(ValueError, match="a mistake"):
         failing(ValueError("a mistake"))
     with pytest.raises(PostgresError, match="asked for"):

@@ -69,7 +69,7 @@ def ask(settings: Any) -> Callable[..., Awaitable[Any]]:
     return ask
 
 
-def test_requests_at_one_time_have_threads_of_their_own_of_which_few_wait_for_the_next(
+def test_requests_at_one_time_have_their_own_threads(
     ask: Callable[..., Awaitable[Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(serving, "MAX_IDLE_THREADS", 2)

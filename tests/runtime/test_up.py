@@ -79,9 +79,7 @@ def test_a_site_whose_indexing_stands_still_says_what_is_missing(look: Look, mon
     assert any(line.startswith("Not indexed: 22,") for line in said)
 
 
-def test_a_worker_that_is_slow_to_begin_is_told_from_one_that_does_nothing(
-    look: Look, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_slow_worker_is_told_from_an_idle_one(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(up, "INDEXING_STALLED_SECONDS", -1.0)
     monkeypatch.setattr(up.indexing, "is_under_way", lambda: True)
 
@@ -95,7 +93,7 @@ def test_a_worker_that_is_slow_to_begin_is_told_from_one_that_does_nothing(
 
 
 @pytest.mark.django_db
-def test_development_has_one_curator_with_a_password_that_works_and_production_none(settings: Any) -> None:
+def test_development_has_a_curator_and_production_none(settings: Any) -> None:
     settings.PRODUCTION = True
     assert ensure_development_curator() is None
     assert not User.objects.exists()
