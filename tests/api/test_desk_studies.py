@@ -66,7 +66,7 @@ def test_a_study_is_made_changed_handed_over_published_and_withdrawn(key: str, c
     assert history["next"]
 
 
-def test_lists_are_narrowed(key: str) -> None:
+def test_lists_are_narrowed_and_studies_commented_on(key: str) -> None:
     make_study(study_id="A", status="draft")
     make_study(study_id="B")
 
@@ -74,6 +74,10 @@ def test_lists_are_narrowed(key: str) -> None:
     assert [s["study_id"] for s in body(get(f"{STUDIES}?status=draft&collection=training", key))["items"]] == ["A"]
     problem(get(f"{STUDIES}?status=lost", key), 400, "invalid")
     problem(get(f"{STUDIES}?fields=title", key), 400, "invalid")
+    assert post(f"{STUDIES}/A/comments", {"text": "Is the number right?"}, key).status_code == 201
+    [said] = body(get(f"{STUDIES}/A/comments", key))["items"]
+    assert (said["text"], said["by"]) == ("Is the number right?", "curator")
+    problem(post(f"{STUDIES}/A/comments", {"text": " "}, key), 400, "invalid")
 
 
 def test_a_finding_takes_the_questions_that_it_answers(key: str) -> None:
@@ -108,15 +112,6 @@ def test_concepts_findings_and_the_order_of_passages_are_set_in_one_act(key: str
     for wrong in ([first], [first, first], [first, second, 10**15]):
         refused = patch(f"{STUDIES}/A", {"passage_order": wrong}, key, found["version"])
         assert problem(refused, 400, "invalid")["errors"][0]["field"] == "passage_order"
-
-
-def test_curators_talk_about_a_study(key: str) -> None:
-    make_study(study_id="A", status="draft")
-
-    assert post(f"{STUDIES}/A/comments", {"text": "Is the number right?"}, key).status_code == 201
-    [said] = body(get(f"{STUDIES}/A/comments", key))["items"]
-    assert (said["text"], said["by"]) == ("Is the number right?", "curator")
-    problem(post(f"{STUDIES}/A/comments", {"text": " "}, key), 400, "invalid")
 
 
 def test_passages_are_added_changed_and_removed_under_the_studys_version(key: str) -> None:
@@ -180,15 +175,13 @@ def test_a_change_needs_the_version_that_was_read(key: str) -> None:
     assert post(f"{path}/publish", {}, key, **{"If-Match": '"2"'}).status_code == 200
 
 
-@pytest.mark.parametrize(
-    ("status", "verb", "sent"),
-    [("published", "publish", {}), ("published", "submit", {}), ("draft", "send-back", {"reason": "x"}), ("draft", "withdraw", {"reason": "x"})],
-)  # fmt: skip
-def test_a_state_that_does_not_fit_is_a_conflict(key: str, status: str, verb: str, sent: dict[str, str]) -> None:
-    make_study(study_id="A", status=status)
-
-    problem(post(f"{STUDIES}/A/{verb}", sent, key), 409, "conflict")
-    assert Study.objects.get(study_id="A").status == status
+def test_a_state_that_does_not_fit_is_a_conflict(key: str) -> None:
+    for status, verbs in (("published", ("publish", "submit")), ("draft", ("send-back", "withdraw"))):
+        make_study(study_id=status, status=status)
+        for verb in verbs:
+            sent = {"reason": "x"} if status == "draft" else {}
+            problem(post(f"{STUDIES}/{status}/{verb}", sent, key), 409, "conflict")
+        assert Study.objects.get(study_id=status).status == status
 
 
 def test_a_reason_must_be_given(key: str) -> None:

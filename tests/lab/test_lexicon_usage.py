@@ -48,11 +48,6 @@ def test_an_entry_counts_where_it_occurs(question: str, entries: set[str]) -> No
     assert set(hits(question)) == entries
 
 
-def test_a_question_counts_once() -> None:
-    assert hits("more and more", "more")["more"] == 2
-    assert hits(passages=("They grew. However, few did.",)) == {". however": 1}
-
-
 def test_the_report_names_what_is_unused_and_counts_safety_apart() -> None:
     lines = usage_text(count_usage(TABLES, ["more dose", "growth"])).splitlines()
 

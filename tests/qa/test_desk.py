@@ -66,7 +66,7 @@ def test_gaps_of_one_meaning_are_one_at_the_desk(client: Client) -> None:
     leader.refresh_from_db()
     closed = (leader.status, leader.assigned_to, leader.note, leader.question)
     assert closed == ("closed", curator, "No study yet.", UNANSWERED)
-    assert [(gap.question, gap.asked) for gap in gaps.list_members(leader)] == [(ALIKE, 1), (UNANSWERED, 1)]
+    assert [(gap.question, gap.asked) for gap in gaps.list_members(leader)] == [(UNANSWERED, 1), (ALIKE, 1)]
     assert gaps.group_by_meaning() == 0
     curation.withdraw(shown, by=None, by_name="tests", reason="A test.")
     assert shown
