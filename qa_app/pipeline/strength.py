@@ -5,31 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from corpus_app.appraisal import CertaintyLevel
 from corpus_app.records import AgeGroup, Design, Finding, Lean, Notice, Sex, Study, TrainingStatus
 from qa_app.pipeline.agreement import REVIEWS, is_conflicting, weigh
 from qa_app.pipeline.query import Population
-from qa_app.pipeline.records import EvidenceStrength, StrengthLevel, StrengthReason
+from qa_app.pipeline.records import EvidenceStrength, StrengthReason
 
-LEVELS = (StrengthLevel.VERY_LOW, StrengthLevel.LOW, StrengthLevel.MODERATE, StrengthLevel.HIGH)
+LEVELS = (CertaintyLevel.VERY_LOW, CertaintyLevel.LOW, CertaintyLevel.MODERATE, CertaintyLevel.HIGH)
 FEW_STUDIES = 5  # fewer trials than this are few; a judgement
 FEW_PARTICIPANTS = 400  # the optimal information size for continuous outcomes: Guyatt 2011, J Clin Epidemiol 64:1283
 TRIALS = frozenset({Design.RANDOMIZED_CONTROLLED_TRIAL, Design.CROSSOVER_TRIAL})
-START: Mapping[Design, tuple[StrengthLevel, str]] = {
-    Design.META_ANALYSIS: (StrengthLevel.HIGH, "a meta-analysis"),
-    Design.SYSTEMATIC_REVIEW: (StrengthLevel.HIGH, "a systematic review"),
-    Design.UMBRELLA_REVIEW: (StrengthLevel.HIGH, "a review of reviews"),
-    Design.RANDOMIZED_CONTROLLED_TRIAL: (StrengthLevel.HIGH, "a randomised trial"),
-    Design.CROSSOVER_TRIAL: (StrengthLevel.HIGH, "a crossover trial"),
-    Design.NONRANDOMIZED_TRIAL: (StrengthLevel.LOW, "a trial without randomisation"),
-    Design.COHORT_STUDY: (StrengthLevel.LOW, "a cohort study"),
-    Design.SCOPING_REVIEW: (StrengthLevel.LOW, "a scoping review"),
-    Design.NARRATIVE_REVIEW: (StrengthLevel.LOW, "a narrative review"),
-    Design.POSITION_STAND: (StrengthLevel.LOW, "a position statement"),
-    Design.GUIDELINE: (StrengthLevel.LOW, "a guideline"),
-    Design.CROSS_SECTIONAL_STUDY: (StrengthLevel.VERY_LOW, "a survey at one point in time"),
-    Design.THESIS: (StrengthLevel.VERY_LOW, "a thesis"),
-    Design.PREPRINT: (StrengthLevel.VERY_LOW, "a preprint"),
-    Design.OTHER: (StrengthLevel.VERY_LOW, "a source without a recorded study design"),
+START: Mapping[Design, tuple[CertaintyLevel, str]] = {
+    Design.META_ANALYSIS: (CertaintyLevel.HIGH, "a meta-analysis"),
+    Design.SYSTEMATIC_REVIEW: (CertaintyLevel.HIGH, "a systematic review"),
+    Design.UMBRELLA_REVIEW: (CertaintyLevel.HIGH, "a review of reviews"),
+    Design.RANDOMIZED_CONTROLLED_TRIAL: (CertaintyLevel.HIGH, "a randomised trial"),
+    Design.CROSSOVER_TRIAL: (CertaintyLevel.HIGH, "a crossover trial"),
+    Design.NONRANDOMIZED_TRIAL: (CertaintyLevel.LOW, "a trial without randomisation"),
+    Design.COHORT_STUDY: (CertaintyLevel.LOW, "a cohort study"),
+    Design.SCOPING_REVIEW: (CertaintyLevel.LOW, "a scoping review"),
+    Design.NARRATIVE_REVIEW: (CertaintyLevel.LOW, "a narrative review"),
+    Design.POSITION_STAND: (CertaintyLevel.LOW, "a position statement"),
+    Design.GUIDELINE: (CertaintyLevel.LOW, "a guideline"),
+    Design.CROSS_SECTIONAL_STUDY: (CertaintyLevel.VERY_LOW, "a survey at one point in time"),
+    Design.THESIS: (CertaintyLevel.VERY_LOW, "a thesis"),
+    Design.PREPRINT: (CertaintyLevel.VERY_LOW, "a preprint"),
+    Design.OTHER: (CertaintyLevel.VERY_LOW, "a source without a recorded study design"),
 }
 
 
@@ -66,7 +67,7 @@ def grade(
         raise ValueError("Evidence without a study cannot be graded.")
     if not sound:
         return EvidenceStrength(
-            StrengthLevel.VERY_LOW, (StrengthReason("retracted", "Every study here was retracted."),)
+            CertaintyLevel.VERY_LOW, (StrengthReason("retracted", "Every study here was retracted."),)
         )
     start = max(LEVELS.index(START[study.design][0]) for study in sound)
     best = [study for study in sound if LEVELS.index(START[study.design][0]) == start]
