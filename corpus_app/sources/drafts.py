@@ -84,7 +84,7 @@ class FindingDraft:
     def words(self) -> str:
         """Return the whole content as text, for a curator to compare."""
         lean = self.lean and f"({self.lean.replace('_', ' ')})"
-        effect = self.effect and self.effect.words
+        effect = self.effect.words if self.effect else None
         return "\n".join(filter(None, (self.statement, effect, self.plain, lean, self.asked_as)))
 
     @property
