@@ -111,6 +111,20 @@ class StudyQuerySet(models.QuerySet["Study"]):
         """Return published rows that are not retracted: those that answers may use."""
         return self.published().exclude(notice=records.Notice.RETRACTED)
 
+    def in_use(self) -> StudyQuerySet:
+        """Return studies that are neither withdrawn nor retracted: those worth a curator's work."""
+        return self.exclude(status=records.Status.WITHDRAWN).exclude(notice=records.Notice.RETRACTED)
+
+    def without_plain_words(self) -> StudyQuerySet:
+        """Return studies in use that lack a takeaway, or the plain sentence of a finding."""
+        unwritten = Finding.objects.filter(study=models.OuterRef("pk"), plain="")
+        return self.in_use().filter(Q(takeaway="") | models.Exists(unwritten))
+
+    def without_questions(self) -> StudyQuerySet:
+        """Return studies in use for which no curator has written a question at any place."""
+        parts = (model.objects.filter(study=models.OuterRef("pk")).exclude(asked_as="") for model in (Finding, Passage))
+        return self.in_use().filter(*(~models.Exists(rows) for rows in parts), asked_as="")
+
 
 class Study(models.Model):
     """A study with its bibliography, population, state and notice; its passages and findings belong to it."""

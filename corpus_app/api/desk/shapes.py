@@ -9,7 +9,7 @@ from rest_framework import serializers
 from rest_framework.fields import BooleanField, CharField, ChoiceField, DateTimeField, FloatField, IntegerField
 
 from corpus_app import records
-from corpus_app.api.shapes import Shape, choice, texts
+from corpus_app.api.shapes import BiasAssessment, EffectSize, Shape, choice, texts
 from corpus_app.models import ImportItem, ImportJob, Passage, Study
 from corpus_app.sources import Weight
 
@@ -25,6 +25,7 @@ class DeskFinding(Shape):
     lean = ChoiceField([value.value for value in records.Lean], allow_blank=True)
     unconfirmed = BooleanField(source="is_unconfirmed", help_text="Answers neither count nor quote it.")
     asked_as = texts("How readers ask for it.", source="questions")
+    effect = EffectSize(allow_null=True, help_text="Its figures as numbers; null where nobody has entered them.")
 
 
 class DeskPassage(Shape):
@@ -86,6 +87,7 @@ class DeskStudy(ListedDeskStudy):
     source_ref = IntegerField(allow_null=True)
     concepts = serializers.SerializerMethodField(help_text="Ids, in the curator's order.")
     findings = serializers.SerializerMethodField()
+    risk_of_bias = BiasAssessment(source="bias", allow_null=True)
     passages = serializers.SerializerMethodField(help_text="In their order.")
 
     @extend_schema_field({"type": "array", "items": {"type": "string"}})

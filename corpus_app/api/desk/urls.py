@@ -16,6 +16,7 @@ urlpatterns = [
     path("studies/<str:study_id>/merge", studies.MergeView.as_view(), name="api_desk_merge"),
     path("studies/<str:study_id>/comments", studies.CommentsView.as_view(), name="api_desk_comments"),
     path("studies/<str:study_id>/history", studies.HistoryView.as_view(), name="api_desk_history"),
+    path("findings/<str:finding_id>/confirm", studies.ConfirmFindingView.as_view(), name="api_desk_confirm_finding"),
     path("passages/<str:passage_id>", passages.PassageView.as_view(), name="api_desk_passage"),
     path("imports", imports.ImportsView.as_view(), name="api_desk_imports"),
     path("imports/look-up", imports.LookUpView.as_view(), name="api_desk_look_up"),
