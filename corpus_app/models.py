@@ -688,6 +688,10 @@ class OutcomeCertainty(models.Model):
         people = (self.age_group, self.training_status, self.sex)
         return ", ".join([f"{self.intervention_id} on {self.outcome_id}", *filter(None, people)])
 
+    @property
+    def reason_lines(self) -> list[str]:
+        return self.reasons.splitlines()
+
 
 class StudyComment(models.Model):
     """A comment by a curator on a study, which readers never see."""

@@ -163,14 +163,14 @@ def _set_collections(concept: Concept, slugs: tuple[str, ...]) -> rows.Changes:
     return {"collections": {"before": before, "after": list(slugs)}}
 
 
-def save_certainty(draft: CertaintyDraft, *, by: User | None, by_name: str = "") -> bool:
-    """Save the certainty of these concepts and people; return whether anything changed."""
+def save_certainty(draft: CertaintyDraft, *, by: User | None, by_name: str = "") -> OutcomeCertainty:
+    """Save the certainty of these concepts and people; one that is so already stays as it is."""
     people = {name: str(getattr(draft, name) or "") for name in ("age_group", "training_status", "sex")}
     matter = {"intervention_id": draft.intervention, "outcome_id": draft.outcome, **people}
     row = OutcomeCertainty.objects.filter(**matter).first() or OutcomeCertainty(**matter)
     values = (draft.level.value, "\n".join(draft.reasons))
     if (row.level, row.reasons) == values:
-        return False
+        return row
     row.level, row.reasons = values
     save_entry(row, by=by, by_name=by_name)
-    return True
+    return row

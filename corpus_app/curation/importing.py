@@ -268,10 +268,11 @@ class _Import:
             if added:
                 current.is_noticeable = True
             current.record("import_concepts", digest=mark, added=added, revised=revised)
-            certainties = sum(
-                save_certainty(draft, by=self.by, by_name=self.by_name) for draft in vocabulary.certainties
-            )
-        self.concepts += changed + len(added) + len(revised) + certainties
+            present = set(current_vocabulary().certainties)
+            judged = [draft for draft in vocabulary.certainties if draft not in present]
+            for draft in judged:
+                save_certainty(draft, by=self.by, by_name=self.by_name)
+        self.concepts += changed + len(added) + len(revised) + len(judged)
         return True
 
     def _save_concepts(self, vocabulary: Vocabulary) -> tuple[list[str], list[str]]:

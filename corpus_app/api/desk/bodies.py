@@ -13,7 +13,7 @@ from rest_framework.fields import ListField
 from corpus_app import appraisal, curation, records
 from corpus_app.appraisal import Effect, bias_from_json, bias_to_json
 from corpus_app.models import Collection, Concept
-from corpus_app.sources import FindingDraft
+from corpus_app.sources import CertaintyDraft, FindingDraft
 
 if TYPE_CHECKING:  # generic for the type checker alone
     Serializer = serializers.Serializer[Any]
@@ -264,6 +264,36 @@ class StudyBody(Body):
         weeks = attrs.pop("weeks", {})
         names = {"shortest": "duration_weeks_min", "longest": "duration_weeks_max"}
         return attrs | {names[name]: value for name, value in weeks.items()}
+
+
+class CertaintyBody(Body):
+    intervention = Text(max_length=80, help_text="A concept's id.")
+    outcome = Text(max_length=80, help_text="A concept's id.")
+    age_group = Choice(records.AgeGroup, required=False, allow_null=True, help_text="Left out: people of all ages.")
+    training_status = Choice(
+        records.TrainingStatus, required=False, allow_null=True, help_text="Left out: of any training."
+    )
+    sex = Choice(records.Sex, required=False, allow_null=True, help_text="Left out: of both sexes.")
+    level = Choice(appraisal.CertaintyLevel)
+    reasons = ListField(
+        child=Text(max_length=1_000), min_length=1, max_length=20, help_text="Why, for readers: answers show them."
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Return the draft of the judgement. Raises ValidationError for unknown or equal concepts."""
+        for name in ("intervention", "outcome"):
+            if not Concept.objects.filter(pk=attrs[name]).exists():
+                raise serializers.ValidationError({name: [ErrorDetail("There is no concept with this id.", "unknown")]})
+        if attrs["intervention"] == attrs["outcome"]:
+            raise serializers.ValidationError({"outcome": [ErrorDetail("Name another concept.", "impossible")]})
+        people = {
+            name: kind(attrs[name]) if attrs.get(name) else None
+            for name, kind in (("age_group", records.AgeGroup), ("training_status", records.TrainingStatus),
+                               ("sex", records.Sex))
+        }  # fmt: skip
+        reasons = tuple(" ".join(reason.split()) for reason in attrs["reasons"])
+        level = appraisal.CertaintyLevel(attrs["level"])
+        return {"draft": CertaintyDraft(attrs["intervention"], attrs["outcome"], level, reasons, **people)}
 
 
 class ConfirmFindingBody(Body):

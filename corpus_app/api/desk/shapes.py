@@ -10,6 +10,7 @@ from rest_framework.fields import BooleanField, CharField, ChoiceField, DateTime
 
 from corpus_app import records
 from corpus_app.api.shapes import BiasAssessment, EffectSize, Shape, choice, texts
+from corpus_app.appraisal import CertaintyLevel
 from corpus_app.models import ImportItem, ImportJob, Passage, Study
 from corpus_app.sources import Weight
 
@@ -101,6 +102,17 @@ class DeskStudy(ListedDeskStudy):
     @extend_schema_field(DeskPassage(many=True))
     def get_passages(self, study: Study) -> Any:
         return DeskPassage(Passage.objects.filter(study=study).order_by("position", "pk"), many=True).data
+
+
+class DeskCertainty(Shape):
+    certainty_id = IntegerField(source="pk")
+    intervention = CharField(source="intervention_id", help_text="A concept's id.")
+    outcome = CharField(source="outcome_id", help_text="A concept's id.")
+    age_group = choice(records.AgeGroup, allow_blank=True, help_text="Empty: people of all ages.")
+    training_status = choice(records.TrainingStatus, allow_blank=True, help_text="Empty: of any training.")
+    sex = choice(records.Sex, allow_blank=True, help_text="Empty: of both sexes.")
+    level = choice(CertaintyLevel)
+    reasons = texts("Why, in words for readers.", source="reason_lines")
 
 
 class Comment(Shape):
