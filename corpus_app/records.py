@@ -487,6 +487,21 @@ class Impact:
 
 
 @dataclass(frozen=True, slots=True)
+class ProposedWords:
+    """Words for a finding that a language model proposes and that agree with its sources; a person decides."""
+
+    plain: str = ""
+    questions: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What was left out, and why, in words for curators."""
+
+    @property
+    def question_lines(self) -> str:
+        """Return the questions one a line, as fields hold them."""
+        return "\n".join(self.questions)
+
+
+@dataclass(frozen=True, slots=True)
 class AnsweredQuestion:
     """A question that a curator approved for other readers, with the URL of its answer."""
 
