@@ -657,14 +657,14 @@ class OutcomeCertainty(models.Model):
     outcome = models.ForeignKey(Concept, on_delete=models.PROTECT, related_name="+")
     age_group = models.CharField(
         max_length=40,
-        choices=[("", "All ages"), *choices(records.AgeGroup)],
+        choices=[("", "All ages"), *choices(records.ASKED_AGES)],
         blank=True,
         help_text="People that it is about.",
     )
     training_status = models.CharField(
-        max_length=40, choices=[("", "Any training"), *choices(records.TrainingStatus)], blank=True
+        max_length=40, choices=[("", "Any training"), *choices(records.ASKED_TRAINING)], blank=True
     )
-    sex = models.CharField(max_length=40, choices=[("", "Both sexes"), *choices(records.Sex)], blank=True)
+    sex = models.CharField(max_length=40, choices=[("", "Both sexes"), *choices(records.ASKED_SEXES)], blank=True)
     level = models.CharField("certainty", max_length=20, choices=choices(CertaintyLevel))
     reasons = models.TextField(help_text="Why, one reason a line, in words for readers: answers show them.")
     position = models.PositiveIntegerField(default=0, editable=False)

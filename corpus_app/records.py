@@ -70,6 +70,17 @@ class Sex(StrEnum):
     NOT_REPORTED = "not_reported"
 
 
+ASKED_AGES = (AgeGroup.YOUTH, AgeGroup.ADULTS, AgeGroup.OLDER_ADULTS)
+ASKED_TRAINING = (
+    TrainingStatus.UNTRAINED,
+    TrainingStatus.RECREATIONALLY_TRAINED,
+    TrainingStatus.TRAINED,
+    TrainingStatus.ATHLETES,
+)
+ASKED_SEXES = (Sex.FEMALE, Sex.MALE)
+"""People that a question or a judgement can be about."""
+
+
 class Wanted(StrEnum):
     """The direction in which a change of an outcome is a benefit."""
 

@@ -23,6 +23,7 @@ from corpus_app.models import Finding, Passage, PassageSentence
 from corpus_app.records import ORDINARY_KINDS, Section
 
 _ROWS = {"asked_as": 3, "plain": 2, "statement": 3}
+_NARROW = frozenset({"intervention", "comparator", "outcome"})  # two in a line
 
 
 class FindingForm(QuestionsForm):
@@ -75,7 +76,8 @@ class FindingInline(StackedInline):
 
     def formfield_for_dbfield(self, db_field: Any, request: Any, **options: Any) -> Any:
         if db_field.get_internal_type() == "TextField":
-            options["widget"] = forms.Textarea(attrs={"rows": _ROWS.get(db_field.name, 2), "cols": 90})
+            cols = 40 if db_field.name in _NARROW else 90
+            options["widget"] = forms.Textarea(attrs={"rows": _ROWS.get(db_field.name, 2), "cols": cols})
         return super().formfield_for_dbfield(db_field, request, **options)
 
 
@@ -132,6 +134,17 @@ class ShownPassage:
     missing: tuple[str, ...]
     """Figures of the finding that it lacks."""
     sentences: tuple[ShownSentence, ...]
+    n_figures: int
+    """Of the finding."""
+
+    @property
+    def verdict(self) -> str:
+        """Return in words which figures of the finding it has; empty where the finding has none."""
+        if not self.n_figures:
+            return ""
+        if len(self.missing) == self.n_figures:
+            return "has none of its figures"
+        return f"lacks {', '.join(self.missing)}" if self.missing else "has every figure"
 
 
 @admin.register(Finding)
@@ -226,7 +239,7 @@ def _shown(finding: Finding, passages: Sequence[Passage]) -> Iterator[ShownPassa
             text = passage.text[row.start : row.end]
             has_figures = not missing and doubts.missing_in(finding, text) != every
             sentences.append(ShownSentence(f"{passage.pk}:{row.start}:{row.end}", text, has_figures))
-        yield ShownPassage(passage, missing, tuple(sentences))
+        yield ShownPassage(passage, missing, tuple(sentences), len(every))
 
 
 def _words(passages: Sequence[Passage], keys: Sequence[str]) -> tuple[int, str]:

@@ -9,6 +9,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.forms.renderers import get_default_renderer
 from django.template.loader import render_to_string
+from django.utils.safestring import mark_safe
 
 from corpus_app.appraisal import (
     BIAS_DOMAINS,
@@ -40,6 +41,10 @@ def _words(value: str) -> str:
     return value.replace("_", " ").capitalize()
 
 
+def _html(renderer: Any, cell: dict[str, Any]) -> str:
+    return mark_safe(renderer.render(cell["template_name"], {"widget": cell}))  # noqa: S308 - Django's own template
+
+
 class BiasWidget(forms.MultiWidget):
     """Selects and texts: the tool, the overall judgement and its reason, then a judgement and a reason a domain."""
 
@@ -56,7 +61,7 @@ class BiasWidget(forms.MultiWidget):
             for _ in _DOMAINS
             for widget in (
                 forms.Select(choices=_judgements("Not judged")),
-                forms.Textarea(attrs={"rows": 2, "cols": 60}),
+                forms.Textarea(attrs={"rows": 2, "cols": 60, "placeholder": "Reason"}),
             )
         ]
         super().__init__([*head, *domains])
@@ -70,7 +75,7 @@ class BiasWidget(forms.MultiWidget):
     def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> Any:
         renderer = renderer or get_default_renderer()
         cells = [
-            {"id": cell["attrs"].get("id", ""), "html": renderer.render(cell["template_name"], {"widget": cell})}
+            {"id": cell["attrs"].get("id", ""), "html": _html(renderer, cell)}
             for cell in self.get_context(name, value, attrs)["widget"]["subwidgets"]
         ]
         labels = [f"{_words(domain)} ({_tools(domain, BIAS_DOMAINS)})" for domain in _DOMAINS]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 from corpus_app.appraisal import (
@@ -15,7 +16,7 @@ from corpus_app.appraisal import (
     EffectMeasure,
     RiskOfBias,
 )
-from corpus_app.records import AgeGroup, Sex, TrainingStatus
+from corpus_app.records import ASKED_AGES, ASKED_SEXES, ASKED_TRAINING, AgeGroup, Sex, TrainingStatus
 from corpus_app.sources.drafts import CertaintyDraft
 from corpus_app.sources.fields import Fields
 from corpus_app.sources.layout import BIAS_KEYS, DOMAIN_KEYS, EFFECT_KEYS
@@ -76,9 +77,9 @@ def read_certainty(found: Fields) -> CertaintyDraft:
         outcome=_concept(found, "outcome"),
         level=found.choice("level", CertaintyLevel, CertaintyLevel.VERY_LOW),
         reasons=found.lines("reasons", limit=1_000),
-        age_group=_people(found, "age_group", AgeGroup),
-        training_status=_people(found, "training_status", TrainingStatus),
-        sex=_people(found, "sex", Sex),
+        age_group=_people(found, "age_group", AgeGroup, ASKED_AGES),
+        training_status=_people(found, "training_status", TrainingStatus, ASKED_TRAINING),
+        sex=_people(found, "sex", Sex, ASKED_SEXES),
     )
 
 
@@ -89,5 +90,10 @@ def _concept(found: Fields, key: str) -> str:
     return value
 
 
-def _people(found: Fields, key: str, values: type[E]) -> E | None:
-    return found.choice(key, values, next(iter(values))) if found.values.get(key) is not None else None
+def _people(found: Fields, key: str, values: type[E], known: Sequence[E]) -> E | None:
+    if found.values.get(key) is None:
+        return None
+    value = found.choice(key, values, known[0])
+    if value not in known:
+        found.note(key, f"is {value}; a certainty is about {', '.join(known)}, or about all.")
+    return value

@@ -269,11 +269,11 @@ class StudyBody(Body):
 class CertaintyBody(Body):
     intervention = Text(max_length=80, help_text="A concept's id.")
     outcome = Text(max_length=80, help_text="A concept's id.")
-    age_group = Choice(records.AgeGroup, required=False, allow_null=True, help_text="Left out: people of all ages.")
+    age_group = Choice(records.ASKED_AGES, required=False, allow_null=True, help_text="Left out: people of all ages.")
     training_status = Choice(
-        records.TrainingStatus, required=False, allow_null=True, help_text="Left out: of any training."
+        records.ASKED_TRAINING, required=False, allow_null=True, help_text="Left out: of any training."
     )
-    sex = Choice(records.Sex, required=False, allow_null=True, help_text="Left out: of both sexes.")
+    sex = Choice(records.ASKED_SEXES, required=False, allow_null=True, help_text="Left out: of both sexes.")
     level = Choice(appraisal.CertaintyLevel)
     reasons = ListField(
         child=Text(max_length=1_000), min_length=1, max_length=20, help_text="Why, for readers: answers show them."
