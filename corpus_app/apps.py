@@ -17,6 +17,7 @@ CURATED_MODELS = (
     "conceptrelation",
     "conceptrelationstudy",
     "collection",
+    "outcomecertainty",
 )
 READ = frozenset(
     {f"view_{model}" for model in (*CURATED_MODELS, "corpusevent", "studycomment", "importjob", "qualitywaiver")}

@@ -12,6 +12,8 @@ from typing import Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from corpus_app.appraisal import CertaintyLevel, Effect, RiskOfBias
+
 
 class Section(StrEnum):
     ABSTRACT = "abstract"
@@ -66,6 +68,17 @@ class Sex(StrEnum):
     MALE = "male"
     BOTH = "both"
     NOT_REPORTED = "not_reported"
+
+
+ASKED_AGES = (AgeGroup.YOUTH, AgeGroup.ADULTS, AgeGroup.OLDER_ADULTS)
+ASKED_TRAINING = (
+    TrainingStatus.UNTRAINED,
+    TrainingStatus.RECREATIONALLY_TRAINED,
+    TrainingStatus.TRAINED,
+    TrainingStatus.ATHLETES,
+)
+ASKED_SEXES = (Sex.FEMALE, Sex.MALE)
+"""People that a question or a judgement can be about."""
 
 
 class Wanted(StrEnum):
@@ -182,6 +195,8 @@ class Reference:
     concepts: tuple[str, ...] = ()
     notice_reason: str = ""
     """For curators only: empty in what readers see."""
+    risk_of_bias: RiskOfBias | None = None
+    """None when no curator has assessed it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,6 +335,21 @@ class Concept:
 
 
 @dataclass(frozen=True, slots=True)
+class Certainty:
+    """The curators' judgement of the evidence for one intervention and one outcome."""
+
+    intervention: str
+    """A concept's id, as is the outcome."""
+    outcome: str
+    level: CertaintyLevel
+    reasons: tuple[str, ...]
+    age_group: AgeGroup | None = None
+    """The people that it is about; None where it is about all, as in the next two."""
+    training_status: TrainingStatus | None = None
+    sex: Sex | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     intervention: str
     comparator: str
@@ -335,6 +365,8 @@ class Finding:
     """Never shown without the plain sentence; None when no curator has decided."""
     is_unconfirmed: bool = False
     """No passage contains its figures yet, so it is neither counted nor quoted."""
+    effect: Effect | None = None
+    """None when no curator has entered its figures as numbers."""
 
 
 QUESTION_LETTERS = 300
@@ -410,6 +442,8 @@ class StudyPage:
     weeks: tuple[float | None, float | None] = (None, None)
     """The shortest and the longest duration, of the study or of those that it includes."""
     collection_name: str = ""
+    risk_of_bias: RiskOfBias | None = None
+    """None when no curator has assessed it."""
 
 
 def rarity(carrying: int, total: int) -> float:
@@ -461,6 +495,21 @@ class Impact:
     """Whether it prevents deletion of the study, which can still be withdrawn."""
     listed_at: str = ""
     """URL of the desk's list of all uses; empty when there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedWords:
+    """Words for a finding that a language model proposes and that agree with its sources; a person decides."""
+
+    plain: str = ""
+    questions: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What was left out, and why, in words for curators."""
+
+    @property
+    def question_lines(self) -> str:
+        """Return the questions one a line, as fields hold them."""
+        return "\n".join(self.questions)
 
 
 @dataclass(frozen=True, slots=True)

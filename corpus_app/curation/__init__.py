@@ -11,6 +11,7 @@ from corpus_app.curation.acts import (
     EditConflict,
     LastPassage,
     NotAllowed,
+    NotConfirmed,
     NotDeletable,
     NotPublishable,
     ReasonMissing,
@@ -19,8 +20,9 @@ from corpus_app.curation.acts import (
     wake_indexing,
 )
 from corpus_app.curation.broken import Fault, correct_text
+from corpus_app.curation.confirming import confirm_finding
 from corpus_app.curation.corrections import FindingGone, apply_corrections, correct_study, waive
-from corpus_app.curation.entries import delete_entry, save_concept, save_entry
+from corpus_app.curation.entries import delete_entry, save_certainty, save_concept, save_entry
 from corpus_app.curation.exporting import Exported, corpus_files, draft_of, export_corpus, snapshot, zip_corpus
 from corpus_app.curation.history import CannotRestore, restore
 from corpus_app.curation.identifiers import clean_authors, clean_doi, clean_pmid, clean_url
@@ -71,6 +73,7 @@ __all__ = [
     "ImportReport",
     "LastPassage",
     "NotAllowed",
+    "NotConfirmed",
     "NotDeletable",
     "NotPublishable",
     "ReasonMissing",
@@ -88,6 +91,7 @@ __all__ = [
     "clean_pmid",
     "clean_url",
     "comment",
+    "confirm_finding",
     "corpus_files",
     "correct_study",
     "correct_text",
@@ -112,6 +116,7 @@ __all__ = [
     "restore",
     "revise_passage",
     "revise_study",
+    "save_certainty",
     "save_concept",
     "save_entry",
     "send_back",

@@ -15,9 +15,9 @@ from django.utils import timezone
 
 from common.waking import wake
 from corpus_app import hooks, indexing, search
-from corpus_app.curation import broken
-from corpus_app.models import CorpusEvent, CorpusVersion, Passage, QualityWaiver, Study
-from corpus_app.quality import Finding
+from corpus_app.curation import broken, doubts
+from corpus_app.models import CorpusEvent, CorpusVersion, Finding, Passage, QualityWaiver, Study
+from corpus_app.quality import Finding as Fault
 from corpus_app.records import Status
 
 INDEX_TASK = "corpus_app.tasks.index_stale_passages"
@@ -61,12 +61,20 @@ class BrokenText(CurationError):
         self.faults = faults
 
 
-class NotAllowed(CurationError):
-    def __init__(self, study_id: str) -> None:
+class NotConfirmed(CurationError):
+    """A change that would take the mark `unconfirmed` from a finding without naming its source."""
+
+    def __init__(self) -> None:
         super().__init__(
-            f"{study_id} is published, and here only reviewers change what readers see: "
-            "ask one of them, or withdraw it, change it, and hand it over for review."
+            "This finding is unconfirmed: confirm it with the passage and the words in which its figures stand."
         )
+
+
+class NotAllowed(CurationError):
+    """A change of what readers see, by somebody who may not make it where a second person reviews."""
+
+    def __init__(self, name: str, advice: str) -> None:
+        super().__init__(f"{name}, and here only reviewers change what readers see: {advice}")
 
 
 class NotDeletable(CurationError):
@@ -104,11 +112,18 @@ class Act:
         self.at = at
         self.is_noticeable = False
         self.has_work = False
+        self.doubted: list[Finding] = []
+        """Findings that the act marked as unconfirmed when it closed, since no passage has their effect."""
         self._events: list[CorpusEvent] = []
         self._touched: dict[int, Study] = {}
         self._published_before: set[int] = set()
         self._texts_before: dict[int, broken.Texts] = {}
         self._waiver_reason = ""
+
+    @property
+    def may_change_published(self) -> bool:
+        """Return whether the actor may change what readers see without a review; commands may."""
+        return not settings.REVIEW_REQUIRED or self.by is None or self.by.has_perm("corpus_app.review_study")
 
     def study(self, study_id: str) -> Study:
         """Return a study, its row locked until the act ends. Raises UnknownStudy."""
@@ -135,8 +150,9 @@ class Act:
         Raises NotAllowed when the setting requires review and somebody who is no reviewer changes published content.
         """
         is_public = study.pk in self._published_before and noticeable and is_content
-        if is_public and settings.REVIEW_REQUIRED and self.by and not self.by.has_perm("corpus_app.review_study"):
-            raise NotAllowed(study.study_id)
+        if is_public and not self.may_change_published:
+            advice = "ask one of them, or withdraw it, change it, and hand it over for review."
+            raise NotAllowed(f"{study.study_id} is published", advice)
         if not is_new:
             study.version += 1
             study.save(update_fields=["version", "updated_at"])
@@ -182,6 +198,10 @@ class Act:
             if study.status == Status.PUBLISHED and not study.passages.exists():
                 raise LastPassage
             self._check_new_texts(study)
+            for finding in doubts.mark_unsourced_effects(study):
+                self.doubted.append(finding)
+                changes = {"is_unconfirmed": {"before": False, "after": True}}
+                self.record("mark_unconfirmed", study=study.study_id, entry=str(finding), changes=changes)
             indexing.sync_study(study)
         version = self._create_version() if self.is_noticeable else None
         for event in self._events:
@@ -198,7 +218,7 @@ class Act:
         for fault in faults:
             self.waive(study, fault.passage_id, fault.finding, fault.key, reason=self._waiver_reason)
 
-    def waive(self, study: Study, passage_id: int, finding: Finding, key: str, *, reason: str) -> QualityWaiver:
+    def waive(self, study: Study, passage_id: int, finding: Fault, key: str, *, reason: str) -> QualityWaiver:
         waiver, is_new = broken.get_or_create_waiver(
             passage_id, finding, key, reason=reason, by=self.by, by_name=self.by_name, at=self.at
         )

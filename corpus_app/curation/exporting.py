@@ -14,10 +14,11 @@ from types import MappingProxyType
 from django.db import connection, transaction
 
 from corpus_app import models
+from corpus_app.appraisal import CertaintyLevel
 from corpus_app.curation import rows
 from corpus_app.curation.lexica import current_lexica
 from corpus_app.curation.studies import EDITABLE
-from corpus_app.models import Concept, ConceptRelation, Study
+from corpus_app.models import Concept, ConceptRelation, OutcomeCertainty, Study
 from corpus_app.records import (
     AgeGroup,
     Design,
@@ -34,6 +35,7 @@ from corpus_app.sources import (
     LEXICON,
     MASTER,
     STUDIES,
+    CertaintyDraft,
     CollectionDraft,
     ConceptDraft,
     PassageDraft,
@@ -126,6 +128,7 @@ def draft_of(study: Study) -> StudyDraft:
     values = {name: getattr(study, name) for name in EDITABLE} | {
         "study_id": study.study_id,
         "authors": tuple(study.authors),
+        "risk_of_bias": study.bias,
         "design": Design(study.design),
         "collection": study.collection_id,
         "training_status": TrainingStatus(study.training_status),
@@ -188,6 +191,18 @@ def current_vocabulary() -> Vocabulary:
             for row in ConceptRelation.objects.prefetch_related("conceptrelationstudy_set__study").order_by(
                 "position", "id"
             )
+        ),
+        certainties=tuple(
+            CertaintyDraft(
+                row.intervention_id,
+                row.outcome_id,
+                CertaintyLevel(row.level),
+                tuple(row.reasons.splitlines()),
+                AgeGroup(row.age_group) if row.age_group else None,
+                TrainingStatus(row.training_status) if row.training_status else None,
+                Sex(row.sex) if row.sex else None,
+            )
+            for row in OutcomeCertainty.objects.order_by("position", "id")
         ),
         is_given=True,
     )

@@ -96,6 +96,7 @@ def _merge_findings(ours: Sequence[FindingDraft], theirs: Sequence[FindingDraft]
             known,
             plain=known.plain or finding.plain,
             lean=known.lean or finding.lean,
+            effect=known.effect or finding.effect,
             asked_as=_merge_questions(known.asked_as or "", finding.asked_as or ""),
         )
     return list(merged.values())

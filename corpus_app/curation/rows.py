@@ -12,6 +12,7 @@ from django.core.exceptions import ValidationError
 from django.db import models
 
 from corpus_app import passages
+from corpus_app.appraisal import EFFECT_FIELDS, effect_columns, effect_of
 from corpus_app.models import Finding, Passage, Study, StudyConcept
 from corpus_app.records import Direction, Lean
 from corpus_app.sources import FindingDraft, PassageDraft, text_fault, with_questions
@@ -38,6 +39,8 @@ def to_json(value: Any) -> Any:
         return value.pk
     if isinstance(value, list | tuple):
         return [to_json(part) for part in value]
+    if isinstance(value, dict):
+        return {name: to_json(part) for name, part in value.items()}
     return value if isinstance(value, int | float | str | bool | None) else str(value)
 
 
@@ -176,7 +179,7 @@ def replace_passages(study: Study, drafts: Sequence[PassageDraft], *, at: dateti
 
 
 FINDING_IDENTITY = ("intervention", "comparator", "outcome", "direction", "statement")
-FINDING_EXTRAS = ("plain", "lean", "is_unconfirmed", "asked_as")
+FINDING_EXTRAS = ("plain", "lean", "is_unconfirmed", "asked_as", *EFFECT_FIELDS)
 """Curators' annotations of a finding; they can change while the finding stays the same."""
 FINDING_FIELDS = (*FINDING_IDENTITY, *FINDING_EXTRAS)
 
@@ -210,6 +213,8 @@ def finding_draft(row: Mapping[str, Any]) -> FindingDraft:
         plain=row.get("plain"),
         lean=Lean(lean) if lean else None,
         is_unconfirmed=row.get("is_unconfirmed"),
+        effect=effect_of(*(row[name] for name in EFFECT_FIELDS)) if row.get("effect_measure") else None,
+        is_without_effect=row.get("effect_measure") == "",
     )
 
 
@@ -221,6 +226,7 @@ def finding_values(draft: FindingDraft) -> dict[str, Any]:
         "lean": str(draft.lean or ""),
         "is_unconfirmed": bool(draft.is_unconfirmed),
         "asked_as": draft.asked_as or "",
+        **effect_columns(draft.effect),
     }
 
 

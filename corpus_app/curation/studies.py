@@ -11,7 +11,7 @@ from django.core.exceptions import ValidationError
 
 from common.dois import normal_doi
 from corpus_app.curation import gate, rows
-from corpus_app.curation.acts import Act, EditConflict, NotDeletable, NotPublishable, ReasonMissing, act
+from corpus_app.curation.acts import Act, EditConflict, NotConfirmed, NotDeletable, NotPublishable, ReasonMissing, act
 from corpus_app.models import Collection, CorpusEvent, Passage, Study, StudyComment
 from corpus_app.records import Notice, Status
 from corpus_app.sources import FindingDraft
@@ -134,11 +134,15 @@ def _clean(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def set_findings(study_id: str, findings: Sequence[FindingDraft], *, by: User | None, by_name: str = "") -> None:
+    """Replace the findings of a study. Raises NotConfirmed when that would confirm one without its source."""
     with act(by=by, by_name=by_name) as current:
         study = current.study(study_id)
         for finding in findings:
-            rows.check_texts({name: getattr(finding, name) for name in rows.FINDING_FIELDS})
+            rows.check_texts(rows.finding_values(finding))
+        unconfirmed = {row.pk for row in study.findings.filter(is_unconfirmed=True)}
         if changes := rows.replace_findings(study, findings):
+            if study.findings.filter(pk__in=unconfirmed, is_unconfirmed=False).exists():
+                raise NotConfirmed
             current.touch(study)
             current.record("set_findings", study=study_id, changes=changes)
 

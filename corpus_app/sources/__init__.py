@@ -13,6 +13,7 @@ from corpus_app.sources.bibliography import Intake
 from corpus_app.sources.citing import spreadsheet, to_bibtex, to_csl_json, to_csv, to_ris
 from corpus_app.sources.drafts import (
     AddedPassages,
+    CertaintyDraft,
     CollectionDraft,
     ConceptDraft,
     CorpusDraft,
@@ -65,6 +66,7 @@ __all__ = [
     "READERS",
     "STUDIES",
     "AddedPassages",
+    "CertaintyDraft",
     "CollectionDraft",
     "Collector",
     "ConceptDraft",

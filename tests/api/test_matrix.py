@@ -58,7 +58,7 @@ PUBLIC = {
     READ: "GET /api/v1/answers/{answer_id}, GET /api/v1/answers/{answer_id}/bundle, GET /api/v1/answers/{answer_id}/export, "
     "GET /api/v1/search, POST /api/v1/search, GET /api/v1/studies, GET /api/v1/studies/{study_id}, "
     "GET /api/v1/studies/{study_id}/passages, GET /api/v1/passages/{passage_id}, GET /api/v1/concepts, "
-    "GET /api/v1/concepts/{concept_id}, GET /api/v1/collections, GET /api/v1/corpus/version, GET /api/v1/corpus/changes",
+    "GET /api/v1/concepts/{concept_id}, GET /api/v1/collections, GET /api/v1/certainties, GET /api/v1/corpus/version, GET /api/v1/corpus/changes",
     ANYBODY: "GET /api/v1/health",
     Needs("read", key=True): "GET /api/v1/answers",
 }
@@ -70,6 +70,7 @@ DESK = {  # to read and to write
     "POST studies/{study_id}/merge, POST studies/{study_id}/passages, POST studies/{study_id}/submit, "
     "POST studies/{study_id}/send-back, POST studies/{study_id}/publish, POST studies/{study_id}/withdraw, "
     "POST studies/{study_id}/notice, GET studies/{study_id}/comments, POST studies/{study_id}/comments, "
+    "POST findings/{finding_id}/confirm, GET certainties, POST certainties, DELETE certainties/{certainty_id}, "
     "GET studies/{study_id}/history, GET passages/{passage_id}, PATCH passages/{passage_id}, DELETE passages/{passage_id}, "
     "GET imports, POST imports, POST imports/look-up, GET imports/{import_id}, GET imports/{import_id}/items, "
     "GET imports/{import_id}/problems, GET imports/{import_id}/report, POST imports/{import_id}/confirm, "

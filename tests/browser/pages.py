@@ -19,8 +19,10 @@ from django.views.csrf import csrf_failure
 from playwright.sync_api import Page, Route
 
 from corpus_app import curation
+from corpus_app.appraisal import CertaintyLevel
 from corpus_app.curation import jobs
-from corpus_app.models import Concept, CorpusEvent, ImportItem, ImportJob, Passage, Study
+from corpus_app.models import Concept, CorpusEvent, Finding, ImportItem, ImportJob, Passage, Study
+from corpus_app.sources import CertaintyDraft
 from inform_site import errors
 from qa_app import pages
 from qa_app.answers import asking
@@ -245,6 +247,17 @@ def _state(verb: str, study: Row) -> Place:
 
 def _study_key() -> int:
     return Study.objects.get(study_id="S018").pk
+
+
+def _unconfirmed() -> int:
+    finding = Finding.objects.filter(study=_study_key())[0]
+    Finding.objects.filter(pk=finding.pk).update(is_unconfirmed=True)
+    return finding.pk
+
+
+def _certainty() -> int:
+    draft = CertaintyDraft("resistance-training", "hypertrophy", CertaintyLevel.MODERATE, (words.comment,))
+    return curation.save_certainty(draft, by=None, by_name="test").pk
 
 
 def _worked_on() -> int:
@@ -473,6 +486,10 @@ DESK: dict[str, Place] = {
     "passages": _desk("corpus_app_passage_changelist", holding=_worked_on),
     "passage": _desk("corpus_app_passage_change", lambda: Passage.objects.filter(study=_study_key())[0].pk),
     "broken passage": _desk("corpus_app_passage_change", lambda: Passage.objects.filter(study=_worked_on())[1].pk),
+    "findings": _desk("corpus_app_finding_changelist"),
+    "finding to confirm": _desk("corpus_app_finding_change", _unconfirmed),
+    "certainties": _desk("corpus_app_outcomecertainty_changelist", holding=_certainty),
+    "certainty": _desk("corpus_app_outcomecertainty_change", _certainty),
     "concepts": _desk("corpus_app_concept_changelist"),
     "concept": _desk("corpus_app_concept_change", lambda: Concept.objects.get(concept_id="hypertrophy").pk),
     "words of no concept": _desk("corpus_app_concept_terms"),

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_app import sources
+from corpus_app.appraisal import BiasJudgement, BiasTool, Effect, EffectMeasure, RiskOfBias
 from corpus_app.records import ORDINARY_KINDS, Direction, Lean, Notice, Section, Status
 from corpus_app.sources import FindingDraft, Known, PassageDraft, StudyDraft
 
@@ -265,12 +266,14 @@ drafts = st.builds(
     duration_weeks_max=st.none() | st.sampled_from([8, 10.25]),
     findings=st.lists(
         st.builds(FindingDraft, texts, st.just(""), texts, st.sampled_from(Direction), texts, asked, st.none() | texts,
-                  st.none() | st.sampled_from(Lean), st.sampled_from([None, True])),
+                  st.none() | st.sampled_from(Lean), st.sampled_from([None, True]),
+                  st.sampled_from([None, Effect(EffectMeasure.MEAN_DIFFERENCE, 1.5, -2, 3, 90, "kg")])),
         max_size=2,
     ).map(tuple),
     takeaway=st.just("") | texts,
     asked_as=asked,
     curator_notes=st.just("") | texts,
+    risk_of_bias=st.sampled_from([None, RiskOfBias(BiasTool.OTHER, (), BiasJudgement.HIGH, "AMSTAR 2.")]),
     labels=st.sampled_from([(), ("to read", "Rayyan: excluded")]),
     licence=st.sampled_from(["", "CC BY 4.0"]),
     notice=st.just(Notice.CORRECTED),
