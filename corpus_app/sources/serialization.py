@@ -8,6 +8,7 @@ from typing import Any
 
 from corpus_app.records import (
     AgeGroup,
+    CitedWork,
     Design,
     Direction,
     Lean,
@@ -74,4 +75,6 @@ def _lean(values: Mapping[str, Any]) -> Lean | None:
 
 
 def _passage(values: Mapping[str, Any]) -> PassageDraft:
-    return PassageDraft(**{**values, "section": Section(values["section"]), "kind": PassageKind(values["kind"])})
+    cited = tuple(CitedWork(**work) for work in values.get("cited", ()))  # absent in what an earlier version kept
+    choices = {"section": Section(values["section"]), "kind": PassageKind(values["kind"])}
+    return PassageDraft(**{**values, **choices, "cited": cited})
