@@ -228,6 +228,8 @@ class Passage:
     sentences: tuple[Sentence, ...]
     finding_id: int | None = None
     """The finding of a plain sentence; None for a takeaway and for other kinds."""
+    source_heading: str = ""
+    """The headings above it in the source, outermost first; empty where none are known."""
 
 
 @dataclass(frozen=True, slots=True)

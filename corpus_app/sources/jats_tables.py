@@ -80,7 +80,7 @@ def display_item(node: Node, read: TextReader) -> DisplayItem:
     bodies = [part for part in node.walk() if part.tag == "table"]
     if not any(part.tag == "tr" for body in bodies for part in body.walk()):
         return _whole(DisplayItem(label, caption, left_out=("tables that are pictures",)))
-    title = _title(caption[0].text) if caption else label
+    title = _title(caption[0].text if caption else label)
     rows: list[CitedText] = []
     for body in bodies:
         try:
