@@ -72,9 +72,8 @@ def _cut_sentences(study_pk: int) -> None:
     Sentence vectors exist only with a passage vector of the same text, so a stale passage vector marks them as stale.
     """
     stale = PassageVector.objects.filter(passage=OuterRef("pk")).exclude(content_hash=OuterRef("content_hash"))
-    rows = (
-        Passage.with_plain.filter(study=study_pk).annotate(is_stale=Exists(stale)).values_list("pk", "text", "kind", "is_stale")
-    )
+    found = Passage.with_plain.filter(study=study_pk).annotate(is_stale=Exists(stale))
+    rows = found.values_list("pk", "text", "kind", "is_stale")
     present: dict[int, list[passages.Span]] = {}
     for passage_pk, start, end in (
         PassageSentence.objects.filter(passage__study=study_pk)

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 LETTER_WIDTH = 0.45  # of the size of the type: the mean of common typefaces
 _EDGE_LINES = 3  # at the top and at the bottom of a page, where running heads stand
@@ -90,7 +91,7 @@ def _without_line_numbers(lines: list[Line]) -> list[Line]:
     margin = min((line.x for line in texts), default=0.0)
     numbers = [line for line in lines if line.text.isdigit() and line.end <= margin]
     values = [int(line.text) for line in sorted(numbers, key=lambda line: -line.y)]
-    steps = {after - before for before, after in zip(values, values[1:], strict=False)}
+    steps = {after - before for before, after in pairwise(values)}
     return texts if len(values) >= _NUMBERED_LINES and len(steps) == 1 and min(steps) > 0 else lines
 
 

@@ -209,7 +209,11 @@ TWO_COLUMNS = [
     page_of(
         (72, 760, "Doe and others, J Row 2020"),
         (540, 760, str(page)),
-        (72, 720, f"A line {'of many words ' * page} that stands over both of the columns of the page, from left to right"),
+        (
+            72,
+            720,
+            f"A line {'of many words ' * page} that stands over both of the columns of the page, from left to right",
+        ),
         *(
             (x, 700 - 14 * n, f"{words} {page}.{n},")
             for n in range(6)
