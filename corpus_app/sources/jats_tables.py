@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from corpus_app.passages import split_sentences
 from corpus_app.sources.jats_references import CitedText, joined
@@ -40,33 +40,28 @@ class DisplayItem:
 class _Cell:
     words: CitedText
     is_head: bool
-    is_indented: bool
-    is_whole_row: bool = False
+    indent: int
+    """Blanks before its words that are no line breaks."""
 
 
-@dataclass(slots=True)
-class _Group:
-    """The lines between rows that name what the rows below have in common: “Women”."""
+@dataclass(frozen=True, slots=True)
+class _Row:
+    cells: Sequence[_Cell | None]
+    filled: Sequence[_Cell]
+    """The cells with words, a merged one once; the first names the row."""
+    level: int
+    """How far the first of them stands from the edge of the table."""
+    values: frozenset[int]
+    """The columns of the others."""
 
-    lines: list[CitedText] = field(default_factory=list)
-    is_open: bool = False
-    """No row has followed yet."""
-    lasts: bool = True
-    is_indented: bool = False
+    @property
+    def label(self) -> CitedText:
+        return self.filled[0].words
 
-    def add(self, cell: _Cell, *, repeats: bool) -> None:
-        if not self.is_open:
-            self.lines = []
-        self.lines.append(cell.words)
-        self.is_open, self.is_indented = True, cell.is_indented
-        self.lasts = cell.is_whole_row or repeats
-
-    def above(self, first: _Cell) -> list[CitedText]:
-        """Return the lines that hold for a row with this first cell."""
-        if not self.lasts and not self.is_open and not (first.is_indented and not self.is_indented):
-            self.lines = []
-        self.is_open = False
-        return self.lines
+    @property
+    def is_merged(self) -> bool:
+        """Return whether one cell fills the row: it heads the rows below."""
+        return len(self.cells) > 1 and all(cell is self.filled[0] for cell in self.cells)
 
 
 def display_item(node: Node, read: TextReader) -> DisplayItem:
@@ -82,12 +77,15 @@ def display_item(node: Node, read: TextReader) -> DisplayItem:
         return _whole(DisplayItem(label, caption, left_out=("tables that are pictures",)))
     title = _title(caption[0].text if caption else label)
     rows: list[CitedText] = []
+    unfit = 0
     for body in bodies:
         try:
-            rows += _rows(body, title, read)
+            found = [*_rows(body, title, read)]
+            unfit += found.count(None)
+            rows += filter(None, found)
         except _TooLarge:
             return _whole(DisplayItem(label, caption, left_out=(f"tables of more than {MAX_CELLS:,} cells",)))
-    return _whole(DisplayItem(label, caption, tuple(rows)))
+    return _whole(DisplayItem(label, caption, tuple(rows), ("rows that do not fit their heads",) * unfit))
 
 
 def _whole(item: DisplayItem) -> DisplayItem:
@@ -132,30 +130,22 @@ def _title(caption: str) -> str:
 # --- Rows -------------------------------------------------------------------------------------------------------------
 
 
-def _rows(table: Node, title: str, read: TextReader) -> Iterator[CitedText]:
-    """Yield each row as a line: the title, the lines above it, its first cell, and every cell behind its heads."""
+def _rows(table: Node, title: str, read: TextReader) -> Iterator[CitedText | None]:
+    """Yield each row as a line: the title, the rows that it belongs to, and every cell behind its heads.
+
+    None stands for a row of which nobody can tell the heads.
+    """
     heads: list[list[_Cell | None]] = []
     body: list[list[_Cell | None]] = []
     for part in (table, *table):
-        rows = [*part.all("tr")]
-        (heads if part.tag == "thead" else body).extend(_grid(rows, read))
+        (heads if part.tag == "thead" else body).extend(_grid([*part.all("tr")], read))
     if not heads:
         number = next((n for n, row in enumerate(body) if not _is_head(row)), 0) or _opens_without_numbers(body)
         heads, body = body[:number], body[number:]
-    names = _column_names(heads)
-    first_words = [row[0].words.text for row in body if row and row[0] and len(_filled(row)) > 1]
-    repeats = len(set(first_words)) < len(first_words)
-    group = _Group()
-    for row in body:
-        cells = _filled(row)
-        first = row[0] if row else None
-        if len(cells) == 1 and cells[0] is first and len(row) > 1:
-            group.add(cells[0], repeats=repeats)
-        elif cells:
-            above = group.above(first or cells[0])
-            yield joined([CitedText(title), joined([*above, *_named(row, names)], "; ")], " ")
-    if group.is_open:  # lines below the last row: notes
-        yield joined([CitedText(title), joined(group.lines, "; ")], " ")
+    rows = [_row(cells) for cells in body if _filled(cells)]
+    for above, row in _with_parents(rows):
+        named = _named(row, heads)
+        yield joined([CitedText(title), joined([*above, *named], "; ")], " ") if named else None
 
 
 def _grid(rows: Sequence[Node], read: TextReader) -> list[list[_Cell | None]]:
@@ -173,7 +163,8 @@ def _grid(rows: Sequence[Node], read: TextReader) -> list[list[_Cell | None]]:
             filled += wide * high
             if filled > MAX_CELLS:
                 raise _TooLarge
-            cell = _Cell(read(node.parts), node.tag == "th", _is_indented(node))
+            written = "".join(node.words()).lstrip(" \t\r\n")
+            cell = _Cell(read(node.parts), node.tag == "th", len(written) - len(written.lstrip()))
             for line in grid[number : number + high]:
                 line += [None] * (column + wide - len(line))
                 line[column : column + wide] = [cell] * wide
@@ -181,18 +172,11 @@ def _grid(rows: Sequence[Node], read: TextReader) -> list[list[_Cell | None]]:
     width = max(map(len, grid), default=0)
     for line in grid:
         line += [None] * (width - len(line))
-        if line and line[0] and all(cell is line[0] for cell in line):
-            line[0].is_whole_row = True
     return grid
 
 
 def _span(value: str) -> int:
     return max(1, int(value)) if value.isascii() and value.isdigit() and len(value) < 6 else 1
-
-
-def _is_indented(node: Node) -> bool:
-    written = "".join(node.words()).lstrip(" \t\r\n")
-    return written[:1].isspace()  # what is left are blanks that are no line breaks: U+00A0, U+2003
 
 
 def _is_head(row: Sequence[_Cell | None]) -> bool:
@@ -206,20 +190,77 @@ def _opens_without_numbers(body: Sequence[Sequence[_Cell | None]]) -> int:
 
 
 def _filled(row: Sequence[_Cell | None]) -> list[_Cell]:
-    """Return the cells with words, a merged one once."""
     return list({id(cell): cell for cell in row if cell and cell.words.text}.values())
 
 
-def _column_names(heads: Sequence[Sequence[_Cell | None]]) -> list[str]:
-    """Return the heads above each column, the outermost first."""
+def _row(cells: Sequence[_Cell | None]) -> _Row:
+    filled = _filled(cells)
+    empty = next(n for n, cell in enumerate(cells) if cell is filled[0])
+    values = frozenset(n for n, cell in enumerate(cells) if cell and cell.words.text and cell is not filled[0])
+    return _Row(cells, filled, 100 * empty + filled[0].indent, values)
+
+
+def _with_parents(rows: Sequence[_Row]) -> Iterator[tuple[list[CitedText], _Row]]:
+    """Yield the rows with values, each after the labels of the rows that it belongs to.
+
+    A row belongs to the merged row above it, and to the last row that stands less far in. Without that, a row without
+    values heads the rows below where they repeat their labels, else the next one only.
+    """
+    labels = [row.label.text for row in rows if row.values]
+    repeats, is_level = len(set(labels)) < len(labels), len({row.level for row in rows}) < 2
+    merged: list[CitedText] = []
+    parents: list[_Row] = []
+    head: _Row | None = None
+    for number, row in enumerate(rows):
+        before, after = rows[number - 1] if number else None, rows[number + 1] if number + 1 < len(rows) else None
+        if row.is_merged:
+            merged = [*merged, row.label] if before and before.is_merged else [row.label]
+            parents, head = [], None
+            if after is None:
+                yield [], row
+            continue
+        while parents and parents[-1].level >= row.level:
+            parents.pop()
+        if is_level and head and (head.values & row.values or not (head.values or repeats or before is head)):
+            head = None
+        if row.values or after is None or len(row.cells) == 1:
+            yield [*merged, *(parent.label for parent in parents), *([head.label] if head else [])], row
+        if after and after.level > row.level:
+            parents.append(row)
+        elif is_level and after and (not row.values or (after.values and not row.values & after.values)):
+            head = row
+
+
+def _named(row: _Row, heads: Sequence[Sequence[_Cell | None]]) -> list[CitedText]:
+    """Return the cells of a row with their heads, the outermost first; a merged cell has those of all its columns.
+
+    Cells that stand across the borders of the heads are matched in their order, where there are as many; else the
+    list is empty.
+    """
+    if row.is_merged:
+        return [row.label]
     width = max(map(len, heads), default=0)
-    columns = [[cell.words.text.rstrip(":") for row in heads for cell in row[n : n + 1] if cell] for n in range(width)]
-    return [", ".join(dict.fromkeys(filter(None, names))) for names in columns]
+    columns = [[cell for line in heads for cell in line[n : n + 1] if cell] for n in range(width)]
+    names = [", ".join(dict.fromkeys(c.words.text.rstrip(":") for c in own if c.words.text)) for own in columns]
+    lowest = heads[-1] if heads else []
+    places = {id(cell): [n for n, other in enumerate(row.cells) if other is cell] for cell in row.filled}
+    if any(_crosses(lowest, own) for own in places.values()):
+        cells = [key for key in dict.fromkeys(id(cell) for cell in row.cells if cell)]
+        cells = cells[cells.index(id(row.filled[0])) :]
+        begins = [n for n, cell in enumerate(lowest) if cell and (n == 0 or lowest[n - 1] is not cell)]
+        if len(cells) != len(begins):
+            return []
+        places = {cell: [place] for cell, place in zip(cells, begins, strict=True)}
+    found = []
+    for cell in row.filled:
+        own = [names[n] for n in places.get(id(cell), ()) if n < len(names) and names[n]]
+        name = " and ".join(dict.fromkeys(own))
+        found.append(joined([CitedText(name), cell.words], ": ") if name else cell.words)
+    return found
 
 
-def _named(row: Sequence[_Cell | None], names: Sequence[str]) -> Iterator[CitedText]:
-    """Yield the cells of a row with their heads; a merged cell has those of all its columns."""
-    for cell in _filled(row):
-        columns = [names[n] for n, other in enumerate(row) if other is cell and n < len(names) and names[n]]
-        name = " and ".join(dict.fromkeys(columns))
-        yield joined([CitedText(name), cell.words], ": ") if name else cell.words
+def _crosses(lowest: Sequence[_Cell | None], places: Sequence[int]) -> bool:
+    """Return whether columns lie under several heads, and not under the whole of each."""
+    over = {id(lowest[n]) for n in places if n < len(lowest) and lowest[n]}
+    whole = {n for n, cell in enumerate(lowest) if cell and id(cell) in over}
+    return len(over) > 1 and not whole <= set(places)

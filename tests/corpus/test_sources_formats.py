@@ -229,6 +229,42 @@ def test_a_table_is_quoted_row_by_row_below_its_section(body: str, around: str) 
     assert [rows.text[: work.at].rpartition(" ")[2] for work in rows.cited] == ["Placebo"]
 
 
+def row(*cells: str, tag: str = "td") -> str:
+    """A row; `3:Age` is a cell over three columns."""
+    wide = (cell.partition(":")[::2] if cell[1:2] == ":" else ("1", cell) for cell in cells)
+    return f"<tr>{''.join(f'<{tag} colspan={chr(34)}{n}{chr(34)}>{words}</{tag}>' for n, words in wide)}</tr>"
+
+
+HEAD = f"<thead>{row('Item', 'A', 'B', 'P', tag='th')}</thead>"
+WIDE = f"<thead>{row('2:Item', '2:A', '2:B', tag='th')}</thead>"
+
+
+@pytest.mark.parametrize(
+    ("rows", "lines"),
+    [
+        ([HEAD, row("Sex", "", "", ".5"), row("Men", "1", "2", ""), row("Age", "3", "4", ".6")],
+         ["Item: Sex; P: .5", "Sex; Item: Men; A: 1; B: 2", "Item: Age; A: 3; B: 4; P: .6"]),
+        ([HEAD, row("Sex", "", "", ""), row("\xa0Men", "1", "2", ""), row("Age", "3", "4", "")],
+         ["Sex; Item: Men; A: 1; B: 2", "Item: Age; A: 3; B: 4"]),
+        ([HEAD, row("Squat", "", "", ""), row("Men", "1", "", ""), row("Bench", "", "", ""), row("Men", "2", "", "")],
+         ["Squat; Item: Men; A: 1", "Bench; Item: Men; A: 2"]),
+        ([HEAD, row("4:Women"), row("Squat", "2:5", ""), row("", "2:6", "7")],
+         ["Women; Item: Squat; A and B: 5", "Women; Squat; A and B: 6; P: 7"]),
+        ([WIDE, row("", "2:Age", "2:5", "6")], ["Item: Age; A: 5; B: 6"]),
+        ([WIDE, row("", "2:Age", "3:5")], []),
+        ([row("Item", "A", tag="th"), row("Age", "5")], ["Item: Age; A: 5"]),
+        ([row("Item", "A"), row("Age", "5"), row("2:Mean of two.")], ["Item: Age; A: 5", "Mean of two."]),
+    ],
+    ids=["values beside", "indented", "repeated", "merged", "crossing", "not to be told", "row of heads", "note"],
+)  # fmt: skip
+def test_a_row_has_the_heads_that_it_stands_under(rows: list[str], lines: list[str]) -> None:
+    reading = article(f"<p>It rose.</p><table-wrap><label>Table 1</label><table>{''.join(rows)}</table></table-wrap>")
+
+    found = [line for passage in reading.studies[0].passages[1:] for line in passage.text.split("\n")]
+    assert found == [f"Table 1. {line}" for line in lines]
+    assert ("rows that do not fit their heads (1)" in told(reading)) == (not lines)
+
+
 def test_a_giant_table_and_the_parts_of_others_are_told() -> None:
     rows = '<tr><td rowspan="9">1</td><td colspan="900">2</td></tr>' * 9
     giant = f"<table-wrap><label>Table 1</label><table>{rows}</table></table-wrap>"
