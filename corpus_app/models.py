@@ -317,6 +317,18 @@ class Passage(models.Model):
         related_name="+",
         help_text="Of a plain sentence: the finding that it tells.",
     )
+    source_heading = models.CharField(
+        max_length=1000,
+        blank=True,
+        default="",
+        help_text="The headings above it in the source, outermost first: Results > Table 4.",
+    )
+    cited_works = models.JSONField(
+        default=list,
+        blank=True,
+        editable=False,
+        help_text="Works that the source cites here, by their place in the text; its marks are left out of the text.",
+    )
     asked_as = models.TextField(
         blank=True,
         help_text="Questions that this passage answers, one a line. Readers’ questions are compared with these.",

@@ -129,12 +129,28 @@ class PassageKind(StrEnum):
     """The curator's own words about the study."""
     EXCERPT = "excerpt"
     """The source's words."""
+    TABLE = "table"
+    """Rows of a table of the source, each a line of its own with its heads."""
     PLAIN = "plain"
     """A plain sentence, derived from a study's takeaway or from a finding, never written as a passage."""
 
 
-ORDINARY_KINDS = (PassageKind.SUMMARY, PassageKind.EXCERPT)
+ORDINARY_KINDS = (PassageKind.SUMMARY, PassageKind.EXCERPT, PassageKind.TABLE)
 """The kinds that a source or a curator may give a passage."""
+
+
+@dataclass(frozen=True, slots=True)
+class CitedWork:
+    """A work that a source cites at a place of a passage; its mark is left out of the text."""
+
+    at: int
+    """Code points of the text before the mark."""
+    reference: str
+    """Id of the reference in the source."""
+    label: str
+    """The number of the reference, as printed; empty where the source has none."""
+    doi: str = ""
+    pmid: str = ""
 
 
 class TextKind(StrEnum):
@@ -227,6 +243,8 @@ class Passage:
     sentences: tuple[Sentence, ...]
     finding_id: int | None = None
     """The finding of a plain sentence; None for a takeaway and for other kinds."""
+    source_heading: str = ""
+    """The headings above it in the source, outermost first; empty where none are known."""
 
 
 @dataclass(frozen=True, slots=True)

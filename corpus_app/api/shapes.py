@@ -165,7 +165,11 @@ class Passage(Shape):
     position = IntegerField()
     section = choice(records.Section)
     page = IntegerField(allow_null=True)
-    kind = choice(records.PassageKind, help_text="summary: the curator's words; excerpt: the source's words.")
+    kind = choice(
+        records.PassageKind,
+        help_text="summary: the curator's words; excerpt: the source's words; table: rows of its tables, one a line.",
+    )
+    source_heading = CharField(help_text="The headings above it in the source, outermost first; may be empty.")
     text = CharField()
 
 

@@ -148,7 +148,15 @@ def draft_of(study: Study) -> StudyDraft:
         "derived_numbers": tuple(study.derived_numbers),
         "labels": tuple(study.labels),
         "passages": tuple(
-            PassageDraft(Section(row.section), row.text, row.page, PassageKind(row.kind), asked_as=row.asked_as)
+            PassageDraft(
+                section=Section(row.section),
+                text=row.text,
+                page=row.page,
+                kind=PassageKind(row.kind),
+                heading=row.source_heading,
+                asked_as=row.asked_as,
+                cited=rows.works_of(row),
+            )
             for row in study.passages.all()
         ),
         "empty_keys": tuple(study.empty_keys),

@@ -240,7 +240,7 @@ def _restore_passage(event: CorpusEvent, by: User | None) -> None:
     was = event.detail
     if Passage.objects.filter(study__study_id=event.study_key, text=was["text"]).exists():
         raise CannotRestore("A passage with these words is there again already.")
-    optional = {name: was[name] for name in ("page", "kind", "asked_as") if name in was}
+    optional = {name: was[name] for name in ("page", "kind", "asked_as", *studies.PASSAGE_ORIGIN) if name in was}
     studies.add_passage(event.study_key, by=by, text=was["text"], section=was["section"], **optional)
 
 

@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.db import DataError, IntegrityError, connection, transaction
 
 from corpus_app import sources
-from corpus_app.curation import importing, studies
+from corpus_app.curation import importing, rows, studies
 from corpus_app.curation.acts import CurationError, act
 from corpus_app.curation.effects import combine, find_study, has_notice
 from corpus_app.curation.exporting import draft_of
@@ -184,7 +184,7 @@ def _passage_values(passage: PassageDraft) -> dict[str, Any]:
         "page": passage.page,
         "kind": passage.kind.value,
         "asked_as": passage.asked_as or "",
-    }
+    } | rows.origin_of(passage)
 
 
 def _error_text(error: Exception) -> str:

@@ -193,12 +193,16 @@ class ImportJobAdmin(DeskAdmin):
         except sources.Refused as refused:
             form.add_error("file", f"{source.name} {refused}")
             return form
-        text = "\n\n".join(read.pages)
+        text = read.text
         if len(text) > LONGEST_TEXT:
             text = text[:LONGEST_TEXT]
             messages.warning(request, f"The text is long: its first {LONGEST_TEXT:,} characters stand in the form.")
         if read.left_out:
             messages.warning(request, f"The last {read.left_out} pages were not read.")
+        for what, words in (("running heads", read.running_heads), ("marks of its references", read.citation_marks)):
+            if words:
+                named = ", ".join(f"“{word}”" for word in words)
+                messages.info(request, f"Left out of the text as {what}: {named[:300]}.")
         messages.info(
             request, "The text of the PDF stands in the form: mend it, leave out what is no study, and send it."
         )

@@ -220,7 +220,7 @@ def _read_batch(rows: PassageQuerySet) -> list[_Work]:
 
 
 def _work(passage: Passage) -> _Work:
-    spans = passages.split_sentences(passage.text)
+    spans = passages.sentences_of(passage.text, passage.kind)
     sentences = (passage.text[start:end] for start, end in spans)
     texts = (embedded_text(passage.heading, passage.text), *sentences)
     return _Work(passage.pk, passage.study_id, passage.kind == PLAIN, passage.content_hash, spans, texts)

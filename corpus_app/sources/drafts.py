@@ -10,6 +10,7 @@ from typing import Any
 from corpus_app.appraisal import CertaintyLevel, Effect, RiskOfBias
 from corpus_app.records import (
     AgeGroup,
+    CitedWork,
     Design,
     Direction,
     Lean,
@@ -60,6 +61,8 @@ class PassageDraft:
     end: int | None = field(default=None, compare=False)
     asked_as: str | None = None
     """Questions that it answers, one a line; None where the source says nothing of that."""
+    cited: tuple[CitedWork, ...] = field(default=(), compare=False)
+    """What the source cites in it; the marks are left out of the text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import Any
 from corpus_app.appraisal import Effect, EffectMeasure, bias_from_json
 from corpus_app.records import (
     AgeGroup,
+    CitedWork,
     Design,
     Direction,
     Lean,
@@ -81,4 +82,6 @@ def _effect(values: Mapping[str, Any]) -> Effect | None:
 
 
 def _passage(values: Mapping[str, Any]) -> PassageDraft:
-    return PassageDraft(**{**values, "section": Section(values["section"]), "kind": PassageKind(values["kind"])})
+    cited = tuple(CitedWork(**work) for work in values.get("cited", ()))  # absent in what an earlier version kept
+    choices = {"section": Section(values["section"]), "kind": PassageKind(values["kind"])}
+    return PassageDraft(**{**values, **choices, "cited": cited})

@@ -14,6 +14,7 @@ from corpus_app.records import (
     ORDINARY_KINDS,
     QUESTION_LETTERS,
     AgeGroup,
+    CitedWork,
     Design,
     Direction,
     Lean,
@@ -29,6 +30,8 @@ from corpus_app.sources.drafts import FindingDraft, PassageDraft, Problem, Study
 from corpus_app.sources.fields import Fields
 from corpus_app.sources.files import Refused, line_numbers, line_of, read_object
 from corpus_app.sources.layout import (
+    CITED_KEYS,
+    CITED_REQUIRED,
     DURATION_KEYS,
     FINDING_KEYS,
     FINDING_REQUIRED,
@@ -140,7 +143,19 @@ def _passage(found: Fields) -> PassageDraft:
         text=found.text("text", required=True),
         page=found.integer("page"),
         kind=_kind(found),
+        heading=found.line("heading", limit=1000),
         asked_as=_questions(found),
+        cited=tuple(map(_cited_work, found.objects("cites", CITED_KEYS, CITED_REQUIRED))),
+    )
+
+
+def _cited_work(found: Fields) -> CitedWork:
+    return CitedWork(
+        at=found.integer("at") or 0,
+        reference=found.line("reference", limit=200, required=True),
+        label=found.line("label", limit=200),
+        doi=found.line("doi", limit=255),
+        pmid=found.line("pmid", limit=20),
     )
 
 

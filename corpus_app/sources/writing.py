@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from corpus_app.appraisal import bias_to_json, effect_to_json
@@ -75,6 +76,10 @@ def _passage_values(passage: PassageDraft) -> dict[str, Any]:
         values["page"] = passage.page
     if passage.kind is not PassageKind.SUMMARY:
         values["kind"] = passage.kind
+    if passage.heading:
+        values["heading"] = passage.heading
+    if passage.cited:
+        values["cites"] = [{key: value for key, value in asdict(work).items() if value != ""} for work in passage.cited]
     if questions := question_lines(passage.asked_as or ""):
         values["asked_as"] = questions
     return values

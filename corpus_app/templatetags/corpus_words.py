@@ -79,7 +79,7 @@ SECTIONS = {
     "limitations": N_("limitations"),
     "practical_applications": N_("practical advice"),
 }
-KINDS = {"summary": N_("Curator’s summary"), "excerpt": N_("Source’s words")}
+KINDS = {"summary": N_("Curator’s summary"), "excerpt": N_("Source’s words"), "table": N_("Source’s table")}
 NOTICES = {
     "retracted": N_("Retracted"),
     "corrected": N_("Corrected"),

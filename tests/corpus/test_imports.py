@@ -17,7 +17,8 @@ from django.utils import timezone
 from hypothesis import given
 
 from corpus_app import curation, sources, tasks
-from corpus_app.curation import effects, jobs, lookup
+from corpus_app.curation import effects, history, jobs, lookup
+from corpus_app.indexing import consistency
 from corpus_app.models import CorpusEvent, CorpusVersion, ImportItem, ImportJob, Passage, Study
 from corpus_app.records import Notice
 from corpus_app.roles import READERS
@@ -194,6 +195,30 @@ def test_what_was_chosen_comes_in_as_drafts_and_the_rest_is_left(by: User) -> No
     assert job.report["outcomes"] == {"created": 1, "left": 1}
     assert CorpusEvent.objects.get().actor == by
     assert not CorpusVersion.objects.exists()
+
+
+ARTICLE = """<article><front><article-meta><title-group><article-title>Sets</article-title></title-group></article-meta></front>
+<body><sec><title>Results</title><p>Strength rose [<xref ref-type="bibr" rid="b1">1</xref>]. It fell.</p><table-wrap>
+<label>Table 4</label><caption><p>Loads.</p></caption><table><thead><tr><th/><th>kg</th></tr></thead>
+<tr><td>Squat, vs. none</td><td>101. (12)</td></tr><tr><td>Bench</td><td>80</td></tr></table></table-wrap></sec></body>
+<back><ref-list><ref id="b1"><label>1</label><pub-id pub-id-type="pmid">77</pub-id></ref></ref-list></back></article>"""
+
+
+def test_an_article_keeps_its_headings_and_the_works_that_it_cites(by: User) -> None:
+    carry_out(read(ARTICLE, by=by, name="a.xml"), by=by)
+
+    prose, table = Passage.objects.order_by("position")
+    work = {"at": 13, "reference": "b1", "label": "1", "doi": "", "pmid": "77"}
+    assert (prose.text, prose.source_heading, prose.cited_works) == ("Strength rose. It fell.", "Results", [work])
+    assert (table.kind, table.source_heading) == ("table", "Results > Table 4")
+    rows = [table.text[row.start : row.end] for row in table.sentences.order_by("position")]
+    assert rows == ["Table 4: Loads. Squat, vs. none; kg: 101. (12)", "Table 4: Loads. Bench; kg: 80"]
+    curation.revise_passage(prose.pk, by=by, text="Indeed, strength rose. It fell.")
+    assert Passage.objects.get(pk=prose.pk).cited_works == [work | {"at": 21}]
+    curation.remove_passage(prose.pk, by=by)
+    history.restore(CorpusEvent.objects.order_by("-pk")[0].pk, by=by)
+    assert Passage.objects.get(text__startswith="Indeed").cited_works == [work | {"at": 21}]
+    assert not [fault for fault in consistency.audit() if "sentences" in fault]
 
 
 def test_the_same_file_again_changes_nothing(by: User) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -45,6 +46,16 @@ def test_a_plain_sentence_or_a_conclusion_opens_the_summary() -> None:
     assert without.headline.passage.section is Section.CONCLUSION
     assert without.summary == (without.headline,)
     assert {quotation.study_id for quotation in without.quotations} == {"A"}  # D is not cited
+
+
+def test_a_row_of_a_table_backs_an_answer_and_opens_none() -> None:
+    row = make_passage("Table 2: Muscle after ten weekly sets. Ten sets: 8 %; five sets: 5 %", kind=PassageKind.TABLE)
+
+    found = compose_from(row, make_passage(OTHER), make_passage(RESULT, section=Section.METHODS))
+    alone = compose_from(row, replace(row, passage_id=9, text=f"{row.text}."))
+
+    assert found.headline.passage.kind is PassageKind.SUMMARY
+    assert alone.headline.passage.kind is PassageKind.TABLE
 
 
 @pytest.mark.parametrize("mode", list(Mode))

@@ -162,7 +162,7 @@ class PassageBody(Body):
     page = Whole(required=False, allow_null=True)
     kind = Choice(
         records.ORDINARY_KINDS, required=False,
-        help_text="summary: the curator's words; excerpt: the source's words.",
+        help_text="summary: the curator's words; excerpt: the source's words; table: rows of its tables, one a line.",
     )  # fmt: skip
     asked_as = ListField(
         child=Text(max_length=records.QUESTION_LETTERS), max_length=MAX_ITEMS, required=False,

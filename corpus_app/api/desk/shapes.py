@@ -36,6 +36,7 @@ class DeskPassage(Shape):
     section = choice(records.Section)
     page = IntegerField(allow_null=True)
     kind = choice(records.PassageKind)
+    source_heading = CharField(help_text="The headings above it in the source, outermost first; may be empty.")
     text = CharField()
     asked_as = texts("Questions that it answers.", source="questions")
 
