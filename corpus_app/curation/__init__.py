@@ -54,6 +54,7 @@ from corpus_app.curation.studies import (
     withdraw,
 )
 from corpus_app.curation.vectors import CannotChangeEncoder, change_encoder, drop_former_vectors, embed_again
+from corpus_app.curation.wording import add_alias, add_question
 
 __all__ = [
     "EDITABLE",
@@ -76,7 +77,9 @@ __all__ = [
     "ReasonMissing",
     "UnknownStudy",
     "act",
+    "add_alias",
     "add_passage",
+    "add_question",
     "apply_corrections",
     "apply_retractions",
     "arrange_passages",
