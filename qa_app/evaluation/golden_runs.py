@@ -95,7 +95,7 @@ def execute_run(run: EvaluationRun) -> None:
         run,
         status=EvaluationRun.Status.DONE,
         figures=golden_set.report(results),
-        results=[_result_row(result) for result in results],
+        results=[result_row(result) for result in results],
     )
 
 
@@ -109,12 +109,29 @@ def _end(run: EvaluationRun, **values: Any) -> None:
     EvaluationRun.objects.filter(pk=run.pk).update(**values)
 
 
-def _result_row(result: golden_set.GoldenResult) -> dict[str, Any]:
+def current_run() -> EvaluationRun | None:
+    """Return the last complete run if it measured the present corpus, policy and engine."""
+    last = EvaluationRun.objects.filter(status=EvaluationRun.Status.DONE).first()
+    present = (search.corpus_version(), answering.POLICY.label, answering.engine())
+    return last if last and (last.corpus_version, last.policy, last.engine) == present else None
+
+
+def request_run() -> None:
+    """Create a run unless one waits or is under way. Raises NoGoldenQuestions."""
+    under_way = [EvaluationRun.Status.WAITING, EvaluationRun.Status.RUNNING]
+    if not EvaluationRun.objects.filter(status__in=under_way).exists():
+        create_run(by=None)
+        notify_worker()
+
+
+def result_row(result: golden_set.GoldenResult) -> dict[str, Any]:
+    """Return what a run stores of one question."""
     return {
         "id": result.golden.id,
         "question": result.golden.question,
         "outcome": result.outcome.value,
         "cited": list(result.cited),
+        "sections": list(result.final_sections),
         "passes": passes(result),
     }
 
