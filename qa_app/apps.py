@@ -38,6 +38,7 @@ class QaConfig(AppConfig):
         hooks.question_sources.append(gaps.frequent_questions)
         hooks.answered_questions_citing.append(listed.questions_citing)
         hooks.answered_questions_about.append(listed.questions_about)
+        hooks.golden_questions.append(golden_runs.export_rows)
         hooks.dashboard_panels.append(dashboard.panels)
         if settings.GOLDEN_GUARD:
             hooks.publish_checks.append(golden_runs.regressions)

@@ -22,6 +22,7 @@ from corpus_app.curation.broken import Fault, correct_text
 from corpus_app.curation.corrections import FindingGone, apply_corrections, correct_study, waive
 from corpus_app.curation.entries import delete_entry, save_concept, save_entry
 from corpus_app.curation.exporting import Exported, corpus_files, draft_of, export_corpus, snapshot, zip_corpus
+from corpus_app.curation.full_export import export_everything, zip_everything
 from corpus_app.curation.history import CannotRestore, restore
 from corpus_app.curation.identifiers import clean_authors, clean_doi, clean_pmid, clean_url
 from corpus_app.curation.importing import ImportReport, import_corpus, known_ids
@@ -103,6 +104,7 @@ __all__ = [
     "embed_again",
     "expect_version",
     "export_corpus",
+    "export_everything",
     "find_obstacle",
     "find_quality_obstacle",
     "find_review_obstacle",
@@ -128,4 +130,5 @@ __all__ = [
     "wake_indexing",
     "withdraw",
     "zip_corpus",
+    "zip_everything",
 ]

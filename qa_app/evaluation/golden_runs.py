@@ -47,6 +47,13 @@ def import_file(path: Path) -> tuple[int, int]:
     return new, changed
 
 
+def export_rows(by: User | None) -> Iterator[dict[str, Any]]:
+    """Yield the questions that this person may see as rows of a golden file; None sees all."""
+    if by is None or by.has_perm("qa_app.view_goldenquestion"):
+        for question in GoldenQuestion.objects.iterator():
+            yield question.as_row() | {"is_active": question.is_active}
+
+
 class NoGoldenQuestions(Exception):
     def __init__(self) -> None:
         super().__init__("There are no golden questions yet: bring some in first.")
