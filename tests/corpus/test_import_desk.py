@@ -133,7 +133,7 @@ def test_choosing_all_and_none_and_page_by_page(
     assert ImportItem.objects.filter(chosen=True).count() == 60
 
 
-def test_an_import_is_left_with_a_button_and_waits_for_nobody(client: Client, curator: User) -> None:
+def test_an_import_is_left_out_with_a_button_and_waits_for_nobody(client: Client, curator: User) -> None:
     address = bring(client, file=upload(RIS.encode(), "refs.ris"))
     work()
     assert "Imports waiting for a choice" in text_of(client.get(reverse("admin:index")))
@@ -145,7 +145,7 @@ def test_an_import_is_left_with_a_button_and_waits_for_nobody(client: Client, cu
     assert not Study.objects.exists()
 
 
-def test_a_failed_look_up_is_asked_again_or_put_aside(
+def test_a_failed_look_up_is_asked_again_or_left_out(
     client: Client, curator: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*args: Any) -> None:
@@ -164,7 +164,7 @@ def test_a_failed_look_up_is_asked_again_or_put_aside(
     page = text_of(client.post(address, {"verb": "leave"}, follow=True))
     assert "is busy (503); try again later." in page
     assert "Nothing came in." in page
-    assert "Put it aside" not in page
+    assert "Leave all out" not in page
     assert ImportJob.objects.get().status == "done"
 
 
