@@ -446,7 +446,7 @@ class EvaluationRun(models.Model):
 class Proposal(models.Model):
     """A change that ratings, gaps and golden questions suggest; a curator accepts or declines it.
 
-    Its evidence names answers, gaps and golden questions by key, so that no reader's words outlive them here.
+    Its evidence names answers, gaps and golden questions by key: their words are read where they are stored.
     """
 
     class Kind(models.TextChoices):

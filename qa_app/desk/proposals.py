@@ -59,24 +59,18 @@ class ProposalAdmin(ReadOnlyAdmin):
     search_help_text = "A study, a concept, or words of what is proposed."
     change_list_template = "admin/qa_app/proposal/change_list.html"
     change_form_template = "admin/qa_app/proposal/change_form.html"
-    fields = (
-        "kind",
-        "where",
-        "text",
-        "status",
-        "weight",
-        "proposed_at",
-        "accepted_as",
-        "decided_by",
-        "decided_at",
-        "reason",
-    )
+    decision = ("accepted_as", "decided_by", "decided_at", "reason")
+    fields = ("kind", "where", "text", "status", "weight", "proposed_at", *decision)
     readonly_fields = fields
     list_select_related = ("run",)
 
     def has_view_permission(self, request: HttpRequest, obj: Proposal | None = None) -> bool:
         """Allow those who may see readers' questions."""
         return super().has_view_permission(request, obj) and request.user.has_perm("qa_app.view_answer")
+
+    def get_fields(self, request: HttpRequest, obj: Proposal | None = None) -> tuple[str, ...]:
+        """Show the decision once there is one; a proposal that came back shows the one before."""
+        return tuple(name for name in self.fields if name not in self.decision or (obj and getattr(obj, name)))
 
     @admin.display(description="better")
     def better(self, proposal: Proposal) -> str:

@@ -124,9 +124,10 @@ def current_run() -> EvaluationRun | None:
 
 
 def request_run() -> None:
-    """Create a run unless one waits or is under way. Raises NoGoldenQuestions."""
-    under_way = [EvaluationRun.Status.WAITING, EvaluationRun.Status.RUNNING]
-    if not EvaluationRun.objects.filter(status__in=under_way).exists():
+    """Create a run unless one is under way, or one of the present corpus failed. Raises NoGoldenQuestions."""
+    under_way = Q(status__in=[EvaluationRun.Status.WAITING, EvaluationRun.Status.RUNNING])
+    failed = Q(status=EvaluationRun.Status.FAILED, corpus_version=search.corpus_version())
+    if not EvaluationRun.objects.filter(under_way | failed).exists():
         create_run(by=None)
         notify_worker()
 

@@ -35,7 +35,7 @@ from qa_app.pipeline.text import EMPTY_WORDS, clean, stem
 
 MAX_TROUBLES = 300  # questions looked at in one run; each takes a search
 MAX_UNDECIDED = 40  # proposals that wait for a curator; each takes a run of the golden questions
-MIN_CHANCE = 0.2  # that a study answers a refused question, to be proposed for it
+MIN_CHANCE = 0.2  # that a study answers a question, to be proposed for it
 MIN_ALIAS_COSINE = 0.6  # of unknown words to a name of the concept that they may mean
 MAX_ALIAS_WORDS = 3
 MIN_MISSED_SECTIONS = 3  # answers without the part of a study that was asked for, to propose a stronger boost
@@ -165,10 +165,8 @@ def _find_target(
     if not ranked:
         return None
     best, chance = ranked[0]
-    if trouble.source is Source.GAP:
-        return best if chance >= MIN_CHANCE else None
     leader = searched.retrieved.chances.get(trouble.lead or "", 0.0)
-    return best if chance >= answering.POLICY.cited_share * leader else None
+    return best if chance >= max(MIN_CHANCE, answering.POLICY.cited_share * leader) else None
 
 
 def _is_asked(text: str, scores: StudyScores | None) -> bool:

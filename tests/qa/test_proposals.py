@@ -155,3 +155,15 @@ def test_words_that_a_study_lacks_may_name_its_concept(client: Client) -> None:
     client.force_login(make_curator())
     assert "Accepted" in decide(client, alias, accept="Accept", text="volume")
     assert ConceptAlias.objects.get(name="volume").concept_id == "training-volume"
+
+
+def test_a_figure_of_the_policy_is_measured_and_left_to_the_operator(client: Client, proposed: Proposal) -> None:
+    figure = Proposal.objects.create(
+        kind="policy", target="role_weight", text="0.525", weight=3, proposed_at=timezone.now()
+    )
+    tasks.measure_proposals()
+    client.force_login(make_curator())
+    page = client.get(reverse("admin:qa_app_proposal_change", args=[figure.pk])).content.decode()
+    assert "INFORM_POLICY=default, role_weight=0.525" in page
+    assert "None: each golden question comes out as before." in page
+    assert "role_weight changes once" in decide(client, figure, accept="Accept")
