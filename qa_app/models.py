@@ -460,6 +460,8 @@ class Proposal(models.Model):
         ACCEPTED = "accepted", "Accepted"
         DECLINED = "declined", "Declined"
 
+    UNDECIDED = (Status.WAITING, Status.OPEN)
+
     kind = models.CharField(max_length=10, choices=Kind)
     target = models.CharField(max_length=80, help_text="A study, a concept, or the name of a figure.")
     finding_id = models.BigIntegerField(null=True, blank=True, help_text="The finding that the question belongs to.")

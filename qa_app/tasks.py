@@ -10,7 +10,7 @@ from django.utils import timezone
 from corpus_app import search
 from qa_app.answers import contexts
 from qa_app.evaluation import golden_runs
-from qa_app.feedback import gaps, proposals, trials
+from qa_app.feedback import deriving, gaps, trials
 from qa_app.models import Feedback, SentQuestion
 
 logger = logging.getLogger(__name__)
@@ -46,7 +46,7 @@ def forget_contexts() -> None:
 def propose_changes() -> None:
     """Derive proposals from ratings, gaps and golden questions."""
     try:
-        proposals.derive()
+        deriving.derive()
     except search.EncoderUnavailable as error:
         logger.error("%s", error)
 

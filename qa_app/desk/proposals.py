@@ -131,7 +131,7 @@ class ProposalAdmin(ReadOnlyAdmin):
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any) -> Any:
         proposal: Proposal = options["obj"]
         is_open = proposal.status == Proposal.Status.OPEN
-        may_decide = request.user.has_perm(DECIDE) and proposal.status in proposals.UNDECIDED
+        may_decide = request.user.has_perm(DECIDE) and proposal.status in Proposal.UNDECIDED
         context |= {
             "evidence": [(SOURCES[one.source], one, _page_of(one)) for one in proposals.list_evidence(proposal)],
             "figures": list(_figure_rows(proposal)),

@@ -14,7 +14,7 @@ from corpus_app.models import ConceptAlias, CorpusEvent, Finding, Study, StudyTe
 from qa_app import tasks
 from qa_app.answers import asking
 from qa_app.evaluation import golden_set
-from qa_app.feedback import proposals, ratings, trials, troubles
+from qa_app.feedback import ratings, trials, troubles
 from qa_app.models import EvaluationRun, Feedback, GoldenQuestion, Proposal
 from tests.builders import make_curator
 from tests.qa.conftest import ASKED
@@ -96,7 +96,7 @@ def test_a_curator_accepts_in_his_own_words(client: Client, proposed: Proposal) 
     assert any("more sets for the biceps" in text for text in asked)
     assert (event.actor, event.study_key, event.corpus_version_id) == (curator, "T-SETS", version + 1)
     assert "It has changed since" in decide(client, proposed, accept="Accept", text="Again?")
-    proposals.derive()
+    tasks.propose_changes()
     proposed.refresh_from_db()
     assert (proposed.status, proposed.decided_by) == ("accepted", curator)
 
