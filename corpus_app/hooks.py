@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from django.contrib.auth.models import User
 
@@ -25,6 +26,9 @@ answered_questions_citing: list[Callable[[str], Iterable[AnsweredQuestion]]] = [
 
 answered_questions_about: list[Callable[[str], Iterable[AnsweredQuestion]]] = []
 """List the public answered questions that name a concept."""
+
+golden_questions: list[Callable[[User | None], Iterable[Mapping[str, Any]]]] = []
+"""List the golden questions that a user may see, as rows of a golden file; None sees all."""
 
 dashboard_panels: list[Callable[[User], Iterable[Panel]]] = []
 """List the panels of the curators' front page for a user."""

@@ -8,8 +8,12 @@ class InformAdminConfig(apps.AdminConfig):
     default_site = "inform_site.admin.InformAdminSite"
 
     def ready(self) -> None:
+        from inform_site import accepting
         from inform_site.api.access import seconds_to_wait
+        from inform_site.clients.addresses import client_of
         from qa_app import hooks
 
         super().ready()
         hooks.count_request = seconds_to_wait
+        hooks.identify_client = client_of
+        hooks.add_question, hooks.add_alias = accepting.add_question, accepting.add_alias

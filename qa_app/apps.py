@@ -7,7 +7,8 @@ class QaConfig(AppConfig):
     # Each group also has the permissions of the one before it. corpus_app assigns them after each migration.
     role_permissions = {
         "Desk readers": frozenset(
-            f"view_{model}" for model in ("safetyreply", "answer", "feedback", "gap", "goldenquestion", "evaluationrun")
+            f"view_{model}"
+            for model in ("safetyreply", "answer", "feedback", "gap", "goldenquestion", "evaluationrun", "proposal")
         ),
         "Curators": frozenset(
             {
@@ -17,6 +18,7 @@ class QaConfig(AppConfig):
                 "list_answer",
                 "change_gap",
                 "add_evaluationrun",
+                "decide_proposal",
             }
             | {f"{act}_goldenquestion" for act in ("add", "change", "delete")}
         ),
@@ -36,6 +38,7 @@ class QaConfig(AppConfig):
         hooks.question_sources.append(gaps.frequent_questions)
         hooks.answered_questions_citing.append(listed.questions_citing)
         hooks.answered_questions_about.append(listed.questions_about)
+        hooks.golden_questions.append(golden_runs.export_rows)
         hooks.dashboard_panels.append(dashboard.panels)
         hooks.finding_word_writers.append(proposing.finding_word_writer)
         if settings.GOLDEN_GUARD:

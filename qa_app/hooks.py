@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from django.contrib.auth.models import User
 from django.http import HttpRequest
 
 count_request: Callable[[HttpRequest, str], int] | None = None
 """Count a request on a quota (`ask`, `model`, `suggest`); return the seconds to wait, 0 where it is allowed."""
+
+identify_client: Callable[[HttpRequest], str] | None = None
+"""Return a keyed hash of the client that a request comes from."""
+
+add_question: Callable[[str, int | None, str, User], str | None] | None = None
+"""Add a curated question to a study, or to this finding of it; return why it was refused, None where it was not."""
+
+add_alias: Callable[[str, str, User], str | None] | None = None
+"""Add an alias to a concept; return why it was refused, None where it was not."""

@@ -1,4 +1,4 @@
-"""Stored answers, feedback, gaps, golden questions, evaluation runs and safety replies.
+"""Stored answers, feedback, gaps, golden questions, evaluation runs, proposals and safety replies.
 
 Answers and approved replies are never changed; pages combine them with the present corpus.
 """
@@ -246,6 +246,14 @@ class SentQuestion(models.Model):
         return f"{self.client}, {self.sent_at:%Y-%m-%d %H:%M}"
 
 
+class FeedbackQuerySet(models.QuerySet["Feedback"]):
+    VISITORS_KEPT_FOR = timedelta(days=90)
+
+    def forget_visitors(self, now: datetime) -> None:
+        """Empty the visitors of old ratings; together they count as one visitor from then on."""
+        self.filter(given_at__lte=now - self.VISITORS_KEPT_FOR).exclude(visitor="").update(visitor="")
+
+
 class Feedback(models.Model):
     """A reader's rating of an answer. Anybody may give it, so it contains no name and no address."""
 
@@ -262,7 +270,13 @@ class Feedback(models.Model):
     is_helpful = models.BooleanField()
     reasons = models.JSONField(default=list, blank=True, help_text="Codes from the list of reasons.")
     words = models.TextField(max_length=1_000, blank=True)
+    visitor = models.CharField(
+        max_length=40, blank=True, editable=False,
+        help_text="Keyed hash of the month and the client, to count each visitor once; emptied after 90 days.",
+    )  # fmt: skip
     given_at = models.DateTimeField()
+
+    objects = FeedbackQuerySet.as_manager()
 
     class Meta:
         verbose_name_plural = "feedback"
@@ -427,6 +441,60 @@ class EvaluationRun(models.Model):
     def __str__(self) -> str:
         asked_at = date_format(timezone.localtime(self.asked_at), "DATETIME_FORMAT")
         return f"{asked_at}, corpus version {self.corpus_version or '?'}"
+
+
+class Proposal(models.Model):
+    """A change that ratings, gaps and golden questions suggest; a curator accepts or declines it.
+
+    Its evidence names answers, gaps and golden questions by key: their words are read where they are stored.
+    """
+
+    class Kind(models.TextChoices):
+        QUESTION = "question", "Curated question"
+        ALIAS = "alias", "Alias of a concept"
+        POLICY = "policy", "Figure of the policy"
+
+    class Status(models.TextChoices):
+        WAITING = "waiting", "Waiting to be measured"
+        OPEN = "open", "To be decided"
+        ACCEPTED = "accepted", "Accepted"
+        DECLINED = "declined", "Declined"
+
+    UNDECIDED = (Status.WAITING, Status.OPEN)
+
+    kind = models.CharField(max_length=10, choices=Kind)
+    target = models.CharField(max_length=80, help_text="A study, a concept, or the name of a figure.")
+    finding_id = models.BigIntegerField(null=True, blank=True, help_text="The finding that the question belongs to.")
+    text = models.TextField(max_length=2_000, help_text="What is to be added, or the figure's new value.")
+    evidence = models.JSONField(default=list, help_text="Source, key and counts of each question behind it.")
+    weight = models.PositiveIntegerField(help_text="Visitors, wordings and golden questions behind it.")
+    status = models.CharField(max_length=10, choices=Status, default=Status.WAITING)
+    proposed_at = models.DateTimeField()
+    run = models.ForeignKey(
+        EvaluationRun, on_delete=models.SET_NULL, null=True, related_name="+", help_text="The figures before it."
+    )
+    figures = models.JSONField(default=dict, help_text="Before and after, on each half of the golden questions.")
+    changes = models.JSONField(default=list, help_text="The golden questions that come out differently.")
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    decided_at = models.DateTimeField(null=True, blank=True)
+    reason = models.TextField(max_length=2_000, blank=True)
+    accepted_as = models.TextField(blank=True, help_text="What was added, where the curator worded it otherwise.")
+    declined_weight = models.PositiveIntegerField(default=0, help_text="Its weight when it was declined the last time.")
+
+    class Meta:
+        ordering = ["-weight", "pk"]
+        permissions = [("decide_proposal", "Can accept or decline a proposal")]
+        constraints = [
+            models.UniqueConstraint(fields=["kind", "target", "text"], name="proposal_once"),
+            models.CheckConstraint(
+                condition=Q(status__in=["waiting", "open"]) | Q(decided_at__isnull=False), name="proposal_decided_when"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()} of {self.target}: {self.text}"[:120]
 
 
 def question_key(question: str) -> str:

@@ -10,8 +10,8 @@ from django.utils import timezone
 from corpus_app import search
 from qa_app.answers import contexts
 from qa_app.evaluation import golden_runs
-from qa_app.feedback import gaps
-from qa_app.models import SentQuestion
+from qa_app.feedback import deriving, gaps, trials
+from qa_app.models import Feedback, SentQuestion
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +35,26 @@ def evaluate_golden() -> None:
 
 @shared_task(name="qa_app.tasks.forget_contexts")
 def forget_contexts() -> None:
-    """Delete expired evidence contexts and idempotency keys."""
+    """Delete expired evidence contexts and idempotency keys, and the visitors of old ratings."""
     now = timezone.now()
     contexts.forget(now)
     SentQuestion.objects.forget(now)
+    Feedback.objects.forget_visitors(now)
+
+
+@shared_task(name="qa_app.tasks.propose_changes")
+def propose_changes() -> None:
+    """Derive proposals from ratings, gaps and golden questions."""
+    try:
+        deriving.derive()
+    except search.EncoderUnavailable as error:
+        logger.error("%s", error)
+
+
+@shared_task(name="qa_app.tasks.measure_proposals")
+def measure_proposals() -> None:
+    """Measure one waiting proposal; the schedule comes back for the next, so that other work is not held up."""
+    try:
+        trials.measure_next()
+    except search.EncoderUnavailable as error:
+        logger.error("%s", error)

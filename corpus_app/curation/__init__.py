@@ -24,6 +24,7 @@ from corpus_app.curation.confirming import confirm_finding
 from corpus_app.curation.corrections import FindingGone, apply_corrections, correct_study, waive
 from corpus_app.curation.entries import delete_entry, save_certainty, save_concept, save_entry
 from corpus_app.curation.exporting import Exported, corpus_files, draft_of, export_corpus, snapshot, zip_corpus
+from corpus_app.curation.full_export import export_everything, zip_everything
 from corpus_app.curation.history import CannotRestore, restore
 from corpus_app.curation.identifiers import clean_authors, clean_doi, clean_pmid, clean_url
 from corpus_app.curation.importing import ImportReport, import_corpus, known_ids
@@ -56,6 +57,7 @@ from corpus_app.curation.studies import (
     withdraw,
 )
 from corpus_app.curation.vectors import CannotChangeEncoder, change_encoder, drop_former_vectors, embed_again
+from corpus_app.curation.wording import add_alias, add_question
 
 __all__ = [
     "EDITABLE",
@@ -79,7 +81,9 @@ __all__ = [
     "ReasonMissing",
     "UnknownStudy",
     "act",
+    "add_alias",
     "add_passage",
+    "add_question",
     "apply_corrections",
     "apply_retractions",
     "arrange_passages",
@@ -104,6 +108,7 @@ __all__ = [
     "embed_again",
     "expect_version",
     "export_corpus",
+    "export_everything",
     "find_obstacle",
     "find_quality_obstacle",
     "find_review_obstacle",
@@ -130,4 +135,5 @@ __all__ = [
     "wake_indexing",
     "withdraw",
     "zip_corpus",
+    "zip_everything",
 ]

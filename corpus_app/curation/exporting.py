@@ -6,7 +6,8 @@ import io
 import os
 import tempfile
 import zipfile
-from collections.abc import Collection, Mapping, Set
+from collections.abc import Collection, Iterator, Mapping, Set
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -97,16 +98,23 @@ def _write(path: Path, content: bytes) -> None:
         raise
 
 
-def snapshot(study_ids: Collection[str] | None = None) -> tuple[list[StudyDraft], Vocabulary]:
-    """Return the drafts of all or these studies and the vocabulary, read in one snapshot.
-
-    For a selection, relations keep only the selected studies.
-    """
+@contextmanager
+def read_only_snapshot() -> Iterator[None]:
+    """Read everything inside from one snapshot; inside another transaction, that transaction's view is used."""
     is_outermost = not connection.in_atomic_block
     with transaction.atomic():
         if is_outermost:
             with connection.cursor() as cursor:
                 cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        yield
+
+
+def snapshot(study_ids: Collection[str] | None = None) -> tuple[list[StudyDraft], Vocabulary]:
+    """Return the drafts of all or these studies and the vocabulary, read in one snapshot.
+
+    For a selection, relations keep only the selected studies.
+    """
+    with read_only_snapshot():
         rows = Study.objects.prefetch_related("passages", "findings", "studyconcept_set").order_by("study_id")
         if study_ids is None:
             return [draft_of(study) for study in rows], current_vocabulary()

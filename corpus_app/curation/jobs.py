@@ -117,7 +117,7 @@ def confirm(job: ImportJob, options: Options, *, by: User | None) -> None:
         stored = _lock_job(job, ImportJob.Status.PREVIEWED)
         chosen = ImportItem.objects.filter(job=job, chosen=True)
         if not chosen.exists():
-            raise CurationError("Nothing is chosen: choose at least one study, or leave the import.")
+            raise CurationError("Nothing is chosen: choose at least one study, or leave all out.")
         if (
             not options.collection
             and chosen.filter(kind="study", effect__in=["new", "alike"], draft__collection="").exists()

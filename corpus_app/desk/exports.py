@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+import tempfile
+from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from typing import IO, Any
 
+from asgiref.sync import sync_to_async
 from django import forms
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 
-from corpus_app import curation, sources
+from corpus_app import curation, hooks, sources
+from corpus_app.desk.base import curator
 from corpus_app.models import Study
 from corpus_app.sources import StudyDraft
 
@@ -20,7 +25,10 @@ WRITERS: dict[str, tuple[str, str, str, Callable[[list[StudyDraft]], bytes]]] = 
     "bibtex": ("BibTeX", "bib", "application/x-bibtex", sources.to_bibtex),
     "csl": ("CSL-JSON", "json", "application/vnd.citationstyles.csl+json", sources.to_csl_json),
 }
-FOLDER = "folder"
+FOLDER, EVERYTHING = "folder", "everything"
+RECORDS_READ = ("corpus_app.view_studycomment", "corpus_app.view_corpusevent", "corpus_app.view_qualitywaiver")
+PIECE_BYTES = 1 << 20
+IN_MEMORY_BYTES = 1 << 24  # of a zip; a larger one is written to a temporary file
 
 
 class ExportForm(forms.Form):
@@ -29,22 +37,40 @@ class ExportForm(forms.Form):
         widget=forms.RadioSelect,
         initial=FOLDER,
         choices=[
-            (FOLDER, "Complete export (ZIP): everything, with passages and concepts, can be imported again"),
+            (FOLDER, "Complete export (ZIP): studies with passages and concepts, can be imported again"),
+            (
+                EVERYTHING,
+                "Everything (ZIP): the same with comments, history and the faults that were kept, with reasons",
+            ),
             *((key, words) for key, (words, _, _, _) in WRITERS.items()),
         ],
     )
+    golden = forms.BooleanField(
+        label="With the golden questions", required=False, help_text="Only in “Everything”: each with its labels."
+    )
     ids = forms.CharField(widget=forms.HiddenInput, required=False)
+
+    def __init__(self, *args: Any, has_records: bool, **options: Any) -> None:
+        """Offer records only with the whole corpus and to those who may read them."""
+        super().__init__(*args, **options)
+        if not has_records:
+            field: Any = self.fields["form"]
+            field.choices = [choice for choice in field.choices if choice[0] != EVERYTHING]
+        if not (has_records and hooks.golden_questions):
+            del self.fields["golden"]
 
     def clean_ids(self) -> list[int]:
         return [int(key) for key in self.cleaned_data["ids"].split(",") if key.isdecimal() and len(key) < 19]
 
 
-def export(model_admin: admin.ModelAdmin[Study], request: HttpRequest) -> HttpResponse:
+def export(model_admin: admin.ModelAdmin[Study], request: HttpRequest) -> HttpResponseBase:
     """Ask for the format on GET (of `ids`, or with `all` of the whole corpus); send the file on POST."""
     if not request.user.has_perm("corpus_app.view_study"):
         raise PermissionDenied
     if request.method == "POST":
-        form = ExportForm(request.POST)
+        form = ExportForm(request.POST, has_records="all" in request.POST and _may_read_records(request))
+        if form.is_valid() and form.cleaned_data["form"] == EVERYTHING:
+            return _everything(request, with_golden=form.cleaned_data.get("golden", False))
         if form.is_valid():
             chosen = None if "all" in request.POST else form.cleaned_data["ids"]
             return _file(form.cleaned_data["form"], chosen)
@@ -61,7 +87,8 @@ def ask(
     form: ExportForm | None = None,
 ) -> HttpResponse:
     """Render the page that asks for the format; `keys` None means the whole corpus."""
-    form = form or ExportForm(initial={"ids": ",".join(map(str, keys or ()))})
+    has_records = keys is None and _may_read_records(request)
+    form = form or ExportForm(initial={"ids": ",".join(map(str, keys or ()))}, has_records=has_records)
     context = {
         **model_admin.admin_site.each_context(request),
         "title": "Export studies",
@@ -73,6 +100,36 @@ def ask(
         "number": Study.objects.count() if keys is None else len(keys),
     }
     return TemplateResponse(request, "admin/corpus_app/study/export.html", context)
+
+
+def _may_read_records(request: HttpRequest) -> bool:
+    return request.user.has_perms(RECORDS_READ)
+
+
+class PiecewiseResponse(StreamingHttpResponse):
+    """A response that sends an open file piece by piece, in a thread where the server is asynchronous."""
+
+    def __init__(self, file: IO[bytes], **options: Any) -> None:
+        super().__init__(self._pieces(), **options)
+        self._file = file
+        self._resource_closers.append(file.close)
+
+    def _pieces(self) -> Iterator[bytes]:
+        while piece := self._file.read(PIECE_BYTES):
+            yield piece
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        while piece := await sync_to_async(self._file.read)(PIECE_BYTES):
+            yield piece
+
+
+def _everything(request: HttpRequest, *, with_golden: bool) -> HttpResponseBase:
+    packed = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY_BYTES)  # noqa: SIM115 - the response closes it
+    curation.zip_everything(packed, by=curator(request), with_golden=with_golden)
+    size = packed.tell()
+    packed.seek(0)
+    headers = {"Content-Disposition": 'attachment; filename="everything.zip"', "Content-Length": str(size)}
+    return PiecewiseResponse(packed, content_type="application/zip", headers=headers)
 
 
 def _file(form: str, keys: Collection[int] | None) -> HttpResponse:

@@ -137,9 +137,7 @@ def _make_aliases(request: HttpRequest) -> HttpResponse:
     try:
         with curation.act(by=curator(request)):
             for words in chosen:
-                alias = ConceptAlias(concept=concept, name=words)
-                alias.full_clean(exclude=["position"])
-                curation.save_entry(alias, by=curator(request))
+                curation.add_alias(concept.pk, words, by=curator(request))
     except EXPECTED_ERRORS as error:
         for reason in error_messages(error):
             messages.error(request, reason)

@@ -11,6 +11,7 @@ from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
 from django.db.models import F, Func, QuerySet, TextField, Value
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
 from django.urls import path, reverse
 from django.utils.text import capfirst
 
@@ -365,7 +366,7 @@ class StudyAdmin(HistoryMixin):
         vectors = path("encoder/", self.admin_site.admin_view(self.encoder), name="corpus_app_encoder")
         return [address, talk, lists, out, twins, one, text, vectors, *super().get_urls()]
 
-    def export(self, request: HttpRequest) -> HttpResponse:
+    def export(self, request: HttpRequest) -> HttpResponseBase:
         return exports.export(self, request)
 
     def duplicates(self, request: HttpRequest) -> HttpResponse:

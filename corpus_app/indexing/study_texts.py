@@ -164,6 +164,27 @@ _WRITE_TERMS = """
     INSERT INTO corpus_app_studytextterm (text_id, study_id, collection_id, kind, lexeme, frequency, length)
     SELECT text_id, study_id, collection_id, kind, lexeme, frequency, length FROM present
 """
+TRIAL_POSITION = 1_000_000_000  # far from the texts that a write at the same time may add
+
+
+def add_question(encoder: embedding.Encoder, study: Study, finding_pk: int | None, question: str) -> None:
+    """Add a question to the index alone, with its terms and its vector, in a transaction that will be undone."""
+    text = StudyText.objects.create(
+        study=study, kind=TextKind.QUESTION, finding_id=finding_pk, position=TRIAL_POSITION, text=question
+    )
+    with connection.cursor() as cursor:
+        own = "WHERE text_id = %(text)s"
+        cursor.execute(PRESENT_TERMS + _WRITE_TERMS + own, {"studies": [study.pk], "text": text.pk})
+    vectors = metric.project(encoder.name, encoder.encode([question], threads=embedding.THREADS))
+    StudyTextVector.objects.create(
+        text=text,
+        study=study,
+        collection_id=study.collection_id,
+        kind=text.kind,
+        encoder=metric.space(encoder.name),
+        searchable=study.is_searchable,
+        vector=vectors[0],
+    )
 
 
 # --- Embed in the background ------------------------------------------------------------------------------------------

@@ -35,6 +35,7 @@ from corpus_app.search.question_vectors import (
 )
 from corpus_app.search.studies import certainties, find_study, findings, published_studies, references
 from corpus_app.search.study_scores import score_studies
+from corpus_app.search.trials import with_alias, with_question
 from corpus_app.search.versions import (
     corpus_changed_at,
     corpus_version,
@@ -86,5 +87,7 @@ __all__ = [
     "topic_ids",
     "vocabulary",
     "warm_up",
+    "with_alias",
+    "with_question",
     "without_version",
 ]

@@ -49,7 +49,7 @@ from corpus_app.sources.formats import (
     with_collection,
 )
 from corpus_app.sources.intake import Source
-from corpus_app.sources.layout import CONCEPTS, LEXICON, MASTER, STUDIES
+from corpus_app.sources.layout import CONCEPTS, LEXICON, MASTER, RECORDS, STUDIES
 from corpus_app.sources.lexicon import read_lexica
 from corpus_app.sources.pdf import PdfText, text_of_pdf
 from corpus_app.sources.plain_text import passages_of
@@ -64,6 +64,7 @@ __all__ = [
     "LEXICON",
     "MASTER",
     "READERS",
+    "RECORDS",
     "STUDIES",
     "AddedPassages",
     "CertaintyDraft",

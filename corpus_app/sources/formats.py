@@ -13,7 +13,7 @@ from corpus_app.sources.bibliography import Item as DraftItem
 from corpus_app.sources.drafts import AddedPassages, Known, NoticeDraft, Problem, StudyDraft, Unreadable, Weight
 from corpus_app.sources.files import Refused
 from corpus_app.sources.intake import Source, encoding_of
-from corpus_app.sources.layout import CONCEPTS
+from corpus_app.sources.layout import CONCEPTS, RECORDS
 from corpus_app.sources.values import listed
 
 Item = DraftItem | AddedPassages
@@ -145,6 +145,8 @@ def _stream_zip(source: Source, intake: Intake) -> Iterator[Item]:
                 "is read from a folder only: unpack the archive and use manage.py import_corpus.",
                 Weight.REPORTED,
             )
+        elif RECORDS in PurePosixPath(member.name).parts[:-1]:
+            yield Problem(member.name, None, "", "is a record of another site, which no import takes.", Weight.REPORTED)
         elif archives.is_zip(member.head(4)):
             yield Problem(member.name, None, "", "is a zip file inside a zip file; unpack it first.")
         else:

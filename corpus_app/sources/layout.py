@@ -33,6 +33,8 @@ MASTER_COLUMNS = (
 MASTER_REQUIRED = ("study_id", "title", "authors", "design", "peer_reviewed", "collection", "status")
 
 LEXICON = "lexicon"
+RECORDS = "records"
+"""The folder of an export's comments, history, waivers and golden questions, which no import takes."""
 
 STUDY_KEYS = (
     "study_id",

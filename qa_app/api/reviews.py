@@ -69,6 +69,7 @@ class FeedbackView(APIView):
                 reasons=sent.get("reasons", []),
                 words=sent.get("words", ""),
                 amends=amends,
+                client=ratings.identify(request._request),
             )
         except ratings.BadFeedback as bad:
             raise invalid(bad) from bad

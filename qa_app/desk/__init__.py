@@ -1,8 +1,9 @@
-"""Admin pages for questions, gaps, feedback, evaluation and safety replies."""
+"""Admin pages for questions, gaps, feedback, evaluation, proposals and safety replies."""
 
 from qa_app.desk.asked import AnswerAdmin, FeedbackAdmin
 from qa_app.desk.gaps import GapAdmin
 from qa_app.desk.golden import EvaluationRunAdmin, GoldenQuestionAdmin
+from qa_app.desk.proposals import ProposalAdmin
 from qa_app.desk.safety_replies import SafetyReplyAdmin
 
 __all__ = [
@@ -11,5 +12,6 @@ __all__ = [
     "FeedbackAdmin",
     "GapAdmin",
     "GoldenQuestionAdmin",
+    "ProposalAdmin",
     "SafetyReplyAdmin",
 ]

@@ -47,6 +47,13 @@ def import_file(path: Path) -> tuple[int, int]:
     return new, changed
 
 
+def export_rows(by: User | None) -> Iterator[dict[str, Any]]:
+    """Yield the questions that this person may see as rows of a golden file; None sees all."""
+    if by is None or by.has_perm("qa_app.view_goldenquestion"):
+        for question in GoldenQuestion.objects.iterator():
+            yield question.as_row() | {"is_active": question.is_active}
+
+
 class NoGoldenQuestions(Exception):
     def __init__(self) -> None:
         super().__init__("There are no golden questions yet: bring some in first.")
@@ -95,7 +102,7 @@ def execute_run(run: EvaluationRun) -> None:
         run,
         status=EvaluationRun.Status.DONE,
         figures=golden_set.report(results),
-        results=[_result_row(result) for result in results],
+        results=[result_row(result) for result in results],
     )
 
 
@@ -109,12 +116,30 @@ def _end(run: EvaluationRun, **values: Any) -> None:
     EvaluationRun.objects.filter(pk=run.pk).update(**values)
 
 
-def _result_row(result: golden_set.GoldenResult) -> dict[str, Any]:
+def current_run() -> EvaluationRun | None:
+    """Return the last complete run if it measured the present corpus, policy and engine."""
+    last = EvaluationRun.objects.filter(status=EvaluationRun.Status.DONE).first()
+    present = (search.corpus_version(), answering.POLICY.label, answering.engine())
+    return last if last and (last.corpus_version, last.policy, last.engine) == present else None
+
+
+def request_run() -> None:
+    """Create a run unless one is under way, or one of the present corpus failed. Raises NoGoldenQuestions."""
+    under_way = Q(status__in=[EvaluationRun.Status.WAITING, EvaluationRun.Status.RUNNING])
+    failed = Q(status=EvaluationRun.Status.FAILED, corpus_version=search.corpus_version())
+    if not EvaluationRun.objects.filter(under_way | failed).exists():
+        create_run(by=None)
+        notify_worker()
+
+
+def result_row(result: golden_set.GoldenResult) -> dict[str, Any]:
+    """Return what a run stores of one question."""
     return {
         "id": result.golden.id,
         "question": result.golden.question,
         "outcome": result.outcome.value,
         "cited": list(result.cited),
+        "sections": list(result.final_sections),
         "passes": passes(result),
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -34,6 +35,7 @@ from qa_app.pipeline.text import clean
 NEAR_DUPLICATE = 0.8  # Jaccard similarity of two passages
 FINAL_PASSAGES = 5  # passages that count for section hits
 UNANSWERABLE_KINDS = ("unanswerable_near", "unanswerable_far")
+PAIRED_KIND = "paraphrase_pairs"  # two wordings of a question; their ids differ in the last letter
 UNCOMPARED = frozenset({"milliseconds", "interval", "stages"})  # times and intervals are not compared with a baseline
 LOWER_IS_BETTER = frozenset({"wrongly refused", "near duplicates"})
 _TOKEN = re.compile(r"\w+")
@@ -131,6 +133,12 @@ def golden_of(row: Mapping[str, Any]) -> Golden:
     return golden
 
 
+def is_kept_apart(golden: Golden) -> bool:
+    """Return whether a question belongs to the half that proposes nothing; both wordings of a pair are in one half."""
+    stem = golden.id[:-1] if golden.kind == PAIRED_KIND else golden.id
+    return hashlib.sha256(stem.encode()).digest()[0] % 2 == 1
+
+
 def evaluate(
     questions: Iterable[Golden], *, policy: Policy = POLICY, on_progress: Callable[[int], None]
 ) -> tuple[GoldenResult, ...]:
@@ -225,7 +233,7 @@ def _pairs(results: Sequence[GoldenResult]) -> dict[str, Any]:
     """Compare the two wordings of a question (ids that differ in their last letter): outcome and main studies."""
     wordings: dict[str, list[GoldenResult]] = {}
     for result in results:
-        if result.golden.kind == "paraphrase_pairs":
+        if result.golden.kind == PAIRED_KIND:
             wordings.setdefault(result.golden.id[:-1], []).append(result)
     pairs = [(first, second) for first, second in (own for own in wordings.values() if len(own) == 2)]
     return {

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_noop as N_
 
+from qa_app import hooks
 from qa_app.answers.asking import REPLACEMENT_CHARACTER, BadInput, is_storable
 from qa_app.models import Answer, Feedback
 
@@ -25,11 +28,13 @@ def give_feedback(
     reasons: object = (),
     words: object = "",
     amends: int | None = None,
+    client: str = "",
     now: datetime | None = None,
 ) -> Feedback | None:
     """Store a reader's feedback; None where there is no such answer. Raises BadFeedback.
 
-    `amends` is the key of earlier feedback of the same reader, which is replaced.
+    `amends` is the key of earlier feedback of the same reader, which is replaced. `client` identifies the reader, who
+    counts once; only its hash for this month is stored.
     """
     if not isinstance(is_helpful, bool):
         raise BadFeedback("helpful", "not_boolean", N_("Say whether the answer helped: true or false."))
@@ -54,9 +59,15 @@ def give_feedback(
     given.is_helpful = is_helpful
     given.reasons = [reason for reason in known if reason in reasons]
     given.words = words.strip()
+    given.visitor = salted_hmac("qa_app.feedback", f"{now:%Y-%m} {client}").hexdigest()[:40] if client else ""
     given.given_at = now
     given.save()
     return given
+
+
+def identify(request: HttpRequest) -> str:
+    """Return what identifies the client of a request; empty where the site does not say."""
+    return hooks.identify_client(request) if hooks.identify_client else ""
 
 
 def find_feedback(answer_id: str, key: int) -> Feedback | None:

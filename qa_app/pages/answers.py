@@ -53,7 +53,7 @@ def citation(request: HttpRequest, answer_id: str, part: str, sentence: int, ind
 def feedback(request: HttpRequest, answer_id: str) -> HttpResponse:
     """Store the reader's feedback; a browser that sends it again replaces its own."""
     form = FeedbackForm(request.POST)
-    key = form.give(answer_id, amends=_feedback_key(request, answer_id))
+    key = form.give(answer_id, amends=_feedback_key(request, answer_id), client=ratings.identify(request))
     if key is None and not form.errors:
         raise Http404
     if key is not None:

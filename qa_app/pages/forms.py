@@ -70,7 +70,7 @@ class FeedbackForm(forms.Form):
         for field in self.fields.values():
             field.validators = []  # the services validate
 
-    def give(self, answer_id: str, *, amends: int | None) -> int | None:
+    def give(self, answer_id: str, *, amends: int | None, client: str) -> int | None:
         """Store the feedback and return its key; None where there is no such answer or the form has errors."""
         self.full_clean()
         typed = self.cleaned_data
@@ -81,6 +81,7 @@ class FeedbackForm(forms.Form):
                 reasons=list(typed["reasons"] or ()),
                 words=typed["words"].replace("\r\n", "\n"),
                 amends=amends,
+                client=client,
             )
         except ratings.BadFeedback as bad:
             self.add_error(bad.field if bad.field in self.fields else None, _translate(bad))

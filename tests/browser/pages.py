@@ -26,7 +26,7 @@ from corpus_app.sources import CertaintyDraft
 from inform_site import errors
 from qa_app import pages
 from qa_app.answers import asking
-from qa_app.models import EvaluationRun, Feedback, Gap, GoldenQuestion, SafetyReply
+from qa_app.models import EvaluationRun, Feedback, Gap, GoldenQuestion, Proposal, SafetyReply
 from tests.browser.site import COUNTED, EMERGENCY, PIZZA, SETS, SHOES, STREAM, WOMEN, Site, cut_short
 from tests.builders import make_study, make_superuser
 from tests.qa.payloads import make_citation, make_evidence, make_sentence
@@ -310,6 +310,27 @@ def _golden() -> int:
     return question.pk
 
 
+def _proposal() -> int:
+    _golden()
+    counts = {"leads": {"n": 60, "before": 51, "after": 52}, "rightly_refused": {"n": 9, "before": 8, "after": 8}}
+    change = {
+        "id": "desk-1", "question": SETS, "half": "kept_apart", "effect": "better",
+        "before": {"outcome": "insufficient_evidence", "lead": None}, "after": {"outcome": "answered", "lead": "S018"},
+    }  # fmt: skip
+    proposal, _ = Proposal.objects.get_or_create(
+        kind="question", target="S018", text=UNANSWERED,
+        defaults={
+            "status": "open", "weight": 2, "proposed_at": timezone.now(), "changes": [change],
+            "figures": {"proposing": counts, "kept_apart": counts},
+            "evidence": [
+                {"source": "gap", "key": str(_gap()), "witnesses": 1, "times": 7},
+                {"source": "golden", "key": "desk-1", "witnesses": 1, "times": 1},
+            ],
+        },
+    )  # fmt: skip
+    return proposal.pk
+
+
 @cache
 def _run() -> int:
     _golden()
@@ -502,6 +523,8 @@ DESK: dict[str, Place] = {
     "golden questions": _desk("qa_app_goldenquestion_changelist", holding=_golden),
     "golden question": _desk("qa_app_goldenquestion_change", _golden),
     "bring golden questions in": _desk("qa_app_goldenquestion_import"),
+    "proposals": _desk("qa_app_proposal_changelist", holding=_proposal),
+    "proposal": _desk("qa_app_proposal_change", _proposal),
     "runs": _desk("qa_app_evaluationrun_changelist", holding=_run),
     "run": _desk("qa_app_evaluationrun_change", _run),
     "replies": _desk("qa_app_safetyreply_changelist"),

@@ -13,12 +13,14 @@ import celery
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from corpus_app import sources
-from corpus_app.curation import jobs, lookup
+from corpus_app import curation, sources
+from corpus_app.curation import gate, jobs, lookup
 from corpus_app.models import ImportItem, ImportJob, Study
+from qa_app.models import GoldenQuestion
 from tests.builders import make_collection, make_concept, make_curator, make_study
 from tests.corpus.test_imports import RIS, beir
 
@@ -131,7 +133,7 @@ def test_choosing_all_and_none_and_page_by_page(
     assert ImportItem.objects.filter(chosen=True).count() == 60
 
 
-def test_an_import_is_left_with_a_button_and_waits_for_nobody(client: Client, curator: User) -> None:
+def test_an_import_is_left_out_with_a_button_and_waits_for_nobody(client: Client, curator: User) -> None:
     address = bring(client, file=upload(RIS.encode(), "refs.ris"))
     work()
     assert "Imports waiting for a choice" in text_of(client.get(reverse("admin:index")))
@@ -143,7 +145,7 @@ def test_an_import_is_left_with_a_button_and_waits_for_nobody(client: Client, cu
     assert not Study.objects.exists()
 
 
-def test_a_failed_look_up_is_asked_again_or_put_aside(
+def test_a_failed_look_up_is_asked_again_or_left_out(
     client: Client, curator: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*args: Any) -> None:
@@ -162,7 +164,7 @@ def test_a_failed_look_up_is_asked_again_or_put_aside(
     page = text_of(client.post(address, {"verb": "leave"}, follow=True))
     assert "is busy (503); try again later." in page
     assert "Nothing came in." in page
-    assert "Put it aside" not in page
+    assert "Leave all out" not in page
     assert ImportJob.objects.get().status == "done"
 
 
@@ -231,6 +233,45 @@ def test_a_selection_goes_out_and_comes_back(client: Client, curator: User) -> N
         assert [draft.doi for draft in found] == [chosen.doi]
     for posted in ({}, {"form": "exe"}, {"form": "ris", "ids": "x,,9"}):
         assert client.post(at("study_export"), posted).status_code == 200
+
+
+def test_everything_goes_out_with_its_records(client: Client, curator: User, tmp_path: Path) -> None:
+    study = make_study(study_id="E1", texts=("The heavy load raised it (P B 0.05) in ten weeks.",))
+    curation.comment("E1", "Who has read this?", by=curator)
+    [passage] = study.passages.all()
+    curation.waive(passage.pk, gate.findings_of_loaded([passage])[passage.pk][0].key, reason="It is so.", by=curator)
+    GoldenQuestion.objects.create(key="g-1", question="How many?", mode="beginner", kind="x", relevant={"E1": 2})
+
+    sent = client.post(at("study_export"), {"form": "everything", "all": "1", "golden": "on"})
+    (tmp_path / "all.zip").write_bytes(b"".join(sent.streaming_content))
+    plain = client.post(at("study_export"), {"form": "folder", "all": "1"})
+    call_command("export_corpus", tmp_path / "out", everything=True, golden=True, stdout=io.StringIO())
+
+    with zipfile.ZipFile(tmp_path / "all.zip") as archive, zipfile.ZipFile(io.BytesIO(plain.content)) as folder:
+        packed = {name: archive.read(name) for name in archive.namelist()}
+        assert {name: folder.read(name) for name in folder.namelist()}.items() <= packed.items()
+    assert packed == {
+        str(path.relative_to(tmp_path / "out")): path.read_bytes() for path in (tmp_path / "out").rglob("*.*")
+    }
+    records = {
+        name: [json.loads(line) for line in packed[f"records/{name}.jsonl"].splitlines()]
+        for name in ("comments", "history", "waivers", "golden")
+    }
+    assert [(row["study_id"], row["author"], row["text"]) for row in records["comments"]] == [
+        ("E1", curator.username, "Who has read this?")
+    ]
+    assert {"comment", "waive_finding"} == {row["action"] for row in records["history"]}
+    assert [(row["passage"], row["kind"], row["reason"]) for row in records["waivers"]] == [
+        (1, "operator", "It is so.")
+    ]
+    assert [(row["id"], row["relevant"]) for row in records["golden"]] == [("g-1", {"E1": 2})]
+    assert sources.read(tmp_path / "out").problems == ()
+
+    read = sources.read_file(sources.Source("all.zip", (tmp_path / "all.zip").read_bytes()), sources.Intake())
+    assert {problem.weight.value for problem in read.problems} == {"told"}  # records are not taken for studies
+
+    of_one = client.post(at("study_export"), {"form": "everything", "ids": str(study.pk)})
+    assert "Content-Disposition" not in of_one.headers  # records are those of the whole corpus
 
 
 def test_our_folder_goes_out_whole_and_comes_back(client: Client, curator: User, tmp_path: Path) -> None:

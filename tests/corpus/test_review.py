@@ -189,7 +189,7 @@ ADDED = """
 LISTED = """
     corpus_app_study corpus_app_passage corpus_app_conceptrelation corpus_app_collection corpus_app_corpusevent
     corpus_app_importjob qa_app_safetyreply qa_app_answer qa_app_feedback qa_app_gap qa_app_goldenquestion
-    qa_app_evaluationrun
+    qa_app_evaluationrun qa_app_proposal
 """.split()
 
 
@@ -230,6 +230,7 @@ def pages(draft: Study) -> dict[str, tuple[str, dict[str, Any], frozenset[str]]]
         "corpus_app_encoder posted": ([], {"do": "again"}, administrators),
         "qa_app_goldenquestion_import": ([], {}, curators),
         "qa_app_evaluationrun_start": ([], {"post": "yes"}, curators),
+        "qa_app_proposal_look": ([], {"post": "yes"}, curators),
         "auth_user_changelist": ([], {}, administrators),
         "auth_user_add": ([], {}, administrators),
         "auth_group_add": ([], {}, frozenset()),

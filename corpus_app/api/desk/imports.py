@@ -214,7 +214,7 @@ class LeaveView(DeskView):
     failures: ClassVar = (409,)
 
     @extend_schema(
-        operation_id="leave_import", summary="End an import without bringing anything more in", tags=TAG, request=None,
+        operation_id="leave_import", summary="Leave out all of an import that has not come in", tags=TAG, request=None,
         description="At any time before it ends; what came in stays. Its items and problems can still be looked at; "
         "its file is forgotten after a while.",
         responses={200: shapes.Import},
