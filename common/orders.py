@@ -60,6 +60,7 @@ _MARKS = {
     "past": re.compile(r"\w{3}ed\b"),
     "cites": re.compile(r"\[\d|\(\D*(?:19|20)\d\d|\bet al\b|\((?:Fig|Tab|see)"),
 }  # fmt: skip
+_ADDRESSING_MARKS = sorted(ADDRESSED & _MARKS.keys())
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ class OrderModel:
         """Return the chance, 0 to 1, that a sentence with these features gives an order to a machine; 0 without any."""
         if not found:
             return 0.0
-        score = self.intercept + sum(self.weights.get(name, 0.0) for name in found)
+        score = self.intercept + math.fsum(self.weights.get(name, 0.0) for name in found)
         return 1 / (1 + math.exp(-max(min(score, 30.0), -30.0)))
 
 
@@ -119,11 +120,11 @@ def features(sentence: str) -> frozenset[str]:
     """Return the names of a sentence's features; none where it neither begins an order nor addresses a machine."""
     shown = _BASE64.sub(_decoded, visible(sentence))
     found, begun, opening, language = _concepts(shown)
-    found |= {name for name, pattern in _MARKS.items() if pattern.search(shown)}
-    orders = begun & ORDERS
-    addressed = found & ADDRESSED
+    found |= {name for name in _ADDRESSING_MARKS if _MARKS[name].search(shown)}
+    orders, addressed = begun & ORDERS, found & ADDRESSED
     if not orders and not addressed:
         return frozenset()
+    found |= {name for name, pattern in _MARKS.items() if pattern.search(shown)}
     found |= {opening} | ({"order"} if orders else set()) | ({"addressed"} if addressed else set())
     length = len(shown.split())
     alone = {"long" if length > 30 else "medium" if length > 12 else "short", "own" if language == "en" else "foreign"}

@@ -134,7 +134,7 @@ def cross_validate(rows: Sequence[LabelledSentence], folds: Sequence[int | None]
 def _threshold(chances: Sequence[float]) -> float:
     """Return the lowest threshold that takes no more article sentences for orders than their budget."""
     allowed = int(FALSE_ALARM_BUDGET * len(chances))
-    return round(min(float(sorted(chances, reverse=True)[allowed]) + 10**-DIGITS, 0.999), DIGITS)
+    return round(min(sorted(chances, reverse=True)[allowed] + 0.001, 0.999), DIGITS)
 
 
 def _figures(
