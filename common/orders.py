@@ -97,8 +97,9 @@ class OrderModel:
 
 
 def gives_orders(sentence: str) -> bool:
-    """Tell whether a sentence gives an order to a machine instead of reporting something."""
-    return model().chance(features(sentence)) >= model().threshold
+    """Tell whether a sentence, or a mark-up within it, gives an order to a machine instead of reporting something."""
+    marks = (word for word in sentence.split() if word[0] in "<[")  # no full stop parts them from the sentence after
+    return any(model().chance(features(part)) >= model().threshold for part in (sentence, *marks))
 
 
 @cache  # read once a process
