@@ -245,7 +245,7 @@ def _named(row: _Row, heads: Sequence[Sequence[_Cell | None]]) -> list[CitedText
     lowest = heads[-1] if heads else []
     places = {id(cell): [n for n, other in enumerate(row.cells) if other is cell] for cell in row.filled}
     if any(_crosses(lowest, own) for own in places.values()):
-        cells = [key for key in dict.fromkeys(id(cell) for cell in row.cells if cell)]
+        cells = list(dict.fromkeys(id(cell) for cell in row.cells if cell))
         cells = cells[cells.index(id(row.filled[0])) :]
         begins = [n for n, cell in enumerate(lowest) if cell and (n == 0 or lowest[n - 1] is not cell)]
         if len(cells) != len(begins):

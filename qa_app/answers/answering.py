@@ -274,8 +274,9 @@ def engine() -> str:
     With the same hash, policy and corpus version an answer is the same, byte for byte.
     """
     digest = hashlib.sha256()
-    folders = ("pipeline", "lexicon", "fitted")
-    for path in sorted(path for folder in folders for path in (Path(__file__).parents[1] / folder).glob("**/*.*")):
+    root = Path(__file__).parents[2]
+    parts = ("qa_app/pipeline/**/*.*", "qa_app/lexicon/**/*.*", "qa_app/fitted/**/*.*", "common/orders.*")
+    for path in sorted(path for part in parts for path in root.glob(part)):
         if path.suffix in {".py", ".toml", ".json"}:
             digest.update(path.read_bytes())
     return digest.hexdigest()[:16]

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from common.orders import gives_orders
 from corpus_app.records import Passage, PassageKind
 from qa_app.pipeline.lexicon import LANGUAGE_FOLDER, PhraseIndex, words_of
-from qa_app.pipeline.orders import gives_orders
 from qa_app.pipeline.text import stem_set
 
 OPENING = 6  # words of a sentence that say whether it goes on from the one before

@@ -7,9 +7,9 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
+from common.orders import gives_orders, visible
 from corpus_app.records import Passage
 from qa_app.pipeline.citations import parse_markers
-from qa_app.pipeline.orders import gives_orders, visible
 from qa_app.pipeline.records import DraftSentence, LeftOut, LeftOutReason
 from qa_app.pipeline.text import stem_set, words
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from common.orders import gives_orders, visible
 from corpus_app.records import QUESTION_LETTERS, Finding, Passage, ProposedWords
-from qa_app.pipeline.orders import gives_orders, visible
 from qa_app.pipeline.records import LeftOutReason
 from qa_app.pipeline.verification import find_contradiction, has_foreign_figures
 from qa_app.writers.drafts import clean_sentence

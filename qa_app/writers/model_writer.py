@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
+from common.orders import gives_orders, visible
 from corpus_app.records import Passage
 from qa_app.pipeline.composition import budget_of
-from qa_app.pipeline.orders import gives_orders, visible
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import WriterFailed
 from qa_app.pipeline.records import Candidate, Draft, Evidence, Generator, Mode, Question

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from common.orders import visible
 from corpus_app.records import Passage
-from qa_app.pipeline.orders import visible
 from qa_app.pipeline.policy import DEFAULT
 from qa_app.pipeline.ports import Writer
 from qa_app.pipeline.records import Answered, Ending, Mode, Question

@@ -10,9 +10,10 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from common import orders
 from corpus_app import search
 from qa_app.answers.corpus import SearchedCorpus
-from qa_app.evaluation import relevance_fit, safety_fit, support_fit
+from qa_app.evaluation import orders_fit, relevance_fit, safety_fit, support_fit
 from qa_app.evaluation.relevance_fit import LabelledQuestion
 from qa_app.pipeline import learned, relevance
 from qa_app.pipeline.learned import FOLDER
@@ -30,7 +31,7 @@ GOLDEN = ("golden_dev.jsonl", "golden_more.jsonl")
 
 
 class Command(BaseCommand):
-    help = "Fits the models of an answer, the safety classifier or the support score, and cross-validates them."
+    help = "Fits the models of an answer, of safety, of orders to a machine or of support, and cross-validates them."
 
     def add_arguments(self, parser: CommandParser) -> None:
         kinds = parser.add_subparsers(dest="kind", required=True)
@@ -46,6 +47,17 @@ class Command(BaseCommand):
         safety.add_argument("--library", type=Path, default=settings.BASE_DIR / "corpus", help="the corpus folder")
         safety.add_argument("--test", type=Path, help="fit nothing, and measure the model in use on these rows")
         safety.add_argument("--out", type=Path, default=FOLDER, help="the model is written below this folder")
+        machine = kinds.add_parser("orders", help="which sentences give orders to a machine")
+        machine.add_argument("--labelled", type=Path, default=data / "orders.tsv", help="sentences with labels")
+        machine.add_argument("--payloads", type=Path, required=True, help="known payloads; half is held out")
+        machine.add_argument(
+            "--articles",
+            type=Path,
+            action="append",
+            required=True,
+            help="ordinary prose: a corpus.jsonl.gz, repeatable",
+        )
+        machine.add_argument("--out", type=Path, default=orders.MODEL, help="the model is written here")
         support = kinds.add_parser("support", help="the score of free paraphrases")
         support.add_argument(
             "--claims", type=Path, required=True, help="folder of claims with labels (.jsonl, .jsonl.gz)"
@@ -60,6 +72,8 @@ class Command(BaseCommand):
                 self.relevance(options["readers"], options["out"])
             elif options["kind"] == "safety":
                 self.safety(options)
+            elif options["kind"] == "orders":
+                self.orders(options)
             else:
                 self.support(options)
         except (OSError, ValueError) as error:
@@ -131,6 +145,20 @@ class Command(BaseCommand):
             path.write_text(json.dumps(model) + "\n", encoding="utf-8")
             figures = model["held_out"]
         self.stdout.write("\n".join(safety_fit.table(figures)))
+
+    # --- Orders to a machine ---
+
+    def orders(self, options: dict[str, Any]) -> None:
+        """Fit the recogniser of orders, and print what it finds and falsely finds in rows that it has not seen."""
+        model = orders_fit.calibrate(options["labelled"], options["payloads"], options["articles"])
+        options["out"].write_text(json.dumps(model, ensure_ascii=False) + "\n", encoding="utf-8")
+        for name, groups in model["held_out"].items():
+            self.stdout.write(name)
+            for group, count in groups.items():
+                self.stdout.write(
+                    f"  {group:10} {count.get('found', 0):>4} of {count.get('orders', 0):>4} orders found, "
+                    f"{count.get('false', 0):>4} of {count.get('prose', 0):>6} other sentences"
+                )
 
     # --- The support score ---
 
