@@ -124,7 +124,7 @@ def _title(caption: str) -> str:
     """Return the first sentence of a caption, with the label, as each row begins."""
     start, end = split_sentences(caption)[0]
     words = caption[start:end].split()
-    return " ".join(words[:LONGEST_TITLE]).rstrip(".,;:") + ("…" if len(words) > LONGEST_TITLE else ".")
+    return " ".join(words[:LONGEST_TITLE]).rstrip(".,;:") + ("…" if len(words) > LONGEST_TITLE else "")
 
 
 # --- Rows -------------------------------------------------------------------------------------------------------------
@@ -145,7 +145,7 @@ def _rows(table: Node, title: str, read: TextReader) -> Iterator[CitedText | Non
     rows = [_row(cells) for cells in body if _filled(cells)]
     for above, row in _with_parents(rows):
         named = _named(row, heads)
-        yield joined([CitedText(title), joined([*above, *named], "; ")], " ") if named else None
+        yield joined([CitedText(title), *above, *named], "; ") if named else None
 
 
 def _grid(rows: Sequence[Node], read: TextReader) -> list[list[_Cell | None]]:

@@ -243,7 +243,7 @@ def test_an_article_keeps_its_headings_and_the_works_that_it_cites(by: User) -> 
     assert (prose.text, prose.source_heading, prose.cited_works) == ("Strength rose. It fell.", "Results", [work])
     assert (table.kind, table.source_heading) == ("table", "Results > Table 4")
     rows = [table.text[row.start : row.end] for row in table.sentences.order_by("position")]
-    assert rows == ["Table 4: Loads. Squat, vs. none; kg: 101. (12)", "Table 4: Loads. Bench; kg: 80"]
+    assert rows == ["Table 4: Loads; Squat, vs. none; kg: 101. (12)", "Table 4: Loads; Bench; kg: 80"]
     curation.revise_passage(prose.pk, by=by, text="Indeed, strength rose. It fell.")
     assert Passage.objects.get(pk=prose.pk).cited_works == [work | {"at": 21}]
     curation.remove_passage(prose.pk, by=by)

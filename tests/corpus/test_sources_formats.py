@@ -128,7 +128,7 @@ def test_jats_gives_sections_and_tells_what_it_left_out() -> None:
         (Section.RESULTS, "Abstract > Results", "Strength rose by 10³ units of work."),
         (Section.INTRODUCTION, "1. Introduction", "Sets matter."),
         (Section.METHODS, "2. Materials and methods", "Men lifted 100 kg/m²."),
-        (Section.METHODS, "2. Materials and methods > Table", "Table. 9"),
+        (Section.METHODS, "2. Materials and methods > Table", "Table; 9"),
         (Section.METHODS, "2. Materials and methods > Results of a pilot", "The pilot went well."),
         (Section.RESULTS, "3. Results", "Strength rose.\n\nFirst item."),
         (Section.RESULTS, "3. Results > Figure", "Figure: A figure."),
@@ -199,8 +199,8 @@ TABLE = f"""<table-wrap id="t4"><label>Table 4</label><caption><p>Strength (kg).
 <tr><td>Placebo [{cite(2)}]</td><td/><td>55 (7)<sup>a</sup></td></tr></tbody></table>
 <table-wrap-foot><fn><p><sup>a</sup> Two left. See Fig. 1.</p></fn></table-wrap-foot></table-wrap>"""
 ROWS = (
-    "Table 4: Strength (kg). Women; Group: Creatine; Squat, before: 50 (8); Squat, after: 61 (9); P: 0.03",
-    "Table 4: Strength (kg). Women; Group: Placebo; Squat, after: 55 (7)^a; P: 0.03",
+    "Table 4: Strength (kg); Women; Group: Creatine; Squat, before: 50 (8); Squat, after: 61 (9); P: 0.03",
+    "Table 4: Strength (kg); Women; Group: Placebo; Squat, after: 55 (7)^a; P: 0.03",
 )
 
 
@@ -261,7 +261,7 @@ def test_a_row_has_the_heads_that_it_stands_under(rows: list[str], lines: list[s
     reading = article(f"<p>It rose.</p><table-wrap><label>Table 1</label><table>{''.join(rows)}</table></table-wrap>")
 
     found = [line for passage in reading.studies[0].passages[1:] for line in passage.text.split("\n")]
-    assert found == [f"Table 1. {line}" for line in lines]
+    assert found == [f"Table 1; {line}" for line in lines]
     assert ("rows that do not fit their heads (1)" in told(reading)) == (not lines)
 
 
