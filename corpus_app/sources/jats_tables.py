@@ -32,7 +32,8 @@ class DisplayItem:
     @property
     def prose(self) -> tuple[CitedText, ...]:
         """Return the caption's paragraphs; nothing where it is a title that each row has."""
-        is_told = self.rows and len(self.caption) == 1 and len(self.caption[0].text.split()) <= LONGEST_TITLE
+        title = self.caption[0].text if self.caption else ""
+        is_told = self.rows and len(self.caption) == 1 and _title(title) == title.rstrip(".,;:")
         return () if is_told else self.caption
 
 

@@ -267,7 +267,8 @@ def test_a_row_has_the_heads_that_it_stands_under(rows: list[str], lines: list[s
 
 def test_a_giant_table_and_the_parts_of_others_are_told() -> None:
     rows = '<tr><td rowspan="9">1</td><td colspan="900">2</td></tr>' * 9
-    giant = f"<table-wrap><label>Table 1</label><table>{rows}</table></table-wrap>"
+    caption = "<caption><p>Loads. In kg.</p></caption>"
+    giant = f"<table-wrap><label>Table 1</label>{caption}<table>{rows}</table></table-wrap>"
     replies = "<sub-article><body><p>A reply.</p></body></sub-article><response><body><p>Thanks.</p></body></response>"
 
     reading = article(
@@ -278,6 +279,7 @@ def test_a_giant_table_and_the_parts_of_others_are_told() -> None:
 
     assert [(p.section, p.heading, p.text) for p in reading.studies[0].passages] == [
         (Section.RESULTS, "Results", "It rose."),
+        (Section.RESULTS, "Results > Table 1", "Table 1: Loads. In kg."),
         (Section.LIMITATIONS, "Results > Limitations", "Few men."),
     ]
     for left in ("reviews and replies (1)", "responses (1)", "supplements (1)", "tables of more than 4,000 cells (1)"):
