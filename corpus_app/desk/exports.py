@@ -112,7 +112,10 @@ class PiecewiseResponse(StreamingHttpResponse):
     def __init__(self, file: IO[bytes], **options: Any) -> None:
         super().__init__(self._pieces(), **options)
         self._file = file
-        self._resource_closers.append(file.close)
+
+    def close(self) -> None:
+        super().close()
+        self._file.close()
 
     def _pieces(self) -> Iterator[bytes]:
         while piece := self._file.read(PIECE_BYTES):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import json
@@ -279,6 +280,10 @@ def test_a_selection_goes_out_and_comes_back(client: Client, curator: User) -> N
         assert client.post(at("study_export"), posted).status_code == 200
 
 
+async def joined(pieces: Any) -> bytes:
+    return b"".join([piece async for piece in pieces])
+
+
 def test_everything_goes_out_with_its_records(client: Client, curator: User, tmp_path: Path) -> None:
     study = make_study(study_id="E1", texts=("The heavy load raised it (P B 0.05) in ten weeks.",))
     curation.comment("E1", "Who has read this?", by=curator)
@@ -288,6 +293,8 @@ def test_everything_goes_out_with_its_records(client: Client, curator: User, tmp
 
     sent = client.post(at("study_export"), {"form": "everything", "all": "1", "golden": "on"})
     (tmp_path / "all.zip").write_bytes(b"".join(sent.streaming_content))
+    again = client.post(at("study_export"), {"form": "everything", "all": "1", "golden": "on"})
+    assert asyncio.run(joined(again)) == (tmp_path / "all.zip").read_bytes()
     plain = client.post(at("study_export"), {"form": "folder", "all": "1"})
     call_command("export_corpus", tmp_path / "out", everything=True, golden=True, stdout=io.StringIO())
 
